@@ -1,0 +1,184 @@
+// What the audit finds in one charge and its entries, and in one job and its charge, for each thing that can be wrong.
+import { expect } from 'chai';
+import { checkCharge } from '../../lib/ledger/audit-charge.ts';
+import { checkJobs } from '../../lib/ledger/audit-jobs.ts';
+import type { Charge, Entry, Operation } from '../../lib/money/decide.ts';
+import { textCost } from '../../lib/money/price.ts';
+import type { Store } from '../../lib/store/store.ts';
+import { type Kind, newBooks, operation, run } from './books.ts';
+
+const PRICE = { input: 40_000_000n, output: 240_000_000n };
+const PRICES = '{"input":"40000000","output":"240000000"}';
+const USED = '{"tokens_input":1000,"tokens_output":2000}';
+const COST = textCost(PRICE, { input: 1000, output: 2000 });
+
+/** A charge of 10 RUB after these operations, with its entries. */
+function rowsAfter(...kinds: readonly Kind[]): { charge: Charge; entries: readonly Entry[] } {
+  const books = newBooks();
+  run(books, operation('topup', 'p', 1000));
+  for (const kind of kinds) {
+    const op = { ...operation(kind, 'c', 10), ...(kind === 'settle' && { amount: COST, usage: USED }) };
+    expect(run(books, { ...op, ...('prices' in op && { prices: PRICES }) } as Operation)).to.equal('done');
+  }
+  const entries = books.journal.filter(({ charge }) => charge === 'c');
+  return { charge: books.charges.get('c') as Charge, entries };
+}
+
+const problemsOf = (charge: Charge | undefined, entries: readonly Entry[]) =>
+  checkCharge({ id: 'c', wallet: 'w', charge, entries });
+
+describe('the audit of a charge', () => {
+  for (const kinds of [['reserve'], ['reserve', 'settle'], ['reserve', 'release'], ['reserve', 'settle', 'refund']]) {
+    it(`finds nothing after ${kinds.join(', ')}, in whatever order the entries are read`, () => {
+      const { charge, entries } = rowsAfter(...(kinds as Kind[]));
+      expect(entries).to.have.length(kinds.length);
+      expect(problemsOf(charge, entries)).to.deep.equal([]);
+      expect(problemsOf(charge, entries.toReversed())).to.deep.equal([]);
+    });
+  }
+
+  it('finds entries without a charge, with all their money as drift', () => {
+    const problem = 'it has entries, but there is no charge';
+    const held = rowsAfter('reserve').entries;
+    expect(problemsOf(undefined, held)).to.deep.equal([{ problem, drift: 10_000_000n }]);
+    const settled = rowsAfter('reserve', 'settle').entries;
+    expect(problemsOf(undefined, settled)).to.deep.equal([{ problem, drift: COST }]);
+    expect(problemsOf(undefined, settled.slice(1))).to.deep.equal([{ problem, drift: 10_000_000n + COST }]);
+    const broken = { ...(held[0] as Entry), held: 5 as never };
+    expect(problemsOf(undefined, [broken])).to.deep.equal([{ problem, drift: 0n }]);
+    expect(problemsOf(undefined, [{ ...broken, held: 5n, charged: 5 as never }])).to.deep.equal([
+      { problem, drift: 0n },
+    ]);
+  });
+
+  it('finds a charge of a wrong type', () => {
+    const { charge, entries } = rowsAfter('reserve');
+    expect(problemsOf({ ...charge, reserved: 10 as never }, entries)).to.deep.equal([
+      { problem: 'it is not a valid charge' },
+    ]);
+  });
+
+  it('finds a state and sums that the entries deny, with what they are apart', () => {
+    const { charge, entries } = rowsAfter('reserve', 'settle');
+    expect(problemsOf({ ...charge, charged: COST + 5n }, entries)).to.deep.include({
+      problem: `charged: ${COST + 5n} instead of ${COST}`,
+      drift: 5n,
+    });
+    const held = { ...charge, state: 'held', charged: 0n, usage: null } as const;
+    expect(problemsOf(held, entries)).to.deep.include({ problem: 'held: 10000000 instead of 0', drift: 10_000_000n });
+    expect(problemsOf(held, entries)).to.deep.include({ problem: `charged: 0 instead of ${COST}`, drift: COST });
+    expect(problemsOf({ ...charge, state: 'released' }, entries)).to.deep.include({
+      problem: `charged: 0 instead of ${COST}`,
+      drift: COST,
+    });
+  });
+
+  it('finds a column that no entry makes, and a charge that none creates', () => {
+    const { charge, entries } = rowsAfter('reserve');
+    expect(problemsOf({ ...charge, createdAt: 999 }, entries)).to.deep.equal([
+      { problem: 'createdAt: 999 instead of 1000' },
+    ]);
+    const texts = problemsOf(charge, []).map(({ problem }) => problem);
+    expect(texts).to.deep.equal(['held: 10000000 instead of 0', 'no entry of w creates it']);
+    const settled = rowsAfter('reserve', 'settle');
+    expect(
+      problemsOf(settled.charge, settled.entries.slice(1))
+        .map(({ problem }) => problem)
+        .join(),
+    ).to.match(/entry 3: .*no entry of w creates it/);
+  });
+
+  const settled = rowsAfter('reserve', 'settle');
+  /** In the row and in the entries nothing else is wrong: the price is the only witness. */
+  const priced: Readonly<Record<string, readonly [Partial<Charge>, string | undefined]>> = {
+    'prices that are no object': [{ prices: '5' }, 'its prices are 5'],
+    'prices that are null': [{ prices: 'null' }, 'its prices are null'],
+    'prices that are no JSON': [{ prices: '{' }, 'its prices are {'],
+    'prices of a text for a picture': [{ kind: 'image' }, 'its kind is image, but its prices are those of text'],
+    'usage that is no object': [{ usage: '7' }, 'its usage is 7'],
+    'fewer tokens than were paid for': [
+      { usage: '{"tokens_input":999,"tokens_output":2000}' },
+      `charged ${COST}, but 999 + 2000 tokens cost ${textCost(PRICE, { input: 999, output: 2000 })}`,
+    ],
+    'a negative number of tokens': [{ usage: '{"tokens_input":-1,"tokens_output":2000}' }, undefined],
+    'half a token': [{ usage: '{"tokens_input":1000,"tokens_output":0.5}' }, undefined],
+    'tokens as a text': [{ usage: '{"tokens_input":"1000","tokens_output":2000}' }, undefined],
+    'prices without one for output': [{ prices: '{"input":"40000000"}' }, undefined],
+    'a price that is no amount': [{ prices: '{"input":"4e7","output":"1"}' }, undefined],
+    'a price that is a number': [{ prices: '{"input":40000000,"output":"1"}' }, undefined],
+  };
+  for (const [name, [change, expected]] of Object.entries(priced)) {
+    it(expected === undefined ? `cannot judge ${name}` : `finds ${name}`, () => {
+      const found = problemsOf({ ...settled.charge, ...change }, settled.entries).map(({ problem }) => problem);
+      const about = found.filter((text) => /^(its|charged \d)/.test(text));
+      expect(about).to.deep.equal(expected === undefined ? [] : [expected]);
+    });
+  }
+
+  it('asks no price of a charge that was never settled', () => {
+    const { charge, entries } = rowsAfter('reserve', 'release');
+    const found = problemsOf({ ...charge, usage: USED }, entries).map(({ problem }) => problem);
+    expect(found).to.deep.equal([`usage: ${USED} instead of null`]);
+  });
+
+  it('asks the price of one that was refunded', () => {
+    const { charge, entries } = rowsAfter('reserve', 'settle', 'refund');
+    const usage = '{"tokens_input":1,"tokens_output":1}';
+    const found = problemsOf({ ...charge, usage }, entries).map(({ problem }) => problem);
+    expect(found.join()).to.contain(`charged ${COST}, but 1 + 1 tokens cost`);
+  });
+});
+
+describe('the audit of jobs', () => {
+  const job = (id: number, more: object = {}) =>
+    ({ id: `job_${1000 + id}`, wallet: `w${id}`, charge: `c${id}`, phase: 'completed', ...more }) as never;
+  type Row = { readonly id: string; readonly wallet: string };
+
+  async function problemsOfJobs(jobs: readonly Row[], charges: (id: string) => object | undefined, again = jobs) {
+    const pages: string[] = [];
+    const store = {
+      jobs: {
+        page: async ({ after, limit }: { after: string; limit: number }) => {
+          pages.push(after);
+          return jobs.filter(({ id }) => id > after).slice(0, limit);
+        },
+        get: async (id: string) => again.find((row) => row.id === id),
+      },
+      ledger: { charge: async (id: string) => charges(id) },
+    } as unknown as Pick<Store, 'jobs' | 'ledger'>;
+    const problems: string[] = [];
+    await checkJobs(store, (wallet, text) => problems.push(`${wallet}: ${text}`));
+    return { problems, pages };
+  }
+  const chargeOf = (id: string, more: object = {}) => ({ id, wallet: id.replace('c', 'w'), state: 'settled', ...more });
+
+  it('finds a job without its charge, with one of another wallet, or with one that tells another end', async () => {
+    const jobs = [job(1), job(2), job(3), job(4, { phase: 'failed' }), job(5, { phase: 'failed' }), job(6)];
+    const charges: Readonly<Record<string, object | undefined>> = {
+      c2: chargeOf('c2', { wallet: 'v' }),
+      c3: chargeOf('c3', { state: 'refunded' }),
+      c4: chargeOf('c4'),
+      c5: chargeOf('c5', { state: 'refunded' }),
+      c6: chargeOf('c6'),
+    };
+    expect((await problemsOfJobs(jobs, (id) => charges[id])).problems).to.deep.equal([
+      'w1: job job_1001: there is no charge c1',
+      'w2: job job_1002: its charge c2 is of v',
+      'w3: job job_1003: it is completed, and its charge c3 is refunded',
+      'w4: job job_1004: it is failed, and its charge c4 is settled',
+    ]);
+  });
+
+  it('reads page after page, to the last job', async () => {
+    const jobs = Array.from({ length: 101 }, (_, at) => job(at));
+    const found = await problemsOfJobs(jobs, (id) => (id === 'c100' ? undefined : chargeOf(id)));
+    expect(found.problems).to.deep.equal(['w100: job job_1100: there is no charge c100']);
+    expect(found.pages).to.deep.equal(['', 'job_1049', 'job_1099']);
+  });
+
+  it('looks again at what a running gateway may have changed meanwhile', async () => {
+    const refunded = (id: string) => chargeOf(id, { state: 'refunded' });
+    expect((await problemsOfJobs([job(1)], refunded, [job(1, { phase: 'failed' })])).problems).to.deep.equal([]);
+    expect((await problemsOfJobs([job(1)], refunded, [])).problems).to.deep.equal([]);
+  });
+});
