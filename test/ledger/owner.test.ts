@@ -110,6 +110,22 @@ describe('owner', () => {
     expect(await peersOf('you')).to.equal(0);
   });
 
+  it('has stopped only once it has left: the store may be closed then', async () => {
+    const owner = makeOwner('me');
+    await owner.start();
+    const gate = makeGate();
+    store.next('owners.remove', waitFor(gate.opened));
+    let stopped = false;
+    const stopping = owner.stop().then(() => {
+      stopped = true;
+    });
+    await sleep(50);
+    expect(stopped).to.equal(false);
+    gate.open();
+    await stopping;
+    expect(await peersOf('you')).to.equal(0);
+  });
+
   it('tells with every renewal how many others live', async () => {
     const counts: number[] = [];
     const onPeers = async (peers: number) => void counts.push(peers);
