@@ -89,6 +89,8 @@ process.on('message', () => {
   process.send?.(measured);
   turnMs = 0;
   delay.reset();
+  // Reading the log is no turn of the next round.
+  before = process.threadCpuUsage();
 });
 process.on('disconnect', async () => {
   await gateway.stop();
