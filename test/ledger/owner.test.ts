@@ -57,6 +57,18 @@ describe('owner', () => {
     return seen;
   };
   const peersOf = async (id: string) => (await look(id)).others;
+  /** It stops, but not before the gate is open. */
+  async function stopsBehind(gate: ReturnType<typeof makeGate>, owner: Owner): Promise<void> {
+    let stopped = false;
+    const stopping = owner.stop().then(() => {
+      stopped = true;
+    });
+    await sleep(50);
+    expect(stopped).to.equal(false);
+    gate.open();
+    await stopping;
+    expect(await peersOf('you')).to.equal(0);
+  }
   const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
   it('does not start on a store that does not answer', async () => {
@@ -99,15 +111,7 @@ describe('owner', () => {
       return waitFor(gate.opened)(call, args);
     });
     await until(() => began);
-    let stopped = false;
-    const stopping = owner.stop().then(() => {
-      stopped = true;
-    });
-    await sleep(50);
-    expect(stopped).to.equal(false);
-    gate.open();
-    await stopping;
-    expect(await peersOf('you')).to.equal(0);
+    await stopsBehind(gate, owner);
   });
 
   it('has stopped only once it has left: the store may be closed then', async () => {
@@ -115,15 +119,7 @@ describe('owner', () => {
     await owner.start();
     const gate = makeGate();
     store.next('owners.remove', waitFor(gate.opened));
-    let stopped = false;
-    const stopping = owner.stop().then(() => {
-      stopped = true;
-    });
-    await sleep(50);
-    expect(stopped).to.equal(false);
-    gate.open();
-    await stopping;
-    expect(await peersOf('you')).to.equal(0);
+    await stopsBehind(gate, owner);
   });
 
   it('tells with every renewal how many others live', async () => {
