@@ -135,7 +135,8 @@ interface Crowd {
 class Connection implements Arrival {
   readonly at = performance.now();
   readonly #crowd: Crowd;
-  readonly #newcomer: Newcomer;
+  /** Until its first byte. */
+  #newcomer: Newcomer | undefined;
   #socket: Socket | undefined;
   feed: Feed | undefined;
   /** What its client had read at the last check, and since when. */
@@ -156,8 +157,8 @@ class Connection implements Arrival {
   onBytes(bytes: Buffer): void {
     const crowd = this.#crowd;
     crowd.beginning = this;
-    this.#newcomer.serve();
-    crowd.beginning = undefined;
+    this.#newcomer?.serve();
+    crowd.beginning = this.#newcomer = undefined;
     this.feed?.take(bytes);
   }
 
@@ -186,7 +187,7 @@ class Connection implements Arrival {
 
   drop(): void {
     if (this.#socket) this.#socket.destroy();
-    else this.#newcomer.reset();
+    else this.#newcomer?.reset();
     this.#forget();
   }
 

@@ -16,7 +16,7 @@ interface Handle {
   readStop(): number;
   close(): void;
   reset(): number;
-  [NEWCOMER]?: Waiting;
+  [NEWCOMER]?: Waiting | undefined;
 }
 
 interface ListenHandle {
@@ -113,6 +113,7 @@ class Waiting implements Newcomer {
   serve(): void {
     const { listening, serve, internals } = this.#listening;
     internals._connections -= 1;
+    this.#handle[NEWCOMER] = undefined;
     serve.call(listening, 0, this.#handle);
   }
 
