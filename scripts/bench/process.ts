@@ -32,7 +32,8 @@ export interface ServeOptions {
 
 export const CHAT_PATH = '/api/v1/chat/completions';
 
-export function start(file: string, args: readonly string[], core: string, env: NodeJS.ProcessEnv = {}): ChildProcess {
+/** Without a core of its own it runs where the machine puts it. */
+export function start(file: string, args: readonly string[], core?: string, env: NodeJS.ProcessEnv = {}): ChildProcess {
   const path = new URL(file, import.meta.url);
   // As `npm start` runs it.
   const asStarted = {
@@ -44,7 +45,7 @@ export function start(file: string, args: readonly string[], core: string, env: 
     ...(file.endsWith('gateway.ts') && asStarted),
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  pin(child, core);
+  if (core !== undefined) pin(child, core);
   return child;
 }
 

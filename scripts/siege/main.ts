@@ -6,7 +6,7 @@ import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { asked, said } from '../../testkit/talk.ts';
-import { GATEWAY_CORE, OTHER_CORE, start } from '../bench/process.ts';
+import { start } from '../bench/process.ts';
 import type { AttackJob } from './attackers.ts';
 import { ATTACKS } from './attacks.ts';
 import type { CallersJob, CallersResult } from './callers.ts';
@@ -31,13 +31,14 @@ const turnMaxMs = values.short ? 150 : 50;
 /** Below this, the machine's other processes decide. */
 const p99FloorMs = values.short ? 2000 : 50;
 
-const upstream = start('upstream.ts', [], OTHER_CORE);
+// No process has a core of its own: neither a gateway in service nor an attacker on its machine has.
+const upstream = start('upstream.ts', []);
 const { port: upstreamPort } = await said<{ port: number }>(upstream);
-const gateway = start('../siege/gateway.ts', [`http://127.0.0.1:${upstreamPort}`], GATEWAY_CORE);
+const gateway = start('../siege/gateway.ts', [`http://127.0.0.1:${upstreamPort}`]);
 const { port, keys } = await said<{ port: number; keys: Keys }>(gateway);
-const callers = start('../siege/callers.ts', [], OTHER_CORE);
+const callers = start('../siege/callers.ts', []);
 await said(callers);
-const attackers = start('../siege/attackers.ts', [], OTHER_CORE);
+const attackers = start('../siege/attackers.ts', []);
 await said(attackers);
 
 const call = (forSeconds: number) =>
