@@ -11,7 +11,10 @@ export interface TextOutput {
   readonly live: boolean;
   /** The hold is made: a stream sends its status and headers now. */
   open(): void;
-  /** Takes parts in order: `start`, `usage`, blocks, then `usage`, `finish`, `billing`, or an `error` at any point. */
+  /**
+   * Takes parts in order: `start`, `usage`, blocks, then `usage`, `finish`, `billing`, or an `error` at any point, whose
+   * fault is thrown by an output that is not live.
+   */
   write(parts: readonly StreamPart[]): Pressure;
   /** Nothing has arrived yet, but the connection is alive. */
   keepAlive(): void;

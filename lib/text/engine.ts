@@ -351,9 +351,7 @@ function finish(
     assert(due, 'a whole answer is owed');
     delivery.complete(ending.result, due.bill, { ...paid, price: model.price });
   } else {
-    const reason = due ? ending.fault : refundedFault(ending.fault);
-    if (!output.live) throw reason;
-    output.write([{ type: 'error', fault: reason }]);
+    output.write([{ type: 'error', fault: due ? ending.fault : refundedFault(ending.fault) }]);
   }
   output.end();
 }

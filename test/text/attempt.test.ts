@@ -111,6 +111,7 @@ describe('attempt', () => {
         for (const live of [true, false]) {
           const result = await stage.call({ routes: [answer], live });
           expectRefunded(result, 'The upstream provider failed.');
+          expect(result.thrown === undefined, 'told by a part').to.equal(live);
           expect(result.opened).to.equal(1);
           expect(JSON.stringify(result.parts)).not.to.contain('secret words');
           expect(result.warnings.length).to.be.at.least(1);
