@@ -88,6 +88,19 @@ describe('body', () => {
     expect((await done).bytes?.toString()).to.equal('hello');
   });
 
+  it('is not waited for when it came with its headers', async () => {
+    let listeners: number | undefined;
+    take = async (request, options) => {
+      while (request.readableLength < 5) await sleep(1);
+      const reading = readBody(request, options);
+      listeners = request.listenerCount('data');
+      return reading;
+    };
+    open('content-length: 5\r\n\r\nhello');
+    expect((await done).bytes?.toString()).to.equal('hello');
+    expect(listeners).to.equal(0);
+  });
+
   for (const { name, send, ends, framed } of [
     { name: 'that remains if it was announced', send: () => announced(6), ends: [4, 0], framed: String },
     { name: 'unknown if it was not', send: chunked, ends: [undefined, undefined], framed: chunk },
