@@ -4,8 +4,8 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { watchConnections } from '../../lib/http/connections.ts';
-import { LONG_READ_BYTES, UNANSWERED_MAX } from '../../lib/http/feed.ts';
-import { BYTES_PER_TURN, REQUESTS_PER_TURN } from '../../lib/http/turns.ts';
+import { createFeed, type Feed, LONG_READ_BYTES, UNANSWERED_MAX } from '../../lib/http/feed.ts';
+import { BYTES_PER_TURN, REQUESTS_PER_TURN, type Turns } from '../../lib/http/turns.ts';
 import { until } from '../../testkit/client.ts';
 
 interface Seen {
@@ -183,6 +183,16 @@ describe('feed', () => {
       expect(replies).to.equal(1);
     });
 
+    it('lets no more through behind a chunked body', async () => {
+      socket.write(`POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n${chunk('ok')}0\r\n\r\n`);
+      socket.write(
+        `POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n${chunk('ok')}0\r\n\r\n${GET.repeat(99)}`,
+      );
+      await until(() => answers.length === UNANSWERED_MAX);
+      await sleep(50);
+      expect(answers).to.have.length(UNANSWERED_MAX);
+    });
+
     it('answers all of them in the end', async () => {
       socket.write(GET.repeat(600) + 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\nok'.repeat(400));
       const answering = setInterval(() => answers.splice(0).map((answer) => answer()), 1);
@@ -251,6 +261,41 @@ describe('feed', () => {
       for (const socket of sockets) socket.destroy();
     });
     expect(begun.most()).to.be.at.most(2 * REQUESTS_PER_TURN);
+  });
+
+  it('asks for a turn as a waiting caller does only where nothing of its connection was sent too early', async () => {
+    const alone: boolean[] = [];
+    const turns: Turns = {
+      begin: (_goOn, isAlone) => alone.push(isAlone) > 0,
+      read: () => true,
+    };
+    let feed: Feed | undefined;
+    const server = createServer((request, response) => {
+      feed?.begin(request);
+      response.on('finish', () => feed?.answered());
+      response.end('ok');
+    });
+    server.on('connection', (socket: Socket) => {
+      feed = createFeed(socket, turns);
+    });
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    let replies = 0;
+    socket.setEncoding('utf8').on('data', (text: string) => {
+      replies += text.split('HTTP/1.1 200').length - 1;
+    });
+    for (const [count, all] of [
+      [1, 1],
+      [1, 2],
+      [2, 4],
+      [1, 5],
+    ] as const) {
+      socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(count));
+      await until(() => replies === all);
+    }
+    socket.destroy();
+    expect(alone).to.deep.equal([true, true, true, false, true]);
   });
 
   it('reads a part of long bodies in one turn of the loop, and all of them in the end', async () => {
