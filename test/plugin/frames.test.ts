@@ -139,6 +139,14 @@ describe('frames', () => {
     });
   }
 
+  it('tell the operator how a body begins that is none of this', () => {
+    const { error } = read('<html>\n<p>no</p>\n');
+    expect((error as Error).message).to.contain('<html> <p>no</p>');
+    const words = 'no such page. '.repeat(50);
+    const long = (read(words).error as Error).message;
+    expect(long).to.contain(words.slice(0, 150)).and.not.to.contain(words.slice(0, 210));
+  });
+
   it('read the same of events that are alike, whether they arrive one by one or together', () => {
     const event = fc.oneof(
       { weight: 6, arbitrary: fc.constantFrom('a', '', 'b c', '"', '\n').map((text) => data({ text })) },
