@@ -1,5 +1,5 @@
 // The log: buffered JSON lines by pino, with every secret scrubbed from the finished text, wherever it appears.
-import { type Logger, pino } from 'pino';
+import { type Logger, pino, stdTimeFunctions } from 'pino';
 
 export interface Log extends Logger {
   /** Values that must never be written from now on. */
@@ -67,7 +67,7 @@ export function createLog({ level, keyPrefix, destination = 1, isShared = false 
       return bytes.write(scrubbed);
     },
   };
-  const log = pino({ level, base: null, timestamp, formatters }, stream) as unknown as Log;
+  const log = pino({ level, base: null, timestamp: stdTimeFunctions.isoTime, formatters }, stream) as unknown as Log;
   outputs.add(output);
   log.written = () =>
     new Promise((resolve) => {
@@ -76,8 +76,9 @@ export function createLog({ level, keyPrefix, destination = 1, isShared = false 
     });
   log.line = (fields, message) => {
     if (!log.isLevelEnabled('info')) return;
+    const time = stdTimeFunctions.isoTime();
     try {
-      stream.write(`{"level":"info"${timestamp()},${JSON.stringify({ ...fields, msg: message }).slice(1)}\n`);
+      stream.write(`{"level":"info"${time},${JSON.stringify({ ...fields, msg: message }).slice(1)}\n`);
     } catch {
       // pino can write what JSON cannot, such as circles.
       log.info(fields, message);
@@ -89,17 +90,6 @@ export function createLog({ level, keyPrefix, destination = 1, isShared = false 
     secrets = [...new Set([...secrets, ...found])].sort((a, b) => b.length - a.length);
   };
   return log;
-}
-
-let stampedAtMs = 0;
-let stamp = '';
-
-/** Made once per millisecond. */
-function timestamp(): string {
-  const now = Date.now();
-  if (now !== stampedAtMs) stamp = `,"time":"${new Date(now).toISOString()}"`;
-  stampedAtMs = now;
-  return stamp;
 }
 
 /** As it is, in JSON, in JSON within JSON, and in a URL. */

@@ -204,6 +204,15 @@ describe('jobs of video', () => {
     });
   }
 
+  it('tell the operator how a page begins that came instead of an answer', async () => {
+    answer('<html>no such job</html>');
+    const error = await look().then(
+      () => expect.fail('it did not fail'),
+      (thrown: Error) => thrown,
+    );
+    expect(error.message).to.contain('the answer is not JSON: <html>no such job');
+  });
+
   it('have failed when a look is refused for the content rules, and for nothing else', async () => {
     answer({ code: 'x', error: 'Generated video rejected by content moderation.' }, 400);
     const state = await look();
