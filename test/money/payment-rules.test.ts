@@ -193,6 +193,8 @@ describe('a payment', () => {
       decidePayment(inPhase(phase), change, { amount, taken: 0n }).status;
     expect(status('credited', credit, 1000n * RUB)).to.equal('exists');
     expect(status('credited', credit, 999n * RUB)).to.equal('stale');
+    const least = { ...inPhase('credited'), credited: 1n };
+    expect(decidePayment(least, credit, { amount: 1n, taken: 0n }).status).to.equal('exists');
     expect(status('credited', { kind: 'refund', ...base, ref: 're_9', refund: null }, 0n)).to.equal('stale');
     expect(status('disputed', { kind: 'reverse', ...base }, 0n)).to.equal('stale');
     const disputed = { ...inPhase('disputed'), dispute: JSON.stringify({ id: 'cb', amount: '5', taken: null }) };
@@ -221,6 +223,8 @@ describe('a payment', () => {
     expect(['rfd_1', 'rfd_2', 'rfd_3', 'rfd_4'].map((id) => refuse(id).status)).to.deep.equal([
       ...['stale', 'exists', 'done', 'stale'],
     ]);
+    const denied = refundsOf(refuse('rfd_3').payment as Payment).find(({ id }) => id === 'rfd_3');
+    expect(denied).to.deep.equal({ ...open, state: 'refused', reason: 'no' });
     expect(note('rfd_3').payment).to.include({ dueAt: AT + 9, changedAt: AT + 5 });
     // A second one under an id of ours that is booked already is one more.
     const second = { kind: 'refund', ...base, ref: 're_2', refund: 'rfd_1' } as const;
