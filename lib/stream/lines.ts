@@ -122,7 +122,6 @@ export class LineSplitter {
       if (text.charCodeAt(0) === BYTE_ORDER_MARK) text = text.slice(1);
     }
     if (this.#afterCarriageReturn) {
-      if (text === '') return text;
       this.#afterCarriageReturn = false;
       if (text.charCodeAt(0) === LINE_FEED) text = text.slice(1);
     }

@@ -235,6 +235,8 @@ describe('a payment', () => {
       [null, 'asked'],
       ['re_2', 'booked'],
     ]);
+    // Nobody here asked for it: it is known by its name at the provider, from when it was told of.
+    expect(refundsOf(after).at(-1)).to.include({ id: 're_2', amount: String(RUB), reason: '', at: AT + 5 });
     const all = { kind: 'refund', ...base, ref: 're_3', refund: null } as const;
     const whole = decidePayment(payment, all, { amount: 900n * RUB, taken: 0n }).payment;
     expect(whole).to.include({ phase: 'refunded', dueAt: null });
