@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { reportUsage, USAGE_GROUPS, type UsageQuery, type UsageReport } from '../../lib/ledger/usage.ts';
-import { foldSteps, foldUsage, readUsage } from '../../lib/ledger/usage-fold.ts';
+import { foldSteps, foldUsage, isFolded, readUsage } from '../../lib/ledger/usage-fold.ts';
 import type { ChargeKind, Operation } from '../../lib/money/decide.ts';
 import { longer } from '../../testkit/long.ts';
 import { STORES } from '../../testkit/stores.ts';
@@ -22,6 +22,7 @@ import {
 } from '../contract/store/context.ts';
 
 const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
 const MIDNIGHT = Date.UTC(2027, 0, 15);
 
 /** What becomes of a call; an expired hold that is settled after all is overshoot to its last kopeck. */
@@ -243,6 +244,12 @@ for (const kind of STORES) {
       );
       expect((await problems()).join()).to.match(/^folded usage: \d+ charged at entry 2, the journal has \d+$/);
       await store.usage.forget(wallet);
+    });
+
+    it('is answered by the hourly sums for whole hours of all calls only', () => {
+      expect([{}, { from: MIDNIGHT }, { from: MIDNIGHT, to: MIDNIGHT + HOUR_MS }].map(isFolded)).not.to.include(false);
+      const cut = [{ from: MIDNIGHT + 1 }, { to: MIDNIGHT - 1 }, { from: MIDNIGHT, to: MIDNIGHT + HOUR_MS / 2 }];
+      expect([...cut, { state: 'settled' } as const].map(isFolded)).not.to.include(true);
     });
 
     it('holds no more charges than one page', async () => {
