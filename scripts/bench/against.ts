@@ -27,7 +27,9 @@ export async function startAgainst({ command, path, key, upstream }: AgainstOpti
   const env = { ...process.env, PORT: String(port), UPSTREAM_URL: upstream };
   const child = spawn('/bin/sh', ['-c', command], { env, detached: true, stdio: ['ignore', 'ignore', 'inherit'] });
   const stop = () => {
-    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGTERM');
+    process.off('exit', stop);
+    const hasEnded = child.exitCode !== null || child.signalCode !== null;
+    if (child.pid !== undefined && !hasEnded) process.kill(-child.pid, 'SIGTERM');
   };
   process.once('exit', stop);
   pin(child, GATEWAY_CORE);

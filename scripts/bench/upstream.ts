@@ -88,6 +88,8 @@ const server = createServer((request, response) => {
     text += part;
   });
   request.on('end', () => {
+    // A plain proxy passes on the look whether it listens.
+    if (request.method !== 'POST') return void response.writeHead(404).end();
     const body = JSON.parse(text);
     answer(body.model, body.stream === true, response);
   });
