@@ -39,6 +39,7 @@ for (const kind of STORES) {
       const made = await history(store);
       const { wallet, old } = made;
       const books = await booksOf(store, wallet);
+      const taken = await Promise.all(old.slice(0, -1).map((id) => store.ledger.charge(id)));
       const done = await archive('first.gz', 40);
       // The call that was charged last stays until a later one is there.
       const kept = (await store.archives.opening(wallet))?.kept;
@@ -58,6 +59,9 @@ for (const kind of STORES) {
         calls: done?.calls,
         charged: done?.charged,
       });
+      const sum = taken.reduce((charged, charge) => charged + (charge?.charged ?? 0n), 0n);
+      expect(sum > 0n).to.equal(true);
+      expect(totals.charged).to.equal(sum);
     });
 
     it('follow each other, with everything that was missing from the first', async () => {

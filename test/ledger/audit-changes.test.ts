@@ -62,6 +62,12 @@ describe('audit of what has changed', () => {
     expect(puts).to.equal(3);
   });
 
+  it('fails if it cannot note the first of many checkpoints', async () => {
+    for (let more = 0; more < 150; more += 1) await faulty.wallet();
+    faulty.next('checkpoints.put', refuse);
+    expect(await verifyChanges(faulty.store).catch(({ message }) => message)).to.equal('refused by the test');
+  });
+
   it('looks at every wallet, however many there are', async () => {
     const ids = Array.from({ length: 2100 }, (_, index) => `a${index}`);
     tamper(
