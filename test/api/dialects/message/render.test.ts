@@ -1,17 +1,26 @@
 import { expect } from 'chai';
-import { createMessageRenderer } from '../../../../lib/api/dialects/message/render.ts';
-import type { StreamPart } from '../../../../lib/stream/part.ts';
+import { createMessageRenderer, messageReply } from '../../../../lib/api/dialects/message/render.ts';
+import { fault } from '../../../../lib/faults.ts';
+import type { FinishReason, StreamPart } from '../../../../lib/stream/part.ts';
+import { BILLING, BILLING_BLOCK, COLLECTED, SMART } from '../replies.ts';
 
 const START: StreamPart = { type: 'start', id: '1', model: 'm' };
 const FINISH: StreamPart = { type: 'finish', reason: 'stop' };
+const delta = (index: number, text: string): StreamPart => ({ type: 'block-delta', index, text });
 
-/** The usage in every event that has one. */
-function usagesOf(...parts: readonly StreamPart[]): readonly unknown[] {
-  const events = createMessageRenderer()(parts).matchAll(/^data: (.*)$/gm);
-  return [...events]
-    .map(([, data = '']) => JSON.parse(data))
-    .flatMap(({ usage, message }) => usage ?? message?.usage ?? []);
+/** Of every event the data; its name is that of its type, except that a bill has none. */
+function eventsOf(...parts: readonly StreamPart[]) {
+  const render = createMessageRenderer();
+  const events = parts.map((part) => render([part])).join('');
+  return [...events.matchAll(/event: (\w+)\ndata: (.*)\n\n/g)].map(([, name, data = '']) => {
+    const parsed = JSON.parse(data);
+    expect(parsed.type ?? 'billing').to.equal(name);
+    return parsed;
+  });
 }
+
+const usagesOf = (...parts: readonly StreamPart[]) =>
+  eventsOf(...parts).flatMap(({ usage, message }) => usage ?? message?.usage ?? []);
 
 describe('message events', () => {
   it('begin with the input known by then and end with the output, both 0 if unknown', () => {
@@ -24,5 +33,107 @@ describe('message events', () => {
       { input_tokens: 5, output_tokens: 0 },
       { output_tokens: 7 },
     ]);
+    expect(usagesOf({ type: 'usage', input: 5, output: 2 }, START, input, FINISH)).to.deep.equal([
+      { input_tokens: 5, output_tokens: 0 },
+      { output_tokens: 2 },
+    ]);
+  });
+
+  it('carry text and calls in blocks, whatever they consist of', () => {
+    const parts: readonly StreamPart[] = [
+      START,
+      { type: 'block-start', index: 0, block: { type: 'text' } },
+      delta(0, 'A "quote"\n'),
+      { type: 'block-end', index: 0 },
+      { type: 'block-start', index: 1, block: { type: 'tool', id: 'a', name: 'look', state: 'opaque' } },
+      delta(1, '{"x":'),
+      delta(1, '"\\n é"}'),
+      { type: 'block-end', index: 1 },
+      { type: 'finish', reason: 'tool' },
+      BILLING,
+    ];
+    const of = (index: number, given: object) => ({ type: 'content_block_delta', index, delta: given });
+    const start = (index: number, block: object) => ({ type: 'content_block_start', index, content_block: block });
+    const json = (text: string) => of(1, { type: 'input_json_delta', partial_json: text });
+    expect(eventsOf(...parts)).to.deep.equal([
+      {
+        type: 'message_start',
+        message: {
+          id: 'msg_1',
+          type: 'message',
+          role: 'assistant',
+          model: 'm',
+          content: [],
+          stop_reason: null,
+          usage: { input_tokens: 0, output_tokens: 0 },
+        },
+      },
+      start(0, { type: 'text', text: '' }),
+      of(0, { type: 'text_delta', text: 'A "quote"\n' }),
+      { type: 'content_block_stop', index: 0 },
+      start(1, { type: 'tool_use', id: 'a__state_b3BhcXVl', name: 'look', input: {} }),
+      json('{"x":'),
+      json('"\\n é"}'),
+      { type: 'content_block_stop', index: 1 },
+      { type: 'message_delta', delta: { stop_reason: 'tool_use', stop_sequence: null }, usage: { output_tokens: 0 } },
+      { type: 'message_stop' },
+      BILLING_BLOCK,
+    ]);
+  });
+
+  it('name every reason in their own words, and the stop string before all', () => {
+    const reasons: Readonly<Record<FinishReason, string>> = {
+      stop: 'end_turn',
+      length: 'max_tokens',
+      filter: 'refusal',
+      tool: 'tool_use',
+      other: 'end_turn',
+    };
+    for (const [reason, said] of Object.entries(reasons) as [FinishReason, string][]) {
+      const ended = { stop_reason: said, stop_sequence: null };
+      expect(eventsOf({ type: 'finish', reason })[0].delta).to.deep.equal(ended);
+      expect(messageReply({ ...COLLECTED, reason }, { vision: false })).to.include(ended);
+    }
+    const stopped = { stop_reason: 'stop_sequence', stop_sequence: 'END' };
+    expect(eventsOf({ type: 'finish', reason: 'stop', sequence: 'END' })[0].delta).to.deep.equal(stopped);
+    expect(messageReply({ ...COLLECTED, sequence: 'END' }, { vision: false })).to.include(stopped);
+  });
+
+  it('say at the start how the smart model chose', () => {
+    const [{ message }] = eventsOf({ type: 'start', id: '1', model: 'm', smart: SMART });
+    expect(message.smart_routing).to.deep.equal(SMART);
+    expect(eventsOf(START)[0].message).not.to.have.property('smart_routing');
+  });
+
+  it('end with the fault of an answer that failed', () => {
+    const [, failed] = eventsOf(START, { type: 'error', fault: fault('internal') });
+    expect(failed).to.include({ type: 'error' });
+    expect(failed).to.have.nested.property('error.type');
+  });
+});
+
+describe('message reply', () => {
+  it('has text and calls as blocks, and what was used', () => {
+    const call = { type: 'tool', id: 'a', name: 'look', text: '{"x":1}' } as const;
+    expect(messageReply({ ...COLLECTED, blocks: [...COLLECTED.blocks, call] }, { vision: false })).to.deep.equal({
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model: 'm',
+      content: [
+        { type: 'text', text: 'Hi' },
+        { type: 'tool_use', id: 'a', name: 'look', input: { x: 1 } },
+      ],
+      stop_reason: 'end_turn',
+      stop_sequence: null,
+      usage: { input_tokens: 5, output_tokens: 7 },
+    });
+  });
+
+  it('has what it cost if it saw pictures, and how the smart model chose if it did', () => {
+    expect(messageReply({ ...COLLECTED, smart: SMART }, { vision: true })).to.deep.include({
+      billing: BILLING_BLOCK,
+      smart_routing: SMART,
+    });
   });
 });
