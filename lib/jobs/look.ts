@@ -19,6 +19,8 @@ export interface LookOptions {
   readonly log: Pick<CallLog, 'warn' | 'error' | 'debug'>;
   /** How long a job may be completed without a result. */
   readonly resultPatienceMs?: number | undefined;
+  /** In ms, from any origin. */
+  readonly now?: (() => number) | undefined;
   /** Called with the result of each poll. */
   readonly onPoll?: ((upstream: string, found: Found) => void) | undefined;
 }
@@ -47,11 +49,12 @@ const POLL_MS_MAX = 30_000;
 const POLLS_AT_ONCE = 32;
 const KEEPS_AT_ONCE = 8;
 
-export function createLook({ catalog, results, log, resultPatienceMs, onPoll }: LookOptions): Look {
+export function createLook(options: LookOptions): Look {
+  const { catalog, results, log, resultPatienceMs, now = () => performance.now(), onPoll } = options;
   const polls = createGate(POLLS_AT_ONCE);
   const keeps = createGate(KEEPS_AT_ONCE);
-  const isNews = createNews();
-  const patience = createPatience(resultPatienceMs);
+  const isNews = createNews(now);
+  const patience = createPatience(now, resultPatienceMs);
 
   function note(job: Job, error: unknown, what: string): void {
     const { id: job_id, upstream } = job;
@@ -152,17 +155,17 @@ const RESULT_PATIENCE_MS = 60_000;
 const LACKING_MAX = 10_000;
 
 /** Some upstreams complete a job a moment before its result is there. Each process waits by itself. */
-function createPatience(ms = RESULT_PATIENCE_MS) {
+function createPatience(now: () => number, ms = RESULT_PATIENCE_MS) {
   const lackingSince = new Map<string, number>();
   return {
     isOver(job: string, lacksResult: boolean): boolean {
-      const now = performance.now();
-      const since = lackingSince.get(job) ?? now;
+      const at = now();
+      const since = lackingSince.get(job) ?? at;
       lackingSince.delete(job);
       if (!lacksResult) return false;
       if (lackingSince.size >= LACKING_MAX) lackingSince.clear();
       lackingSince.set(job, since);
-      return now - since >= ms;
+      return at - since >= ms;
     },
   };
 }
@@ -171,14 +174,14 @@ const NEWS_MS = 60_000;
 const NEWS_MAX = 1000;
 
 /** True once a minute for each message: thousands of jobs may fail for the same reason. */
-function createNews(): (what: string) => boolean {
+function createNews(now: () => number): (what: string) => boolean {
   const saidAt = new Map<string, number>();
   return (what) => {
-    const now = performance.now();
+    const at = now();
     const last = saidAt.get(what);
-    if (last !== undefined && now - last < NEWS_MS) return false;
+    if (last !== undefined && at - last < NEWS_MS) return false;
     if (saidAt.size >= NEWS_MAX) saidAt.clear();
-    saidAt.set(what, now);
+    saidAt.set(what, at);
     return true;
   };
 }

@@ -94,7 +94,7 @@ function isLetter(code: number): boolean {
 /** True if most words are in a script that the word files do not know. */
 export function isForeign(text: string): boolean {
   const foreign = text.match(FOREIGN)?.length ?? 0;
-  return foreign > 0 && 2 * foreign > (text.match(/\p{L}/gu)?.length ?? 0);
+  return 2 * foreign > (text.match(/\p{L}/gu)?.length ?? 0);
 }
 
 const FOREIGN = /[\u0530-\u1fff\u2e80-\ud7ff]/g;

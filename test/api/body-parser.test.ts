@@ -173,6 +173,21 @@ describe('body parser', () => {
       await until(() => threads() === 0);
     });
 
+    it('lets go of a call that ends while it is read, and of no other', async () => {
+      const [first, last] = [new AbortController(), new AbortController()];
+      const read = (text: string, { signal }: AbortController) =>
+        parser.parse(bytesOf(JSON.stringify(ask(text.repeat(LONG)))), { format: 'chat', signal });
+      const reads = [read('0', first), read('1', new AbortController()), read('2', last)] as const;
+      first.abort(new Error('left'));
+      expect(await Promise.resolve(reads[0]).catch((error: Error) => error.message)).to.equal('left');
+      expect(firstText(await reads[1])[0]).to.equal('1');
+      expect(firstText(await reads[2])[0]).to.equal('2');
+      // What ends later has no place any more.
+      const another = read('3', new AbortController());
+      last.abort(new Error('late'));
+      expect(firstText(await another)[0]).to.equal('3');
+    });
+
     it('lets go of a call that ends before its turn', async () => {
       const body = JSON.stringify(ask('x'.repeat(LONG)));
       // The thread ends after it, and another one goes on.

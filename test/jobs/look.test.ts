@@ -17,10 +17,13 @@ const JOB: Partial<Job> = { id: 'job', wallet: 'w', model: 'film', upstream: 'up
 const RESULT = { type: 'url', url: 'https://up.example/v.mp4' } as const;
 
 describe('a look at a job', () => {
+  /** Of the clock. */
+  let atMs = 0;
   const told: { found: [string, Found][]; warned: string[]; alerted: string[]; kept: object[] } = {
     ...{ found: [], warned: [], alerted: [], kept: [] },
   };
   beforeEach(() => {
+    atMs = 5_000_000;
     for (const list of Object.values(told)) list.splice(0);
   });
 
@@ -45,6 +48,7 @@ describe('a look at a job', () => {
         error: (_fields, message) => void told.alerted.push(message),
       },
       resultPatienceMs,
+      now: () => atMs,
       onPoll: (upstream, found) => void told.found.push([upstream, found]),
     });
     return (more: Partial<Job> = {}): Promise<Sight> =>
@@ -103,13 +107,18 @@ describe('a look at a job', () => {
 
   it('says each reason once a minute, and calls the operator for what does not pass', async () => {
     const look = open({ poll: failing('timeout') });
-    for (let count = 0; count < 3; count += 1) await look();
+    for (let count = 0; count < 3; count += 1) {
+      await look();
+      atMs += 29_999;
+    }
     expect(told.warned).to.deep.equal(['could not poll a video']);
+    for (let count = 0; count < 2; count += 1) await look();
+    expect(told.warned).to.deep.equal(['could not poll a video', 'could not poll a video']);
     const refused = open({ poll: failing('auth') });
     await refused();
     await refused();
     expect(told.alerted).to.deep.equal(['an upstream refuses our key']);
-    expect(told.warned).to.have.length(1);
+    expect(told.warned).to.have.length(2);
   });
 
   describe('whose result cannot be stored', () => {
@@ -137,13 +146,15 @@ describe('a look at a job', () => {
       resultPatienceMs: 40,
     });
     expect((await look()).kind).to.equal('unfinished');
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    atMs += 50;
     expect((await look({ id: 'another' })).kind).to.equal('unfinished');
     lacksResult = false;
     expect((await look()).kind).to.equal('unfinished');
     lacksResult = true;
     expect((await look()).kind).to.equal('unfinished');
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    atMs += 39;
+    expect((await look()).kind).to.equal('unfinished');
+    atMs += 1;
     expect((await look()).kind).to.equal('failed');
   });
 

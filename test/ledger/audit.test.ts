@@ -54,6 +54,19 @@ describe('audit of a store', () => {
     expect(sizes).to.deep.equal([500, 106]);
   });
 
+  it('fails with any of its reads', async () => {
+    await faulty.real.payments.create(newOrder(id, { id: 'pay_1' }));
+    const reads = ['journal.page', 'journal.unknownCharges', 'journal.keys', 'jobs.page', 'payments.page'] as const;
+    for (const read of [...reads, 'usage.cursor'] as const) {
+      faulty.next(read, refuse);
+      expect(await verifyLedger(faulty.store).catch(({ message }) => message), read).to.equal('refused by the test');
+      expect(await verifyLedger(faulty.store), read).to.include({ ok: true });
+    }
+    faulty.next('journal.size', refuse);
+    const failed = await verifyLedger(faulty.store, () => undefined).catch(({ message }) => message);
+    expect(failed).to.equal('refused by the test');
+  });
+
   it('reads all pages of payments', async () => {
     for (let count = 0; count < 51; count += 1) {
       await faulty.real.payments.create(newOrder(id, { id: `pay_${String(count).padStart(2, '0')}` }));

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readAskedWords } from '../../lib/smart/amounts.ts';
+import { countFigures, readAskedWords } from '../../lib/smart/amounts.ts';
 import { readTokens } from '../../lib/smart/tokens.ts';
 
 const asked = (text: string) =>
@@ -49,6 +49,25 @@ describe('amounts in a request', () => {
       ['2 by 9 words', 9],
     ] as const) {
       expect(Math.round(asked(text)), text).to.equal(words);
+    }
+  });
+});
+
+describe('figures in a request', () => {
+  const figures = (text: string) =>
+    countFigures([{ tokens: readTokens(text) }] as unknown as Parameters<typeof countFigures>[0]);
+
+  it('are numbers, signs of arithmetic, and formulas', () => {
+    for (const [text, numbers, operations, formulas] of [
+      ['12 + 7 = 19', 3, 2, 0],
+      ['12 * 7 - 3', 3, 2, 0],
+      ['what is a dog', 0, 0, 0],
+      ['x + 2', 1, 1, 1],
+      ['2 + x', 1, 1, 1],
+      ['a = b', 0, 1, 2],
+      ['∑ 4', 1, 0, 1],
+    ] as const) {
+      expect(figures(text), text).to.deep.equal({ numbers, operations, formulas });
     }
   });
 });

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { findHits } from '../../lib/smart/lexicon.ts';
 import { signalOf, speaks } from '../../lib/smart/names.ts';
-import { plainText, readTokens } from '../../lib/smart/tokens.ts';
+import { isForeign, plainText, readTokens } from '../../lib/smart/tokens.ts';
 import weights from '../../lib/smart/weights.json' with { type: 'json' };
 
 const FOLDER = new URL('../../lib/smart/words/', import.meta.url);
@@ -93,5 +93,17 @@ describe('smart router words', () => {
     );
     expect(data).to.include('smart/words/tasks.txt');
     for (const path of data) expect(scripts.prepack).to.contain(`'lib/${path.slice(0, path.lastIndexOf('/'))}'`);
+  });
+
+  it('are not looked for in a text of which most is in another script', () => {
+    for (const text of ['写一首关于春天的诗', 'დაწერე ლექსი', '東京の天気 now', 'مرحبا بالعالم']) {
+      expect(isForeign(text), text).to.equal(true);
+    }
+    for (const text of ['', '12 + 7', 'write a poem', 'напиши стихи', 'translate 你好 to English']) {
+      expect(isForeign(text), text).to.equal(false);
+    }
+    // Half of it is not most of it.
+    expect(isForeign('ab你好')).to.equal(false);
+    expect(isForeign('a你好')).to.equal(true);
   });
 });
