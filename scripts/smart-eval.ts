@@ -1,8 +1,10 @@
 // Prints how often the router is right on the labelled prompts: by tier, by language, and which tiers it confuses.
+// `--misses=SET` or `--misses=all` shows where it is wrong; `--pin` notes how each prompt is routed, for the tests.
 
 import type { SmartTier } from '../lib/stream/smart.ts';
 import { type Judgement, judge } from '../test/smart/judgement.ts';
 import { GUARD, type Labelled, readSet, USED } from '../test/smart/prompts.ts';
+import { pinRoutings } from '../test/smart/routings.ts';
 
 const TIERS: readonly SmartTier[] = ['lite', 'standard', 'heavy'];
 const SETS: readonly [string, () => readonly Labelled[]][] = [
@@ -18,6 +20,8 @@ for (const [name, read] of SETS) {
   print(name, judgement);
   if (missesOf === 'all' || missesOf === name) printMisses(judgement);
 }
+
+if (process.argv.includes('--pin')) pinRoutings();
 
 function print(name: string, judgement: Judgement): void {
   console.log(

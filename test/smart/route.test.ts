@@ -7,6 +7,7 @@ import { explain, route, SMART_THRESHOLDS, type SmartRequest } from '../../lib/s
 import type { SmartTier } from '../../lib/stream/smart.ts';
 import { judge } from './judgement.ts';
 import { GUARD, readSet, type SetName, USED } from './prompts.ts';
+import { changedRoutings } from './routings.ts';
 
 type Turn = readonly ['user' | 'assistant', string];
 
@@ -205,6 +206,10 @@ describe('smart router', () => {
       const { right, total, swaps } = judge(USED.flatMap(readSet));
       expect(right / total).to.be.at.least(0.93);
       expect(swaps / total).to.be.at.most(0.01);
+    });
+
+    it('are routed as they were, unless a change means to alter that and pins the new routings', () => {
+      expect(changedRoutings()).to.deep.equal([]);
     });
 
     it('are unique over all sets, and accept neighbours only', () => {
