@@ -170,15 +170,9 @@ export function createLimiter(options: LimiterOptions): Limiter {
 
 /** Rejects with a 503 fault if there is no answer in time. */
 export function inTime<T>(answer: Promise<T>, withinMs: number): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const fail = (error?: unknown) => {
-      clearTimeout(timer);
-      reject(fault('store_unavailable', {}, error));
-    };
-    const timer = setTimeout(fail, withinMs);
-    answer.then((value) => {
-      clearTimeout(timer);
-      resolve(value);
-    }, fail);
-  });
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const fail = (error?: unknown) => reject(fault('store_unavailable', {}, error));
+  const timer = setTimeout(fail, withinMs);
+  answer.finally(() => clearTimeout(timer)).then(resolve, fail);
+  return promise;
 }

@@ -27,7 +27,6 @@ export function plainText(text: string): string {
 
 /** A word that mixes alphabets contains look-alikes: converts it to the prevailing alphabet. */
 function oneAlphabet(word: string): string {
-  if (!MIXED.test(word)) return word;
   const cyrillic = word.replace(/[a-z]/g, '').length * 2 >= word.length;
   const [from, into] = cyrillic ? [LATIN_LOOKS, CYRILLIC_LOOKS] : [CYRILLIC_LOOKS, LATIN_LOOKS];
   return [...word].map((letter) => into[from.indexOf(letter)] ?? letter).join('');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createLimiter, type Limiter, type LimiterOptions, type LimitRule } from '../../lib/api/limiter.ts';
+import { createLimiter, inTime, type Limiter, type LimiterOptions, type LimitRule } from '../../lib/api/limiter.ts';
 import { isFault } from '../../lib/faults.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { LimitStore } from '../../lib/store/ports/limits.ts';
@@ -343,5 +343,14 @@ describe('limiter', () => {
       // The request that was refused counts when its turn comes.
       expect(await hits(limiter, 2)).to.deep.equal([true, false]);
     });
+  });
+
+  it('leaves no timer behind once there is an answer', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    await new Promise((resolve) => setImmediate(resolve));
+    const before = timers();
+    expect(await inTime(Promise.resolve('there'), 60_000)).to.equal('there');
+    expect(isFault(await inTime(Promise.reject(new Error('no')), 60_000).catch((error) => error))).to.equal(true);
+    expect(timers()).to.equal(before);
   });
 });

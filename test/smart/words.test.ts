@@ -66,6 +66,12 @@ describe('smart router words', () => {
     expect(concepts('transalte')).to.include('translate');
     expect(concepts('перевиди')).to.include('translate');
     expect(concepts('fax')).to.not.include('fix');
+    for (const typo of ['tarnslate', 'tranzlate', 'tranlate', 'trannslate', 'translited', 'clasify', 'sumarize']) {
+      expect(concepts(typo), typo).to.have.length(1);
+    }
+    for (const other of ['xranslate', 'translax', 'trxxslate', 'transxlxte', 'correctxy']) {
+      expect(concepts(other), other).to.deep.equal([]);
+    }
   });
 
   it('count for nothing in quotes', () => {
