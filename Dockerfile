@@ -23,5 +23,5 @@ EXPOSE 8080
 HEALTHCHECK --interval=5s --timeout=3s --start-period=20s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # As `npm start`, without npm between: signals reach the service.
-CMD ["node", "--max-semi-space-size=16", "--concurrent-marking-max-worker-num=1", "--concurrent-turbofan-max-threads=1", \
-  "--concurrent-maglev-max-threads=1", "--memory-pool-timeout=1", "lib/main.ts"]
+CMD ["node", "--max-semi-space-size=16", "--heap-growing-percent=150", "--concurrent-marking-max-worker-num=1", \
+  "--concurrent-turbofan-max-threads=1", "--concurrent-maglev-max-threads=1", "--memory-pool-timeout=1", "lib/main.ts"]

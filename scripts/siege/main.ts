@@ -1,7 +1,7 @@
 // `npm run siege`: attacks a gateway on loopback, each attack alone and all at once, while good callers use it, and
-// fails if a limit is exceeded. `--only NAME` runs one attack, `--only all` only all at once. It takes eight minutes,
-// `--short` about one; that is lenient on times, as a test on a busy machine must be, but judges memory and failures as
-// strictly as the long run.
+// fails if a limit is exceeded. `--only NAME` runs one attack, `--only all` only all at once. It takes a quarter of an
+// hour, `--short` about a minute; that is lenient on times, as a test on a busy machine must be, but judges memory and
+// failures as strictly as the long run.
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -14,7 +14,7 @@ import type { Keys, Measured } from './gateway.ts';
 
 const CALLERS = 20;
 const RSS_MAX_MB = 480;
-/** Of the worst p99 without an attack. */
+/** Of the better p99 without an attack; where that is exceeded, of the p99 while the attack is on another gateway. */
 const P99_TIMES = 2;
 
 const { values } = parseArgs({ options: { short: { type: 'boolean', default: false }, only: { type: 'string' } } });
@@ -25,17 +25,21 @@ if (!names.every((name) => name in ATTACKS)) {
   process.stderr.write(`usage: npm run siege -- [--short] [--only all|${everyName.join('|')}]\n`);
   process.exit(2);
 }
-/** So long that a stall at the start, which meets each caller once, is not what the slowest hundredth consists of. */
-const seconds = values.short ? 4 : 40;
+/** A stall at the start meets each caller once: in a minute these calls are less than the slowest hundredth. */
+const seconds = values.short ? 4 : 60;
+/** What an attack makes a gateway compile has no part in what it costs later. */
+const warmSeconds = 5;
 const turnMaxMs = values.short ? 150 : 50;
-/** Below this, the machine's other processes decide. */
-const p99FloorMs = values.short ? 2000 : 50;
+/** In a short run the start of an attack and the machine's other processes decide. */
+const p99FloorMs = values.short ? 2000 : 0;
+/** All attacks at once take most of a core, and every call waits for its turns. */
+const allFloorMs = 50;
 
 // No process has a core of its own: neither a gateway in service nor an attacker on its machine has.
 const upstream = start('upstream.ts', []);
 const { port: upstreamPort } = await said<{ port: number }>(upstream);
-const gateway = start('../siege/gateway.ts', [`http://127.0.0.1:${upstreamPort}`]);
-const { port, keys } = await said<{ port: number; keys: Keys }>(gateway);
+const gateways: Gateway[] = [];
+const gateway = await startGateway();
 const callers = start('../siege/callers.ts', []);
 await said(callers);
 const attackers = start('../siege/attackers.ts', []);
@@ -43,41 +47,59 @@ await said(attackers);
 
 const call = (forSeconds: number) =>
   asked<CallersResult>(callers, {
-    url: `http://127.0.0.1:${port}`,
-    key: keys.good,
+    url: `http://127.0.0.1:${gateway.port}`,
+    key: gateway.keys.good,
     callers: CALLERS,
     seconds: forSeconds,
   } satisfies CallersJob);
 
 const problems: string[] = [];
 await call(2);
-await asked<Measured>(gateway, 'measure');
+await asked<Measured>(gateway.child, 'measure');
 const calm = [await siege('calm', [])];
 const rounds = new Map<string, Round>();
 for (const name of names) rounds.set(name, await siege(name, [name]));
 if (names.length !== 1) rounds.set(ALL, await siege(ALL, everyName));
 calm.push(await siege('calm again', []));
-for (const [title, round] of rounds) judge(title, round);
+const calmMs = Math.min(...calm.map(({ p99Ms }) => p99Ms));
+for (const [title, round] of rounds) await judge(title, round);
 
-for (const child of [attackers, callers, gateway, upstream]) await end(child);
+for (const child of [attackers, callers, ...gateways.map((each) => each.child), upstream]) await end(child);
 for (const problem of problems) console.error(problem);
 console.log(problems.length === 0 ? 'Every bound held.' : `${problems.length} BROKEN`);
 process.exitCode = problems.length === 0 ? 0 : 1;
+
+interface Gateway {
+  readonly child: ChildProcess;
+  readonly port: number;
+  readonly keys: Keys;
+}
 
 interface Round extends CallersResult, Measured {
   readonly rssMb: number;
 }
 
-/** Calls the gateway during the attack and watches its memory. */
-async function siege(title: string, attacks: readonly string[]): Promise<Round> {
+async function startGateway(): Promise<Gateway> {
+  const child = start('../siege/gateway.ts', [`http://127.0.0.1:${upstreamPort}`]);
+  const started = { child, ...(await said<{ port: number; keys: Keys }>(child)) };
+  gateways.push(started);
+  return started;
+}
+
+function attack({ port, keys }: Gateway, attacks: readonly string[], forSeconds: number): Promise<unknown> {
+  const job: AttackJob = { port, keys, names: attacks, seconds: forSeconds };
+  return attacks.length === 0 ? Promise.resolve() : asked(attackers, job);
+}
+
+/** Calls the gateway while it, or another, is attacked, and watches its memory. */
+async function siege(title: string, attacks: readonly string[], attacked = gateway): Promise<Round> {
   let rssMb = 0;
   const watching = setInterval(() => {
-    rssMb = Math.max(rssMb, rssOf(gateway));
+    rssMb = Math.max(rssMb, rssOf(gateway.child));
   }, 50);
-  const job: AttackJob = { port, keys, names: attacks, seconds };
-  const [called] = await Promise.all([call(seconds), attacks.length === 0 ? undefined : asked(attackers, job)]);
+  const [called] = await Promise.all([call(seconds), attack(attacked, attacks, seconds)]);
   clearInterval(watching);
-  const round = { ...called, ...(await asked<Measured>(gateway, 'measure')), rssMb };
+  const round = { ...called, ...(await asked<Measured>(gateway.child, 'measure')), rssMb };
   const { calls, failed, p50Ms, p99Ms, turnMs, delayP99Ms, delayMostMs, errors } = round;
   const ms = (value: number) => `${value.toFixed(1)} ms`;
   console.log(
@@ -87,16 +109,26 @@ async function siege(title: string, attacks: readonly string[]): Promise<Round> 
   return round;
 }
 
-function judge(title: string, { failed, reasons, p99Ms, rssMb, turnMs, errors }: Round): void {
-  const p99Max = Math.max(...calm.map(({ p99Ms: quiet }) => P99_TIMES * quiet), p99FloorMs);
+async function judge(title: string, { failed, reasons, p99Ms, rssMb, turnMs, errors }: Round): Promise<void> {
   const check = (holds: boolean, problem: string) => {
     if (!holds) problems.push(`${title}: ${problem}`);
   };
+  let p99Max = Math.max(P99_TIMES * calmMs, p99FloorMs);
+  if (p99Ms > p99Max) p99Max = Math.max(P99_TIMES * (await besideMs(title)), p99Max);
+  if (title === ALL) p99Max = Math.max(p99Max, allFloorMs);
   check(failed === 0, `${failed} calls of good callers failed: ${reasons.join('; ')}`);
   check(p99Ms <= p99Max, `p99 of good callers is ${p99Ms.toFixed(1)} ms, at most ${p99Max.toFixed(1)}`);
   check(rssMb <= RSS_MAX_MB, `RSS is ${rssMb.toFixed(0)} MB, at most ${RSS_MAX_MB}`);
   check(turnMs <= turnMaxMs, `the loop stood for ${turnMs.toFixed(0)} ms, at most ${turnMaxMs}`);
   check(errors === 0, `${errors} lines of the log ask for an operator`);
+}
+
+/** What attackers take from good callers by using the same machine: the p99 while they attack another gateway. */
+async function besideMs(title: string): Promise<number> {
+  const attacks = title === ALL ? everyName : [title];
+  const other = gateways[1] ?? (await startGateway());
+  await attack(other, attacks, warmSeconds);
+  return (await siege(`${title}, on another gateway`, attacks, other)).p99Ms;
 }
 
 function rssOf({ pid }: ChildProcess): number {
