@@ -47,6 +47,8 @@ const THREAD = new URL(
 interface Job {
   readonly bytes: Buffer;
   readonly format: FormatName;
+  /** Its bytes are gone once the thread has them. */
+  readonly isLarge: boolean;
   readonly look: ((head: object) => Promise<void>) | undefined;
   readonly resolve: (request: object) => void;
   readonly reject: (reason: unknown) => void;
@@ -55,7 +57,6 @@ interface Job {
 export function createBodyParser({ idleMs = IDLE_MS }: { readonly idleMs?: number } = {}): BodyParser {
   const waiting: Job[] = [];
   let running: Job | undefined;
-  let isLarge = false;
   const thread = createThread({
     idleMs,
     onReply: (reply) => {
@@ -101,14 +102,13 @@ export function createBodyParser({ idleMs = IDLE_MS }: { readonly idleMs?: numbe
       return;
     }
     const { bytes, format } = running;
-    isLarge = bytes.length > LARGE_BYTES;
     thread.post({ format, bytes }, [bytes.buffer as ArrayBuffer]);
   }
 
   function end(settle: (job: Job) => void): void {
     const job = running;
     running = joining = undefined;
-    if (isLarge) void thread.stop();
+    if (job?.isLarge) void thread.stop();
     if (job) settle(job);
     next();
   }
@@ -116,7 +116,8 @@ export function createBodyParser({ idleMs = IDLE_MS }: { readonly idleMs?: numbe
   function parseAside<Name extends FormatName>(bytes: Buffer, options: ParseOptions<Name>): Promise<RequestOf<Name>> {
     return new Promise((resolve, reject) => {
       const { format, signal, look } = options;
-      const job = { bytes, format, look, resolve, reject } as Job;
+      const isLarge = bytes.length > LARGE_BYTES;
+      const job = { bytes, format, isLarge, look, resolve, reject } as Job;
       const onAbort = () => {
         const at = waiting.indexOf(job);
         if (at !== -1) waiting.splice(at, 1);

@@ -103,6 +103,22 @@ describe('json', () => {
       );
     });
 
+    it('for brackets in a string, however many backslashes stand before a quote in it', () => {
+      const brackets = '['.repeat(JSON_DEPTH_MAX + 1);
+      for (const length of [0, 63, 64, 65, 200]) {
+        for (let backslashes = 0; backslashes < 5; backslashes += 1) {
+          const text = 'a'.repeat(length) + '\\'.repeat(backslashes);
+          const told = JSON.stringify([`${text}"${brackets}`]);
+          expect(parse(told), told).to.deep.equal(JSON.parse(told));
+          const real = `[${JSON.stringify(text)},${brackets}`;
+          expect(
+            refusalOf(() => parse(real)),
+            real,
+          ).to.contain('deeper than');
+        }
+      }
+    });
+
     it('for any text at all: the same value, or a refusal where it throws', () => {
       const symbols = fc.constantFrom('"', '\\', '[', ']', '{', '}', ',', ':', '1', ' ', 'null', '"a"', '\\u0022', '-');
       fc.assert(
