@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createLedger } from '../../lib/ledger/ledger.ts';
 import { createUsageChore } from '../../lib/ledger/usage-chore.ts';
 import { until } from '../../testkit/client.ts';
-import { openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
+import { makeGate, openFaultyStore, refuse, waitFor } from '../../testkit/faulty-store.ts';
 import { STORES } from '../../testkit/stores.ts';
 import { applied, appliedInBatches, charge, newId, newWallet, RUB, useStore } from '../contract/store/context.ts';
 
@@ -130,6 +130,28 @@ describe('sums of usage kept up to date', () => {
     await until(() => errors.length === 2);
     chore.hurry(wallet);
     await until(async () => (await store.usage.cursor(wallet)) === 3);
+    chore.stop();
+    await faulty.close();
+  });
+
+  it('take one wallet after the other, however many are hurried, so that calls find the store free', async () => {
+    const faulty = await openFaultyStore();
+    const { store } = faulty;
+    const wallets = [await newWallet(store), await newWallet(store)] as const;
+    for (const wallet of wallets) await applied(store, charge(wallet));
+    const gate = makeGate();
+    let begun = 0;
+    faulty.always('usage.add', (add, args) => {
+      begun += 1;
+      return waitFor(gate.opened)(add, args);
+    });
+    const chore = createUsageChore({ store, onError: String, everyMs: 3_600_000 });
+    for (const wallet of wallets) chore.hurry(wallet);
+    await until(() => begun === 1);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(begun).to.equal(1);
+    gate.open();
+    for (const wallet of wallets) await until(async () => (await store.usage.cursor(wallet)) === 2);
     chore.stop();
     await faulty.close();
   });

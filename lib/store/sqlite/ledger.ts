@@ -53,7 +53,7 @@ export function ledgerWrites({ db, write }: Connection) {
 function remember(knownOf: ReturnType<typeof createKnown>, loaded: Loaded, folded: Folded): void {
   const changed = Map.groupBy(folded.charges, (charge) => charge.wallet);
   for (const { id, seq } of folded.wallets) {
-    const seqBefore = loaded.wallets.get(id)?.seq ?? 0;
+    const { seq: seqBefore } = loaded.wallets.get(id) as Wallet;
     knownOf(id).remember({ seqBefore, seqAfter: seq, changed: changed.get(id) ?? [] });
   }
 }

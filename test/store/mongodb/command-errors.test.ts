@@ -13,6 +13,7 @@ const INTERRUPTED = 91;
 /** Its session was killed. */
 const KILLED = 11_601;
 const BAD_VALUE = 2;
+const TAKEN = { errorCode: 11_000, errorExtraInfo: { keyPattern: { _id: 1 }, keyValue: { _id: 'name' } } };
 /** Done, but not yet by a majority. */
 const UNCONFIRMED = { writeConcernError: { code: 64, codeName: 'WriteConcernFailed', errmsg: 'not in time' } };
 
@@ -123,6 +124,17 @@ describe('MongoDB: a server whose commands fail', () => {
       await fail(1, ['update'], { errorCode: BAD_VALUE });
       expect(await failureOf(store.keys.revoke(id, AT))).to.equal('no');
       expect(await isRevoked()).to.equal(false);
+    });
+
+    it('is sent again when another made its row at the same time, and not for any other reason', async () => {
+      const at = { now: AT, since: AT - 1000 };
+      await fail(1, ['findAndModify'], TAKEN);
+      expect(await store.sessions.fail('name', at)).to.include({ count: 1 });
+      await fail('alwaysOn', ['findAndModify'], TAKEN);
+      expect(await failureOf(store.sessions.fail('name', at))).to.equal('no');
+      await fail(1, ['findAndModify'], { errorCode: BAD_VALUE });
+      expect(await failureOf(store.sessions.fail('name', at))).to.equal('no');
+      expect(await store.sessions.fail('name', at)).to.include({ count: 2 });
     });
 
     it('is repeated when that changes nothing more', async () => {
