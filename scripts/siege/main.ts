@@ -27,8 +27,8 @@ if (!names.every((name) => name in ATTACKS)) {
 }
 /** A stall at the start meets each caller once: in a minute these calls are less than the slowest hundredth. */
 const seconds = values.short ? 4 : 60;
-/** What an attack makes a gateway compile has no part in what it costs later. */
-const warmSeconds = 5;
+/** What an attack makes a gateway compile, once, has no part in what it costs later. */
+const warmSeconds = values.short ? 0 : 5;
 const turnMaxMs = values.short ? 150 : 50;
 /** In a short run the start of an attack and the machine's other processes decide. */
 const p99FloorMs = values.short ? 2000 : 0;
@@ -58,8 +58,8 @@ await call(2);
 await asked<Measured>(gateway.child, 'measure');
 const calm = [await siege('calm', [])];
 const rounds = new Map<string, Round>();
-for (const name of names) rounds.set(name, await siege(name, [name]));
-if (names.length !== 1) rounds.set(ALL, await siege(ALL, everyName));
+for (const name of names) rounds.set(name, await underSiege(name, [name]));
+if (names.length !== 1) rounds.set(ALL, await underSiege(ALL, everyName));
 calm.push(await siege('calm again', []));
 const calmMs = Math.min(...calm.map(({ p99Ms }) => p99Ms));
 for (const [title, round] of rounds) await judge(title, round);
@@ -89,6 +89,11 @@ async function startGateway(): Promise<Gateway> {
 function attack({ port, keys }: Gateway, attacks: readonly string[], forSeconds: number): Promise<unknown> {
   const job: AttackJob = { port, keys, names: attacks, seconds: forSeconds };
   return attacks.length === 0 ? Promise.resolve() : asked(attackers, job);
+}
+
+async function underSiege(title: string, attacks: readonly string[], attacked = gateway): Promise<Round> {
+  if (warmSeconds > 0) await attack(attacked, attacks, warmSeconds);
+  return siege(title, attacks, attacked);
 }
 
 /** Calls the gateway while it, or another, is attacked, and watches its memory. */
@@ -127,8 +132,7 @@ async function judge(title: string, { failed, reasons, p99Ms, rssMb, turnMs, err
 async function besideMs(title: string): Promise<number> {
   const attacks = title === ALL ? everyName : [title];
   const other = gateways[1] ?? (await startGateway());
-  await attack(other, attacks, warmSeconds);
-  return (await siege(`${title}, on another gateway`, attacks, other)).p99Ms;
+  return (await underSiege(`${title}, on another gateway`, attacks, other)).p99Ms;
 }
 
 function rssOf({ pid }: ChildProcess): number {

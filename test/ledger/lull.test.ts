@@ -1,9 +1,7 @@
 // A lull ends at once in a process with nothing to do, and in time in a busy one.
-import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
-import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { lull } from '../../lib/ledger/lull.ts';
+import { startEchoes } from './echoes.ts';
 
 const MEDIAN_OF = 9;
 
@@ -23,17 +21,7 @@ describe('lull', () => {
   });
 
   it('lasts as long as every turn brings something and more arrives, and never longer than it may', async () => {
-    const server = createServer((socket) => socket.on('error', () => undefined).pipe(socket)).listen(0);
-    await once(server, 'listening');
-    const address = server.address() as { port: number };
-    // Each echo is an event of its own for both ends, so there is always another on its way.
-    const sockets = Array.from({ length: 20 }, () => connect(address.port).on('error', () => undefined));
-    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
-    for (const socket of sockets) {
-      socket.on('data', () => socket.write('again'));
-      socket.write('again');
-    }
-    for (let count = 0; count < 10; count += 1) await turn();
+    const endEchoes = await startEchoes();
     expect(await medianMs(60)).to.be.within(55, 2000);
     // Nothing arrives for the batch; something does in every turn; something did at first.
     expect(await medianMs(2000, { aloneMs: 20 })).to.be.within(19, 1000);
@@ -44,7 +32,6 @@ describe('lull', () => {
       39,
       2000,
     );
-    for (const socket of sockets) socket.destroy();
-    server.close();
+    endEchoes();
   });
 });

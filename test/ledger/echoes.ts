@@ -1,0 +1,23 @@
+// Keeps the event loop busy with what brings nothing for a batch.
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+
+/** From now on there is an event in every turn of the loop; returns what ends it. */
+export async function startEchoes(): Promise<() => void> {
+  const server = createServer((socket) => socket.on('error', () => undefined).pipe(socket)).listen(0);
+  await once(server, 'listening');
+  const address = server.address() as { port: number };
+  // Each echo is an event of its own for both ends, so there is always another on its way.
+  const sockets = Array.from({ length: 20 }, () => connect(address.port).on('error', () => undefined));
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  for (const socket of sockets) {
+    socket.on('data', () => socket.write('again'));
+    socket.write('again');
+  }
+  for (let count = 0; count < 10; count += 1) await turn();
+  return () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  };
+}
