@@ -32,7 +32,7 @@ const turnMaxMs = values.short ? 150 : 50;
 /** In a short run the start of an attack and the machine's other processes decide. */
 const p99FloorMs = values.short ? 2000 : 0;
 /** All attacks at once take most of a core, and every call waits for its turns. */
-const allFloorMs = 50;
+const allFloorMs = 30;
 
 // No process has a core of its own: neither a gateway in service nor an attacker on its machine has.
 const upstream = start('upstream.ts', []);
