@@ -174,11 +174,13 @@ describe('connections', () => {
     await start({ connectionsMax: 10, stallMs: 200 });
     const still = await open();
     still.pause();
+    const from = performance.now();
     still.write(GET.repeat(2000));
     const reading = await open();
     reading.resume();
     const asking = setInterval(() => reading.write(GET), 20);
     await until(async () => (await count()) === 1, 5000).finally(() => clearInterval(asking));
+    expect(performance.now() - from).to.be.at.least(200);
     expect(reading.closed).to.equal(false);
   });
 

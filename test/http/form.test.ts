@@ -199,9 +199,21 @@ describe('form', () => {
         head: 'content-disposition: form-data; name="prompt"; filename="prompt.txt"\r\ncontent-type: text/plain',
         content: 'hi',
       },
+      {
+        head: 'content-disposition: form-data; name="image"\r\ncontent-type: application/octet-stream',
+        content: 'raw',
+      },
+      file('image', Buffer.from('named'), 'text/plain'),
       { head: 'x-nothing: 1', content: 'lost' },
     ]);
-    expect(contents(await read(body))).to.deep.equal([[['prompt', 'hi']], [['image', 'bytes', false]]]);
+    expect(contents(await read(body))).to.deep.equal([
+      [['prompt', 'hi']],
+      [
+        ['image', 'bytes', false],
+        ['image', 'raw', false],
+        ['image', 'named', false],
+      ],
+    ]);
   });
 
   it('passes over what stands before and behind it', async () => {

@@ -164,6 +164,13 @@ describe('reply', () => {
       await failing(MESSAGES, fault('missing_key'));
       expect(http.notes()).to.deep.equal({ fault: 'missing_key' });
     });
+
+    it('is noted for the log with the field and the model it is about', async () => {
+      await failing(MESSAGES, fault('invalid_field', { field: 'max_tokens' }));
+      expect(http.notes()).to.deep.equal({ fault: 'invalid_field', field: 'max_tokens' });
+      await failing(MESSAGES, fault('unknown_model', { model: 'nope' }));
+      expect(http.notes()).to.deep.equal({ fault: 'unknown_model', asked: 'nope' });
+    });
   });
 
   it('closes the connection when an early answer leaves a body unread', async () => {

@@ -167,6 +167,26 @@ export function archiveContract(kind: StoreKind): void {
     expect(await problemsOf(store, wallet)).to.deep.equal([]);
   });
 
+  it('restores every sum of a wallet, once', async () => {
+    const copy = await context.open();
+    const { opening } = await opened(1);
+    const target = await newAccount(copy);
+    const sums = { seq: 9, avail: 5n, held: 1n, charged: 2n, topped: 10n, adjusted: -2n };
+    await copy.archives.restore({ ...opening, ...sums, wallet: target, lasting: 0, budgets: [] });
+    expect(await walletOf(copy, target)).to.deep.equal({ id: target, status: 'active', ...sums });
+    await copy.archives.restore({
+      ...opening,
+      ...sums,
+      seq: 8,
+      avail: 6n,
+      topped: 11n,
+      wallet: target,
+      lasting: 0,
+      budgets: [],
+    });
+    expect(await walletOf(copy, target)).to.deep.equal({ id: target, status: 'active', ...sums });
+  });
+
   it('restores what a wallet was at its opening, and lets it continue', async () => {
     const { store } = context;
     const copy = await context.open();

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { NO_LIMITS } from '../../../lib/money/key-limits.ts';
 import type { KeyRow } from '../../../lib/store/ports/keys.ts';
-import type { Store } from '../../../lib/store/store.ts';
+import { type Store, StoreError } from '../../../lib/store/store.ts';
 import { AT, newAccount, newId, RUB, type StoreContext } from './context.ts';
 
 const MAX = 10;
@@ -77,6 +77,20 @@ function addTests(context: StoreContext): void {
     const key = newKey(newId('acc'));
     expect(await context.store.keys.add(key, MAX)).to.equal('no_account');
     expect(await context.store.keys.find(key.hash)).to.equal(undefined);
+  });
+
+  it('adds no key twice, by its id or its hash', async () => {
+    const { store } = context;
+    const account = await newAccount(store);
+    const key = await addKey(store, account);
+    for (const twin of [
+      { ...newKey(account), id: key.id },
+      { ...newKey(account), hash: key.hash },
+    ]) {
+      const error: unknown = await store.keys.add(twin, MAX).catch((reason: unknown) => reason);
+      expect(error).to.be.instanceOf(StoreError).with.property('applied', 'no');
+    }
+    expect(await store.keys.find(key.hash)).to.deep.equal({ ...key, accountStatus: 'active' });
   });
 
   it('adds no more than the maximum', async () => {
