@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { GONE } from '../../lib/call/context.ts';
 import { type FaultCode, isFault } from '../../lib/faults.ts';
-import { BODY_BYTES_MAX, type BodyLimits, readBody, readPieces } from '../../lib/http/body.ts';
+import { announcedBytes, BODY_BYTES_MAX, type BodyLimits, readBody, readPieces } from '../../lib/http/body.ts';
 import { type Budget, createBudget } from '../../lib/http/budget.ts';
 
 interface Read {
@@ -128,6 +128,7 @@ describe('body', () => {
   it('is empty when there is none', async () => {
     open('x: y');
     expect((await done).bytes).to.have.length(0);
+    expect(announcedBytes({ headers: {} } as IncomingMessage)).to.equal(0);
   });
 
   it('is empty when its only chunk is the last', async () => {

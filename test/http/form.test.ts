@@ -216,6 +216,12 @@ describe('form', () => {
     ]);
   });
 
+  it('takes what has a name of a file for one, where a text may come too', async () => {
+    options = { sort: (_name, isFile) => (isFile ? 'file' : 'text') };
+    const body = encode([file('image', Buffer.from('named'), 'text/plain'), text('image', 'a link')]);
+    expect(contents(await read(body))).to.deep.equal([[['image', 'a link']], [['image', 'named', false]]]);
+  });
+
   it('passes over what stands before and behind it', async () => {
     const body = encode([text('prompt', 'hi')]);
     const around = Buffer.concat([Buffer.from('a preamble\r\n'), body, Buffer.from('an epilogue\r\n')]);

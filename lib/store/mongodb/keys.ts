@@ -2,7 +2,6 @@
 import type { Document } from 'mongodb';
 import { isExpired, type KeyLimits, NO_LIMITS } from '../../money/key-limits.ts';
 import type { KeyHolder, KeyRow, KeyStore, NewKey, Successor } from '../ports/keys.ts';
-import { StoreError } from '../store.ts';
 import { runOnce } from './batches.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
@@ -80,7 +79,6 @@ async function insertKey(step: Step, key: NewKey, activeMax: number): ReturnType
   const adding = { q: { _id: account }, u: { $inc: { keysAdded: 1 } } };
   const { n } = await step({ update: 'accounts', updates: [adding] });
   if (n === 0) return 'no_account';
-  await refuseTwins(step, key);
   await step({ insert: 'keys', documents: [row] });
   return 'added';
 }
@@ -141,12 +139,6 @@ async function findActive(step: Step, id: string, now: number): Promise<KeyRow |
   if (!row) return 'no_key';
   const key = keyOf(row);
   return key.revokedAt !== null || isExpired(key.limits, now) ? 'ended' : key;
-}
-
-async function refuseTwins(step: Step, { id, hash }: NewKey): Promise<void> {
-  const filter = { $or: [{ _id: id }, { hash }] };
-  const [twin] = await firstBatch(step({ find: 'keys', filter, limit: 1 }));
-  if (twin) throw new StoreError(`the key ${id} already exists`, 'no');
 }
 
 function keyOf(row: Document): KeyRow {

@@ -33,7 +33,10 @@ describe('openStore on MongoDB: servers', () => {
   it('refuses a standalone, also when the URL names a replica set', async () => {
     const host = await start(['--wiredTigerCacheSizeGB', '0.25']);
     expect(await refused(`mongodb://${host}/a`)).to.match(/at 127\.0\.0\.1:\d+ is a standalone.*--replSet/);
+    const from = performance.now();
     expect(await refused(`mongodb://${host}/a?replicaSet=rs`)).to.match(/is a standalone.*--replSet/);
+    // It will stay one: nothing is waited for after the first look.
+    expect(performance.now() - from, 'ms').to.be.lessThan(4500);
   }).timeout(30_000);
 
   it('refuses a replica set that was never initiated', async () => {
