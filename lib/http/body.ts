@@ -173,9 +173,7 @@ const READ = Symbol('the body was read');
  * request as complete.
  */
 export function isWhole(request: IncomingMessage & { [READ]?: true }): boolean {
-  if (request.complete || request[READ]) return true;
-  const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
-  return coding === undefined && Number(length ?? 0) === request.readableLength;
+  return request.complete || request[READ] === true || announcedBytes(request) === request.readableLength;
 }
 
 /** The body if it came with its headers, as short ones do: no wait, so no timers. */
