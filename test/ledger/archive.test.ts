@@ -13,7 +13,17 @@ import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { itLong } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
-import { applied, giveBack, RUB, rejection, type StoreDatabase, settle, useStore } from '../contract/store/context.ts';
+import {
+  applied,
+  giveBack,
+  newId,
+  RUB,
+  rejection,
+  type StoreDatabase,
+  settle,
+  topup,
+  useStore,
+} from '../contract/store/context.ts';
 import { ago, booksOf, call, expectClean, type Folder, history, makeFolder } from './archive-rig.ts';
 
 for (const kind of STORES) {
@@ -90,6 +100,20 @@ for (const kind of STORES) {
       await expectClean(store);
       const { usage } = await booksOf(store, wallet);
       expect(usage.total.charged).to.equal((await store.ledger.wallet(wallet))?.charged);
+    });
+
+    it('leave the call whose money is the newest by the clock, also where a refund came with an older time', async () => {
+      const wallet = newId('acc');
+      await store.accounts.create({ id: wallet, name: 'clock', createdAt: ago(200) });
+      await applied(store, topup(wallet, 5000n * RUB, { at: ago(200) }));
+      const newest = await call(store, wallet, ago(100));
+      await applied(store, giveBack('refund', wallet, newest, { at: ago(102) }));
+      await call(store, wallet, ago(101));
+      const books = await booksOf(store, wallet);
+      await archive('clock.gz', 40);
+      expect((await store.archives.opening(wallet))?.kept).to.equal(newest);
+      expect(await booksOf(store, wallet)).to.deep.equal(books);
+      await expectClean(store);
     });
 
     const itOnce = kind === SQLITE ? it : itLong;
