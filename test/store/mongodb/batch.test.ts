@@ -20,6 +20,7 @@ import {
   useStore,
 } from '../../contract/store/context.ts';
 
+const joinedBy = ({ $lookup }: Document): string[] => ($lookup ? [$lookup.from] : []);
 /** `find budgets`. */
 const nameOf = (command: Document) => Object.entries(command)[0]?.join(' ') ?? '';
 
@@ -29,6 +30,8 @@ describe('commands of a batch on mongodb', () => {
   let connection: Connection;
   let sessions: Sessions;
   let sent: string[];
+  /** What the last read took along with the wallet. */
+  let joined: string[];
   let apply: LedgerStore['apply'];
 
   before(async () => {
@@ -53,6 +56,7 @@ describe('commands of a batch on mongodb', () => {
           steps: (step) =>
             work.steps((command) => {
               sent.push(nameOf(command));
+              if (command.pipeline) joined = command.pipeline.flatMap(joinedBy);
               return step(command);
             }),
         }),
@@ -104,6 +108,17 @@ describe('commands of a batch on mongodb', () => {
     const [sum] = await context.store.ledger.budgets([key]);
     expect(sum?.spent).to.equal(3n * RUB);
     expect(await problemsOf(context.store, wallet)).to.deep.equal([]);
+  });
+
+  it('asks for its own open calls while another process writes the wallet, and not while it is alone', async () => {
+    const [wallet, first, second] = [await newWallet(context.store), newId('req'), newId('req')];
+    await commandsOf(reserve(wallet, { chargeId: first }));
+    await commandsOf(settle(wallet, first));
+    expect(joined).to.deep.equal([]);
+    await applied(context.store, reserve(wallet));
+    await commandsOf(reserve(wallet, { chargeId: second }));
+    await commandsOf(settle(wallet, second));
+    expect(joined).to.deep.equal(['charges']);
   });
 
   it('does not believe a sum that another process has changed since', async () => {
