@@ -106,10 +106,8 @@ function createLoad(
       if (payment) loaded.payments.set(id, payment);
     }
     const budgets = budgetKeysOf(operations, loaded.charges);
-    if (budgets.size > 0) {
-      for (const row of selectBudgets.all(JSON.stringify([...budgets])))
-        loaded.budgets.set(row.key as string, budgetOf(row));
-    }
+    for (const row of selectBudgets.all(JSON.stringify([...budgets])))
+      loaded.budgets.set(row.key as string, budgetOf(row));
     return loaded;
   };
 }

@@ -46,6 +46,9 @@ export function accountContract(context: StoreContext): void {
     const wish = { enabled: true, amount: 500n * RUB, threshold: RUB };
     const fresh = { id: newId('acc'), name: 'Ёж', createdAt: AT + 5, autoTopup: wish };
     const plain = { ...fresh, id: newId('acc'), autoTopup: { enabled: false, amount: 0n, threshold: 0n } };
+    const alone = { ...fresh, id: newId('acc') };
+    await store.accounts.put([alone]);
+    expect(await store.accounts.get(alone.id)).to.deep.equal({ ...alone, status: 'active' });
     for (let turn = 0; turn < 2; turn += 1) {
       await store.accounts.put([fresh, { ...fresh, id: there }, plain]);
       expect(await store.accounts.get(fresh.id)).to.deep.equal({ ...fresh, status: 'active' });
