@@ -19,7 +19,8 @@ type Delta = Extract<StreamPart, { readonly type: 'block-delta' }>;
 
 export function createStops(strings: readonly string[]): Stops {
   let matcher: StopMatcher | undefined;
-  let index = 0;
+  /** Of the block whose text was taken last. */
+  let index: number;
   let matched: string | undefined;
   /** For the open block: the arguments of a call are not the answer's text. */
   let isText = true;
