@@ -172,7 +172,7 @@ describe('body parser', () => {
       await read(LONG);
       expect(threads()).to.equal(1);
       await own.close();
-      await until(() => threads() === 0);
+      expect(threads(), 'after its close').to.equal(0);
     });
 
     it('lets go of a call that ends while it is read, and of no other', async () => {
