@@ -54,6 +54,7 @@ describe('ledger queue', () => {
       (thrown: unknown) => thrown,
     );
     if (!(error instanceof NoOutcome)) throw new Error(`answered ${error}`);
+    expect(error.message).to.include(error.applied === 'never' ? 'did not accept' : 'has not confirmed');
     return error.applied;
   };
   const stateOf = async (chargeId: string) => (await store.real.ledger.charge(chargeId))?.state;

@@ -86,6 +86,24 @@ describe('periods of a budget', () => {
     expect(next?.start).to.equal(one?.end);
   });
 
+  it('make the format of a zone once, which costs more than all the rest', () => {
+    const { DateTimeFormat } = Intl;
+    // Written as no other test writes it.
+    let made = 0;
+    Intl.DateTimeFormat = class extends DateTimeFormat {
+      constructor(...given: ConstructorParameters<typeof DateTimeFormat>) {
+        super(...given);
+        made += 1;
+      }
+    } as typeof DateTimeFormat;
+    try {
+      for (let day = 0; day < 3; day += 1) periodAt(day * 86_400_000, { reset: 'day', zone: 'antarctica/troll' });
+    } finally {
+      Intl.DateTimeFormat = DateTimeFormat;
+    }
+    expect(made).to.equal(1);
+  });
+
   it('never end without a reset', () => {
     expect(periodAt(Date.now(), { reset: 'none', zone: MOSCOW })).to.deep.equal({ start: 0, end: null });
   });
