@@ -1,13 +1,14 @@
 // Kills the service mid-stream again and again and says whether a kopeck went missing: node scripts/crash.ts --rounds N
 // [--store mongodb]
-import { parseArgs } from 'node:util';
 import { openCrashRig, type Round } from '../testkit/crash.ts';
 import { startReplicaSet } from '../testkit/replica-set.ts';
+import { readOptions } from './options.ts';
 
 const LINE_EVERY = 10;
 
-const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '100' }, store: { type: 'string', default: 'sqlite' } },
+const values = readOptions({
+  rounds: { type: 'string', default: '100' },
+  store: { type: 'string', default: 'sqlite' },
 });
 const wanted = Number(values.rounds);
 if (!Number.isInteger(wanted) || wanted < 1 || !['sqlite', 'mongodb'].includes(values.store)) {

@@ -1,7 +1,6 @@
 // `npm run damaged [-- --store mongodb] [--rounds N]`: what a damaged wallet costs others. Callers hold and settle on
 // sound wallets while a call and a sweep keep failing on another wallet: a sound one and a damaged one in alternating
 // rounds. The slowest hundredth of the others' holds may be a tenth slower beside the damaged wallet.
-import { parseArgs } from 'node:util';
 import { verifyLedger } from '../lib/ledger/audit.ts';
 import { createLedger, type Ledger } from '../lib/ledger/ledger.ts';
 import { openStore } from '../lib/store/open.ts';
@@ -9,6 +8,7 @@ import { applied, newId, newWallet, RUB, reserve } from '../test/contract/store/
 import { damageWallet } from '../testkit/damage.ts';
 import { startReplicaSet } from '../testkit/replica-set.ts';
 import { SQLITE } from '../testkit/stores.ts';
+import { readOptions } from './options.ts';
 
 const FUNDS = 1_000_000n;
 const CALLERS = 4;
@@ -17,9 +17,7 @@ const CALLS = 3200;
 const DISTURBED_EVERY_MS = 25;
 const SLOWER_MAX = 1.1;
 
-const { values } = parseArgs({
-  options: { store: { type: 'string', default: 'sqlite' }, rounds: { type: 'string', default: '9' } },
-});
+const values = readOptions({ store: { type: 'string', default: 'sqlite' }, rounds: { type: 'string', default: '9' } });
 const rounds = Number(values.rounds);
 if (!Number.isInteger(rounds) || rounds < 1 || !['sqlite', 'mongodb'].includes(values.store)) {
   process.stderr.write('usage: node scripts/damaged.ts [--store sqlite|mongodb] [--rounds N]\n');

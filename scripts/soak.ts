@@ -1,13 +1,13 @@
 // `npm run soak -- --minutes N`: rounds of streams, calls, leaving clients and reloads. After the first minute, memory
 // in use must stay within a twentieth, and at the end every rouble must be where the ledger says.
-import { parseArgs } from 'node:util';
 import { asked, said } from '../testkit/talk.ts';
 import { MODELS } from './bench/cases.ts';
 import { median } from './bench/compare.ts';
 import type { LoadJob, LoadResult } from './bench/load.ts';
 import { OTHER_CORE, serve, start } from './bench/process.ts';
+import { readOptions } from './options.ts';
 
-const { values } = parseArgs({ options: { minutes: { type: 'string', default: '5' } } });
+const values = readOptions({ minutes: { type: 'string', default: '5' } });
 const MINUTE_MS = 60_000;
 const GROWTH_MAX = 0.05;
 const READINGS = 5;

@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { openStore } from '../../lib/store/open.ts';
 import { asked } from '../../testkit/talk.ts';
+import { readOptions } from '../options.ts';
 import { writeBenchCatalog } from './account.ts';
 import { startAlone } from './beside.ts';
 import { addAccounts, fillLedger, smallWallets } from './fill.ts';
@@ -15,17 +15,15 @@ import { endChild, measureAudit, measureCalls, measureGateway, measureOperator, 
 import { createFigures } from './growth-rounds.ts';
 import { ENTRIES_PER_WALLET, openStock, type Stock } from './growth-stores.ts';
 
-const { values } = parseArgs({
-  options: {
-    growth: { type: 'boolean' },
-    size: { type: 'string', default: '10000,200000,2000000' },
-    store: { type: 'string', default: 'sqlite,mongodb' },
-    part: { type: 'string', default: 'calls,audit,gateway,operator,keys,reload' },
-    rounds: { type: 'string', default: '5' },
-    seconds: { type: 'string', default: '3' },
-    /** Filled stores stay here. */
-    cache: { type: 'string', default: fileURLToPath(new URL('../../.cache/growth/', import.meta.url)) },
-  },
+const values = readOptions({
+  growth: { type: 'boolean' },
+  size: { type: 'string', default: '10000,200000,2000000' },
+  store: { type: 'string', default: 'sqlite,mongodb' },
+  part: { type: 'string', default: 'calls,audit,gateway,operator,keys,reload' },
+  rounds: { type: 'string', default: '5' },
+  seconds: { type: 'string', default: '3' },
+  /** Filled stores stay here. */
+  cache: { type: 'string', default: fileURLToPath(new URL('../../.cache/growth/', import.meta.url)) },
 });
 const sizes = values.size.split(',').map(Number);
 const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];

@@ -2,9 +2,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { cpus } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { startReplicaSet } from '../../testkit/replica-set.ts';
 import { said } from '../../testkit/talk.ts';
+import { readOptions } from '../options.ts';
 import { type Against, startAgainst } from './against.ts';
 import { type Case, casesOf, MODELS, ONE_WALLET, shortened } from './cases.ts';
 import { compare, compareAll, printHead, reportFirstByte, reportProfile, reportSteps } from './compare.ts';
@@ -13,17 +13,15 @@ import { openStage, reportDelay, reportLeaving, reportStopped } from './pressure
 import { hasTaskset, OTHER_CORE, type Running, serve, start } from './process.ts';
 import { reportWorkers } from './workers.ts';
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '3' },
-    profile: { type: 'boolean', default: false },
-    quick: { type: 'boolean', default: false },
-    only: { type: 'string' },
-    against: { type: 'string' },
-    'against-path': { type: 'string', default: '/v1/chat/completions' },
-    'against-key': { type: 'string', default: 'bench' },
-    before: { type: 'string' },
-  },
+const values = readOptions({
+  rounds: { type: 'string', default: '3' },
+  profile: { type: 'boolean', default: false },
+  quick: { type: 'boolean', default: false },
+  only: { type: 'string' },
+  against: { type: 'string' },
+  'against-path': { type: 'string', default: '/v1/chat/completions' },
+  'against-key': { type: 'string', default: 'bench' },
+  before: { type: 'string' },
 });
 const { quick, only } = values;
 const rounds = quick ? 2 : Number(values.rounds);

@@ -1,17 +1,15 @@
 // Breaks everything around two gateways on one store, fault after fault: npm run faults -- [--minutes N] [--seed N]
 // [--store sqlite|mongodb|both]
 import { randomInt } from 'node:crypto';
-import { parseArgs } from 'node:util';
+import { readOptions } from '../options.ts';
 import { runCampaign } from './campaign.ts';
 import { FAULTS } from './faults.ts';
 import type { StoreName } from './rig.ts';
 
-const { values } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '10' },
-    seed: { type: 'string', default: String(randomInt(1, 2 ** 31)) },
-    store: { type: 'string', default: 'both' },
-  },
+const values = readOptions({
+  minutes: { type: 'string', default: '10' },
+  seed: { type: 'string', default: String(randomInt(1, 2 ** 31)) },
+  store: { type: 'string', default: 'both' },
 });
 const [minutes, seed] = [Number(values.minutes), Number(values.seed)];
 const stores = { sqlite: ['sqlite'], mongodb: ['mongodb'], both: ['sqlite', 'mongodb'] }[values.store];

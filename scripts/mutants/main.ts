@@ -1,26 +1,25 @@
 // `npm run mutants`: do the tests notice mistakes? Makes one small mistake at a time in a copy of the checkout and runs
 // the nearest tests first. Exits with 1 if fewer than 90 % are noticed.
-import { parseArgs } from 'node:util';
+
+import { readOptions } from '../options.ts';
 import { createCheckout, type Outcome } from './checkout.ts';
 import { drawLots, type Mutant } from './draw.ts';
 import { testsFor } from './tests.ts';
 
 const SHARE_MIN = 0.9;
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    count: { type: 'string', default: '60' },
-    only: { type: 'string' },
-    /** Copies that work side by side. */
-    jobs: { type: 'string', default: '1' },
-    /** Seconds for a step of up to eight files of tests. */
-    limit: { type: 'string', default: '240' },
-    /** Files of tests for one mutant, besides those of its own folder. */
-    tests: { type: 'string', default: '40' },
-    /** Shows the mutants without running tests. */
-    dry: { type: 'boolean', default: false },
-  },
+const values = readOptions({
+  seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+  count: { type: 'string', default: '60' },
+  only: { type: 'string' },
+  /** Copies that work side by side. */
+  jobs: { type: 'string', default: '1' },
+  /** Seconds for a step of up to eight files of tests. */
+  limit: { type: 'string', default: '240' },
+  /** Files of tests for one mutant, besides those of its own folder. */
+  tests: { type: 'string', default: '40' },
+  /** Shows the mutants without running tests. */
+  dry: { type: 'boolean', default: false },
 });
 
 const lots = drawLots(Number(values.seed), Number(values.count), values.only);

@@ -4,9 +4,9 @@
 // failures as strictly as the long run.
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { asked, said } from '../../testkit/talk.ts';
 import { start } from '../bench/process.ts';
+import { readOptions } from '../options.ts';
 import type { AttackJob } from './attackers.ts';
 import { ATTACKS } from './attacks.ts';
 import type { CallersJob, CallersResult } from './callers.ts';
@@ -17,7 +17,7 @@ const RSS_MAX_MB = 480;
 /** Of the better p99 without an attack; where that is exceeded, of the p99 while the attack is on another gateway. */
 const P99_TIMES = 2;
 
-const { values } = parseArgs({ options: { short: { type: 'boolean', default: false }, only: { type: 'string' } } });
+const values = readOptions({ short: { type: 'boolean', default: false }, only: { type: 'string' } });
 const ALL = 'all at once';
 const everyName = Object.keys(ATTACKS);
 const names = values.only === undefined ? everyName : [values.only].filter((name) => name !== 'all');

@@ -1,0 +1,15 @@
+// Options of scripts: a mistyped one is answered with those there are.
+import { spawnSync } from 'node:child_process';
+import { expect } from 'chai';
+
+describe('options of a script', () => {
+  it('end it when there is none of that name, without a stack', () => {
+    const { status, stderr } = spawnSync(process.execPath, ['scripts/crash.ts', '--round', '3'], { encoding: 'utf8' });
+    expect(status).to.equal(2);
+    expect(stderr.split('\n')).to.deep.equal([
+      "Unknown option '--round'",
+      'The options are --rounds …, --store ….',
+      '',
+    ]);
+  });
+});
