@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { OperatorError } from '../../../lib/operator-error.ts';
 import { SCHEMA_VERSION } from '../../../lib/store/sqlite/schema.ts';
-import { openSqliteStore } from '../../../lib/store/sqlite/store.ts';
+import { openSqliteStore, type SqliteOptions } from '../../../lib/store/sqlite/store.ts';
 import { longer } from '../../../testkit/long.ts';
 import { applied, newId, newWallet, rejection, reserve } from '../../contract/store/context.ts';
 import { useFolder } from './folder.ts';
@@ -32,9 +32,9 @@ describe('sqlite schema', () => {
   });
 
   describe('refuses', () => {
-    async function refused(path: string): Promise<string> {
+    async function refused(path: string, options?: SqliteOptions): Promise<string> {
       const before = readFileSync(path);
-      const error = await rejection(folder.open(path));
+      const error = await rejection(folder.open(path, options));
       expect(error).to.be.instanceOf(OperatorError);
       const { message } = error as OperatorError;
       expect(message).to.include(path).and.not.include('\n');
@@ -60,6 +60,12 @@ describe('sqlite schema', () => {
       const path = folder.file();
       folder.raw(path).exec('CREATE TABLE wallets (id TEXT)');
       expect(await refused(path)).to.match(/belongs to another program\.$/);
+    });
+
+    it('to read a file in which nobody has made a store', async () => {
+      const path = folder.file();
+      writeFileSync(path, '');
+      expect(await refused(path, { readOnly: true })).to.match(/^There is no Tollgate store at /);
     });
 
     it('an empty database that another program marked as its own', async () => {
