@@ -1,6 +1,5 @@
 // `npm run mutants`: do the tests notice mistakes? Makes one small mistake at a time in a copy of the checkout and runs
 // the nearest tests first. Exits with 1 if fewer than 90 % are noticed.
-
 import { readOptions } from '../options.ts';
 import { createCheckout, type Outcome } from './checkout.ts';
 import { drawLots, type Mutant } from './draw.ts';
