@@ -40,8 +40,8 @@ export class LineSplitter {
     this.#taker = taker;
   }
 
+  /** After a failure nothing more is to come: the reader looks at it after every chunk. */
   push(chunk: Uint8Array): void {
-    if (this.failure) return;
     const room = this.#limits.bytesMax - this.#bytes;
     this.#bytes += chunk.length;
     this.#split(this.#decode(chunk.length > room ? chunk.subarray(0, room) : chunk));
