@@ -212,6 +212,19 @@ describe('feed', () => {
     });
   });
 
+  it('gives the parser nothing more of a connection on which it has failed', async () => {
+    const { port, server } = await start(true);
+    let failures = 0;
+    server.on('clientError', () => {
+      failures += 1;
+    });
+    const pieces = ['NONSENSE\r\n\r\n', 'NONSENSE\r\n\r\n', 'GET / HTTP/1.1\r\nhost: x\r\n\r\n'].map((text) =>
+      Buffer.from(text),
+    );
+    expect(await exchange(port, pieces, QUIET_MS)).to.match(/^HTTP\/1.1 400 /);
+    expect(failures).to.equal(1);
+  });
+
   /** Listens with a handler and opens connections to it. */
   async function connectTo(handler: Parameters<typeof createServer>[1], count: number): Promise<readonly Socket[]> {
     const server = createServer(handler);
@@ -329,6 +342,30 @@ describe('feed', () => {
       for (const socket of sockets) socket.destroy();
     });
     expect(read.most()).to.be.at.most(2 * (BYTES_PER_TURN / 4 + count * readBytes));
+  });
+
+  it('frees short reads of a body too, which is what a slow network brings', async () => {
+    const reads: ArrayBufferLike[] = [];
+    let sum = -1;
+    const [socket] = await connectTo((request, response) => {
+      sum = 0;
+      request.socket.prependListener('data', ({ buffer, length }: Buffer) => {
+        if (length === buffer.byteLength) reads.push(buffer);
+      });
+      request.on('data', ({ length }: Buffer) => {
+        sum += length;
+      });
+      request.on('end', () => response.end('ok'));
+    }, 1);
+    socket?.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 4000\r\n\r\n');
+    for (let written = 0; written < 4000; written += 1000) {
+      await until(() => sum === written);
+      socket?.write(Buffer.alloc(1000));
+    }
+    await until(() => sum === 4000);
+    socket?.destroy();
+    expect(reads).to.have.length(4);
+    expect(reads.filter(({ byteLength }) => byteLength > 0)).to.deep.equal([]);
   });
 
   it('leaves no garbage of what it reads: collecting it would stop everybody', async () => {

@@ -57,6 +57,19 @@ for (const kind of STORES) {
       expect(await charged()).to.equal(RUB / 2n);
     });
 
+    it('stops in the middle of a pause, however long', async () => {
+      const { chore, call } = await open();
+      await call();
+      const { now } = performance;
+      const folding = chore.fold();
+      // The step under way takes an hour, and so would the pause after it.
+      performance.now = () => now.call(performance) + 3_600_000;
+      chore.stop();
+      await folding.finally(() => {
+        performance.now = now;
+      });
+    });
+
     it('looks after a start for wallets left behind, by a process that ended or a copy', async () => {
       const { store } = context;
       const [one, other] = [await newWallet(store), await newWallet(store)];

@@ -125,13 +125,19 @@ export function mediaContract(kind: StoreKind): void {
     expect((await bytesOf(context.store, media.id)).equals(bytes)).to.equal(true);
   });
 
-  it('keep what they are when another is written by their id', async () => {
+  it('keep what they are when another is written by their id, of which nothing is read', async () => {
     const bytes = randomBytes(10);
     const media = await write(bytes);
-    const again = context.store.media.write({ ...newMedia(), id: media.id }, piecesOf(randomBytes(20)));
+    let isRead = false;
+    async function* other() {
+      isRead = true;
+      yield randomBytes(20);
+    }
+    const again = context.store.media.write({ ...newMedia(), id: media.id }, other());
     expect(await rejection(again))
       .to.be.instanceOf(StoreError)
       .with.property('blames', 'batch');
+    expect(isRead).to.equal(false);
     expect(await context.store.media.get(media.id)).to.deep.equal(media);
     expect((await bytesOf(context.store, media.id)).equals(bytes)).to.equal(true);
   });
