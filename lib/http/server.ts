@@ -59,7 +59,7 @@ export function createHttp(options: HttpOptions): Http {
     headersTimeout: headersTimeoutMs,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    connectionsCheckingInterval: Math.min(1000, headersTimeoutMs / 2),
+    connectionsCheckingInterval: headersTimeoutMs / 10,
     maxHeaderSize: HEADERS_BYTES_MAX,
     noDelay: true,
     highWaterMark: BUFFERED_BYTES,

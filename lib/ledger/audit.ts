@@ -174,7 +174,7 @@ async function checkKeys({ journal }: Store, found: Found): Promise<void> {
       }
     }
     const last = rows.at(-1);
-    if (!last || rows.length < PAGE) return;
+    if (!last) return;
     after = last.id;
   }
 }

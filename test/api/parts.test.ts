@@ -1,8 +1,10 @@
 // How a long request is cut for its way between threads: pieces short enough to copy, pictures without a copy.
 import { expect } from 'chai';
 import { groupSteps, memoryOf, pictureStep, receivedPicture, slicesOf } from '../../lib/api/parts.ts';
+import { cutTextRequest } from '../../lib/api/text-parts.ts';
 import { createImage } from '../../lib/media/image.ts';
 import { sniffImage } from '../../lib/media/sniff.ts';
+import type { TextRequest } from '../../lib/text/request.ts';
 import { PNG } from '../media/pictures.ts';
 
 const MIB = 1024 * 1024;
@@ -24,6 +26,17 @@ describe('parts of a request', () => {
     expect(groupsOf([MIB, 1])).to.deep.equal([1, 1]);
     expect(groupsOf([MIB - 1, 1, 1])).to.deep.equal([2, 1]);
     expect(groupsOf([MIB / 2, MIB / 2, MIB / 2, MIB / 2, 1])).to.deep.equal([2, 2, 1]);
+  });
+
+  it('are a few hundred tools at a time, each of which may be long', () => {
+    const tool = { name: 'look', description: undefined, schema: {} };
+    const request = { messages: [], system: undefined, tools: { list: Array(600).fill(tool) } };
+    const { groups } = cutTextRequest(request as unknown as TextRequest);
+    expect(
+      Iterator.from(groups)
+        .map((group) => group.length)
+        .toArray(),
+    ).to.deep.equal([256, 256, 88]);
   });
 
   it('are slices of a long text', () => {

@@ -116,12 +116,16 @@ describe('copy of a store', () => {
     const job = await newJob(source.real, wallet);
     const { id, version } = await newJob(source.real, wallet);
     const begun = await source.real.jobs.change({ kind: 'begin', id, version, at: AT, ref: 'up', dueAt: AT });
+    const [waiting, early] = [await newJob(source.real, wallet), await newJob(source.real, wallet)];
+    await applied(source.real, refundWithJob(early));
     source.next('keys.owners', async (list) => {
       await applied(source.real, refundWithJob(job), refundWithJob(begun.job as typeof job));
       await newJob(source.real, wallet);
       return list();
     });
-    expect(await copy(true)).to.include({ jobs: 2 });
+    expect(await copy(true)).to.include({ jobs: 4 });
+    expect(await target.real.jobs.get(waiting.id)).to.deep.equal(waiting);
+    expect(await target.real.jobs.get(early.id)).to.deep.equal(await source.real.jobs.get(early.id));
     const found = await target.real.jobs.get(job.id);
     expect(await target.real.jobs.get(id)).to.include({ phase: 'running', ref: 'up', error: null, endedAt: null });
     expect(found).to.include({ id: job.id, phase: 'starting', error: null, endedAt: null, dueAt: job.createdAt });

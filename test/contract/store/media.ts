@@ -142,6 +142,21 @@ export function mediaContract(kind: StoreKind): void {
     expect((await bytesOf(context.store, media.id)).equals(bytes)).to.equal(true);
   });
 
+  it('are written however long that takes', async () => {
+    const { now } = performance;
+    const media = newMedia();
+    async function* slow() {
+      for (let minutes = 2; minutes <= 6; minutes += 2) {
+        yield randomBytes(300 * KIB);
+        performance.now = () => now.call(performance) + minutes * 60_000;
+      }
+    }
+    await context.store.media.write(media, slow()).finally(() => {
+      performance.now = now;
+    });
+    expect((await bytesOf(context.store, media.id)).length).to.equal(900 * KIB);
+  });
+
   it('are not written whole in memory', async () => {
     setFlagsFromString('--expose-gc');
     const collectGarbage = runInNewContext('gc') as () => void;
