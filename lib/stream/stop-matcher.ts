@@ -51,7 +51,8 @@ export function createStopMatcher(strings: readonly string[]): StopMatcher {
       const { text, length, borders } = automaton;
       if (length < text.length) continue;
       const from = at - length + 1;
-      if (!match || from < match.from || (from === match.from && length > match.text.length)) match = { from, text };
+      // Of two with the same beginning the later to end is longer.
+      if (!match || from <= match.from) match = { from, text };
       automaton.length = borders[length] as number;
     }
   }
