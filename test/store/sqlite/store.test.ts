@@ -58,6 +58,15 @@ describe('sqlite store', () => {
       expect((await walletOf(store, wallet)).seq).to.equal(2);
     });
 
+    it('does not wait to write what nobody wants any more', async () => {
+      const path = folder.file();
+      const store = await folder.open(path, { busyMs: 100 });
+      const wallet = await newWallet(store);
+      const other = lock(path);
+      expect(await store.ledger.apply([submission(reserve(wallet), { abandoned: true })])).to.deep.equal([undefined]);
+      other.exec('ROLLBACK');
+    });
+
     it('gives up after its time: nothing was written, nothing counts as tried', async () => {
       const path = folder.file();
       const store = await folder.open(path, { busyMs: 100 });
