@@ -5,7 +5,7 @@ import type { Operation } from '../../../lib/money/decide.ts';
 import { createApply } from '../../../lib/store/mongodb/batch.ts';
 import { type Connection, connect } from '../../../lib/store/mongodb/connection.ts';
 import { createSessions, type Sessions } from '../../../lib/store/mongodb/sessions.ts';
-import { createTransactions, type Transactions } from '../../../lib/store/mongodb/transaction.ts';
+import { createTransactions, type Step, type Transactions } from '../../../lib/store/mongodb/transaction.ts';
 import type { LedgerStore } from '../../../lib/store/ports/ledger.ts';
 import { MONGODB } from '../../../testkit/stores.ts';
 import {
@@ -119,6 +119,21 @@ describe('commands of a batch on mongodb', () => {
     await commandsOf(reserve(wallet, { chargeId: second }));
     await commandsOf(settle(wallet, second));
     expect(joined).to.deep.equal(['charges']);
+  });
+
+  it('begins anew when the wallet is no longer as it was read', async () => {
+    const [wallet, transactions] = [await newWallet(context.store), createTransactions(connection.db, sessions)];
+    let changed = 1;
+    const answering = (step: Step) => async (command: Document) => {
+      const reply = await step(command);
+      return nameOf(command) === 'update wallets' && changed-- > 0 ? { ...reply, n: 0 } : reply;
+    };
+    apply = createApply(
+      recorded({ run: (work) => transactions.run({ ...work, steps: (step) => work.steps(answering(step)) }) }),
+    );
+    const once = ['aggregate wallets', 'update wallets'];
+    expect(await commandsOf(reserve(wallet))).to.deep.equal([...once, 'aggregate wallets', ...WRITES]);
+    expect(await problemsOf(context.store, wallet)).to.deep.equal([]);
   });
 
   it('does not believe a sum that another process has changed since', async () => {

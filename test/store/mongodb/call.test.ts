@@ -59,6 +59,15 @@ describe('calls to MongoDB', () => {
     expect(tries.count).to.equal(2);
   });
 
+  it('leave the server alone between attempts, longer after each', async () => {
+    const { work, tries } = failing(...Array(3).fill(serverError(NOT_PRIMARY)));
+    const startedAt = performance.now();
+    expect(await call({ repeatable: false }, work)).to.equal('done');
+    expect(tries.count).to.equal(4);
+    // At least half of 20, 40 and 80 ms, of which a timer may be one early.
+    expect(performance.now() - startedAt).to.be.at.least(67);
+  });
+
   it('give up each attempt in its time, and the call in its own', async () => {
     const signals: AbortSignal[] = [];
     const work = (signal: AbortSignal) => {
