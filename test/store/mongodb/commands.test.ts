@@ -1,6 +1,6 @@
 // Every call of the store, as it reaches the driver: a read ends with its deadline, a write waits for a majority.
 import { expect } from 'chai';
-import { Collection, Db, type Document } from 'mongodb';
+import { type ClientSession, Collection, Db, type Document, MongoClient } from 'mongodb';
 import { NO_LIMITS } from '../../../lib/money/key-limits.ts';
 import { type PortName, READS } from '../../../lib/store/ports.ts';
 import { MONGODB } from '../../../testkit/stores.ts';
@@ -115,6 +115,23 @@ describe('calls of the MongoDB store', () => {
       'archives.begin': () => store.archives.begin(anArchive()),
     };
   }
+
+  it('end the session of every snapshot', async () => {
+    const { startSession } = MongoClient.prototype;
+    const sessions: ClientSession[] = [];
+    MongoClient.prototype.startSession = function (this: MongoClient, options) {
+      const session = startSession.call(this, options);
+      if (options?.snapshot) sessions.push(session);
+      return session;
+    };
+    try {
+      await context.store.journal.rows(undefined, 5);
+      await context.store.journal.unknownCharges('', 5);
+    } finally {
+      MongoClient.prototype.startSession = startSession;
+    }
+    expect(sessions.map(({ hasEnded }) => hasEnded)).to.deep.equal([true, true]);
+  });
 
   it('wait for a majority with every write, but for counts that may be lost', async () => {
     const { store } = context;
