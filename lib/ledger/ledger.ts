@@ -205,7 +205,7 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   function refunded({ status, charge, job }: Outcome, op: RefundOp): Refund {
     const after = job && { job };
-    const moved = status === 'done' && charge && { amount: charge.reserved, model: charge.model };
+    const moved = status === 'done' && charge && { amount: charge.charged, model: charge.model };
     if (charge?.state === 'refunded') return { status: 'refunded', ...after, ...moved };
     if (status === 'stale_job') return { status, ...after };
     log.error({ charge: op.chargeId, operation: op.kind, status, state: charge?.state }, 'a refund was refused');

@@ -39,6 +39,20 @@ describe('paid calls', () => {
     expect(errors[0]).to.have.property('err').that.is.instanceOf(RangeError);
   });
 
+  it('that owe nothing for what they used are settled, not returned', async () => {
+    const wallet = await store.wallet();
+    const ledger = createLedger({ store: store.store, ownerId: 'me', leaseMs: 60_000, log: quiet });
+    const { paid } = await createPaidCalls(ledger).run({
+      context: contextOf('req-free', wallet, new AbortController().signal),
+      terms: { kind: 'text', model: 'm', prices: '{}', amount: RUB },
+      ask: async () => ({ type: 'finish', result: 'an answer' }),
+      owed: () => ({ amount: 0n, usage: { tokens_input: 1, tokens_output: 1 } }),
+    });
+    expect(paid).to.include({ charged: 0n, reserved: RUB, confirmed: true });
+    const charge = await store.store.ledger.charge('req-free');
+    expect(charge).to.include({ state: 'settled', usage: '{"tokens_input":1,"tokens_output":1}' });
+  });
+
   it('hold with all that the ledger must know, and those of the wallet that are above their holds', async () => {
     const wallet = await store.wallet();
     const ledger = createLedger({ store: store.store, ownerId: 'me', leaseMs: 60_000, log: quiet });

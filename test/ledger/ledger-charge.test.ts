@@ -157,6 +157,14 @@ describe('ledger: paid at once', () => {
   });
 
   describe('refund', () => {
+    it('tells what it returned, which for a settled hold is what was charged', async () => {
+      const hold = await ledger.hold(request());
+      await ledger.settle(hold, { amount: 3n * RUB, usage: {} });
+      const { amount, status } = await ledger.refund({ chargeId: a, wallet });
+      expect({ amount, status }).to.deep.equal({ amount: 3n * RUB, status: 'refunded' });
+      expect(await store.read(wallet)).to.include({ avail: 1000n * RUB, held: 0n, charged: 0n });
+    });
+
     it('returns the price, and lets the job fail', async () => {
       const { job } = await ledger.charge(request(), create());
       const refund = await ledger.refund({ chargeId: a, wallet, job: fail(job as Job) });
