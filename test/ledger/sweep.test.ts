@@ -3,6 +3,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { createLedger } from '../../lib/ledger/ledger.ts';
+import { createSweep } from '../../lib/ledger/sweep.ts';
+import type { Charge } from '../../lib/money/decide.ts';
 import { STORES } from '../../testkit/stores.ts';
 import { newId, newWallet, RUB, reserve, submission, useStore, walletOf } from '../contract/store/context.ts';
 
@@ -53,3 +55,29 @@ for (const kind of STORES) {
     });
   });
 }
+
+describe('a sweep', () => {
+  const { now } = performance;
+  afterEach(() => {
+    performance.now = now;
+  });
+
+  it('tries a hold that it could not return again after a minute, not before', async () => {
+    const orphan = { id: newId('req'), wallet: 'w', lease: 0 } as Charge;
+    let tries = 0;
+    const sweep = createSweep({
+      ...{ leaseMs: LEASE_MS, now: Date.now, store: { orphans: async () => [orphan] } },
+      async end() {
+        tries += 1;
+        return { status: 'no_wallet' };
+      },
+    });
+    const seen: number[] = [];
+    for (const seconds of [0, 1, 59, 61, 62]) {
+      performance.now = () => now.call(performance) + seconds * 1000;
+      expect(await sweep({ now: Date.now(), limit: PAGE })).to.equal(0);
+      seen.push(tries);
+    }
+    expect(seen).to.deep.equal([1, 1, 1, 2, 2]);
+  });
+});
