@@ -114,6 +114,20 @@ describe('owner', () => {
     await stopsBehind(gate, owner);
   });
 
+  it('waits with stopping for holds that it is returning', async () => {
+    const gate = makeGate();
+    let isReturning = false;
+    const expireOrphans = async () => {
+      isReturning = true;
+      await gate.opened;
+      return 0;
+    };
+    const owner = makeOwner(id('me'), { ledger: { expireOrphans } });
+    await owner.start();
+    await until(() => isReturning);
+    await stopsBehind(gate, owner);
+  });
+
   it('has stopped only once it has left: the store may be closed then', async () => {
     const owner = makeOwner('me');
     await owner.start();
