@@ -70,16 +70,20 @@ describe('turns', () => {
     const begin = (what: string, isFirst: boolean) => {
       if (turns.begin(() => begin(what, isFirst), isFirst)) begun.push(what);
     };
+    const startedAt = performance.now();
+    // A turn on a busy machine may take as long as a rest, whose timer may be a millisecond early.
+    const rests = () => Math.floor((performance.now() - startedAt + 1) / PIPELINED_REST_MS);
+    const pipelined = () => begun.filter((what) => what === 'next').length;
     for (let count = 0; count < 3 * PIPELINED_PER_REST; count += 1) begin('next', false);
     expect(begun).to.have.length(PIPELINED_PER_REST);
     begin('first', true);
     await turn();
     await turn();
-    expect(begun.splice(0).filter((what) => what === 'next')).to.have.length(PIPELINED_PER_REST);
-    await until(() => begun.length === PIPELINED_PER_REST);
-    await turn();
-    expect(begun).to.have.length(PIPELINED_PER_REST);
-    await until(() => begun.length === 2 * PIPELINED_PER_REST);
+    expect(begun).to.include('first');
+    for (; pipelined() < 3 * PIPELINED_PER_REST; await turn()) {
+      const most = PIPELINED_PER_REST * (1 + rests());
+      expect(pipelined()).to.be.at.most(most);
+    }
   });
 
   it('lets pipelined ones rest for longer while others begin, but not for ever', async () => {
