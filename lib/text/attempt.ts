@@ -151,8 +151,6 @@ class Attempt implements Consumer<readonly ProviderPart[]>, Watched {
 
   #pass(parts: readonly StreamPart[]): Pressure {
     const { sink, onFirst } = this.#options;
-    // Nothing after the stop string belongs to the answer, not even an error.
-    if (sink.stopped !== undefined) return undefined;
     this.#ending ??= endingOfParts(parts);
     const content = this.#ending ? parts.slice(0, -1) : parts;
     const pressure = content.length > 0 ? sink.take(content) : undefined;

@@ -22,13 +22,18 @@ export function testsFor(path: string, most: number): readonly (readonly string[
   return [mirrors, ...inSteps(near), ...inSteps(wide)].filter((step) => step.length > 0);
 }
 
-/** Tests of the same folder, and those that have the file's name in theirs, are nearer than their imports. */
+/** Tests of the same folder or the one above, and those that have the file's name in theirs, are nearer than their imports. */
 function rankFor(path: string): (test: string) => number {
   const distances = distancesTo(path);
   const folder = dirname(path).replace(/^lib/, 'test');
   const name = basename(path, '.ts').replace(/s$/, '');
   return (test) => {
-    const nearer = [test.startsWith(`${folder}/`) && 2, test.includes(name) && 3, test.startsWith('test/flows/') && 1];
+    const nearer = [
+      test.startsWith(`${folder}/`) && 2,
+      dirname(test) === dirname(folder) && 2,
+      test.includes(name) && 3,
+      test.startsWith('test/flows/') && 1,
+    ];
     return (distances.get(test) ?? 100) - nearer.reduce<number>((sum, less) => sum + (less || 0), 0);
   };
 }
@@ -39,8 +44,9 @@ function filesUnder(folder: string): readonly string[] {
     .map((name) => join(folder, name));
 }
 
+/** What a thread or a child process begins with counts like an import. */
 function importsOf(path: string): readonly string[] {
-  const found = readFileSync(path, 'utf8').matchAll(/(?:\bfrom|\bimport\(?)\s*'(\.{1,2}\/[^']+)'/g);
+  const found = readFileSync(path, 'utf8').matchAll(/'(\.{1,2}\/[^']+\.ts)'/g);
   return [...found].map(([, specifier = '']) => normalize(join(dirname(path), specifier)));
 }
 

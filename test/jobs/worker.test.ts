@@ -17,6 +17,7 @@ import {
   openFaultyStore,
   refuse,
   vanish,
+  waitFor,
 } from '../../testkit/faulty-store.ts';
 import {
   type Behaviour,
@@ -157,6 +158,23 @@ describe('worker', () => {
     faulty.always('ledger.apply', undefined);
     await ends(id, 'failed');
     expect(await moves()).to.deep.equal(['refund', 'charge', 'topup']);
+  });
+
+  it('puts off a video that cannot be refunded, and stops only when that is written', async () => {
+    const gate = makeGate();
+    const stage = open({ poll: failed });
+    const { id } = await stage.begin(wallet);
+    faulty.next('ledger.apply', async () => [{ status: 'unknown_charge' }]);
+    faulty.next('jobs.change', waitFor(gate.opened));
+    stage.worker.start();
+    await until(() => stage.logged.includes('a refund was refused'));
+    const stopped = stage.worker.stop().then(() => 'stopped');
+    expect(await Promise.race([stopped, sleep(100).then(() => 'waits')])).to.equal('waits');
+    gate.open();
+    expect(await stopped).to.equal('stopped');
+    const { phase: left, dueAt } = (await jobOf(id)) ?? {};
+    expect(left).to.equal('running');
+    expect(Number(dueAt) - Date.now()).to.be.within(9 * 60_000, 10 * 60_000);
   });
 
   const lacking = async (): Promise<VideoState> => ({ status: 'processing', lacksResult: true });

@@ -48,4 +48,8 @@ describe('mutants', () => {
     expect(near).to.include('test/money/decide.test.ts');
     expect(testsFor('lib/money/fold.ts', 40).flat()).to.have.length.within(41, 50);
   });
+
+  it('are looked for by what begins what runs in a thread', () => {
+    expect(testsFor('lib/store/sqlite/worker.ts', 8).flat()).to.include('test/store/sqlite/wire.test.ts');
+  });
 });

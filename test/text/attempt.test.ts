@@ -300,8 +300,35 @@ describe('attempt', () => {
         signal = given;
         return whole('Hello')(call, given);
       };
-      await stage.call({ routes: [watching] });
+      await stage.call({
+        routes: [watching],
+        timeouts: { firstTokenTimeoutMs: 20, idleTimeoutMs: 20, totalTimeoutMs: 40 },
+      });
+      await sleep(80);
       expect(signal?.aborted).to.equal(false);
+    });
+
+    it('aborts at once when the answer is cut at its limit', async () => {
+      let signal: AbortSignal | undefined;
+      const endless: Answer = async function* (_call, given) {
+        signal = given;
+        yield [START, OPEN, delta('x'.repeat(2000))];
+        await hang();
+      };
+      const result = await stage.call({ routes: [endless], request: { maxTokens: 10 } });
+      expect(result.parts.find(({ type }) => type === 'finish')).to.include({ reason: 'length' });
+      expect([signal?.aborted, result.ms < 1000]).to.deep.equal([true, true]);
+    });
+
+    it('aborts when the source fails, for what it may have begun besides', async () => {
+      let signal: AbortSignal | undefined;
+      const failing: Answer = async function* (_call, given) {
+        signal = given;
+        yield [START, OPEN, delta('a')];
+        throw boom;
+      };
+      await stage.call({ routes: [failing] });
+      expect(signal?.aborted).to.equal(true);
     });
 
     it('aborts at a breach, and the source is closed', async () => {
