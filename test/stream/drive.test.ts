@@ -120,6 +120,22 @@ describe('drive', () => {
     });
   }
 
+  it('asks nothing more of a source that was given up while its reader was slow', async () => {
+    let asked = 0;
+    const open = source(async () => {
+      asked += 1;
+      return { done: false, value: asked };
+    });
+    const { promise: slow, resolve: resume } = Promise.withResolvers<void>();
+    const running = run(open, () => slow);
+    await turn();
+    controller.abort(boom);
+    expect(await running).to.deep.equal({ ended: boom, taken: [1] });
+    resume();
+    await turn();
+    expect([asked, open.closed]).to.deep.equal([1, 1]);
+  });
+
   it('stops at an error in the middle and keeps what came before', async () => {
     const failing = (async function* () {
       yield 1;
