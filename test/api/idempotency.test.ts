@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { openRepeat, Replay } from '../../lib/api/idempotency.ts';
 import type { Services } from '../../lib/api/services.ts';
+import type { Form } from '../../lib/http/form.ts';
 import type { Charge } from '../../lib/money/decide.ts';
 import { isTaken, type Repeat } from '../../lib/money/repeat.ts';
 import { type FaultyStore, lose, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
@@ -40,10 +41,13 @@ describe('idempotency keys and a store that fails', () => {
 
   const BODY = Buffer.from('{"a":1}');
 
+  const read = (call: ReturnType<typeof open>, body: Buffer | Form) =>
+    Buffer.isBuffer(body) ? call.readBody(body) : call.readForm(body);
+
   /** The first call, held and settled. */
-  async function pay({ awaited = true, body = BODY } = {}): Promise<ReturnType<typeof open>> {
+  async function pay({ awaited = true, body = BODY as Buffer | Form } = {}): Promise<ReturnType<typeof open>> {
     const call = open();
-    await call.readBody(body);
+    await read(call, body);
     const at = Date.now();
     const charge = { chargeId: call.id, key: 'key', chargeKind: 'text', model: 'm', prices: '{}', amount: 5n } as const;
     const start = { kind: 'reserve', wallet, at, owner: 'me', lease: at + 1000, ...charge } as const;
@@ -111,6 +115,27 @@ describe('idempotency keys and a store that fails', () => {
     expect(await outcomeOf(open().readBody(bytes()))).to.equal('the reply');
     for (const at of [0, 1, chunk - 1, chunk, chunk + 1]) {
       expect(await outcomeOf(open().readBody(bytes(at))), `byte ${at}`).to.equal('idempotency_mismatch');
+    }
+  });
+
+  it('knows a form by its texts and files, one by one', async () => {
+    const file = (text: string, name = 'image', isCut = false) => ({ name, bytes: Buffer.from(text), isCut });
+    const text = (content: string, name = 'prompt') => ({ name, text: content });
+    const form = (...[texts, files]: [object[], object[]]) => ({ texts, files }) as unknown as Form;
+    const first = form([text('a'), text('b')], [file('c'), file('d')]);
+    await (await pay({ body: first })).keep('the reply');
+    expect(await outcomeOf(read(open(), first))).to.equal('the reply');
+    const joint = 'cfile ["image",false]\nd';
+    const others = {
+      'a longer file with what separates files': form([text('a'), text('b')], [file(joint)]),
+      'the files in one': form([text('a'), text('b')], [file('cd'), file('')]),
+      'another name of a file': form([text('a'), text('b')], [file('c'), file('d', 'mask')]),
+      'a longer file, cut at its maximum': form([text('a'), text('b')], [file('c'), file('d', 'image', true)]),
+      'the texts in one': form([text('ab'), text('')], [file('c'), file('d')]),
+      'another name of a text': form([text('a'), text('b', 'model')], [file('c'), file('d')]),
+    };
+    for (const [what, other] of Object.entries(others)) {
+      expect(await outcomeOf(read(open(), other)), what).to.equal('idempotency_mismatch');
     }
   });
 
