@@ -3,10 +3,10 @@ import Hapi from '@hapi/hapi';
 import { expect } from 'chai';
 import { type Accounts, createAccounts } from '../../lib/accounts/accounts.ts';
 import type { Holders } from '../../lib/accounts/holders.ts';
-import { registerAuth } from '../../lib/api/auth.ts';
+import { confirmHolder, holderOf, registerAuth } from '../../lib/api/auth.ts';
 import type { Limiter } from '../../lib/api/limiter.ts';
 import { stateOf } from '../../lib/http/context.ts';
-import { NO_LIMITS } from '../../lib/money/key-limits.ts';
+import { type KeyLimits, NO_LIMITS } from '../../lib/money/key-limits.ts';
 import type { KeyHolder } from '../../lib/store/ports/keys.ts';
 import { send, until } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
@@ -46,6 +46,43 @@ describe('authentication that waits for the store', () => {
     expect(atLimit).to.be.at.least(SEEN * KEY_MS);
     expect(atCall).to.be.at.least(LIMIT_MS + SEEN * KEY_MS);
   });
+});
+
+describe('the second look at a key, right before money moves', () => {
+  const model = { id: 'sonnet', aliases: ['newest'] };
+  const limited = (limits: Partial<KeyLimits>) => ({ ...holder, limits: { ...NO_LIMITS, ...limits } });
+
+  /** What a request comes to whose key has become this. */
+  async function lookAgain(now: KeyHolder | undefined | Promise<KeyHolder>) {
+    const state = { waitedMs: 1 };
+    const request = { app: { tollgate: state }, auth: { credentials: { holder } } } as unknown as Hapi.Request;
+    const holders = { again: () => now } as unknown as Holders;
+    const code = await confirmHolder(request, holders, model).then(
+      () => undefined,
+      (error) => error.data?.code,
+    );
+    return { code, holder: holderOf(request), waitedMs: state.waitedMs };
+  }
+
+  it('takes over what the key has become, and counts how long that took', async () => {
+    const changed = limited({ budget: 5n, models: ['newest'] });
+    expect(await lookAgain(changed)).to.deep.equal({ code: undefined, holder: changed, waitedMs: 1 });
+    const waited = await lookAgain(later(KEY_MS, changed));
+    expect(waited).to.include({ code: undefined, holder: changed });
+    expect(waited.waitedMs).to.be.at.least(SEEN * KEY_MS);
+  });
+
+  const refusals: Readonly<Record<string, KeyHolder | undefined>> = {
+    invalid_key: undefined,
+    expired_key: limited({ expiresAt: Date.now() }),
+    account_suspended: { ...holder, accountStatus: 'suspended' },
+    model_not_allowed: limited({ models: ['opus'] }),
+  };
+  for (const [code, now] of Object.entries(refusals)) {
+    it(`refuses with ${code}`, async () => {
+      expect((await lookAgain(now)).code).to.equal(code);
+    });
+  }
 });
 
 describe('authentication', () => {

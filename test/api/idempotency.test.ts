@@ -103,6 +103,14 @@ describe('idempotency keys and a store that fails', () => {
     expect(await outcomeOf(open('order-2').readBody(BODY))).to.equal('new');
   });
 
+  it('knows no key any more that has expired', async () => {
+    await pay();
+    const expired = async (call: () => Promise<unknown>) => ({ ...((await call()) as Repeat), expiresAt: Date.now() });
+    opened.next('idempotency.get', expired, expired);
+    expect(await open().isKnown()).to.equal(false);
+    expect(await outcomeOf(open().readBody(Buffer.from('{}')))).to.equal('new');
+  });
+
   it('knows a body by every byte of it', async () => {
     const chunk = 4 * 1024 * 1024;
     const bytes = (different?: number) => {

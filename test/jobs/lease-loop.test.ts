@@ -28,10 +28,13 @@ describe('a loop over due rows', () => {
   let keeps: boolean;
   let now: number;
   let trusts: boolean;
+  /** What the next claim waits for. */
+  let gate: Promise<void> | undefined;
   let loop: LeaseLoop;
 
   beforeEach(() => {
     [claims, renewals, works, errors, due, keeps, now, trusts] = [[], [], [], [], [], true, NOW, true];
+    gate = undefined;
     loop = makeLoop(LEASE_MS);
   });
   afterEach(async () => {
@@ -46,6 +49,7 @@ describe('a loop over due rows', () => {
       store: {
         claim: async (claim) => {
           claims.push(claim);
+          await gate;
           const found = due.shift() ?? [];
           if (found instanceof Error) throw found;
           return found;
@@ -183,5 +187,17 @@ describe('a loop over due rows', () => {
     works[0]?.end();
     await stopping;
     expect(errors).to.deep.equal([]);
+  });
+
+  it('leaves alone what it is given after it was stopped: another process may have it', async () => {
+    const answer = Promise.withResolvers<void>();
+    gate = answer.promise;
+    due = [rows(2)];
+    loop.start();
+    await until(() => claims.length === 1);
+    const stopping = loop.stop();
+    answer.resolve();
+    await stopping;
+    expect(works).to.have.length(0);
   });
 });
