@@ -111,7 +111,6 @@ class AnswerGuard implements Guard {
         if (this.#openBlock === undefined || part.index !== this.#openBlock)
           throw breach('the end of a block that is not open');
         this.#openBlock = undefined;
-        this.#isDropping = false;
         return this.#open === 'tool' ? this.#closeOurs() : undefined;
       case 'finish':
         if (!this.#started || this.#openBlock !== undefined) throw breach('a finish before the end of its block');
@@ -125,7 +124,8 @@ class AnswerGuard implements Guard {
   #openOurs(part: BlockStartPart): ProviderPart | readonly ProviderPart[] | undefined {
     const { type } = part.block;
     this.#isDropping = type === 'tool' && (this.#calls === 'none' || (this.#calls === 'one' && this.#hasTools));
-    if (this.#isDropping || (type === 'text' && this.#open === 'text')) return undefined;
+    // Of ours only a text may still be open.
+    if (this.#isDropping || this.#open === type) return undefined;
     const closed = this.#closeOurs();
     this.#block += 1;
     this.#open = type;

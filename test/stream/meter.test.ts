@@ -36,6 +36,14 @@ describe('meter', () => {
     });
   });
 
+  it('adds the pictures of a call to a count that is too small to include them', () => {
+    const pictures = { tokens: 300, countedFrom: 100 };
+    const inputOf = (counted: unknown) => bill('finished', [usage(counted, 2), words(1)], { pictures }).input;
+    expect([99, 100, 700].map(inputOf)).to.deep.equal([399, 100, 700]);
+    // Without a count there is the estimate, which knows of them.
+    expect(inputOf(undefined)).to.equal(LIMITS.inputEstimate);
+  });
+
   it('goes by the last number of each side', () => {
     const parts = [usage(7, 1), words(3), usage(undefined, 2), usage(8, undefined), usage(null, null), usage('9', '9')];
     expect(bill('finished', parts)).to.deep.equal({ input: 8, output: 2 });
