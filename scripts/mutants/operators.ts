@@ -141,6 +141,8 @@ function visit(node: Tree, enter: (node: Tree) => boolean): void {
 
 function isUnseen(node: Tree, source: Source): boolean {
   if (node.type === 'ImportDeclaration') return true;
+  // A mark, such as "not found": which negative number it is means nothing.
+  if (node.type === 'UnaryExpression' && node.operator === '-' && node.argument.type === 'Literal') return true;
   if (node.type === 'NewExpression') return /Error$/.test(source(node.callee as Tree));
   const call = node.type === 'ExpressionStatement' ? node.expression : node;
   return call.type === 'CallExpression' && UNSEEN.test(source(call.callee as Tree));

@@ -11,6 +11,7 @@ describe('mutants', () => {
   for (const [code, ...changes] of [
     ['a = b < c;', ';', 'a = b <= c;', 'a = b >= c;'],
     ['a(b - (c as number));', ';', 'a(b + (c as number));'],
+    ['const a = -1;'],
     ['if (a) throw b;', 'if (false) throw b;', 'if (true) throw b;'],
     ['const a = b && c;', 'const a = ((b) || (c));'],
     ['const a = b ?? c;', 'const a = (b);', 'const a = (c);'],
