@@ -51,6 +51,6 @@ describe('mutants', () => {
   });
 
   it('are looked for by what begins what runs in a thread', () => {
-    expect(testsFor('lib/store/sqlite/connection.ts', 16).flat()).to.include('test/store/open.test.ts');
+    expect(testsFor('lib/store/sqlite/worker.ts', 12).flat()).to.include('test/store/open.test.ts');
   });
 });
