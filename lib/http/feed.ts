@@ -62,8 +62,6 @@ class SocketFeed implements Feed {
     this.#latest = request;
     this.#begun += 1;
     this.#unanswered += 1;
-    this.#bodyBytes = 0;
-    this.#isChunked = false;
   }
 
   answered(): void {
