@@ -125,7 +125,7 @@ function createSave(db: DatabaseSync): (loaded: Loaded, folded: Folded) => void 
   return (loaded, folded) => {
     for (const wallet of folded.wallets) {
       const before = loaded.wallets.get(wallet.id);
-      saveWallet(wallet, before?.seq);
+      saveWallet(wallet);
       // No operation reactivates it.
       if (wallet.status !== before?.status) suspend.run(wallet.id);
     }
@@ -141,12 +141,13 @@ function createSave(db: DatabaseSync): (loaded: Loaded, folded: Folded) => void 
   };
 }
 
-function createSaveWallet(db: DatabaseSync): (wallet: Wallet, seqBefore: number | undefined) => void {
+function createSaveWallet(db: DatabaseSync): (wallet: Wallet) => void {
+  // Nobody else writes meanwhile, and a number that a journal has already is refused there.
   const update = db.prepare(
-    'UPDATE wallets SET avail = ?, held = ?, charged = ?, topped = ?, adjusted = ?, seq = ? WHERE id = ? AND seq = ?',
+    'UPDATE wallets SET avail = ?, held = ?, charged = ?, topped = ?, adjusted = ?, seq = ? WHERE id = ?',
   );
-  return ({ id, avail, held, charged, topped, adjusted, seq }, seqBefore) => {
-    const { changes } = update.run(avail, held, charged, topped, adjusted, seq, id, seqBefore ?? null);
+  return ({ id, avail, held, charged, topped, adjusted, seq }) => {
+    const { changes } = update.run(avail, held, charged, topped, adjusted, seq, id);
     assert.equal(changes, 1);
   };
 }
