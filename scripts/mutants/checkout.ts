@@ -1,6 +1,6 @@
 // A copy of the checkout in which mutants live and tests run: the working tree stays untouched.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Mutant } from './draw.ts';
@@ -24,6 +24,8 @@ const MOCHA = ['mocha', '--bail', '--timeout', '30000'];
 
 export function createCheckout(limitMs: number): Checkout {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-mutants-'));
+  // Some tests run a part of it as another user.
+  chmodSync(folder, 0o755);
   cpSync('.', folder, { recursive: true, filter: (source) => !LEFT_OUT.test(source) });
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
   /** Steps that passed without a mutant. */

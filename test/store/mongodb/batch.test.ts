@@ -145,4 +145,15 @@ describe('commands of a batch on mongodb', () => {
     expect(sum?.spent).to.equal(57n * RUB);
     expect(await problemsOf(context.store, wallet)).to.deep.equal([]);
   });
+
+  it('believes nothing that it knew of a wallet after a batch of several', async () => {
+    const [wallet, other, held] = [await newWallet(context.store), await newWallet(context.store), newId('req')];
+    await commandsOf(reserve(wallet, { chargeId: held }));
+    await commandsOf(reserve(wallet), reserve(other));
+    await applied(context.store, settle(wallet, held, { amount: 3n * RUB }));
+    const [again] = await apply([submission(settle(wallet, held, { amount: 7n * RUB }))]);
+    expect(again).to.have.property('status').not.equal('done');
+    expect((await context.store.ledger.charge(held))?.charged).to.equal(3n * RUB);
+    expect(await problemsOf(context.store, wallet)).to.deep.equal([]);
+  });
 });
