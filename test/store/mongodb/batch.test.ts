@@ -32,6 +32,8 @@ describe('commands of a batch on mongodb', () => {
   let sent: string[];
   /** What the last read took along with the wallet. */
   let joined: string[];
+  /** Which wallets the last write asked for. */
+  let asked: Document[];
   let apply: LedgerStore['apply'];
 
   before(async () => {
@@ -56,6 +58,7 @@ describe('commands of a batch on mongodb', () => {
           steps: (step) =>
             work.steps((command) => {
               sent.push(nameOf(command));
+              if (command.update === 'wallets') asked = command.updates.map(({ q }: Document) => q);
               if (command.pipeline) joined = command.pipeline.flatMap(joinedBy);
               return step(command);
             }),
@@ -119,6 +122,13 @@ describe('commands of a batch on mongodb', () => {
     await commandsOf(reserve(wallet, { chargeId: second }));
     await commandsOf(settle(wallet, second));
     expect(joined).to.deep.equal(['charges']);
+  });
+
+  it('writes a wallet only where it is as it was read', async () => {
+    const wallet = await newWallet(context.store);
+    const { seq } = (await context.store.ledger.wallet(wallet)) ?? {};
+    await commandsOf(reserve(wallet));
+    expect(asked).to.deep.equal([{ _id: wallet, seq }]);
   });
 
   it('begins anew when the wallet is no longer as it was read', async () => {
