@@ -7,7 +7,7 @@ import { createLedger } from '../../lib/ledger/ledger.ts';
 import { type AutoTopup, createAutoTopup } from '../../lib/payments/auto-topup.ts';
 import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
 import { until } from '../../testkit/client.ts';
-import { type Faults, faultsOf, lose, refuse } from '../../testkit/faulty-store.ts';
+import { type Faults, faultsOf, lose, makeGate, refuse, waitFor } from '../../testkit/faulty-store.ts';
 import { longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { adjust, applied, newAccount, newId, RUB, rejection, type StoreKind } from '../contract/store/context.ts';
@@ -226,19 +226,41 @@ function suite(kind: StoreKind): void {
     expect([stage.bank.payments.size, types()]).to.deep.equal([1, ['topup.succeeded']]);
   });
 
-  it('remember a call that was refused for too little until a look has gone through', async () => {
-    await applied(stage.store, adjust(stage.wallet, 800n * RUB));
-    await topups.lookAtAll();
-    const log = { warn() {}, error() {} };
-    const ledger = topups.watch(createLedger({ store: stage.store, ownerId: newId('own'), leaseMs: 60_000, log }));
-    const call = { chargeId: newId('req'), wallet: stage.wallet, key: 'key', kind: 'text', model: 'm', prices: '{}' };
-    fail('payments.autoTopup', 1, refuse);
-    await rejection(ledger.hold({ ...call, amount: 1200n * RUB } as never));
-    await until(() => warnings.length > 0);
-    expect(warnings[0]).to.deep.include({ message: 'could not check an automatic top-up' });
-    expect(stage.bank.payments.size).to.equal(0);
-    await goOn();
-    expect([stage.bank.payments.size, await avail()]).to.deep.equal([1, 1500n * RUB]);
+  describe('remember a call that was refused for too little', () => {
+    /** Refuses a call of 1,200 RUB, of which the wallet has 1,000: far more than the threshold. */
+    async function refuseCall(): Promise<void> {
+      const log = { warn() {}, error() {} };
+      const ledger = topups.watch(createLedger({ store: stage.store, ownerId: newId('own'), leaseMs: 60_000, log }));
+      const call = { chargeId: newId('req'), wallet: stage.wallet, key: 'key', kind: 'text', model: 'm', prices: '{}' };
+      await rejection(ledger.hold({ ...call, amount: 1200n * RUB } as never));
+    }
+
+    beforeEach(async () => {
+      await applied(stage.store, adjust(stage.wallet, 800n * RUB));
+      await topups.lookAtAll();
+    });
+
+    it('until a look has gone through', async () => {
+      fail('payments.autoTopup', 1, refuse);
+      await refuseCall();
+      await until(() => warnings.length > 0);
+      expect(warnings[0]).to.deep.include({ message: 'could not check an automatic top-up' });
+      expect(stage.bank.payments.size).to.equal(0);
+      await goOn();
+      expect([stage.bank.payments.size, await avail()]).to.deep.equal([1, 1500n * RUB]);
+    });
+
+    it('while they looked, for the next look', async () => {
+      const gate = makeGate();
+      faults.next('ledger.wallet', waitFor(gate.opened));
+      const looking = topups.look(stage.wallet);
+      await refuseCall();
+      gate.open();
+      await looking;
+      expect(stage.bank.payments.size).to.equal(0);
+      await topups.look(stage.wallet);
+      expect(stage.bank.payments.size).to.equal(1);
+    });
   });
 
   it('look at the others where one cannot be looked at, and at all of them after a round that failed', async () => {
