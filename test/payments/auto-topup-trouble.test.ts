@@ -263,6 +263,17 @@ function suite(kind: StoreKind): void {
     });
   });
 
+  it('look at all of them, however many', async () => {
+    const first = await row();
+    const before = Array.from({ length: 200 }, (_, at) => ({ ...first, id: `a${String(at).padStart(3, '0')}` }));
+    await stage.store.payments.put(
+      'autoTopups',
+      before.map((each) => ({ ...each, enabled: false })),
+    );
+    await goOn();
+    await expectOneCharge();
+  });
+
   it('look at the others where one cannot be looked at, and at all of them after a round that failed', async () => {
     const other = await newAccount(stage.store);
     const method = await stage.store.payments.saveMethod(newMethod(other, { provider: 'till' }));
