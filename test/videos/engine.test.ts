@@ -153,6 +153,12 @@ describe('video engine', () => {
     }
   });
 
+  it('notes each route before it is asked, and looks at the one that has begun it', async () => {
+    const { thrown, job } = await open({ starts: [refusing, refusing, accepts] }).begin(wallet);
+    expect([thrown, stage.asked]).to.deep.equal([undefined, [1, 1, 1]]);
+    expect(job).to.include({ upstream: 'up-2', phase: 'running', version: 4 });
+  });
+
   describe('when the next route', () => {
     const ways: readonly [string, Fails, string, bigint][] = [
       ['cannot be noted, asks nobody and gives the price back', refuse, 'failed', FULL],
