@@ -97,9 +97,8 @@ export function createHolders(options: HoldersOptions): Holders {
     return found;
   }
 
+  /** A read that took too long is remembered with its age: it answers nobody. */
   function remember(hash: string, seen: Seen): void {
-    const before = holders.peek(hash) ?? unknown.peek(hash);
-    if (before && before.at > seen.at) return;
     const [into, outOf] = seen.holder ? [holders, unknown] : [unknown, holders];
     outOf.delete(hash);
     into.set(hash, seen);

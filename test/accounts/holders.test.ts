@@ -162,7 +162,7 @@ describe('holders', () => {
     expect(reads).to.be.below(20);
   });
 
-  it('does not join, nor remember, a read that began too long ago', async () => {
+  it('does not join, nor believe, a read that began too long ago', async () => {
     const holders = open({ ttlMs: 30 });
     const { id, key } = await issue();
     const gate = Promise.withResolvers<void>();

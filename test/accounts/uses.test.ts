@@ -161,6 +161,20 @@ describe('uses', () => {
     expect(failures).to.be.below(0);
   });
 
+  it('writes on close what was counted while a batch was under way', async () => {
+    const rows = createRows();
+    const uses = createUses({ store: rows });
+    const gate = Promise.withResolvers<void>();
+    rows.before = () => gate.promise;
+    uses.used('a');
+    const flushing = uses.flush();
+    uses.used('a');
+    const closing = uses.close();
+    gate.resolve();
+    await Promise.all([flushing, closing]);
+    expect(rows.read('a').requestsCount).to.equal(2);
+  });
+
   it('forgets what every row has by now, and stops when nothing is left', async () => {
     const rows = createRows();
     let now = 1_000_000;
