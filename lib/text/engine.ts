@@ -256,7 +256,7 @@ interface SinkOptions {
 class MeteredSink implements AnswerSink {
   hasText = false;
   readonly #options: SinkOptions;
-  #stops: Stops | undefined;
+  readonly #stops: Stops | undefined;
 
   constructor(options: SinkOptions) {
     this.#options = options;
@@ -272,10 +272,9 @@ class MeteredSink implements AnswerSink {
   }
 
   restart(model: string): void {
-    const { meter, delivery, stops } = this.#options;
+    const { meter, delivery } = this.#options;
     meter.restart();
     delivery.restart(model);
-    this.#stops = stops && createStops(stops);
   }
 
   take(parts: readonly StreamPart[]): Pressure {

@@ -89,7 +89,8 @@ describe('a text call that stops at strings', () => {
         (signal: AbortSignal) => {
           upstream = signal;
         },
-        [START, usage(7), OPEN, delta('one tw')],
+        // What is counted at the start is never the output.
+        [START, usage(7, 1), OPEN, delta('one tw')],
         [delta('o ST')],
         [delta('OP three')],
         hang,
