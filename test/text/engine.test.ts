@@ -357,6 +357,26 @@ describe('text engine', () => {
     });
   });
 
+  it('lets so many calls of tools pass as the request allows, and none where the model has no tools', async () => {
+    const calls = [0, 1].flatMap((index): unknown[] => [
+      { type: 'block-start', index, block: { type: 'tool', id: `call_${index}`, name: 'find' } },
+      { type: 'block-delta', index, text: '{"a":1}' },
+      { type: 'block-end', index },
+    ]);
+    const answer = playing([START, ...calls, { type: 'finish', reason: 'tool' }]);
+    const definition = { name: 'find', description: 'x', parameters: { type: 'object' } };
+    const callsOf = async (tools: boolean, single: boolean) => {
+      const asked = { definitions: [definition], choice: 'auto', single, text: 'find' };
+      const { parts } = await stage.call({ routes: [answer], tools, request: { tools: asked } as never });
+      return parts.flatMap((part) =>
+        part.type === 'block-start' && part.block.type === 'tool' ? [part.block.id] : [],
+      );
+    };
+    expect(await callsOf(true, false)).to.deep.equal(['call_0', 'call_1']);
+    expect(await callsOf(true, true)).to.deep.equal(['call_0']);
+    expect(await callsOf(false, false)).to.deep.equal([]);
+  });
+
   it('returns the hold when the output cannot be opened', async () => {
     const boom = () => {
       throw new Error('no output');

@@ -39,6 +39,8 @@ export interface CallOptions {
   readonly timeouts?: Partial<TextTimeouts>;
   /** How the model delivers that looks at pictures; without it there is none. */
   readonly vision?: 'stream' | 'buffered';
+  /** Whether the model and its routes call tools. */
+  readonly tools?: boolean;
   /** The balance of the new account that calls; a call can also go on with an account. */
   readonly balance?: Micro;
   readonly account?: string;
@@ -199,14 +201,17 @@ export const NO_ABILITIES = {
   reasoning: false,
 } as const;
 
-function catalogOf({ routes, delivery = 'stream', vision }: CallOptions, onAsk: (route: number) => void): Catalog {
+function catalogOf(
+  { routes, delivery = 'stream', vision, tools = false }: CallOptions,
+  onAsk: (route: number) => void,
+): Catalog {
   const providers = new Map<string, OpenUpstream>();
   for (const [index, answer] of routes.entries()) {
     const text = (call: TextCall, signal: AbortSignal) => {
       onAsk(index);
       return answer(call, signal) as ReturnType<TextProvider>;
     };
-    providers.set(`up-${index}`, { provider: { text }, origin: undefined });
+    providers.set(`up-${index}`, { provider: { text, tools }, origin: undefined });
   }
   const names = [...providers.keys()];
   const model = {
@@ -217,6 +222,7 @@ function catalogOf({ routes, delivery = 'stream', vision }: CallOptions, onAsk: 
     order: 'listed',
     delivery,
     ...NO_ABILITIES,
+    tools,
     price: { input: '1000', output: '5000' },
     routes: names.map((upstream) => ({ upstream, model: 'up-model', options: {} })),
   } as const;
