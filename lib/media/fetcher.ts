@@ -138,7 +138,7 @@ export function createFetcher(options: FetcherOptions = {}): Fetcher {
       );
       reply.close();
       const { status } = reply;
-      if (status < 200 || status > 299) throw new FetchFailure('status', { status });
+      if (status > 299) throw new FetchFailure('status', { status });
     } catch (error) {
       signal.throwIfAborted();
       const answered = error instanceof FetchFailure && error.reason === 'status';

@@ -56,8 +56,8 @@ export class KeyRing {
   readonly #now: () => number;
   readonly #onRest: KeyRingOptions['onRest'];
   #turn = 0;
-  /** When the last paused key is back; 0 if none ever was. */
-  #restsUntil = 0;
+  /** Whether any key was ever paused. */
+  #hasRested = false;
 
   constructor(values: readonly string[], { now = Date.now, onRest }: KeyRingOptions = {}) {
     this.#places = values.map((value) => ({ key: keyOf(value), restsUntil: 0, kind: undefined }));
@@ -76,7 +76,7 @@ export class KeyRing {
     if (count === 0) return undefined;
     const turn = this.#turn++ % count;
     const next = this.#places[turn] as Place;
-    if (count === 1 || this.#restsUntil === 0) return next.key;
+    if (count === 1 || !this.#hasRested) return next.key;
     const now = this.#now();
     const inTurn = [...this.#places.slice(turn), ...this.#places.slice(0, turn)];
     const fit = inTurn.find(({ restsUntil }) => restsUntil <= now);
@@ -94,7 +94,7 @@ export class KeyRing {
     const isNew = place.restsUntil <= now || place.kind !== kind;
     place.restsUntil = now + forMs;
     place.kind = kind;
-    this.#restsUntil = Math.max(this.#restsUntil, place.restsUntil);
+    this.#hasRested = true;
     const keys = this.#places.length;
     if (isNew && keys > 1) this.#onRest?.({ place: this.#places.indexOf(place) + 1, keys, kind, status, forMs });
     return this.#places.some(({ restsUntil }) => restsUntil <= now);

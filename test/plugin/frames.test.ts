@@ -2,6 +2,7 @@
 import { Buffer } from 'node:buffer';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import type { ToolPiece } from '../../lib/plugin/answer-contract.ts';
 import type { AnswerReader, AnswerWriter, JsonObject, ProviderPart } from '../../lib/plugin/contract.ts';
 import { Frames } from '../../lib/plugin/frames.ts';
 import { createHostFault } from '../../lib/plugin/host-fault.ts';
@@ -12,6 +13,7 @@ const fault = createHostFault({ secrets: [] });
 interface Told extends JsonObject {
   readonly text?: string;
   readonly block?: number;
+  readonly tool?: ToolPiece;
   readonly usage?: object;
   readonly stop?: string;
   readonly done?: string;
@@ -22,10 +24,15 @@ interface Told extends JsonObject {
 class Teller implements AnswerReader {
   readonly events: string[] = [];
 
-  take({ text, block, usage, stop, done, boom, ...names }: Told, out: AnswerWriter, eventName: () => string): void {
+  take(
+    { text, block, tool, usage, stop, done, boom, ...names }: Told,
+    out: AnswerWriter,
+    eventName: () => string,
+  ): void {
     this.events.push(eventName());
     out.start(names);
     if (text !== undefined) out.text(text, block);
+    if (tool) out.tool(tool);
     if (usage) out.usage(usage);
     if (stop !== undefined) out.finish('stop', stop);
     if (done !== undefined) out.done(done);
@@ -233,6 +240,11 @@ describe('writer of an answer', () => {
       'start block-start block-delta block-end finish',
     ],
     [
+      'says a reason at once that comes alone after a call that has ended',
+      [{ tool: { block: 0, id: 'c', name: 'find', json: '{}', done: true } }, { stop: 's' }, { text: 'x' }],
+      'start block-start block-delta block-end finish',
+    ],
+    [
       'keeps a reason back that comes with text',
       [
         { text: 'x', stop: 's' },
@@ -288,6 +300,8 @@ describe('writer of an answer', () => {
   it('names the answer by texts only', () => {
     const { parts } = read(data({ id: 7, model: '' }) + data({ id: 'a', model: 'm', text: 'x' }));
     expect(parts[0]).to.deep.equal({ type: 'start', id: 'a', model: 'm' });
+    const renamed = read(data({ id: 'a', model: 'm' }) + data({ id: 'b', model: 'n', text: 'x' })).parts;
+    expect(renamed[0]).to.deep.equal({ type: 'start', id: 'a', model: 'm' });
   });
 
   it('joins the halves of a character, and replaces one that stays alone', () => {
