@@ -48,15 +48,14 @@ async function attempt(
   signal: AbortSignal,
 ): Promise<Socket> {
   const plain = quiet(dial(address, target.port));
-  let socket = plain;
   try {
     await once(plain, 'connect', { signal });
     if (!target.secure) return plain;
-    socket = quiet(secured(plain, target, ca));
+    const socket = quiet(secured(plain, target, ca));
     await once(socket, 'secureConnect', { signal });
     return socket;
   } catch (error) {
-    socket.destroy();
+    // And with it what was begun on it.
     plain.destroy();
     throw error;
   }

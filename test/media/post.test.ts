@@ -1,8 +1,10 @@
 // Posts to URLs that owners give: the same guard as for pictures, no redirects, a deadline, and failures that look alike.
+import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import { type FailureReason, FetchFailure } from '../../lib/media/failure.ts';
 import type { FetcherOptions } from '../../lib/media/fetcher.ts';
-import { Network, redirect, reply } from './network.ts';
+import { until } from '../../testkit/client.ts';
+import { type Answer, Network, redirect, reply } from './network.ts';
 
 describe('a post', () => {
   const network = new Network();
@@ -30,6 +32,20 @@ describe('a post', () => {
     const [head = ''] = network.heads;
     expect(head).to.match(/^POST \/in\?a=1 HTTP\/1\.1\r\n/);
     expect(head.toLowerCase()).to.contain('x-mark: m').and.contain('content-length: 10');
+  });
+
+  it('keeps no connection: neither one that was answered, nor one whose handshake is not answered', async () => {
+    const seen: Socket[] = [];
+    const keep: Answer = (socket) => void seen.push(socket);
+    const answer = reply({ headers: { 'content-length': 10 }, end: false });
+    await network.host('keeping.net', (socket, head) => {
+      keep(socket, head);
+      answer(socket, head);
+    });
+    await post('https://keeping.net/');
+    await network.host('mute.net', keep, { certificate: 'none', port: 443 });
+    expect(await reasonOf('https://mute.net/')).to.equal('slow');
+    await until(() => seen.length === 2 && seen.every(({ destroyed }) => destroyed));
   });
 
   it('fails by the status, and follows no redirect', async () => {
