@@ -38,7 +38,6 @@ function swallow(socket: Socket): void {
       paused.add(socket);
     }
   });
-  socket.once('close', () => paused.delete(socket));
   socket.resume();
 }
 

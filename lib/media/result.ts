@@ -58,7 +58,7 @@ async function* countedChunks(
   for (;;) {
     const timer = setTimeout(() => stalled.abort(new FetchFailure('slow')), limits.idleMs);
     // undici calls it broken if the server closes before a slow reader has taken the last bytes: they are all there.
-    const isWhole = () => bytes === limits.length && !signal.aborted;
+    const isWhole = () => bytes === limits.length;
     const { value: chunks, done } = await arrivals
       .next()
       .catch((error) => (isWhole() ? { value: undefined, done: true as const } : Promise.reject(error)))

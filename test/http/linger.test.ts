@@ -74,6 +74,9 @@ describe('linger', () => {
       refuse(request, response);
     });
     await until(() => ended > 0);
+    // A pause is no credit for what comes after it.
+    socket.write('x');
+    await sleep(400);
     const bytes = 12 * 1024 * 1024;
     const [before, from] = [bytesRead(), performance.now()];
     socket.write(Buffer.alloc(bytes));
