@@ -1,8 +1,10 @@
 // What a payment's provider is asked for, and what is made of its links: nothing twice, nothing too late, no link elsewhere.
 import { expect } from 'chai';
+import type { NewPayment } from '../../lib/money/payment.ts';
 import { refundsOf } from '../../lib/money/payment.ts';
 import { askRefund } from '../../lib/payments/operator.ts';
 import type { PaymentProvider } from '../../lib/plugin/payment-contract.ts';
+import { faultsOf } from '../../testkit/faulty-store.ts';
 import { longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { RUB, type StoreKind } from '../contract/store/context.ts';
@@ -47,6 +49,27 @@ function suite(kind: StoreKind): void {
       expect([payment.phase, payment.payUrl]).to.deep.equal(['pending', isKept ? url : null]);
     });
   }
+
+  it('sends its payer to this machine only without real money', async () => {
+    const payUrl = 'http://127.0.0.1:9/1';
+    const start = provider().start;
+    const play = { start: async (...asked: Parameters<typeof start>) => ({ ...(await start(...asked)), payUrl }) };
+    Object.assign(provider(), { ...play, redirectHosts: ['127.0.0.1:9'], live: false });
+    expect((await stage.order(service)).payUrl).to.equal(payUrl);
+    Object.assign(provider(), { live: true });
+    expect((await stage.order(service)).payUrl).to.equal(null);
+  });
+
+  it('keeps an order for itself as long as its provider may take to answer', async () => {
+    const faults = faultsOf(stage.store);
+    let made: NewPayment | undefined;
+    faults.next('payments.create', (call, [start]) => {
+      made = start as NewPayment;
+      return call();
+    });
+    await stage.order(stage.service('own_slow', faults.store));
+    expect(Number(made?.lease) - Number(made?.createdAt)).to.equal(30_000);
+  });
 
   it('leaves a payment at rest where it is when its provider cannot be asked', async () => {
     const payment = await stage.credited(service);
