@@ -364,9 +364,8 @@ describe('text engine', () => {
       { type: 'block-end', index },
     ]);
     const answer = playing([START, ...calls, { type: 'finish', reason: 'tool' }]);
-    const definition = { name: 'find', description: 'x', parameters: { type: 'object' } };
     const callsOf = async (tools: boolean, single: boolean) => {
-      const asked = { definitions: [definition], choice: 'auto', single, text: 'find' };
+      const asked = { definitions: [{ name: 'find' }], choice: 'auto', single, text: 'find' };
       const { parts } = await stage.call({ routes: [answer], tools, request: { tools: asked } as never });
       return parts.flatMap((part) =>
         part.type === 'block-start' && part.block.type === 'tool' ? [part.block.id] : [],
