@@ -57,6 +57,8 @@ describe('faults by what an upstream says', () => {
     [404, 'a page', 'missing'],
     [409, error('conflict'), 'request'],
     [413, 'a page', 'request/length'],
+    // A message may begin with what it says.
+    [400, { error: 'context length exceeded' }, 'request/length'],
     [422, { detail: 'bad' }, 'request'],
     [429, error('slow down', 'insufficient_quota', 'rate_limit_error'), 'quota'],
     [429, error('model not found'), 'rate'],
