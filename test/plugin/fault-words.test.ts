@@ -15,7 +15,7 @@ const named = ({ kind, about }: { kind: string; about?: string }) => (about === 
 describe('faults by texts of a plugin', () => {
   const own = createHostFault({
     secrets: [],
-    words: { quota: 'empty_purse' },
+    words: { quota: 'empty_purse', request: 'e_bad' },
     texts: { content: /\bnsfw\b/i, missing: /version does not exist/g, auth: /model not found/ },
   });
   for (const [status, body, kind] of [
@@ -26,6 +26,7 @@ describe('faults by texts of a plugin', () => {
     // Before what the host knows, after codes, and never where the status says more.
     [400, error('model not found'), 'auth'],
     [400, error('nsfw', 'empty_purse'), 'quota'],
+    [400, error('context length exceeded', 'e_bad'), 'request/length'],
     [404, { error: 'nsfw' }, 'missing'],
     [401, { error: 'nsfw' }, 'auth'],
     [429, { error: 'nsfw' }, 'rate'],
