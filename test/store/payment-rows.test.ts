@@ -1,0 +1,36 @@
+// Rows of payments from what a database gives: its flags are numbers, and its numbers may be bigints.
+import { expect } from 'chai';
+import { cellsOf, PAYMENT_FIELDS, rowOf } from '../../lib/store/payment-rows.ts';
+
+describe('rows of payments', () => {
+  const names = Object.keys(PAYMENT_FIELDS.payments);
+  const rowWith = (name: string, cell: unknown) =>
+    rowOf(
+      'payments',
+      names.map((each) => (each === name ? cell : null)),
+    ) as unknown as Record<string, unknown>;
+
+  for (const [cell, flag] of [
+    [true, true],
+    [false, false],
+    [1, true],
+    [0, false],
+    [1n, true],
+    [0n, false],
+  ] as const) {
+    it(`have the flag ${flag} for ${typeof cell} ${cell}`, () => {
+      expect(rowWith('test', cell).test).to.equal(flag);
+    });
+  }
+
+  it('have numbers for bigints where they are no money', () => {
+    expect(rowWith('createdAt', 5n).createdAt).to.equal(5);
+    expect(rowWith('amount', 5n).amount).to.equal(5n);
+    expect(rowWith('facts', 'x').facts).to.equal('x');
+  });
+
+  it('give flags as numbers', () => {
+    const row = rowWith('test', 1) as never;
+    expect(cellsOf('payments', row)[names.indexOf('test')]).to.equal(1);
+  });
+});
