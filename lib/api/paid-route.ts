@@ -182,11 +182,12 @@ function walletOf(request: Request, store: Services['store']): Promise<Wallet> {
   return clocked(stateOf(request), readWallet(store, holderOf(request).account));
 }
 
-/** The reply of a paid call; with an idempotency key it is stored before it is sent. */
-export async function answerJson({ request, repeat }: PaidRequest, body: object): Promise<void> {
+/** The reply of a paid call; with an idempotency key it is stored before it is sent. Resolves to what a handler returns. */
+export async function answerJson({ request, repeat, h }: PaidRequest, body: object): Promise<symbol> {
   const text = JSON.stringify(body);
   if (repeat) await repeat.keep(text);
   writeText(request, text);
+  return h.abandon;
 }
 
 /** Bypasses hapi's own transmission, which costs more than the rest of the request. */

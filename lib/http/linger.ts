@@ -69,8 +69,7 @@ function closeInTurn(socket: Socket): void {
 }
 
 function closeNext(): void {
-  const [next] = closing;
-  if (!next) return;
+  const next = closing.values().next().value as Socket;
   closing.delete(next);
   next.destroy();
   if (closing.size > 0) setImmediate(closeNext);

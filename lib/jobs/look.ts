@@ -19,6 +19,8 @@ export interface LookOptions {
   readonly log: Pick<CallLog, 'warn' | 'error' | 'debug'>;
   /** How long a job may be completed without a result. */
   readonly resultPatienceMs?: number | undefined;
+  /** How long one poll may take. */
+  readonly pollMsMax?: number | undefined;
   /** In ms, from any origin. */
   readonly now?: (() => number) | undefined;
   /** Called with the result of each poll. */
@@ -50,7 +52,8 @@ const POLLS_AT_ONCE = 32;
 const KEEPS_AT_ONCE = 8;
 
 export function createLook(options: LookOptions): Look {
-  const { catalog, results, log, resultPatienceMs, now = () => performance.now(), onPoll } = options;
+  const { catalog, results, log, resultPatienceMs, pollMsMax = POLL_MS_MAX } = options;
+  const { now = () => performance.now(), onPoll } = options;
   const polls = createGate(POLLS_AT_ONCE);
   const keeps = createGate(KEEPS_AT_ONCE);
   const isNews = createNews(now);
@@ -70,7 +73,7 @@ export function createLook(options: LookOptions): Look {
     const ref: VideoRef = JSON.parse(job.ref ?? '{}');
     const { video } = route.provider;
     if (!video) throw new Error(`upstream ${job.upstream} makes no videos`);
-    const ending = AbortSignal.any([signal, AbortSignal.timeout(POLL_MS_MAX)]);
+    const ending = AbortSignal.any([signal, AbortSignal.timeout(pollMsMax)]);
     // A plugin that ignores the signal must not block the worker.
     return orAbort(video.poll(ref, ending), ending);
   }

@@ -82,16 +82,13 @@ export function writeArchive(path: string, head: ArchiveHead): ArchiveWriter {
     if (!zip.write(`${JSON.stringify(line, plain)}\n`)) await Promise.race([once(zip, 'drain'), written]);
   }
 
-  const begun = write({ head });
-  begun.catch(() => undefined);
+  write({ head }).catch(() => undefined);
   return {
     async add(line) {
-      await begun;
       totals.add(line);
       await write(line);
     },
     async end() {
-      await begun;
       const end = totals.read();
       await write({ end });
       zip.end();

@@ -21,7 +21,7 @@ import { formatRub, type Micro } from '../money/money.ts';
 import { formatMoment, periodAt } from '../money/period.ts';
 import type { RepeatTerms } from '../money/repeat.ts';
 import type { Store } from '../store/store.ts';
-import { createQueue, NoOutcome, type SubmitOptions } from './queue.ts';
+import { createQueue, type NoOutcome, type SubmitOptions } from './queue.ts';
 import { createSweep, type Sweep } from './sweep.ts';
 
 export interface LedgerOptions {
@@ -191,9 +191,8 @@ export function createLedger(options: LedgerOptions): Ledger {
   }
 
   function begin(op: ReserveOp | ChargeOp, options: Omit<SubmitOptions, 'persistent'>): Promise<Outcome> {
-    return queue.submit(op, { persistent: false, ...options }).catch((error: unknown) => {
-      const unconfirmed = !(error instanceof NoOutcome) || error.applied === 'unknown';
-      throw fault('store_unavailable', { unconfirmed }, error);
+    return queue.submit(op, { persistent: false, ...options }).catch((error: NoOutcome) => {
+      throw fault('store_unavailable', { unconfirmed: error.applied === 'unknown' }, error);
     });
   }
 
@@ -213,8 +212,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   }
 
   function end(op: SettleOp | ReturnOp | RefundOp, onLate?: (outcome: Outcome) => void): Promise<Outcome | undefined> {
-    return queue.submit(op, { persistent: true, ...(onLate && { onLate }) }).catch((error: unknown) => {
-      if (!(error instanceof NoOutcome)) throw error;
+    return queue.submit(op, { persistent: true, ...(onLate && { onLate }) }).catch(() => {
       log.error({ charge: op.chargeId, operation: op.kind }, 'the store has not confirmed the end of a call; retrying');
       return undefined;
     });

@@ -7,9 +7,10 @@ import type { UpstreamFaultKind, VideoState } from '../../lib/plugin/contract.ts
 import { upstreamFault } from '../../lib/plugin/fault.ts';
 
 interface Stage {
-  readonly poll: (ref: unknown) => Promise<VideoState>;
+  readonly poll: (ref: unknown, signal?: AbortSignal) => Promise<VideoState>;
   readonly keep?: () => Promise<{ id: string; mediaType: string }>;
   readonly resultPatienceMs?: number;
+  readonly pollMsMax?: number;
   readonly models?: readonly object[];
 }
 
@@ -33,7 +34,7 @@ describe('a look at a job', () => {
   });
 
   function open({ poll, keep = async () => ({ id: 'file', mediaType: 'video/mp4' }), ...more }: Stage) {
-    const { models = [{ id: 'film', type: 'video', routes: [routeTo(poll)] }], resultPatienceMs } = more;
+    const { models = [{ id: 'film', type: 'video', routes: [routeTo(poll)] }], ...waits } = more;
     const look = createLook({
       catalog: () => ({ models }) as unknown as Catalog,
       results: {
@@ -47,7 +48,7 @@ describe('a look at a job', () => {
         warn: (_fields, message) => void told.warned.push(message),
         error: (_fields, message) => void told.alerted.push(message),
       },
-      resultPatienceMs,
+      ...waits,
       now: () => atMs,
       onPoll: (upstream, found) => void told.found.push([upstream, found]),
     });
@@ -103,6 +104,20 @@ describe('a look at a job', () => {
       },
     });
     expect(await broken()).to.deep.equal({ ...unknown, retryAfterMs: undefined });
+  });
+
+  it('does not wait long for a poll, even one that ignores its signal', async () => {
+    let signal: AbortSignal | undefined;
+    const look = open({
+      poll: (_ref, given) => {
+        signal = given;
+        return new Promise(() => undefined);
+      },
+      pollMsMax: 20,
+    });
+    expect(await look()).to.include({ kind: 'unfinished', failed: true });
+    expect(signal?.aborted).to.equal(true);
+    expect(told.found).to.deep.equal([['up', 'unknown']]);
   });
 
   it('says each reason once a minute, and calls the operator for what does not pass', async () => {

@@ -75,8 +75,7 @@ async function answer(paid: PaidRequest, task: Task): Promise<Lifecycle.ReturnVa
     pictures = await withLinked(paid, asked);
     await confirmHolder(paid.request, paid.services.holders, model);
     const made = await make(paid, { task, model, asked, pictures });
-    if (made) await answerJson(paid, task.reply(made));
-    return paid.h.abandon;
+    return made ? answerJson(paid, task.reply(made)) : paid.h.abandon;
   } finally {
     release(pictures);
   }

@@ -57,11 +57,8 @@ async function answer(answering: Answering): Promise<Lifecycle.ReturnValueTypes>
     await confirmHolder(request, services.holders);
     const context = begin(parsed, answering);
     if (parsed.stream) await services.text.run(parsed, context, streamOutput(answering));
-    else {
-      const reply = await collect(services, parsed, context);
-      if (reply) await answerJson(answering, dialect.reply(reply, { vision: parsed.images > 0 }));
-    }
-    return h.abandon;
+    const reply = parsed.stream ? undefined : await collect(services, parsed, context);
+    return reply ? answerJson(answering, dialect.reply(reply, { vision: parsed.images > 0 })) : h.abandon;
   } finally {
     letGo(parsed);
   }

@@ -42,7 +42,7 @@ export function videoRoutes(services: Services): readonly ServerRoute[] {
 }
 
 async function start(paid: PaidRequest): Promise<Lifecycle.ReturnValueTypes> {
-  const { request, h, services } = paid;
+  const { request, services } = paid;
   const asked = await readRequest(paid);
   let { pictures } = asked;
   try {
@@ -53,8 +53,7 @@ async function start(paid: PaidRequest): Promise<Lifecycle.ReturnValueTypes> {
     const repeat = paid.repeat?.terms({ awaited: true });
     const context = { ...contextOf(paid), onSpent: () => paid.share.giveBack(), ...(repeat && { repeat }) };
     const begun = await services.videos.start({ model, terms, prompt: asked.prompt, image }, context);
-    await answerJson(paid, describeStart(model, terms, begun));
-    return h.abandon;
+    return answerJson(paid, describeStart(model, terms, begun));
   } finally {
     release(pictures);
   }
