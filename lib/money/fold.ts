@@ -203,8 +203,8 @@ function outcomeOfPayment(
   const entry = decision.entry ?? prior;
   if (!change || !entry || !('amount' in op) || (decision.status !== 'done' && decision.status !== 'exists'))
     return undefined;
-  const taken = entry.avail < 0n ? -entry.avail : 0n;
-  return decidePayment(payments.get(change.id) ?? loaded.payments.get(change.id), change, { amount: op.amount, taken });
+  const moved = { amount: op.amount, taken: -entry.avail };
+  return decidePayment(payments.get(change.id) ?? loaded.payments.get(change.id), change, moved);
 }
 
 function withPayment({ payment }: PaymentOutcome): Pick<Outcome, 'payment'> {

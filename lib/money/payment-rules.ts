@@ -153,7 +153,7 @@ export type PaidPaymentChange = CreditPayment | BookRefund | ReversePayment;
 
 export type PaymentChange = FreePaymentChange | PaidPaymentChange;
 
-/** The money that moved with a change: what was asked for, and what the wallet gave. */
+/** The money that moved with a change: what was asked for, and what the wallet gave, negative if it was given. */
 export interface Moved {
   readonly amount: Micro;
   readonly taken: Micro;

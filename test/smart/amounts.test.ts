@@ -33,6 +33,7 @@ describe('amounts in a request', () => {
   it('count by their unit, the largest of several, and only near it', () => {
     for (const [text, words] of [
       ['two pages', 700],
+      ['in 2024 write 300 words', 300],
       ['два листа', 700],
       ['650 characters', 100],
       ['3 абзаца', 270],
