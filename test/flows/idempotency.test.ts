@@ -318,7 +318,10 @@ describe('idempotency keys', () => {
       films.behave({ submit: held });
       const first = post(VIDEOS, body);
       await until(async () => (await charges()).length === 1);
-      expect((await post(VIDEOS, body)).status).to.equal(409);
+      const again = await post(VIDEOS, body);
+      expect([again.status, again.json.error.message]).to.deep.equal([
+        ...[409, 'A call with this idempotency key is still running. Retry in 1 s.'],
+      ]);
       go();
       await expectReplayed(await first, () => post(VIDEOS, body));
     });
