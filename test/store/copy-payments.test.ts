@@ -40,9 +40,11 @@ describe('copy of payments', () => {
     }
     await breakOff();
     await to.real.payments.put('payments', [{ ...(credited?.payment as Payment), id: 'pay_x', ref: 'other' }]);
-    const error = await rejection(copy());
-    expect(error).to.be.instanceOf(OperatorError);
-    expect(String(error)).to.include('payments');
+    for (const live of [false, true]) {
+      const error = await rejection(copy(live));
+      expect(error).to.be.instanceOf(OperatorError);
+      expect(String(error)).to.include('payments');
+    }
   });
 
   it('is refused when a notice comes meanwhile, unless the store may be in use', async () => {

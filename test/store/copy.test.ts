@@ -112,6 +112,12 @@ describe('copy of a store', () => {
     expect(await refused()).to.include('The source changed during the copy (jobs)');
   });
 
+  it('refuses a target that keeps a job otherwise', async () => {
+    const job = await newJob(source.real, wallet);
+    target.next('jobs.put', async () => target.real.jobs.put([{ ...job, progress: job.progress + 1 }]));
+    expect(await refused()).to.include('list of jobs');
+  });
+
   it('takes each job of a living store as it was when its wallet was copied', async () => {
     const job = await newJob(source.real, wallet);
     const { id, version } = await newJob(source.real, wallet);

@@ -1,7 +1,17 @@
 // From an URL to a store: what cannot be opened is said to the operator in one plain line.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,6 +25,19 @@ import { rejection } from '../contract/store/context.ts';
 
 const NOBODY = 65_534;
 const CHILD = fileURLToPath(new URL('./open-child.ts', import.meta.url));
+
+/** What this process has open, by the end of its path; on Linux. */
+function openFiles(name: string): readonly string[] {
+  if (process.platform !== 'linux') return [];
+  return readdirSync('/proc/self/fd').filter((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`).endsWith(name);
+    } catch {
+      // The descriptor that reads the folder is closed by now.
+      return false;
+    }
+  });
+}
 
 describe('openStore', () => {
   let folder = '';
@@ -101,6 +124,7 @@ describe('openStore', () => {
     await store.settings.set(COPY_SETTING, COPY_UNFINISHED);
     await store.close();
     expect(await refused(url)).to.include('an unfinished copy');
+    expect(openFiles('copy.db')).to.deep.equal([]);
     const copy = await openStore(url, { unfinished: true });
     await copy.settings.set(COPY_SETTING, 'finished');
     await copy.close();

@@ -126,6 +126,12 @@ const ROWS: readonly Row[] = [
     'messages[1].content[0].id',
     /without a result/,
   ],
+  [
+    'message',
+    talk(says(use()), user, says({ type: 'text', text: 'a' }), answers(result())),
+    'messages[1].content[0].id',
+    /without a result/,
+  ],
   ['message', talk(answers(result())), 'messages[1].content[0].tool_use_id', /no unanswered/],
   ['message', talk(says(use()), answers(result('z'))), 'messages[2].content[0].tool_use_id', /no unanswered/],
   ['message', talk(says(use()), answers(result(), result())), 'messages[2].content[1].tool_use_id', /no unanswered/],
@@ -276,6 +282,16 @@ describe('tools of a request', () => {
 
   it('takes an id that begins with the mark of a state as it is', () => {
     expect(readWireId('__state_abc')).to.deep.equal({ id: '__state_abc' });
+  });
+
+  it('leaves a result behind other content in a message of its own', () => {
+    const first = answers(result('x'), { type: 'text', text: 'and' });
+    const { messages } = parseMessageRequest({
+      model: 'm',
+      ...talk(says(use('x'), use('z')), first, answers(result('z'))),
+    });
+    const kinds = messages.slice(2).map(({ content }) => content.map(({ type }) => type));
+    expect(kinds).to.deep.equal([['tool-result', 'text'], ['tool-result']]);
   });
 
   it('puts results of calls that were made together into one message', () => {
