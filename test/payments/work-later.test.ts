@@ -1,0 +1,89 @@
+// When a payment is looked at next if its provider could not be asked.
+import { expect } from 'chai';
+import type { OpenPayment } from '../../lib/catalog/payments.ts';
+import type { Payment } from '../../lib/money/payment-rules.ts';
+import { createWork } from '../../lib/payments/work.ts';
+import { upstreamFault } from '../../lib/plugin/fault.ts';
+import { rejection } from '../contract/store/context.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const AT = 50 * 24 * HOUR_MS;
+
+/** A payment that waits for its payer, whose turn it is. */
+const PENDING = {
+  ...{ id: 'pay', version: 4, wallet: 'w', provider: 'till', phase: 'pending', ref: 'ref', dueAt: AT, refunds: '[]' },
+  ...{ credited: 0n, createdAt: AT - HOUR_MS, changedAt: AT - HOUR_MS, expiresAt: AT + HOUR_MS, dispute: null },
+} as unknown as Payment;
+
+interface Case {
+  readonly isOn?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** Works on a payment whose provider fails, and returns the changes that were asked for. */
+async function changesOf(more: Partial<Payment>, { isOn = true, signal = new AbortController().signal }: Case = {}) {
+  const payment = { ...PENDING, ...more } as Payment;
+  const changes: object[] = [];
+  const fetch = async () => {
+    throw upstreamFault('network', 'away');
+  };
+  const providers = new Map(isOn ? [['till', { name: 'till', provider: { fetch } } as unknown as OpenPayment]] : []);
+  const work = createWork({
+    store: { payments: { get: async () => payment } as never },
+    follow: {
+      follow: () => expect.fail('there is no state to follow'),
+      change: async (change) => {
+        changes.push(change);
+        return payment;
+      },
+    },
+    providers: () => providers,
+    now: () => AT,
+    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+  });
+  await work(payment, signal);
+  return changes;
+}
+
+describe('a payment whose provider cannot be asked', () => {
+  const look = { kind: 'look', id: 'pay', version: 4, at: AT };
+
+  it('is looked at as often as one that was asked, by its age and its phase', async () => {
+    const credited = { phase: 'credited', credited: 5n } as const;
+    const cases: readonly (readonly [more: Partial<Payment>, dueInMs: number])[] = [
+      [{ createdAt: AT - 1000 }, 5000],
+      [{}, MINUTE_MS],
+      [{ expiresAt: AT - HOUR_MS }, HOUR_MS],
+      [{ phase: 'succeeded' }, 5000],
+      [{ ...credited, changedAt: AT - MINUTE_MS }, MINUTE_MS],
+      [{ ...credited, changedAt: AT - 11 * MINUTE_MS }, HOUR_MS],
+    ];
+    for (const [more, dueInMs] of cases) {
+      expect(
+        await changesOf(more),
+        JSON.stringify(more, (_, value) => `${value}`),
+      ).to.deep.equal([{ ...look, dueAt: AT + dueInMs }]);
+    }
+  });
+
+  it('is given up a day after its link, or after its last change', async () => {
+    const isOld = { expiresAt: AT - 24 * HOUR_MS };
+    const reason = 'its provider could not be asked';
+    expect(await changesOf(isOld)).to.deep.equal([{ ...look, kind: 'expire', reason, dueAt: null }]);
+    expect(await changesOf({ ...isOld, phase: 'expired' })).to.deep.equal([{ ...look, dueAt: null }]);
+    const credited = { phase: 'credited', credited: 5n, changedAt: AT - 24 * HOUR_MS } as const;
+    expect(await changesOf(credited)).to.deep.equal([{ ...look, dueAt: null }]);
+  });
+
+  it('is looked at again in ten minutes if it is switched off, unless it is at rest', async () => {
+    expect(await changesOf({}, { isOn: false })).to.deep.equal([{ ...look, dueAt: AT + 10 * MINUTE_MS }]);
+    expect(await changesOf({ dueAt: null }, { isOn: false })).to.deep.equal([]);
+    expect(await changesOf({ dueAt: null })).to.deep.equal([]);
+  });
+
+  it('is left as it is when the work is broken off', async () => {
+    const error = await rejection(changesOf({}, { signal: AbortSignal.abort() }));
+    expect(error).to.include({ kind: 'network' });
+  });
+});
