@@ -71,7 +71,6 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
       const paid = await charge(id, request, context);
       const made = { job: paid.job as Job };
       const ending = await ask(request, made, context);
-      context.onSpent?.();
       context.log.note(notesOf(id, ending, paid));
       if (ending.type !== 'finish') throw await giveBack(made.job, reasonOf(ending));
       const begun = begin(made.job, ending.result);

@@ -17,6 +17,21 @@ interface Stage {
 const JOB: Partial<Job> = { id: 'job', wallet: 'w', model: 'film', upstream: 'up', shown: 'processing', progress: 40 };
 const RESULT = { type: 'url', url: 'https://up.example/v.mp4' } as const;
 
+/** Answers a turn later, and counts how many wait for it at the same time. */
+function counted() {
+  let [inside, most] = [0, 0];
+  return {
+    async count<Answer>(answer: Answer): Promise<Answer> {
+      inside += 1;
+      most = Math.max(most, inside);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      inside -= 1;
+      return answer;
+    },
+    most: () => most,
+  };
+}
+
 describe('a look at a job', () => {
   /** Of the clock. */
   let atMs = 0;
@@ -82,6 +97,17 @@ describe('a look at a job', () => {
     expect(sight).to.deep.equal({ kind: 'completed', result: '{"id":"file","mediaType":"video/mp4"}' });
     expect(told.found).to.deep.equal([['up', 'completed']]);
     expect(told.kept[0]).to.include({ kind: 'video', account: 'w', upstreamOrigin: 'https://up.example' });
+  });
+
+  it('asks of many jobs 32 at once, and stores the results of eight at once', async () => {
+    const [polls, keeps] = [counted(), counted()];
+    const look = open({
+      poll: () => polls.count({ status: 'completed', result: RESULT }),
+      keep: () => keeps.count({ id: 'file', mediaType: 'video/mp4' }),
+    });
+    const sights = await Promise.all(Array.from({ length: 40 }, (_, at) => look({ id: `job_${at}` })));
+    expect(sights.map(({ kind }) => kind)).to.deep.equal(sights.map(() => 'completed'));
+    expect([polls.most(), keeps.most()]).to.deep.equal([32, 8]);
   });
 
   it('ends a job by the verdict of its upstream', async () => {

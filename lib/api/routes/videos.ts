@@ -51,7 +51,7 @@ async function start(paid: PaidRequest): Promise<Lifecycle.ReturnValueTypes> {
     await confirmHolder(request, services.holders, model);
     const [image] = pictures.map(pictureOf);
     const repeat = paid.repeat?.terms({ awaited: true });
-    const context = { ...contextOf(paid), onSpent: () => paid.share.giveBack(), ...(repeat && { repeat }) };
+    const context = { ...contextOf(paid), ...(repeat && { repeat }) };
     const begun = await services.videos.start({ model, terms, prompt: asked.prompt, image }, context);
     return answerJson(paid, describeStart(model, terms, begun));
   } finally {

@@ -1,0 +1,77 @@
+// In which order calls for pictures and videos are refused, and what the log notes of a video.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { createAccounts } from '../../lib/accounts/accounts.ts';
+import { send, until } from '../../testkit/client.ts';
+import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { EDITS, GENERATIONS } from '../../testkit/images.ts';
+import { PNG } from '../media/pictures.ts';
+
+const VIDEOS = '/api/v1/videos';
+const PICTURE = `data:image/png;base64,${PNG.toString('base64')}`;
+const UNREADABLE = `data:image/png;base64,${'A'.repeat(400_000)}`;
+
+const model = (id: string, more: { readonly type: string; readonly edits?: true }) => ({
+  ...{ id, provider: 'Test', price: { request: '40' } },
+  routes: [{ upstream: 'sandbox', model: more.type }],
+  ...more,
+});
+
+const CATALOG = {
+  upstreams: { sandbox: { plugin: 'sandbox' } },
+  models: [model('draw', { type: 'image', edits: true }), model('film', { type: 'video' })],
+};
+
+const CALLS: readonly (readonly [path: string, body: object])[] = [
+  [GENERATIONS, { model: 'draw', prompt: 'a hill' }],
+  [EDITS, { model: 'draw', prompt: 'a hill', image: PICTURE }],
+  [VIDEOS, { model: 'film', prompt: 'a hill' }],
+];
+
+describe('calls for pictures and videos', () => {
+  let gateway: TestGateway;
+  let poor: TestAccount;
+
+  before(async () => {
+    gateway = await startGateway({ catalog: CATALOG });
+  });
+  beforeEach(async () => {
+    poor = await gateway.account('0');
+  });
+  afterEach(() => gateway.checkMoney());
+  after(() => gateway.stop());
+
+  const post = (path: string, body: object, { key } = poor) => send(gateway.url + path, { key, body });
+
+  for (const [path, body] of CALLS) {
+    it(`${path}: a model that the key may not be used for is said before money that is not there`, async () => {
+      expect((await post(path, body)).status).to.equal(402);
+      const accounts = createAccounts({ store: gateway.store, keyPrefix: 'tg-' });
+      const { id } = await accounts.create('limited');
+      const { key } = await accounts.issueKey(id, 'little', { models: ['other'] });
+      expect((await post(path, body, { ...poor, key })).status).to.equal(403);
+    });
+  }
+
+  for (const [path, body] of CALLS.slice(1)) {
+    it(`${path}: a long one is refused by its model before its pictures are read`, async () => {
+      const { key } = await gateway.account();
+      const long = { ...body, image: UNREADABLE };
+      expect((await post(path, long, { ...poor, key })).text).to.include('image');
+      const unknown = await post(path, { ...long, model: 'nobody' }, { ...poor, key });
+      expect([unknown.status, unknown.text.includes('nobody')]).to.deep.equal([400, true]);
+    });
+  }
+
+  it('notes the video that was looked at', async () => {
+    const account = await gateway.account();
+    const { json } = await post(VIDEOS, { model: 'film', prompt: 'a hill' }, account);
+    await send(`${gateway.url}${VIDEOS}?id=${json.id}`, { key: account.key });
+    const looks = () =>
+      readFileSync(join(gateway.folder, 'log'), 'utf8')
+        .split('\n')
+        .filter((line) => line.includes('"method":"get"') && line.includes(`"job":"${json.id}"`));
+    await until(async () => looks().length === 1);
+  });
+});
