@@ -190,6 +190,12 @@ describe('body parser', () => {
       expect(firstText(await another)[0]).to.equal('3');
     });
 
+    it('reads nothing for a call that has ended already', async () => {
+      const signal = AbortSignal.abort('gone');
+      const read = parser.parse(bytesOf(JSON.stringify(ask('x'.repeat(LONG)))), { format: 'chat', signal });
+      expect(await Promise.resolve(read).catch((reason) => reason)).to.equal('gone');
+    });
+
     it('lets go of a call that ends before its turn', async () => {
       const body = JSON.stringify(ask('x'.repeat(LONG)));
       // The thread ends after it, and another one goes on.
