@@ -1,43 +1,21 @@
-import { getEventListeners, once } from 'node:events';
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { getEventListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { Agent } from 'undici';
-import { exchange } from '../../lib/plugin/exchange.ts';
 import { type ByteSource, type ByteTaker, readBody, readBytes } from '../../lib/stream/bytes.ts';
+import { type Exchanges, openExchanges } from '../../testkit/exchanges.ts';
 import { createSseDecoder } from '../../testkit/sse.ts';
 
 const KIB = 1024;
 
 describe('reader of bodies', () => {
-  let server: Server;
-  let agent: Agent;
-  let connections: number;
-  let answer: (response: ServerResponse, socket: Socket) => void;
+  let upstream: Exchanges;
 
   beforeEach(async () => {
-    connections = 0;
-    agent = new Agent({ connections: null, pipelining: 1 });
-    server = createServer((incoming, response) => answer(response, incoming.socket));
-    server.on('connection', () => {
-      connections += 1;
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    upstream = await openExchanges();
   });
+  afterEach(() => upstream.close());
 
-  afterEach(async () => {
-    await agent.destroy();
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
-
-  async function open(signal = new AbortController().signal): Promise<ByteSource> {
-    const { port } = server.address() as AddressInfo;
-    const target = { origin: `http://127.0.0.1:${port}`, path: '/', method: 'GET', bodyTimeout: 0 } as const;
-    return (await exchange(agent, target, signal)).source;
-  }
+  const open = async (signal?: AbortSignal): Promise<ByteSource> => (await upstream.ask(signal)).source;
 
   async function collect(body: ByteSource, signal = new AbortController().signal): Promise<string[]> {
     const arrays: string[] = [];
@@ -46,7 +24,7 @@ describe('reader of bodies', () => {
   }
 
   it('hands over together what arrived together', async () => {
-    answer = async (response, socket) => {
+    upstream.answer = async (response, socket) => {
       for (const text of ['a', 'b', 'c']) response.write(text);
       await sleep(30);
       socket.cork();
@@ -62,7 +40,7 @@ describe('reader of bodies', () => {
   it('stops the upstream while nobody pulls, holds little, and loses nothing', async () => {
     const total = 48 * KIB * KIB;
     let sent = 0;
-    answer = (response) => {
+    upstream.answer = (response) => {
       const block = Buffer.alloc(64 * KIB, 'x');
       const write = () => {
         while (sent < total) {
@@ -89,7 +67,7 @@ describe('reader of bodies', () => {
 
   it('frees a pending read at once on abort and closes the connection', async () => {
     const closed = Promise.withResolvers<number>();
-    answer = (response) => {
+    upstream.answer = (response) => {
       response.write('a');
       response.on('close', () => closed.resolve(performance.now()));
     };
@@ -108,7 +86,7 @@ describe('reader of bodies', () => {
   });
 
   it('throws the reason when it is aborted before the first read, and drops what waits', async () => {
-    answer = (response) => response.end('a');
+    upstream.answer = (response) => response.end('a');
     const controller = new AbortController();
     const early = readBytes({ body: await open(), signal: AbortSignal.abort('early') });
     expect(await early.next().catch((error: unknown) => error)).to.equal('early');
@@ -119,14 +97,14 @@ describe('reader of bodies', () => {
   });
 
   it('leaves no listener behind', async () => {
-    answer = (response) => response.end('a');
+    upstream.answer = (response) => response.end('a');
     const { signal } = new AbortController();
     await collect(await open(signal), signal);
     expect(getEventListeners(signal, 'abort')).to.have.length(0);
   });
 
   it('gives what came before a reset, then the error', async () => {
-    answer = async (response, socket) => {
+    upstream.answer = async (response, socket) => {
       response.write('a');
       await sleep(30);
       socket.resetAndDestroy();
@@ -146,7 +124,7 @@ describe('reader of bodies', () => {
   });
 
   it('takes a body cut off before its end for an error', async () => {
-    answer = async (response, socket) => {
+    upstream.answer = async (response, socket) => {
       response.writeHead(200, { 'content-length': '10' });
       response.write('abc');
       await sleep(30);
@@ -157,7 +135,7 @@ describe('reader of bodies', () => {
   });
 
   it('throws when the body was gone before it was read', async () => {
-    answer = (response) => void response.write('a');
+    upstream.answer = (response) => void response.write('a');
     const body = await open();
     body.destroy();
     expect(await collect(body).catch((error: unknown) => error)).to.be.an('error');
@@ -165,7 +143,7 @@ describe('reader of bodies', () => {
 
   it('closes a body that its reader leaves while it goes on', async () => {
     const closed = Promise.withResolvers<void>();
-    answer = (response) => {
+    upstream.answer = (response) => {
       const timer = setInterval(() => response.write('x'), 20);
       response.on('close', () => {
         clearInterval(timer);
@@ -184,7 +162,7 @@ describe('reader of bodies', () => {
   it('closes a body at once when more is left of it than is worth reading', async () => {
     let taken = 0;
     const closed = Promise.withResolvers<void>();
-    answer = (response, socket) => {
+    upstream.answer = (response, socket) => {
       response.write('x'.repeat(16 * KIB));
       const timer = setInterval(() => response.write('x'.repeat(16 * KIB)), 5);
       response.on('close', () => {
@@ -200,7 +178,7 @@ describe('reader of bodies', () => {
   });
 
   it('uses the connection again when the body ends soon after its reader left', async () => {
-    answer = async (response) => {
+    upstream.answer = async (response) => {
       response.write('last words');
       await sleep(5);
       response.end();
@@ -212,11 +190,11 @@ describe('reader of bodies', () => {
       }
       await sleep(100);
     }
-    expect(connections).to.equal(1);
+    expect(upstream.connections()).to.equal(1);
   });
 
   it('ends a pending read when its reader leaves', async () => {
-    answer = (response) => void response.write('a');
+    upstream.answer = (response) => void response.write('a');
     const reader = readBytes({ body: await open(), signal: new AbortController().signal });
     await reader.next();
     const pending = reader.next();
@@ -226,7 +204,7 @@ describe('reader of bodies', () => {
 
   it('closes the body when the decoder fails, after the items before it', async () => {
     const closed = Promise.withResolvers<void>();
-    answer = (response) => {
+    upstream.answer = (response) => {
       response.write(`data: 1\n\ndata: ${'x'.repeat(100)}\n\ndata: 3\n\n`);
       response.on('close', () => closed.resolve());
     };
