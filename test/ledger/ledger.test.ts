@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Fault } from '../../lib/faults.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { createLedger, type Ledger } from '../../lib/ledger/ledger.ts';
+import type { Submission } from '../../lib/store/ports/ledger.ts';
 import { until } from '../../testkit/client.ts';
 import {
   answerAfter,
@@ -162,6 +163,21 @@ describe('ledger', () => {
         expect((await chargeOf(a))?.state).to.be.oneOf([undefined, 'released']);
       });
     }
+
+    it('has nothing to return when it comes late and the wallet does not cover it', async () => {
+      const kinds: string[] = [];
+      const gate = makeGate();
+      store.always('ledger.apply', async (call, [batch]) => {
+        for (const { op } of batch as readonly Submission[]) kinds.push(op.kind);
+        const answer = await call();
+        await gate.opened;
+        return answer;
+      });
+      expect((await faultOf(ledger.hold(request(a, { amount: 2000n * RUB })))).slice(0, 1)).to.deep.equal([503]);
+      gate.open();
+      await until(async () => (await ledger.drain(1000)) === 0);
+      expect(kinds).to.deep.equal(['reserve']);
+    });
   });
 
   describe('settle', () => {
