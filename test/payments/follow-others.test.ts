@@ -61,6 +61,31 @@ describe('a change of a payment', () => {
     }
   });
 
+  it('whose money the ledger refuses leaves the payment as it is, and the operator is told', async () => {
+    const errors: string[] = [];
+    const log = { info: () => undefined, warn: () => undefined, error: (_: object, line: string) => errors.push(line) };
+    const paid = {
+      ...PENDING,
+      phase: 'succeeded',
+      amount: 5n,
+      shop: 'shop',
+      test: false,
+      facts: '{}',
+      state: null,
+    } as unknown as Payment;
+    let applied = 0;
+    const ledger = {
+      apply: async () => {
+        applied += 1;
+        return [{ status: 'id_taken' }];
+      },
+    };
+    const payments = { get: async () => paid };
+    const { follow } = createFollow({ store: { payments, ledger } as never, now: () => 1000, log });
+    expect(await follow(paid, OPEN, { ...STATE, status: 'succeeded', reason: null } as PaymentState)).to.equal(paid);
+    expect([applied, errors]).to.deep.equal([1, ['the ledger refused the money of a payment']]);
+  });
+
   it('fails when the payment is gone', async () => {
     const { change, follow } = open('no_payment');
     const failures = [change({ kind: 'look', id: 'pay', version: 4, at: 0, dueAt: 0 }), follow(PENDING, OPEN, STATE)];

@@ -1,0 +1,27 @@
+// What an operator is told when a payment has changed at the moment of asking.
+import { expect } from 'chai';
+import type { Payment } from '../../lib/money/payment-rules.ts';
+import { askRefund } from '../../lib/payments/operator.ts';
+
+const CREDITED = {
+  ...{ id: 'pay', version: 4, wallet: 'w', provider: 'till', phase: 'credited', ref: 'ref', refunds: '[]' },
+  ...{ amount: 100n, credited: 100n, refunded: 0n, dispute: null },
+} as unknown as Payment;
+
+describe('a refund asked for while its payment changes', () => {
+  for (const [amount, version, status] of [
+    [40n, 5, 'stale'],
+    [40n, 4, 'refused'],
+    [0n, 5, 'refused'],
+    [-1n, 5, 'refused'],
+    [100n, 5, 'stale'],
+    [101n, 5, 'refused'],
+  ] as const) {
+    it(`of ${amount} is ${status} when the payment is of version ${version} by then`, async () => {
+      const changed = { ...CREDITED, version };
+      const payments = { get: async () => CREDITED, change: async () => ({ status: 'stale', payment: changed }) };
+      const wish = { at: 1000, amount, reason: 'wish', refund: 'rfd' };
+      expect(await askRefund({ payments } as never, 'pay', wish)).to.deep.equal({ status, payment: changed });
+    });
+  }
+});
