@@ -53,9 +53,7 @@ export function modelOf(entry: ModelEntry, upstreams: ReadonlyMap<string, OpenUp
   switch (entry.type) {
     case 'text': {
       const price = { input: priceOf(entry.price.input), output: priceOf(entry.price.output) };
-      // Only useful if a route supports them.
-      const tools = entry.tools && routes.some(({ provider }) => provider.tools);
-      return { ...entry, tools, demands: tools && entry.demands, routes, price, prices: pricesOf(price) };
+      return { ...entry, routes, price, prices: pricesOf(price) };
     }
     case 'image': {
       const price = { request: priceOf(entry.price.request) };
