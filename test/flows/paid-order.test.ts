@@ -55,7 +55,7 @@ describe('calls for pictures and videos', () => {
   }
 
   for (const [path, body] of CALLS.slice(1)) {
-    it(`${path}: a long one is refused by its model before its pictures are read`, async () => {
+    it(`${path}: a long one whose picture cannot be read is refused by its model first`, async () => {
       const { key } = await gateway.account();
       const long = { ...body, image: UNREADABLE };
       expect((await post(path, long, { ...poor, key })).text).to.include('image');

@@ -56,8 +56,11 @@ async function answer(answering: Answering): Promise<Lifecycle.ReturnValueTypes>
     parsed = await withPictures(parsed, answering);
     await confirmHolder(request, services.holders);
     const context = begin(parsed, answering);
-    if (parsed.stream) await services.text.run(parsed, context, streamOutput(answering));
-    const reply = parsed.stream ? undefined : await collect(services, parsed, context);
+    if (parsed.stream) {
+      await services.text.run(parsed, context, streamOutput(answering));
+      return h.abandon;
+    }
+    const reply = await collect(services, parsed, context);
     return reply ? answerJson(answering, dialect.reply(reply, { vision: parsed.images > 0 })) : h.abandon;
   } finally {
     letGo(parsed);
