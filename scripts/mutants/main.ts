@@ -1,8 +1,10 @@
 // `npm run mutants`: do the tests notice mistakes? Makes one small mistake at a time in a copy of the checkout and runs
-// the nearest tests first. Exits with 1 if fewer than 90 % are noticed.
+// the nearest tests first. Exits with 1 if fewer than 90 % are noticed. Mistakes are drawn, or come from a list: a JSON
+// array of `{ "path", "before", "after" }`, where `before` is a text that the file has once.
 import { readOptions } from '../options.ts';
 import { createCheckout, type Outcome } from './checkout.ts';
 import { drawLots, type Mutant } from './draw.ts';
+import { readList } from './list.ts';
 import { testsFor } from './tests.ts';
 
 const SHARE_MIN = 0.9;
@@ -11,6 +13,7 @@ const values = readOptions({
   seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   count: { type: 'string', default: '60' },
   only: { type: 'string' },
+  list: { type: 'string' },
   /** Copies that work side by side. */
   jobs: { type: 'string', default: '1' },
   /** Seconds for a step of up to eight files of tests. */
@@ -21,10 +24,14 @@ const values = readOptions({
   dry: { type: 'boolean', default: false },
 });
 
-const lots = drawLots(Number(values.seed), Number(values.count), values.only);
-console.log(`seed ${values.seed}, ${lots.length} mutants`);
+const lots = values.list ? readList(values.list) : drawLots(Number(values.seed), Number(values.count), values.only);
+const title = values.list ?? `seed ${values.seed}`;
+console.log(`${title}, ${lots.length} mutants`);
 if (values.dry) {
-  for (const lot of lots) for (const mutant of lot.take(1)) console.log(describe(mutant));
+  for (const lot of lots) {
+    const [mutant] = lot;
+    if (mutant) console.log(describe(mutant));
+  }
 } else process.exitCode = (await campaign()) ? 0 : 1;
 
 async function campaign(): Promise<boolean> {
@@ -55,8 +62,8 @@ async function campaign(): Promise<boolean> {
   const total = noticed + counts.survived;
   if (survivors.length > 0) console.log(`\nsurvivors:\n${survivors.join('\n')}`);
   console.log(
-    `\nseed ${values.seed}: ${noticed} of ${total} noticed (${((100 * noticed) / total).toFixed(1)} %), ` +
-      `${counts.timeout} by timeout; ${counts.broken} that did not compile were drawn again`,
+    `\n${title}: ${noticed} of ${total} noticed (${((100 * noticed) / total).toFixed(1)} %), ` +
+      `${counts.timeout} by timeout; ${counts.broken} did not compile`,
   );
   return noticed >= SHARE_MIN * total;
 }

@@ -1,5 +1,9 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { drawLots } from '../../scripts/mutants/draw.ts';
+import { readList } from '../../scripts/mutants/list.ts';
 import { mutationsOf } from '../../scripts/mutants/operators.ts';
 import { testsFor } from '../../scripts/mutants/tests.ts';
 
@@ -34,6 +38,25 @@ describe('mutants', () => {
       expect(changesOf(code), code).to.deep.equal([]);
     }
     expect(changesOf('const a = Date.now() > b;')).to.deep.equal(['const a = Date.now() <= b;']);
+  });
+
+  it('come from a list, each in a place of its own', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tollgate-list-'));
+    const read = (before: string) => {
+      const file = join(folder, 'list.json');
+      writeFileSync(file, JSON.stringify([{ path: 'lib/count.ts', before, after: 'nothing' }]));
+      return readList(file);
+    };
+    try {
+      const text = readFileSync('lib/count.ts', 'utf8');
+      const line = 'count === 1 ||';
+      const [[mutant] = []] = read(line);
+      expect(mutant).to.include({ line: 5, before: line, text: text.replace(line, 'nothing') });
+      expect(() => read('no such text')).to.throw('does not have this text once: no such text');
+      expect(() => read('e')).to.throw('does not have this text once: e');
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('are the same for a seed, in whatever order they are taken', () => {

@@ -1,0 +1,203 @@
+// Rounds of alerts that meet something: a stop, another process, a newer alert, a key that has ended.
+import { expect } from 'chai';
+import { createAlerts } from '../../lib/alerts/alerts.ts';
+import type { Fetcher } from '../../lib/media/fetcher.ts';
+import { type KeyLimits, NO_LIMITS } from '../../lib/money/key-limits.ts';
+import { periodAt } from '../../lib/money/period.ts';
+import type { AlertStore } from '../../lib/store/ports/alerts.ts';
+import { SQLITE } from '../../testkit/stores.ts';
+import { AT, adjust, applied, newId, newWallet, RUB, reserve, topup, useStore } from '../contract/store/context.ts';
+
+const MINUTE_MS = 60_000;
+const HOOK = { url: 'https://hook.example/', secret: 'whsec_test' };
+
+type Post = Fetcher['post'];
+
+describe('rounds of alerts', () => {
+  const context = useStore(SQLITE);
+  let now = AT;
+  let warned = 0;
+  beforeEach(() => {
+    now = AT;
+    warned = 0;
+  });
+
+  function warn(): void {
+    warned += 1;
+  }
+
+  const accept: Post = async () => undefined;
+  const refuse: Post = () => Promise.reject(new Error('no'));
+
+  /** A process, with some of the store's methods of alerts replaced. */
+  function processThat(post: Post, replaced: Partial<AlertStore> = {}, everyMs = 60_000) {
+    const { store } = context;
+    return createAlerts({
+      ...{ store: { ...store, alerts: { ...store.alerts, ...replaced } }, mailer: undefined, now: () => now, everyMs },
+      ...{ fetcher: () => ({ post }), publicUrl: () => 'https://gate.example' },
+      log: { warn },
+    });
+  }
+
+  /** Post whose end the test decides. */
+  function held() {
+    const begun = Promise.withResolvers<void>();
+    const end = Promise.withResolvers<void>();
+    const post: Post = () => {
+      begun.resolve();
+      return end.promise;
+    };
+    return { post, begun: begun.promise, end };
+  }
+
+  async function watched(balance = 50n): Promise<string> {
+    const account = await newWallet(context.store);
+    if (balance !== 1000n) await applied(context.store, adjust(account, (balance - 1000n) * RUB));
+    await context.store.alerts.change({
+      ...{ account, balanceBelow: 100n * RUB, budgets: true, webhook: HOOK, version: 0 },
+    });
+    return account;
+  }
+
+  const topups = (id: string) => ({ type: 'topup.declined' as const, data: { amount: '5.00', payment: id } });
+
+  it('visit every account once, page by page', async () => {
+    const accounts: string[] = [];
+    for (let index = 0; index < 5; index += 1) accounts.push(await watched());
+    const visited: string[] = [];
+    const { alerts } = context.store;
+    await processThat(accept, {
+      page: (query) => alerts.page({ ...query, limit: 2 }),
+      alarms(account) {
+        if (!visited.includes(account)) visited.push(account);
+        else if (accounts.includes(account)) visited.push(`${account} again`);
+        return alerts.alarms(account);
+      },
+    }).look();
+    // Once to decide, once to note that the alert has arrived.
+    for (const account of accounts) {
+      expect(visited.filter((name) => name.startsWith(account))).to.deep.equal([account, `${account} again`]);
+    }
+  });
+
+  it('end at a stop in the middle of a page, without a complaint', async () => {
+    for (let index = 0; index < 20; index += 1) await watched();
+    const begun = Promise.withResolvers<void>();
+    let posts = 0;
+    const waits: Post = (_url, { signal }) => {
+      posts += 1;
+      if (posts === 16) begun.resolve();
+      return new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+    };
+    const alerts = processThat(waits, {}, 1);
+    alerts.start();
+    await begun.promise;
+    await alerts.stop();
+    expect([posts, warned]).to.deep.equal([16, 0]);
+    const untouched = [];
+    for (const { account } of await context.store.alerts.page({ after: '', limit: 100 })) {
+      if ((await context.store.alerts.alarms(account)).length === 0) untouched.push(account);
+    }
+    expect(untouched).to.have.length(4);
+  });
+
+  it('pass over keys that are revoked or have expired', async () => {
+    const { store } = context;
+    const account = await watched(1000n);
+    const spent = async (more: Partial<KeyLimits>) => {
+      const limits = { ...NO_LIMITS, budget: 10n * RUB, reset: 'day', zone: 'UTC', ...more } as const;
+      const key = { id: newId('key'), account, name: 'laptop', hash: newId('hash'), last4: 'abcd' };
+      await store.keys.add({ ...key, createdAt: AT - 2, limits }, 10);
+      const budget = { period: periodAt(AT, limits).start, most: limits.budget };
+      await applied(store, reserve(account, { key: key.id, amount: 9n * RUB, at: AT, budget }));
+      return key.id;
+    };
+    await spent({ expiresAt: AT - 1 });
+    await store.keys.revoke(await spent({}), AT);
+    const alerts = processThat(accept);
+    await alerts.look();
+    expect(await alerts.last(account)).to.deep.equal([]);
+    const valid = await spent({});
+    await alerts.look();
+    expect((await alerts.last(account)).map(({ event }) => event.data.key)).to.deep.equal([valid]);
+  });
+
+  it('still show, and still deliver, an alert whose reason is gone', async () => {
+    const account = await watched();
+    await processThat(refuse).look();
+    await applied(context.store, topup(account, 1000n * RUB));
+    const alerts = processThat(accept);
+    await alerts.look();
+    expect((await alerts.last(account)).map(({ event }) => event.data.balance)).to.deep.equal(['50.00']);
+    now = AT + 2 * MINUTE_MS;
+    await alerts.look();
+    expect((await alerts.last(account))[0]?.arrivals).to.deep.equal({ webhook: { state: 'sent' } });
+    await applied(context.store, adjust(account, -1000n * RUB));
+    await alerts.look();
+    expect((await alerts.last(account)).map(({ tries }) => tries)).to.deep.equal([1]);
+  });
+
+  it('leave an attempt to the process that took it', async () => {
+    const account = await watched();
+    await processThat(refuse).look();
+    const before = await context.store.alerts.alarms(account);
+    now = AT + 2 * MINUTE_MS;
+    await processThat(accept).look();
+    let posts = 0;
+    const count: Post = async () => {
+      posts += 1;
+    };
+    const late = processThat(count, { alarms: async () => before });
+    await late.look();
+    expect(posts).to.equal(0);
+  });
+
+  it('note nothing of an alert that a newer one has replaced', async () => {
+    const account = await watched(1000n);
+    const [slow, other] = [held(), processThat(refuse)];
+    const first = processThat(slow.post);
+    await first.tell(account, topups('pay_1'), 'pay_1');
+    const round = first.look();
+    await slow.begun;
+    await other.tell(account, topups('pay_2'), 'pay_2');
+    await other.look();
+    slow.end.resolve();
+    await round;
+    const [shown] = await other.last(account);
+    expect([shown?.event.data.payment, shown?.arrivals.webhook?.state]).to.deep.equal(['pay_2', 'due']);
+  });
+
+  it('note nothing of an attempt that another process has made again', async () => {
+    const account = await watched();
+    const slow = held();
+    const round = processThat(slow.post).look();
+    await slow.begun;
+    now = AT + 3 * MINUTE_MS;
+    const other = processThat(accept);
+    await other.look();
+    slow.end.reject(new Error('no'));
+    await round;
+    const [shown] = await other.last(account);
+    expect([shown?.tries, shown?.arrivals, shown?.dueAt]).to.deep.equal([2, { webhook: { state: 'sent' } }, null]);
+  });
+
+  it('do not try a test again that has failed', async () => {
+    const account = await watched(1000n);
+    const settings = await context.store.alerts.get(account);
+    const alerts = processThat(refuse);
+    if (settings) await alerts.test(settings);
+    const [shown] = await alerts.last(account);
+    expect([shown?.arrivals.webhook?.state, shown?.dueAt]).to.deep.equal(['failed', null]);
+  });
+
+  it('are shown newest first', async () => {
+    const account = await watched();
+    const alerts = processThat(accept);
+    await alerts.look();
+    now = AT + MINUTE_MS;
+    await alerts.tell(account, topups('pay_1'), 'pay_1');
+    expect((await alerts.last(account)).map(({ event }) => event.type)).to.deep.equal([
+      ...['topup.declined', 'balance.below'],
+    ]);
+  });
+});
