@@ -3,6 +3,7 @@ import type { Server } from '@hapi/hapi';
 import { createHolders, type Holders } from './accounts/holders.ts';
 import type { Alerts } from './alerts/alerts.ts';
 import { createBodyParser } from './api/body-parser.ts';
+import { type Cooldown, createCooldown } from './api/cooldown.ts';
 import { faceAt as apiFaceAt } from './api/face.ts';
 import { createLimiter, type Limiter } from './api/limiter.ts';
 import { apiPlugin } from './api/plugin.ts';
@@ -16,7 +17,7 @@ import { type LiveCatalog, type LiveCatalogLog, openLiveCatalog, readCatalogFact
 import { createChores, openUsage } from './chores.ts';
 import type { Config } from './config.ts';
 import { fault } from './faults.ts';
-import { logRequest } from './http/access-log.ts';
+import { logRequest, type PastRequest } from './http/access-log.ts';
 import type { BodyLimits } from './http/body.ts';
 import { createBudget } from './http/budget.ts';
 import { createLiveCalls, type LiveCalls } from './http/context.ts';
@@ -135,7 +136,9 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
   const owner = createOwner({ ...config, store: store.owners, ledger, log, onPeers });
   const holders = openHolders(config, store, log);
   const [calls, parser] = [createLiveCalls(), createBodyParser()];
-  const http = openHttp({ ...config, ...timings, sandbox, sharesPort: member !== undefined }, log, metrics);
+  const cooldown = createCooldown();
+  const listening = { ...config, ...timings, sandbox, sharesPort: member !== undefined };
+  const http = openHttp(listening, { log, metrics, cooldown });
   const media = openMedia(config, http.server, { media: store.media, onStored: metrics?.media.onStored });
   const parts = { catalog, ledger, metrics, log, store, owner, results: media.results };
   const { videos, ...engines } = openEngines({ ...config, ...timings }, parts);
@@ -144,7 +147,7 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
     catalog: catalog.current,
     holders,
     limiter,
-    ...{ calls, solvent: createSolvent() },
+    ...{ calls, cooldown, solvent: createSolvent() },
     budget: createBudget({ bytesMax: config.bodyMemoryBytes, ownerBytesMax: config.bodyMemoryBytes / 2 }),
     log,
     ...media,
@@ -350,8 +353,7 @@ function faceAtOf(options: { readonly sandbox: boolean }): FaceAt {
 
 function openHttp(
   options: Omit<Config, 'sandbox'> & Timings & Pick<HttpOptions, 'sharesPort'> & { readonly sandbox: boolean },
-  log: Log,
-  metrics: Metrics | undefined,
+  { log, metrics, cooldown }: { log: Log; metrics: Metrics | undefined; cooldown: Cooldown },
 ): Http {
   const { host, port, sharesPort = false, clientStallMs: stallMs, headersTimeoutMs } = options;
   const onBadHttp = (refusal: BadHttp) => {
@@ -359,8 +361,12 @@ function openHttp(
     log.info(refusal, 'not an HTTP request');
   };
   const http = createHttp({ host, port, sharesPort, stallMs, headersTimeoutMs, onBadHttp, faceAt: faceAtOf(options) });
+  const onPast = (past: PastRequest) => {
+    cooldown.past(past);
+    metrics?.onPast(past);
+  };
   http.server.ext('onRequest', (request, h) => {
-    logRequest(request, log, metrics?.onPast);
+    logRequest(request, log, onPast);
     return onRequest(request, h);
   });
   http.server.ext('onPreResponse', onPreResponse);

@@ -1,4 +1,5 @@
 // Authentication by API key, then the account's status, then the rate limit: all before a body is read.
+import type { ServerResponse } from 'node:http';
 import type { Request, ResponseToolkit, Server } from '@hapi/hapi';
 import type { Holders } from '../accounts/holders.ts';
 import { refuseModel } from '../catalog/allowed.ts';
@@ -6,6 +7,7 @@ import { fault } from '../faults.ts';
 import { clocked, stateOf } from '../http/context.ts';
 import { isExpired, type KeyLimits, type NamedModel } from '../money/key-limits.ts';
 import type { KeyHolder } from '../store/ports/keys.ts';
+import type { Cooldown } from './cooldown.ts';
 import type { Limiter, LimitRule } from './limiter.ts';
 
 declare module '@hapi/hapi' {
@@ -18,17 +20,18 @@ declare module '@hapi/hapi' {
 export interface AuthOptions {
   readonly holders: Holders;
   readonly limiter: Pick<Limiter, 'hit'>;
+  readonly cooldown: Pick<Cooldown, 'waitOf'>;
 }
 
 /** Registers the scheme as the default of every route that names no other. */
-export function registerAuth(server: Server, { holders, limiter }: AuthOptions): void {
+export function registerAuth(server: Server, { holders, limiter, cooldown }: AuthOptions): void {
   server.auth.scheme('api-key', () => ({
     authenticate: async (request: Request, h: ResponseToolkit) => {
       const state = stateOf(request);
       const found = findHolder(request, holders);
       const holder = found instanceof Promise ? await clocked(state, found) : found;
       if (!holder) throw fault('invalid_key');
-      await admit(request, holder, { holders, limiter, rule: request.route.settings.plugins?.limit });
+      await admit(request, holder, { holders, limiter, cooldown, rule: request.route.settings.plugins?.limit });
       return h.authenticated({ credentials: { holder } });
     },
   }));
@@ -41,16 +44,35 @@ interface Admission extends AuthOptions {
 }
 
 /** Every request with a key counts, whatever its outcome; throws 401, 403 and 429 faults. */
-async function admit(request: Request, holder: KeyHolder, { holders, limiter, rule }: Admission): Promise<void> {
+async function admit(request: Request, holder: KeyHolder, admission: Admission): Promise<void> {
+  const { holders, limiter, cooldown, rule } = admission;
   const state = stateOf(request);
   refuseExpired(holder.limits);
   holders.used(holder.id);
   Object.assign(state.notes, { account: holder.account, key: holder.id });
+  const waitMs = rule ? cooldown.waitOf(holder.id) : 0;
+  if (waitMs > 0) {
+    state.notes.cooldown_ms = Math.round(waitMs);
+    await pause(waitMs, request.raw.res);
+  }
   if (holder.accountStatus === 'suspended') throw fault('account_suspended');
   if (!rule) return;
   const hit = limiter.hit(rule, holder.id, state.waitedMs);
   const { allowed, retryAfterS } = hit instanceof Promise ? await clocked(state, hit) : hit;
   if (!allowed) throw fault('rate_limited', { hint: `${rule.perMinute} per minute`, retryAfterS });
+}
+
+/** Shorter if the client leaves. */
+function pause(ms: number, response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      response.off('close', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    response.on('close', end);
+  });
 }
 
 /** Lets a request act for a key whose ownership was proved in another way than by sending it. */

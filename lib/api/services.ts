@@ -14,6 +14,7 @@ import type { Store } from '../store/store.ts';
 import type { TextEngine } from '../text/engine.ts';
 import type { VideoEngine } from '../videos/engine.ts';
 import type { BodyParser } from './body-parser.ts';
+import type { Cooldown } from './cooldown.ts';
 import type { Limiter, LimitRule } from './limiter.ts';
 import type { Solvent } from './solvent.ts';
 
@@ -24,6 +25,7 @@ export interface Services {
   readonly upstreams: () => readonly UpstreamHealth[];
   readonly holders: Holders;
   readonly limiter: Pick<Limiter, 'hit'>;
+  readonly cooldown: Pick<Cooldown, 'waitOf'>;
   readonly text: TextEngine;
   readonly images: ImageEngine;
   readonly videos: VideoEngine;

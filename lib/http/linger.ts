@@ -6,9 +6,14 @@ import { freeOwn } from '../platform/free-bytes.ts';
 import { onLastReply } from '../platform/last-reply.ts';
 
 const LINGER_MS = 2000;
-/** For all connections together: enough for one client, but no flood can keep the event loop busy. */
-const BYTES_PER_STEP = 2 * 1024 * 1024;
+const MIB = 1024 * 1024;
 const STEP_MS = 50;
+/** Of all connections together: no burst keeps the event loop busy for long. */
+const BYTES_PER_STEP = 2 * MIB;
+/** One body of the greatest length at that pace, so that its client can send all of it. */
+const BYTES_SAVED = 48 * MIB;
+/** From then on 8 MiB a second: no flood keeps it busy at all. */
+const BYTES_AGAIN = (8 * MIB * STEP_MS) / 1000;
 
 /** Call before the reply is sent: the socket is then closed only for writing, and read for a while longer. */
 export function linger(request: IncomingMessage): void {
@@ -21,8 +26,35 @@ export function linger(request: IncomingMessage): void {
   });
 }
 
-/** What may still be swallowed in this step. */
-let bytesLeft = BYTES_PER_STEP;
+export interface Allowance {
+  /** Counts bytes that were read. */
+  take(bytes: number): void;
+  /** Whether more may be read now. */
+  isLeft(): boolean;
+  /** A step is over. False if nothing had been taken for long enough. */
+  step(): boolean;
+}
+
+/** How much may be swallowed: so much in this step, and so much in the long run. */
+export function createAllowance(): Allowance {
+  let left = BYTES_PER_STEP;
+  let saved = BYTES_SAVED;
+  return {
+    take(bytes) {
+      left -= bytes;
+      saved -= bytes;
+    },
+    isLeft: () => left > 0 && saved > 0,
+    step() {
+      const wasFull = saved === BYTES_SAVED;
+      left = Math.min(BYTES_PER_STEP, left + BYTES_PER_STEP);
+      saved = Math.min(BYTES_SAVED, saved + BYTES_AGAIN);
+      return !wasFull;
+    },
+  };
+}
+
+const allowance = createAllowance();
 const paused = new Set<Socket>();
 let stepping: NodeJS.Timeout | undefined;
 
@@ -31,24 +63,22 @@ function swallow(socket: Socket): void {
   socket.removeAllListeners('data');
   socket.on('data', (chunk: Buffer) => {
     stepping ??= setInterval(step, STEP_MS).unref();
-    bytesLeft -= chunk.length;
+    allowance.take(chunk.length);
     freeOwn(chunk);
-    if (bytesLeft < 0) {
-      socket.pause();
-      paused.add(socket);
-    }
+    if (allowance.isLeft()) return;
+    socket.pause();
+    paused.add(socket);
   });
   socket.resume();
 }
 
 function step(): void {
-  if (bytesLeft === BYTES_PER_STEP) {
+  if (!allowance.step()) {
     clearInterval(stepping);
     stepping = undefined;
   }
-  bytesLeft = Math.min(BYTES_PER_STEP, bytesLeft + BYTES_PER_STEP);
   for (const socket of paused) {
-    if (bytesLeft < 0) break;
+    if (!allowance.isLeft()) break;
     paused.delete(socket);
     socket.resume();
   }

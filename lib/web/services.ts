@@ -20,7 +20,16 @@ import type { SignIn } from '../users/sign-in.ts';
 /** The API's own engines. */
 export type CallServices = Pick<
   Services,
-  'holders' | 'limiter' | 'limits' | 'text' | 'images' | 'videos' | 'results' | 'clientStallMs' | 'bodyLimits'
+  | 'holders'
+  | 'limiter'
+  | 'cooldown'
+  | 'limits'
+  | 'text'
+  | 'images'
+  | 'videos'
+  | 'results'
+  | 'clientStallMs'
+  | 'bodyLimits'
 >;
 
 export interface WebServices extends CallServices {

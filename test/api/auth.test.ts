@@ -1,14 +1,17 @@
 // Who may call, and how often; the waits of one request for the store share one time.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import Hapi from '@hapi/hapi';
 import { expect } from 'chai';
 import { type Accounts, createAccounts } from '../../lib/accounts/accounts.ts';
 import type { Holders } from '../../lib/accounts/holders.ts';
-import { confirmHolder, holderOf, registerAuth } from '../../lib/api/auth.ts';
+import { type AuthOptions, confirmHolder, holderOf, registerAuth } from '../../lib/api/auth.ts';
+import { EVERY_MS, REFUSALS_MAX } from '../../lib/api/cooldown.ts';
 import type { Limiter } from '../../lib/api/limiter.ts';
 import { stateOf } from '../../lib/http/context.ts';
 import { type KeyLimits, NO_LIMITS } from '../../lib/money/key-limits.ts';
 import type { KeyHolder } from '../../lib/store/ports/keys.ts';
-import { send, until } from '../../testkit/client.ts';
+import { MESSAGES, open, send, until } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 
 const KEY_MS = 120;
@@ -18,6 +21,16 @@ const SEEN = 0.5;
 
 const holder = { id: 'key', account: 'account', accountStatus: 'active', limits: NO_LIMITS } as KeyHolder;
 const later = <T>(ms: number, value: T) => new Promise<T>((resolve) => setTimeout(resolve, ms, value));
+
+function serverOf({
+  holders,
+  ...more
+}: { holders: Pick<Holders, 'find' | 'used'> } & Partial<Omit<AuthOptions, 'holders'>>) {
+  const server = Hapi.server();
+  const limiter = { hit: () => ({ allowed: true, retryAfterS: 1 }) };
+  registerAuth(server, { limiter, cooldown: { waitOf: () => 0 }, ...more, holders: holders as Holders });
+  return server;
+}
 
 describe('authentication that waits for the store', () => {
   it('tells the limiter what the key took, and the call what both took', async () => {
@@ -29,9 +42,7 @@ describe('authentication that waits for the store', () => {
         return later(LIMIT_MS, { allowed: true, retryAfterS: 1 });
       },
     };
-    const server = Hapi.server();
-    const holders: Pick<Holders, 'find' | 'used'> = { find: () => later(KEY_MS, holder), used: () => undefined };
-    registerAuth(server, { holders: holders as Holders, limiter: limiter as Limiter });
+    const server = serverOf({ holders: { find: () => later(KEY_MS, holder), used: () => undefined }, limiter });
     server.route({
       method: 'GET',
       path: '/',
@@ -45,6 +56,82 @@ describe('authentication that waits for the store', () => {
     expect(statusCode).to.equal(200);
     expect(atLimit).to.be.at.least(SEEN * KEY_MS);
     expect(atCall).to.be.at.least(LIMIT_MS + SEEN * KEY_MS);
+  });
+});
+
+describe('authentication of a key that is cooling down', () => {
+  const WAIT_MS = 150;
+  const heard: string[] = [];
+  const cooldown = {
+    waitOf(key: string) {
+      heard.push(key);
+      return WAIT_MS;
+    },
+  };
+  const holders = { find: () => holder, used: () => undefined };
+  const headers = { 'x-api-key': 'text' };
+  beforeEach(() => {
+    heard.length = 0;
+  });
+
+  function serve(plugins: object) {
+    const order: string[] = [];
+    const limiter = {
+      hit() {
+        order.push('limit');
+        return { allowed: true, retryAfterS: 1 };
+      },
+    };
+    const server = serverOf({ holders, limiter, cooldown });
+    const handler: Hapi.Lifecycle.Method = (request) => {
+      order.push('handler');
+      return `${stateOf(request).notes.cooldown_ms}`;
+    };
+    server.route({ method: 'GET', path: '/', options: { plugins }, handler });
+    return { server, order };
+  }
+
+  it('waits before the rate limit counts, and says so in the log line', async () => {
+    const { server, order } = serve({ limit: { name: 'generate', perMinute: 1 } });
+    const from = performance.now();
+    const reply = server.inject({ url: '/', headers });
+    await later(WAIT_MS / 3, undefined);
+    expect([heard, order]).to.deep.equal([['key'], []]);
+    expect((await reply).payload).to.equal(`${WAIT_MS}`);
+    expect(performance.now() - from).to.be.at.least(SEEN * WAIT_MS);
+    expect(order).to.deep.equal(['limit', 'handler']);
+  });
+
+  it('does not wait where nothing is limited', async () => {
+    const { server } = serve({});
+    expect((await server.inject({ url: '/', headers })).payload).to.equal('undefined');
+    expect(heard).to.deep.equal([]);
+  });
+
+  it('waits no longer for a client that leaves', async () => {
+    const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const limiter = {
+      hit() {
+        ended.resolve();
+        return { allowed: true, retryAfterS: 1 };
+      },
+    };
+    const waitOf = () => {
+      begun.resolve();
+      return 60_000;
+    };
+    const server = serverOf({ holders, limiter, cooldown: { waitOf } });
+    const plugins = { limit: { name: 'generate', perMinute: 1 } };
+    server.route({ method: 'GET', path: '/', options: { plugins }, handler: () => 'ok' });
+    await server.start();
+    try {
+      const request = open(server.info.uri, { headers }).on('error', () => undefined);
+      await begun.promise;
+      request.destroy();
+      await ended.promise;
+    } finally {
+      await server.stop({ timeout: 1 });
+    }
   });
 });
 
@@ -96,6 +183,12 @@ describe('authentication', () => {
   });
   after(() => gateway.stop());
 
+  const logged = () =>
+    readFileSync(join(gateway.folder, 'log'), 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line));
+
   const statusOf = async (key: string) => (await send(`${gateway.url}/api/v1/balance`, { key })).status;
 
   it('limits every key by itself, also those of one account', async () => {
@@ -105,6 +198,21 @@ describe('authentication', () => {
       for (let call = 0; call < limit; call += 1) expect(await statusOf(each)).to.equal(200);
     }
     for (const each of [key, second.key]) expect(await statusOf(each)).to.equal(429);
+  });
+
+  it('lets a key wait that was refused again and again while another one calls', async () => {
+    const [bad, good] = [await gateway.account(), await gateway.account()];
+    const ask = (key: string) => send(`${gateway.url}${MESSAGES}`, { key, body: { model: 'none' } });
+    await Promise.all(Array.from({ length: REFUSALS_MAX }, () => ask(bad.key)));
+    const waited = (id: string) => logged().filter(({ key, cooldown_ms: ms }) => key === id && ms > 0).length;
+    await until(() => logged().filter(({ key }) => key === bad.keyId).length === REFUSALS_MAX);
+    expect(waited(bad.keyId)).to.equal(0);
+    await ask(good.key);
+    const from = performance.now();
+    expect((await ask(bad.key)).status).to.equal(400);
+    expect(performance.now() - from).to.be.at.least(EVERY_MS * SEEN);
+    await until(() => waited(bad.keyId) === 1);
+    expect(waited(good.keyId)).to.equal(0);
   });
 
   it('takes a key after any number of spaces, in either header', async () => {

@@ -51,6 +51,7 @@ describe('an endpoint that only reads', () => {
         store: { ...opened.store, ping: () => ping() },
         holders,
         limiter,
+        cooldown: { waitOf: () => 0 },
         calls,
         upstreams: () => [UPSTREAM],
         catalog: () => catalog,

@@ -2,8 +2,49 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { linger } from '../../lib/http/linger.ts';
+import { createAllowance, linger } from '../../lib/http/linger.ts';
 import { until } from '../../testkit/client.ts';
+
+const MIB = 1024 * 1024;
+
+describe('what may be swallowed of refused bodies', () => {
+  /** Takes all there is for so many steps, in pieces of 64 KiB. */
+  function drain(allowance: ReturnType<typeof createAllowance>, steps: number): number {
+    let bytes = 0;
+    for (let at = 0; at < steps; at += 1) {
+      for (; allowance.isLeft(); bytes += MIB / 16) allowance.take(MIB / 16);
+      allowance.step();
+    }
+    return bytes;
+  }
+
+  it('is 2 MiB a step, and after 48 MiB a fifth of that', () => {
+    const allowance = createAllowance();
+    expect(drain(allowance, 1)).to.equal(2 * MIB);
+    expect(drain(allowance, 28) / MIB).to.equal(56);
+    expect(drain(allowance, 100) / MIB).to.be.within(38, 44);
+  });
+
+  it('is paid back when more was read than there was', () => {
+    const allowance = createAllowance();
+    allowance.take(7 * MIB);
+    const lefts = Array.from({ length: 4 }, () => allowance.step() && allowance.isLeft());
+    expect(lefts).to.deep.equal([false, false, true, true]);
+    expect(drain(allowance, 1)).to.equal(2 * MIB);
+  });
+
+  it('is all there again after six seconds without a byte, and no sooner', () => {
+    const allowance = createAllowance();
+    for (let at = 0; at < 24; at += 1) {
+      allowance.take(2 * MIB);
+      allowance.step();
+    }
+    let steps = 1;
+    while (allowance.step()) steps += 1;
+    expect(steps).to.be.within(90, 125);
+    expect(drain(allowance, 24) / MIB).to.be.within(48, 49);
+  });
+});
 
 describe('linger', () => {
   let server: Server;

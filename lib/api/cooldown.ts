@@ -1,0 +1,85 @@
+// A key whose requests are refused again and again waits before each further one while others call: reading and refusing
+// them takes time that their calls would need. Its next paid call ends that.
+import type { PastRequest } from '../http/access-log.ts';
+
+export interface Cooldown {
+  /** How long a request of this key has to wait before anything is done for it, in ms. */
+  waitOf(key: string): number;
+  /** Takes note of how a request ended. */
+  past(request: Pick<PastRequest, 'status' | 'notes'>): void;
+}
+
+/** Refusals in a row, without a paid call between; no client that works gets there. */
+export const REFUSALS_MAX = 100;
+/** From then on a request of the key starts so often. */
+export const EVERY_MS = 200;
+/** A client that waits longer would give up. */
+export const WAIT_MAX_MS = 5000;
+/** Somebody else is there if a call of theirs began so recently. */
+export const OTHERS_MS = 2000;
+/** After such a pause refusals are counted anew. */
+export const FORGOTTEN_MS = 60_000;
+/** Beyond that all are forgotten: it is only about who comes often. */
+const KEYS_MAX = 1000;
+
+interface Row {
+  refusals: number;
+  /** The last of them. */
+  at: number;
+  /** When the last request that had to wait may start. */
+  startsAt: number;
+}
+
+interface Begun {
+  readonly key: string;
+  at: number;
+}
+
+export function createCooldown(now: () => number = () => performance.now()): Cooldown {
+  const rows = new Map<string, Row>();
+  /** The last requests that did not have to wait, of two keys. */
+  let latest: Begun = { key: '', at: -OTHERS_MS };
+  let other = latest;
+
+  function begin(key: string): void {
+    if (latest.key !== key) [latest, other] = [{ key, at: 0 }, latest];
+    latest.at = now();
+  }
+
+  function areOthersThere(key: string): boolean {
+    const { at } = latest.key === key ? other : latest;
+    return now() - at < OTHERS_MS;
+  }
+
+  return {
+    waitOf(key) {
+      const row = rows.get(key);
+      const at = now();
+      if (!row || row.refusals < REFUSALS_MAX || at - row.at >= FORGOTTEN_MS) {
+        begin(key);
+        return 0;
+      }
+      if (!areOthersThere(key)) return 0;
+      row.startsAt = Math.min(Math.max(row.startsAt, at) + EVERY_MS, at + WAIT_MAX_MS);
+      return row.startsAt - at;
+    },
+    past({ status, notes }) {
+      const { key, charged_micro: charged } = notes;
+      if (typeof key !== 'string') return;
+      if (charged !== undefined) {
+        if (charged !== '0') rows.delete(key);
+      } else if (isRefusal(status, notes)) {
+        if (rows.size >= KEYS_MAX && !rows.has(key)) rows.clear();
+        const at = now();
+        const row = rows.get(key);
+        const before = row && at - row.at < FORGOTTEN_MS ? row : { refusals: 0, startsAt: 0 };
+        rows.set(key, { refusals: before.refusals + 1, at, startsAt: before.startsAt });
+      }
+    },
+  };
+}
+
+/** The client's doing: a mistake, no money, too much at once, or it left before its call began. */
+function isRefusal(status: number, { fault }: PastRequest['notes']): boolean {
+  return (status >= 400 && status < 500) || status === 0 || fault === 'no_room';
+}

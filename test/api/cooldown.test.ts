@@ -1,0 +1,149 @@
+// Which requests of a key that is refused again and again have to wait, for how long, and what ends it.
+import { expect } from 'chai';
+import {
+  createCooldown,
+  EVERY_MS,
+  FORGOTTEN_MS,
+  OTHERS_MS,
+  REFUSALS_MAX,
+  WAIT_MAX_MS,
+} from '../../lib/api/cooldown.ts';
+
+describe('cooldown', () => {
+  let now: number;
+  let cooldown: ReturnType<typeof createCooldown>;
+  beforeEach(() => {
+    now = 5000;
+    cooldown = createCooldown(() => now);
+  });
+
+  const past = (key: string, status: number, notes: object = {}) => cooldown.past({ status, notes: { key, ...notes } });
+  const refuse = (key: string, times: number) => {
+    for (let time = 0; time < times; time += 1) past(key, 400);
+  };
+
+  it('begins with the hundredth refusal in a row, while others call', () => {
+    refuse('bad', REFUSALS_MAX - 1);
+    expect([cooldown.waitOf('good'), cooldown.waitOf('bad')]).to.deep.equal([0, 0]);
+    refuse('bad', 1);
+    expect([cooldown.waitOf('good'), cooldown.waitOf('bad'), cooldown.waitOf('good')]).to.deep.equal([0, EVERY_MS, 0]);
+  });
+
+  for (const [what, status, notes, counts] of [
+    ['a mistake', 400, { fault: 'invalid_field' }, true],
+    ['too many requests', 429, { fault: 'rate_limited' }, true],
+    ['a client that leaves before its call begins', 0, { ending: 'gone' }, true],
+    ['a body without room', 503, { fault: 'no_room' }, true],
+    ['a store that is away', 503, { fault: 'store_unavailable' }, false],
+    ['a failed upstream', 502, { fault: 'upstream_failed', charged_micro: '0' }, false],
+    ['a client that leaves a running call', 0, { ending: 'gone', charged_micro: '0' }, false],
+    ['a failure of our own', 500, { fault: 'internal' }, false],
+    ['an answer that costs nothing', 200, {}, false],
+    ['a redirect', 303, {}, false],
+  ] as const) {
+    it(`${counts ? 'counts' : 'does not count'} ${what}`, () => {
+      for (let time = 0; time < REFUSALS_MAX; time += 1) past('bad', status, notes);
+      cooldown.waitOf('good');
+      expect(cooldown.waitOf('bad')).to.equal(counts ? EVERY_MS : 0);
+    });
+  }
+
+  it('counts only requests with a key', () => {
+    for (let time = 0; time <= REFUSALS_MAX; time += 1) cooldown.past({ status: 401, notes: {} });
+    cooldown.waitOf('good');
+    expect(cooldown.waitOf('undefined')).to.equal(0);
+  });
+
+  it('is of one key', () => {
+    refuse('bad', REFUSALS_MAX);
+    refuse('other', REFUSALS_MAX - 1);
+    cooldown.waitOf('good');
+    expect([cooldown.waitOf('other'), cooldown.waitOf('bad')]).to.deep.equal([0, EVERY_MS]);
+  });
+
+  it('ends with a paid call, which begins the count anew', () => {
+    refuse('bad', REFUSALS_MAX);
+    past('bad', 200, { charged_micro: '0' });
+    cooldown.waitOf('good');
+    expect(cooldown.waitOf('bad')).to.equal(EVERY_MS);
+    past('bad', 200, { charged_micro: '500000' });
+    refuse('bad', REFUSALS_MAX - 1);
+    expect(cooldown.waitOf('bad')).to.equal(0);
+    refuse('bad', 1);
+    cooldown.waitOf('good');
+    expect(cooldown.waitOf('bad')).to.equal(EVERY_MS);
+  });
+
+  it('lets one request of the key start after the other, of which none waits longer than five seconds', () => {
+    refuse('bad', REFUSALS_MAX);
+    cooldown.waitOf('good');
+    const waits = Array.from({ length: 30 }, () => cooldown.waitOf('bad'));
+    expect(waits).to.deep.equal(waits.map((_, at) => Math.min((at + 1) * EVERY_MS, WAIT_MAX_MS)));
+    // What came more often than that is not made up for.
+    now += 1000;
+    expect(cooldown.waitOf('bad')).to.equal(WAIT_MAX_MS - 1000 + EVERY_MS);
+    // Nor is a pause a credit.
+    now += WAIT_MAX_MS + 10_000;
+    cooldown.waitOf('good');
+    expect([cooldown.waitOf('bad'), cooldown.waitOf('bad')]).to.deep.equal([EVERY_MS, 2 * EVERY_MS]);
+  });
+
+  it('goes on in order while further requests are refused', () => {
+    refuse('bad', REFUSALS_MAX);
+    cooldown.waitOf('good');
+    cooldown.waitOf('bad');
+    refuse('bad', 1);
+    expect(cooldown.waitOf('bad')).to.equal(2 * EVERY_MS);
+  });
+
+  it('is not for a key that calls alone', () => {
+    cooldown.waitOf('good');
+    refuse('bad', REFUSALS_MAX);
+    now += OTHERS_MS - 1;
+    expect(cooldown.waitOf('bad')).to.equal(EVERY_MS);
+    now += 1;
+    expect(cooldown.waitOf('bad')).to.equal(0);
+  });
+
+  it('takes neither its own earlier calls nor others that wait for company', () => {
+    cooldown.waitOf('bad');
+    refuse('bad', REFUSALS_MAX);
+    expect(cooldown.waitOf('bad')).to.equal(0);
+    refuse('worse', REFUSALS_MAX);
+    cooldown.waitOf('worse');
+    expect(cooldown.waitOf('bad')).to.equal(0);
+  });
+
+  it('knows others also by calls before its own', () => {
+    cooldown.waitOf('good');
+    cooldown.waitOf('bad');
+    now += 10;
+    cooldown.waitOf('bad');
+    refuse('bad', REFUSALS_MAX);
+    expect(cooldown.waitOf('bad')).to.equal(EVERY_MS);
+    now += OTHERS_MS - 10;
+    expect(cooldown.waitOf('bad')).to.equal(0);
+  });
+
+  it('is over after a minute without a refusal', () => {
+    refuse('bad', REFUSALS_MAX);
+    now += FORGOTTEN_MS - 1;
+    cooldown.waitOf('good');
+    expect(cooldown.waitOf('bad')).to.equal(EVERY_MS);
+    now += 1;
+    expect(cooldown.waitOf('bad')).to.equal(0);
+    refuse('bad', 1);
+    cooldown.waitOf('good');
+    expect(cooldown.waitOf('bad')).to.equal(0);
+  });
+
+  it('forgets all keys when there are too many of them', () => {
+    refuse('bad', REFUSALS_MAX);
+    for (let at = 1; at < 1000; at += 1) refuse(`key ${at}`, 1);
+    refuse('bad', 1);
+    cooldown.waitOf('good');
+    expect(cooldown.waitOf('bad')).to.equal(EVERY_MS);
+    refuse('one more', 1);
+    expect(cooldown.waitOf('bad')).to.equal(0);
+  });
+});
