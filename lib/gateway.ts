@@ -135,10 +135,9 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
   const { limiter, onPeers } = openLimiter(store, member);
   const owner = createOwner({ ...config, store: store.owners, ledger, log, onPeers });
   const holders = openHolders(config, store, log);
-  const [calls, parser] = [createLiveCalls(), createBodyParser()];
-  const cooldown = createCooldown();
-  const listening = { ...config, ...timings, sandbox, sharesPort: member !== undefined };
-  const http = openHttp(listening, { log, metrics, cooldown });
+  const [calls, parser, cooldown] = [createLiveCalls(), createBodyParser(), createCooldown()];
+  const sharesPort = member !== undefined;
+  const http = openHttp({ ...config, ...timings, sandbox, sharesPort }, { log, metrics, cooldown });
   const media = openMedia(config, http.server, { media: store.media, onStored: metrics?.media.onStored });
   const parts = { catalog, ledger, metrics, log, store, owner, results: media.results };
   const { videos, ...engines } = openEngines({ ...config, ...timings }, parts);
@@ -146,8 +145,7 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
     store,
     catalog: catalog.current,
     holders,
-    limiter,
-    ...{ calls, cooldown, solvent: createSolvent() },
+    ...{ limiter, cooldown, calls, solvent: createSolvent() },
     budget: createBudget({ bytesMax: config.bodyMemoryBytes, ownerBytesMax: config.bodyMemoryBytes / 2 }),
     log,
     ...media,
