@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -26,7 +27,7 @@ describe('reply of events', () => {
   });
 
   /** A reply to a client that keeps the first megabyte of what it reads. */
-  async function open(stallMs = 60_000): Promise<SseReply> {
+  async function open(stallMs = 60_000, version = '1.1'): Promise<SseReply> {
     const answered = new Promise<ServerResponse>((resolve) => {
       server.removeAllListeners('request').once('request', (_request, made) => resolve(made));
     });
@@ -38,7 +39,7 @@ describe('reply of events', () => {
       received += chunk.length;
       if (text.length < 1_000_000) text += decoder.decode(chunk, { stream: true });
     });
-    client.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    client.write(`GET / HTTP/${version}\r\nhost: x\r\n\r\n`);
     response = await answered;
     return createSseReply(response, { headers: { 'x-request-id': 'req_1' }, stallMs });
   }
@@ -63,6 +64,22 @@ describe('reply of events', () => {
     expect(reply.write('')).to.equal(undefined);
     reply.end();
     await until(() => text.endsWith('0\r\n\r\n'));
+  });
+
+  it('sends a client that knows no chunks the texts alone', async () => {
+    const reply = await open(60_000, '1.0');
+    reply.open();
+    const [short, long] = ['data: Ж\n\n', `data: ${'Жук 😀 '.repeat(3000)}\n\n`];
+    reply.write(short);
+    reply.keepAlive();
+    reply.write(long);
+    reply.end();
+    await once(client, 'end');
+    const [head, ...rest] = text.split('\r\n\r\n');
+    expect(head)
+      .to.match(/^HTTP\/1\.1 200 OK\r\n/)
+      .and.not.match(/transfer-encoding/i);
+    expect(rest).to.deep.equal([`${short}: keep-alive\n\n${long}`]);
   });
 
   it('sends long texts whole, whatever their characters', async () => {
@@ -178,14 +195,16 @@ describe('reply of events', () => {
     const reply = await open(200);
     reply.open();
     const startedAt = performance.now();
+    let pausing: NodeJS.Timeout | undefined;
     const reading = setInterval(() => {
       client.resume();
-      setTimeout(() => client.pause(), 1);
+      pausing = setTimeout(() => client.pause(), 1);
     }, 40);
     try {
       await reply.write('x'.repeat(3 * MUCH_BYTES));
     } finally {
       clearInterval(reading);
+      clearTimeout(pausing);
     }
     client.resume();
     expect(performance.now() - startedAt).to.be.above(400);
