@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { type Config, findMisspellings, VARIABLES as NAMES, readConfig } from '../lib/config.ts';
 import { OperatorError } from '../lib/operator-error.ts';
@@ -47,6 +48,8 @@ const milliseconds = (field: keyof Config, byDefault: number, least = 1): Variab
   bad: [...count(field, byDefault).bad, `${least - 1}`, '2147483648', '10s'],
 });
 
+const CATALOG = fileURLToPath(new URL('../catalog/', import.meta.url));
+
 const VARIABLES: Readonly<Record<string, Variable>> = {
   HOST: { field: 'host', byDefault: '127.0.0.1', good: [['::', '::']], bad: [] },
   WORKERS: {
@@ -87,7 +90,10 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   DATABASE_URL: {
     field: 'databaseUrl',
     byDefault: 'sqlite:./data/tollgate.db',
-    good: [['sqlite:/var/lib/x.db', 'sqlite:/var/lib/x.db']],
+    good: ['sqlite:/var/lib/x.db', 'mongodb://a,b/tollgate', 'mongodb+srv://cluster.example/tollgate'].map((url) => [
+      url,
+      url,
+    ]),
     bad: ['postgres://user:hunter22@host/db', 'sqlite', 'sqlite:', './data/tollgate.db', 'mysql:hunter22'],
   },
   DATA_DIR: { field: 'dataDir', byDefault: './data', good: [['/srv', '/srv']], bad: [] },
@@ -146,6 +152,38 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   },
   RATE_LIMIT_PER_MINUTE: count('rateLimitPerMinute', 30),
   BALANCE_RATE_LIMIT_PER_MINUTE: count('balanceRateLimitPerMinute', 120),
+  VIDEO_RATE_LIMIT_PER_MINUTE: count('videoRateLimitPerMinute', 120),
+  BODY_MEMORY_MB: {
+    field: 'bodyMemoryBytes',
+    byDefault: 96 * 1024 * 1024,
+    good: [
+      ['97', 97 * 1024 * 1024],
+      ['1000000', 1_000_000 * 1024 * 1024],
+    ],
+    bad: ['95', '1000001', '96.5', '96 MB'],
+  },
+  REGISTRATION: {
+    field: 'registration',
+    byDefault: 'closed',
+    good: [
+      ['invite', 'invite'],
+      ['open', 'open'],
+    ],
+    bad: ['yes', 'on', 'OPEN'],
+  },
+  SMTP_URL: {
+    field: 'smtpUrl',
+    byDefault: undefined,
+    good: [['smtp://mail.example', 'smtp://mail.example']],
+    bad: [],
+  },
+  CATALOG_DIR: { field: 'catalogDir', byDefault: CATALOG, good: [['./mine', './mine']], bad: [] },
+  IMAGE_TRUSTED_ORIGINS: {
+    field: 'imageTrustedOrigins',
+    byDefault: '',
+    good: [['http://10.0.0.5:9000', 'http://10.0.0.5:9000']],
+    bad: [],
+  },
   FIRST_TOKEN_TIMEOUT_MS: milliseconds('firstTokenTimeoutMs', 60_000),
   IDLE_TIMEOUT_MS: milliseconds('idleTimeoutMs', 60_000),
   TOTAL_TIMEOUT_MS: milliseconds('totalTimeoutMs', 600_000),
@@ -167,6 +205,10 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
 };
 
 describe('config', () => {
+  it('has no other variables', () => {
+    expect(Object.keys(VARIABLES)).to.have.members(NAMES);
+  });
+
   for (const [name, { field, byDefault, good, bad }] of Object.entries(VARIABLES)) {
     describe(name, () => {
       it(`is ${JSON.stringify(byDefault)} by default, also when it is empty`, () => {
