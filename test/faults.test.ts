@@ -141,6 +141,43 @@ describe('faults', () => {
     expect(fault('insufficient_balance', { ...detail, heldRub: '2.00' }).message).to.contain('2.00 RUB is held');
   });
 
+  it('say nothing of what is not known', () => {
+    const rows: readonly (readonly [code: FaultCode, detail: FaultDetail, message: string])[] = [
+      ['unknown_model', { model: 'm' }, 'Unknown model `m`. See GET /api/v1/models for the list.'],
+      ['no_such_model', { model: 'm' }, 'Unknown model `m`. See GET /api/v1/models for the list.'],
+      ['retired_model', { model: 'm' }, 'Model `m` is retired.'],
+      ['cannot_edit', { model: 'm' }, 'Model `m` makes images but does not edit them.'],
+      ['invalid_json', {}, 'The request body is not valid JSON.'],
+      ['invalid_form', {}, 'The request body is not valid form data.'],
+      ['not_found', {}, 'There is nothing at this path. See GET /openapi.json for the endpoints.'],
+      [
+        'never_topped_up',
+        { minimumRub: '1000.00' },
+        'The wallet has never been topped up. The minimum first top-up is 1000.00 RUB.',
+      ],
+      [
+        'key_budget',
+        { field: 'bot', priceRub: '5.00', budgetRub: '7.00' },
+        'The budget of the key "bot" does not cover this call, which costs 5.00 RUB. ' +
+          'The budget is 7.00 RUB in all and does not start anew.',
+      ],
+      [
+        'idempotency_done',
+        { charge: 'req_1' },
+        'A call with this idempotency key has been charged as req_1, and its reply is not kept.',
+      ],
+    ];
+    for (const [code, detail, message] of rows) expect(fault(code, detail).message, code).to.equal(message);
+  });
+
+  it('promise that nothing was charged only where that is certain', () => {
+    const messageOf = (detail: FaultDetail) => fault('store_unavailable', detail).message;
+    expect(messageOf({})).to.equal('The service is temporarily unavailable. Nothing was charged.');
+    expect(messageOf({ unconfirmed: true })).to.equal(
+      'The service is temporarily unavailable. Anything held for this call will be returned automatically.',
+    );
+  });
+
   it('are told from other errors', () => {
     expect(isFault(fault('internal'))).to.equal(true);
     const others = [
