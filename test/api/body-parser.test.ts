@@ -1,5 +1,7 @@
 // A request of any shape and size keeps the thread that serves everybody for no longer than 50 ms before its hold.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mock } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
 import { type BodyParser, createBodyParser } from '../../lib/api/body-parser.ts';
 import type { Dialect } from '../../lib/api/dialects/dialect.ts';
@@ -173,6 +175,47 @@ describe('body parser', () => {
       expect(threads()).to.equal(1);
       await own.close();
       expect(threads(), 'after its close').to.equal(0);
+    });
+
+    it('keeps its thread while a body is read, however long that takes', async () => {
+      mock.timers.enable({ apis: ['setTimeout'] });
+      const own = createBodyParser({ idleMs: 20 });
+      try {
+        const body = JSON.stringify(ask('x'.repeat(LONG)));
+        await own.parse(bytesOf(body), { format: 'chat', signal: never });
+        const look = async () => mock.timers.tick(20);
+        expect(firstText(await own.parse(bytesOf(body), { format: 'chat', signal: never, look }))).to.have.length(LONG);
+      } finally {
+        mock.timers.reset();
+        await own.close();
+      }
+    });
+
+    it('fails for the body whose thread dies, by our fault, and reads the next one with another', async () => {
+      const posted = mock.method(Worker.prototype, 'postMessage');
+      const own = createBodyParser();
+      const read = (text: string) =>
+        Promise.resolve(own.parse(bytesOf(JSON.stringify(ask(text))), { format: 'chat', signal: never }));
+      const threadOf = () => posted.mock.calls.at(-1)?.this as Worker;
+      try {
+        for (const [die, cause] of [
+          [() => threadOf().terminate(), 'the parser thread exited'],
+          [() => threadOf().emit('error', new Error('no memory')), 'no memory'],
+        ] as const) {
+          const failed = read('x'.repeat(LONG)).catch((error: unknown) => error);
+          const next = read('y'.repeat(LONG));
+          void die();
+          const error = await failed;
+          expect(isFault(error) && [error.data?.code, (error.cause as Error).message]).to.deep.equal([
+            'internal',
+            cause,
+          ]);
+          expect(firstText(await next)).to.equal('y'.repeat(LONG));
+        }
+      } finally {
+        posted.mock.restore();
+        await own.close();
+      }
     });
 
     it('lets go of a call that ends while it is read, and of no other', async () => {

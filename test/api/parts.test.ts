@@ -1,7 +1,16 @@
 // How a long request is cut for its way between threads: pieces short enough to copy, pictures without a copy.
 import { expect } from 'chai';
-import { groupSteps, memoryOf, pictureStep, receivedPicture, slicesOf } from '../../lib/api/parts.ts';
-import { cutTextRequest } from '../../lib/api/text-parts.ts';
+import { cutPrompted, joinPrompted } from '../../lib/api/image-parts.ts';
+import {
+  type Cut,
+  groupSteps,
+  type Joining,
+  memoryOf,
+  pictureStep,
+  receivedPicture,
+  slicesOf,
+} from '../../lib/api/parts.ts';
+import { cutTextRequest, joinTextRequest } from '../../lib/api/text-parts.ts';
 import { createImage } from '../../lib/media/image.ts';
 import { sniffImage } from '../../lib/media/sniff.ts';
 import type { TextRequest } from '../../lib/text/request.ts';
@@ -46,6 +55,35 @@ describe('parts of a request', () => {
     expect(lengths('a'.repeat(2 * MIB + 1))).to.deep.equal([MIB, MIB, 1]);
     const text = Array.from({ length: 200_000 }, (_, at) => `${at} `).join('');
     expect([...slicesOf(text)].join('') === text).to.equal(true);
+  });
+
+  /** A request after its way in pieces. */
+  function passOn<Request>({ head, groups }: Cut<Request>, join: (head: Request) => Joining<Request>): Request {
+    const joining = join(head);
+    for (const group of Iterator.from(groups)) joining.add(group);
+    return joining.whole();
+  }
+
+  it('make the request again, also where a text is several slices long', () => {
+    const words = (word: string) => ({ type: 'text', text: word.repeat(MIB) });
+    const picture = { type: 'picture', field: 'image', source: 'https://pictures.example/a.png' };
+    const result = { type: 'tool-result', id: 'a', name: 'look', isError: true };
+    const tools = { list: [{ name: 'look', schema: {} }], text: '', choice: 'auto' };
+    const whole = {
+      ...{ model: 'm', messageCount: 4, images: 1, maxTokens: 5, stream: true, tools },
+      system: 'Ты '.repeat(MIB),
+      messages: [
+        { role: 'user', content: [words('да '), { type: 'text', text: 'and' }] },
+        { role: 'assistant', content: [{ type: 'tool-call', id: 'a', name: 'look', json: '{"a":1}'.padEnd(3 * MIB) }] },
+        { role: 'user', content: [{ ...result, content: [words('ok '), picture] }, words('so ')] },
+        { role: 'user', content: [picture, { type: 'text', text: 'go on' }] },
+      ],
+    } as unknown as TextRequest;
+    expect(passOn(cutTextRequest(whole), joinTextRequest as (head: TextRequest) => Joining<TextRequest>)).to.deep.equal(
+      whole,
+    );
+    const drawn = { model: 'm', prompt: 'холм '.repeat(MIB), pictures: [picture, picture] } as never;
+    expect(passOn(cutPrompted(drawn), joinPrompted)).to.deep.equal(drawn);
   });
 
   it('are pictures, whose memory is handed over', () => {
