@@ -162,6 +162,11 @@ describe('idempotency keys and a store that fails', () => {
     await opened.apply({ kind: 'charge', wallet, at: Date.now() - 20_000, ...charge, usage: '{}', repeat });
     opened.next('jobs.get', refuse);
     expect(await outcomeOf(open().readBody(BODY))).to.equal('store_unavailable');
+    for (const phase of ['starting', 'running', 'completed', 'failed']) {
+      opened.next('jobs.get', async () => ({ phase }));
+      const expected = phase === 'starting' ? 'idempotency_running' : 'idempotency_done';
+      expect(await outcomeOf(open().readBody(BODY)), phase).to.equal(expected);
+    }
     expect(await outcomeOf(open().readBody(BODY))).to.equal('idempotency_done');
   });
 

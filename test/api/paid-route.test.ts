@@ -2,17 +2,28 @@
 import { EventEmitter } from 'node:events';
 import type { Request } from '@hapi/hapi';
 import { expect } from 'chai';
-import { admitBody, contextOf, endUnanswered, type PaidRequest, refuseUnpayable } from '../../lib/api/paid-route.ts';
+import { messageFace } from '../../lib/api/face.ts';
+import {
+  admitBody,
+  answerJson,
+  contextOf,
+  endUnanswered,
+  type PaidHandler,
+  type PaidRequest,
+  paidRoute,
+  refuseUnpayable,
+} from '../../lib/api/paid-route.ts';
 import type { Services } from '../../lib/api/services.ts';
 import { createSolvent } from '../../lib/api/solvent.ts';
 import { GONE } from '../../lib/call/context.ts';
-import { isFault } from '../../lib/faults.ts';
+import { fault, isFault } from '../../lib/faults.ts';
 import { BODY_BYTES_MAX } from '../../lib/http/body.ts';
 import { createBudget, SMALL_BYTES } from '../../lib/http/budget.ts';
-import { openState } from '../../lib/http/context.ts';
+import { createLiveCalls, openState } from '../../lib/http/context.ts';
 import { NO_LIMITS } from '../../lib/money/key-limits.ts';
 import type { KeyHolder } from '../../lib/store/ports/keys.ts';
-import { type FaultyStore, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
+import { until } from '../../testkit/client.ts';
+import { type FaultyStore, makeGate, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
 
 const LEAST = { kind: 'text', amount: 500_000n } as const;
 
@@ -32,8 +43,10 @@ describe('paid route', () => {
 
   function requestOf(account: string, { headers = {}, response = {} }: { headers?: object; response?: object } = {}) {
     const holder: Partial<KeyHolder> = { id: 'key', name: 'mine', account, limits: NO_LIMITS, budgetKey: null };
-    const raw = { req: { headers }, res: Object.assign(new EventEmitter(), response) };
-    return { app: { tollgate: openState() }, raw, auth: { credentials: { holder } } } as unknown as Request;
+    const req = { headers, socket: new EventEmitter() };
+    const raw = { req, res: Object.assign(new EventEmitter(), { req, ...response }) };
+    const route = { settings: { plugins: { face: messageFace } } };
+    return { app: { tollgate: openState() }, raw, auth: { credentials: { holder } }, route } as unknown as Request;
   }
 
   async function codeOf(promise: Promise<unknown>): Promise<unknown> {
@@ -129,6 +142,96 @@ describe('paid route', () => {
     expect(notes.first_ms).to.be.within(0, 5000);
     expect(context).to.include({ requestId: id, accountId: rich, keyId: 'key', waitedMs: 0, signal: call.signal });
     expect(context).not.to.have.property('budget');
+  });
+
+  it('sends a reply at once, and one that repeats may ask for once it is kept', async () => {
+    for (const isKept of [false, true]) {
+      const gate = makeGate();
+      const sent: unknown[] = [];
+      const response = {
+        writeHead: (status: number, headers: object) => void sent.push(status, headers),
+        end: (text: string) => void sent.push(text),
+      };
+      const request = requestOf(rich, { response });
+      const h = { abandon: Symbol('abandon') };
+      const repeat = isKept ? { keep: () => gate.opened } : undefined;
+      const answered = answerJson({ request, repeat, h } as unknown as PaidRequest, { text: 'ё' });
+      await new Promise((resolve) => setImmediate(resolve));
+      if (isKept) expect(sent).to.deep.equal([]);
+      gate.open();
+      expect(await answered).to.equal(h.abandon);
+      const id = request.app.tollgate?.id;
+      const headers = {
+        ...{ ...messageFace.headers, 'x-request-id': id, 'request-id': id, 'cache-control': 'no-cache' },
+        ...{ 'content-type': 'application/json; charset=utf-8', 'content-length': 13 },
+      };
+      expect(sent).to.deep.equal([200, headers, '{"text":"ё"}']);
+    }
+  });
+
+  describe('however its handler ends', () => {
+    const ends: Readonly<Record<string, () => unknown>> = {
+      'with an answer': () => 'answer',
+      'with a refusal': () => {
+        throw fault('insufficient_balance', { priceRub: '5.00', balanceRub: '1.00' });
+      },
+      'with a failure': () => {
+        throw new Error('ours');
+      },
+      'after its client left': () => {
+        throw GONE;
+      },
+    };
+    const abandon = Symbol('abandon');
+
+    /** Runs a handler as the route does, for a call under a key against repeats. */
+    function run(key: string, handle: PaidHandler) {
+      const budget = createBudget({ bytesMax: 1000, ownerBytesMax: 1000 });
+      const calls = createLiveCalls();
+      const services = {
+        ...{ store: opened.store, budget, calls, publicUrl: () => 'https://gate.example' },
+        limits: { generate: { name: 'generate', perMinute: 1 } },
+      };
+      const { handler } = paidRoute('/paid', services as unknown as Services, handle);
+      const request = requestOf(rich, { headers: { 'idempotency-key': key } });
+      const outcome = Promise.resolve((handler as (...args: unknown[]) => unknown)(request, { abandon }));
+      return { budget, calls, outcome: outcome.catch((error: unknown) => error) };
+    }
+
+    for (const [name, end] of Object.entries(ends)) {
+      it(`${name}, it holds no memory and is no running call any more`, async () => {
+        const { budget, calls, outcome } = run(name, async ({ share }) => {
+          share.take(600);
+          return end() as never;
+        });
+        expect([budget.used(), calls.count()]).to.deep.equal([600, 1]);
+        const result = await outcome;
+        expect([budget.used(), calls.count()]).to.deep.equal([0, 0]);
+        if (isFault(result)) expect(result.message).to.contain(' at https://gate.example/account/wallet.');
+        else expect(result instanceof Error ? result.message : result).to.be.oneOf(['answer', 'ours', abandon]);
+      });
+
+      it(`${name}, no repeat waits for a reply that was not kept`, async () => {
+        const { outcome } = run(name, async ({ repeat, request }) => {
+          await repeat?.readBody(Buffer.from(name));
+          const terms = repeat?.terms({ awaited: true });
+          const charge = {
+            chargeId: request.app.tollgate?.id ?? '',
+            key: 'key',
+            chargeKind: 'text',
+            model: 'm',
+          } as const;
+          const now = { at: Date.now(), owner: 'me', lease: Date.now() + 60_000 };
+          const reserve = { kind: 'reserve', wallet: rich, ...charge, prices: '{}', amount: 5n, ...now } as const;
+          await opened.apply({ ...reserve, ...(terms && { repeat: terms }) });
+          return end() as never;
+        });
+        await outcome;
+        const waiting = async () => (await opened.real.idempotency.page({ limit: 10 })).map(({ awaited }) => awaited);
+        expect(await waiting()).not.to.be.empty;
+        await until(async () => !(await waiting()).includes(true));
+      });
+    }
   });
 
   describe('without an answer', () => {
