@@ -5,7 +5,8 @@ import { expect } from 'chai';
 import { faceAt } from '../../lib/api/face.ts';
 import { cannotListen, createHttp, findPort } from '../../lib/http/server.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
-import { until } from '../../testkit/client.ts';
+import { send, until } from '../../testkit/client.ts';
+import { openTestHttp, type TestHttp } from '../../testkit/http.ts';
 
 describe('http server', () => {
   it('still answers what comes on connections that were there before it closes', async () => {
@@ -49,6 +50,42 @@ describe('http server', () => {
     expect(isClosed).to.equal(false);
     drained();
     await closing;
+  });
+
+  describe('with a route', () => {
+    let http: TestHttp;
+    before(async () => {
+      http = openTestHttp();
+      http.server.route({ method: ['GET', 'POST'], path: '/', handler: () => 'here'.repeat(1000) });
+      await http.start();
+    });
+    after(() => http.close(async () => undefined));
+
+    const ask = (headers: Readonly<Record<string, string>>, body?: string) =>
+      send(`http://127.0.0.1:${http.server.info.port}/`, { headers, body });
+
+    it('takes up to 32 KiB of headers', async () => {
+      expect((await ask({ x: 'y'.repeat(31 * 1024) })).status).to.equal(200);
+      expect((await ask({ x: 'y'.repeat(33 * 1024) })).status).to.equal(431);
+    });
+
+    it('sends a reply as it is to a client that would take it compressed', async () => {
+      const { text, headers } = await ask({ 'accept-encoding': 'gzip, deflate, br' });
+      expect(text).to.equal('here'.repeat(1000));
+      expect(headers).not.to.have.any.keys('content-encoding', 'vary');
+    });
+
+    it('passes over cookies that are none, and over content types', async () => {
+      expect((await ask({ cookie: 'a="b; =; c d' })).status).to.equal(200);
+      for (const type of ['nothing', 'multipart/form-data', '/', '']) {
+        expect((await ask({ 'content-type': type }, '{')).status, type).to.equal(200);
+      }
+    });
+  });
+
+  it('keeps an idle connection longer than proxies do, and waits for a head and a request for so long only', () => {
+    const { listener } = createHttp({ faceAt, host: '127.0.0.1', port: 0 }).server;
+    expect(listener).to.include({ keepAliveTimeout: 75_000, headersTimeout: 10_000, requestTimeout: 900_000 });
   });
 
   it('closes idle connections at once when nothing runs any more', async () => {
