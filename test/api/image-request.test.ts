@@ -78,9 +78,9 @@ describe('image request', () => {
     const edit = parseEdit({ prompt: 'a hill', images: [uri(PNG), 'data:image/png;base64,AAAA', uri(PNG)] });
     expect(edit.pictures).to.deep.equal([]);
     expect(edit.refusal).to.deep.equal({ code: 'image_unsupported', detail: { field: 'images[1]' } });
-    const cut = { name: 'image', bytes: PNG, fileName: undefined, isCut: true };
+    const cut = { name: 'images[0]', bytes: PNG, fileName: undefined, isCut: true };
     const form = parseEditForm({ texts: [{ name: 'prompt', text: 'a hill' }], files: [cut] });
-    expect(form.refusal).to.deep.equal({ code: 'image_too_large', detail: { field: 'image', hint: '8 MiB' } });
+    expect(form.refusal).to.deep.equal({ code: 'image_too_large', detail: { field: 'images[0]', hint: '8 MiB' } });
     const none = { name: 'image[]', bytes: Buffer.from('no picture'), fileName: undefined, isCut: false };
     const { refusal } = parseEditForm({ texts: [{ name: 'prompt', text: 'a hill' }], files: [none] });
     expect(refusal).to.deep.equal({ code: 'image_unsupported', detail: { field: 'image[]' } });

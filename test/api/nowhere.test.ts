@@ -25,6 +25,12 @@ describe('a path that is not there', () => {
     '/api/models/model-a': '/api/v1',
     '/api/v1/v1/images/generations': '/api/v1',
     '/v1/videos': '/api/v1',
+    '/v1/v1/messages': '/api',
+    '/v1/v1/chat/completions': '/api/v1',
+    '/v1/v1/models': '/api/v1',
+    '/balance': '/api/v1',
+    '/api/v1/v1/balance': '/api/v1',
+    '/api/images/edits': '/api/v1',
   };
   for (const [path, base] of Object.entries(wrong)) {
     it(`${path} is told the base ${base}`, async () => {
@@ -38,8 +44,24 @@ describe('a path that is not there', () => {
     });
   }
 
+  it('is told the start of a long path', async () => {
+    const path = `/v1/models/${'m'.repeat(100)}`;
+    const { status, json } = await send(gateway.url + path);
+    expect(status).to.equal(404);
+    expect(json.error.message).to.contain(`path. ${path.slice(0, 100)} was called: `);
+  });
+
   it('is told nothing where no base is likely', async () => {
-    for (const path of ['/', '/api', '/api/v1', '/api/v2/messages', '/api/v1/message', '/x/v1/messages']) {
+    for (const path of [
+      '/',
+      '/v1/models/a/b',
+      '/v1/images',
+      '/api',
+      '/api/v1',
+      '/api/v2/messages',
+      '/api/v1/message',
+      '/x/v1/messages',
+    ]) {
       const { status, json } = await send(gateway.url + path, { body: {} });
       expect([status, json.type, json.error.type]).to.deep.equal([404, 'error', 'not_found_error']);
       expect(json.error.message).to.equal('There is nothing at this path. See GET /openapi.json for the endpoints.');

@@ -20,8 +20,9 @@ function nested(depth: number): object {
 }
 
 describe('texts of messages', () => {
-  it('are kept two blocks deep and cut off far down', () => {
+  it('are kept two blocks deep and cut off below', () => {
     expect(textsIn(nested(1))).to.deep.equal(['deep', 'hi']);
+    expect(textsIn(nested(3))).to.deep.equal(['hi']);
     expect(textsIn(nested(2))).to.deep.equal(['deep', 'hi']);
     expect(textsIn(nested(20))).to.deep.equal(['hi']);
   });
