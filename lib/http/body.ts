@@ -166,22 +166,9 @@ function createPace(limits: BodyLimits): (totalBytes: number) => boolean {
   };
 }
 
-const READ = Symbol('the body was read');
-
-/**
- * Whether the whole body has arrived. What came with the headers is available some turns before Node reports the
- * request as complete.
- */
-export function isWhole(request: IncomingMessage & { [READ]?: true }): boolean {
-  return request.complete || request[READ] === true || announcedBytes(request) === request.readableLength;
-}
-
 /** The body if it came with its headers, as short ones do: no wait, so no timers. */
-function arrivedBody(request: IncomingMessage & { [READ]?: true }, bytesMax: number): Buffer | undefined {
-  const { readableLength } = request;
-  if (readableLength === 0 || readableLength > bytesMax || !isWhole(request)) return undefined;
-  const body: Buffer | null = request.read();
-  if (body === null) return undefined;
-  request[READ] = true;
-  return body;
+function arrivedBody(request: IncomingMessage, bytesMax: number): Buffer | undefined {
+  const { complete, readableLength } = request;
+  if (!complete || readableLength === 0 || readableLength > bytesMax) return undefined;
+  return (request.read() as Buffer | null) ?? undefined;
 }

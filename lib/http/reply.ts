@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import type { Lifecycle, Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
 import { type Fault, fault, isFault } from '../faults.ts';
 import { markPayloadRead } from '../platform/hapi-payload.ts';
-import { isWhole } from './body.ts';
 import { stateOf } from './context.ts';
 import { faceOf } from './face.ts';
 import { linger } from './linger.ts';
@@ -61,7 +60,7 @@ function notesOf({ data }: Fault): object {
 
 /** A body that the reply does not wait for costs the connection. */
 function endBody(request: Request, reply: ResponseObject): void {
-  if (isWhole(request.raw.req)) {
+  if (request.raw.req.complete) {
     markPayloadRead(request);
   } else {
     reply.header('connection', 'close');

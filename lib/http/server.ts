@@ -86,7 +86,6 @@ export function createHttp(options: HttpOptions): Http {
       // Ranges of JSON are useless; a route that sends files enables them itself.
       response: { ranges: false },
       state: { parse: false, failAction: 'ignore' },
-      timeout: { server: false, socket: false },
       log: { collect: false },
     },
   });
