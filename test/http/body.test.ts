@@ -195,6 +195,16 @@ describe('body', () => {
     expect((await done).code).to.equal('body_too_large');
   });
 
+  it('is refused when all of it has arrived that is too long', async () => {
+    limits = { bytesMax: 1000 };
+    take = async (request, options) => {
+      while (!request.complete) await sleep(1);
+      return readBody(request, options);
+    };
+    chunked().write(chunk('x'.repeat(1001)) + LAST);
+    expect((await done).code).to.equal('body_too_large');
+  });
+
   it('names the limit in MiB', async () => {
     announced(BODY_BYTES_MAX + 1);
     const { error } = await done;

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -111,6 +112,21 @@ describe('connections', () => {
     answer = false;
     busy.write(GET);
     await sleep(20);
+    await refused();
+    expect(busy.closed).to.equal(false);
+  });
+
+  it('that asked whether they may go on are left alone while they wait', async () => {
+    await start({ connectionsMax: 1, stallMs: 10_000 });
+    // As hapi does.
+    server.on('checkContinue', (request, response) => {
+      response.writeContinue();
+      request.resume();
+    });
+    const busy = await open();
+    busy.write('POST / HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: 1\r\n\r\n');
+    await once(busy, 'data');
+    busy.resume();
     await refused();
     expect(busy.closed).to.equal(false);
   });
