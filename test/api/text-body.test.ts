@@ -1,0 +1,64 @@
+// The body of a text call: refused by its type before anything is asked, and held in memory only while it is read.
+import { Readable } from 'node:stream';
+import { expect } from 'chai';
+import { createBodyParser } from '../../lib/api/body-parser.ts';
+import type { PaidRequest } from '../../lib/api/paid-route.ts';
+import { readTextBody, type TextBodyOptions } from '../../lib/api/text-body.ts';
+import { isFault } from '../../lib/faults.ts';
+import { createBudget } from '../../lib/http/budget.ts';
+
+const BODY = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }] });
+
+describe('text body', () => {
+  const parser = createBodyParser();
+  let steps: unknown[];
+
+  /** Reads a body, and notes what is asked meanwhile and how much memory is held then. */
+  async function read(
+    text: string,
+    { type = 'application/json', before }: { type?: string } & Partial<TextBodyOptions>,
+  ) {
+    const budget = createBudget({ bytesMax: 1000, ownerBytesMax: 1000 });
+    const bytes = Buffer.from(text);
+    const headers = { 'content-type': type, 'content-length': String(bytes.length) };
+    const req = Object.assign(Readable.from([bytes], { objectMode: false }), { headers });
+    steps = [];
+    const note = (step: string) => void steps.push([step, req.readableDidRead, budget.used()]);
+    const readBody = async (whole: Uint8Array) => note(`repeat of ${Buffer.from(whole)}`);
+    const paid = {
+      ...{ request: { raw: { req } }, services: { bodyLimits: {}, parser }, share: budget.open('key') },
+      ...{ call: { signal: new AbortController().signal }, repeat: { readBody } },
+    } as unknown as PaidRequest;
+    const options = { format: 'message', before: before ?? (async () => note('before')) } as const;
+    const outcome = await readTextBody(paid, options).catch((error: unknown) => error);
+    note('after');
+    return isFault(outcome) ? outcome.data?.code : outcome;
+  }
+
+  it('is asked about before it is read, and takes memory until it is', async () => {
+    expect(await read(BODY, {})).to.deep.include({ model: 'm', messageCount: 1 });
+    expect(steps).to.deep.equal([
+      ['before', false, 0],
+      [`repeat of ${BODY}`, true, BODY.length],
+      ['after', true, 0],
+    ]);
+  });
+
+  it('takes no memory once it is refused', async () => {
+    expect(await read('{', {})).to.equal('invalid_json');
+    expect(steps.at(-1)).to.deep.equal(['after', true, 0]);
+    expect(await read('x'.repeat(1001), {})).to.equal('no_room');
+    expect(steps).to.deep.equal([
+      ['before', false, 0],
+      ['after', false, 0],
+    ]);
+  });
+
+  it('is not read when it is refused for its type, which nothing is asked about, or before', async () => {
+    expect(await read(BODY, { type: 'text/plain' })).to.equal('unsupported_media_type');
+    expect(steps).to.deep.equal([['after', false, 0]]);
+    const refusal = new Error('too dear');
+    expect(await read(BODY, { before: () => Promise.reject(refusal) })).to.equal(refusal);
+    expect(steps).to.deep.equal([['after', false, 0]]);
+  });
+});
