@@ -183,10 +183,11 @@ describe('feed', () => {
       expect(replies).to.equal(1);
     });
 
-    it('lets no more through behind a chunked body', async () => {
+    it('lets no more through behind bodies and empty lines', async () => {
       socket.write(`POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n${chunk('ok')}0\r\n\r\n`);
+      const announced = `POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 9999\r\n\r\n${'x'.repeat(9999)}\r\n\r\n`;
       socket.write(
-        `POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n${chunk('ok')}0\r\n\r\n${GET.repeat(99)}`,
+        `POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n${chunk('ok')}0\r\n\r\n${announced}${GET.repeat(99)}`,
       );
       await until(() => answers.length === UNANSWERED_MAX);
       await sleep(50);

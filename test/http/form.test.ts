@@ -218,8 +218,29 @@ describe('form', () => {
 
   it('takes what has a name of a file for one, where a text may come too', async () => {
     options = { sort: (_name, isFile) => (isFile ? 'file' : 'text') };
-    const body = encode([file('image', Buffer.from('named'), 'text/plain'), text('image', 'a link')]);
-    expect(contents(await read(body))).to.deep.equal([[['image', 'a link']], [['image', 'named', false]]]);
+    const typed = (type: string) => ({
+      head: `content-disposition: form-data; name="image"\r\ncontent-type: ${type}`,
+      content: type,
+    });
+    const types = ['image/webp', 'application/octet-stream', 'text/plain'];
+    const body = encode([
+      file('image', Buffer.from('named'), 'text/plain'),
+      text('image', 'a link'),
+      ...types.map(typed),
+    ]);
+    const form = await read(body);
+    expect(form.files.map(({ fileName }) => fileName)).to.deep.equal(['a.png', undefined, undefined]);
+    expect(contents(form)).to.deep.equal([
+      [
+        ['image', 'a link'],
+        ['image', 'text/plain'],
+      ],
+      [
+        ['image', 'named', false],
+        ['image', 'image/webp', false],
+        ['image', 'application/octet-stream', false],
+      ],
+    ]);
   });
 
   it('passes over what stands before and behind it', async () => {
@@ -272,6 +293,13 @@ describe('form', () => {
         'invalid_field',
         'Invalid `prompt`: is too long.',
       ]);
+    });
+
+    it('for what is wrong with it first, as soon as that has come', async () => {
+      const wrong = encode([text('prompt', 'x'.repeat(1001)), ...Array(64).fill(text('note', 'x'))]);
+      const { socket, result } = send([wrong.subarray(0, -1)], { length: false, end: false });
+      expect(((await result) as Fault).message).to.equal('Invalid `prompt`: is too long.');
+      socket.destroy();
     });
 
     it('with a text that is too long under a name that is cut and cleaned', async () => {

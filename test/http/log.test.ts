@@ -289,6 +289,25 @@ describe('log', () => {
       expect([code, JSON.parse(text).msg]).to.deep.equal([3, 'last']);
     });
 
+    it('has its last line also when writing has failed before', async () => {
+      const [code, text] = await run(
+        '1',
+        `const { default: fs } = await import('node:fs');
+        const { write } = fs;
+        fs.write = (...args) => {
+          fs.write = write;
+          args.at(-1)(Object.assign(new Error('no space'), { code: 'ENOSPC' }));
+        };
+        log.info('lost or late');
+        await log.written();
+        log.info('written');
+        await log.written();
+        log.info('last');
+        process.exit(3);`,
+      );
+      expect([code, JSON.parse(text.trim().split('\n').at(-1) ?? '').msg]).to.deep.equal([3, 'last']);
+    });
+
     it('does not hold it up when it cannot be written', async () => {
       const [code] = await run(`'/dev/full'`, `log.info('last'); await log.written(); process.exit(3);`);
       expect(code).to.equal(3);

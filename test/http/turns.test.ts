@@ -1,3 +1,4 @@
+import { mock } from 'node:test';
 import { expect } from 'chai';
 import {
   BYTES_PER_TURN,
@@ -112,6 +113,24 @@ describe('turns', () => {
     // A timer may fire a millisecond early; a busy machine only makes them late.
     expect(Math.min(...times.busy)).to.be.at.least(PIPELINED_RESTS_MAX * (PIPELINED_REST_MS - 1));
     expect(Math.min(...times.idle)).to.be.below(PIPELINED_RESTS_MAX * (PIPELINED_REST_MS - 1));
+  });
+
+  it('lets no pipelined one pass those that wait', async () => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    try {
+      const turns = createTurns();
+      const begun: string[] = [];
+      const begin = (who: string) => void (turns.begin(() => begin(who), false) && begun.push(who));
+      for (let count = 0; count < PIPELINED_PER_REST; count += 1) begin('first');
+      begin('waiting');
+      await turn();
+      mock.timers.tick(PIPELINED_REST_MS);
+      begin('newcomer');
+      await turn();
+      expect(begun.slice(PIPELINED_PER_REST)).to.deep.equal(['waiting', 'newcomer']);
+    } finally {
+      mock.timers.reset();
+    }
   });
 
   it('passes over those that need no turn any more', async () => {
