@@ -3,7 +3,7 @@ import { connect, createServer } from 'node:net';
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import { faceAt } from '../../lib/api/face.ts';
-import { cannotListen, createHttp, findPort } from '../../lib/http/server.ts';
+import { type BadHttp, cannotListen, createHttp, findPort } from '../../lib/http/server.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
 import { send, until } from '../../testkit/client.ts';
 import { openTestHttp, type TestHttp } from '../../testkit/http.ts';
@@ -223,6 +223,34 @@ describe('http server', () => {
       mock.timers.reset();
       await http.close(async () => undefined);
     }
+  });
+
+  it('tells of everything that was not HTTP, by the id that its client got', async () => {
+    const told: BadHttp[] = [];
+    const onBadHttp = (refusal: BadHttp) => void told.push(refusal);
+    const http = createHttp({ faceAt, host: '127.0.0.1', port: 0, onBadHttp, headersTimeoutMs: 50 });
+    await http.start();
+    const ids: (string | undefined)[] = [];
+    for (const bytes of [
+      'nonsense\r\n\r\n',
+      `GET / HTTP/1.1\r\nx: ${'y'.repeat(40_000)}`,
+      'CONNECT x:443 HTTP/1.1\r\nhost: x\r\n\r\n',
+      'GET / HTTP/1.1\r\n',
+    ]) {
+      const client = connect(Number(http.server.info.port), '127.0.0.1');
+      client.write(bytes);
+      const [reply] = await once(client.setEncoding('utf8'), 'data');
+      ids.push(/\r\nx-request-id: (.*)\r\n/.exec(reply)?.[1]);
+      client.destroy();
+    }
+    await http.close(async () => undefined);
+    expect(told.map(({ request_id }) => request_id)).to.deep.equal(ids);
+    expect(told.map(({ status, reason }) => [status, reason])).to.deep.equal([
+      [400, 'HPE_INVALID_METHOD'],
+      [431, 'HPE_HEADER_OVERFLOW'],
+      [405, 'CONNECT'],
+      [408, 'ERR_HTTP_REQUEST_TIMEOUT'],
+    ]);
   });
 
   const reasons: readonly (readonly [code: string, variable: string, reason: string])[] = [

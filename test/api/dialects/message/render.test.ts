@@ -114,8 +114,9 @@ describe('message events', () => {
 
 describe('message reply', () => {
   it('has text and calls as blocks, and what was used', () => {
-    const call = { type: 'tool', id: 'a', name: 'look', text: '{"x":1}' } as const;
-    expect(messageReply({ ...COLLECTED, blocks: [...COLLECTED.blocks, call] }, { vision: false })).to.deep.equal({
+    const called = (text: string) => ({ type: 'tool', id: 'a', name: 'look', text }) as const;
+    const blocks = [...COLLECTED.blocks, called('{"x":1}'), called(''), called('{"x')];
+    expect(messageReply({ ...COLLECTED, blocks }, { vision: false })).to.deep.equal({
       id: 'msg_1',
       type: 'message',
       role: 'assistant',
@@ -123,6 +124,8 @@ describe('message reply', () => {
       content: [
         { type: 'text', text: 'Hi' },
         { type: 'tool_use', id: 'a', name: 'look', input: { x: 1 } },
+        { type: 'tool_use', id: 'a', name: 'look', input: {} },
+        { type: 'tool_use', id: 'a', name: 'look', input: { INVALID_JSON: '{"x' } },
       ],
       stop_reason: 'end_turn',
       stop_sequence: null,
