@@ -162,6 +162,7 @@ describe('connections', () => {
       expect(busy.closed).to.equal(false);
       busy.destroy();
       await until(async () => (await count()) === 0);
+      expect([connections.count(), connections.sockets()]).to.deep.equal([0, []]);
       answer = true;
     }
   });
@@ -188,6 +189,13 @@ describe('connections', () => {
 
   it('whose readers take nothing are closed, whoever wrote the reply', async () => {
     await start({ connectionsMax: 10, stallMs: 200 });
+    // One that has its answer, and one that waits for one.
+    const [idle, waiting] = [await open(), await open()];
+    await reply(idle);
+    answer = false;
+    waiting.write(GET);
+    await sleep(20);
+    answer = true;
     const still = await open();
     still.pause();
     const from = performance.now();
@@ -195,14 +203,14 @@ describe('connections', () => {
     const reading = await open();
     reading.resume();
     const asking = setInterval(() => reading.write(GET), 20);
-    await until(async () => (await count()) === 1, 5000).finally(() => clearInterval(asking));
+    await until(async () => (await count()) === 3, 5000).finally(() => clearInterval(asking));
     expect(performance.now() - from).to.be.at.least(200);
-    expect(reading.closed).to.equal(false);
+    expect([idle, waiting, reading].map(({ closed }) => closed)).to.deep.equal([false, false, false]);
   });
 
   describe('without a byte', () => {
     it('are closed when the time for a head is over, and no others', async () => {
-      await start({ connectionsMax: 10, stallMs: 10_000 }, 160);
+      await start({ connectionsMax: 10, stallMs: 600_000 }, 160);
       const asked = await open();
       await reply(asked);
       const silent = await open();
