@@ -204,9 +204,8 @@ function afterReply(reply: ServerResponse | undefined, socket: Socket, refuse: (
 }
 
 /** Input that is not HTTP never reaches hapi, but still gets an answer. */
-function answerBadHttp(error: ClientError, asker: Asker): void {
-  if (error.code === 'ECONNRESET') return void asker.socket.destroy();
-  answerPastHapi({ reason: badHttpFault(error.code), what: error.code }, asker);
+function answerBadHttp({ code }: ClientError, asker: Asker): void {
+  answerPastHapi({ reason: badHttpFault(code), what: code }, asker);
 }
 
 interface ClientError extends NodeJS.ErrnoException {
@@ -237,6 +236,7 @@ interface Refusal {
 }
 
 function answerPastHapi({ reason, what }: Refusal, { socket, path, onBadHttp, faceAt }: Asker): void {
+  // Its client has reset it.
   if (!socket.writable) return void socket.destroy();
   const { statusCode } = reason.output;
   const { id } = openState();

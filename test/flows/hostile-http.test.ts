@@ -134,10 +134,12 @@ describe('hostile http', () => {
       response.write(chatChunk('first '));
     });
     const called = upstream.nextCall();
-    const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1').on('error', () => undefined);
+    const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1')
+      .on('error', () => undefined)
+      .resume();
     socket.write(`${post(CHAT, ask('hi'))}CONNECT example.org:443 HTTP/1.1\r\nhost: x\r\n\r\n`);
     const { closed } = await called;
-    socket.destroy();
+    socket.end('what it has to say there');
     await closed;
     await until(async () => (await gateway.wallet(account)).held === 0n);
   });

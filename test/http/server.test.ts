@@ -225,6 +225,14 @@ describe('http server', () => {
     }
   });
 
+  it('hides no failure of its listener once that listens', async () => {
+    const http = createHttp({ faceAt, host: '127.0.0.1', port: 0 });
+    const before = http.server.listener.listenerCount('error');
+    await http.start();
+    expect(http.server.listener.listenerCount('error')).to.equal(before);
+    await http.close(async () => undefined);
+  });
+
   it('tells of everything that was not HTTP, by the id that its client got', async () => {
     const told: BadHttp[] = [];
     const onBadHttp = (refusal: BadHttp) => void told.push(refusal);
@@ -243,6 +251,14 @@ describe('http server', () => {
       ids.push(/\r\nx-request-id: (.*)\r\n/.exec(reply)?.[1]);
       client.destroy();
     }
+    // Nobody is told of one that is reset.
+    const codes: (string | undefined)[] = [];
+    http.server.listener.on('clientError', ({ code }: NodeJS.ErrnoException) => codes.push(code));
+    const gone = connect(Number(http.server.info.port), '127.0.0.1');
+    gone.write('GET / HTTP/1.1\r\n');
+    await once(http.server.listener, 'connection');
+    gone.resetAndDestroy();
+    await until(() => codes.includes('ECONNRESET'));
     await http.close(async () => undefined);
     expect(told.map(({ request_id }) => request_id)).to.deep.equal(ids);
     expect(told.map(({ status, reason }) => [status, reason])).to.deep.equal([
