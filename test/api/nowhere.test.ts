@@ -74,6 +74,17 @@ describe('a path that is not there', () => {
     expect(headers['access-control-allow-origin']).to.equal('*');
   });
 
+  it('names every method of a path that it refuses another one', async () => {
+    for (const [path, allowed] of [
+      ['/api/v1/videos', ['GET', 'POST']],
+      ['/api/v1/models', ['GET']],
+      [CHAT, ['POST']],
+    ] as const) {
+      const { status, headers } = await send(gateway.url + path, { method: 'DELETE' });
+      expect([status, headers.allow?.split(', ').sort()], path).to.deep.equal([405, allowed]);
+    }
+  });
+
   it('answers a preflight for every path of the API, and for no other', async () => {
     const headers = { origin: 'https://app.example', 'access-control-request-method': 'POST' };
     for (const path of [...DIALECTS, '/api/nowhere']) {

@@ -6,6 +6,8 @@ import type { PaidRequest } from '../../lib/api/paid-route.ts';
 import { readPrompted, release, withLinked } from '../../lib/api/prompted.ts';
 import { isFault } from '../../lib/faults.ts';
 import { type Budget, createBudget, SMALL_BYTES } from '../../lib/http/budget.ts';
+import type { Fetcher } from '../../lib/media/fetcher.ts';
+import type { Image } from '../../lib/media/image.ts';
 import { PNG, png } from '../media/pictures.ts';
 
 const MIB = 1024 * 1024;
@@ -82,6 +84,33 @@ describe('a request with a prompt', () => {
       'image_unsupported',
       'image',
     ]);
+  });
+
+  it('weighs the pictures that it links to, each for as long as it is held', async () => {
+    const paid = paidOf({});
+    const parts: ((() => void) | undefined)[] = [];
+    const asked: unknown[] = [];
+    const fetchImage: Fetcher['fetchImage'] = async (url, { field, budget: own, signal }) => {
+      asked.push([url, field, signal.aborted]);
+      parts.push(own?.take(2 * MIB));
+      return { bytes: Buffer.from(url) } as unknown as Image;
+    };
+    const services = { ...paid.services, results: { idOf: () => undefined }, fetcher: () => ({ fetchImage }) };
+    const link = (field: string) => ({ type: 'picture', field, source: `https://pictures.example/${field}` }) as const;
+    const sent = { type: 'picture', field: 'images[0]', source: { bytes: PNG } as unknown as Image } as const;
+    const pictures = [link('image'), sent, link('images[1]')];
+    const linked = await withLinked({ ...paid, services } as unknown as PaidRequest, {
+      ...{ prompt: 'a', refusal: undefined, pictures },
+    });
+    expect(asked).to.deep.equal([pictures[0], pictures[2]].map((each) => [each?.source, each?.field, false]));
+    expect(linked.map(({ source }) => typeof source !== 'string' && source.bytes.toString())).to.deep.equal([
+      pictures[0]?.source,
+      PNG.toString(),
+      pictures[2]?.source,
+    ]);
+    expect(budget.used()).to.equal(4 * MIB);
+    parts[0]?.();
+    expect(budget.used()).to.equal(2 * MIB);
   });
 
   it('releases every picture that has bytes', () => {
