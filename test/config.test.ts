@@ -282,7 +282,20 @@ describe('config', () => {
   });
 
   it('takes no other variable for a misspelling', () => {
-    const others = ['PATH', 'HOSTS', 'GHOST', 'SORT', 'POST', 'TERM', 'OPENAI_API_KEY', 'LEASE', 'RELEASE_MS', 'WORK'];
+    const others = [
+      'PATH',
+      'ADNSBOX',
+      'ABTADASE_URL',
+      'HOSTS',
+      'GHOST',
+      'SORT',
+      'POST',
+      'TERM',
+      'OPENAI_API_KEY',
+      'LEASE',
+      'RELEASE_MS',
+      'WORK',
+    ];
     expect(findMisspellings(Object.fromEntries([...others, ...NAMES].map((name) => [name, 'x'])))).to.deep.equal([]);
   });
 

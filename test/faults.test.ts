@@ -133,6 +133,8 @@ describe('faults', () => {
       expect(withPage(code).data?.code).to.equal(code);
     }
     expect(withPage('account_suspended').message).not.to.contain('https:');
+    const cause = new Error('why');
+    expect(faultWithWallet(fault('insufficient_balance', detail, cause), 'https://gate.example').cause).to.equal(cause);
   });
 
   it('mention held money only when there is some', () => {

@@ -189,23 +189,28 @@ describe('paid route', () => {
     function run(key: string, handle: PaidHandler) {
       const budget = createBudget({ bytesMax: 1000, ownerBytesMax: 1000 });
       const calls = createLiveCalls();
+      const owners: string[] = [];
+      const open = (owner: string) => {
+        owners.push(owner);
+        return budget.open(owner);
+      };
       const services = {
-        ...{ store: opened.store, budget, calls, publicUrl: () => 'https://gate.example' },
+        ...{ store: opened.store, budget: { open }, calls, publicUrl: () => 'https://gate.example' },
         limits: { generate: { name: 'generate', perMinute: 1 } },
       };
       const { handler } = paidRoute('/paid', services as unknown as Services, handle);
       const request = requestOf(rich, { headers: { 'idempotency-key': key } });
       const outcome = Promise.resolve((handler as (...args: unknown[]) => unknown)(request, { abandon }));
-      return { budget, calls, outcome: outcome.catch((error: unknown) => error) };
+      return { budget, owners, calls, outcome: outcome.catch((error: unknown) => error) };
     }
 
     for (const [name, end] of Object.entries(ends)) {
       it(`${name}, it holds no memory and is no running call any more`, async () => {
-        const { budget, calls, outcome } = run(name, async ({ share }) => {
+        const { budget, owners, calls, outcome } = run(name, async ({ share }) => {
           share.take(600);
           return end() as never;
         });
-        expect([budget.used(), calls.count()]).to.deep.equal([600, 1]);
+        expect([budget.used(), calls.count(), owners]).to.deep.equal([600, 1, ['key']]);
         const result = await outcome;
         expect([budget.used(), calls.count()]).to.deep.equal([0, 0]);
         if (isFault(result)) expect(result.message).to.contain(' at https://gate.example/account/wallet.');

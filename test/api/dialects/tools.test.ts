@@ -311,6 +311,11 @@ describe('tools of a request', () => {
       ['text'],
     ]);
     expect(chat.hasCalls).to.equal(true);
+    const { messages } = parseMessageRequest({
+      model: 'm',
+      ...talk(says(use(), use('z')), answers(result()), answers(result('z'), { type: 'text', text: 'and' })),
+    });
+    expect(messages.at(-1)?.content.map(({ type }) => type)).to.deep.equal(['tool-result', 'tool-result', 'text']);
   });
 
   it('keeps broken arguments through both dialects', () => {

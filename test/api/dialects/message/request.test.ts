@@ -68,6 +68,7 @@ describe('message-style request', () => {
     [{ type: 'url', url: 'data:image/png;base64,aGk=' }, 'source.url'],
     [{ type: 'base64', data: 'aGk=' }, 'source.media_type'],
     [{ type: 'base64', media_type: 'image/png', data: 5 }, 'source.data'],
+    [{ type: 'base64', media_type: 'application/pdf', data: BASE64 }, 'source.data'],
   ] as const) {
     it(`refuses the image source ${JSON.stringify(source)}`, () => {
       expect(() => parseMessageRequest(body(image(source)))).to.throw(`Invalid \`messages[0].content[0].${field}\`: `);
