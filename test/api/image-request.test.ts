@@ -87,6 +87,27 @@ describe('image request', () => {
     expect(() => parseEdit({ prompt: '', image: 'data:' })).to.throw(/`prompt`/);
   });
 
+  it('takes one to four pictures for an edit, wherever they are', () => {
+    const inJson = (count: number) => parseEdit({ prompt: 'a hill', image: LINK, images: Array(count - 1).fill(LINK) });
+    const inForm = (count: number) => {
+      const texts = [
+        { name: 'prompt', text: 'a hill' },
+        { name: 'image', text: LINK },
+      ];
+      const file = { name: 'image[]', bytes: PNG, fileName: undefined, isCut: false };
+      return parseEditForm({ texts, files: Array(count - 1).fill(file) });
+    };
+    for (const read of [inJson, inForm]) {
+      for (const count of [1, 4]) expect(read(count).pictures).to.have.length(count);
+      expect(() => read(5)).to.throw('Invalid `images`: an edit takes at most 4 images.');
+    }
+    for (const body of [{}, { images: [] }, { image: null, images: null }]) {
+      expect(() => parseEdit({ prompt: 'a hill', ...body })).to.throw('Invalid `image`: is required');
+    }
+    expect(() => parseEditForm({ texts: [{ name: 'prompt', text: 'a hill' }], files: [] })).to.throw('is required');
+    expect(() => parseEdit({ prompt: 'a hill', images: [LINK, 5] })).to.throw('Invalid `images[1]`: must be a string');
+  });
+
   it('knows the parts of a form', () => {
     for (const name of ['image', 'image[]', 'images', 'images[]', 'image[0]']) {
       expect([sortPart(name, true), sortPart(name, false)], name).to.deep.equal(['file', 'text']);

@@ -122,6 +122,8 @@ describe('paid route', () => {
     expect(await pay(rich, avail)).to.deep.equal(['admitted', true]);
     expect(await pay(rich, avail + 1n)).to.deep.equal(['insufficient_balance', true]);
     expect(await pay(await opened.wallet(0n), 1n)).to.deep.equal(['never_topped_up', true]);
+    // Every account has a wallet.
+    expect(await pay('nobody', 1n)).to.deep.equal(['internal', true]);
   });
 
   it('logs with the id of the request, and notes for its line', () => {
