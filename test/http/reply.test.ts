@@ -157,10 +157,13 @@ describe('reply', () => {
       expect(http.notes()).to.deep.equal({ fault: 'upstream_failed' });
     });
 
-    it('is noted for the log with its cause', async () => {
+    it('is noted for the log with its cause, or itself if it is ours and has none', async () => {
       const cause = new Error('why');
       await failing(MESSAGES, fault('store_unavailable', {}, cause));
       expect(http.notes()).to.deep.equal({ fault: 'store_unavailable', err: cause });
+      const ours = fault('internal');
+      await failing(MESSAGES, ours);
+      expect(http.notes()).to.deep.equal({ fault: 'internal', err: ours });
       await failing(MESSAGES, fault('missing_key'));
       expect(http.notes()).to.deep.equal({ fault: 'missing_key' });
     });
