@@ -199,7 +199,7 @@ class AnswerGuard implements Guard {
   }
 
   fail(reason: Fault): readonly StreamPart[] {
-    if (this.failed || this.#ended) return NOTHING;
+    if (this.failed) return NOTHING;
     return this.#finish ? this.end() : this.#broken(reason);
   }
 

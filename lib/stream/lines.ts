@@ -55,7 +55,7 @@ export class LineSplitter {
       this.#held = undefined;
       this.#split(this.#normalise(held.toString('utf8')));
     }
-    if (this.failure || this.#pieces.length === 0) return;
+    if (this.#pieces.length === 0) return;
     const line = this.#join('');
     this.#taker.takeLine(line, 0, line.length);
   }

@@ -41,32 +41,29 @@ export function createStopMatcher(strings: readonly string[]): StopMatcher {
       step(text.charCodeAt(at), from + at);
       if (match && isCertain(match, from + at)) return finish();
     }
-    return held.take(Math.min(match?.from ?? held.end, earliestBeginning(held.end)));
+    return held.take(earliestBeginning(held.end));
   }
 
   /** Feeds the next character to every automaton. */
   function step(code: number, at: number): void {
     for (const automaton of automata) {
       advance(automaton, code);
-      const { text, length, borders } = automaton;
+      const { text, length } = automaton;
       if (length < text.length) continue;
       const from = at - length + 1;
       // Of two with the same beginning the later to end is longer.
       if (!match || from <= match.from) match = { from, text };
-      automaton.length = borders[length] as number;
+      // What it finds later begins later.
+      automaton.length = 0;
     }
   }
 
   /** No other string can still be found earlier, or at the same place and longer. */
-  function isCertain({ from, text }: Match, at: number): boolean {
-    return automata.every((other) => {
-      if (other.length === 0) return true;
-      const begins = at - other.length + 1;
-      return begins > from || (begins === from && other.text.length <= text.length);
-    });
+  function isCertain({ from }: Match, at: number): boolean {
+    return automata.every(({ length }) => length === 0 || at - length + 1 > from);
   }
 
-  /** The start of the earliest string that the text may be in the middle of. */
+  /** The start of the earliest string that the text may be in the middle of; a match waits for one that is as early. */
   function earliestBeginning(end: number): number {
     return automata.reduce((least, { length }) => Math.min(least, end - length), end);
   }
@@ -79,7 +76,7 @@ export function createStopMatcher(strings: readonly string[]): StopMatcher {
 
   return {
     push,
-    end: () => (matched === undefined ? finish() : ''),
+    end: finish,
     get matched() {
       return matched;
     },

@@ -90,6 +90,34 @@ describe('paid calls', () => {
     ]);
   });
 
+  it('count as above their holds until they are settled', async () => {
+    const wallet = await store.wallet();
+    const ledger = createLedger({ store: store.store, ownerId: 'me', leaseMs: 60_000, log: quiet });
+    const owed: (bigint | undefined)[] = [];
+    const terms = { kind: 'text', model: 'm', prices: '{}', amount: 10n * RUB } as const;
+    const call = { terms, ask: async () => ({ type: 'finish', result: 'an answer' }) as const };
+    const { signal } = new AbortController();
+    const calls = createPaidCalls({
+      ...ledger,
+      hold(request) {
+        owed.push(request.owed);
+        return ledger.hold(request);
+      },
+      async settle(hold, due) {
+        await calls.run({ ...call, context: contextOf('req-beside', wallet, signal), owed: () => undefined });
+        return ledger.settle(hold, due);
+      },
+    });
+    const usage = { tokens_input: 1, tokens_output: 1 };
+    await calls.run({
+      ...call,
+      context: contextOf('req-above', wallet, signal),
+      overshoot: () => RUB,
+      owed: () => ({ amount: 11n * RUB, usage }),
+    });
+    expect(owed).to.deep.equal([0n, RUB]);
+  });
+
   it('are billed at once when they have finished', async () => {
     const wallet = await store.wallet();
     const ledger = createLedger({ store: store.store, ownerId: 'me', leaseMs: 60_000, log: quiet });

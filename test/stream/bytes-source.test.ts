@@ -86,6 +86,19 @@ describe('reader of a source', () => {
     expect(await reader.next()).to.deep.equal(END);
   });
 
+  it('reports what broke it after all that came before, also where most of that is nothing', async () => {
+    const decoder = createDecoder();
+    const push: typeof decoder.push = (chunk, items) => {
+      if (chunk.length < KIB) decoder.push(chunk, items);
+    };
+    const reader = readBody({ body: source, decoder: { ...decoder, push }, signal: never, toError });
+    const first = reader.next();
+    give(source, 'y'.repeat(32 * KIB), 'a');
+    source.taker.fail(new Error('reset'));
+    expect((await first).value).to.deep.equal(['a']);
+    expect(await failureOf(reader.next())).to.have.property('message', 'mapped: reset');
+  });
+
   it('stops at a limit, closes the source, and takes nothing more', async () => {
     const decoder = createDecoder();
     const reader = read(decoder);

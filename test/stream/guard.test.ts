@@ -117,6 +117,17 @@ describe('guard', () => {
       expect(guard.push([delta('d'), usage(9)])).to.deep.equal([]);
     });
 
+    it('passes no counts on that come after the cut', () => {
+      const guard = createGuard({ outputMax: 1 });
+      guard.push([START, OPEN, delta('x'.repeat(17))]);
+      expect([guard.cut, guard.push([usage(9)])]).to.deep.equal([true, []]);
+    });
+
+    it('passes the first text on whatever was counted before it', () => {
+      const { parts } = cutAt(5, [[START, usage(6), OPEN], [delta('a')], [delta('b')]]);
+      expect(parts).to.deep.equal([START, usage(6), OPEN, delta('a'), CLOSE, CUT]);
+    });
+
     it('cuts at sixteen characters a token whatever is counted, and tears no character', () => {
       const long = 'x'.repeat(30);
       expect(cutAt(2, [[START, OPEN, delta(long)], [delta('yyy')]]).parts.slice(2)).to.deep.equal([
@@ -154,6 +165,8 @@ describe('guard', () => {
     it('does not cut what has ended, nor an answer of thoughts alone', () => {
       expect(cutAt(5, [[START, OPEN, delta('a'), CLOSE, FINISH, usage(9)]]).parts.at(-1)).to.deep.equal(FINISH);
       expect(cutAt(5, [[START, usage(9)], [FINISH]]).guard.cut).to.equal(false);
+      const { guard, parts } = cutAt(5, [[START, OPEN, delta('a'), CLOSE, FINISH, usage(9)], [delta('b')]]);
+      expect([guard.cut, parts.at(-1)]).to.deep.equal([false, FINISH]);
     });
   });
 

@@ -65,6 +65,25 @@ describe('splitter of lines', () => {
     expect(linesOf('a\n', '\nb')).to.deep.equal(['a', '', 'b']);
   });
 
+  it('drops a byte order mark at the very start only', () => {
+    expect(decode(['\uFEFF1', '\uFEFF2\n', '\uFEFF3'].map((text) => encoder.encode(text))).lines).to.deep.equal([
+      '1\uFEFF2',
+      '\uFEFF3',
+    ]);
+  });
+
+  it('takes a line of a mebi of characters and 64 MiB in all, and nothing above', () => {
+    const line = new Uint8Array(1024 * 1024).fill(0x78);
+    const short = Uint8Array.from(line).fill(0x0a, -1);
+    expect(decode([line]).failure).to.equal(undefined);
+    expect(decode([line, Uint8Array.of(0x78)]).failure).to.equal('a line is longer than 1048576 characters');
+    const { splitter, lines } = split();
+    for (let mebi = 0; mebi < 64; mebi += 1) splitter.push(short);
+    expect([lines.length, splitter.failure]).to.deep.equal([64, undefined]);
+    splitter.push(Uint8Array.of(0x78));
+    expect(splitter.failure?.message).to.equal('the answer is longer than 67108864 bytes');
+  });
+
   it('counts the pieces of a line together, and of each line anew, and takes what is just as long as allowed', () => {
     const limits = { charsMax: 6, bytesMax: 20 };
     const cut = (...texts: string[]) =>

@@ -131,7 +131,23 @@ describe('a text call that stops at strings', () => {
       expect(endOf(call.parts)).to.deep.include({ sequence: 'STOP' });
       expect(call.thrown).to.equal(undefined);
     });
+
+    it(`ends the block of ${how} where the match is all of it and a failure comes with it`, async () => {
+      const broken = playing([START, OPEN, delta('STOP')], upstreamError('server'));
+      const call = await stage.call({ routes: [broken], live, request: { stops: ['STOP', 'STOPS'] } });
+      const types = call.parts.map(({ type }) => type);
+      expect(types).to.deep.equal(['usage', 'start', 'block-start', 'block-end', 'usage', 'finish', 'billing']);
+    });
   }
+
+  it('misses no counts that would have come after the match', async () => {
+    const call = await stage.call({
+      routes: [playing([START, OPEN, delta('one STOP')])],
+      request: { stops: ['STOP'] },
+    });
+    expect([call.charge?.usage, call.warnings]).to.deep.equal([usageJson(5, 2), []]);
+    expect(call.notes).not.to.have.property('doubt');
+  });
 
   it('charges what the upstream reports, where that is more', async () => {
     const call = await stage.call({

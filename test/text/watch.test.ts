@@ -1,3 +1,4 @@
+import { mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createWatch, type Watch, type WatchOptions } from '../../lib/text/watch.ts';
@@ -209,6 +210,19 @@ describe('watch', () => {
     });
     await sleep(80);
     expect(timeouts).to.deep.equal([]);
+  });
+
+  it('beats every fifteen seconds, and gives three after the terminal signal, if nothing else is set', () => {
+    const timer = mock.method(globalThis, 'setTimeout');
+    try {
+      start({});
+      watch.finished();
+      const [beat, end] = timer.mock.calls.map(({ arguments: [, ms = 0] }) => ms);
+      expect(beat).to.be.within(14_500, 15_000);
+      expect(end).to.be.within(2_500, 3_000);
+    } finally {
+      timer.mock.restore();
+    }
   });
 
   it('takes the longest times that can be set', async () => {
