@@ -29,6 +29,8 @@ export interface VideoEngineOptions {
   readonly health: RouteHealth;
   readonly log: { warn(fields: object, message: string): void };
   readonly onAttempt?: OnAttempt | undefined;
+  /** How long an answer waits for the store to record that the upstream has started. */
+  readonly notedMsMax?: number;
 }
 
 export interface VideoStart {
@@ -54,12 +56,12 @@ export interface VideoEngine {
   stop(): void;
 }
 
-/** How long an answer waits for the store to record that the upstream has started. */
-const NOTED_WITHIN_MS = 4800;
+const NOTED_MS_MAX = 4800;
 const AGAIN_MS = { first: 50, most: 2000 };
 
 export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
   const { jobs, ledger, worker, ownerId, leaseMs, deadlineMs, clock, timeouts, health, log, onAttempt } = options;
+  const { notedMsMax = NOTED_MS_MAX } = options;
   const stopping = new AbortController();
 
   async function start(request: VideoStart, context: CallContext): Promise<VideoStarted> {
@@ -75,7 +77,7 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
       if (ending.type !== 'finish') throw await giveBack(made.job, reasonOf(ending));
       const begun = begin(made.job, ending.result);
       noted = begun;
-      const outcome = await Promise.race([begun, sleep(NOTED_WITHIN_MS, undefined, { ref: false })]).catch((error) => {
+      const outcome = await Promise.race([begun, sleep(notedMsMax, undefined, { ref: false })]).catch((error) => {
         throw fault('store_unavailable', { unconfirmed: true }, error);
       });
       // Another process considered this one dead and has refunded the charge.

@@ -45,7 +45,6 @@ export function submit(submission: Submission): Promise<Ending<VideoRef>> {
       try {
         await reroute(route.upstream);
       } catch (error) {
-        inDoubt = true;
         return failed(error);
       }
       try {

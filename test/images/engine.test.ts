@@ -3,7 +3,8 @@
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import { type CallContext, GONE } from '../../lib/call/context.ts';
-import { createRouteHealth } from '../../lib/call/health.ts';
+import type { Ending } from '../../lib/call/ending.ts';
+import { createRouteHealth, type RouteHealth } from '../../lib/call/health.ts';
 import { createPaidCalls } from '../../lib/call/paid.ts';
 import type { ImageModel, Route } from '../../lib/catalog/model.ts';
 import { type Fault, fault } from '../../lib/faults.ts';
@@ -63,11 +64,15 @@ describe('image engine', () => {
     readonly keep?: Keep;
     readonly controller?: AbortController;
     readonly totalTimeoutMs?: number;
+    readonly health?: RouteHealth;
     readonly order?: Partial<ImageOrder>;
   }
 
   async function run(routes: readonly Make[], options: Options = {}) {
     const { keep = async () => STORED, controller = new AbortController(), totalTimeoutMs = 5000 } = options;
+    const { health = createRouteHealth() } = options;
+    const attempts: string[] = [];
+    const onAttempt = (upstream: string, { type }: Ending) => void attempts.push(`${upstream} ${type}`);
     const asked: ImageCall[] = [];
     const kept: KeepRequest[] = [];
     const notes: Record<string, unknown> = {};
@@ -100,7 +105,7 @@ describe('image engine', () => {
     const log = { debug() {}, warn() {}, error() {}, note: (fields: object) => void Object.assign(notes, fields) };
     const context: CallContext = { requestId, accountId: wallet, keyId: 'key', signal, onFirst() {}, log };
     const paidCalls = createPaidCalls(ledger);
-    const engine = createImageEngine({ paidCalls, results, totalTimeoutMs, health: createRouteHealth() });
+    const engine = createImageEngine({ paidCalls, results, totalTimeoutMs, health, onAttempt });
     const order: ImageOrder = { kind: 'edit', model, call: { prompt: 'a hill', images: [] }, ...options.order };
     const [answer, thrown] = await engine.run(order, context).then(
       (value) => [value, undefined] as const,
@@ -109,7 +114,7 @@ describe('image engine', () => {
     expect(getEventListeners(signal, 'abort')).to.have.length(0);
     const charge = await store.real.ledger.charge(requestId);
     const { charged, held } = await store.read(wallet);
-    return { answer, thrown, asked, kept, notes, charge, charged, held };
+    return { answer, thrown, asked, attempts, kept, notes, charge, charged, held };
   }
 
   it('holds the price while the upstream works, and charges one picture once it is kept', async () => {
@@ -181,6 +186,13 @@ describe('image engine', () => {
     };
     const second = await run([makes, makes], { keep });
     expect([second.asked.length, second.charged]).to.deep.equal([2, 2n * PRICE]);
+  });
+
+  it('asks the routes in the order that their health gives them, and tells how each attempt ended', async () => {
+    const inOrder: RouteHealth['inOrder'] = ({ routes }) => [...routes].reverse();
+    const health = { ...createRouteHealth(), inOrder };
+    const { attempts } = await run([makes, fails(upstreamFault('server', 'no'))], { health });
+    expect(attempts).to.deep.equal(['up-1 error', 'up-0 finish']);
   });
 
   it('returns the price when our store does not take the picture, and asks nobody else', async () => {

@@ -1,4 +1,5 @@
 // The loop over due rows: what it claims, keeps, works on and lets go, with a store that a test answers for.
+import { mock } from 'node:test';
 import { expect } from 'chai';
 import { createLeaseLoop, type LeaseLoop } from '../../lib/jobs/lease-loop.ts';
 import type { JobClaim, JobRenewal } from '../../lib/store/ports/jobs.ts';
@@ -20,6 +21,7 @@ const NOW = 1_000_000;
 
 describe('a loop over due rows', () => {
   let claims: JobClaim[];
+  let claimedAt: number[];
   let renewals: JobRenewal[];
   let works: Work[];
   let errors: unknown[];
@@ -33,7 +35,7 @@ describe('a loop over due rows', () => {
   let loop: LeaseLoop;
 
   beforeEach(() => {
-    [claims, renewals, works, errors, due, keeps, now, trusts] = [[], [], [], [], [], true, NOW, true];
+    [claims, claimedAt, renewals, works, errors, due, keeps, now, trusts] = [[], [], [], [], [], [], true, NOW, true];
     gate = undefined;
     loop = makeLoop(LEASE_MS);
   });
@@ -49,6 +51,7 @@ describe('a loop over due rows', () => {
       store: {
         claim: async (claim) => {
           claims.push(claim);
+          claimedAt.push(performance.now());
           await gate;
           const found = due.shift() ?? [];
           if (found instanceof Error) throw found;
@@ -154,6 +157,34 @@ describe('a loop over due rows', () => {
     works[0]?.end(new Error('broken'));
     await until(() => loop.open() === 0 && claims.length === 3);
     expect(errors.map((error) => `${error}`)).to.deep.equal(['Error: the store is gone', 'Error: broken,j0']);
+    // A third of a lease later: a store that is gone is not asked all the time.
+    const [failed = 0, next = 0] = claimedAt;
+    expect(next - failed).to.be.at.least(LEASE_MS / 3 - 5);
+  });
+
+  it('makes one claim at a time, whatever becomes due', async () => {
+    const answer = Promise.withResolvers<void>();
+    gate = answer.promise;
+    loop.start();
+    await until(() => claims.length === 1);
+    loop.expect('j1', now + 1);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(claims).to.have.length(1);
+    answer.resolve();
+    await until(() => claims.length === 2);
+  });
+
+  it('claims every five seconds however long a lease is, and keeps no process alive', async () => {
+    loop = makeLoop(600_000);
+    const timer = mock.method(globalThis, 'setTimeout');
+    loop.start();
+    await new Promise((resolve) => setImmediate(resolve));
+    await until(() => claims.length === 1);
+    await new Promise((resolve) => setImmediate(resolve));
+    timer.mock.restore();
+    const pauses = timer.mock.calls.filter(({ arguments: [, ms = 0] }) => ms > 1000 && ms <= 600_000);
+    expect(pauses.map(({ arguments: [, ms] }) => ms)).to.deep.equal([5000]);
+    expect(pauses.map(({ result }) => result?.hasRef())).to.deep.equal([false]);
   });
 
   it('wakes for a row that is due sooner than its next look, and forgets one that another process took', async () => {
@@ -195,7 +226,12 @@ describe('a loop over due rows', () => {
     due = [rows(2)];
     loop.start();
     await until(() => claims.length === 1);
-    const stopping = loop.stop();
+    let isOver = false;
+    const stopping = loop.stop().then(() => {
+      isOver = true;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(isOver, 'while the store works on a claim').to.equal(false);
     answer.resolve();
     await stopping;
     expect(works).to.have.length(0);

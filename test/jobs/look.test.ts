@@ -1,4 +1,5 @@
 // What one poll of a job finds, what is said of it, and how long the next has to wait.
+import { mock } from 'node:test';
 import { expect } from 'chai';
 import type { Catalog } from '../../lib/catalog/catalog.ts';
 import { createLook, type Found, type Sight } from '../../lib/jobs/look.ts';
@@ -35,8 +36,8 @@ function counted() {
 describe('a look at a job', () => {
   /** Of the clock. */
   let atMs = 0;
-  const told: { found: [string, Found][]; warned: string[]; alerted: string[]; kept: object[] } = {
-    ...{ found: [], warned: [], alerted: [], kept: [] },
+  const told: { found: [string, Found][]; warned: string[]; alerted: string[]; alerts: object[]; kept: object[] } = {
+    ...{ found: [], warned: [], alerted: [], alerts: [], kept: [] },
   };
   beforeEach(() => {
     atMs = 5_000_000;
@@ -61,14 +62,17 @@ describe('a look at a job', () => {
       log: {
         debug: () => undefined,
         warn: (_fields, message) => void told.warned.push(message),
-        error: (_fields, message) => void told.alerted.push(message),
+        error: (fields, message) => {
+          told.alerts.push(fields);
+          told.alerted.push(message);
+        },
       },
       ...waits,
       now: () => atMs,
       onPoll: (upstream, found) => void told.found.push([upstream, found]),
     });
-    return (more: Partial<Job> = {}): Promise<Sight> =>
-      look({ ref: '{"id":"there"}', ...JOB, ...more } as Job, new AbortController().signal);
+    return (more: Partial<Job> = {}, { signal } = new AbortController()): Promise<Sight> =>
+      look({ ref: '{"id":"there"}', ...JOB, ...more } as Job, signal);
   }
   const failing =
     (kind: UpstreamFaultKind, facts = {}) =>
@@ -159,7 +163,47 @@ describe('a look at a job', () => {
     await refused();
     await refused();
     expect(told.alerted).to.deep.equal(['an upstream refuses our key']);
+    expect(told.alerts).to.deep.equal([{ alert: 'upstream', job: 'job', upstream: 'up', kind: 'auth' }]);
     expect(told.warned).to.have.length(2);
+  });
+
+  it('says a reason of each kind, and of each upstream', async () => {
+    const kinds: UpstreamFaultKind[] = ['timeout', 'network'];
+    const poll = () => failing(kinds[0] ?? 'server')();
+    const models = [{ id: 'film', type: 'video', routes: [routeTo(poll), routeTo(poll, 'far')] }];
+    const look = open({ poll, models });
+    await look();
+    await look({ upstream: 'far' });
+    expect(told.warned).to.have.length(2);
+    kinds.shift();
+    await look();
+    expect(told.warned).to.have.length(3);
+  });
+
+  it('says nothing of a poll, or of a result, that ends because the worker does', async () => {
+    for (const at of ['poll', 'keep'] as const) {
+      const ending = new AbortController();
+      const end = async () => {
+        ending.abort('stopped');
+        throw upstreamFault('network', 'closed');
+      };
+      const finish = async () => ({ status: 'completed', result: RESULT }) as const;
+      const look = open(at === 'poll' ? { poll: end } : { poll: finish, keep: end });
+      expect(await look({}, ending).catch((reason: unknown) => reason), at).to.equal('stopped');
+    }
+    expect([told.warned, told.found]).to.deep.equal([[], [['up', 'completed']]]);
+  });
+
+  it('gives a poll half a minute, and a result that is missing a whole one, if nothing else is set', async () => {
+    const timeout = mock.method(AbortSignal, 'timeout');
+    const look = open({ poll: async () => ({ status: 'processing', lacksResult: true }) });
+    await look();
+    expect(timeout.mock.calls.map(({ arguments: [ms] }) => ms)).to.deep.equal([30_000]);
+    timeout.mock.restore();
+    atMs += 59_999;
+    expect((await look()).kind).to.equal('unfinished');
+    atMs += 1;
+    expect((await look()).kind).to.equal('failed');
   });
 
   describe('whose result cannot be stored', () => {

@@ -20,11 +20,15 @@ interface Case {
   /** What the store says to changes, and the ledger to refunds. */
   readonly changed?: string;
   readonly refund?: string;
+  readonly pollMs?: number;
+  /** How many others this process expects. */
+  readonly others?: number;
 }
 
 /** A worker that claims one job, and all that it then asks for. */
-async function workOn({ job = {}, sight = OPEN, changed = 'done', refund = 'refunded' }: Case) {
-  const told = { looks: 0, changes: [] as object[], refunds: [] as object[], ended: [] as unknown[] };
+async function workOn({ job = {}, sight = OPEN, changed = 'done', refund = 'refunded', ...more }: Case) {
+  const { pollMs = 1000, others = 0 } = more;
+  const told = { looks: 0, firstLook: 0, changes: [] as object[], refunds: [] as object[], ended: [] as unknown[] };
   const claimed = [{ ...JOB, ...job } as Job];
   let isOver = false;
   const options = {
@@ -50,15 +54,17 @@ async function workOn({ job = {}, sight = OPEN, changed = 'done', refund = 'refu
       told.looks += 1;
       return sight;
     },
-    ...{ ownerId: 'me', leaseMs: 150, pollMs: 1000, clock: { now: () => AT, trusts: () => true } },
+    ...{ ownerId: 'me', leaseMs: 150, pollMs, clock: { now: () => AT, trusts: () => true } },
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
     onEnd: (ended: Job, how: string, ms: number) => told.ended.push([ended.id, how, ms]),
     random: () => 0.5,
   };
   const worker = createWorker(options as unknown as WorkerOptions);
+  for (let other = 0; other < others; other += 1) worker.expect(`other_${other}`, AT + 3_600_000);
   worker.start();
   await until(async () => isOver);
   await worker.stop();
+  told.firstLook = worker.firstLook() - AT;
   return told;
 }
 
@@ -81,6 +87,21 @@ describe('a worker', () => {
     expect(later.changes).to.deep.equal([{ ...advance, shown: 'queued', progress: 7, dueAt: AT + 9000 }]);
     const failed = await workOn({ sight: { ...OPEN, failed: true } });
     expect(failed.changes).to.deep.equal([{ ...advance, shown: 'queued', progress: 7, dueAt: AT + 2000 }]);
+  });
+
+  it('looks less often at a job that is old, and where many are open', async () => {
+    const old = await workOn({ job: { createdAt: AT - 80_000 } });
+    expect(old.changes).to.deep.equal([{ ...advance, shown: 'queued', progress: 7, dueAt: AT + 10_000 }]);
+    const many = await workOn({ others: 199 });
+    expect(many.changes).to.deep.equal([{ ...advance, shown: 'queued', progress: 7, dueAt: AT + 6000 }]);
+    expect(many.firstLook).to.equal(6000);
+  });
+
+  it('expects a job again once the store has its next look, now or before', async () => {
+    for (const [changed, others] of Object.entries({ done: 1, exists: 1, stale: 0 })) {
+      // Each that is expected puts the first look at another off.
+      expect((await workOn({ changed, pollMs: 10 })).firstLook, changed).to.equal(Math.max(10, 30 * others));
+    }
   });
 
   it('ends at the deadline what is not finished, and not before', async () => {

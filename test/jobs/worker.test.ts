@@ -86,13 +86,14 @@ describe('worker', () => {
     expect(stage.kept[0]).to.include({ ...kept, proxy: 'http://proxy.example:3128' });
     expect(await jobOf(id)).to.include({ progress: 100, owner: null, dueAt: null });
     expect([stage.ended, await balance()]).to.deep.equal([['completed'], FULL - PRICE]);
+    expect(stage.found).to.deep.equal(['up-0 completed']);
   });
 
-  const steps: Readonly<Record<string, Parameters<FaultyStore['next']>[0]>> = {
-    'a claim': 'jobs.claim',
-    'what a look has found': 'jobs.change',
+  const steps: Readonly<Record<string, readonly [Parameters<FaultyStore['next']>[0], said: string]>> = {
+    'a claim': ['jobs.claim', 'could not claim the jobs that are due'],
+    'what a look has found': ['jobs.change', 'could not process a job'],
   };
-  for (const [what, call] of Object.entries(steps)) {
+  for (const [what, [call, said]] of Object.entries(steps)) {
     for (const [how, fails] of Object.entries(WAYS)) {
       it(`goes on when ${what} ${how}`, async () => {
         let looks = 0;
@@ -104,8 +105,13 @@ describe('worker', () => {
         const { id } = await stage.begin(wallet);
         faulty.next(call, fails);
         stage.worker.start();
-        await ends(id, 'completed');
-        expect([stage.ended, await balance()]).to.deep.equal([['completed'], FULL - PRICE]);
+        await until(() => stage.ended.length > 0);
+        expect([await phase(id), stage.ended, await balance()]).to.deep.equal([
+          'completed',
+          ['completed'],
+          FULL - PRICE,
+        ]);
+        expect(stage.logged).to.include.members([said, 'a job has completed']);
       });
     }
   }

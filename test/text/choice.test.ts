@@ -126,6 +126,19 @@ describe('choice of the model', () => {
     });
   }
 
+  it('judges what was asked for, not the exchange with tools that follows it', () => {
+    const request = ask(PROMPTS.heavy);
+    const call = { type: 'tool-call', id: 'call_1', name: 'find', json: '{}' } as const;
+    const result = { type: 'tool-result', id: 'call_1', content: [{ type: 'text', text: 'found' }] } as const;
+    const talk = [
+      ...request.messages,
+      { role: 'assistant', content: [call] },
+      { role: 'user', content: [result] },
+    ] as unknown as TextRequest['messages'];
+    const { smart } = chooseModel(catalogOf(), { ...request, messages: talk, hasCalls: true });
+    expect(smart).to.deep.equal(route(request));
+  });
+
   it('cuts the score by the thresholds of the catalog', () => {
     const tierAt = (thresholds: { standard: number; heavy: number }, prompt: string) => {
       const { model, smart } = chooseModel(catalogOf({ ...TIERS, thresholds }), ask(prompt));

@@ -128,12 +128,35 @@ describe('video engine', () => {
     });
   });
 
-  it('gives the price back when the service ends the call', async () => {
-    const controller = new AbortController();
-    setTimeout(() => controller.abort(fault('shutting_down')), 30);
-    const { thrown, job } = await open({ starts: [deaf, accepts] }).begin(wallet, { controller });
-    expect(thrown.message).to.equal('The service is restarting. Charge refunded.');
-    expect([job?.phase, await balance(), stage.asked]).to.deep.equal(['failed', FULL, [1, 0]]);
+  describe('when the service ends the call', () => {
+    const closes: VideoProvider['start'] = (_call, signal) =>
+      new Promise((_resolve, reject) =>
+        signal.addEventListener('abort', () => reject(upstreamFault('network', 'closed'))),
+      );
+    for (const [name, start] of Object.entries({ 'does not notice': deaf, 'says that its connection broke': closes })) {
+      it(`gives the price back and says why, though the upstream ${name}`, async () => {
+        const controller = new AbortController();
+        const ends: VideoProvider['start'] = (call, signal) => {
+          setImmediate(() => controller.abort(fault('shutting_down')));
+          return start(call, signal);
+        };
+        const { thrown, job } = await open({ starts: [ends, accepts] }).begin(wallet, { controller });
+        expect(thrown.message).to.equal('The service is restarting. Charge refunded.');
+        expect(job).to.include({ phase: 'failed', error: 'The service is restarting.' });
+        expect([await balance(), stage.asked]).to.deep.equal([FULL, [1, 0]]);
+      });
+    }
+
+    it('while it is charged, gives the price back and asks nobody', async () => {
+      const controller = new AbortController();
+      faulty.next('ledger.apply', async (call) => {
+        controller.abort(fault('shutting_down'));
+        return call();
+      });
+      const { thrown, job } = await open().begin(wallet, { controller });
+      expect(thrown.message).to.equal('The service is restarting. Charge refunded.');
+      expect([job?.phase, await balance(), stage.asked]).to.deep.equal(['failed', FULL, [0]]);
+    });
   });
 
   describe('when the upstream', () => {
@@ -156,6 +179,7 @@ describe('video engine', () => {
   it('notes each route before it is asked, and looks at the one that has begun it', async () => {
     const { thrown, job } = await open({ starts: [refusing, refusing, accepts] }).begin(wallet);
     expect([thrown, stage.asked]).to.deep.equal([undefined, [1, 1, 1]]);
+    expect(stage.attempts).to.deep.equal(['up-0 error', 'up-1 error', 'up-2 finish']);
     expect(job).to.include({ upstream: 'up-2', phase: 'running', version: 4 });
   });
 

@@ -50,6 +50,8 @@ export interface VideoStage extends Videos {
   readonly polled: VideoRef[];
   readonly kept: KeepRequest[];
   readonly attempts: string[];
+  /** What each poll has found. */
+  readonly found: string[];
   readonly ended: string[];
   readonly logged: string[];
   /** Whether those whose lease is over may be taken for dead. */
@@ -74,7 +76,7 @@ export function openStage(faulty: FaultyStore, ownerId: string, behaviour: Behav
   const { startWithinMs = 5000 } = behaviour;
   const { store, real } = faulty;
   const seen = { asked: starts.map(() => 0), polled: [] as VideoRef[], kept: [] as KeepRequest[] };
-  const told = { attempts: [] as string[], ended: [] as string[], logged: [] as string[] };
+  const told = { attempts: [] as string[], found: [] as string[], ended: [] as string[], logged: [] as string[] };
   const say = (_fields: object, message: string) => void told.logged.push(message);
   const log = { debug: () => undefined, info: say, warn: say, error: say };
   const ledger = createLedger({ store, ownerId, leaseMs: LEASE_MS, log, answerWithinMs: 300, ...behaviour.ledger });
@@ -112,7 +114,7 @@ export function openStage(faulty: FaultyStore, ownerId: string, behaviour: Behav
     log,
     metrics: {
       onAttempt: (upstream: string, { type }: Ending) => void told.attempts.push(`${upstream} ${type}`),
-      onPoll: () => undefined,
+      onPoll: (upstream, found) => void told.found.push(`${upstream} ${found}`),
       onJobEnd: (_job, how) => void told.ended.push(how),
     },
   });

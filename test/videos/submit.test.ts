@@ -1,8 +1,11 @@
-// Which failures of a submission are a certain no: only after those another route may be asked.
+// Which failures of a submission are a certain no: only after those another route may be asked, within the time of all.
+import { mock } from 'node:test';
 import { expect } from 'chai';
-import type { FaultFacts, UpstreamFaultKind } from '../../lib/plugin/contract.ts';
+import { createRouteHealth } from '../../lib/call/health.ts';
+import type { Route } from '../../lib/catalog/model.ts';
+import type { FaultFacts, UpstreamFaultKind, VideoProvider } from '../../lib/plugin/contract.ts';
 import { upstreamFault } from '../../lib/plugin/fault.ts';
-import { isRefusal } from '../../lib/videos/submit.ts';
+import { isRefusal, type Submission, submit } from '../../lib/videos/submit.ts';
 
 describe('a submission that failed', () => {
   const rows: readonly [UpstreamFaultKind, FaultFacts, boolean][] = [
@@ -36,5 +39,40 @@ describe('a submission that failed', () => {
   it('is in doubt when a plugin breaks', () => {
     expect(isRefusal(new TypeError('x is not a function'))).to.equal(false);
     expect(isRefusal('no')).to.equal(false);
+  });
+});
+
+describe('a submission', () => {
+  afterEach(() => mock.restoreAll());
+
+  async function submitTo(start: VideoProvider['start'], timeouts: Submission['timeouts']) {
+    const routes = ['a', 'b', 'c'].map((upstream) => {
+      return { upstream, key: upstream, model: 'm', options: {}, provider: { video: { start } } } as unknown as Route;
+    });
+    const asked: string[] = [];
+    const log = { debug: () => undefined, warn: () => undefined, error: () => undefined, note: () => undefined };
+    const ending = await submit({
+      ...{ routes, health: createRouteHealth(), timeouts, call: {} as Submission['call'] },
+      context: { signal: new AbortController().signal, log },
+      reroute: async (upstream) => void asked.push(upstream),
+    });
+    return { asked, code: ending.type === 'error' ? ending.fault.data?.code : ending.type };
+  }
+
+  it('waits for one upstream no longer than its time, whatever the time of all', async () => {
+    const deaf = () => new Promise<never>(() => undefined);
+    const timeouts = { firstTokenTimeoutMs: 10, totalTimeoutMs: 3_600_000 };
+    expect(await submitTo(deaf, timeouts)).to.deep.equal({ asked: ['a'], code: 'upstream_timeout' });
+  });
+
+  it('asks on until the time of all is over', async () => {
+    let at = 0;
+    mock.method(performance, 'now', () => at);
+    const refuse: VideoProvider['start'] = async () => {
+      at += 60_000;
+      throw upstreamFault('rate', 'no', { status: 429 });
+    };
+    const timeouts = { firstTokenTimeoutMs: 50_000, totalTimeoutMs: 100_000 };
+    expect(await submitTo(refuse, timeouts)).to.deep.equal({ asked: ['a', 'b'], code: 'upstream_failed' });
   });
 });

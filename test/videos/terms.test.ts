@@ -151,14 +151,15 @@ describe('terms', () => {
   });
 
   it('has the labels of its routes where one price is for all', () => {
-    const routes = [{ options: { resolutions: { '720p': 'std', '1080p': 'pro' } } }] as unknown as VideoModel['routes'];
+    const options = [{ resolutions: { '720p': 'std', '1080p': 'pro' } }, { resolutions: { '1080p': 'hd' } }, {}];
+    const routes = options.map((each) => ({ options: each })) as unknown as VideoModel['routes'];
     const model = modelOf(EACH, { routes });
     expect(terms(model, {}).asked.resolution).to.equal('1080p');
     expect(terms(model, { resolution: '720p' })).to.nested.include({
       'asked.resolution': '720p',
       'price.option': null,
     });
-    expect(() => terms(model, { resolution: '4k' })).to.throw('only 720p, 1080p');
+    expect(() => terms(model, { resolution: '4k' })).to.throw('only 720p, 1080p.');
   });
 
   it('offers the aspects of the model, the nearest of them by default', () => {
