@@ -1,7 +1,7 @@
 // What running calls have used above their holds: it will be charged, so new holds on the wallet must leave it alone.
 import type { Micro } from '../money/money.ts';
 
-/** How much a running call has used above its hold so far. */
+/** How much a running call has used above its hold so far; never negative. */
 export type Overshoot = () => Micro;
 
 /** The calls of this process whose money is not settled yet. */
@@ -25,10 +25,7 @@ export function createRunningCalls(): RunningCalls {
     },
     overshoot(wallet) {
       let sum = 0n;
-      for (const overshoot of wallets.get(wallet) ?? []) {
-        const more = overshoot();
-        if (more > 0n) sum += more;
-      }
+      for (const overshoot of wallets.get(wallet) ?? []) sum += overshoot();
       return sum;
     },
   };

@@ -32,7 +32,7 @@ export function createStops(strings: readonly string[]): Stops {
       if (part.type === 'block-start') isText = part.block.type === 'text';
       if (part.type === 'block-delta' && isText) take(part, passed);
       else {
-        if (part.type === 'block-start' || part.type === 'block-end') release(passed);
+        if (part.type === 'block-end') release(passed);
         passed.push(part);
       }
       matched = matcher?.matched;

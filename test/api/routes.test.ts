@@ -19,7 +19,7 @@ import { build, catalogOf } from '../catalog/folder.ts';
 import { newMedia, piecesOf } from '../contract/store/media.ts';
 import { PNG } from '../media/pictures.ts';
 
-const DAY_MS = 24 * 3600 * 1000;
+const HOUR_MS = 3600 * 1000;
 
 const UPSTREAM = { upstream: 'up', routes: 3, routesOpen: 1, keys: { keys: 9, limited: 4, refused: 3 } };
 
@@ -81,7 +81,7 @@ describe('an endpoint that only reads', () => {
     send(`http://127.0.0.1:${http.server.info.port}${path}`, { key: 'any' });
 
   describe('/media', () => {
-    const keep = () => opened.real.media.write(newMedia({ expiresAt: Date.now() + DAY_MS }), piecesOf(PNG));
+    const keep = () => opened.real.media.write(newMedia({ expiresAt: Date.now() + 24 * HOUR_MS }), piecesOf(PNG));
     const failures: readonly (readonly [name: string, error: unknown, status: number])[] = [
       ['is a 503 when the store does not answer', new StoreError('down', 'no'), 503],
       ['is a 404 when the file is gone', new StoreError('gone', 'no', undefined, 'batch'), 404],
@@ -112,13 +112,19 @@ describe('an endpoint that only reads', () => {
         prices: '{}',
         usage: '{}',
       } as const;
-      for (const [days, rub] of [
-        [31, 100n],
-        [29, 20n],
+      for (const [hours, rub] of [
+        [30 * 24 + 1, 100n],
+        [30 * 24 - 1, 20n],
         [0, 3n],
       ] as const) {
-        const at = Date.now() - days * DAY_MS;
-        await opened.apply({ kind: 'charge', ...charge, at, chargeId: `${account}-${days}`, amount: rub * 1_000_000n });
+        const at = Date.now() - hours * HOUR_MS;
+        await opened.apply({
+          kind: 'charge',
+          ...charge,
+          at,
+          chargeId: `${account}-${hours}`,
+          amount: rub * 1_000_000n,
+        });
       }
       const { json } = await ask(PATH);
       expect(json).to.include({ balance_rub: 877, topped_up_total_rub: 1000, spent_30d_rub: 23 });

@@ -230,12 +230,14 @@ describe('smart', () => {
   });
 
   it('leaves tier and score in the log, and nothing of the request', async () => {
-    const reply = await call(CHAT, `${PROMPTS.heavy} for my secret sauce`);
+    const prompt = `${PROMPTS.heavy} for my secret sauce`;
+    const reply = await call(CHAT, prompt);
     const id = String(reply.headers['x-request-id']);
     const lines = () => readFileSync(`${gateway.folder}/log`, 'utf8').split('\n');
     const line = () => lines().find((text) => text.includes(id) && text.includes('smart_tier'));
     await until(() => line() !== undefined);
-    expect(JSON.parse(line() ?? '')).to.include({ model: 'big', smart_tier: 'heavy' });
+    const { score } = routingOf(prompt);
+    expect(JSON.parse(line() ?? '')).to.include({ model: 'big', smart_tier: 'heavy', smart_score: score });
     expect(lines().join()).not.to.contain('secret sauce');
   });
 });
