@@ -80,6 +80,12 @@ describe('idempotency keys', () => {
   const post = (path: string, body: unknown, { key } = account, headers: object = header()) =>
     send(gateway.url + path, { key, body, headers: headers as Record<string, string> });
   const charges = () => gateway.store.ledger.charges(account.id, { limit: 10 });
+  /** Whether a repeat of the running call has a reply to wait for. */
+  async function isAwaited(): Promise<boolean | undefined> {
+    const [running] = await charges();
+    const repeats = await gateway.store.idempotency.page({ limit: 10_000 });
+    return repeats.find(({ charge }) => charge === running?.id)?.awaited;
+  }
   const told = ({ status: code, headers, json }: Reply) => [
     ...[code, headers['x-should-retry'], json.error.type, json.error.code ?? json.type],
     ...[json.error.message, headers['retry-after']],
@@ -156,6 +162,19 @@ describe('idempotency keys', () => {
         expect((await post(path, ask('other'))).status).to.equal(422);
         finish();
         await expectReplayed(await first, () => post(path, ask('hi')));
+      });
+
+      it('has a reply to wait for while it runs, unless it is a stream', async () => {
+        for (const stream of [false, true]) {
+          const { behaviour, finish } = chatHeld();
+          upstream.behave(behaviour);
+          const called = upstream.nextCall();
+          const first = post(path, ask('hi', { stream }), account, header(`running ${keys} ${stream}`));
+          await called;
+          expect(await isAwaited(), `stream ${stream}`).to.equal(!stream);
+          finish();
+          await first;
+        }
       });
 
       it('names the charge of a stream, which is not kept', async () => {
@@ -273,6 +292,20 @@ describe('idempotency keys', () => {
     it('makes one once', async () => {
       const body = { model: 'draw', prompt: 'a red square' };
       await expectReplayed(await post(GENERATIONS, body), () => post(GENERATIONS, body));
+    });
+
+    it('has a reply to wait for while one is made', async () => {
+      const { promise: mayGo, resolve: go } = Promise.withResolvers<void>();
+      upstream.behave(async (exchange) => {
+        await mayGo;
+        await pictureAnswer(PNG)(exchange);
+      });
+      const called = upstream.nextCall();
+      const first = post(GENERATIONS, { model: 'draw', prompt: 'a red square' });
+      await called;
+      expect(await isAwaited()).to.equal(true);
+      go();
+      expect((await first).status).to.equal(200);
     });
 
     it('edits one once', async () => {

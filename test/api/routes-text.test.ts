@@ -1,0 +1,131 @@
+// What a text call holds of the process while it runs, and who may still make it once its request is there.
+import { expect } from 'chai';
+import type { Holders } from '../../lib/accounts/holders.ts';
+import { registerAuth } from '../../lib/api/auth.ts';
+import { type BodyParser, createBodyParser } from '../../lib/api/body-parser.ts';
+import { textRoutes } from '../../lib/api/routes/text.ts';
+import type { Services } from '../../lib/api/services.ts';
+import { createSolvent } from '../../lib/api/solvent.ts';
+import { fault } from '../../lib/faults.ts';
+import { createBudget } from '../../lib/http/budget.ts';
+import { createLiveCalls } from '../../lib/http/context.ts';
+import { NO_LIMITS } from '../../lib/money/key-limits.ts';
+import type { KeyHolder } from '../../lib/store/ports/keys.ts';
+import type { TextEngine } from '../../lib/text/engine.ts';
+import { ask, DIALECTS, send, until } from '../../testkit/client.ts';
+import { type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
+import { openTestHttp, type TestHttp } from '../../testkit/http.ts';
+import { build, catalogOf, TEXT } from '../catalog/folder.ts';
+
+const MIB = 1024 * 1024;
+/** Parsed beside the thread that serves everybody. */
+const LONG = 'x'.repeat(300_000);
+const RUB = 1_000_000n;
+const CATALOG = catalogOf({
+  models: [TEXT, { ...TEXT, id: 'cheap', price: { input: '1', output: '1' } }],
+  smart: { lite: ['cheap'], standard: ['text-1'], heavy: ['text-1'] },
+});
+
+describe('the text endpoints', () => {
+  let opened: FaultyStore;
+  let http: TestHttp;
+  let parser: BodyParser;
+  let rich: string;
+  /** Has one rouble. */
+  let poor: string;
+  let account: string;
+  /** The holder of the key when the request has been read. */
+  let later: KeyHolder | undefined;
+  const calls = createLiveCalls();
+  const budget = createBudget({ bytesMax: MIB, ownerBytesMax: MIB });
+  /** For each call: bytes held before and after its request is spent, and how many calls stream. */
+  const seen: number[][] = [];
+  const holder = () => ({ id: 'key', name: 'mine', account, accountStatus: 'active', limits: NO_LIMITS }) as KeyHolder;
+
+  before(async () => {
+    opened = await openFaultyStore();
+    [rich, poor] = [await opened.wallet(), await opened.wallet()];
+    const all = { chargeId: 'all', key: 'key', chargeKind: 'text', model: 'm', prices: '{}', usage: '{}' } as const;
+    await opened.apply({ kind: 'charge', wallet: poor, at: Date.now(), amount: 999n * RUB, ...all });
+    parser = createBodyParser();
+    const holders: Pick<Holders, 'find' | 'again' | 'used'> = {
+      find: holder,
+      again: () => later,
+      used: () => undefined,
+    };
+    const run: TextEngine['run'] = async (_request, context) => {
+      const held = budget.used();
+      context.onSpent?.();
+      seen.push([held, budget.used(), calls.countStreams()]);
+      throw fault('upstream_failed');
+    };
+    const limit = { name: 'any', perMinute: 100 };
+    const catalog = build(CATALOG);
+    const services = {
+      ...{ store: opened.store, holders, limiter: { hit: () => ({ allowed: true, retryAfterS: 1 }) }, calls, budget },
+      ...{
+        parser,
+        solvent: createSolvent(),
+        bodyLimits: {},
+        catalog: () => catalog,
+        text: { run },
+        clientStallMs: 1000,
+      },
+      ...{ limits: { generate: limit }, publicUrl: () => 'http://gateway.example' },
+    } as unknown as Services;
+    http = openTestHttp();
+    registerAuth(http.server, services);
+    http.server.route([...textRoutes(services)]);
+    await http.start();
+  });
+  beforeEach(() => {
+    seen.splice(0);
+    account = rich;
+    later = holder();
+  });
+  afterEach(() => until(() => calls.count() === 0));
+  after(async () => {
+    await http.close(async () => undefined);
+    await parser.close();
+    await opened.close();
+  });
+
+  const call = (path: string, text: string, more: object = {}) =>
+    send(`http://127.0.0.1:${http.server.info.port}${path}`, {
+      key: 'any',
+      body: ask(text, { model: 'text-1', ...more }),
+    });
+
+  for (const path of DIALECTS) {
+    it(`${path}: weigh a long text until no route can need it, and nothing for a short one`, async () => {
+      await call(path, 'hi');
+      await call(path, LONG);
+      expect(seen).to.deep.equal([
+        [0, 0, 0],
+        [LONG.length, 0, 0],
+      ]);
+    });
+
+    it(`${path}: refuse a long one that the wallet cannot pay, by the cheapest model that it may come to`, async () => {
+      account = poor;
+      expect((await call(path, LONG)).status).to.equal(402);
+      expect(seen).to.have.length(0);
+      await call(path, LONG, { model: 'smart' });
+      expect(seen).to.have.length(1);
+    });
+
+    it(`${path}: count as streams if they are, also in the log`, async () => {
+      await call(path, 'hi', { stream: true });
+      expect(http.notes().stream).to.equal(true);
+      await call(path, 'hi');
+      expect(http.notes().stream).to.equal(false);
+      expect(seen.map(([, , streams]) => streams)).to.deep.equal([1, 0]);
+    });
+
+    it(`${path}: are refused for a key that was revoked while the request came`, async () => {
+      later = undefined;
+      expect((await call(path, 'hi')).status).to.equal(401);
+      expect(seen).to.deep.equal([]);
+    });
+  }
+});
