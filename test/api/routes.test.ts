@@ -12,8 +12,8 @@ import { createLiveCalls } from '../../lib/http/context.ts';
 import { NO_LIMITS } from '../../lib/money/key-limits.ts';
 import type { KeyHolder } from '../../lib/store/ports/keys.ts';
 import { type Store, StoreError } from '../../lib/store/store.ts';
-import { type Reply, send, until } from '../../testkit/client.ts';
-import { type Behaviour, type FaultyStore, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
+import { open, type Reply, responseOf, send, until } from '../../testkit/client.ts';
+import { type Behaviour, type FaultyStore, makeGate, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
 import { openTestHttp, type TestHttp } from '../../testkit/http.ts';
 import { build, catalogOf } from '../catalog/folder.ts';
 import { newMedia, piecesOf } from '../contract/store/media.ts';
@@ -35,6 +35,7 @@ describe('an endpoint that only reads', () => {
   let account: string;
   let catalog: Catalog;
   let ping: Store['ping'];
+  let read: Store['media']['read'];
   const calls = createLiveCalls();
 
   before(async () => {
@@ -48,7 +49,11 @@ describe('an endpoint that only reads', () => {
     const limit = { name: 'any', perMinute: 100 };
     const services = {
       ...{
-        store: { ...opened.store, ping: () => ping() },
+        store: {
+          ...opened.store,
+          ping: () => ping(),
+          media: { ...opened.store.media, read: (...args: Parameters<typeof read>) => read(...args) },
+        },
         holders,
         limiter,
         cooldown: { waitOf: () => 0 },
@@ -69,6 +74,7 @@ describe('an endpoint that only reads', () => {
   beforeEach(async () => {
     account = await opened.wallet();
     [catalog, ping] = [build(catalogOf()), opened.real.ping];
+    read = opened.store.media.read;
   });
   // A client has its answer a moment before the call is over.
   afterEach(() => until(() => calls.count() === 0));
@@ -81,7 +87,8 @@ describe('an endpoint that only reads', () => {
     send(`http://127.0.0.1:${http.server.info.port}${path}`, { key: 'any' });
 
   describe('/media', () => {
-    const keep = () => opened.real.media.write(newMedia({ expiresAt: Date.now() + 24 * HOUR_MS }), piecesOf(PNG));
+    const keep = (bytes: Buffer = PNG) =>
+      opened.real.media.write(newMedia({ expiresAt: Date.now() + 24 * HOUR_MS }), piecesOf(bytes));
     const failures: readonly (readonly [name: string, error: unknown, status: number])[] = [
       ['is a 503 when the store does not answer', new StoreError('down', 'no'), 503],
       ['is a 404 when the file is gone', new StoreError('gone', 'no', undefined, 'batch'), 404],
@@ -98,6 +105,46 @@ describe('an endpoint that only reads', () => {
         }
       });
     }
+
+    it('closes the connection of a file that breaks off, and tells why in the log', async () => {
+      const { id } = await keep(Buffer.alloc(4096));
+      const begun = makeGate();
+      read = async function* () {
+        yield Buffer.alloc(1024);
+        await begun.opened;
+        throw new Error('the disk is gone');
+      };
+      const response = await responseOf(open(`http://127.0.0.1:${http.server.info.port}/media/${id}.png`));
+      expect(response.statusCode).to.equal(200);
+      begun.open();
+      const failure = await response.toArray().catch((error: unknown) => error);
+      expect(failure).to.have.property('code', 'ECONNRESET');
+      expect(http.notes().err).to.have.property('message', 'the disk is gone');
+    });
+
+    it('reads no further once the client has left', async () => {
+      const { id } = await keep(Buffer.alloc(1024 * 1024));
+      const over = Promise.withResolvers<void>();
+      let isOver = false;
+      // As long as anybody reads it.
+      read = async function* () {
+        try {
+          while (!isOver) {
+            yield Buffer.alloc(1024);
+            await new Promise((resolve) => setTimeout(resolve, 1));
+          }
+        } finally {
+          over.resolve();
+        }
+      };
+      const response = await responseOf(open(`http://127.0.0.1:${http.server.info.port}/media/${id}.png`));
+      response.on('error', () => undefined).destroy();
+      const late = setTimeout(() => over.reject(new Error('it is still read')), 5000);
+      await over.promise.finally(() => {
+        isOver = true;
+        clearTimeout(late);
+      });
+    });
   });
 
   describe('/api/v1/balance', () => {

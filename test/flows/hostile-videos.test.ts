@@ -1,6 +1,7 @@
 // Requests for videos that nobody should send: each is refused before anything is charged, in words that say why.
+import { request } from 'node:http';
 import { expect } from 'chai';
-import { send } from '../../testkit/client.ts';
+import { responseOf, send } from '../../testkit/client.ts';
 import { type FilmUpstream, filmCatalog, startFilmUpstream } from '../../testkit/film-upstream.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { PNG } from '../media/pictures.ts';
@@ -134,6 +135,29 @@ describe('hostile requests for videos', () => {
       if (status === 400) expect(reply.headers['x-should-retry']).to.equal('false');
     });
   }
+
+  it('415 for a body of another type', async () => {
+    for (const type of ['text/plain', 'multipart/form-data; boundary=x']) {
+      const reply = await send(gateway.url + VIDEOS, {
+        key: account.key,
+        body: GOOD,
+        headers: { 'content-type': type },
+      });
+      expect(reply.status, type).to.equal(415);
+      expect(reply.json).to.have.nested.property('error.type', 'invalid_request_error');
+    }
+  });
+
+  it('402 for an empty wallet before a long body is there', async () => {
+    const { key } = await gateway.account('0');
+    const sent = request(gateway.url + VIDEOS, {
+      method: 'POST',
+      headers: { 'x-api-key': key, 'content-type': 'application/json', 'content-length': '1000000' },
+    });
+    sent.on('error', () => undefined).write('{');
+    expect((await responseOf(sent)).statusCode).to.equal(402);
+    sent.destroy();
+  });
 
   it('402 for a wallet that cannot pay, before a picture is fetched', async () => {
     const poor = await gateway.account('0');

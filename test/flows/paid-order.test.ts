@@ -64,14 +64,15 @@ describe('calls for pictures and videos', () => {
     });
   }
 
-  it('notes the video that was looked at', async () => {
+  it('notes the model of a video, and which was looked at', async () => {
     const account = await gateway.account();
     const { json } = await post(VIDEOS, { model: 'film', prompt: 'a hill' }, account);
     await send(`${gateway.url}${VIDEOS}?id=${json.id}`, { key: account.key });
-    const looks = () =>
+    const lines = (method: string) =>
       readFileSync(join(gateway.folder, 'log'), 'utf8')
         .split('\n')
-        .filter((line) => line.includes('"method":"get"') && line.includes(`"job":"${json.id}"`));
-    await until(async () => looks().length === 1);
+        .filter((line) => line.includes(`"method":"${method}"`) && line.includes(`"job":"${json.id}"`));
+    await until(async () => lines('post').length === 1 && lines('get').length === 1);
+    expect(JSON.parse(lines('post')[0] ?? '')).to.include({ model: 'film', status: 200 });
   });
 });
