@@ -284,6 +284,21 @@ describe('refusals of pictures', () => {
     check(await replyTo(endless), 413, /larger than 48 MiB/);
   });
 
+  it('of an empty wallet, before a long body is there', async () => {
+    const { key } = await gateway.account('0');
+    for (const [path, type] of [
+      [GENERATIONS, 'application/json'],
+      [EDITS, 'application/json'],
+      [EDITS, FORM_TYPE],
+    ] as const) {
+      const headers = { 'x-api-key': key, 'content-type': type, 'content-length': 1_000_000 };
+      const sent = openRequest(gateway.url + path, { method: 'POST', agent: false, headers });
+      sent.on('error', () => undefined).write('{');
+      expect((await responseOf(sent)).statusCode, `${path} ${type}`).to.equal(402);
+      sent.destroy();
+    }
+  });
+
   it('of a wallet that is too low, before a link is followed', async () => {
     const poor = await gateway.account('0');
     const options = { key: poor.key, ...edit({ image: 'https://127.0.0.1/a.png' }) };

@@ -183,6 +183,17 @@ describe('images', () => {
       expect(sent.toString()).to.contain('сделай синим').and.to.contain('1536x1024');
     });
 
+    it('from a data URI of some mebibytes in the texts of a form', async () => {
+      const large = png({ bytes: 2 * 1024 * 1024 });
+      const parts = [
+        { name: 'model', content: 'draw' },
+        { name: 'prompt', content: 'blue' },
+        { name: 'image', content: uri(large) },
+      ];
+      const reply = await sendForm(gateway.url, account.key, parts);
+      expect(reply.status, reply.text).to.equal(200);
+    });
+
     it('from a link and a data URI in the texts of a form, and a file without a name', async () => {
       const reply = await sendForm(gateway.url, account.key, [
         { name: 'prompt', content: 'both' },
