@@ -68,6 +68,7 @@ describe('smart', () => {
             const estimate = Math.ceil(Buffer.byteLength(PROMPTS[tier]) / 4) + 4;
             const reserved = BigInt(estimate * PRICES[tier].input + 1000 * PRICES[tier].output);
             expect(charge).to.include({ model: TIER_MODELS[tier], charged: costOf(tier), reserved });
+            expect(JSON.parse(charge?.usage ?? '')).to.include({ model_asked: 'smart', smart_tier: tier });
             expect((await gateway.wallet(account)).charged).to.equal(costOf(tier));
             if (!billing) return;
             expect(billing).to.include({

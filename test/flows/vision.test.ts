@@ -95,8 +95,10 @@ describe('vision', () => {
           const { model } = call.body;
           return (model === 'up-eye-a' ? answerStatus(503) : chatAnswer('From b.', { input: 1200 }))(call);
         });
-        const { json } = await send(gateway.url + path, { key, body: looking([block]) });
+        const { json, headers } = await send(gateway.url + path, { key, body: looking([block]) });
         expect(json.model).to.equal('eye-b');
+        const charge = await gateway.store.ledger.charge(String(headers['x-request-id']));
+        expect(JSON.parse(charge?.usage ?? '')).to.include({ model_answered: 'eye-b' });
       });
 
       it('is 502 and refunded when no vision model answers', async () => {
