@@ -313,6 +313,15 @@ describe('attempt', () => {
       expect(counts).to.deep.equal([0, 0, 0]);
     });
 
+    it('waits no longer than between fragments once it goes on', async () => {
+      const onWrite = (parts: readonly StreamPart[]) =>
+        parts.some(({ type }) => type === 'block-delta') ? sleep(20) : undefined;
+      const timeouts = { idleTimeoutMs: 60, totalTimeoutMs: 8000 };
+      const result = await stage.call({ routes: [playing([START, OPEN], [delta('one')], hang)], onWrite, timeouts });
+      expect(failureOf(result)).to.equal('The upstream provider did not answer in time.');
+      expect(result.ms).to.be.below(4000);
+    });
+
     it('has no more than the total time', async () => {
       const result = await stage.call({
         routes: [whole('one two three')],

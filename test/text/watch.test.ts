@@ -200,6 +200,11 @@ describe('watch', () => {
     watch.resume();
     await sleep(60);
     expect([beats, timeouts]).to.deep.equal([[], []]);
+    start({ idleTimeoutMs: 10 });
+    watch.stop();
+    watch.touch();
+    await sleep(40);
+    expect([beats, timeouts]).to.deep.equal([[], []]);
   });
 
   it('can be stopped by its own heartbeat', async () => {
