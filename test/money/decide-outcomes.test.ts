@@ -85,6 +85,16 @@ describe('the answer to an operation', () => {
     expect(books.charges.get('bare')).to.include({ usage: null });
   });
 
+  it('is none where damaged rows would have more taken from calls than they hold or were charged', () => {
+    run(books, operation('reserve', 'c', 10));
+    run(books, operation('charge', 'v', 10));
+    const wallet = { ...emptyWallet('w'), topped: 10n * RUB, avail: 10n * RUB };
+    for (const [kind, id] of [['release', 'c'] as const, ['settle', 'c'] as const, ['refund', 'v'] as const]) {
+      const charge = books.charges.get(id);
+      expect(() => decide({ wallet, charge, prior: undefined }, operation(kind, id, 1)), kind).to.throw();
+    }
+  });
+
   it('leaves in the journal where the money came from, and why', () => {
     for (const kind of ['adjust', 'pay', 'payback'] as const) run(books, operation(kind, 'x', 5));
     expect(books.journal.map(({ note }) => note)).to.deep.equal(['p', 'test', 'pay_x', 'pay_x']);

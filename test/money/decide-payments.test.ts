@@ -24,6 +24,8 @@ const scenarios: Record<string, readonly Row[]> = {
     ['payback', 'r1', 1000, 'done', [0, 0, 600, 600, 0]],
     ['reserve', 'c2', 1, 'suspended', [0, 0, 600, 600, 0]],
     ['pay', 'p2', 1000, 'done', [1000, 0, 600, 1600, 0]],
+    ['payback', 'r2', 100, 'done', [900, 0, 600, 1500, 0]],
+    ['reserve', 'c3', 1, 'suspended', [900, 0, 600, 1500, 0]],
   ],
   'a lost dispute leaves running calls their money, and what is owed as it is': [
     ['pay', 'p1', 1000, 'done', [1000, 0, 0, 1000, 0]],

@@ -1,6 +1,6 @@
 // Idempotency keys in a batch: the first call takes its key, others are told so, and a call that failed gives it back.
 import { expect } from 'chai';
-import type { Operation } from '../../lib/money/decide.ts';
+import type { Operation, Wallet } from '../../lib/money/decide.ts';
 import { fold, repeatIdsOf } from '../../lib/money/fold.ts';
 import type { RepeatTerms } from '../../lib/money/repeat.ts';
 import { AT, type Books, newBooks, operation, run } from '../ledger/books.ts';
@@ -41,6 +41,13 @@ describe('a batch with idempotency keys', () => {
     expect(apply(books, rest)).to.deep.equal(wanted);
     const { outcomes } = fold(books, [call('b')]);
     expect(outcomes).to.deep.equal([{ status: 'repeated', wallet: books.wallets.get('w') }]);
+  });
+
+  it('says so of a suspended account too: its first call was paid', () => {
+    apply(books, [call('a')]);
+    books.wallets.set('w', { ...(books.wallets.get('w') as Wallet), status: 'suspended' });
+    const rest = [call('b'), call('c', { body: 'other' }), call('d', { id: 'another' })];
+    expect(apply(books, rest)).to.deep.equal(['repeated', 'key_misused', 'suspended']);
   });
 
   it('leaves the key with the first call when that is sent again', () => {

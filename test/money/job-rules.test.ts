@@ -102,6 +102,14 @@ describe('the life of a job', () => {
     expect(jobAfter('reroute')).to.include({ upstream: 'two', owner: 'own_1', phase: 'starting' });
   });
 
+  for (const kind of ['advance', 'complete', 'fail'] as const) {
+    it(`${kind} gives back the lease of the process that polled it`, () => {
+      const claimed = { ...jobAfter('begin'), owner: 'own_2', lease: AT + 30_000 };
+      const { job } = decideJob(claimed, change(kind, claimed.version));
+      expect(job).to.include({ owner: null, lease: null });
+    });
+  }
+
   for (const kind of Object.keys(CHANGES) as Kind[]) {
     it(`${kind} twice is once`, () => {
       const before = jobAfter(...(kind === 'advance' || kind === 'complete' ? (['begin'] as const) : []));
