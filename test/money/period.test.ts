@@ -113,6 +113,7 @@ describe('periods of a budget', () => {
     expect(formatMoment(at, MOSCOW)).to.equal('2026-11-23T00:00:00+03:00');
     expect(formatMoment(at, 'America/St_Johns')).to.equal('2026-11-22T17:30:00-03:30');
     expect(formatMoment(at, 'UTC')).to.equal('2026-11-22T21:00:00+00:00');
+    expect(formatMoment(at + 999, MOSCOW)).to.equal('2026-11-23T00:00:00+03:00');
   });
 });
 

@@ -1,0 +1,62 @@
+// What a provider reports of a payment after it went on: the sum that really came, refunds once refused, a loss again.
+import { expect } from 'chai';
+import { newPayment } from '../../lib/money/payment.ts';
+import {
+  decidePayment,
+  type Moved,
+  type Payment,
+  type PaymentChange,
+  refundsOf,
+} from '../../lib/money/payment-rules.ts';
+
+const RUB = 1_000_000n;
+const AT = 1_800_000_000_000;
+const START = newPayment({
+  ...{ id: 'pay_1', wallet: 'w', provider: 'till', amount: 1000n * RUB, shop: 's', test: false, origin: 'manual' },
+  ...{ facts: '{}', createdAt: AT, owner: 'own_1', lease: AT + 10 },
+});
+const CREDITED: Payment = { ...START, phase: 'credited', ref: 'ref_1', credited: 1000n * RUB };
+
+/** The payment after a change of its latest version, which has to happen. */
+function changed(payment: Payment, change: object, moved?: Moved): Payment {
+  const whole = { id: 'pay_1', version: payment.version, at: AT + 5, ...change } as PaymentChange;
+  const outcome = decidePayment(payment, whole, moved);
+  expect(outcome.status).to.equal('done');
+  return outcome.payment as Payment;
+}
+
+describe('a payment that goes on', () => {
+  it('is credited with what came, whatever was ordered', () => {
+    const succeeded: Payment = { ...START, phase: 'succeeded', ref: 'ref_1' };
+    const moved = { amount: 990n * RUB, taken: -990n * RUB };
+    const credited = changed(succeeded, { kind: 'credit', reason: 'a fee was kept', dueAt: null }, moved);
+    expect(credited).to.include({ phase: 'credited', amount: 1000n * RUB, credited: 990n * RUB });
+  });
+
+  for (const [name, refund, ref] of [
+    ['our id', 'rfd_1', null],
+    ['its id at the provider', null, 're_1'],
+  ] as const) {
+    it(`books a refund that was refused and made after all, known by ${name}`, () => {
+      const ask = { kind: 'ask_refund', refund: 'rfd_1', amount: 100n * RUB, reason: 'wish' };
+      const asked = changed(CREDITED, ask);
+      const sent = ref ? changed(asked, { kind: 'note_refund', refund: 'rfd_1', ref, dueAt: AT + 9 }) : asked;
+      const refused = changed(sent, { kind: 'refuse_refund', refund: 'rfd_1', reason: 'no' });
+      const moved = { amount: 100n * RUB, taken: 100n * RUB };
+      const booked = changed(refused, { kind: 'refund', ref: 're_1', refund }, moved);
+      expect(refundsOf(booked)).to.have.length(1);
+      expect(refundsOf(booked)[0]).to.include({ id: 'rfd_1', ref: 're_1', state: 'booked' });
+    });
+  }
+
+  it('is lost once, also when its loss is told again after something else has happened', () => {
+    const open = changed(CREDITED, { kind: 'dispute', dispute: 'cb_1', amount: 600n * RUB });
+    const moved = { amount: 600n * RUB, taken: 600n * RUB };
+    const lost = changed(open, { kind: 'reverse' }, moved);
+    const later = changed(lost, { kind: 'look', dueAt: null });
+    for (const version of [open.version, later.version]) {
+      const again = decidePayment(later, { kind: 'reverse', id: 'pay_1', version, at: AT + 9 }, moved);
+      expect(again).to.deep.equal({ status: 'exists', payment: later });
+    }
+  });
+});
