@@ -21,11 +21,16 @@ describe('a gate', () => {
     ends[1]?.(true);
     await turn();
     expect(begun).to.deep.equal([0, 1, 2]);
+    // The place was handed on: there is none for one that comes now.
+    const late = gate(async () => begun.push(4));
+    await turn();
+    expect(begun).to.deep.equal([0, 1, 2]);
     ends[0]?.();
     await turn();
     expect(begun).to.deep.equal([0, 1, 2, 3]);
     ends[2]?.();
     ends[3]?.();
+    expect(await late).to.equal(5);
     expect(await Promise.all(runs)).to.deep.equal([0, 'no', 2, 3]);
     expect(await gate(async () => 'again')).to.equal('again');
   });
