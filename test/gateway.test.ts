@@ -65,6 +65,7 @@ describe('a gateway', () => {
     for (let count = 0; count < 2; count += 1) await send(`${gateway.url}/api/v1/balance`, { key });
     expect(await gateway.store.gateways()).to.have.length(1);
     await gateway.stop();
+    expect(existsSync(join(folder, 'tollgate.db-wal'))).to.equal(false);
     const store = await openStore(gateway.databaseUrl, { existing: true, here: true });
     expect((await store.keys.get(keyId))?.requestsCount).to.equal(2);
     expect(await store.gateways()).to.deep.equal([]);

@@ -284,6 +284,33 @@ describe('ledger lane', () => {
       }
     });
 
+    it('half a minute at most with what has failed alone many times', () => {
+      Math.random = () => 1;
+      add('a');
+      let [part] = run('a', 'batch').parked as [Part<Submission>];
+      for (let failures = 1; failures < 12; failures += 1) {
+        lane = createLane(8);
+        lane.park(part);
+        now = part.dueAt;
+        [part] = run('a', 'batch').parked as [Part<Submission>];
+      }
+      expect(part.dueAt - now).to.equal(30_000);
+    });
+
+    it('as long as it is closed also with what is due before', () => {
+      Math.random = () => 1;
+      for (const id of 'abc') {
+        add(id);
+        take();
+        lane.park(lane.failed('batch', now).parked as Part<Submission>);
+      }
+      expect((lane.dueAt() ?? NEVER) - now).to.equal(200);
+      now += 199;
+      expect(take()).to.equal('');
+      now += 1;
+      expect(take()).to.equal('a');
+    });
+
     it('only after the third in a row that failed alone, counted anew after one that went through', () => {
       const fail = (id: string) => {
         add(id);
