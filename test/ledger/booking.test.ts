@@ -2,10 +2,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { mock } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createAccounts } from '../../lib/accounts/accounts.ts';
 import { book } from '../../lib/ledger/booking.ts';
-import type { Operation } from '../../lib/money/decide.ts';
+import type { Operation, Outcome } from '../../lib/money/decide.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { LedgerStore } from '../../lib/store/ports/ledger.ts';
 import { type Store, StoreError } from '../../lib/store/store.ts';
@@ -73,4 +75,50 @@ describe('a booking', () => {
       expect(flaky.attempts).to.equal(5);
     });
   }
+
+  describe('before a store that does as it is told', () => {
+    const op: Operation = { kind: 'adjust', wallet: 'w', at: 1, amount: 5n, reason: 'test', adjustId: 'a' };
+    afterEach(() => mock.timers.reset());
+
+    /** What becomes of it when its attempts end so, one after the other, and how many there were. */
+    async function outcomeOf(...ends: readonly (Error | Outcome[])[]): Promise<readonly [unknown, number]> {
+      let attempts = 0;
+      const apply = async () => {
+        const end = ends[Math.min(attempts, ends.length - 1)] as Error | Outcome[];
+        attempts += 1;
+        if (end instanceof Error) throw end;
+        return end;
+      };
+      mock.timers.enable({ apis: ['setTimeout'] });
+      let result: unknown;
+      const booked = book({ ledger: { ...store.ledger, apply } }, op).catch((error: unknown) => error);
+      void booked.then((found) => {
+        result = found;
+      });
+      for (let turns = 0; result === undefined && turns < 20; turns += 1) {
+        await turn();
+        mock.timers.tick(200);
+      }
+      return [result, attempts];
+    }
+
+    it('says that it may have been booked when any attempt may have, whatever the last one was', async () => {
+      const [unknown, no] = [new StoreError('lost', 'unknown'), new StoreError('disk is slow', 'no')];
+      const [error, attempts] = await outcomeOf(no, unknown, no);
+      expect(error).to.be.instanceOf(StoreError).with.property('applied', 'unknown');
+      expect((error as StoreError).message).to.match(/^disk is slow\. It may have been booked/);
+      expect(attempts).to.equal(5);
+    });
+
+    it('tries nothing again that is no failure of the store', async () => {
+      const mistake = new TypeError('a mistake');
+      expect(await outcomeOf(mistake)).to.deep.equal([mistake, 1]);
+    });
+
+    it('takes no silence for an outcome', async () => {
+      const [error, attempts] = await outcomeOf([]);
+      expect((error as Error).message).to.equal('the store gave no answer to an operation');
+      expect(attempts).to.equal(1);
+    });
+  });
 });

@@ -1,10 +1,13 @@
 // Sweeping on real stores: holds that cannot be returned keep nobody else's back.
 import { DatabaseSync } from 'node:sqlite';
+import { mock } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { createLedger } from '../../lib/ledger/ledger.ts';
 import { createSweep } from '../../lib/ledger/sweep.ts';
-import type { Charge } from '../../lib/money/decide.ts';
+import type { Charge, Outcome } from '../../lib/money/decide.ts';
+import type { LedgerStore } from '../../lib/store/ports/ledger.ts';
 import { STORES } from '../../testkit/stores.ts';
 import { newId, newWallet, RUB, reserve, submission, useStore, walletOf } from '../contract/store/context.ts';
 
@@ -60,6 +63,7 @@ describe('a sweep', () => {
   const { now } = performance;
   afterEach(() => {
     performance.now = now;
+    mock.timers.reset();
   });
 
   it('tries a hold that it could not return again after a minute, not before', async () => {
@@ -79,5 +83,56 @@ describe('a sweep', () => {
       seen.push(tries);
     }
     expect(seen).to.deep.equal([1, 1, 1, 2, 2]);
+  });
+
+  it('goes on behind a full page, and begins again after one that was not full', async () => {
+    const orphan = (id: string, lease: number) => ({ id, wallet: 'w', lease }) as Charge;
+    const pages = [[orphan('a', 5), orphan('b', 7)], [orphan('c', 9)], []];
+    const asked: unknown[] = [];
+    const orphans: LedgerStore['orphans'] = async ({ after }) => {
+      asked.push(after);
+      return pages[asked.length - 1] ?? [];
+    };
+    const end = async () => ({ status: 'done' }) as const;
+    const sweep = createSweep({ leaseMs: LEASE_MS, now: Date.now, store: { orphans }, end });
+    const returned: number[] = [];
+    for (let count = 0; count < 3; count += 1) returned.push(await sweep({ now: 10, limit: 2 }));
+    expect(returned).to.deep.equal([2, 1, 0]);
+    expect(asked).to.deep.equal([undefined, { lease: 7, id: 'b' }, undefined]);
+  });
+
+  it('waits a third of a lease for what cannot be returned yet, asks once for it, and counts it when it is', async () => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    const late: ((outcome: Outcome) => void)[] = [];
+    const sweep = createSweep({
+      ...{ leaseMs: LEASE_MS, now: Date.now },
+      store: { orphans: async () => [{ id: 'a', wallet: 'w', lease: 5 } as Charge] },
+      end(_op, onLate) {
+        late.push(onLate);
+        return new Promise(() => undefined);
+      },
+    });
+    let returned: number | undefined;
+    const sweeping = sweep({ now: 10, limit: PAGE }).then((count) => {
+      returned = count;
+    });
+    for (const [ms, count] of [
+      [Math.floor(LEASE_MS / 3) - 1, undefined],
+      [2, 0],
+    ] as const) {
+      await turn();
+      mock.timers.tick(ms);
+      await turn();
+      expect(returned).to.equal(count);
+    }
+    await sweeping;
+    performance.now = () => now.call(performance) + 3_600_000;
+    expect(await sweep({ now: 10, limit: PAGE })).to.equal(0);
+    late[0]?.({ status: 'done' });
+    expect(late).to.have.length(1);
+    const last = sweep({ now: 10, limit: PAGE });
+    await turn();
+    mock.timers.tick(LEASE_MS);
+    expect(await last).to.equal(1);
   });
 });
