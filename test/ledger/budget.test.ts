@@ -99,4 +99,18 @@ describe('budgets in the ledger', () => {
     await ledger.refund({ chargeId: paid.chargeId, wallet });
     expect(await spent()).to.equal(10n * RUB);
   });
+
+  it('counts what a key does that took the place of another in the sum of that one', async () => {
+    await ledger.hold(request(4));
+    const shared = (rub: number) => {
+      const { budget, ...call } = request(rub, { key: `next-${wallet}` });
+      return { ...call, budget: { ...budget, sumKey: `key-${wallet}` } };
+    };
+    expect(await messageOf(ledger.hold(shared(7)))).to.contain('does not cover this call');
+    expect(await messageOf(ledger.charge(shared(7)))).to.contain('does not cover this call');
+    await ledger.hold(shared(3));
+    await ledger.charge(shared(2));
+    expect(await spent()).to.equal(9n * RUB);
+    expect(await store.real.ledger.budgets([`next-${wallet}`])).to.deep.equal([]);
+  });
 });

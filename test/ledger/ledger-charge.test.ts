@@ -154,6 +154,43 @@ describe('ledger: paid at once', () => {
         });
       }
     }
+
+    for (const way of ['hold', 'charge'] as const) {
+      it(`takes the idempotency key of its client with a ${way}, and tells a repeat from another request`, async () => {
+        const repeat = { id: `rep-${a}`, body: 'hash-1', awaited: true, expiresAt: Date.now() + 60_000 };
+        await ledger[way](request({ repeat }));
+        expect(await store.real.idempotency.get(repeat.id)).to.include({ charge: a, wallet, reply: null });
+        const codeOf = async (body: string) =>
+          (await faultOf(ledger[way](request({ chargeId: `${a}-again`, repeat: { ...repeat, body } })))).slice(0, 2);
+        expect(await codeOf('hash-1')).to.deep.equal([409, 'idempotency_running']);
+        expect(await codeOf('hash-2')).to.deep.equal([422, 'idempotency_mismatch']);
+      });
+    }
+
+    it('that comes late goes back with its job when it is found, not when it was asked for', async () => {
+      let clock = 1000;
+      const log = { warn: () => undefined, error: () => undefined };
+      const options = { store: store.store, ownerId: 'me', leaseMs: 60_000, log, answerWithinMs: SOON_MS };
+      const late = createLedger({ ...options, now: () => clock });
+      const gate = makeGate();
+      store.next('ledger.apply', answerAfter(gate.opened));
+      expect((await faultOf(late.charge(request(), create())))[0]).to.equal(503);
+      clock = 5000;
+      gate.open();
+      await until(async () => (await jobOf())?.phase === 'failed');
+      expect(await chargeOf()).to.include({ state: 'refunded', createdAt: 1000, endedAt: 5000 });
+      expect(await jobOf()).to.include({ endedAt: 5000 });
+    });
+
+    it('has nothing to return when it comes late and the wallet does not cover it', async () => {
+      const gate = makeGate();
+      store.next('ledger.apply', answerAfter(gate.opened));
+      expect((await faultOf(ledger.charge(request({ amount: 2000n * RUB }), create())))[0]).to.equal(503);
+      gate.open();
+      await until(async () => (await ledger.drain(1000)) === 0);
+      expect(errors).to.deep.equal([]);
+      expect(store.batches.flat().filter((id) => id === `refund:${a}`)).to.deep.equal([]);
+    });
   });
 
   describe('refund', () => {
@@ -173,7 +210,9 @@ describe('ledger: paid at once', () => {
       expect(await jobOf()).to.deep.equal(refund.job);
       expect(await chargeOf()).to.include({ state: 'refunded', charged: 10n * RUB });
       expect(await store.read(wallet)).to.include({ avail: 1000n * RUB, charged: 0n, seq: 3 });
-      expect((await ledger.refund({ chargeId: a, wallet, job: fail(job as Job) })).status).to.equal('refunded');
+      expect([refund.amount, refund.model]).to.deep.equal([10n * RUB, 'model-v']);
+      const again = await ledger.refund({ chargeId: a, wallet, job: fail(job as Job) });
+      expect(again, 'nothing was returned this time').to.deep.equal({ status: 'refunded', job: refund.job });
       expect((await store.read(wallet)).seq).to.equal(3);
       expect(errors).to.deep.equal([]);
     });
@@ -217,6 +256,15 @@ describe('ledger: paid at once', () => {
       store.always('ledger.apply', undefined);
       expect(await ledger.drain(5000)).to.equal(0);
       expect([(await chargeOf())?.state, (await jobOf())?.phase]).to.deep.equal(['refunded', 'failed']);
+    });
+
+    it('is logged also when it is refused late', async () => {
+      const gate = makeGate();
+      store.next('ledger.apply', answerAfter(gate.opened));
+      expect(await ledger.refund({ chargeId: a, wallet })).to.deep.equal({ status: 'unconfirmed' });
+      gate.open();
+      expect(await ledger.drain(5000)).to.equal(0);
+      expect(errors).to.deep.equal(['the store has not confirmed the end of a call; retrying', 'a refund was refused']);
     });
   });
 });

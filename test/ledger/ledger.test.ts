@@ -233,13 +233,16 @@ describe('ledger', () => {
       expect(errors()).to.deep.equal([]);
     });
 
-    it('charges nothing and logs it when the call was ended otherwise', async () => {
-      const hold = await ledger.hold(request(a));
-      await store.apply({ kind: 'release', wallet, chargeId: a, at: Date.now() });
-      const settlement = await ledger.settle(hold, used(4n * RUB));
-      expect(settlement).to.include({ charged: 0n, balance: 1000n * RUB, confirmed: true });
-      expect(errors()).to.deep.equal(['a call ended twice or too late']);
-    });
+    for (const ends of [['release'], ['settle', 'refund']] as const) {
+      it(`charges nothing and logs it when the call was ended otherwise: ${ends.join(', ')}`, async () => {
+        const hold = await ledger.hold(request(a));
+        const end = { wallet, chargeId: a, at: Date.now(), amount: 3n * RUB, usage: null };
+        for (const kind of ends) await store.apply({ ...end, kind });
+        const settlement = await ledger.settle(hold, used(4n * RUB));
+        expect(settlement).to.include({ charged: 0n, balance: 1000n * RUB, confirmed: true });
+        expect(errors()).to.deep.equal(['a call ended twice or too late']);
+      });
+    }
   });
 
   describe('release', () => {
