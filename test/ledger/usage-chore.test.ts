@@ -1,7 +1,10 @@
 // Sums of usage that are kept up to date beside the calls, on both stores, past failures of the store.
+import { mock } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createLedger } from '../../lib/ledger/ledger.ts';
-import { createUsageChore } from '../../lib/ledger/usage-chore.ts';
+import { createUsageChore, type UsageChoreOptions } from '../../lib/ledger/usage-chore.ts';
+import type { UsageStore } from '../../lib/store/ports/usage.ts';
 import { until } from '../../testkit/client.ts';
 import { makeGate, openFaultyStore, refuse, waitFor } from '../../testkit/faulty-store.ts';
 import { STORES } from '../../testkit/stores.ts';
@@ -167,5 +170,50 @@ describe('sums of usage kept up to date', () => {
     for (const wallet of wallets) await until(async () => (await store.usage.cursor(wallet)) === 2);
     chore.stop();
     await faulty.close();
+  });
+
+  describe('of a store of many wallets', () => {
+    const ends = { found: [] };
+    let looks: string[];
+    let errors: unknown[];
+    afterEach(() => mock.timers.reset());
+
+    function open(behind: UsageStore['behind']) {
+      looks = [];
+      errors = [];
+      const usage = {
+        behind: (after: string, limit: number) => {
+          looks.push(after);
+          return behind(after, limit);
+        },
+      };
+      const store = { usage, journal: {}, ledger: {} } as unknown as UsageChoreOptions['store'];
+      return createUsageChore({ store, onError: (error) => errors.push(error) });
+    }
+
+    it('are looked for page by page, soon after the start', async () => {
+      mock.timers.enable({ apis: ['setTimeout'] });
+      const chore = open(async (after) => (after === 'w2' ? ends : { ...ends, next: after === '' ? 'w1' : 'w2' }));
+      chore.start();
+      mock.timers.tick(999);
+      expect(looks).to.deep.equal([]);
+      mock.timers.tick(1);
+      for (let turns = 0; turns < 20 && looks.length < 3; turns += 1) await turn();
+      expect(looks).to.deep.equal(['', 'w1', 'w2']);
+      chore.stop();
+    });
+
+    it('are not looked for once it has stopped, which is no failure', async () => {
+      const chore = open(async () => ends);
+      chore.stop();
+      await chore.fold();
+      expect([looks, errors]).to.deep.equal([[], []]);
+      const failing = open(() => {
+        failing.stop();
+        return Promise.reject(new Error('closed'));
+      });
+      await failing.fold();
+      expect([looks, errors]).to.deep.equal([[''], []]);
+    });
   });
 });

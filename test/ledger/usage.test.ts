@@ -246,6 +246,33 @@ for (const kind of STORES) {
       await store.usage.forget(wallet);
     });
 
+    it('is folded into one sum an hour for each key, model and kind', async () => {
+      const { store } = context;
+      const wallet = await newWallet(store);
+      const made = (chargeKind: ChargeKind, at: number, more: object = {}) =>
+        ({ ...charge(wallet, { at, amount: 1n }), chargeKind, ...more }) as Operation;
+      await applied(
+        store,
+        ...[made('image', MIDNIGHT + 1), made('edit', MIDNIGHT + 2), made('image', MIDNIGHT + HOUR_MS - 1)],
+        ...[made('image', MIDNIGHT + 3, { key: 'key_2' }), made('image', MIDNIGHT + 4, { model: 'model-2' })],
+        made('image', MIDNIGHT + HOUR_MS),
+      );
+      await foldUsage(store, wallet);
+      const { hours } = await store.usage.whole(wallet);
+      const found = hours.map(
+        ({ hour, key, model, kind, calls }) => `${hour - MIDNIGHT} ${key} ${model} ${kind} ${calls}`,
+      );
+      expect(found.toSorted()).to.deep.equal([
+        '0 key_1 model-1 edit 1',
+        '0 key_1 model-1 image 2',
+        '0 key_1 model-2 image 1',
+        '0 key_2 model-1 image 1',
+        '3600000 key_1 model-1 image 1',
+      ]);
+      const cut = await readUsage(store, wallet, { by: 'kind', filter: { from: MIDNIGHT + 1 } }).catch(String);
+      expect(cut, 'no sum is of part of an hour').to.include('AssertionError');
+    });
+
     it('is answered by the hourly sums for whole hours of all calls only', () => {
       expect([{}, { from: MIDNIGHT }, { from: MIDNIGHT, to: MIDNIGHT + HOUR_MS }].map(isFolded)).not.to.include(false);
       const cut = [{ from: MIDNIGHT + 1 }, { to: MIDNIGHT - 1 }, { from: MIDNIGHT, to: MIDNIGHT + HOUR_MS / 2 }];

@@ -139,11 +139,10 @@ function openFile(path: string): DatabaseSync {
  * side files the mode of the file. An existing one is not touched (see `checkPlace`).
  */
 function makeFile(path: string): void {
-  if (existsSync(path)) return;
   try {
     closeSync(openSync(path, 'wx', 0o600));
   } catch {
-    // Another process has just created it, or SQLite explains better what is wrong.
+    // It is there, or SQLite explains better what is wrong.
   }
 }
 
