@@ -2,7 +2,9 @@
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 import { expect } from 'chai';
 import type { Charge, ChargeOp, Operation, Outcome, ReserveOp, Wallet } from '../../../lib/money/decide.ts';
-import { startOf } from '../../../lib/money/decide.ts';
+import { emptyWallet, startOf } from '../../../lib/money/decide.ts';
+import { decideJob } from '../../../lib/money/job-rules.ts';
+import { newPayment, type Payment } from '../../../lib/money/payment.ts';
 import { decodeOperations, decodeOutcomes, encodeOperations, encodeOutcomes } from '../../../lib/store/sqlite/wire.ts';
 import { adjust, charge, giveBack, reserve, settle, topup } from '../../contract/store/context.ts';
 
@@ -13,6 +15,16 @@ function sent<T>(value: T): T {
   port1.close();
   return received;
 }
+
+const CHANGE = { id: 'pay_2', version: 3, at: 1 };
+const CREDIT = { ...CHANGE, kind: 'credit', reason: null, dueAt: 9 } as const;
+const BACK = { wallet: 'w1', at: 1, amount: 5n, paybackId: 'till:4', order: 'pay_2' };
+const REPEAT = { id: 'rep', body: 'hash', awaited: true, expiresAt: 99 };
+const JOB = {
+  ...{ id: 'job', wallet: 'w2', charge: 'c6', model: 'm', upstream: 'u', facts: '{}', deadline: 9, createdAt: 1 },
+  ...{ owner: 'o', lease: 5 },
+};
+const FAIL = { kind: 'fail', id: 'job', version: 1, at: 1, error: 'it failed' } as const;
 
 describe('sqlite wire', () => {
   const everyKind: Operation[] = [
@@ -26,6 +38,20 @@ describe('sqlite wire', () => {
     giveBack('release', 'w1', 'c3'),
     giveBack('expire', 'w1', 'c4'),
     giveBack('refund', 'w1', 'c5'),
+    { kind: 'pay', wallet: 'w1', at: 1, amount: 5n, paymentId: 'till:1', order: 'pay_1' },
+    { kind: 'pay', wallet: 'w1', at: 1, amount: 5n, paymentId: 'till:2', order: 'pay_2', payment: CREDIT },
+    { kind: 'payback', wallet: 'w1', at: 1, amount: 5n, paybackId: 'till:3', order: 'pay_2', suspend: true },
+    { kind: 'payback', ...BACK, suspend: false, payment: { ...CHANGE, kind: 'refund', ref: 'r', refund: null } },
+    { kind: 'dispute', ...BACK, suspend: true, payment: { ...CHANGE, kind: 'reverse' } },
+    { ...(reserve('w2') as ReserveOp), budget: { period: 0, most: 5n }, repeat: REPEAT },
+    { ...(reserve('w2') as ReserveOp), budget: { key: 'k0', period: 7, most: null } },
+    {
+      ...(charge('w2') as ChargeOp),
+      budget: { key: 'k0', period: 7, most: 9n },
+      repeat: { ...REPEAT, awaited: false },
+    },
+    { ...(charge('w2') as ChargeOp), job: { kind: 'create', job: JOB } },
+    { kind: 'refund', wallet: 'w2', at: 1, chargeId: 'c6', job: FAIL },
   ];
 
   it('carries every kind of operation', () => {
@@ -83,6 +109,33 @@ describe('sqlite wire', () => {
       [giveBack('release', 'w', 'c'), { status: 'exists', wallet, charge: held }],
       [settle('w', 'c', {}), { status: 'done', wallet, charge: { ...held, state: 'settled', charged: 3n } }],
       [topup('w', 12n, {}), { status: 'done', wallet }],
+    ];
+    const operations = answered.map(([op]) => op);
+    const outcomes = answered.map(([, outcome]) => outcome);
+    expect(decodeOutcomes(sent(encodeOutcomes(outcomes, operations)), operations)).to.deep.equal(outcomes);
+  });
+
+  it('carries the job and the payment of an outcome', () => {
+    const wallet: Wallet = { ...emptyWallet('w'), topped: 5n, avail: 5n, seq: 1 };
+    const started = newPayment({
+      ...{ id: 'pay_2', wallet: 'w', provider: 'till', amount: 2n ** 60n, shop: 's', test: true, origin: 'auto' },
+      ...{ facts: '{}', createdAt: 1, owner: 'o', lease: 9 },
+    });
+    const payment: Payment = { ...started, phase: 'credited', ref: 'r', credited: 5n, owner: null, lease: null };
+    const { job } = decideJob(undefined, { kind: 'create', job: JOB });
+    const pay = { kind: 'pay', ...BACK, wallet: 'w', paymentId: 'till:2', payment: CREDIT } as const;
+    const paid = { ...(charge('w') as ChargeOp), job: { kind: 'create', job: JOB } } as const;
+    const refund = { kind: 'refund', wallet: 'w', at: 1, chargeId: paid.chargeId, job: FAIL } as const;
+    const made = startOf(paid, null);
+    const answered: [Operation, Outcome][] = [
+      [pay, { status: 'done', wallet, payment }],
+      [pay, { status: 'stale_payment', wallet, payment: started }],
+      [pay, { status: 'exists', wallet }],
+      [pay, { status: 'no_wallet' }],
+      [paid, { status: 'done', wallet, charge: made, ...(job && { job }) }],
+      [paid, { status: 'insufficient', wallet }],
+      [refund, { status: 'stale_job', wallet, charge: made, ...(job && { job: { ...job, version: 2 } }) }],
+      [refund, { status: 'no_charge', wallet }],
     ];
     const operations = answered.map(([op]) => op);
     const outcomes = answered.map(([, outcome]) => outcome);
