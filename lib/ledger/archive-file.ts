@@ -156,9 +156,9 @@ export async function verifyArchive(path: string): Promise<VerifiedArchive> {
   for await (const line of readArchive(path, (bytes) => hash.update(bytes))) {
     if ('head' in line) head = line.head;
     else if (!isHead(head)) throw wrong('it does not begin like an archive of this version');
-    else if ('end' in line) end = line.end;
     else {
-      totals.add(line);
+      if ('end' in line) end = line.end;
+      else totals.add(line);
       const problem = wallet.add(line);
       if (problem !== undefined) throw wrong(problem);
     }
@@ -178,10 +178,11 @@ function createWalletCheck() {
   const ids = new Set<string>();
   let open: (WalletStart & { readonly sums: Sums; last: number }) | undefined;
 
-  function add(line: Exclude<ArchiveLine, { head: ArchiveHead } | { end: ArchiveTotals }>): string | undefined {
+  function add(line: Exclude<ArchiveLine, { head: ArchiveHead }>): string | undefined {
     if ('call' in line) return addCall(line.call);
     if ('stop' in line) return stop(line.stop);
     if (open) return `the calls of ${open.wallet} do not end`;
+    if ('end' in line) return undefined;
     ids.clear();
     open = { ...line.start, sums: { ...NOTHING }, last: 0 };
     return undefined;

@@ -1,0 +1,57 @@
+// What is wrong with the file of an archive is said: every wallet in it begins, is whole and ends, and so does the file.
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { archiveLedger } from '../../lib/ledger/archive.ts';
+import { verifyArchive, writeArchive } from '../../lib/ledger/archive-file.ts';
+import { OperatorError } from '../../lib/operator-error.ts';
+import { openFaultyStore } from '../../testkit/faulty-store.ts';
+import { rejection } from '../contract/store/context.ts';
+import { ago, type Folder, history, makeFolder } from './archive-rig.ts';
+
+describe('the file of an archive of two wallets', () => {
+  let folder: Folder;
+  let file: string;
+  let lines: readonly string[];
+
+  before(async () => {
+    folder = makeFolder();
+    file = folder.file('whole.gz');
+    const faulty = await openFaultyStore();
+    for (let count = 0; count < 2; count += 1) await history(faulty.real, 2);
+    await archiveLedger(faulty.store, { before: ago(40), file });
+    await faulty.close();
+    lines = gunzipSync(readFileSync(file)).toString().trimEnd().split('\n');
+  });
+  after(() => folder.remove());
+
+  const isOf = (kind: string) => (line: string) => line.startsWith(`{"${kind}":`);
+  const without = (at: number) => lines.toSpliced(at, 1);
+  const twice = (at: number) => lines.toSpliced(at, 0, lines[at] as string);
+  const damages: Readonly<Record<string, readonly [says: RegExp, change: () => readonly string[]]>> = {
+    'its first wallet does not end': [/the calls of \w+ do not end/, () => without(lines.findIndex(isOf('stop')))],
+    'its last wallet does not end': [/the calls of \w+ do not end/, () => without(lines.findLastIndex(isOf('stop')))],
+    'a wallet does not begin': [/is not among those of/, () => without(lines.findIndex(isOf('start')))],
+    'a call is there twice': [/is there twice/, () => twice(lines.findIndex(isOf('call')))],
+    'a wallet ends twice': [/do not begin/, () => twice(lines.findIndex(isOf('stop')))],
+    'its end is missing': [/its end is missing/, () => without(lines.length - 1)],
+    'it ends twice': [/lines behind its end/, () => twice(lines.length - 1)],
+    'its beginning is missing': [/does not begin like an archive/, () => without(0)],
+  };
+  for (const [name, [says, change]] of Object.entries(damages)) {
+    it(`is refused because ${name}`, async () => {
+      const path = folder.file(`${name}.gz`);
+      writeFileSync(path, gzipSync(`${change().join('\n')}\n`));
+      const error = await rejection(verifyArchive(path));
+      expect(error).to.be.instanceOf(OperatorError).with.property('message').that.matches(says);
+    });
+  }
+
+  it('is its owner’s alone, and never written over another', async () => {
+    expect(statSync(file).mode & 0o777).to.equal(0o600);
+    const before = readFileSync(file);
+    const writer = writeArchive(file, { tollgate: 'ledger archive', version: 1, id: 'arc_2', before: 1 });
+    expect(await rejection(writer.end())).to.have.property('code', 'EEXIST');
+    expect(readFileSync(file).equals(before)).to.equal(true);
+  });
+});
