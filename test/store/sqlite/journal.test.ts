@@ -1,4 +1,4 @@
-// Charges that no entry creates, as damage leaves them: found once each, wherever a page ends.
+// Charges that no entry creates and keys of no account, as damage leaves them: found wherever a page ends.
 import { expect } from 'chai';
 import { AT, applied, charge, newWallet } from '../../contract/store/context.ts';
 import { useFolder } from './folder.ts';
@@ -33,5 +33,26 @@ describe('charges that no entry creates', () => {
       }
       expect(found, `pages of ${limit}`).to.deep.equal(lost);
     }
+  });
+});
+
+describe('keys as the audit reads them', () => {
+  const folder = useFolder();
+
+  it('tell which of them have no account, as damage leaves them', async () => {
+    const path = folder.file();
+    const store = await folder.open(path);
+    const account = await newWallet(store);
+    const insert = folder.raw(path).prepare(
+      `INSERT INTO keys (id, account, name, hash, last4, created_at, reset, zone)
+      VALUES (?1, ?2, 'n', ?1, 'abcd', 1, 'none', 'UTC')`,
+    );
+    insert.run('key_a', account);
+    insert.run('key_b', 'acc_gone');
+    const found = (await store.journal.keys('', 10)).map(({ id, hasAccount }) => [id, hasAccount]);
+    expect(found).to.deep.equal([
+      ['key_a', true],
+      ['key_b', false],
+    ]);
   });
 });
