@@ -28,12 +28,16 @@ describe('the file of an archive of two wallets', () => {
   const isOf = (kind: string) => (line: string) => line.startsWith(`{"${kind}":`);
   const without = (at: number) => lines.toSpliced(at, 1);
   const twice = (at: number) => lines.toSpliced(at, 0, lines[at] as string);
+  const stops = (what: RegExp, instead: string) =>
+    lines.map((line) => (isOf('stop')(line) ? line.replace(what, instead) : line));
   const damages: Readonly<Record<string, readonly [says: RegExp, change: () => readonly string[]]>> = {
     'its first wallet does not end': [/the calls of \w+ do not end/, () => without(lines.findIndex(isOf('stop')))],
     'its last wallet does not end': [/the calls of \w+ do not end/, () => without(lines.findLastIndex(isOf('stop')))],
     'a wallet does not begin': [/is not among those of/, () => without(lines.findIndex(isOf('start')))],
     'a call is there twice': [/is there twice/, () => twice(lines.findIndex(isOf('call')))],
     'a wallet ends twice': [/do not begin/, () => twice(lines.findIndex(isOf('stop')))],
+    'a wallet has fewer calls than it says': [/calls of \w+ instead of 99\./, () => stops(/"calls":\d+/, '"calls":99')],
+    'a call is behind the opening': [/is behind its opening at 3/, () => stops(/"seq":\d+/, '"seq":3')],
     'its end is missing': [/its end is missing/, () => without(lines.length - 1)],
     'it ends twice': [/lines behind its end/, () => twice(lines.length - 1)],
     'its beginning is missing': [/does not begin like an archive/, () => without(0)],
