@@ -1,6 +1,7 @@
 // Migrates a database to this version's schema. Every step is idempotent, so that processes may start concurrently.
 import { type Db, MongoServerError } from 'mongodb';
 import { OperatorError } from '../../operator-error.ts';
+import { StoreError } from '../store.ts';
 import { call, MAJORITY, send, within } from './call.ts';
 import type { CollectionSchema } from './fields.ts';
 import { COLLECTIONS } from './schema.ts';
@@ -34,16 +35,24 @@ export async function migrate(db: Db): Promise<void> {
       await writeVersion(db, version);
     }
   } catch (error) {
-    if (error instanceof MongoServerError && error.code === UNAUTHORIZED) {
-      throw new OperatorError(`The user of the database URL may not set up the database ${db.databaseName}.`);
-    }
-    throw error;
+    throw isUnauthorized(error) ? mayNot('set up', db) : error;
   }
+}
+
+function isUnauthorized(error: unknown): boolean {
+  const told = error instanceof StoreError ? error.cause : error;
+  return told instanceof MongoServerError && told.code === UNAUTHORIZED;
+}
+
+function mayNot(what: string, { databaseName }: Db): OperatorError {
+  return new OperatorError(`The user of the database URL may not ${what} the database ${databaseName}.`);
 }
 
 /** Refuses a database that no Tollgate has set up: nothing is written to it. */
 export async function requireStore(db: Db): Promise<void> {
-  const version = await readVersion(db);
+  const version = await readVersion(db).catch((error) => {
+    throw isUnauthorized(error) ? mayNot('read', db) : error;
+  });
   // 0: a start was killed before it had created the collections.
   if (version !== undefined && version > 0) return;
   throw new OperatorError(

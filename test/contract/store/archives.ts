@@ -32,7 +32,7 @@ export function archiveContract(kind: StoreKind): void {
     const { store } = context;
     const wallet = await newWallet(store);
     const ids = Array.from({ length: count }, () => newId('req'));
-    for (const chargeId of ids) await applied(store, reserve(wallet, { chargeId }), settle(wallet, chargeId));
+    await applied(store, ...ids.flatMap((chargeId) => [reserve(wallet, { chargeId }), settle(wallet, chargeId)]));
     const calls = await Promise.all(ids.map(wholeOf));
     const { id: _id, status: _status, ...sums } = await walletOf(store, wallet);
     const opening = { wallet, ...sums, overshoot: 0n, lasting: 1, budgets: [], kept: null };
@@ -47,7 +47,7 @@ export function archiveContract(kind: StoreKind): void {
   }
 
   const seqsOf = async (wallet: string) =>
-    (await context.store.ledger.entries(wallet, { limit: 100 })).map(({ seq }) => seq);
+    (await context.store.ledger.entries(wallet, { limit: 1000 })).map(({ seq }) => seq);
 
   it('is begun once until it is done, and keeps what was noted last', async () => {
     const { archives } = context.store;
@@ -141,6 +141,19 @@ export function archiveContract(kind: StoreKind): void {
     await applied(store, reserve(wallet, { amount: 2n * RUB }));
     expect(await seqsOf(wallet)).to.deep.equal([8, 1]);
     expect(await problemsOf(store, wallet)).to.deep.equal([]);
+  });
+
+  it('removes as many calls at once as a caller has, and takes them back, however often', async () => {
+    const { store } = context;
+    const { wallet, calls, opening } = await opened(120);
+    const before = await seqsOf(wallet);
+    await store.archives.open(opening, 0);
+    await store.archives.remove(wallet, calls);
+    expect(await seqsOf(wallet)).to.deep.equal([1]);
+    const rows = { charges: calls.map(({ charge }) => charge), entries: calls.flatMap(({ entries }) => entries) };
+    for (let times = 0; times < 2; times += 1) await store.archives.restoreRows(rows);
+    expect(await seqsOf(wallet)).to.deep.equal(before);
+    expect(await wholeOf(calls[119]?.charge.id ?? '')).to.deep.equal(calls[119]);
   });
 
   it('removes nothing that is behind the opening or not as it was archived', async () => {

@@ -116,6 +116,8 @@ export function peopleContract(context: StoreContext): void {
     await auditLog.put([]);
     const foreign = [8, 9].map((ahead) => ({ ...row, address: `${ahead}`, seq: (whole?.seq ?? 0) + ahead }));
     await auditLog.put(foreign);
+    // A copy brings the oldest page last.
+    await auditLog.put([whole as NonNullable<typeof whole>]);
     await auditLog.append({ ...row, address: 'behind them' });
     const last = await auditLog.page({ limit: 3, account });
     expect(last.map(({ address }) => address)).to.deep.equal(['behind them', '9', '8']);

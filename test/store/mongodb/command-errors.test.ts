@@ -1,8 +1,9 @@
 // A server that refuses commands, or does them and says otherwise: what is told of the write, and what is sent again.
 import { expect } from 'chai';
 import { type Document, MongoClient } from 'mongodb';
+import { OperatorError } from '../../../lib/operator-error.ts';
 import { openStore } from '../../../lib/store/open.ts';
-import { type Store, StoreError } from '../../../lib/store/store.ts';
+import { type Opening, type Store, StoreError } from '../../../lib/store/store.ts';
 import { until } from '../../../testkit/client.ts';
 import { type ReplicaSet, startReplicaSet } from '../../../testkit/replica-set.ts';
 import { AT, charge, newId, newWallet, RUB, rejection, statuses, walletOf } from '../../contract/store/context.ts';
@@ -13,6 +14,8 @@ const INTERRUPTED = 91;
 /** Its session was killed. */
 const KILLED = 11_601;
 const BAD_VALUE = 2;
+const UNAUTHORIZED = 13;
+const AUTHENTICATION_FAILED = 18;
 const TAKEN = { errorCode: 11_000, errorExtraInfo: { keyPattern: { _id: 1 }, keyValue: { _id: 'name' } } };
 /** Done, but not yet by a majority. */
 const UNCONFIRMED = { writeConcernError: { code: 64, codeName: 'WriteConcernFailed', errmsg: 'not in time' } };
@@ -52,6 +55,37 @@ describe('MongoDB: a server whose commands fail', () => {
     expect(error).to.be.instanceOf(StoreError);
     return (error as StoreError).applied;
   };
+
+  describe('a start', () => {
+    async function refused(command: string, errorCode: number, options?: Opening): Promise<string> {
+      await fail('alwaysOn', [command], { errorCode });
+      const error = await rejection(openStore(set.url('fresh'), options));
+      await fail('off', [], {});
+      expect(error).to.be.instanceOf(OperatorError);
+      return (error as OperatorError).message;
+    }
+
+    it('says what the server has against the URL', async () => {
+      expect(await refused('buildInfo', AUTHENTICATION_FAILED)).to.match(
+        /^MongoDB at 127\.0\.0\.1:\d+ refused the user name or the password\.$/,
+      );
+      expect(await refused('buildInfo', BAD_VALUE)).to.match(
+        /^MongoDB at 127\.0\.0\.1:\d+ refused the connection: .+\.$/,
+      );
+    });
+
+    it('says what its user may not do, whichever command finds out', async () => {
+      for (const command of ['find', 'listCollections', 'update', 'create', 'createIndexes']) {
+        expect(await refused(command, UNAUTHORIZED), command).to.equal(
+          'The user of the database URL may not set up the database fresh.',
+        );
+      }
+      expect(await refused('find', UNAUTHORIZED, { readOnly: true })).to.equal(
+        'The user of the database URL may not read the database fresh.',
+      );
+      await (await openStore(set.url('fresh'))).close();
+    });
+  });
 
   describe('a transaction', () => {
     it('begins anew after conflicts, and is done once', async () => {
@@ -135,6 +169,15 @@ describe('MongoDB: a server whose commands fail', () => {
       await fail(1, ['findAndModify'], { errorCode: BAD_VALUE });
       expect(await failureOf(store.sessions.fail('name', at))).to.equal('no');
       expect(await store.sessions.fail('name', at)).to.include({ count: 2 });
+    });
+
+    it('counts no hit twice, and one whose window another opened at the same time', async () => {
+      const hit = () => store.limits.hit('bucket', 60_000, AT);
+      await fail(1, ['findAndModify'], TAKEN);
+      expect(await hit()).to.include({ count: 1 });
+      await fail(1, ['findAndModify'], UNCONFIRMED);
+      expect(await failureOf(hit())).to.equal('unknown');
+      expect(await hit()).to.include({ count: 3 });
     });
 
     it('is repeated when that changes nothing more', async () => {

@@ -33,6 +33,11 @@ describe('MongoDB: a connection', () => {
       expect(scanner.options.socketTimeoutMS, 'a long scan').to.equal(0);
     }));
 
+  it('lives on when a background socket fails', () =>
+    connected(context.url, ({ client, scanner }) => {
+      for (const each of [client, scanner]) each.emit('error', new Error('timed out'));
+    }));
+
   it('reads from the primary what a majority has, and writes to a majority', () =>
     connected(context.url, ({ client, db }) => {
       expect(db.readConcern?.level).to.equal('majority');

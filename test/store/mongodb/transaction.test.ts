@@ -21,10 +21,11 @@ describe('transactions on MongoDB', () => {
   let inCommit: (Error | undefined)[];
   let inAbort: (Error | undefined)[];
   let isOpen: boolean;
+  let begun: unknown[];
   let transactions: Transactions;
 
   beforeEach(() => {
-    [aheadMs, events, given, inStep, inCommit, inAbort, isOpen] = [0, [], [], [], [], [], true];
+    [aheadMs, events, given, inStep, inCommit, inAbort, isOpen, begun] = [0, [], [], [], [], [], true, []];
     performance.now = () => realNow.call(performance) + aheadMs;
     Math.random = () => 0;
     const next = (list: (Error | undefined)[], name: string) => async () => {
@@ -34,7 +35,7 @@ describe('transactions on MongoDB', () => {
       return { n: 1 };
     };
     const session = {
-      startTransaction: (options: unknown) => options,
+      startTransaction: (options: unknown) => void begun.push(options),
       inTransaction: () => isOpen,
       commitTransaction: next(inCommit, 'commit'),
       abortTransaction: next(inAbort, 'abort'),
@@ -63,6 +64,11 @@ describe('transactions on MongoDB', () => {
     expect(await run()).to.equal(1);
     expect(events).to.deep.equal(['step', 'committing', 'commit']);
     expect(given).to.deep.equal(['idle']);
+  });
+
+  it('see one moment, and are over only once a majority has them', async () => {
+    await run();
+    expect(begun).to.deep.equal([{ readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority' } }]);
   });
 
   it('begin anew after a conflict, also of the commit, on a session that was rolled back', async () => {
