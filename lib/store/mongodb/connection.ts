@@ -34,8 +34,6 @@ const VERSION_MIN = 6;
 export async function connect(url: string): Promise<Connection> {
   const client = createClient(url);
   const clock = watchClock(client);
-  // Timeouts of background sockets arrive here too; whatever they interrupt fails with its own error.
-  client.on('error', () => undefined);
   try {
     await checkServer(client);
   } catch (error) {
@@ -46,7 +44,6 @@ export async function connect(url: string): Promise<Connection> {
   // The driver would default to `test`.
   const name = /^[^?]*?\/\/[^/?]+\/[^?]/.test(url) ? undefined : DATABASE;
   const scanner = createClient(url, { ...OPTIONS, socketTimeoutMS: 0 });
-  scanner.on('error', () => undefined);
   return { client, db: client.db(name, { readConcern: new ReadConcern('majority') }), scanner, clock };
 }
 

@@ -109,6 +109,8 @@ export function archiveContract(kind: StoreKind): void {
     expect(found).to.include({ seq: 5, overshoot: 4n });
     const page = await store.journal.pageOf(wallet, 0, 2);
     expect(page.openings).to.deep.equal([next]);
+    // Its entries were all on the page before.
+    expect((await store.journal.pageOf(wallet, later.seq, 2)).openings).to.deep.equal([next]);
   });
 
   it('opens a wallet behind a checkpoint without moving it back', async () => {

@@ -88,6 +88,8 @@ export function journalContract(kind: StoreKind): void {
     const page = (await pagesOf(store, 1000)).at(-1);
     expect(page?.keys).to.deep.equal([{ id: used, account: wallet, budgetKey: null }]);
     expect(page?.keyed).to.deep.equal([wallet]);
+    const part = await store.journal.pageOf(wallet, 0, 1);
+    expect([part.keyed, part.accounts]).to.deep.equal([[wallet], []]);
   });
 
   it('reads each wallet at one moment while it changes', async () => {

@@ -131,16 +131,35 @@ describe('commands of a batch on mongodb', () => {
     expect(asked).to.deep.equal([{ _id: wallet, seq }]);
   });
 
-  it('begins anew when the wallet is no longer as it was read', async () => {
-    const [wallet, transactions] = [await newWallet(context.store), createTransactions(connection.db, sessions)];
+  /** The wallet is no longer as it was read, at the first attempt only. */
+  function interrupted(onAttempt: () => void = () => undefined): LedgerStore['apply'] {
+    const transactions = createTransactions(connection.db, sessions);
     let changed = 1;
     const answering = (step: Step) => async (command: Document) => {
       const reply = await step(command);
-      return nameOf(command) === 'update wallets' && changed-- > 0 ? { ...reply, n: 0 } : reply;
+      if (nameOf(command) !== 'update wallets' || changed-- <= 0) return reply;
+      onAttempt();
+      return { ...reply, n: 0 };
     };
-    apply = createApply(
+    return createApply(
       recorded({ run: (work) => transactions.run({ ...work, steps: (step) => work.steps(answering(step)) }) }),
     );
+  }
+
+  it('begins anew without those whose callers were told meanwhile that nothing happened', async () => {
+    const wallet = await newWallet(context.store);
+    const items = [submission(reserve(wallet)), submission(reserve(wallet))] as const;
+    const outcomes = await interrupted(() => {
+      items[0].abandoned = true;
+    })(items);
+    expect(outcomes.map((outcome) => outcome?.status)).to.deep.equal([undefined, 'done']);
+    expect(items.map(({ tried }) => tried)).to.deep.equal([false, true]);
+    expect((await context.store.ledger.wallet(wallet))?.held).to.equal(RUB);
+  });
+
+  it('begins anew when the wallet is no longer as it was read', async () => {
+    const wallet = await newWallet(context.store);
+    apply = interrupted();
     const once = ['aggregate wallets', 'update wallets'];
     expect(await commandsOf(reserve(wallet))).to.deep.equal([...once, 'aggregate wallets', ...WRITES]);
     expect(await problemsOf(context.store, wallet)).to.deep.equal([]);

@@ -109,6 +109,25 @@ describe('calls to MongoDB', () => {
   });
 
   describe('that read', () => {
+    it('are sent again for as long as one of them may take', async () => {
+      const { now } = performance;
+      let aheadMs = 0;
+      performance.now = () => aheadMs;
+      const readFor = (ms: number) => {
+        const { work } = failing(new MongoNetworkError('reset'));
+        return read((_signal) => {
+          aheadMs += 6000;
+          return work();
+        }, ms);
+      };
+      try {
+        expect(await readFor(15_000)).to.equal('done');
+        expect(await failureOf(readFor(1500))).to.include({ applied: 'no' });
+      } finally {
+        performance.now = now;
+      }
+    });
+
     it('are sent again after any failure that may pass, and have written nothing', async () => {
       const { work, tries } = failing(new MongoNetworkError('reset'), serverError(INTERRUPTED));
       expect(await read(work)).to.equal('done');
