@@ -20,7 +20,7 @@ export async function runOnce(transactions: Transactions, batch: Batch | undefin
 async function isKnown(step: Step, { writer, number }: Batch): Promise<boolean> {
   // A new writer removes those long gone.
   if (number === 1) await step({ delete: 'batches', deletes: [{ q: OLD, limit: 0 }] });
-  const update = [{ $set: { number, at: NOW } }];
+  const update = [{ $set: { number: { $max: ['$number', number] }, at: NOW } }];
   const { value } = await step({ findAndModify: 'batches', query: { _id: writer }, update, upsert: true });
   return value !== null && Number(value.number) >= number;
 }

@@ -113,6 +113,18 @@ export function archiveContract(kind: StoreKind): void {
     expect((await store.journal.pageOf(wallet, later.seq, 2)).openings).to.deep.equal([next]);
   });
 
+  it('lists the openings in order of wallet, page by page', async () => {
+    const { archives } = context.store;
+    const { opening } = await opened(1);
+    const ids = ['b', 'c', 'a'].map((letter) => newId(`acc_zz${letter}`));
+    for (const wallet of ids) await archives.open({ ...opening, wallet }, 0);
+    const pageOf = async (after: string, limit: number) =>
+      (await archives.openings({ after, limit })).map(({ wallet }) => wallet);
+    const [first, ...others] = ids.toSorted() as [string, string, string];
+    expect(await pageOf('acc_zz', 2)).to.deep.equal([first, others[0]]);
+    expect(await pageOf(first, 5)).to.deep.equal(others);
+  });
+
   it('opens a wallet behind a checkpoint without moving it back', async () => {
     const { store } = context;
     const { wallet, opening } = await opened(2);

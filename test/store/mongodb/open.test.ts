@@ -6,12 +6,13 @@ import { OperatorError } from '../../../lib/operator-error.ts';
 import { refusalOf } from '../../../lib/store/mongodb/connection.ts';
 import { SCHEMA_VERSION } from '../../../lib/store/mongodb/migration.ts';
 import { openStore } from '../../../lib/store/open.ts';
+import type { Opening } from '../../../lib/store/store.ts';
 import { createMongoDatabase, type MongoDatabase } from '../../../testkit/mongod.ts';
 import { binary, LAUNCH_MS_MAX } from '../../../testkit/replica-set.ts';
 import { rejection } from '../../contract/store/context.ts';
 
-async function refused(url: string): Promise<string> {
-  const error = await rejection(openStore(url));
+async function refused(url: string, options?: Opening): Promise<string> {
+  const error = await rejection(openStore(url, options));
   expect(error).to.be.instanceOf(OperatorError);
   const { message } = error as OperatorError;
   expect(message).to.not.include('\n');
@@ -121,6 +122,9 @@ describe('openStore on MongoDB: databases', () => {
       .db()
       .collection<{ _id: string }>('schema')
       .updateOne({ _id: 'version' }, { $set: { version: 0 } });
+    for (const opening of [{ existing: true }, { readOnly: true }]) {
+      expect(await refused(database.url, opening)).to.match(/^There is no Tollgate store in the database /);
+    }
     const stores = await Promise.all([openStore(database.url), openStore(database.url), openStore(database.url)]);
     for (const store of stores) await store.close();
     const row = await client.db().collection<{ _id: string; version: number }>('schema').findOne({ _id: 'version' });
