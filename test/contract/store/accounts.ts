@@ -128,4 +128,15 @@ export function accountContract(context: StoreContext): void {
     await store.accounts.setStatus(id, 'suspended');
     expect(await store.ledger.wallet(id)).to.deep.equal({ ...before, status: 'suspended' });
   });
+
+  it('puts a whole page of accounts, also when some of them are there', async () => {
+    const { accounts } = context.store;
+    const page = Array.from({ length: 120 }, () => ({
+      ...{ id: newId('acc'), name: 'n', createdAt: AT },
+      autoTopup: { enabled: false, amount: 0n, threshold: 0n },
+    }));
+    await accounts.put(page.slice(0, 110));
+    await accounts.put(page);
+    for (const { id } of page.slice(-11)) expect(await accounts.get(id)).to.include({ id, status: 'active' });
+  });
 }

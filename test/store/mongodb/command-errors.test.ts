@@ -7,6 +7,9 @@ import { type Opening, type Store, StoreError } from '../../../lib/store/store.t
 import { until } from '../../../testkit/client.ts';
 import { type ReplicaSet, startReplicaSet } from '../../../testkit/replica-set.ts';
 import { AT, charge, newId, newWallet, RUB, rejection, statuses, walletOf } from '../../contract/store/context.ts';
+import { bytesOf, newMedia, piecesOf } from '../../contract/store/media.ts';
+import { makeUser } from '../../contract/store/people.ts';
+import { PNG } from '../../media/pictures.ts';
 
 const WRITE_CONFLICT = 112;
 /** Shutdown in progress: the command was interrupted while it ran. */
@@ -180,10 +183,39 @@ describe('MongoDB: a server whose commands fail', () => {
       expect(await hit()).to.include({ count: 3 });
     });
 
+    const others: Readonly<Record<string, readonly [command: string, work: () => Promise<unknown>]>> = {
+      'that adds a user': ['insert', () => store.users.add(makeUser())],
+      'that changes a user': ['update', () => store.users.change(user)],
+      'that changes alerts': ['insert', () => store.alerts.change(wishes)],
+      'that ends a session': ['delete', () => store.sessions.remove(user.id)],
+      'that takes a link': ['findAndModify', () => store.sessions.takeLink(user.id)],
+    };
+    const user = makeUser();
+    const wishes = { account: user.id, balanceBelow: null, budgets: true, webhook: null, version: 0 };
+    for (const [what, [command, work]] of Object.entries(others)) {
+      it(`${what} may have happened when it is not confirmed, and is not taken for another's`, async () => {
+        await store.users.add(user);
+        await fail(1, [command], UNCONFIRMED);
+        expect(await failureOf(work())).to.equal('unknown');
+      });
+    }
+
     it('is repeated when that changes nothing more', async () => {
       await fail(2, ['update'], UNCONFIRMED);
       expect(await store.accounts.setStatus(wallet, 'suspended')).to.equal(true);
       expect((await walletOf(store, wallet)).status).to.equal('suspended');
     });
   });
+
+  for (const [what, command] of [
+    ['begun or continued', 'insert'],
+    ['ended', 'update'],
+  ] as const) {
+    it(`a media file is written once, though the answer that it is ${what} was lost`, async () => {
+      await fail(1, [command], UNCONFIRMED);
+      const media = newMedia();
+      expect(await store.media.write(media, piecesOf(PNG))).to.deep.equal({ ...media, bytes: PNG.length });
+      expect((await bytesOf(store, media.id)).equals(PNG)).to.equal(true);
+    });
+  }
 });

@@ -74,6 +74,25 @@ describe('MongoDB: media', () => {
       .with.property('message', 'a media file was removed while it was written');
   });
 
+  it('whose writing takes hours stay', async () => {
+    const { now } = performance;
+    const media = newMedia({ expiresAt: Date.now() + HOUR_MS });
+    let removed: number | undefined;
+    async function* slow() {
+      yield Buffer.alloc(600_000, 7);
+      const [file] = await files().find({ filename: media.id }).toArray();
+      await age(file as { _id: string }, 2 * HOUR_MS);
+      performance.now = () => now.call(performance) + 120_000;
+      yield Buffer.alloc(600_000, 8);
+      removed = await store.media.clean(Date.now(), 10);
+    }
+    await store.media.write(media, slow()).finally(() => {
+      performance.now = now;
+    });
+    expect(removed).to.equal(0);
+    expect((await store.media.get(media.id))?.bytes).to.equal(1_200_000);
+  });
+
   it('that broke off wait while there is enough that has expired', async () => {
     const { file, written, gate } = await begin();
     await age(file, HOUR_MS + 60_000);

@@ -2,6 +2,7 @@
 // not before.
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
+import { until } from '../../../testkit/client.ts';
 import { MONGODB } from '../../../testkit/stores.ts';
 import { applied, newWallet, RUB, topup, useStore } from '../../contract/store/context.ts';
 
@@ -30,4 +31,25 @@ describe('sessions of a process whose clock is wrong', () => {
       for (const { until } of rows) expect(until - now()).to.be.within(-LEASE_MS_MAX, LEASE_MS_MAX);
     });
   }
+});
+
+describe('sessions of a process that died', () => {
+  const context = useStore(MONGODB);
+
+  it('are ended when any other reports that it lives', async () => {
+    const client = await MongoClient.connect(context.url);
+    try {
+      const rows = client.db().collection<{ _id: string; until: number; sessions: readonly [] }>('sessions');
+      const [dead, alive] = ['ses_dead', 'ses_alive'];
+      await rows.insertMany([
+        { _id: dead, until: Date.now() - 5000, sessions: [] },
+        { _id: alive, until: Date.now() + HOUR_MS, sessions: [] },
+      ]);
+      await context.store.owners.renew({ id: 'own_1', leaseMs: 15_000, alone: false });
+      await until(async () => (await rows.findOne({ _id: dead })) === null);
+      expect(await rows.findOne({ _id: alive })).to.include({ _id: alive });
+    } finally {
+      await client.close();
+    }
+  });
 });
