@@ -89,4 +89,41 @@ describe('copy of payments', () => {
     const [again] = await applied(to.real, creditOf(late as Payment));
     expect(again?.status).to.equal('done');
   });
+
+  it('lets what came to a payment behind the money of its wallet come again, and keeps the rest', async () => {
+    const paid = async () => (await applied(from.real, creditOf(await newSucceeded(from.real, wallet))))[0]?.payment;
+    const refund = async (payment: Payment, ref: string, rub: bigint) =>
+      (await applied(from.real, refundOf(payment, ref, rub * RUB)))[0]?.payment as Payment;
+    const dispute = (payment: Payment, id: string) =>
+      changed(from.real, payment, { kind: 'dispute', dispute: id, amount: 700n * RUB });
+    const twice = await refund((await paid()) as Payment, 'r1', 300n);
+    const disputed = await dispute((await paid()) as Payment, 'cb_1');
+    const asking = await changed(from.real, (await paid()) as Payment, {
+      ...{ kind: 'ask_refund', refund: 'ref_1', amount: 100n * RUB, reason: 'asked' },
+    });
+    const late = await newSucceeded(from.real, wallet);
+    from.next('keys.owners', async (list) => {
+      await refund(await refund(twice, 'r2', 200n), 'r5', 100n);
+      await refund(disputed, 'r3', 200n);
+      const [credited] = await applied(from.real, creditOf(late));
+      await dispute(await refund(credited?.payment as Payment, 'r4', 300n), 'cb_2');
+      return list();
+    });
+    expect(await copy(true)).to.include({ payments: 4 });
+    const read = async (id: string) => (await to.real.payments.get(id)) as Payment;
+    const none = { credited: 0n, refunded: 0n, shortfall: 0n, refunds: '[]', dispute: null };
+    expect(await read(late.id)).to.deep.include({ phase: 'succeeded', ...none, dueAt: late.createdAt });
+    expect(await read(asking.id)).to.deep.equal(asking);
+    const found = await read(twice.id);
+    expect(found).to.include({ phase: 'partly_refunded', refunded: 300n * RUB, dueAt: twice.createdAt });
+    expect(refundsOf(found).map(({ ref, state, taken }) => [ref, state, taken === null])).to.deep.equal([
+      ['r1', 'booked', false],
+      ['r2', 'asked', true],
+      ['r5', 'asked', true],
+    ]);
+    expect(await read(disputed.id)).to.include({ phase: 'disputed', refunded: 0n, dispute: disputed.dispute });
+    expect((await verifyLedger(to.real)).problems).to.deep.equal([]);
+    const [again] = await applied(to.real, refundOf(found, 'r2', 200n * RUB));
+    expect([again?.status, again?.payment?.refunded]).to.deep.equal(['done', 500n * RUB]);
+  });
 });
