@@ -66,9 +66,7 @@ async function copyKeys(from: Side, to: Side, account: string): Promise<number> 
     else if (!isDeepStrictEqual(found.limits, row.limits)) await to.keys.put(id, row.limits);
     if (revokedAt !== null) await to.keys.revoke(id, revokedAt);
     const count = requestsCount - (found?.requestsCount ?? 0);
-    if (lastUsedAt !== null && (count !== 0 || found?.lastUsedAt !== lastUsedAt)) {
-      await to.keys.use([{ id, count, lastUsedAt }]);
-    }
+    if (lastUsedAt !== null && count !== 0) await to.keys.use([{ id, count, lastUsedAt }]);
   }
   if (!isDeepStrictEqual(await to.keys.list(account), rows)) throw mismatchOfKeys(account);
   return rows.length;

@@ -90,4 +90,52 @@ describe('cleaner', () => {
     await new Promise((resolve) => setTimeout(resolve, 80));
     expect([calls, errors]).to.deep.equal([1, []]);
   });
+
+  it('tells of no failure after its stop, and begins nothing', async () => {
+    const gate = makeGate();
+    let calls = 0;
+    const clean = async () => {
+      calls += 1;
+      await gate.opened;
+      throw new Error('the store is closed');
+    };
+    start({ expiring: { clean } });
+    await until(() => calls === 1);
+    cleaner?.stop();
+    start({ expiring: { clean }, everyMs: 1 });
+    cleaner?.stop();
+    gate.open();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect([calls, errors]).to.deep.equal([1, []]);
+  });
+
+  it('waits five minutes on average, each process a little more or less, and keeps none alive', () => {
+    const real = { random: Math.random, setTimeout: globalThis.setTimeout };
+    const waits: number[] = [];
+    let released = 0;
+    globalThis.setTimeout = ((_work: () => void, ms: number) => {
+      waits.push(ms);
+      const timer = {
+        unref() {
+          released += 1;
+          return timer;
+        },
+      };
+      return timer;
+    }) as unknown as typeof setTimeout;
+    try {
+      for (const [random, more] of [
+        [0, {}],
+        [0.5, {}],
+        [0.75, { everyMs: 1000 }],
+      ] as const) {
+        Math.random = () => random;
+        createCleaner({ expiring: opened.store.media, onError: () => undefined, ...more }).start();
+      }
+    } finally {
+      [Math.random, globalThis.setTimeout] = [real.random, real.setTimeout];
+    }
+    expect(waits).to.deep.equal([150_000, 300_000, 1250]);
+    expect(released).to.equal(3);
+  });
 });
