@@ -31,7 +31,7 @@ function compare(account: Account, copy: Account | undefined): void {
   if (copy && compareIds(copy.id, account.id) < 0) throw unknown(copy);
   // It may be suspended only after its journal.
   const { id, status } = account;
-  if (!copy || !isDeepStrictEqual({ ...copy, status }, account)) throw mismatch(`the account ${id}`);
+  if (!isDeepStrictEqual({ ...copy, status }, account)) throw mismatch(`the account ${id}`);
 }
 
 function unknown({ id }: Account): OperatorError {

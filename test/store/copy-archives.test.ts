@@ -1,14 +1,16 @@
 // Copies of stores whose old calls have left: not in the middle of it, and from the opening on.
 import { expect } from 'chai';
 import { OperatorError } from '../../lib/operator-error.ts';
+import { COPY_SETTING, COPY_UNFINISHED } from '../../lib/store/copy.ts';
 import type { Archive, Opening } from '../../lib/store/ports/archives.ts';
-import type { FaultyStore } from '../../testkit/faulty-store.ts';
+import { type FaultyStore, refuse } from '../../testkit/faulty-store.ts';
 import {
   AT,
   applied,
   appliedInBatches,
   charge,
   everythingOf,
+  giveBack,
   newId,
   problemsOf,
   RUB,
@@ -63,10 +65,10 @@ describe('copy of a store with archives', () => {
 
   it('goes on behind the opening, through pages and writes, however often', async () => {
     const calls = (length: number) => Array.from({ length }, () => charge(wallet, { amount: 1n }));
-    const [within, across] = [newId('req'), newId('req')];
-    await applied(from.real, ...[within, across].map((chargeId) => reserve(wallet, { chargeId })));
+    const [within, across, back] = [newId('req'), newId('req'), newId('req')];
+    await applied(from.real, ...[within, across, back].map((chargeId) => reserve(wallet, { chargeId })));
     await appliedInBatches(from.real, calls(1000));
-    await applied(from.real, settle(wallet, within));
+    await applied(from.real, settle(wallet, within), settle(wallet, back), giveBack('refund', wallet, back));
     const opening = await openAtEnd();
     await appliedInBatches(from.real, calls(200));
     await applied(from.real, settle(wallet, across));
@@ -74,7 +76,7 @@ describe('copy of a store with archives', () => {
     const expectEqual = async () => {
       expect(await to.real.archives.opening(wallet)).to.deep.equal(opening);
       expect(await everythingOf(to.real, wallet)).to.deep.equal(await everythingOf(from.real, wallet));
-      for (const id of [within, across]) {
+      for (const id of [within, across, back]) {
         expect(await to.real.ledger.charge(id)).to.deep.equal(await from.real.ledger.charge(id));
       }
       expect(await problemsOf(to.real, wallet)).to.deep.equal([]);
@@ -86,6 +88,15 @@ describe('copy of a store with archives', () => {
     await expectEqual();
   }).timeout(20_000);
 
+  it('goes on behind the opening when more than its page follows', async () => {
+    const opening = await openAtEnd();
+    const calls = Array.from({ length: 1000 }, () => charge(wallet, { amount: 1n }));
+    await appliedInBatches(from.real, calls);
+    await copy();
+    expect(await to.real.archives.opening(wallet)).to.deep.equal(opening);
+    expect(await everythingOf(to.real, wallet)).to.deep.equal(await everythingOf(from.real, wallet));
+  }).timeout(20_000);
+
   it('takes the folded usage of every wallet with an opening, also behind the first page', async () => {
     const opening = await openAtEnd();
     const ids = Array.from({ length: 501 }, (_, index) => `acc_${String(index).padStart(4, '0')}`);
@@ -94,6 +105,14 @@ describe('copy of a store with archives', () => {
     await from.real.usage.add({ wallet: last, from: 0, to: 4, hours: [] });
     await copy();
     expect((await to.real.usage.whole(last)).cursor).to.equal(4);
+  });
+
+  it('ends when the target does not take the folded usage', async () => {
+    await openAtEnd();
+    to.next('usage.put', refuse);
+    expect(await rejection(copy())).to.have.property('message', 'refused by the test');
+    expect(await to.real.settings.get(COPY_SETTING)).to.equal(COPY_UNFINISHED);
+    await copy();
   });
 
   it('takes the folded usage of wallets with an opening only', async () => {
