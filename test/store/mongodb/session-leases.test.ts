@@ -20,10 +20,12 @@ describe('sessions of MongoDB transactions', () => {
   /** Rows of other processes whose lease is over. */
   let left: Document[];
   let refused: (command: Document) => boolean;
+  /** How long the server takes for a command. */
+  let tookMs: number;
   let sessions: Sessions;
 
   beforeEach(() => {
-    [now, started, ended, sent, left, refused] = [10_000, 0, [], [], [], () => false];
+    [now, started, ended, sent, left, refused, tookMs] = [10_000, 0, [], [], [], () => false, 0];
     performance.now = () => now;
     sessions = createSessions(fake());
   });
@@ -34,6 +36,7 @@ describe('sessions of MongoDB transactions', () => {
   function fake(): Connection {
     const command = async (document: Document) => {
       sent.push(document);
+      now += tookMs;
       if (refused(document)) throw new Error('refused');
       return { n: 1 };
     };
@@ -78,6 +81,14 @@ describe('sessions of MongoDB transactions', () => {
     refused = () => false;
     await sessions.take();
     expect(started, 'the one that could not be written down is used later').to.equal(1);
+  });
+
+  it('have a lease that counts from when it was sent, however late the server confirms it', async () => {
+    tookMs = LEASE_MS / 2;
+    sessions.give(await sessions.take(), 'idle');
+    now += LEASE_MS / 4;
+    refused = () => true;
+    expect(await rejection(sessions.take()), 'it has to be written again first').to.have.property('message', 'refused');
   });
 
   it('are 48 at most: who comes later has the first that is given back', async () => {
