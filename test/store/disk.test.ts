@@ -22,7 +22,7 @@ describe('a folder on disk', () => {
   it('is refused at once below a file, and where nothing can be made', async () => {
     const file = join(root, 'file');
     writeFileSync(file, '');
-    for (const folder of [file, join(file, 'x', 'y')]) {
+    for (const folder of [file, join(file, 'x', 'y'), '/dev/null']) {
       expect(await rejection(makeFolder(folder))).to.have.property('code', 'ENOTDIR');
     }
     if (process.platform === 'linux') {

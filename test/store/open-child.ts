@@ -1,10 +1,11 @@
-// Opens a store and tells its parent how it was refused.
-import { openStore } from '../../lib/store/open.ts';
+// Opens a store, or makes the folder of its media files, and tells its parent how it was refused.
+import { makeMediaFolder, openStore } from '../../lib/store/open.ts';
 
-const [, , url = ''] = process.argv;
+const [, , databaseUrl = '', dataDir] = process.argv;
 try {
-  await (await openStore(url)).close();
-  process.send?.({ name: 'none', message: 'it was opened' });
+  if (dataDir !== undefined) await makeMediaFolder({ databaseUrl, dataDir });
+  else await (await openStore(databaseUrl)).close();
+  process.send?.({ name: 'none', message: 'it was not refused' });
 } catch (error) {
   if (!(error instanceof Error)) throw error;
   process.send?.({ name: error.name, message: error.message });

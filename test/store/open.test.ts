@@ -13,13 +13,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
 import { OperatorError } from '../../lib/operator-error.ts';
 import { COPY_SETTING, COPY_UNFINISHED } from '../../lib/store/copy.ts';
-import { openStore } from '../../lib/store/open.ts';
+import { makeMediaFolder, openStore, placeOfStore } from '../../lib/store/open.ts';
 import { longer } from '../../testkit/long.ts';
 import { rejection } from '../contract/store/context.ts';
 
@@ -139,16 +139,38 @@ describe('openStore', () => {
     );
   });
 
+  it('makes a folder for media files, unless they are in the database', async () => {
+    const dataDir = join(folder, 'some', 'data');
+    await makeMediaFolder({ databaseUrl: 'mongodb://127.0.0.1/a', dataDir });
+    expect(existsSync(dataDir)).to.equal(false);
+    await makeMediaFolder({ databaseUrl: 'SQLite:a.db', dataDir });
+    expect(statSync(join(dataDir, 'media')).mode & 0o777).to.equal(0o700);
+  });
+
   it('refuses a folder in place of the file', async () => {
     mkdirSync(join(folder, 'a-folder'));
     expect(await refused(`sqlite:${join(folder, 'a-folder')}`)).to.match(/is a folder\.$/);
   });
 
+  it('knows where the media files of a store are, however its URL is written', () => {
+    const config = { databaseUrl: 'sqlite:./data/a.db', dataDir: '/srv' };
+    const places: readonly [url: string, named: string | undefined, mediaFolder: string | undefined][] = [
+      ['sqlite:./data/a.db', undefined, '/srv/media'],
+      ['SQLite:data/../data/a.db', undefined, '/srv/media'],
+      ['sqlite:./data/b.db', undefined, resolve('data/b.db.media')],
+      ['sqlite:./data/a.db', 'named', resolve('named')],
+      ['mongodb://host/a', undefined, undefined],
+    ];
+    for (const [url, named, mediaFolder] of places) {
+      expect(placeOfStore(url, config, named)).to.deep.equal({ url, mediaFolder });
+    }
+  });
+
   describe('without the right to write', () => {
     /** What a process that is not root is told. */
-    async function refusedToNobody(url: string): Promise<{ name: string; message: string }> {
+    async function refusedToNobody(...args: readonly string[]): Promise<{ name: string; message: string }> {
       const nobody = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
-      const child = fork(CHILD, [url], nobody);
+      const child = fork(CHILD, args, nobody);
       const [error] = await once(child, 'message');
       await once(child, 'exit');
       return error;
@@ -171,6 +193,15 @@ describe('openStore', () => {
       const path = join(locked('locked-too'), 'more', 'a.db');
       const message = `The folder of the database ${path} cannot be created: EACCES.`;
       expect(await refusedToNobody(`sqlite:${path}`)).to.deep.equal({ name: 'OperatorError', message });
+    });
+
+    it('refuses a folder of media files', async () => {
+      const data = join(folder, 'data');
+      mkdirSync(join(data, 'media'), { recursive: true });
+      chmodSync(join(data, 'media'), 0o555);
+      const message = `DATA_DIR: the folder ${join(data, 'media')} cannot be written to: EACCES`;
+      const error = { name: 'OperatorError', message };
+      expect(await refusedToNobody(`SQLite:${join(folder, 'a.db')}`, data)).to.deep.equal(error);
     });
 
     it('refuses a file that may only be read', async () => {
