@@ -49,6 +49,19 @@ describe('ports of a store', () => {
     await begun.return?.();
   });
 
+  it('end a stream when the store is closed in the middle of it', async () => {
+    const read = async function* () {
+      yield* [Buffer.from('a'), Buffer.from('b')];
+    };
+    const tracked = countCalls({ ...opened.real, media: { ...opened.real.media, read } }, async () => undefined);
+    const stream = tracked.media.read('m')[Symbol.asyncIterator]();
+    expect(String((await stream.next()).value)).to.equal('a');
+    await tracked.close();
+    expect(await rejection(stream.next()))
+      .to.be.instanceOf(StoreError)
+      .with.property('message', 'the store is closed');
+  });
+
   it('refuse every call that is not known to be a read, on a store for reading only', async () => {
     const reading = withoutWrites(store);
     for (const [port, reads] of Object.entries({ ...READS, fake: [] as string[] })) {

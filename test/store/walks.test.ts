@@ -70,5 +70,11 @@ describe('walks over a store', () => {
     expect([...(await known(['😀', '😁']))]).to.deep.equal(['😀']);
     expect([...(await known(['😁']))]).to.deep.equal([]);
     expect(pages).to.equal(3);
+    async function* together(): AsyncGenerator<readonly string[], undefined> {
+      yield ['\uffff', '😀'];
+      return undefined;
+    }
+    const both = createLookAlong(together());
+    for (const id of ['\uffff', '😀']) expect([...(await both([id]))]).to.deep.equal([id]);
   });
 });

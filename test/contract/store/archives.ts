@@ -98,7 +98,7 @@ export function archiveContract(kind: StoreKind): void {
     const [later, earlier] = [opening, { ...opening, seq: 3 }];
     expect(await store.archives.opening(wallet)).to.equal(undefined);
     expect(await store.archives.open(earlier, 0)).to.equal(true);
-    expect(await store.archives.open(later, 0)).to.equal(false);
+    for (const other of [0, 4]) expect(await store.archives.open(later, other)).to.equal(false);
     expect(await store.archives.opening(wallet)).to.deep.equal(earlier);
     const budgets = [{ key: 'key_1', period: 7, spent: -(2n ** 60n) }];
     const next = { ...later, overshoot: 4n, budgets, kept: 'req_kept' };
@@ -267,6 +267,8 @@ export function archiveContract(kind: StoreKind): void {
     await usage.add({ wallet, from: 0, to: 4, hours: [hour, { ...hour, model: 'n' }] });
     const whole = await usage.whole(wallet);
     expect(whole.cursor).to.equal(4);
+    for (const from of [0, 5]) expect(await usage.add({ wallet, from, to: 9, hours: [hour] })).to.equal(false);
+    expect(await usage.whole(wallet)).to.deep.equal(whole);
     expect(whole.hours).to.have.deep.members([hour, { ...hour, model: 'n' }]);
     await usage.add({ wallet: target, from: 0, to: 9, hours: [{ ...hour, key: 'other' }] });
     await usage.put(target, whole);

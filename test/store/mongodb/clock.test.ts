@@ -2,12 +2,15 @@
 import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import type { MongoClient } from 'mongodb';
+import type { Job } from '../../../lib/money/job-rules.ts';
 import { watchClock } from '../../../lib/store/mongodb/clock.ts';
 import { fromSum, toLong } from '../../../lib/store/mongodb/rows.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { type TestClock, takeClock } from '../../../testkit/clock.ts';
 import { createMongoDatabase, type MongoDatabase } from '../../../testkit/mongod.ts';
+import { newWallet } from '../../contract/store/context.ts';
+import { newJob } from '../../contract/store/jobs.ts';
 
 describe('MongoDB: the clock of the server', () => {
   /** Heartbeats of a server whose clock is ahead, each a little late. */
@@ -89,6 +92,19 @@ describe('MongoDB: processes whose clocks differ', () => {
     await limits.merge([{ ...ahead, count: 3 }], Date.now());
     own.set(0);
     expect((await limits.hit('key', 60_000, Date.now())).count).to.equal(6);
+  });
+
+  it('hold jobs by the clock of the server', async () => {
+    const { id } = await newJob(store, await newWallet(store));
+    await store.jobs.change({ kind: 'begin', id, version: 1, at: 5, ref: 'up', dueAt: 1 });
+    own.set(HOUR_MS);
+    const owner = 'own_1';
+    /** From now, as the server has it. */
+    const leftOf = (job: Job | undefined) => (job?.lease ?? 0) - (Date.now() - HOUR_MS);
+    const [claimed] = await store.jobs.claim({ owner, leaseMs: 600_000, limit: 1, at: Date.now() });
+    expect(leftOf(claimed)).to.be.within(500_000, 601_000);
+    expect(await store.jobs.renew({ id, version: 3, owner, leaseMs: 1_200_000 })).to.equal(true);
+    expect(leftOf(await store.jobs.get(id))).to.be.within(1_100_000, 1_201_000);
   });
 
   it('live by the clock of the server', async () => {

@@ -103,6 +103,17 @@ describe('openStore on MongoDB: databases', () => {
     expect((await client.db().listCollections().toArray()).map(({ name }) => name)).to.deep.equal(['articles']);
   });
 
+  it('writes nothing to one that is only read', async () => {
+    await (await openStore(database.url)).close();
+    const store = await openStore(database.url, { readOnly: true });
+    try {
+      expect(await rejection(store.settings.set('a', 'b'))).to.include({ name: 'StoreError', applied: 'no' });
+      expect(await store.settings.list()).to.deep.equal([]);
+    } finally {
+      await store.close();
+    }
+  });
+
   it('refuses a newer schema', async () => {
     await (await openStore(database.url)).close();
     await client
