@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { ClientSession, Document } from 'mongodb';
 import type { Connection } from '../../../lib/store/mongodb/connection.ts';
 import { createSessions, type Sessions } from '../../../lib/store/mongodb/sessions.ts';
+import { makeGate } from '../../../testkit/faulty-store.ts';
 import { rejection } from '../../contract/store/context.ts';
 
 const SESSIONS_MAX = 48;
@@ -22,10 +23,13 @@ describe('sessions of MongoDB transactions', () => {
   let refused: (command: Document) => boolean;
   /** How long the server takes for a command. */
   let tookMs: number;
+  /** What it waits for before it answers. */
+  let held: Promise<unknown> | undefined;
   let sessions: Sessions;
 
   beforeEach(() => {
     [now, started, ended, sent, left, refused, tookMs] = [10_000, 0, [], [], [], () => false, 0];
+    held = undefined;
     performance.now = () => now;
     sessions = createSessions(fake());
   });
@@ -37,6 +41,7 @@ describe('sessions of MongoDB transactions', () => {
     const command = async (document: Document) => {
       sent.push(document);
       now += tookMs;
+      await held;
       if (refused(document)) throw new Error('refused');
       return { n: 1 };
     };
@@ -104,6 +109,20 @@ describe('sessions of MongoDB transactions', () => {
     expect(numberOf(await waiting[1]), 'in the place of a broken one').to.equal(SESSIONS_MAX + 1);
   });
 
+  it('are 48 at most also when somebody takes at once what another was woken for', async () => {
+    const taken: ClientSession[] = [];
+    for (let count = 0; count < SESSIONS_MAX; count += 1) taken.push(await sessions.take());
+    const [first, second] = taken as [ClientSession, ClientSession];
+    const waiting = sessions.take();
+    await turn();
+    sessions.give(first, 'idle');
+    expect(await sessions.take()).to.equal(first);
+    await turn();
+    expect(started).to.equal(SESSIONS_MAX);
+    sessions.give(second, 'idle');
+    expect(await waiting).to.equal(second);
+  });
+
   it('are killed and ended when they are broken, and used by nobody', async () => {
     sessions.give(await sessions.take(), 'broken');
     await turn();
@@ -147,6 +166,17 @@ describe('sessions of MongoDB transactions', () => {
     expect(kills(), 'both wait for the same').to.have.length(2);
   });
 
+  it('of dead processes are looked for again after a look that failed', async () => {
+    left = [{ _id: 'ses_1', until: 5, sessions: [{ id: 'a' }] }];
+    refused = ({ killSessions }) => killSessions !== undefined;
+    expect(await rejection(sessions.reap())).to.have.property('message', 'refused');
+    expect(removed()).to.deep.equal([]);
+    refused = () => false;
+    now += 251;
+    await sessions.reap();
+    expect(removed()).to.have.length(1);
+  });
+
   it('leave no row when they close, unless one of them may be alive', async () => {
     const idle = await sessions.take();
     sessions.give(idle, 'idle');
@@ -159,6 +189,20 @@ describe('sessions of MongoDB transactions', () => {
     others.give(await others.take(), 'broken');
     await others.close();
     expect(removed()).to.deep.equal([]);
+  });
+
+  it('leave no row that is still on its way when they close', async () => {
+    sessions.give(await sessions.take(), 'idle');
+    now += LEASE_MS / 3 + 1;
+    const gate = makeGate();
+    held = gate.opened;
+    sessions.give(await sessions.take(), 'idle');
+    const closed = sessions.close();
+    await turn();
+    expect([records().length, removed().length]).to.deep.equal([2, 0]);
+    gate.open();
+    await closed;
+    expect(removed()).to.have.length(1);
   });
 
   it('are killed at the latest when they close', async () => {
