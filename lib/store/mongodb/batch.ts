@@ -166,12 +166,10 @@ async function save(step: Step, folded: Folded, loaded: Loaded): Promise<void> {
   await saveJobs(step, folded.jobs, loaded.jobs);
   await replacePayments(step, folded.payments, loaded.payments);
   if (folded.wallets.length === 0) return;
+  // The status too: whoever changes it in the meantime lets the transaction begin anew.
   const updates = folded.wallets.map((wallet) => {
     const { id, status } = wallet;
-    const before = loaded.wallets.get(id);
-    // Written only if it changes: an operator may be changing it too.
-    const changed = status === before?.status ? {} : { status };
-    return { q: { _id: id, seq: before?.seq }, u: { $set: { ...balancesOf(wallet), ...changed } } };
+    return { q: { _id: id, seq: loaded.wallets.get(id)?.seq }, u: { $set: { ...balancesOf(wallet), status } } };
   });
   const { n } = await step({ update: 'wallets', updates });
   if (n !== updates.length) throw new StaleRead(`${updates.length - n} wallets are no longer as they were read`);

@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { verifyChanges } from '../../../lib/ledger/audit-changes.ts';
 import type { Wallet } from '../../../lib/money/decide.ts';
 import type { Changes, Checkpoint } from '../../../lib/store/ports/checkpoints.ts';
-import type { Store } from '../../../lib/store/store.ts';
-import { AT, adjust, applied, newAccount, newId, newWallet, type StoreKind, useStore } from './context.ts';
+import { type Store, StoreError } from '../../../lib/store/store.ts';
+import { AT, adjust, applied, newAccount, newId, newWallet, rejection, type StoreKind, useStore } from './context.ts';
 
 const at = (wallet: string, seq: number, avail = 5n): Checkpoint => ({
   ...{ wallet, seq, avail, held: 1n, charged: 2n, topped: 10n, adjusted: -2n, overshoot: 3n },
@@ -44,6 +44,8 @@ export function checkpointContract(kind: StoreKind): void {
     expect(await found()).to.deep.equal(at(id, 7));
     const put = (await all(100)).filter((row) => others.includes(row.id)).map(({ checkpoint }) => checkpoint);
     expect(put).to.have.deep.members([at(others[0], 1), at(others[1], 2)]);
+    const wrong = at(newId('acc'), -1);
+    expect(await rejection(store.checkpoints.put([at(id, 6), wrong]))).to.be.instanceOf(StoreError);
     await Promise.all([at(id, 9, -(2n ** 60n)), at(id, 8)].map((checkpoint) => store.checkpoints.put([checkpoint])));
     expect(await found()).to.deep.equal(at(id, 9, -(2n ** 60n)));
   });

@@ -124,6 +124,23 @@ describe('commands of a batch on mongodb', () => {
     expect(joined).to.deep.equal(['charges']);
   });
 
+  it('does not undo a suspension that comes in the middle of it', async () => {
+    const [wallet, transactions] = [await newWallet(context.store), createTransactions(connection.db, sessions)];
+    let isFirst = true;
+    const suspending = (step: Step) => async (command: Document) => {
+      const reply = await step(command);
+      if (isFirst) await context.store.accounts.setStatus(wallet, 'suspended');
+      isFirst = false;
+      return reply;
+    };
+    apply = createApply({
+      run: (work) => transactions.run({ ...work, steps: (step) => work.steps(suspending(step)) }),
+    });
+    const [outcome] = await apply([submission(reserve(wallet))]);
+    expect(outcome?.status).to.equal('suspended');
+    expect(await context.store.ledger.wallet(wallet)).to.include({ status: 'suspended', held: 0n });
+  });
+
   it('writes a wallet only where it is as it was read', async () => {
     const wallet = await newWallet(context.store);
     const { seq } = (await context.store.ledger.wallet(wallet)) ?? {};
