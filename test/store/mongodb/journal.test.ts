@@ -2,10 +2,40 @@
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { MONGODB } from '../../../testkit/stores.ts';
-import { AT, newAccount, newId, useStore } from '../../contract/store/context.ts';
+import {
+  AT,
+  applied,
+  charge,
+  newAccount,
+  newId,
+  newWallet,
+  reserve,
+  settle,
+  useStore,
+} from '../../contract/store/context.ts';
 
 describe('MongoDB: the journal', () => {
   const context = useStore(MONGODB);
+
+  async function remove(collection: string, _id: string): Promise<void> {
+    const client = await MongoClient.connect(context.url);
+    await client.db().collection<{ _id: string }>(collection).deleteOne({ _id });
+    await client.close();
+  }
+
+  it('tells of charges whose beginning is gone', async () => {
+    const { store } = context;
+    const wallet = await newWallet(store);
+    const [held, charged, whole] = ['req_a', 'req_b', 'req_c'];
+    await applied(store, reserve(wallet, { chargeId: held }), charge(wallet, { chargeId: charged }));
+    await applied(store, reserve(wallet, { chargeId: whole }), settle(wallet, held));
+    await remove('entries', `reserve:${held}`);
+    await remove('entries', `charge:${charged}`);
+    const found = [held, charged].map((id) => ({ id, wallet }));
+    expect(await store.journal.unknownCharges('', 10)).to.deep.equal({ found });
+    expect(await store.journal.unknownCharges('', 1)).to.deep.equal({ found: found.slice(0, 1), next: held });
+    expect(await store.journal.unknownCharges(charged, 1)).to.deep.equal({ found: [], next: whole });
+  });
 
   it('tells of keys whose account is gone', async () => {
     const { accounts, journal, keys } = context.store;
@@ -13,9 +43,7 @@ describe('MongoDB: the journal', () => {
     for (const account of [there, gone]) {
       await keys.add({ id: newId('key'), account, name: 'n', hash: newId('hash'), last4: 'abcd', createdAt: AT }, 10);
     }
-    const client = await MongoClient.connect(context.url);
-    await client.db().collection<{ _id: string }>('accounts').deleteOne({ _id: gone });
-    await client.close();
+    await remove('accounts', gone);
     expect(await accounts.get(gone)).to.equal(undefined);
     const found = (await journal.keys('', 10)).map(({ account, hasAccount }) => [account, hasAccount]);
     expect(Object.fromEntries(found)).to.deep.equal({ [there]: true, [gone]: false });
