@@ -43,4 +43,14 @@ describe('copy of keys that share a budget', () => {
     expect(await to.real.keys.list(wallet)).to.deep.equal(await keys.list(wallet));
     expect((await verifyLedger(to.real)).problems).to.deep.equal([]);
   });
+
+  it('takes as many keys of an account as it has', async () => {
+    const { keys } = from.real;
+    for (let count = 0; count < 60; count += 1) {
+      const id = `key_${count}`;
+      await keys.add({ id, account: wallet, name: 'n', hash: id, last4: 'abcd', createdAt: AT }, 100);
+    }
+    expect(await copy()).to.include({ keys: 60 });
+    expect(await to.real.keys.list(wallet)).to.deep.equal(await keys.list(wallet));
+  });
 });
