@@ -1,6 +1,6 @@
 // Media in MongoDB: as tools of GridFS read them, and what broken writes leave.
 import { expect } from 'chai';
-import { type Document, GridFSBucket, MongoClient } from 'mongodb';
+import { Db, type Document, GridFSBucket, MongoClient } from 'mongodb';
 import { openStore } from '../../../lib/store/open.ts';
 import { type Store, StoreError } from '../../../lib/store/store.ts';
 import { makeGate } from '../../../testkit/faulty-store.ts';
@@ -104,6 +104,26 @@ describe('MongoDB: media', () => {
     expect(await counts()).to.deep.equal([0, 0]);
     gate.open();
     await rejection(written);
+  });
+
+  it('go on when their writer reports just before a cleaner begins with them', async () => {
+    const { media, file, written, gate } = await begin();
+    await age(file, HOUR_MS + 60_000);
+    const { command } = Db.prototype;
+    Db.prototype.command = async function (this: Db, ...args) {
+      if ((args[0] as Document).update === 'media.files') {
+        Db.prototype.command = command;
+        await age(file, 0);
+      }
+      return command.apply(this, args);
+    };
+    const removed = await store.media.clean(Date.now(), 10).finally(() => {
+      Db.prototype.command = command;
+    });
+    gate.open();
+    await written;
+    expect(removed).to.equal(0);
+    expect((await store.media.get(media.id))?.bytes).to.equal(1_200_100);
   });
 
   it('cannot go on once a cleaner has begun with them', async () => {
