@@ -38,6 +38,11 @@ export function journalContract(kind: StoreKind): void {
     const wallets = [await newAccount(store), await newWallet(store), await newWallet(store), await newAccount(store)];
     const [first = ''] = await makeCalls(store, wallets[1] as string, 5);
     await makeCalls(store, wallets[2] as string, 1);
+    const sum = { key: newId('key'), wallet: wallets[2] as string, period: 1000, spent: 7n };
+    await applied(
+      store,
+      charge(wallets[2] as string, { key: sum.key, amount: sum.spent, budget: { period: sum.period, most: null } }),
+    );
     const ids = wallets.toSorted();
     const entries = (await Promise.all(ids.map((id) => store.ledger.entries(id, { limit: 100 })))).flatMap((list) =>
       list.toReversed(),
@@ -47,6 +52,7 @@ export function journalContract(kind: StoreKind): void {
       expect(pages.flatMap((page) => page.entries)).to.deep.equal(entries);
       expect(pages.flatMap((page) => page.wallets.map(({ id }) => id))).to.deep.equal(ids);
       expect(pages.flatMap((page) => page.accounts)).to.deep.equal(ids.map((id) => ({ id })));
+      expect(pages.flatMap((page) => page.budgets)).to.deep.equal([sum]);
       for (const page of pages) {
         expect(page.entries.length).to.be.at.most(limit);
         expect(page.wallets.length).to.be.at.most(limit);

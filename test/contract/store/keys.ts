@@ -189,11 +189,13 @@ function replacementTests(context: StoreContext): void {
     expect(await other.keys.find(third.hash)).to.deep.equal({ ...rowOf(third, null), accountStatus: 'active' });
   });
 
-  it('leaves an end that comes sooner', async () => {
+  it('leaves an end that comes sooner, which the new key does not have', async () => {
     const { store } = context;
     const key = await addLimited(await newAccount(store), AT + 10);
-    expect(await store.keys.replace(key.id, newSuccessor(AT + 50), MAX)).to.equal('replaced');
+    const successor = newSuccessor(AT + 50);
+    expect(await store.keys.replace(key.id, successor, MAX)).to.equal('replaced');
     expect((await store.keys.get(key.id))?.limits.expiresAt).to.equal(AT + 10);
+    expect((await store.keys.get(successor.id))?.limits).to.deep.equal(LIMITS);
   });
 
   it('is none of a key that is not there, is revoked or has expired, nor beyond the maximum, and then changes nothing', async () => {
