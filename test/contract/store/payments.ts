@@ -358,6 +358,7 @@ export function paymentContract(context: StoreContext): void {
       const page = await store.payments.notices({ limit: 10 });
       expect(page.map(({ id }) => id)).to.deep.equal(['ntc_2', 'ntc_1']);
       expect((await store.payments.notices({ before: 'ntc_2', limit: 10 })).length).to.equal(1);
+      await store.payments.addNotice(newNotice({ id: 'ntc_0', at: AT - 1 }));
       await store.payments.cleanNotices(AT);
       expect(await store.payments.notices({ limit: 10 })).to.deep.equal([young]);
     });

@@ -71,10 +71,11 @@ export function peopleContract(context: StoreContext): void {
 
   it('knows who belongs to which account', async () => {
     const { users } = context.store;
-    const [ann, bob] = [newId('usr'), newId('usr')].sort() as [string, string];
+    const [abe, ann, bob] = [newId('usr'), newId('usr'), newId('usr')].sort() as [string, string, string];
     const [first, second] = [newId('acc'), newId('acc')].sort() as [string, string];
     const of = (user: string, account: string) => ({ user, account, role: 'owner' }) as const;
     for (const [user, account] of [
+      [abe, second],
       [bob, second],
       [ann, second],
       [ann, first],
@@ -83,7 +84,7 @@ export function peopleContract(context: StoreContext): void {
       await users.join(of(user, account));
     }
     expect(await users.membershipsOf(ann)).to.deep.equal([of(ann, first), of(ann, second)]);
-    expect(await users.membersOf(second)).to.deep.equal([of(ann, second), of(bob, second)]);
+    expect(await users.membersOf(second)).to.deep.equal([of(abe, second), of(ann, second), of(bob, second)]);
     expect(await users.membersOf(newId('acc'))).to.deep.equal([]);
     expect(await users.memberships({ after: of(ann, first), limit: 2 })).to.deep.equal([
       of(ann, second),
