@@ -29,7 +29,6 @@ export function urlOf({ baseUrl }: Wire): string {
 
 export function headersOf({ version }: Wire): Readonly<Record<string, string>> {
   return {
-    'content-type': 'application/json',
     accept: 'text/event-stream, application/json',
     'anthropic-version': version,
   };

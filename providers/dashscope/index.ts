@@ -9,9 +9,9 @@ const plugin: ProviderPlugin<AccountSettings> = {
   name: 'dashscope',
   settings: (_joi, account) => account('https://dashscope-intl.aliyuncs.com/api/v1'),
   faultWords: {
-    missing: 'ModelNotFound Model.NotFound InvalidParameter.Model',
+    missing: 'Model.NotFound InvalidParameter.Model',
     auth: 'InvalidApiKey',
-    content: 'DataInspectionFailed IPInfringementSuspect',
+    content: 'IPInfringementSuspect',
     rate: 'Throttling.BurstRate',
   },
   create: (settings, { video, fields }) => ({

@@ -31,9 +31,7 @@ const plugin: ProviderPlugin<Settings> = {
     });
   },
   faultWords: {
-    picture:
-      'image_load_error file_download_error file_too_large image_too_small image_too_large unsupported_image_format',
-    content: 'content_policy_violation',
+    picture: 'image_load_error file_download_error file_too_large unsupported_image_format',
     timeout: 'startup_timeout generation_timeout',
     overloaded: 'runner_scheduling_failure downstream_service_unavailable',
     server: 'runner_connection_timeout runner_disconnected runner_connection_refused runner_connection_error',

@@ -42,7 +42,12 @@ describe('anthropic', () => {
       messages: [{ role: 'user', content: 'Hello' }],
       stream: true,
     });
-    expect(sent.headers).to.include({ 'x-api-key': KEY, 'anthropic-version': '2023-06-01' });
+    expect(sent.headers).to.include({
+      'x-api-key': KEY,
+      'anthropic-version': '2023-06-01',
+      'content-type': 'application/json',
+      accept: 'text/event-stream, application/json',
+    });
     expect(sent.headers).not.to.have.property('authorization');
   });
 
@@ -103,6 +108,16 @@ describe('anthropic', () => {
       { type: 'block-end', index: 0 },
       { type: 'finish', reason: 'stop', raw: 'end_turn' },
     ]);
+  });
+
+  it('takes the counts that a marketplace adds to the end, those of its cache too', async () => {
+    const metrics = {
+      ...{ inputTokenCount: 5, cacheWriteInputTokenCount: 30, cacheReadInputTokenCount: 200 },
+      outputTokenCount: 4,
+    };
+    const stop = { type: 'message_stop', 'amazon-bedrock-invocationMetrics': metrics };
+    const { parts } = await open()({}, 200, delta('Hi') + event(stop));
+    expect(parts).to.deep.include({ type: 'usage', input: 235, output: 4 });
   });
 
   it('numbers the blocks of text anew', async () => {

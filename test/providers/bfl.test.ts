@@ -49,6 +49,8 @@ describe('bfl', () => {
     ['flux-2-flex', { aspect: '16:9' }, {}, { width: 1360, height: 768 }],
     ['flux-pro-1.1', { size: wide }, {}, { width: 1440, height: 832 }],
     ['flux-pro-1.1', { size: { width: 1024, height: 1792 } }, {}, { width: 832, height: 1440 }],
+    ['flux-2-pro', { size: { width: 8192, height: 4096 } }, {}, { width: 4096, height: 2048 }],
+    ['flux-dev', { size: { width: 1440, height: 8 } }, {}, { width: 1440, height: 32 }],
     ['flux-dev', { aspect: '1:1' }, {}, { width: 1024, height: 1024 }],
     ['flux-dev', { size: wide }, { '1792x1024': '1280x736' }, { width: 1280, height: 736 }],
     ['flux-kontext-max', { size: wide }, {}, { aspect_ratio: '7:4' }],
@@ -73,6 +75,20 @@ describe('bfl', () => {
       input_image_4: base64[3],
       output_format: 'png',
     });
+  });
+
+  it('lets the fields of the route stand for what it would ask itself', async () => {
+    const { body } = await run({ size: wide, options: { input: { width: 640, height: 640 } } });
+    expect(body).to.deep.equal({ prompt: 'A cat', width: 640, height: 640 });
+  });
+
+  it('looks every half second until the task ends', async () => {
+    vendor.answer({ id: 't1', polling_url: `${ORIGIN}/v1/get_result?id=t1` });
+    for (const reply of [{ status: 'Pending' }, READY]) vendor.answer(reply, { method: 'GET' });
+    await vendor.open().image?.(CALL, new AbortController().signal);
+    const [first = 0, second = 0] = vendor.slept;
+    expect(first).to.be.within(400, 600);
+    expect(second).to.be.within(500, 750);
   });
 
   it('warns of a size that is none, and does without it', async () => {
