@@ -11,8 +11,7 @@ import { addCounts, countsOf, namedCountsOf, tokenCountOf } from '../plugin/toke
 export function readUsage(usage: JsonObject): TokenCounts {
   const prompt = tokenCountOf(usage.prompt_tokens);
   const cached = cachedOf(usage);
-  const excludesCache =
-    prompt === undefined && ('cache_read_input_tokens' in usage || 'cache_creation_input_tokens' in usage);
+  const excludesCache = 'cache_read_input_tokens' in usage || 'cache_creation_input_tokens' in usage;
   const input = prompt ?? addCounts(tokenCountOf(usage.input_tokens), excludesCache ? cached : undefined);
   const output = tokenCountOf(usage.completion_tokens) ?? tokenCountOf(usage.output_tokens);
   const reasoning = reasoningOf(usage);

@@ -106,6 +106,19 @@ describe('answers in the chat format', () => {
     expect(types(empty.push([text('A'), failing({ delta: {}, error: {} }), 'data: [DONE]'])).at(-1)).to.equal('finish');
   });
 
+  it('fails at an error beside a choice, whatever else the choice brings', () => {
+    for (const [more, kind] of [
+      [{ error: { code: 502, message: 'gone' } }, 'server'],
+      [{ base_resp: { status_code: 7, status_msg: 'insufficient balance' } }, 'quota'],
+    ] as const) {
+      for (const last of [line({ content: 'B' }, undefined, more), line({}, 'stop', more)]) {
+        const reply = open();
+        expect(joined(reply.push([text('A'), last, 'data: [DONE]']))).to.equal('A');
+        expect(reply.failure).to.include({ kind });
+      }
+    }
+  });
+
   for (const odd of [
     { err: { msg: 'the worker has died', code: 503 } },
     { fault: { faultstring: 'Rate limit quota violation' } },
@@ -125,9 +138,11 @@ describe('answers in the chat format', () => {
     for (const lines of [
       [text('A'), line({}, 'stop'), odd],
       [text('A', 'stop'), odd],
+      [text('A', 'stop'), text('B', 'stop'), odd],
       [text('A'), odd, text('B')],
       [text('A'), metadata],
       [text('A'), 'data: {"choices":[],"prompt_filter_results":[{"error":{}}]}'],
+      [text('A'), 'data: {"usage":{"prompt_tokens":3},"error_rate":0}'],
     ]) {
       const reply = open();
       const parts = reply.push([...lines, 'data: [DONE]']);
@@ -175,6 +190,15 @@ describe('answers in the chat format', () => {
     expect(joined(parts)).to.equal('A');
     expect(reply.failure).to.include({ kind: 'protocol' });
     expect(reply.done).to.equal(true);
+  });
+
+  it('is cut off without an end mark, after a refusal or what looks like an error too', () => {
+    for (const last of [line({ refusal: 'No.' }), 'data: {"err":{"msg":"the worker has died"}}']) {
+      const reply = open();
+      reply.push([text('A'), last]);
+      expect(reply.end()).to.deep.equal([]);
+      expect(reply.failure).to.equal(undefined);
+    }
   });
 
   it('takes a bad last event for an answer that is cut off', () => {
@@ -248,7 +272,27 @@ describe('answers in the chat format', () => {
   it('takes the text of a whole message, unless deltas have said it', () => {
     expect(joined(open().push([whole({ content: 'Hello' })]))).to.equal('Hello');
     expect(joined(open().push([whole({ content: [{ text: 'Hel' }, { type: 'image' }, 'lo'] })]))).to.equal('Hello');
+    expect(joined(open().push([whole({ content: [{ type: 'output_text', text: 'Hello' }] })]))).to.equal('Hello');
+    expect(joined(open().push([text([]), whole({ content: 'Hello' })]))).to.equal('Hello');
     expect(joined(open().push([text('Hel'), text('lo'), whole({ content: 'Hello' })]))).to.equal('Hello');
+  });
+
+  it('takes a whole answer for its own end, and a message that is not called one for a part', () => {
+    const choices = [{ index: 0, message: { content: 'A' } }];
+    const [answer, part] = [open(), open()];
+    answer.push([JSON.stringify({ object: 'chat.completion', choices })]);
+    expect(answer.end().at(-1)).to.include({ type: 'finish', reason: 'stop' });
+    part.push([`data: ${JSON.stringify({ choices })}`]);
+    expect(types(part.end())).not.to.include('finish');
+  });
+
+  it('looks for counts in other places of a whole answer, and behind a reason', () => {
+    const quirks = { counts: [{ at: ['x_acme', 'usage'] }] };
+    const nested = { x_acme: { usage: { prompt_tokens: 3, completion_tokens: 1 } } };
+    const counted = { type: 'usage', input: 3, output: 1 };
+    const whole = { object: 'chat.completion', choices: [{ message: { content: 'A' } }], ...nested };
+    expect(open(quirks).push([JSON.stringify(whole)])).to.deep.include(counted);
+    expect(open(quirks).push([text('A', 'stop'), line({}, undefined, nested)])).to.deep.include(counted);
   });
 
   const calls = (parts: readonly ProviderPart[]) =>
@@ -257,7 +301,8 @@ describe('answers in the chat format', () => {
   it('takes calls of either kind, in deltas and in a whole message', () => {
     const modern = { tool_calls: [{ id: 'a', function: { name: 'look', arguments: '{"at":1}' } }, null] };
     const legacy = { function_call: { name: 'look', arguments: '{"at":1}' } };
-    for (const said of [modern, legacy, { ...modern, ...legacy }]) {
+    const flat = { tool_calls: [{ id: 'a', name: 'look', arguments: '{"at":1}' }] };
+    for (const said of [modern, legacy, { ...modern, ...legacy }, flat]) {
       for (const lines of [[line(said), line({}, 'tool_calls')], [whole(said)]]) {
         const reply = open();
         const parts = [...reply.push(lines), ...reply.end()];
@@ -291,6 +336,16 @@ describe('answers in the chat format', () => {
     }
   });
 
+  it('takes an id that comes late for that of the call with its index, and the next one for another call', () => {
+    const piece = (json: string, id?: string, name?: string) =>
+      line({ tool_calls: [{ index: 0, id, function: { name, arguments: json } }] });
+    const reply = open();
+    const lines = [piece('{"at"', undefined, 'look'), piece(':1}', 'a'), piece('{"to":2}', 'b', 'walk')];
+    const parts = [...reply.push([...lines, line({}, 'tool_calls')]), ...reply.end()];
+    expect(calls(parts).map(({ name }) => name)).to.deep.equal(['look', 'walk']);
+    expect(joined(parts)).to.equal('{"at":1}{"to":2}');
+  });
+
   it('takes the rest of a call whose id comes again without an index', () => {
     const piece = (id: string, json: string, name?: string) =>
       line({ tool_calls: [{ id, function: { name, arguments: json } }] });
@@ -308,6 +363,11 @@ describe('answers in the chat format', () => {
       expect(joined(parts)).to.equal('No.');
       expect(parts.at(-1)).to.deep.equal({ type: 'finish', reason: 'filter', raw: 'refusal' });
     }
+    const beside = open().push([whole({ content: 'Well. ', refusal: 'No.' }), 'data: [DONE]']);
+    expect([joined(beside), beside.at(-1)]).to.deep.equal([
+      'Well. No.',
+      { type: 'finish', reason: 'filter', raw: 'refusal' },
+    ]);
   });
 
   it('takes a refusal that no reason follows, and the first of several choices', () => {

@@ -19,12 +19,37 @@ describe('requests in the contents format', () => {
       'signed',
       undefined,
     ]);
+    expect(signaturesOf([call('a'), call('b', 'signed')], { noSignature: 'none' })).to.deep.equal([
+      undefined,
+      'signed',
+    ]);
   });
 
   it('say in place of the first one that there is none, where the model wants that', () => {
     const content = [call('a'), call('b')];
     expect(signaturesOf(content, { noSignature: 'none' })).to.deep.equal(['none', undefined]);
     expect(signaturesOf(content)).to.deep.equal([undefined, undefined]);
+  });
+
+  it('name the tools, and whether one must be called, none, or which', () => {
+    const tool = { name: 'look', description: 'Looks.', schema: { type: 'object' } };
+    const { schema, ...named } = tool;
+    const declared = [{ functionDeclarations: [{ ...named, parametersJsonSchema: schema }] }];
+    for (const [choice, config] of [
+      [undefined, undefined],
+      ['auto', { mode: 'AUTO' }],
+      ['any', { mode: 'ANY' }],
+      ['none', { mode: 'NONE' }],
+      [{ name: 'look' }, { mode: 'ANY', allowedFunctionNames: ['look'] }],
+    ] as const) {
+      const tools = { list: [tool], ...(choice !== undefined && { choice }) };
+      const messages = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }] as const;
+      expect(contentsBody({ messages, tools }, () => '')).to.deep.equal({
+        contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
+        tools: declared,
+        ...(config && { toolConfig: { functionCallingConfig: config } }),
+      });
+    }
   });
 
   it('have what tools said, errors too, with pictures after it', () => {

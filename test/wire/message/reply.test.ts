@@ -123,7 +123,9 @@ describe('replies in the messages format', () => {
     const last = { ...STOP, facts: { count: { in: 4, out: 5 } } };
     const ending = { type: 'message_delta', delta: {}, usage: { input_tokens: 1, output_tokens: 2 } };
     expect(of(read([last], { counts }), 'usage')).to.deep.equal([{ type: 'usage', input: 4, output: 5 }]);
-    expect(of(read([ending, last], { counts }), 'usage')).to.deep.equal([{ type: 'usage', input: 1, output: 2 }]);
+    for (const before of [[ending], [ending, { type: 'message_delta', delta: {} }]]) {
+      expect(of(read([...before, last], { counts }), 'usage')).to.deep.equal([{ type: 'usage', input: 1, output: 2 }]);
+    }
     expect(of(read([last]), 'usage')).to.deep.equal([]);
   });
 

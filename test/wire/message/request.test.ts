@@ -31,6 +31,28 @@ describe('requests in the message format', () => {
     ]);
   });
 
+  it('say how tools may be called, one at a time too, but nothing more than none where none may be', () => {
+    const messages = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }] as const;
+    const single = { disable_parallel_tool_use: true };
+    for (const [tools, choice] of [
+      [{}, undefined],
+      [{ single: true }, { type: 'auto', ...single }],
+      [{ choice: 'any' }, { type: 'any' }],
+      [{ choice: 'none', single: true }, { type: 'none' }],
+      [
+        { choice: { name: 'look' }, single: true },
+        { type: 'tool', name: 'look', ...single },
+      ],
+    ] as const) {
+      const list = [{ name: 'look', schema: { type: 'object' } }];
+      const body = messageBody(
+        { model: 'm', messages, maxTokens: 9, options: {}, tools: { list, ...tools } },
+        () => '',
+      );
+      expect(body.tool_choice, JSON.stringify(tools)).to.deep.equal(choice);
+    }
+  });
+
   it('define the tools of a history whose call may have none, and forbid them', () => {
     const content: Content[] = [{ type: 'tool-call', id: 'a', name: 'look', json: '{}' }];
     expect(bodyOf([{ role: 'assistant', content }])).to.deep.include({
