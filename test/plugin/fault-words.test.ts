@@ -15,7 +15,7 @@ const named = ({ kind, about }: { kind: string; about?: string }) => (about === 
 describe('faults by texts of a plugin', () => {
   const own = createHostFault({
     secrets: [],
-    words: { quota: 'empty_purse', request: 'e_bad' },
+    words: { quota: 'empty_purse', request: 'e_bad', timeout: 'throttled' },
     texts: { content: /\bnsfw\b/i, missing: /version does not exist/g, auth: /model not found/ },
   });
   for (const [status, body, kind] of [
@@ -26,6 +26,7 @@ describe('faults by texts of a plugin', () => {
     // Before what the host knows, after codes, and never where the status says more.
     [400, error('model not found'), 'auth'],
     [400, error('nsfw', 'empty_purse'), 'quota'],
+    [400, error('x', 'throttled'), 'timeout'],
     [400, error('context length exceeded', 'e_bad'), 'request/length'],
     [404, { error: 'nsfw' }, 'missing'],
     [401, { error: 'nsfw' }, 'auth'],
@@ -71,6 +72,8 @@ describe('faults by what an upstream says', () => {
     [400, { error: { message: 'x', status: 'INVALID_ARGUMENT', details: [null, { reason: 'API_DENIED' }] } }, 'auth'],
     [498, error('x'), 'overloaded'],
     [500, error('model not found'), 'server'],
+    [500, error('the content policy service is down'), 'server'],
+    [429, error('the content policy service is busy'), 'rate'],
     [500, error('billing service unreachable'), 'server'],
     [503, error('x', 'server_error'), 'overloaded'],
     [401, error('Incorrect API key provided'), 'auth'],
