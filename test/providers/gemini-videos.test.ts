@@ -6,7 +6,7 @@ import { PICTURE, PICTURE_BASE64, PORTRAIT, useStudio } from '../../testkit/film
 const NAME = 'models/film-1/operations/42';
 
 describe('provider gemini, videos', () => {
-  const studio = useStudio(plugin, '/v1beta');
+  const studio = useStudio(plugin, '/v1beta', ['sk-films', 'sk-other']);
 
   it('asks for a video from text', async () => {
     const { ref, body } = await studio.start(PORTRAIT, { name: NAME });
@@ -40,4 +40,28 @@ describe('provider gemini, videos', () => {
       result: { url: uri, headers: { 'x-goog-api-key': 'sk-films' } },
     });
   });
+
+  for (const [what, operation, state] of [
+    [
+      'goes on until it is done, whatever else it says',
+      { error: { code: 13, message: 'x' } },
+      { status: 'processing' },
+    ],
+    ['has failed with an error, which says why', { done: true, error: { code: 8, message: 'quota' } }, 'server'],
+    [
+      'has failed where the film was removed',
+      { done: true, response: { generateVideoResponse: { raiMediaFilteredReasons: ['unsafe', 'unkind'] } } },
+      'request/content',
+    ],
+    ['has failed where there is no film', { done: true, response: {} }, 'server'],
+  ] as const) {
+    it(what, async () => {
+      const { ref } = await studio.start({}, { name: NAME });
+      const found = await studio.look(ref, { name: NAME, ...operation });
+      if (typeof state === 'object') return void expect(found).to.deep.equal(state);
+      if (found.status !== 'failed') return expect.fail(found.status);
+      const { kind, about } = found.fault;
+      expect(about === undefined ? kind : `${kind}/${about}`).to.equal(state);
+    });
+  }
 });

@@ -130,6 +130,62 @@ describe('gigachat', () => {
     expect(warnings).to.deep.equal(['a picture was not deleted']);
   });
 
+  it('deletes with the account that has the files, also when others have had their turn', async () => {
+    statuses.remove = 500;
+    const provider = make({ apiKey: ['key-one', 'key-two', 'key-three'] });
+    for (let turn = 0; turn < 2; turn += 1) await ask(provider, withPictures(PICTURE));
+    await arrived(8);
+    for (const account of ['token-1', 'token-2']) {
+      const own = sent.filter(({ headers }) => headers.authorization === `Bearer ${account}`).map(({ path }) => path);
+      expect(own.map((path) => path.replace(/\d+\/delete$/, '1/delete')).sort()).to.deep.equal([
+        '/api/chat/completions',
+        '/api/files',
+        '/api/files/f%2F1/delete',
+      ]);
+    }
+  });
+
+  it('numbers the pictures of a message, of which the last is with its text', async () => {
+    const { mediaType, bytes } = PICTURE;
+    await ask(
+      make(),
+      withPictures(PICTURE, { type: 'image', mediaType: 'image/jpeg', bytes }, { type: 'image', mediaType, bytes }),
+    );
+    const asked = sent.find(({ path }) => path === '/api/chat/completions');
+    expect((JSON.parse(asked?.body ?? '') as { messages: unknown }).messages).to.deep.equal([
+      { role: 'user', content: 'Image 1', attachments: ['f/2'] },
+      { role: 'user', content: 'Image 2', attachments: ['f/3'] },
+      { role: 'user', content: '', attachments: ['f/4'] },
+    ]);
+    const uploads = sent.filter(({ path }) => path === '/api/files').map(({ body }) => body);
+    expect(uploads.map((body) => /filename="([^"]+)"/.exec(body)?.[1])).to.deep.equal([
+      'picture.png',
+      'picture.jpeg',
+      'picture.png',
+    ]);
+    for (const body of uploads) expect(body).to.include('name="purpose"\r\n\r\ngeneral\r\n');
+  });
+
+  it('refuses a picture that the vendor does not take before anything is sent', async () => {
+    const webp = { ...PICTURE, mediaType: 'image/webp' } as const;
+    const error: unknown = await ask(make(), withPictures(webp)).catch((thrown: unknown) => thrown);
+    expect(error).to.include({ kind: 'request', about: 'picture' });
+    expect(sent).to.deep.equal([]);
+  });
+
+  it('says what it sends and takes', async () => {
+    await ask(make());
+    const [exchange, call] = sent as [Sent, Sent];
+    expect(exchange.headers).to.include({
+      accept: 'application/json',
+      'content-type': 'application/x-www-form-urlencoded',
+    });
+    expect(call.headers).to.include({
+      accept: 'text/event-stream, application/json',
+      'content-type': 'application/json',
+    });
+  });
+
   it('asks nothing when an upload fails', async () => {
     statuses.upload = 500;
     const error: unknown = await ask(make(), withPictures(PICTURE)).catch((thrown: unknown) => thrown);

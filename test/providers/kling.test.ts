@@ -39,6 +39,10 @@ describe('provider kling', () => {
     expect(studio.sent.map(({ path }) => path)).to.deep.equal(['/v1/videos/image2video', '/v1/videos/image2video/42']);
   });
 
+  it('asks for the plain mode where the model has no resolution', async () => {
+    expect((await studio.start({ resolution: null }, ACCEPTED)).body).to.include({ mode: 'std' });
+  });
+
   it('lets the route say the mode', async () => {
     const options = { resolutions: { '720p': 'pro' } };
     expect((await studio.start({ options }, ACCEPTED)).body).to.include({ mode: 'pro' });

@@ -52,6 +52,31 @@ describe('provider openai-videos', () => {
     expect(state).to.have.nested.property('result.url', `${studio.origin}/other/v1/videos/v%2F1/content`);
   });
 
+  it('sends what the route spells as an object as fields of the form, in JSON where a field is no text', async () => {
+    const options = { resolutions: { '720p': { shape: { width: 1280 }, quality: 'high' } } };
+    const { body } = await studio.start({ options }, { id: 'v1' });
+    expect(fieldsOf(body)).to.include({ shape: '{"width":1280}', quality: 'high' }).and.not.have.property('size');
+  });
+
+  it('tells how far the film is', async () => {
+    const { ref } = await studio.start({}, { id: 'v1' });
+    expect(await studio.look(ref, { status: 'in_progress', progress: 42 })).to.deep.equal({
+      status: 'processing',
+      progress: 42,
+    });
+  });
+
+  it('fetches the film with the key that began it', async () => {
+    const settings = { apiKey: ['sk-films', 'sk-other'] };
+    const { ref } = await studio.start({}, { id: 'v1' }, settings);
+    for (let look = 0; look < 3; look += 1) {
+      expect(await studio.look(ref, { status: 'completed' })).to.have.nested.property(
+        'result.headers.authorization',
+        'Bearer sk-films',
+      );
+    }
+  });
+
   it('asks servers without keys without one', async () => {
     await studio.start({}, { id: 'v1' }, { apiKey: undefined });
     expect(studio.sent[0]?.headers).not.to.have.property('authorization');

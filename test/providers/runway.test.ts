@@ -33,6 +33,32 @@ describe('provider runway', () => {
     expect(state).to.deep.equal({ status: 'completed', result: { url: 'https://cdn.example/1.mp4' } });
   });
 
+  it('tells how far the film is', async () => {
+    const { ref } = await studio.start({}, { id: 't1' });
+    expect(await studio.look(ref, { status: 'RUNNING', progress: 0.42 })).to.deep.equal({
+      status: 'processing',
+      progress: 42,
+    });
+  });
+
+  for (const [failureCode, failure, kind, about, detail] of [
+    ['SAFETY.INPUT.TEXT', 'No', 'request', 'content', 'moderation: No'],
+    ['INPUT_PREPROCESSING.SAFETY.TEXT', undefined, 'request', 'content', /SAFETY/],
+    ['OUTPUT.SAFETY', undefined, 'request', 'content', /SAFETY/],
+    ['ASSET.INVALID', 'No', 'request', 'picture', 'invalid_image: No'],
+    ['INTERNAL.BAD_OUTPUT.CODE01', undefined, 'server', undefined, /INTERNAL/],
+    ['UNSAFETY', 'No', 'server', undefined, 'unsafety: No'],
+    [undefined, 'No', 'server', undefined, 'No'],
+  ] as const) {
+    it(`calls ${failureCode} a fault of kind ${kind}, about ${about ?? 'nothing'}`, async () => {
+      const { ref } = await studio.start({}, { id: 't1' });
+      const state = await studio.look(ref, { status: 'FAILED', failure, failureCode });
+      if (state.status !== 'failed') return expect.fail(state.status);
+      expect([state.fault.kind, state.fault.about]).to.deep.equal([kind, about]);
+      expect(state.fault.detail).to.match(detail instanceof RegExp ? detail : new RegExp(`^${detail}$`));
+    });
+  }
+
   it('lets the route spell the ratio', async () => {
     const options = { resolutions: { '720p': '1584:672' } };
     expect((await studio.start({ options }, { id: 't1' })).body).to.include({ ratio: '1584:672' });

@@ -28,6 +28,28 @@ describe('provider xai', () => {
     expect(body).to.deep.equal({ model: 'film-1', prompt: 'A red square turns', duration: 5, image });
   });
 
+  for (const [what, told, state] of [
+    ['a flag', { status: 'done', video: { respect_moderation: false } }, 'content'],
+    ['a reason', { status: 'done', error: 'It is unkind' }, 'content'],
+    ['neither', { status: 'done', video: { respect_moderation: true } }, 'processing'],
+    [
+      'a flag and a film',
+      { status: 'done', video: { respect_moderation: false, url: 'https://cdn.example/1.mp4' } },
+      'completed',
+    ],
+  ] as const) {
+    it(`takes an end with ${what} for ${state}`, async () => {
+      const { ref } = await studio.start({}, { request_id: 'r1' });
+      const found = await studio.look(ref, told);
+      expect(found.status === 'failed' ? found.fault.about : found.status).to.equal(state);
+    });
+  }
+
+  it('tells how far the film is', async () => {
+    const { ref } = await studio.start({}, { request_id: 'r1' });
+    expect(await studio.look(ref, { status: 'pending', progress: 30 })).to.include({ progress: 30 });
+  });
+
   it('looks at the request beside where it was made', async () => {
     const { ref } = await studio.start({}, { request_id: 'r1' });
     const state = await studio.look(ref, { status: 'done', video: { url: 'https://cdn.example/1.mp4' } });

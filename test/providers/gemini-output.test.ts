@@ -1,0 +1,89 @@
+// What a Gemini model is asked for besides the messages: the form of the answer, and thinking in the way it takes.
+import { expect } from 'chai';
+import type { ImageCall, OutputFormat, Reasoning, TextCall } from '../../lib/plugin/contract.ts';
+import plugin from '../../providers/gemini/index.ts';
+import { HELLO, useVendor } from '../../testkit/vendor.ts';
+
+const ORIGIN = 'https://generate.example';
+const ANSWER = 'data: {"candidates":[{"content":{"parts":[{"text":"Hi"}]},"finishReason":"STOP"}]}\n\n';
+
+const schema = { type: 'object' };
+const SHAPED: OutputFormat = { type: 'json-schema', name: 'place', schema };
+const on = (effort: 'minimal' | 'high' | 'xhigh' | 'max', budgetTokens?: number): Reasoning => ({
+  mode: 'on',
+  effort,
+  ...(budgetTokens !== undefined && { budgetTokens }),
+});
+
+describe('gemini: form of the answer and thinking', () => {
+  const vendor = useVendor(plugin, ORIGIN, { baseUrl: `${ORIGIN}/v1beta`, apiKey: 'k1' });
+
+  const ask = async (call: Partial<TextCall>, options: object = {}) =>
+    (await vendor.tell(vendor.open(), { ...HELLO, model: 'gemini-x', ...call, options: { ...options } }, ANSWER)).sent;
+
+  const json = { responseMimeType: 'application/json' };
+  const level = (thinkingLevel: string) => ({ thinkingConfig: { thinkingLevel } });
+  const budget = (thinkingBudget: number) => ({ thinkingConfig: { thinkingBudget } });
+  const older = { thinking: 'budget' };
+  const rows: readonly (readonly [call: Partial<TextCall>, options: object, config: object])[] = [
+    [{ format: { type: 'json' } }, {}, json],
+    [{ format: SHAPED }, {}, { ...json, responseJsonSchema: schema }],
+    [{ reasoning: on('minimal', 1024) }, {}, level('minimal')],
+    [{ reasoning: on('high') }, {}, level('high')],
+    [{ reasoning: on('xhigh') }, {}, level('high')],
+    [{ reasoning: on('max') }, {}, level('high')],
+    [{ reasoning: { mode: 'off' } }, {}, level('minimal')],
+    [{ reasoning: { mode: 'auto' } }, {}, {}],
+    [{ reasoning: on('high', 2000) }, older, budget(2000)],
+    [{ reasoning: on('high') }, older, {}],
+    [{ reasoning: { mode: 'off' } }, older, budget(0)],
+    [{ reasoning: { mode: 'auto' } }, older, budget(-1)],
+  ];
+  for (const [call, options, config] of rows) {
+    it(`asks for ${JSON.stringify(config)} for ${JSON.stringify(call)} ${JSON.stringify(options)}`, async () => {
+      const { body } = await ask(call, options);
+      expect(body.generationConfig).to.deep.equal({ maxOutputTokens: 64, ...config });
+    });
+  }
+
+  for (const [model, signature] of [
+    ['gemini-1.5-pro', undefined],
+    ['gemini-2.5-flash', undefined],
+    ['gemini-3-pro', 'skip_thought_signature_validator'],
+    ['gemini-pro-latest', 'skip_thought_signature_validator'],
+  ] as const) {
+    it(`says of calls of others to ${model}: ${signature ?? 'nothing'}`, async () => {
+      const call = { type: 'tool-call', id: 'a', name: 'look', json: '{}' } as const;
+      const { body } = await ask({ model, messages: [...HELLO.messages, { role: 'assistant', content: [call] }] });
+      const functionCall = { id: 'a', name: 'look', args: {} };
+      expect((body.contents as object[])[1]).to.deep.equal({
+        role: 'model',
+        parts: [{ functionCall, ...(signature !== undefined && { thoughtSignature: signature }) }],
+      });
+    });
+  }
+
+  it('names a tuned model by its collection', async () => {
+    expect((await ask({ model: 'tunedModels/own-1' })).path).to.match(/^\/v1beta\/tunedModels\/own-1:stream/);
+  });
+
+  const draw = async (call: Partial<ImageCall>, data: string) => {
+    vendor.answer({ candidates: [{ content: { parts: [{ inlineData: { mimeType: 'image/png', data } }] } }] });
+    const asked = { model: 'draw-x', prompt: 'A fox', images: [], options: {}, ...call };
+    return vendor.open().image?.(asked, new AbortController().signal);
+  };
+
+  it('takes a picture of 24 MiB', async () => {
+    const bytes = Buffer.alloc(24 * 1024 * 1024, 7);
+    const result = await draw({}, bytes.toString('base64'));
+    const [picture] = (result?.images ?? []) as readonly { readonly bytes: Buffer }[];
+    expect(picture?.bytes.equals(bytes)).to.equal(true);
+  });
+
+  for (const aspect of ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9']) {
+    it(`draws ${aspect} as it is asked for`, async () => {
+      await draw({ aspect }, 'AA==');
+      expect(vendor.sent.at(-1)?.body).to.have.nested.property('generationConfig.imageConfig.aspectRatio', aspect);
+    });
+  }
+});
