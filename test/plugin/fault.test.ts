@@ -101,11 +101,23 @@ describe('faults of upstreams', () => {
     expect('status' in upstreamFault('network', 'x')).to.equal(false);
   });
 
+  it('shows no picture that an upstream repeats, by its URL or as bare digits', () => {
+    const digits = `${'Ab+/'.repeat(40)}==`;
+    const made = upstreamFault('request', `data:image/png;base64,AAAA is bad, and ${digits} too; abc/def is kept`);
+    expect(made.detail).to.equal('[bytes] is bad, and [bytes] too; abc/def is kept');
+  });
+
   it('knows a fault by its shape', () => {
     const foreign = Object.assign(new Error('x'), { name: 'UpstreamFault', kind: 'rate', detail: 'x' });
     expect(isUpstreamFault(foreign)).to.equal(true);
     expect(isUpstreamFault(upstreamFault('rate', 'x'))).to.equal(true);
-    for (const other of [new Error('x'), null, 'rate', { name: 'UpstreamFault', kind: 'rate' }]) {
+    for (const other of [
+      new Error('x'),
+      Object.assign(new Error('x'), { kind: 'rate' }),
+      null,
+      'rate',
+      { name: 'UpstreamFault', kind: 'rate' },
+    ]) {
       expect(isUpstreamFault(other)).to.equal(false);
     }
     expect(isUpstreamFault(Object.assign(new Error('x'), { name: 'UpstreamFault', kind: 'toString' }))).to.equal(false);

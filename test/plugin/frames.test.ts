@@ -146,6 +146,15 @@ describe('frames', () => {
     });
   }
 
+  it('pass over heartbeats of any name, whatever they bring', () => {
+    for (const name of ['ping', 'heartbeat', 'keep-alive', 'keepalive']) {
+      const { text, finish, error } = read(
+        `${data({ text: 'a' })}event: ${name}\ndata: no json\n\n${data({ text: 'b', done: 'end' })}`,
+      );
+      expect([text, finish, error], name).to.deep.equal(['ab', 'end', undefined]);
+    }
+  });
+
   it('tell the operator how a body begins that is none of this', () => {
     const { error } = read('<html>\n<p>no</p>\n');
     expect((error as Error).message).to.contain('<html> <p>no</p>');

@@ -32,12 +32,12 @@ describe('provider gemini, videos', () => {
   });
 
   it('fetches the film with the key that began it', async () => {
-    const { ref } = await studio.start({}, { name: NAME });
+    const { ref } = await studio.start({}, { name: NAME }, { apiKey: ['sk-other', 'sk-films'] });
     const uri = `${studio.origin}/v1beta/files/1:download?alt=media`;
     const response = { generateVideoResponse: { generatedSamples: [{ video: { uri } }] } };
     expect(await studio.look(ref, { name: NAME, done: true, response })).to.deep.equal({
       status: 'completed',
-      result: { url: uri, headers: { 'x-goog-api-key': 'sk-films' } },
+      result: { url: uri, headers: { 'x-goog-api-key': 'sk-other' } },
     });
   });
 

@@ -30,18 +30,26 @@ describe('gigachat', () => {
   let tokens: number;
   /** Of an upload, of a deletion. */
   let statuses: { upload: number; remove: number };
-  let warnings: string[];
+  /** How long tokens are valid; without an answer, nothing is exchanged. */
+  let validMs: number | undefined;
+  let isExchangeClosed: boolean;
+  let warnings: unknown[][];
   let open: OpenProvider[];
   let closeServer: () => Promise<unknown>;
 
   beforeEach(async () => {
     [sent, tokens, warnings, open, statuses] = [[], 0, [], [], { upload: 200, remove: 200 }];
+    [validMs, isExchangeClosed] = [1_800_000, false];
     const server = createServer(async (incoming, response) => {
       const body = Buffer.concat(await incoming.toArray()).toString('latin1');
       const path = incoming.url ?? '';
       sent.push({ path, headers: incoming.headers, body });
       if (path === '/oauth') {
-        response.end(JSON.stringify({ access_token: `token-${++tokens}`, expires_at: Date.now() + 1_800_000 }));
+        response.on('close', () => {
+          isExchangeClosed = true;
+        });
+        if (validMs === undefined) return;
+        response.end(JSON.stringify({ access_token: `token-${++tokens}`, expires_at: Date.now() + validMs }));
       } else if (path.endsWith('/delete')) response.writeHead(statuses.remove).end('{}');
       else if (path === '/api/files') response.writeHead(statuses.upload).end(`{"id":"f/${sent.length}"}`);
       else response.end(ANSWER);
@@ -61,7 +69,7 @@ describe('gigachat', () => {
       plugin,
       upstream: 'main',
       settings: { baseUrl: `${origin}/api/`, authUrl: `${origin}/oauth`, apiKey: KEY, ...settings },
-      log: { warn: (message) => void warnings.push(message) },
+      log: { warn: (...said) => void warnings.push(said) },
     });
     open.push(made);
     return made.provider;
@@ -93,6 +101,26 @@ describe('gigachat', () => {
     expect(headers.rquid).to.match(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
     expect(body).to.equal('scope=GIGACHAT_API_B2B');
     for (const { headers: own } of sent.slice(1)) expect(own.authorization).to.equal('Bearer token-1');
+  });
+
+  it('exchanges the key again when the token is about to expire', async () => {
+    validMs = 59_000;
+    const provider = make();
+    for (const token of ['token-1', 'token-2']) {
+      await ask(provider);
+      expect(sent.at(-1)?.headers.authorization).to.equal(`Bearer ${token}`);
+    }
+  });
+
+  it('leaves an exchange that its only call does not wait for', async () => {
+    validMs = undefined;
+    const call = new AbortController();
+    const asking = Array.fromAsync(make().text?.(CALL, call.signal) ?? []).catch((error: unknown) => error);
+    await arrived(1);
+    call.abort('gone');
+    expect(await asking).to.equal('gone');
+    for (let turns = 0; !isExchangeClosed && turns < 10_000; turns++) await new Promise(setImmediate);
+    expect(isExchangeClosed).to.equal(true);
   });
 
   it('asks for a stream and sends nothing else', async () => {
@@ -127,7 +155,9 @@ describe('gigachat', () => {
     await arrived(4);
     expect(paths().at(-1)).to.equal('/api/files/f%2F2/delete');
     for (let turns = 0; warnings.length === 0 && turns < 10_000; turns++) await new Promise(setImmediate);
-    expect(warnings).to.deep.equal(['a picture was not deleted']);
+    // Nothing that may quote a prompt.
+    const said = { kind: 'server', status: 500, upstream: 'main' };
+    expect(warnings).to.deep.equal([['a picture was not deleted', said]]);
   });
 
   it('deletes with the account that has the files, also when others have had their turn', async () => {

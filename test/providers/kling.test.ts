@@ -49,10 +49,10 @@ describe('provider kling', () => {
   });
 
   it('looks with the account that began the job', async () => {
-    const { ref } = await studio.start({}, ACCEPTED);
+    const { ref } = await studio.start({}, ACCEPTED, { apiKey: ['ak-3:sk-4', KEY] });
     for (let look = 0; look < 3; look += 1) await studio.look(ref, ACCEPTED);
     const accounts = studio.sent.map(({ headers }) => claimsOf(headers.authorization).iss);
-    expect(accounts).to.deep.equal(['ak-1', 'ak-1', 'ak-1', 'ak-1']);
+    expect(accounts).to.deep.equal(['ak-3', 'ak-3', 'ak-3', 'ak-3']);
   });
 
   it('takes keys of two halves only', () => {

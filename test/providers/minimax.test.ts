@@ -30,14 +30,23 @@ describe('provider minimax', () => {
   });
 
   it('fetches the URL of the file with the key that began the task, from a ref that has been stored', async () => {
-    const { ref } = await studio.start({}, ACCEPTED);
+    const { ref } = await studio.start({}, ACCEPTED, { apiKey: ['sk-2', 'sk-1'] });
     await studio.look(ref, { status: 'Processing' });
     const file = { file: { download_url: 'https://cdn.example/1.mp4' }, base_resp: { status_code: 0 } };
-    const state = await studio.look(ref, { status: 'Success', file_id: 7 }, file);
+    const state = await studio.look(ref, { status: 'Success', file_id: 'a/7&b' }, file);
     expect(state).to.deep.equal({ status: 'completed', result: { url: 'https://cdn.example/1.mp4' } });
     const query = '/v1/query/video_generation?task_id=42';
-    expect(paths()).to.deep.equal(['/v1/video_generation', query, query, '/v1/files/retrieve?file_id=7']);
-    expect(new Set(studio.sent.map(({ headers }) => headers.authorization))).to.deep.equal(new Set(['Bearer sk-1']));
+    expect(paths()).to.deep.equal(['/v1/video_generation', query, query, '/v1/files/retrieve?file_id=a%2F7%26b']);
+    expect(new Set(studio.sent.map(({ headers }) => headers.authorization))).to.deep.equal(new Set(['Bearer sk-2']));
+  });
+
+  it('goes on while a finished task names no file yet, and asks for none', async () => {
+    for (const task of [{}, { file_id: '' }, { file_id: null }]) {
+      const { ref } = await studio.start({}, ACCEPTED);
+      const state = await studio.look(ref, { status: 'Success', ...task });
+      expect(state).to.deep.equal({ status: 'processing', lacksResult: true });
+    }
+    expect(paths().filter((path) => path?.includes('/files/'))).to.deep.equal([]);
   });
 
   it('asks version 2 with a list of contents and a ratio', async () => {
