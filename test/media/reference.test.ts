@@ -34,7 +34,7 @@ describe('references', () => {
     expect([...fetched.keys()].map(({ field }) => field).sort()).to.deep.equal([...'abcdef']);
     expect(most).to.equal(4);
     expect((await fetchReferences([inline], fetch, signal)).size).to.equal(0);
-    expect(pictureOf(inline)).to.include({ mediaType: 'image/png', bytes: PNG });
+    expect(pictureOf(inline)).to.deep.equal({ mediaType: 'image/png', bytes: PNG, size: { width: 2, height: 3 } });
     expect(() => pictureOf(link('a'))).to.throw('the picture a was not fetched');
   });
 
@@ -56,6 +56,20 @@ describe('references', () => {
     const failed = await fetchReferences([...'abcde'].map(link), fetch, signal).catch(({ message }: Error) => message);
     expect([failed, released, aborted.sort()]).to.deep.equal(['no b', ['a'], ['c', 'd', 'e']]);
     expect(getEventListeners(signal, 'abort')).to.have.length(0);
+  });
+
+  it('are let go also where they come after one that cannot be had', async () => {
+    let later = (_image: Image) => {};
+    const fetch: FetchReference = async (_url, { field }) => {
+      if (field === 'a') throw new Error('no a');
+      return new Promise((resolve) => {
+        later = resolve;
+      });
+    };
+    const failing = fetchReferences([...'ab'].map(link), fetch, signal).catch(({ message }: Error) => message);
+    await new Promise((resolve) => setImmediate(resolve));
+    later(imageOf('b'));
+    expect([await failing, released]).to.deep.equal(['no a', ['b']]);
   });
 
   it('end with the signal of the call', async () => {

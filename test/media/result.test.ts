@@ -72,6 +72,19 @@ describe('media results', () => {
     expect(small).to.deep.equal(files.GIF);
   });
 
+  it('come where they are exactly as large as may be, with their length and without', async () => {
+    for (const answer of [picture(film), chunked(film)]) {
+      const kept = await fetchResult<Buffer>(await serve(answer), { bytesMax: film.length }, whole);
+      expect(kept.equals(film)).to.equal(true);
+      await refused(await serve(answer), 'protocol', { bytesMax: film.length - 1 });
+    }
+  });
+
+  it('come from URLs with long signatures', async () => {
+    const url = `${await serve(picture(files.MP4))}&x=${'y'.repeat(8000)}`;
+    expect(await fetchResult(url, {}, whole)).to.deep.equal(files.MP4);
+  });
+
   it('come whole to a slow reader, although their server closes at once', async () => {
     const kept = await fetchResult(await serve(picture(film)), {}, async ({ chunks }) => {
       let read = 0;
@@ -146,6 +159,8 @@ describe('media results', () => {
     ['a link that has expired', 'protocol', reply({ status: 403 })],
     ['a server that is asked too often', 'rate', reply({ status: 429 })],
     ['a server that gave up waiting', 'timeout', reply({ status: 408 })],
+    ['a server that asks for later', 'overloaded', reply({ status: 425 })],
+    ['a server that broke', 'server', reply({ status: 500 })],
     ['a part', 'protocol', reply({ status: 206, body: files.MP4 })],
     ['gzip', 'protocol', picture(files.MP4, { 'content-encoding': 'gzip' })],
     ['a page', 'protocol', picture(files.HTML)],

@@ -5,6 +5,7 @@ import { isFault } from '../../lib/faults.ts';
 import { createResults, type KeepRequest, type Results, type ResultsOptions } from '../../lib/media/results.ts';
 import type { MediaSource } from '../../lib/plugin/contract.ts';
 import { isUpstreamFault } from '../../lib/plugin/fault.ts';
+import { StoreError } from '../../lib/store/store.ts';
 import { type FaultyStore, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
 import { rejection } from '../contract/store/context.ts';
 import { bytesOf, newMedia, piecesOf } from '../contract/store/media.ts';
@@ -84,6 +85,23 @@ describe('results', () => {
       expect(bytes).to.equal(files.PNG.length);
       expect(network.heads.at(-1)).to.match(/authorization: Bearer up/i);
       expect(isUpstreamFault(await refused(source))).to.equal(true);
+    });
+
+    it('from links as large as they may be, by the proxy and with the headers of the upstream', async () => {
+      const asked: object[] = [];
+      const fetchResult = (url: string, { signal: _, ...wanted }: object & { signal?: unknown }) => {
+        asked.push({ url, ...wanted });
+        return Promise.reject(new Error('not now'));
+      };
+      results = open({ fetcher: () => ({ ...network.fetcher(), fetchResult }) });
+      const [url, headers] = ['https://cdn.example/1', { authorization: 'Bearer up' }];
+      const more = { upstreamOrigin: 'https://up.example', proxy: 'http://proxy.example' };
+      await rejection(results.keep({ url }, request({ kind: 'video' })));
+      await rejection(results.keep({ url, headers }, request(more)));
+      expect(asked).to.deep.equal([
+        { url, kind: 'video', bytesMax: 2048 * MIB, upstreamOrigin: undefined, proxy: undefined },
+        { url, kind: 'image', bytesMax: 32 * MIB, ...more, headers },
+      ]);
     });
 
     it('and told to whoever counts them, those only that are stored', async () => {
@@ -200,6 +218,12 @@ describe('results', () => {
     for (const url of own) it(`own: ${url}`, () => expect(results.idOf(url)).to.equal(id));
     for (const url of foreign) it(`foreign: ${url.slice(0, 120)}`, () => expect(results.idOf(url)).to.equal(undefined));
 
+    it('that say what the file is, as far as anybody knows', () => {
+      const linkOf = (mediaType: string) => results.linkOf({ id, mediaType });
+      expect(linkOf('video/webm')).to.equal(`${PUBLIC_URL}/media/${id}.webm`);
+      expect(linkOf('video/odd')).to.equal(`${PUBLIC_URL}/media/${id}.bin`);
+    });
+
     it('own: the host in any case, and the port of its scheme', () => {
       expect(results.idOf(`HTTPS://Gateway.Example:443/base/media/${id}.png`)).to.equal(id);
       expect(open({ publicUrl: () => 'http://127.0.0.1:8080' }).idOf(`http://127.0.0.1:8080/media/${id}.png`)).to.equal(
@@ -232,6 +256,16 @@ describe('results', () => {
       (await results.readImage(id, { field: FIELD })).release();
       now += 1;
       expect(await refusedRead(id)).to.deep.equal(['image_gone', FIELD]);
+    });
+
+    it('not when the file is lost: that is for the client to mend', async () => {
+      const { id } = await results.keep({ bytes: files.PNG }, request());
+      const { state, budget } = createBudget(MIB);
+      opened.next('media.read', async () => {
+        throw new StoreError('the file is gone', 'no', undefined, 'batch');
+      });
+      expect(await refusedRead(id, { budget })).to.deep.equal(['image_gone', FIELD]);
+      expect(state.taken).to.equal(0);
     });
 
     it('not when they are films, too large, or more than there is room for', async () => {

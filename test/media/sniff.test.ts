@@ -35,10 +35,10 @@ const NEITHER: readonly (readonly [string, Buffer])[] = [
   ['TIFF', latin1('II*\0\x08\0\0\0')],
   ['an icon', latin1('\0\0\x01\0\x01\0')],
   ['JPEG 2000', latin1('\0\0\0\x0cjP  \r\n\x87\n')],
-  ['AVIF', boxed('avif')],
-  ['HEIC', boxed('heic')],
-  ['HEIF', boxed('mif1')],
-  ['sound in a box', boxed('M4A ')],
+  ...['avif', 'avio', 'avis', 'heic', 'heim', 'heis', 'heix', 'hevc', 'hevm', 'hevs', 'hevx', 'mif1', 'mif2'].map(
+    (brand) => [`a still picture in a box: ${brand}`, boxed(brand)] as const,
+  ),
+  ...['miaf', 'msf1', 'M4A ', 'M4B ', 'crx '].map((brand) => [`no film in a box: ${brand}`, boxed(brand)] as const),
   ['a box that is cut', latin1('\0\0\0\x18ftypis')],
   ['Matroska', latin1('\x1a\x45\xdf\xa3\x9f\x42\x82\x88matroska')],
   ['EBML without a type', latin1('\x1a\x45\xdf\xa3\x9f\x42\x86\x81\x01')],
@@ -77,6 +77,29 @@ describe('media sniff', () => {
   for (const [name, bytes] of NEITHER) {
     it(`does not take ${name} for anything`, () => expect(sniff(bytes)).to.equal(undefined));
   }
+
+  it('finds the type of a WebM among its first elements, and no further', () => {
+    const headed = (bytes: number) =>
+      Buffer.concat([latin1('\x1a\x45\xdf\xa3\x9f'), Buffer.alloc(bytes - 5, 1), latin1('\x42\x82\x84webm')]);
+    expect(sniff(headed(57))).to.include({ format: 'webm' });
+    expect(sniff(headed(58))).to.equal(undefined);
+  });
+
+  it('knows QuickTime by its whole brand', () => {
+    expect(sniff(boxed('qt  '))).to.include({ format: 'quicktime', mediaType: 'video/quicktime' });
+    expect(sniff(boxed('qtxx'))).to.include({ format: 'mp4' });
+  });
+
+  it('finds the frame of a JPEG behind tables, fill bytes and marks without a length', () => {
+    const frame = 'ffc2000b0800070005010111';
+    for (const before of ['ffc40004aaaa', 'ffc80004aaaa', 'ffcc0004aaaa', 'ffff', 'ff01', 'ffd0', 'ffd7', 'fffe0002']) {
+      const bytes = Buffer.from(`ffd8${before}${frame}00`, 'hex');
+      expect(pictureSize(bytes, 'jpeg'), before).to.deep.equal({ width: 5, height: 7 });
+    }
+    for (const end of ['ffda', 'ffd9', '00ff']) {
+      expect(pictureSize(Buffer.from(`ffd8${end}${frame}00`, 'hex'), 'jpeg'), end).to.equal(undefined);
+    }
+  });
 
   it('looks at a view of a larger buffer where it begins', () => {
     const around = Buffer.concat([Buffer.alloc(33, 0xff), files.PNG, Buffer.alloc(33, 0xff)]);

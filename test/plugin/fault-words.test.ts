@@ -180,6 +180,8 @@ describe('faults by what an upstream says', () => {
       JSON.stringify(error('no such key: sk-very-secret', 'invalid_api_key', 'error')),
     );
     expect(detail).to.equal('invalid_api_key: no such key: [secret]');
+    const twice = host.ofReply(400, {}, JSON.stringify({ ...error('x', 'odd', 'odd'), code: 'odd' }));
+    expect(twice.detail).to.equal('odd: x');
   });
 
   it('reads whatever comes with an error status as its complaint', () => {

@@ -84,10 +84,13 @@ describe('frames', () => {
     ['one document in several lines', '{\n  "text": "a",\n  "stop": "s"\n}\n', 'a', 's'],
     ['a document whose last line is indented', '{\n  "text": "a",\n  "stop": "s"\n  }', 'a', 's'],
     ['a list whose last line is indented', ' [\n  {"text": "a"},\n  {"text": "b"}\n ]\n', 'ab'],
+    ['a list in several lines before an event', `[\n {"text":"a"}\n]\n${data({ text: 'b' })}`, 'ab'],
     ['a list of values', '[{"text":"a"},\n{"text":"b"}\n]', 'ab'],
     ['a list on a line', '[{"text":"a"},{"text":"b"}]', 'ab'],
     ['the end mark as it stands', `${data({ text: 'a' })}data: [DONE]\n\n${data({ text: 'b' })}`, 'a', '[DONE]'],
     ['the end mark in quotes', `${data({ text: 'a' })}data: "[DONE]"\n`, 'a', '[DONE]'],
+    ['the end mark between blanks', `${data({ text: 'a' })}data:  [DONE] \n\n${data({ text: 'b' })}`, 'a', '[DONE]'],
+    ['an event in several lines after a heartbeat', `event: ping\ndata: {}\n\ndata: {"text":\ndata: "a"}\n\n`, 'a'],
     ['a last event without its blank line', 'data: {"text":"a"}', 'a'],
     [
       'heartbeats',
@@ -114,6 +117,7 @@ describe('frames', () => {
     ['a cut last event', `${data({ text: 'a' })}data: {"te`, 'a'],
     ['words between the events', `${data({ text: 'a' })}hello\n${data({ text: 'b' })}`, 'ab'],
     ['nothing but white space', '\n \n\t\n', ''],
+    ['nothing but comments and fields of events', ': hi\nretry: 5\nid: 1\n\n', ''],
     ['nothing', '', ''],
   ];
   for (const [what, body, text, finish] of whole) {
@@ -229,6 +233,11 @@ describe('frames', () => {
     const parts: ProviderPart[] = [];
     for (let at = 0; at < 9 && !frames.done; at += 1) frames.push(Buffer.from(`data: "${'x'.repeat(900)}\n`), parts);
     expect(frames.error).to.include({ kind: 'protocol' });
+    const document = new Frames({ reader: new Teller(), fault, eventCharsMax: 1000 });
+    document.push(Buffer.from('{\n'), parts);
+    for (let at = 0; at < 9 && !document.done; at += 1)
+      document.push(Buffer.from(`"a": "${'x'.repeat(900)}",\n`), parts);
+    expect(document.error).to.include({ kind: 'protocol' });
     const long = new Frames({ reader: new Teller(), fault, eventCharsMax: 1000 });
     long.push(Buffer.from(`data: "${'x'.repeat(2000)}`), parts);
     expect(long.failure).to.be.an('error');

@@ -289,6 +289,16 @@ describe('kit of the host', () => {
       expect(waits).to.deep.equal([1000, 1250, 1563, 1953, 2441, 3052, 3815, 4768, 5000, 5000]);
     });
 
+    it('waits on the clock of the host, more or less at random', async () => {
+      const waits: number[] = [];
+      const host = open({ clock: { now: Date.now, sleep: async (ms) => void waits.push(ms) } });
+      for (let time = 0; time < 20; time += 1) {
+        await host.poll({ ask: async () => ({ value: 'v' }), everyMs: 1000, signal: never });
+      }
+      expect(new Set(waits).size).to.be.above(1);
+      for (const ms of waits) expect(ms).to.be.within(800, 1200);
+    });
+
     it('spreads its waits by a fifth', async () => {
       expect((await run([{ value: 'v' }], { random: 0 })).waits).to.deep.equal([800]);
       expect((await run([{ value: 'v' }], { random: 0.999999 })).waits).to.deep.equal([1200]);

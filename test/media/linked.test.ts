@@ -1,0 +1,60 @@
+// A picture that a request links to: our own links from the store, any other by fetching.
+import { expect } from 'chai';
+import { createImage, type Image } from '../../lib/media/image.ts';
+import { readLinked } from '../../lib/media/linked.ts';
+import { sniffImage } from '../../lib/media/sniff.ts';
+import { PNG } from './pictures.ts';
+
+const OWN = 'https://gateway.example/media/own.png';
+
+describe('a linked picture', () => {
+  let read: string[];
+  let released: number;
+  let call: AbortController;
+  /** What happens while the store reads. */
+  let meanwhile: () => void;
+
+  const made = (): Image => {
+    const sniffed = sniffImage(PNG);
+    if (!sniffed) throw new Error('no picture');
+    const release = () => {
+      released += 1;
+    };
+    return createImage({ bytes: PNG, release }, sniffed);
+  };
+  const means = {
+    results: {
+      idOf: (url: string) => (url === OWN ? 'own' : undefined),
+      readImage: async (id: string, { field }: { readonly field: string }) => {
+        read.push(`${field}: stored ${id}`);
+        meanwhile();
+        return made();
+      },
+    },
+    fetcher: () => ({
+      fetchImage: async (url: string, { field }: { readonly field: string }) => {
+        read.push(`${field}: fetched ${url}`);
+        return made();
+      },
+    }),
+  };
+  const readUrl = (url: string) => readLinked(means, url, { field: 'FIELD', signal: call.signal });
+
+  beforeEach(() => {
+    [read, released, call, meanwhile] = [[], 0, new AbortController(), () => undefined];
+  });
+
+  it('comes from the store where the link is ours, and is fetched otherwise', async () => {
+    expect((await readUrl(OWN)).bytes).to.equal(PNG);
+    expect((await readUrl('https://pictures.net/a.png')).bytes).to.equal(PNG);
+    expect(read).to.deep.equal(['FIELD: stored own', 'FIELD: fetched https://pictures.net/a.png']);
+    expect(released).to.equal(0);
+  });
+
+  it('is let go when its call has ended while it was read', async () => {
+    const reason = new Error('the client left');
+    meanwhile = () => call.abort(reason);
+    expect(await readUrl(OWN).catch((error: unknown) => error)).to.equal(reason);
+    expect(released).to.equal(1);
+  });
+});
