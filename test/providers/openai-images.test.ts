@@ -96,6 +96,66 @@ describe('openai-images', () => {
     expect(body.images).to.deep.equal([{ image_url: url }]);
   });
 
+  describe('makes of an answer', () => {
+    const bytes = Buffer.from('a picture');
+    const inline = bytes.toString('base64');
+    const dataUrl = `data:image/png;base64,${inline}`;
+    const url = 'https://cdn.example/1.png';
+
+    async function madeOf(answer: object): Promise<unknown> {
+      vendor.answer(answer);
+      const { image } = vendor.open();
+      const call = { model: 'flux', prompt: 'A cat', images: [], options: {} };
+      return image?.(call, new AbortController().signal).then(
+        ({ images }) => images,
+        ({ kind, about }) => (about === undefined ? kind : `${kind}/${about}`),
+      );
+    }
+
+    for (const [answer, made] of [
+      [{ data: [{ url }] }, [{ url }]],
+      [{ data: [{ b64_json: inline }] }, [{ bytes }]],
+      [
+        {
+          data: [
+            { b64_json: '', url },
+            { b64_json: inline, url },
+          ],
+        },
+        [{ url }, { bytes }],
+      ],
+      [{ data: [{ b64_json: dataUrl }, { url: dataUrl }] }, [{ bytes }, { bytes }]],
+      [{ data: [{}, null, { url: '' }, { url: 7 }] }, []],
+      [{ data: [], error: null }, []],
+      [{ data: [{ url }], error: { code: 'safety_violation', message: 'no' } }, 'request/content'],
+      [{ error: { code: 'rate_limit_exceeded', message: 'no' } }, 'rate'],
+      [{ data: { url } }, 'protocol'],
+    ] as const) {
+      it(`${JSON.stringify(made)}: ${JSON.stringify(answer)}`, async () => {
+        expect(await madeOf(answer)).to.deep.equal(made);
+      });
+    }
+
+    it('a picture of 24 MiB', async () => {
+      const large = Buffer.alloc(24 * 1024 * 1024, 7);
+      const [picture] = (await madeOf({ data: [{ b64_json: large.toString('base64') }] })) as { bytes: Buffer }[];
+      expect(picture?.bytes.equals(large)).to.equal(true);
+    });
+  });
+
+  it('lets the fields of the route stand for what it would ask itself', async () => {
+    const { body } = await sentBy({ size: WIDE, options: { input: { size: 'auto' } } });
+    expect(body).to.deep.equal({ model: 'flux', prompt: 'A cat', size: 'auto' });
+  });
+
+  it('asks for no response_format of the models that answer inline, whoever serves them', async () => {
+    const options = { input: { response_format: 'url' } };
+    for (const model of ['gpt-image-1', 'openai/gpt-image-2', 'chatgpt-image-latest', 'x/chatgpt-image']) {
+      expect((await sentBy({ model, options })).body, model).not.to.have.property('response_format');
+    }
+    expect((await sentBy({ model: 'my-gpt-image', options })).body).to.have.property('response_format', 'url');
+  });
+
   it('warns of a wrong option and does without it', async () => {
     const { files } = await sentBy({ images: [samplePicture('png')], options: { editTransport: 'pigeon' } });
     expect(files).to.have.length(1);

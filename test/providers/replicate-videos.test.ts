@@ -22,6 +22,22 @@ describe('provider replicate, videos', () => {
     expect(studio.sent[1]?.path).to.equal('/v1/predictions/42');
   });
 
+  it('takes the first of several films', async () => {
+    const { ref } = await studio.start({}, CREATED);
+    const output = ['https://films.example/1.mp4', 'https://films.example/2.mp4'];
+    expect(await studio.look(ref, { ...CREATED, status: 'succeeded', output })).to.deep.equal({
+      status: 'completed',
+      result: { url: 'https://films.example/1.mp4' },
+    });
+  });
+
+  it('has failed where it was given up', async () => {
+    for (const status of ['failed', 'canceled', 'aborted']) {
+      const { ref } = await studio.start({}, CREATED);
+      expect(await studio.look(ref, { ...CREATED, status }), status).to.include({ status: 'failed' });
+    }
+  });
+
   it('asks for a video from a picture, in the template and the words of the route', async () => {
     const options = {
       input: { text: '{prompt}', first: '{image}', size: '{resolution}' },

@@ -67,6 +67,30 @@ describe('replicate', () => {
     expect(sent[0]?.body).to.deep.equal({ input: { prompt: 'A cat', width: 64, height: 32, input_images: [PNG] } });
   });
 
+  it('looks every second until the prediction ends, in whatever way', async () => {
+    for (const status of ['failed', 'canceled', 'aborted']) {
+      const { sent, result } = await run({}, [
+        { id: 'p1', status: 'processing' },
+        { id: 'p1', status },
+      ]);
+      expect(sent).to.have.length(2);
+      if (result.status !== 'rejected') return expect.fail(status);
+      expect(result.reason).to.include({ kind: 'server', detail: `the prediction is ${status}` });
+    }
+    expect(vendor.slept[0]).to.be.within(800, 1200);
+  });
+
+  it('takes a picture inline, also a large one, at once and after a look', async () => {
+    const bytes = Buffer.alloc(6_000_000, 7);
+    const output = [`data:image/png;base64,${bytes.toString('base64')}`];
+    for (const before of [[], [{ id: 'p1', status: 'starting' }]]) {
+      const { result } = await run({}, [...before, { id: 'p1', status: 'succeeded', output }]);
+      if (result.status !== 'fulfilled') return expect.fail(`${result.reason}`);
+      const [picture] = (result.value?.images ?? []) as readonly { readonly bytes: Buffer }[];
+      expect(picture?.bytes.equals(bytes)).to.equal(true);
+    }
+  });
+
   it('tells the kinds of failure of a prediction apart', async () => {
     for (const [error, kind, about] of [
       ['Prediction failed: content flagged by safety filter', 'request', 'content'],

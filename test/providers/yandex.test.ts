@@ -50,6 +50,38 @@ describe('yandex', () => {
     expect(parts.at(-1)).to.deep.equal({ type: 'finish', reason: 'stop', raw: 'ALTERNATIVE_STATUS_FINAL' });
   });
 
+  it('takes the words of a filter for an end, but no other words in place of those that were sent on', async () => {
+    const filtered = await ask({}, line('Once', 'PARTIAL') + line('I cannot', 'CONTENT_FILTER'));
+    expect(filtered.parts.flatMap((part) => (part.type === 'block-delta' ? [part.text] : []))).to.deep.equal(['Once']);
+    expect(filtered.parts.at(-1)).to.include({ type: 'finish', reason: 'filter' });
+    const replaced = await ask({}, line('Once', 'PARTIAL') + line('Twice', 'FINAL'));
+    expect(replaced.error).to.include({ name: 'UpstreamFault', kind: 'protocol' });
+  });
+
+  for (const [status, reason] of [
+    ['TRUNCATED_FINAL', 'length'],
+    ['TOOL_CALLS', 'tool'],
+  ] as const) {
+    it(`ends for ${reason} with ${status}`, async () => {
+      expect((await ask({}, line('Hi', status))).parts.at(-1)).to.include({ type: 'finish', reason });
+    });
+  }
+
+  it('counts, names its version, and fails at an error behind words', async () => {
+    const result = {
+      alternatives: [{ message: { text: 'Hi' }, status: 'ALTERNATIVE_STATUS_PARTIAL' }],
+      usage: { inputTextTokens: '7', completionTokens: '2', totalTokens: '9' },
+      modelVersion: '06.2026',
+    };
+    const error = { grpcCode: 8, httpCode: 429, message: 'slow down', details: [] };
+    const told = await ask({}, `${JSON.stringify({ result })}\n${JSON.stringify({ error })}\n`);
+    expect(told.parts).to.deep.include.members([
+      { type: 'start', model: '06.2026' },
+      { type: 'usage', input: 7, output: 2 },
+    ]);
+    expect(told.error).to.include({ kind: 'rate' });
+  });
+
   for (const name of ['apiKey', 'folder']) {
     it(`needs ${name}`, () => {
       const { [name]: _, ...settings } = { apiKey: KEY, folder: 'b1g' } as Record<string, string>;

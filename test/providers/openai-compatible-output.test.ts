@@ -1,0 +1,93 @@
+// What a chat completions upstream is asked for: the form of the answer, the counts, and reasoning in the way it takes.
+import { expect } from 'chai';
+import type { OutputFormat, Reasoning, TextCall, Tools } from '../../lib/plugin/contract.ts';
+import plugin from '../../providers/openai-compatible/index.ts';
+import { HELLO, useVendor } from '../../testkit/vendor.ts';
+
+const ORIGIN = 'https://chat.example';
+const ANSWER = `data: ${JSON.stringify({ choices: [{ delta: { content: 'Hi' }, finish_reason: 'stop' }] })}\n\n`;
+
+const schema = { type: 'object' };
+const SHAPED: OutputFormat = { type: 'json-schema', name: 'place', schema, strict: true };
+const TOOLS: Tools = { list: [{ name: 'look', schema }] };
+const high: Reasoning = { mode: 'on', effort: 'high', budgetTokens: 2000 };
+const off: Reasoning = { mode: 'off' };
+const auto: Reasoning = { mode: 'auto' };
+
+describe('openai-compatible: form of the answer, counts and reasoning', () => {
+  const vendor = useVendor(plugin, ORIGIN, { baseUrl: `${ORIGIN}/v1`, apiKey: 'k1' });
+
+  /** What is in the body besides what every call has. */
+  async function asked(call: Partial<TextCall>, options: object): Promise<object> {
+    const whole = { ...HELLO, model: 'm', ...call, options: { ...options } };
+    const { sent } = await vendor.tell(vendor.open(), whole, ANSWER);
+    expect(sent.headers).to.include({ accept: 'text/event-stream, application/json' });
+    const { model: _, messages: __, tools: ___, tool_choice: ____, max_tokens: _____, ...body } = sent.body;
+    return body;
+  }
+
+  const streamed = { stream: true, stream_options: { include_usage: true } };
+  const shaped = { response_format: { type: 'json_schema', json_schema: { name: 'place', schema, strict: true } } };
+  const rows: readonly (readonly [call: Partial<TextCall>, options: object, asked: object])[] = [
+    [{}, {}, streamed],
+    [{}, { usage: 'usage_include' }, { stream: true, usage: { include: true } }],
+    [{}, { usage: 'none' }, { stream: true }],
+    [{ format: { type: 'json' } }, {}, { ...streamed, response_format: { type: 'json_object' } }],
+    [{ format: SHAPED }, {}, { ...streamed, ...shaped }],
+    [{ format: SHAPED }, { schemas: 'whole' }, { stream: false, ...shaped }],
+    [
+      { format: SHAPED },
+      { schemas: 'whole', usage: 'usage_include' },
+      { stream: false, usage: { include: true }, ...shaped },
+    ],
+    [{ format: { type: 'json' } }, { schemas: 'whole' }, { ...streamed, response_format: { type: 'json_object' } }],
+    [{ reasoning: high }, {}, { ...streamed, reasoning_effort: 'high' }],
+    [{ reasoning: off }, {}, { ...streamed, reasoning_effort: 'none' }],
+    [{ reasoning: auto }, {}, streamed],
+    [{ reasoning: high }, { reasoning: 'reasoning' }, { ...streamed, reasoning: { effort: 'high', exclude: true } }],
+    [{ reasoning: off }, { reasoning: 'reasoning' }, { ...streamed, reasoning: { effort: 'none', exclude: true } }],
+    [
+      { reasoning: high },
+      { reasoning: 'thinking' },
+      { ...streamed, thinking: { type: 'enabled' }, reasoning_effort: 'high' },
+    ],
+    [{ reasoning: off }, { reasoning: 'thinking' }, { ...streamed, thinking: { type: 'disabled' } }],
+    [{ reasoning: auto }, { reasoning: 'thinking' }, streamed],
+    [{ reasoning: high }, { reasoning: 'none' }, streamed],
+    [{ reasoning: high, tools: TOOLS }, {}, { ...streamed, reasoning_effort: 'high' }],
+    [{ reasoning: high, tools: TOOLS }, { toolReasoning: 'off' }, { ...streamed, reasoning_effort: 'none' }],
+    [{ tools: TOOLS }, { toolReasoning: 'off' }, { ...streamed, reasoning_effort: 'none' }],
+    [{ reasoning: high }, { toolReasoning: 'off' }, { ...streamed, reasoning_effort: 'high' }],
+    [{ reasoning: high, tools: TOOLS }, { toolReasoning: 'blank' }, { ...streamed, reasoning_effort: 'high' }],
+    ...(['any', { name: 'look' }] as const).map((choice): [Partial<TextCall>, object, object] => [
+      { reasoning: high, tools: { ...TOOLS, choice } },
+      { toolReasoning: 'blank' },
+      { ...streamed, reasoning_effort: 'none' },
+    ]),
+  ];
+  for (const [call, options, expected] of rows) {
+    it(`asks for ${JSON.stringify(expected)} for ${JSON.stringify(call)} ${JSON.stringify(options)}`, async () => {
+      expect(await asked(call, options)).to.deep.equal(expected);
+    });
+  }
+
+  for (const [where, more, usage] of [
+    ['of llama.cpp', { timings: { prompt_n: 2, cache_n: 5, predicted_n: 4 } }, { input: 7, output: 4 }],
+    ['of Groq', { x_groq: { usage: { prompt_tokens: 3, completion_tokens: 1 } } }, { input: 3, output: 1 }],
+    [
+      'of Bedrock',
+      { 'amazon-bedrock-invocationMetrics': { inputTokenCount: 6, outputTokenCount: 2 } },
+      { input: 6, output: 2 },
+    ],
+  ] as const) {
+    it(`takes the counts ${where}`, async () => {
+      const chunk = { choices: [{ delta: { content: 'Hi' }, finish_reason: 'stop' }], ...more };
+      const { parts } = await vendor.tell(
+        vendor.open(),
+        { ...HELLO, model: 'm' },
+        `data: ${JSON.stringify(chunk)}\n\n`,
+      );
+      expect(parts).to.deep.include({ type: 'usage', ...usage });
+    });
+  }
+});

@@ -1,0 +1,168 @@
+// What a responses upstream is asked besides plain text, and what is made of the items of its answers.
+import { expect } from 'chai';
+import type { ProviderPart, TextCall } from '../../lib/plugin/contract.ts';
+import plugin from '../../providers/openai-responses/index.ts';
+import { HELLO, useVendor } from '../../testkit/vendor.ts';
+
+const ORIGIN = 'https://responses.example';
+const CALL: TextCall = { ...HELLO, model: 'm' };
+const DONE = { type: 'response.completed', response: { status: 'completed' } };
+const schema = { type: 'object' };
+
+const line = (event: object) => `data: ${JSON.stringify(event)}\n\n`;
+const piece = (delta: string, output_index = 0, content_index = 0) =>
+  line({ type: 'response.output_text.delta', output_index, content_index, delta });
+
+describe('openai-responses: items', () => {
+  const vendor = useVendor(plugin, ORIGIN, { baseUrl: `${ORIGIN}/v1`, apiKey: 'k1' });
+
+  const asked = async (call: Partial<TextCall>, options: object = {}) => {
+    const { sent } = await vendor.tell(
+      vendor.open(),
+      { ...CALL, ...call, options: { ...options } },
+      piece('Hi') + line(DONE),
+    );
+    expect(sent.headers).to.include({ accept: 'text/event-stream, application/json' });
+    const { model: _, input, max_output_tokens: __, ...body } = sent.body;
+    expect(body).to.include({ store: false, stream: true });
+    const { store: ___, stream: ____, ...more } = body;
+    return { input, more };
+  };
+
+  const read = async (...events: readonly object[]) => {
+    const body = events.map(line).join('');
+    return (await vendor.tell(vendor.open(), CALL, body)).parts;
+  };
+  const blocksOf = (parts: readonly ProviderPart[]) => {
+    const blocks: string[] = [];
+    for (const part of parts) {
+      if (part.type === 'block-start')
+        blocks.push(part.block.type === 'tool' ? `${part.block.id} ${part.block.name} ` : '');
+      if (part.type === 'block-delta') blocks[part.index] += part.text;
+    }
+    return blocks;
+  };
+
+  const type = 'function';
+  for (const [call, options, more] of [
+    [{}, {}, {}],
+    [{ format: { type: 'json' } }, {}, { text: { format: { type: 'json_object' } } }],
+    [
+      { format: { type: 'json-schema', name: 'place', schema } },
+      {},
+      { text: { format: { type: 'json_schema', name: 'place', schema } } },
+    ],
+    [{ reasoning: { mode: 'on', effort: 'high' } }, {}, { reasoning: { effort: 'high' } }],
+    [{ reasoning: { mode: 'off' } }, {}, { reasoning: { effort: 'none' } }],
+    [{ reasoning: { mode: 'off' } }, { off: 'low' }, { reasoning: { effort: 'low' } }],
+    [{ reasoning: { mode: 'auto' } }, {}, {}],
+    ...(
+      [
+        [undefined, {}],
+        ['any', { tool_choice: 'required' }],
+        ['none', { tool_choice: 'none' }],
+        ['auto', { tool_choice: 'auto' }],
+        [{ name: 'look' }, { tool_choice: { type, name: 'look' } }],
+      ] as const
+    ).map(([choice, chosen]) => [
+      { tools: { list: [{ name: 'look', schema }], ...(choice !== undefined && { choice }) } },
+      {},
+      { tools: [{ type, name: 'look', parameters: schema, strict: false }], ...chosen },
+    ]),
+    [
+      { tools: { list: [{ name: 'look', description: 'Looks.', schema, strict: true }], single: true } },
+      {},
+      {
+        tools: [{ type, name: 'look', description: 'Looks.', parameters: schema, strict: true }],
+        parallel_tool_calls: false,
+      },
+    ],
+  ] as readonly (readonly [Partial<TextCall>, object, object])[]) {
+    it(`asks for ${JSON.stringify(more)} for ${JSON.stringify(call)} ${JSON.stringify(options)}`, async () => {
+      expect((await asked(call, options)).more).to.deep.equal(more);
+    });
+  }
+
+  it('has calls behind the text of their message, and results before it', async () => {
+    const result = (id: string, isError: boolean, ...texts: string[]) => ({
+      ...({ type: 'tool-result', id, name: 'look', isError } as const),
+      content: texts.map((text) => ({ type: 'text', text }) as const),
+    });
+    const { input } = await asked({
+      messages: [
+        {
+          role: 'assistant',
+          content: [
+            { type: 'tool-call', id: 'a', name: 'look', json: '{}' },
+            { type: 'text', text: 'Let me see.' },
+          ],
+        },
+        { role: 'user', content: [{ type: 'text', text: 'And?' }, result('a', false), result('b', true, 'no')] },
+      ],
+    });
+    const text = (said: string) => ({ type: 'input_text', text: said });
+    expect(input).to.deep.equal([
+      { role: 'assistant', content: [{ type: 'output_text', text: 'Let me see.' }] },
+      { type: 'function_call', call_id: 'a', name: 'look', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'a', output: '' },
+      { type: 'function_call_output', call_id: 'b', output: [text('Error:'), text('no')] },
+      { role: 'user', content: [text('And?')] },
+    ]);
+  });
+
+  it('keeps parts of a message apart', async () => {
+    const delta = (content_index: number, said: string) => ({
+      ...{ type: 'response.output_text.delta', output_index: 0, content_index, delta: said },
+    });
+    expect(blocksOf(await read(delta(0, 'a'), delta(0, 'b'), delta(1, 'c'), DONE))).to.deep.equal(['ab', 'c']);
+  });
+
+  it('takes a call from its item and the pieces behind it, or from the whole response, once', async () => {
+    const item = { type: 'function_call', call_id: 'a', name: 'look' };
+    const added = (json: string) => ({
+      ...{ type: 'response.output_item.added', output_index: 1, item: { ...item, arguments: json } },
+    });
+    const pieces = ['{"at"', ':1}'].map((delta) => ({
+      ...{ type: 'response.function_call_arguments.delta', output_index: 1, delta },
+    }));
+    const whole = { status: 'completed', output: [{ type: 'reasoning' }, { ...item, arguments: '{"at":1}' }] };
+    const end = { type: 'response.completed', response: whole };
+    for (const events of [[added(''), ...pieces, end], [added('{"at":1}'), end], [end]]) {
+      expect(blocksOf(await read(...events))).to.deep.equal(['a look {"at":1}']);
+    }
+  });
+
+  it('says that it was refused, in pieces and as a whole, also where text follows', async () => {
+    const refusal = { type: 'response.refusal.delta', output_index: 0, content_index: 0, delta: 'No.' };
+    const text = { type: 'response.output_text.delta', output_index: 0, content_index: 1, delta: 'Sorry.' };
+    const output = [{ type: 'message', content: [{ type: 'refusal', refusal: 'No.' }] }];
+    const whole = { type: 'response.completed', response: { status: 'completed', output } };
+    for (const events of [[refusal, DONE], [refusal, text, DONE], [whole]]) {
+      const parts = await read(...events);
+      expect(blocksOf(parts)[0]).to.equal('No.');
+      expect(parts.at(-1)).to.include({ type: 'finish', reason: 'filter' });
+    }
+  });
+
+  it('is named when it begins, and ends for a reason that nobody knows as it may', async () => {
+    const created = { type: 'response.created', response: { id: 'r1', model: 'm-1' } };
+    const text = { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'Hi' };
+    for (const [reason, finish] of [
+      ['max_output_tokens', 'length'],
+      ['content_filter', 'filter'],
+      ['a_whim', 'other'],
+      [undefined, 'other'],
+    ] as const) {
+      const response = { status: 'incomplete', ...(reason && { incomplete_details: { reason } }) };
+      const parts = await read(created, text, { type: 'response.incomplete', response });
+      expect(parts[0]).to.deep.equal({ type: 'start', id: 'r1', model: 'm-1' });
+      expect(parts.at(-1)).to.deep.equal({ type: 'finish', reason: finish, raw: reason ?? 'incomplete' });
+    }
+  });
+
+  it('has failed with an event that says so, whatever status its response still has', async () => {
+    const failed = { type: 'response.failed', response: { status: 'completed', output: [] } };
+    const { error } = await vendor.tell(vendor.open(), CALL, piece('Hi') + line(failed));
+    expect(error).to.include({ name: 'UpstreamFault', kind: 'server' });
+  });
+});
