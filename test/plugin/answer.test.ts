@@ -150,6 +150,17 @@ describe('answer of a plugin', () => {
     expect(await thrownBy(answer().next())).to.include({ status: 500, detail: '' });
   });
 
+  it('throws what a long refusal says, up to 64 KiB of it', async () => {
+    for (const [length, kind] of [
+      [60_000, 'quota'],
+      [70_000, 'request'],
+    ] as const) {
+      const error = { code: 'insufficient_quota', message: 'x'.repeat(length) };
+      upstream.behave(({ response }) => void response.writeHead(400).end(JSON.stringify({ error })));
+      expect(await thrownBy(answer().next())).to.include({ kind, status: 400 });
+    }
+  });
+
   it('throws what asking throws, and does not ask again', async () => {
     const before = upstream.calls.length;
     upstream.behave(({ request }) => void request.socket.destroy());

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -276,6 +276,18 @@ describe('host of a plugin', () => {
       expect(await (await bodyOf('x'.repeat(100))).text(100)).to.have.length(100);
       expect((await failure((await bodyOf('x'.repeat(101))).text(100))).kind).to.equal('protocol');
       expect((await failure((await bodyOf('x'.repeat(1024 * 1024 + 1))).text())).kind).to.equal('protocol');
+      expect(await (await bodyOf('x'.repeat(1024 * 1024))).text()).to.have.length(1024 * 1024);
+      expect((await failure((await bodyOf(`"${'x'.repeat(99)}"`)).json(100))).kind).to.equal('protocol');
+    });
+
+    it('closes the connection when it is more than the limit', async () => {
+      const closed = Promise.withResolvers<void>();
+      const origin = await serve((incoming, response) => {
+        incoming.socket.on('close', closed.resolve);
+        response.write('x'.repeat(101));
+      });
+      expect((await failure((await get(host(origin), origin)).body.text(100))).kind).to.equal('protocol');
+      await closed.promise;
     });
 
     it('is read once', async () => {
@@ -354,11 +366,18 @@ describe('host of a plugin', () => {
       const started = performance.now();
       await one.clock.sleep(20, controller.signal);
       expect(performance.now() - started).to.be.within(15, 5000);
+      const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+      const before = timers();
       const pending = one.clock.sleep(60_000, controller.signal).catch((error: unknown) => error);
+      expect(timers()).to.equal(before + 1);
       controller.abort('stop');
       expect(await pending).to.equal('stop');
+      expect(timers()).to.equal(before);
       expect(await one.clock.sleep(1, controller.signal).catch((error: unknown) => error)).to.equal('stop');
       expect(one.clock.now()).to.be.closeTo(Date.now(), 50);
+      const lasting = new AbortController().signal;
+      await one.clock.sleep(1, lasting);
+      expect(getEventListeners(lasting, 'abort')).to.deep.equal([]);
     });
 
     it('logs with the name of the upstream', () => {
