@@ -34,7 +34,7 @@ export function readerOf({ fault, fields, finishReason }: Host): AnswerReader {
     if (item.type !== 'function_call') return;
     hasPieces = true;
     const { call_id: id, name, arguments: json } = item;
-    out.tool({ block: `call ${at}`, id, name, ...(json !== '' && { json }) });
+    out.tool({ block: `call ${at}`, id, name, json });
   }
 
   return {

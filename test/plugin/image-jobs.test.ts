@@ -8,6 +8,7 @@ import { type ClosableHost, createHost } from '../../lib/plugin/host.ts';
 
 interface Answer {
   readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly body: unknown;
 }
 
@@ -18,6 +19,8 @@ describe('jobs of pictures', () => {
   let answers: Answer[];
   let host: ClosableHost;
   let waits: number;
+  /** The longest of them, in milliseconds. */
+  let longest: number;
 
   before(async () => {
     server = createServer(async (incoming, response) => {
@@ -25,16 +28,17 @@ describe('jobs of pictures', () => {
       const { authorization: key, 'x-version': version } = incoming.headers;
       seen.push({ method: incoming.method, url: incoming.url, key, version, body });
       const answer = answers.shift() ?? { status: 410, body: 'asked too often' };
-      response.writeHead(answer.status ?? 200).end(JSON.stringify(answer.body));
+      response.writeHead(answer.status ?? 200, answer.headers).end(JSON.stringify(answer.body));
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   });
   beforeEach(() => {
     seen = [];
-    waits = 0;
-    const sleep = async () => {
+    [waits, longest] = [0, 0];
+    const sleep = async (ms: number) => {
       waits += 1;
+      longest = Math.max(longest, ms);
     };
     const keys = ['one', 'two'];
     host = createHost({
@@ -91,6 +95,28 @@ describe('jobs of pictures', () => {
       expect(look).to.deep.equal({ method: 'GET', url: '/v1/eu/a%2Fb', body: '', ...common });
     }
     expect(waits).to.equal(3);
+  });
+
+  it('are looked at again when the upstream says', async () => {
+    answers = [
+      { body: { job: 1 } },
+      { headers: { 'retry-after': '7' }, body: { state: 'waiting' } },
+      { body: { state: 'ready', url: [] } },
+    ];
+    await make();
+    expect([waits, longest]).to.deep.equal([2, 7000]);
+  });
+
+  it('may have long replies, the one to the order too, where the plugin says so', async () => {
+    const url = `data:image/png;base64,${'A'.repeat(1_600_000)}`;
+    const ready = { state: 'ready', url };
+    for (const bodies of [[{ job: 1, ...ready }], [{ job: 1 }, ready]]) {
+      answers = bodies.map((body) => ({ body }));
+      const { images } = await make({ replyBytesMax: 2_000_000 });
+      expect(images).to.have.length(1);
+      answers = bodies.map((body) => ({ body }));
+      if (bodies.length === 1) expect(await kindOf(make())).to.equal('protocol');
+    }
   });
 
   it('are looked at where the reply says, if the upstream has it so', async () => {

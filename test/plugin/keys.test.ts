@@ -81,6 +81,15 @@ describe('keys of an upstream', () => {
     expect([only.take()?.value, only.health().auth, rests]).to.deep.equal(['one', 1, []]);
   });
 
+  it('rest as long as they were told last, also if that is shorter', () => {
+    blame('two', 'rate', 60_000);
+    blame('two', 'rate', 1_000);
+    now += 999;
+    expect(ring.health().rate).to.equal(1);
+    now += 1;
+    expect(ring.health().rate).to.equal(0);
+  });
+
   it('are told of once for each rest', () => {
     blame('two', 'rate');
     blame('two', 'rate');

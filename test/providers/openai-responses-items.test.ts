@@ -1,7 +1,10 @@
 // What a responses upstream is asked besides plain text, and what is made of the items of its answers.
 import { expect } from 'chai';
 import type { ProviderPart, TextCall } from '../../lib/plugin/contract.ts';
+import { Frames } from '../../lib/plugin/frames.ts';
+import { createHost } from '../../lib/plugin/host.ts';
 import plugin from '../../providers/openai-responses/index.ts';
+import { readerOf } from '../../providers/openai-responses/reply.ts';
 import { HELLO, useVendor } from '../../testkit/vendor.ts';
 
 const ORIGIN = 'https://responses.example';
@@ -151,12 +154,24 @@ describe('openai-responses: items', () => {
       ['max_output_tokens', 'length'],
       ['content_filter', 'filter'],
       ['a_whim', 'other'],
+      [7, 'other'],
       [undefined, 'other'],
     ] as const) {
       const response = { status: 'incomplete', ...(reason && { incomplete_details: { reason } }) };
       const parts = await read(created, text, { type: 'response.incomplete', response });
       expect(parts[0]).to.deep.equal({ type: 'start', id: 'r1', model: 'm-1' });
-      expect(parts.at(-1)).to.deep.equal({ type: 'finish', reason: finish, raw: reason ?? 'incomplete' });
+      expect(parts.at(-1)).to.deep.equal({ type: 'finish', reason: finish, raw: `${reason ?? 'incomplete'}` });
+    }
+  });
+
+  it('is over with the event that ends it, and nothing more is waited for', () => {
+    const host = createHost({ upstream: 'acme', allowedOrigins: [], log: { warn() {} } });
+    for (const type of ['response.completed', 'response.incomplete']) {
+      const frames = new Frames({ reader: readerOf(host), fault: host.fault });
+      frames.push(Buffer.from(piece('Hi')), []);
+      expect(frames.done).to.equal(false);
+      frames.push(Buffer.from(line({ type, response: {} })), []);
+      expect(frames.done, type).to.equal(true);
     }
   });
 
