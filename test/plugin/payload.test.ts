@@ -138,6 +138,35 @@ describe('a payload', () => {
     expect(await reply.body.text()).to.equal('early');
   });
 
+  it('lets other work have a turn between two chunks', async () => {
+    const { body } = encodePayload((base64) => ({ a: base64(picture(MIB)) })) ?? {};
+    let [turns, chunks] = [0, 0];
+    const count = () => {
+      turns += 1;
+      pending = setImmediate(count);
+    };
+    let pending = setImmediate(count);
+    for await (const _ of body as AsyncIterable<Uint8Array>) chunks += 1;
+    clearImmediate(pending);
+    expect(chunks).to.be.above(20);
+    expect(turns).to.be.at.least(chunks - 1);
+  });
+
+  it('waits for its end once any of its pictures is let go of, also one that is not sent yet', async () => {
+    const [one, two] = [picture(MIB), picture(MIB)];
+    const { body } = encodePayload((base64) => ({ a: base64(one), b: base64(two) })) ?? {};
+    if (typeof body !== 'object' || !(Symbol.asyncIterator in body)) return expect.fail('it is sent in one go');
+    const pieces = body[Symbol.asyncIterator]();
+    for (let taken = 0; taken < 3; taken += 1) expect((await pieces.next()).done).to.equal(false);
+    free(two);
+    let isTold = false;
+    void pieces.next().then(() => {
+      isTold = true;
+    });
+    for (let turns = 0; turns < 50; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(isTold).to.equal(false);
+  });
+
   it('ends with the call that aborts, at any time', async () => {
     const origin = await serve(createTcpServer((socket) => void socket.pause()));
     for (const afterMs of [0, 20]) {
