@@ -334,6 +334,11 @@ describe('kit of the host', () => {
         return Promise.reject(fault('network'));
       };
       expect(await thrownBy(host.poll({ ask, everyMs: 1, signal: controller.signal }))).to.equal('stop');
+      const broken = () => Promise.reject(new TypeError('x'));
+      const [over, sleep] = [AbortSignal.abort('over'), async () => {}];
+      expect(await thrownBy(poll({ ask: broken, everyMs: 1, signal: over }, { sleep, random: () => 0 }))).to.equal(
+        'over',
+      );
       const waiting = host.poll({ ask: async () => ({}), everyMs: 60_000, signal: AbortSignal.timeout(10) });
       expect(await thrownBy(waiting)).to.have.property('name', 'TimeoutError');
     });

@@ -138,6 +138,32 @@ describe('a payload', () => {
     expect(await reply.body.text()).to.equal('early');
   });
 
+  it('hands out copies: what they are made of may be let go of while they are sent', async () => {
+    const bytes = picture(200_000);
+    const whole = Buffer.from(bytes);
+    const files = [{ field: 'file', fileName: 'a.png', mediaType: 'image/png', bytes }];
+    for (const body of [bytes, { fields: {}, files }]) {
+      const sent = encodePayload(body)?.body as AsyncIterable<Uint8Array>;
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of sent) chunks.push(chunk);
+      expect(chunks.some(({ buffer }) => buffer === bytes.buffer)).to.equal(false);
+      expect(Buffer.concat(chunks).includes(whole)).to.equal(true);
+    }
+  });
+
+  it('marks the place of a picture by what nobody can guess', () => {
+    const marks = new Set<string>();
+    for (let time = 0; time < 20; time += 1) {
+      encodePayload((base64) => {
+        const mark = base64(picture(5));
+        expect(mark).to.match(/^[\da-f-]{36}:0;$/);
+        marks.add(mark);
+        return { a: mark };
+      });
+    }
+    expect(marks.size).to.equal(20);
+  });
+
   it('lets other work have a turn between two chunks', async () => {
     const { body } = encodePayload((base64) => ({ a: base64(picture(MIB)) })) ?? {};
     let [turns, chunks] = [0, 0];

@@ -17,7 +17,9 @@ describe('the resolution of a video', () => {
       expect(told(table, WIDE, 'auto'), JSON.stringify(table)).to.deep.equal({ size: 'auto' });
       expect(told(table), JSON.stringify(table)).to.deep.equal({});
     }
-    expect(told({ '720p': 'HD' }, WIDE, undefined, 'toString')).to.deep.equal({});
+    for (const label of ['toString', '__proto__', 'constructor']) {
+      expect(told({ '720p': 'HD' }, WIDE, 'auto', label), label).to.deep.equal({ size: 'auto' });
+    }
   });
 
   it('may be in fields of its own', () => {

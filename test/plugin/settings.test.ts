@@ -146,12 +146,14 @@ describe('settings of an upstream', () => {
       access: joi.object({ id: joi.string(), token: joi.string().meta({ secret: true }) }),
       accounts: joi.array().items(joi.object({ password: joi.string().meta({ secret: true }) })),
       either: joi.alternatives(joi.number(), joi.string().meta({ secret: true })),
+      pair: joi.object().unknown().meta({ secret: true }),
     });
     const { open: made } = open(keys, {
       apiKey: ['sk-first-key', 'sk-second-key'],
       access: { id: 'not-secret', token: 'token-value' },
       accounts: [{ password: 'password-1' }, { password: 'password-2' }],
       either: 'either-value',
+      pair: { one: 'pair-value', more: ['pair-other', 7] },
       proxy: 'http://user:p%40ssword@127.0.0.1:3128',
     });
     expect(made.secrets).to.have.members([
@@ -161,9 +163,31 @@ describe('settings of an upstream', () => {
       'password-1',
       'password-2',
       'either-value',
+      'pair-value',
+      'pair-other',
       'p%40ssword',
       'p@ssword',
     ]);
+  });
+
+  it('lack a secret where there is none, or any is blank', () => {
+    const keys: Keys = (joi) => {
+      const secret = () => joi.string().allow('', ' ').meta({ secret: true });
+      return { apiKey: joi.array().items(secret()), token: secret(), note: joi.string().allow('') };
+    };
+    for (const [settings, lacks] of [
+      [{}, true],
+      [{ note: 'x' }, true],
+      [{ apiKey: [] }, true],
+      [{ token: '' }, true],
+      [{ token: ' ' }, true],
+      [{ token: 'short', note: '' }, false],
+      [{ apiKey: ['sk-first-key', 'sk-second-key'] }, false],
+      [{ apiKey: ['sk-first-key', ' '] }, true],
+      [{ apiKey: ['sk-first-key'], token: '' }, true],
+    ] as const) {
+      expect(open(keys, settings).open.lacksSecret, JSON.stringify(settings)).to.equal(lacks);
+    }
   });
 
   it('take an apiKey for a secret even when the plugin forgot to mark it', () => {
