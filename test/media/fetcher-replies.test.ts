@@ -84,6 +84,23 @@ describe('media fetcher refuses', () => {
     });
   }
 
+  it('what is declared to be no picture, or too large, and closes the connection without reading it', async () => {
+    for (const [headers, refusal] of [
+      [{ 'content-type': 'text/html', 'content-length': 999 }, UNSUPPORTED],
+      [{ 'content-length': 9 * MIB }, TOO_LARGE],
+      [{ 'content-encoding': 'gzip', 'content-length': 999 }, REFUSED],
+    ] as const) {
+      const closed = Promise.withResolvers<void>();
+      const answer = reply({ headers, body: files.PNG, end: false });
+      const url = await serve((socket, head) => {
+        socket.on('close', closed.resolve);
+        answer(socket, head);
+      });
+      await refused(url, refusal, { limits: { imageMs: 10_000 } });
+      await closed.promise;
+    }
+  });
+
   it('an endless film after its first bytes, without waiting for more', async () => {
     const film = flood(files.MP4, Buffer.alloc(64 * 1024, 7), 64 * MIB);
     await refused(await serve(film.answer), UNSUPPORTED, { limits: { imageMs: 10_000 } });

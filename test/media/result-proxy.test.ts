@@ -114,6 +114,17 @@ describe('media results through a proxy', () => {
     expect(other).not.to.match(/secret|proxy-auth/i);
   });
 
+  it('verify the certificate of the host even if the environment says not to', async () => {
+    await network.host('named.pictures.net', picture(PNG), { certificate: ['other.net'] });
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+    try {
+      await refused('https://named.pictures.net/a.png', 'network');
+    } finally {
+      delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+    }
+    expect(network.heads).to.deep.equal([]);
+  });
+
   it('are refused by the text of a URL before the proxy hears of it', async () => {
     for (const from of [
       'http://cdn.pictures.net/a.png',

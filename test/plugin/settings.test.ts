@@ -221,6 +221,8 @@ describe('settings of an upstream', () => {
     [{ baseUrl: 'api.example.com' }, '`baseUrl` is not an http or https URL'],
     [{ baseUrl: 'ftp://api.example.com' }, '`baseUrl` is not an http or https URL'],
     [{ baseUrl: 'https://user:pass@api.example.com' }, '`baseUrl` carries a user or password'],
+    [{ baseUrl: 'https://user@api.example.com' }, '`baseUrl` carries a user or password'],
+    [{ baseUrl: 'https://:pass@api.example.com' }, '`baseUrl` carries a user or password'],
     [{ proxy: '127.0.0.1:3128' }, '`proxy` is not an http or https URL'],
     [{ proxy: 3128 }, '`proxy` is not an http or https URL'],
   ];
