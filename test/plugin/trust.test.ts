@@ -4,6 +4,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { expect } from 'chai';
 import type { Host, UpstreamFault } from '../../lib/plugin/contract.ts';
 import { createProvider, type OpenProvider } from '../../lib/plugin/settings.ts';
@@ -64,6 +65,16 @@ describe('authorities of an upstream', () => {
 
   it('are those of `ca`, of every certificate in the file', async () => {
     expect(await ask(open({ ca: join(folder, 'ca.pem') }))).to.deep.include({ value: { ok: true } });
+  });
+
+  it('are the usual ones too', async () => {
+    const usual = getCACertificates('default');
+    setDefaultCACertificates([...usual, authority.ca]);
+    try {
+      expect(await ask(open({ ca: join(folder, 'other.pem') }))).to.deep.include({ value: { ok: true } });
+    } finally {
+      setDefaultCACertificates(usual);
+    }
   });
 
   for (const [name, settings] of [
