@@ -35,6 +35,7 @@ describe('a request that failed', () => {
     const asked = host.json(url, { method: 'POST', body: '{}', signal: new AbortController().signal });
     const thrown: unknown = await asked.catch((error: unknown) => error);
     if (!isUpstreamFault(thrown)) return expect.fail(`no fault: ${thrown}`);
+    expect(thrown.detail).not.to.include('sk-secret');
     return [thrown.kind, thrown.unsent];
   }
 
@@ -47,7 +48,8 @@ describe('a request that failed', () => {
     const closed = await listen(server);
     await new Promise((resolve) => server.close(resolve));
     expect(await failureOf(closed)).to.deep.equal(['network', true]);
-    expect(await failureOf('http://nobody.invalid')).to.deep.equal(['network', true]);
+    const named = 'http://sk-secret.invalid';
+    expect(await failureOf(named, named, { secrets: ['sk-secret'] })).to.deep.equal(['network', true]);
   });
 
   it('was not sent where no connection is made in time, or to a certificate that nobody vouches for', async () => {

@@ -104,6 +104,19 @@ describe('jobs of video', () => {
     });
   }
 
+  for (const [found, words] of [
+    ['queued', 'queued queueing queue pending submitted created preparing waiting in_queue throttled'],
+    ['completed', 'completed complete succeeded succeed success done finished'],
+    ['failed', 'failed fail failure error cancelled canceled rejected expired'],
+  ] as const) {
+    it(`are ${found}, whoever says so`, async () => {
+      for (const status of words.split(' ')) {
+        answer({ status, url: 'https://cdn.example/1.mp4' });
+        expect((await look()).status, status).to.equal(found);
+      }
+    });
+  }
+
   for (const [progress, shown] of [
     [0, 0],
     [0.25, 25],
