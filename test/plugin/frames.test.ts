@@ -246,6 +246,17 @@ describe('frames', () => {
 
 describe('writer of an answer', () => {
   const cases: readonly (readonly [what: string, values: readonly Told[], parts: string])[] = [
+    [
+      'writes neither text nor calls after the finish',
+      [
+        { text: 'a' },
+        { stop: 's' },
+        { tool: { block: 1, id: 'x', name: 'n', json: '{}', done: true } },
+        { text: 'b' },
+        { done: 'd' },
+      ],
+      'start block-start block-delta block-end finish',
+    ],
     ['opens nothing without text', [{ id: 'a' }, { text: '' }], ''],
     [
       'starts once, with the first names',

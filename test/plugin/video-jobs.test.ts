@@ -117,6 +117,23 @@ describe('jobs of video', () => {
     });
   }
 
+  it('have failed with what is said of it, or else with the word for it', async () => {
+    for (const [error, detail] of [
+      ['out of memory', 'out of memory'],
+      [{ code: 'oom', message: 'out of memory' }, 'oom: out of memory'],
+      [undefined, 'the job is canceled'],
+      [null, 'the job is canceled'],
+      ['', 'the job is canceled'],
+      [{}, 'the job is canceled'],
+      [{ code: '', message: null, more: { reason: '' } }, 'the job is canceled'],
+    ] as const) {
+      answer({ status: ' Canceled\n', error });
+      const state = await look();
+      if (state.status !== 'failed') return expect.fail(state.status);
+      expect(state.fault).to.include({ kind: 'server', detail });
+    }
+  });
+
   for (const [progress, shown] of [
     [0, 0],
     [0.25, 25],
