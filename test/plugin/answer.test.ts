@@ -181,6 +181,16 @@ describe('answer of a plugin', () => {
     await upstream.calls.at(-1)?.closed;
   });
 
+  it('throws the reason of an abort also where the answer had a reason to end', async () => {
+    upstream.behave(({ response }) => void response.write(value('stop')));
+    const called = upstream.nextCall();
+    const pending = thrownBy(answer().next());
+    await called;
+    while (reader.calls.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    controller.abort('enough');
+    expect(await pending).to.equal('enough');
+  });
+
   for (const [when, begin] of [
     ['while it is asked', undefined],
     ['while more is awaited', value('a')],

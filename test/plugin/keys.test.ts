@@ -229,6 +229,23 @@ describe('a call with several keys', () => {
     expect(asked).to.deep.equal(['key-a', 'key-b']);
   });
 
+  it('takes the statuses that are about a key for that, where its reader takes any, and no others', async () => {
+    const health = { keys: 2, rate: 0, auth: 0, quota: 0 };
+    for (const [status, kind] of [
+      [401, 'auth'],
+      [402, 'quota'],
+      [429, 'rate'],
+      [403, undefined],
+      [500, undefined],
+    ] as const) {
+      await host.close();
+      host = open();
+      replies['key-a'] = reply(status);
+      await host.request(origin, { method: 'POST', auth, signal });
+      expect(host.keyHealth(), `${status}`).to.deep.equal({ ...health, ...(kind && { [kind]: 1 }) });
+    }
+  });
+
   it('lets a key rest that is refused within an answer', async () => {
     replies['key-a'] = (response) =>
       void response.writeHead(200).end('{"text":"H"}\n{"error":{"code":"insufficient_quota"}}\n');

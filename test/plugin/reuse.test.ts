@@ -111,6 +111,21 @@ describe('a connection that is used again', () => {
     expect(counts()).to.deep.equal([2, 1]);
   });
 
+  it('is replaced for a look whose status is read by its caller, but for nothing else of that kind', async () => {
+    await serve(WAYS.reset as Closing, { answered: 2 });
+    const request = async (method: 'GET' | 'POST') => {
+      const { body } = await host.request(`${origin}/json`, { method, signal });
+      return body.json();
+    };
+    await request('GET').finally(idle);
+    expect(await request('GET').finally(idle)).to.deep.equal({ a: 1 });
+    expect(counts()).to.deep.equal([2, 1]);
+    await serve(WAYS.reset as Closing, { answered: 2 });
+    await request('GET').finally(idle);
+    expect(await kindOf(request('POST'))).to.equal('network');
+    expect(counts()).to.deep.equal([2]);
+  });
+
   it('is replaced once', async () => {
     await serve(WAYS.reset as Closing);
     await answer();
