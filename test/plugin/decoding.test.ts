@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -47,6 +48,13 @@ describe('an answer that comes compressed', () => {
       () => expect.fail('it did not fail'),
       ({ kind }: { kind: string }) => kind,
     );
+
+  it('is read whole when it hardly gets smaller', async () => {
+    const bytes = randomBytes(8 * 1024 * 1024);
+    const origin = await sendsBytes(gzipped(bytes));
+    const { body } = await host.request(origin, get);
+    expect(bytes.equals(await body.bytes(bytes.length))).to.equal(true);
+  });
 
   for (const [name, compress] of Object.entries(CODINGS)) {
     it(`is read as one value when it is ${name}`, async () => {

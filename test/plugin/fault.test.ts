@@ -58,6 +58,7 @@ describe('faults of upstreams', () => {
       expect(shown.message).not.to.include('their own words');
       expect(shown.cause).to.equal(thrown);
       expect(alertOf(thrown)).to.equal(alert);
+      expect(alertOf(upstreamFault(kind, 'x', { status: 404 }))).to.equal(alert);
     });
   }
 
