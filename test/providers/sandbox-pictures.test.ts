@@ -101,6 +101,16 @@ describe('provider sandbox: pictures', () => {
     expect(edit).not.to.deep.equal(await draw('both on green', { size: { width: 800, height: 400 } }));
   });
 
+  it('has the colour that a prompt names first', async () => {
+    for (const [first, second] of [
+      ['red', 'green'],
+      ['green', 'red'],
+    ] as const) {
+      const sight = await say([image(png(await draw(`a ${first} hat and a ${second} bird`)))]);
+      expect(sight).to.include(first).and.not.include(second);
+    }
+  });
+
   it('takes references of every format', async () => {
     const drawn = PhotonImage.new_from_byteslice(await draw('red', { size: { width: 300, height: 300 } }));
     const images: Picture[] = [
@@ -128,9 +138,9 @@ describe('provider sandbox: pictures', () => {
     const messages = [{ role: 'user', content: [{ type: 'image', ...images[0] }] }] as never;
     const parts = provider.text?.({ model: 'vision', messages, maxTokens: 9, options: {} }, never);
     expect(await faultOf(parts?.[Symbol.asyncIterator]().next() as Promise<never>)).to.equal('request picture');
-    expect(sniffImage(await draw('x', { images: [{ ...small, size: { width: 64, height: 64 } }] }))?.format).to.equal(
-      'png',
-    );
+    const sized = (width: number) => draw('x', { images: [{ ...small, size: { width, height: 1 } }] });
+    expect(await faultOf(sized(50_000_001))).to.equal('request picture');
+    for (const width of [64, 50_000_000]) expect(sniffImage(await sized(width))?.format).to.equal('png');
   });
 
   it('has markers for bad days', async () => {

@@ -113,6 +113,47 @@ describe('the sandbox calls tools', () => {
     expect(cut).to.include({ finish: 'length', output: 2 });
   });
 
+  it('a thousand times at the most', async () => {
+    const answered = (count: number): readonly TextMessage[] =>
+      Array.from({ length: count }, (_, at): readonly TextMessage[] => [
+        { role: 'assistant', content: [{ type: 'tool-call', id: `${at}`, name: 'look', json: '' }] },
+        { role: 'user', content: [{ type: 'tool-result', id: `${at}`, name: 'look', isError: false, content: [] }] },
+      ]).flat();
+    for (const [count, calls] of [
+      [999, 1],
+      [1000, 0],
+    ] as const) {
+      const answer = await ask([user('[[tool:look*5000]]'), ...answered(count)]);
+      expect(answer.calls, `${count}`).to.have.length(calls);
+    }
+  });
+
+  it('with arguments that are an object, up to the first end that makes them one', async () => {
+    for (const [prompt, json] of [
+      ['[[tool:look {"a":"]]"}]] x', '{"a":"]]"}'],
+      ['[[tool:look 7]] x]]', '7'],
+      ['[[tool:look {]] x]]', '{'],
+    ] as const) {
+      expect(said(await ask([user(prompt)])), prompt).to.deep.equal([['look', json]]);
+    }
+  });
+
+  it('and then it tells what the tools said last', async () => {
+    const round = (id: string, text: string): readonly TextMessage[] => [
+      { role: 'assistant', content: [{ type: 'tool-call', id, name: 'look', json: '' }] },
+      {
+        role: 'user',
+        content: [{ type: 'tool-result', id, name: 'look', isError: false, content: [{ type: 'text', text }] }],
+      },
+    ];
+    const { text } = await ask([
+      user('[[tool:look*2]] Hello'),
+      ...round('1', 'north wind'),
+      ...round('2', 'south wind'),
+    ]);
+    expect(text).to.include('south wind').and.not.include('north wind');
+  });
+
   it('and is not slowed down by a prompt that is made for it', async () => {
     const startedAt = performance.now();
     await ask([user(`${'[[tool:look {"a":'.repeat(20_000)}${']]'.repeat(50_000)}`)]);

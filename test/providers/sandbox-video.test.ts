@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { VideoProvider, VideoRef, VideoState } from '../../lib/plugin/contract.ts';
-import { createProvider } from '../../lib/plugin/settings.ts';
+import { checkSettings, createProvider } from '../../lib/plugin/settings.ts';
 import plugin from '../../providers/sandbox/index.ts';
 import { CALL } from '../../testkit/films.ts';
 
@@ -43,6 +43,11 @@ describe('videos of the sandbox', () => {
     expect(await lookAt(ref, 9_000_000)).to.have.property('status', 'completed');
     now = START - 5000;
     expect(await look(ref)).to.deep.equal({ status: 'queued', progress: 0 });
+  });
+
+  it('take two seconds, and words no time, unless the settings say so', () => {
+    const { settings } = checkSettings({ plugin, upstream: 'sandbox', settings: {} });
+    expect(settings).to.deep.equal({ wordMs: 0, videoMs: 2000 });
   });
 
   it('are jobs of their own', async () => {
