@@ -79,6 +79,22 @@ describe('a compressed source', () => {
     expect([told, source.calls]).to.deep.equal([['(protocol)'], ['destroy']]);
   });
 
+  it('tells its end, or how it failed, to a later reader too', async () => {
+    for (const [body, said] of [
+      [gzipSync('Hello'), '(end)'],
+      [Buffer.from('plain text'), '(protocol)'],
+    ] as const) {
+      const reading = decoded(source, 'gzip');
+      await new Promise<void>((resolve) => {
+        reading.open({ data: () => undefined, end: resolve, fail: () => resolve() });
+        source.taker?.data(body);
+        source.taker?.end();
+      });
+      reading.open(taker);
+      expect(told.splice(0)).to.deep.equal([said]);
+    }
+  });
+
   it('is let go of by its reader', () => {
     const reading = decoded(source, 'gzip');
     reading.open(taker);
