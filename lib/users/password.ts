@@ -69,7 +69,7 @@ const ROWS = ['abcdefghijklmnopqrstuvwxyz', '01234567890', '1234567890', 'qwerty
 
 function isCommon(password: string, others: readonly string[]): boolean {
   if (COMMON.has(password) || new Set(password).size < 4) return true;
-  if (others.some((other) => other !== '' && password === other.toLowerCase())) return true;
+  if (others.some((other) => password === other.toLowerCase())) return true;
   return ROWS.some((row) => runsAlong(password, row) || runsAlong(password, [...row].reverse().join('')));
 }
 

@@ -1,6 +1,5 @@
 // People and their one-time links: who is let in, by whom, and to which accounts.
 import { randomBytes } from 'node:crypto';
-import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import type { Link, LinkPurpose, SessionStore } from '../store/ports/sessions.ts';
 import type { User, UserStore } from '../store/ports/users.ts';
@@ -120,6 +119,8 @@ export function createPeople({ store: { sessions, users }, now = Date.now }: Peo
 }
 
 const LOCAL = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
+/** Its last label begins with a letter, so no network address is one. */
+const DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]+$/;
 
 /** An email address in its stored form; undefined if the text is not one. */
 export function readEmail(text: string): string | undefined {
@@ -127,7 +128,6 @@ export function readEmail(text: string): string | undefined {
   const at = trimmed.lastIndexOf('@');
   const [local, domain] = [trimmed.slice(0, at), domainToASCII(trimmed.slice(at + 1))];
   if (at < 1 || trimmed.length > 254 || local.length > 64 || !LOCAL.test(local)) return undefined;
-  if (isIP(domain) !== 0 || !/^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]+$/.test(domain))
-    return undefined;
+  if (!DOMAIN.test(domain)) return undefined;
   return `${local}@${domain}`;
 }

@@ -91,7 +91,7 @@ export function createSignIn({ store: { sessions, users }, now = Date.now }: Sig
   async function waitOf(names: readonly Counted[]): Promise<number> {
     const waits = names.map(async ({ name, free }) => {
       const attempts = await sessions.attempts(name);
-      if (!attempts || attempts.lastAt + WINDOW_MS < now()) return 0;
+      if (!attempts) return 0;
       return attempts.lastAt + waitMsAfter(attempts.count - free) - now();
     });
     return Math.ceil(Math.max(0, ...(await Promise.all(waits))) / 1000);

@@ -48,6 +48,20 @@ describe('passwords', () => {
     expect([isOutdated(old), isOutdated(await hashPassword('a rather long one'))]).to.deep.equal([true, false]);
   });
 
+  for (const [what, parameters] of [
+    ['memory', { memory: 'm=19455' }],
+    ['passes', { passes: 't=1' }],
+    ['lanes', { lanes: 'p=2' }],
+    ['length', { digest: 'A'.repeat(22) }],
+  ] as const) {
+    it(`are old with another ${what}`, () => {
+      const now = { memory: 'm=19456', passes: 't=2', lanes: 'p=1', digest: 'A'.repeat(43) };
+      const hashed = ({ memory, passes, lanes, digest }: typeof now) =>
+        `$argon2id$v=19$${memory},${passes},${lanes}$${'A'.repeat(22)}$${digest}`;
+      expect([isOutdated(hashed(now)), isOutdated(hashed({ ...now, ...parameters }))]).to.deep.equal([false, true]);
+    });
+  }
+
   it('run two at once at most', async () => {
     const stored = (passes: number) => `$argon2id$v=19$m=1024,t=${passes},p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
     const order: string[] = [];
@@ -63,13 +77,18 @@ describe('passwords', () => {
   for (const [password, problem] of [
     ['ninechars', 'short'],
     ['🙂🙂🙂🙂🙂', 'short'],
-    ['x'.repeat(257), 'long'],
+    ['🙂'.repeat(257), 'long'],
+    ['🙂x!y'.repeat(64), undefined],
+    ['tenchars,!', undefined],
     ['password123', 'common'],
     ['PassWord123', 'common'],
     ['qwertyuiopasdf', 'common'],
     ['9876543210987', 'common'],
     ['abababababab', 'common'],
     ['йцукенгшщз', 'common'],
+    ['uvwxyzabcdefg', 'common'],
+    ['1234567890'.repeat(20), 'common'],
+    ['ｐａｓｓｗｏｒｄ１２３', 'common'],
     ['ann@example.com', 'common'],
     ['tulip-rain-oak', undefined],
     ['дождь и тюльпан', undefined],

@@ -75,4 +75,49 @@ describe('sessions', () => {
     now += 1;
     expect(isProven((await sessionOf()) as never, now)).to.equal(false);
   });
+
+  it('are proven from their start by the code of the sign-in, also after another use', async () => {
+    const { sessions, user } = await open(true);
+    const token = await sessions.open(user, CLIENT, { proven: true });
+    now += 5 * MINUTE_MS;
+    for (let use = 0; use < 2; use += 1) {
+      expect(isProven((await sessions.find(token))?.session as never, now)).to.equal(true);
+    }
+  });
+
+  it('tell when and from where they were used last, to the minute', async () => {
+    const { sessions, user } = await open(false);
+    const agent = 'Mozilla/5.0 '.repeat(50);
+    const token = await sessions.open(user, { address: '192.0.2.7', agent });
+    const rowOf = async () => (await sessions.list(user)).find(({ hash }) => hash === hashToken(token));
+    const startedAt = now;
+    expect(await rowOf()).to.include({ address: '192.0.2.7', agent: agent.slice(0, 200), createdAt: now, seenAt: now });
+    now += MINUTE_MS - 1;
+    await sessions.find(token);
+    expect((await rowOf())?.seenAt).to.equal(startedAt);
+    now += 1;
+    expect((await sessions.find(token))?.session.seenAt).to.equal(now);
+    expect(await rowOf()).to.include({ createdAt: startedAt, seenAt: now });
+  });
+
+  it('are listed while they live', async () => {
+    const { sessions, user } = await open(false);
+    now += 6 * HOUR_MS;
+    const token = await sessions.open(user, CLIENT);
+    now += 6 * HOUR_MS;
+    expect((await sessions.list(user)).map(({ hash }) => hash)).to.deep.equal([hashToken(token)]);
+  });
+
+  it('end one by one, or all but one', async () => {
+    const { sessions, user, token } = await open(false);
+    const [second, third] = [await sessions.open(user, CLIENT), await sessions.open(user, CLIENT)];
+    const live = async () =>
+      (await Promise.all([token, second, third].map((each) => sessions.find(each)))).map(
+        (found) => found !== undefined,
+      );
+    await sessions.end(hashToken(second));
+    expect(await live()).to.deep.equal([true, false, true]);
+    await sessions.endAll(user.id, hashToken(third));
+    expect(await live()).to.deep.equal([false, false, true]);
+  });
 });

@@ -1,5 +1,6 @@
 // What people set: password, authenticator app, sessions, language, and their data as a file.
 import { expect } from 'chai';
+import { formatOf } from '../../lib/web/language.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { codeOf, createVisitor, hiddenFields, PASSWORD, setUpOwner } from '../../testkit/pages.ts';
 
@@ -84,6 +85,12 @@ describe('settings of a person', () => {
     expect((await change(owner, 'profile', { language: 'ru', timeZone: 'Asia/Omsk' })).status).to.equal(303);
     expect(await test.store.users.find(owner.email)).to.include({ language: 'ru', timeZone: 'Asia/Omsk' });
     expect((await owner.get('/account')).text).to.contain('<html lang="ru">');
+    const user = await test.store.users.find(owner.email);
+    const [session] = await test.store.sessions.list(user?.id ?? '');
+    const began = (zone: string) => formatOf('ru', zone).time(session?.createdAt ?? 0);
+    expect((await owner.get(PATH)).text)
+      .to.contain(began('Asia/Omsk'))
+      .and.not.to.contain(began('Europe/Moscow'));
     // What is chosen there is what the page speaks: saving a time zone does not change the language.
     expect((await owner.get(`${PATH}?lang=en`)).text).to.contain('<option value="en" selected>');
     await change(owner, 'profile', { language: 'tlh', timeZone: 'UTC' });

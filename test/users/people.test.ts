@@ -1,0 +1,151 @@
+// People and their links: how long a link lives and what ends it, who is added, and which texts are email addresses.
+import { expect } from 'chai';
+import type { LinkPurpose } from '../../lib/store/ports/sessions.ts';
+import { verifyPassword } from '../../lib/users/password.ts';
+import { createPeople, type People, readEmail } from '../../lib/users/people.ts';
+import { hashToken } from '../../lib/users/token.ts';
+import { type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
+import { newId } from '../contract/store/context.ts';
+import { makeUser } from '../contract/store/people.ts';
+
+const HOUR_MS = 3_600_000;
+const CLIENT = { address: '127.0.0.1', agent: 'test', provenAt: null };
+
+describe('people', () => {
+  let store: FaultyStore;
+  let people: People;
+  let now: number;
+
+  before(async () => {
+    store = await openFaultyStore();
+  });
+  beforeEach(() => {
+    now = 1_800_000_000_000;
+    people = createPeople({ store: store.real, now: () => now });
+  });
+  after(() => store.close());
+
+  describe('get a link', () => {
+    const lives: readonly (readonly [LinkPurpose, hours: number])[] = [
+      ['setup', 1],
+      ['operator', 1],
+      ['reset', 1],
+      ['demo', 1],
+      ['verify', 24],
+      ['invite', 7 * 24],
+    ];
+    for (const [purpose, hours] of lives) {
+      it(`for ${purpose} that lives ${hours} h, and is worth nothing after that`, async () => {
+        const email = `${newId('ann')}@example.com`;
+        const token = await people.makeLink({ purpose, email });
+        now += hours * HOUR_MS - 1;
+        expect(await people.look(token)).to.include({ purpose, email, user: null, account: null });
+        now += 1;
+        expect([await people.look(token), await people.take(token)]).to.deep.equal([undefined, undefined]);
+      });
+    }
+
+    it('that works once, and is known by its hash only', async () => {
+      const request = { purpose: 'invite', account: newId('acc'), email: `${newId('ann')}@example.com` } as const;
+      const token = await people.makeLink(request);
+      expect(await people.look(token)).to.include({ ...request, hash: hashToken(token) });
+      expect(await people.look(hashToken(token))).to.equal(undefined);
+      const taken = await Promise.all([1, 2, 3].map(() => people.take(token)));
+      expect(taken.filter((link) => link !== undefined)).to.have.length(1);
+      expect(await people.look(token)).to.equal(undefined);
+    });
+
+    it('in the place of the one before for the same purpose and person, and of no other', async () => {
+      const [user, email] = [newId('usr'), `${newId('ann')}@example.com`];
+      const tokens = [
+        await people.makeLink({ purpose: 'reset', user, email }),
+        await people.makeLink({ purpose: 'verify', email }),
+        await people.makeLink({ purpose: 'reset', user: newId('usr'), email: `${newId('bob')}@example.com` }),
+      ];
+      const fresh = await people.makeLink({ purpose: 'reset', user, email });
+      const found = await Promise.all([...tokens, fresh].map(async (token) => (await people.look(token))?.purpose));
+      expect(found).to.deep.equal([undefined, 'verify', 'reset', 'reset']);
+    });
+  });
+
+  it('are added once for an address, whatever its case', async () => {
+    const email = `${newId('Ann')}@Example.com`;
+    const wish = { email, password: 'a rather long one', operator: false, language: 'ru' } as const;
+    const user = await people.add(wish);
+    if (user === 'taken') throw new Error('nobody had this address');
+    expect(await store.real.users.find(email.toLowerCase())).to.deep.equal(user);
+    expect(user).to.include({ operator: false, status: 'active', totpSecret: null, language: 'ru', createdAt: now });
+    expect(await verifyPassword(user.password ?? '', 'a rather long one')).to.equal(true);
+    expect(await people.add({ ...wish, email: email.toUpperCase() })).to.equal('taken');
+  });
+
+  it('are added with the app that they have shown a code of, which is used up', async () => {
+    const totp = { secret: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ', step: 60_000_000, recovery: ['aa', 'bb'] };
+    const wish = { email: `${newId('op')}@example.com`, password: 'a rather long one', operator: true } as const;
+    const user = await people.add({ ...wish, totp, language: 'en' });
+    expect(user).to.deep.include({
+      operator: true,
+      totpSecret: totp.secret,
+      totpStep: totp.step,
+      recovery: ['aa', 'bb'],
+    });
+  });
+
+  it('lose every session but one with a new password, and none when they changed in the meantime', async () => {
+    const user = makeUser();
+    await store.real.users.add(user);
+    const life = { user: user.id, createdAt: now, seenAt: now, expiresAt: now + HOUR_MS, idleMs: HOUR_MS, ...CLIENT };
+    const hashes = [newId('hash'), newId('hash')] as const;
+    for (const hash of hashes) await store.real.sessions.add({ ...life, hash });
+    const left = async () => (await store.real.sessions.list(user.id)).map(({ hash }) => hash).sort();
+
+    const stale = { ...user, version: user.version + 1 };
+    expect(await people.setPassword(stale, 'a rather long one')).to.equal(false);
+    expect(await left()).to.deep.equal([...hashes].sort());
+    expect(await people.setPassword(user, 'a rather long one', hashes[0])).to.equal(true);
+    expect(await left()).to.deep.equal([hashes[0]]);
+    const changed = { ...user, version: user.version + 1 };
+    expect(await people.setPassword(changed, 'another long one')).to.equal(true);
+    expect(await left()).to.deep.equal([]);
+    const { password } = (await store.real.users.get(user.id)) ?? {};
+    expect(await verifyPassword(password ?? '', 'another long one')).to.equal(true);
+  });
+});
+
+describe('an email address', () => {
+  const long = (local: number, domain: number) => `${'a'.repeat(local)}@${'b.'.repeat(domain / 2)}example.com`;
+
+  for (const [text, email] of [
+    ['ann@example.com', 'ann@example.com'],
+    [' Ann.Smith+gate@Mail.Example.COM\n', 'ann.smith+gate@mail.example.com'],
+    ['вася@example.com', undefined],
+    ['ann@почта.рф', 'ann@xn--80a1acny.xn--p1ai'],
+    ["o'neil@example.com", "o'neil@example.com"],
+    [long(64, 0), long(64, 0)],
+    [long(65, 0), undefined],
+    [long(60, 182), long(60, 182)],
+    [long(61, 182), undefined],
+    ['', undefined],
+    ['ann', undefined],
+    ['@example.com', undefined],
+    ['ann@', undefined],
+    ['ann@example', undefined],
+    ['ann@127.0.0.1', undefined],
+    ['ann@[127.0.0.1]', undefined],
+    ['ann@example.1', undefined],
+    ['ann@-example.com', undefined],
+    ['.ann@example.com', undefined],
+    ['ann..smith@example.com', undefined],
+    ['ann@bob@example.com', undefined],
+    ['ann,bob@example.com', undefined],
+    ['ann smith@example.com', undefined],
+    ['"ann"@example.com', undefined],
+    ['<ann@example.com>', undefined],
+    ['ann@example.com\r\nbcc: bob@example.com', undefined],
+  ] as const) {
+    const name = text.length > 40 ? `${text.slice(0, 20)}… of ${text.length}` : text;
+    it(`${JSON.stringify(name)} is ${email === undefined ? 'none' : 'one'}`, () => {
+      expect(readEmail(text)).to.equal(email);
+    });
+  }
+});

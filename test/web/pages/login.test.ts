@@ -1,0 +1,112 @@
+// Signing in on its page, and the code that operators give again: what is taken as typed, and which sessions end or go on.
+import { expect } from 'chai';
+import { hashPassword } from '../../../lib/users/password.ts';
+import { hashToken } from '../../../lib/users/token.ts';
+import { startGateway, type TestGateway } from '../../../testkit/gateway.ts';
+import { codeOf, createVisitor, PASSWORD, setUpOperator, setUpOwner } from '../../../testkit/pages.ts';
+
+const MINUTE_MS = 60_000;
+const ACCOUNTS = '/admin/accounts';
+
+describe('the page to sign in', () => {
+  let test: TestGateway;
+
+  before(async () => {
+    test = await startGateway({ catalog: { upstreams: {}, models: [] } });
+  });
+  after(() => test.stop());
+
+  const owner = async () => setUpOwner(test, (await test.account()).id);
+  const signIn = (email: string, password: string, visitor = createVisitor(test.url)) =>
+    visitor.submit('/login', { email, password, code: '' });
+
+  it('takes a password with its spaces, and an address without', async () => {
+    const { email } = await owner();
+    const user = await test.store.users.find(email);
+    if (!user) throw new Error('there is no owner');
+    await test.store.users.change({ ...user, password: await hashPassword(' rain and tulips ') });
+    expect((await signIn(email, 'rain and tulips')).status).to.equal(401);
+    expect((await signIn(` ${email.toUpperCase()} `, ' rain and tulips ')).status).to.equal(303);
+  });
+
+  it('says only the address again of what was wrong', async () => {
+    const reply = await signIn('<ann@example.com>', 'rain and tulips');
+    expect(reply.status).to.equal(401);
+    expect(reply.text).to.contain('value="&lt;ann@example.com&gt;"').and.not.to.contain('rain and tulips');
+  });
+
+  it('ends the session that the next one takes the place of, and no other', async () => {
+    const { email } = await owner();
+    const [here, elsewhere] = [createVisitor(test.url), createVisitor(test.url)];
+    for (const visitor of [here, elsewhere]) await signIn(email, PASSWORD, visitor);
+    const before = here.cookies.get('session') ?? '';
+    await signIn(email, PASSWORD, here);
+    expect((await createVisitor(test.url, { session: before }).get('/account')).status).to.equal(303);
+    for (const visitor of [here, elsewhere]) expect((await visitor.get('/account')).status).to.equal(200);
+  });
+
+  it('leads from a form back to its page, without what its query said', async () => {
+    const reply = await createVisitor(test.url).post('/account/wallet?done=removed', {});
+    expect([reply.status, reply.headers.location]).to.deep.equal([303, '/login?next=%2Faccount%2Fwallet']);
+  });
+
+  describe('for an operator', () => {
+    let operator: Awaited<ReturnType<typeof setUpOperator>>;
+
+    before(async () => {
+      operator = await setUpOperator(test);
+    });
+    beforeEach(async () => {
+      // A code of now works again.
+      const user = await test.store.users.find('op@example.com');
+      if (user) await test.store.users.change({ ...user, totpStep: -1 });
+    });
+
+    async function grow(visitor: Pick<typeof operator, 'cookies'>, minutes: number): Promise<void> {
+      const at = Date.now();
+      const session = hashToken(visitor.cookies.get('session') ?? '');
+      await test.store.sessions.touch(session, { seenAt: at, provenAt: at - minutes * MINUTE_MS });
+    }
+    const create = (visitor: typeof operator | ReturnType<typeof createVisitor>, code?: string) =>
+      visitor.submit(ACCOUNTS, { name: 'new one', ...(code !== undefined && { code }) });
+
+    it('is proof enough for changes of the next ten minutes', async () => {
+      const visitor = createVisitor(test.url);
+      const code = codeOf(operator.secret);
+      await visitor.submit('/login', { email: 'op@example.com', password: PASSWORD, code });
+      expect((await visitor.get(ACCOUNTS)).text).not.to.contain('name="code"');
+      expect((await create(visitor)).status).to.equal(303);
+    });
+
+    it('is asked for a code again later, once for all changes of ten minutes', async () => {
+      await grow(operator, 11);
+      expect((await operator.get(ACCOUNTS)).text).to.contain('name="code"');
+      expect((await create(operator)).status).to.equal(403);
+      expect((await create(operator, codeOf(operator.secret))).status).to.equal(303);
+      expect((await operator.get(ACCOUNTS)).text).not.to.contain('name="code"');
+      expect((await create(operator)).status).to.equal(303);
+    });
+
+    it('makes those wait who guess the code', async () => {
+      await grow(operator, 11);
+      const from = { now: Date.now(), since: 0 };
+      for (let guess = 0; guess < 25; guess += 1) await test.store.sessions.fail('address:127.0.0.1', from);
+      const reply = await create(operator, codeOf(operator.secret));
+      expect([reply.status, Number(reply.headers['retry-after'])]).to.satisfy(
+        ([status, seconds]: [number, number]) => status === 429 && seconds > 20 && seconds <= 32,
+      );
+      await test.store.sessions.forget('address:127.0.0.1');
+      expect((await create(operator, codeOf(operator.secret))).status).to.equal(303);
+    });
+
+    it('leads to the pages of operators, also from those of an owner that the operator is not', async () => {
+      const to = async (path: string) => {
+        const { status, headers } = await operator.get(path);
+        return [status, headers.location];
+      };
+      expect(await to('/account')).to.deep.equal([303, '/admin']);
+      expect(await to('/account/keys')).to.deep.equal([303, '/admin']);
+      expect(await to('/account?account=acc_none')).to.deep.equal([404, undefined]);
+    });
+  });
+});
