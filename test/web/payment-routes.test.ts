@@ -1,6 +1,9 @@
 // What payment providers and payers reach over real sockets: notices, and the pages of a provider that has none elsewhere.
+import { Agent } from 'node:http';
+import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { type Bank, startBank, TILLS } from '../../testkit/bank.ts';
+import { type Reply, send } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { RUB } from '../contract/store/context.ts';
 import { newOrder } from '../contract/store/payments.ts';
@@ -58,5 +61,52 @@ describe('payment routes', () => {
     expect([page.status, page.headers.get('content-type')]).to.deep.equal([404, 'text/html; charset=utf-8']);
     const verdicts = (await gateway.store.payments.notices({ limit: 2 })).map(({ verdict }) => verdict);
     expect(verdicts).to.deep.equal(['rejected', 'rejected']);
+  });
+
+  it('answer 503 to a notice that the store cannot write', async () => {
+    const { ref, id } = await paid();
+    const lock = new DatabaseSync(gateway.databaseUrl.slice('sqlite:'.length), { timeout: 5_000 });
+    lock.exec('BEGIN IMMEDIATE');
+    const refused = await post(JSON.stringify({ id: ref })).finally(() => {
+      lock.exec('ROLLBACK');
+      lock.close();
+    });
+    expect(refused.status).to.equal(503);
+    expect((await gateway.store.payments.get(id))?.phase).to.equal('created');
+    expect((await post(JSON.stringify({ id: ref }))).status).to.equal(200);
+    expect((await gateway.store.payments.get(id))?.phase).to.equal('credited');
+  });
+});
+
+describe('payment routes of play money', () => {
+  it('show the page of a provider', async () => {
+    const settings = { baseUrl: 'http://127.0.0.1:1', live: false };
+    const payments = { till: { plugin: 'till', settings } };
+    const gateway = await startGateway({
+      catalog: { upstreams: {}, models: [], payments },
+      env: { PAYMENTS_PATH: TILLS },
+    });
+    const page = await fetch(`${gateway.url}/payments/till/page/sb-1`);
+    expect([page.status, await page.text()]).to.deep.equal([200, 'till /sb-1']);
+    await gateway.stop();
+  });
+});
+
+describe('notices', () => {
+  it('are three hundred a minute from one address at most', async () => {
+    const gateway = await startGateway({ catalog: { upstreams: {}, models: [] } });
+    const post = (agent: Agent) => send(`${gateway.url}/payments/nobody/notice`, { method: 'POST', body: '{}', agent });
+    const [near, far] = [{}, { localAddress: '127.0.0.2' }].map((from) => new Agent({ keepAlive: true, ...from }));
+    const replies: Reply[] = [];
+    // More than one, in case a new minute begins.
+    for (let times = 0; times < 610 && replies.at(-1)?.status !== 429; times += 1)
+      replies.push(await post(near as Agent));
+    const last = replies.pop();
+    expect(replies.every(({ status }) => status === 404)).to.equal(true);
+    expect(replies.length).to.be.at.least(300);
+    expect([last?.status, Number(last?.headers['retry-after']) > 0]).to.deep.equal([429, true]);
+    expect((await post(far as Agent)).status).to.equal(404);
+    for (const agent of [near, far]) agent?.destroy();
+    await gateway.stop();
   });
 });

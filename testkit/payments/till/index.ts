@@ -57,6 +57,8 @@ function createProvider({ baseUrl, secret, shop, live, keysLiveMs }: Settings, h
       const { id } = JSON.parse(body);
       return typeof id === 'string' ? { fetch: [id] } : 'rejected';
     },
+    // Nobody gets to see it while real money moves.
+    page: async ({ path }) => ({ status: 200, html: `till ${path}` }),
   };
 }
 

@@ -1,0 +1,100 @@
+// The list of calls: how far a page and a file go, which days a range has, and what its links keep.
+import { expect } from 'chai';
+import { startGateway, type TestAccount, type TestGateway } from '../../../testkit/gateway.ts';
+import { setUpOwner, type Visitor } from '../../../testkit/pages.ts';
+
+const PATH = '/account/calls';
+/** More than the list and the file read at once. */
+const CALLS = 1002;
+const BATCH = 100;
+const STARTED_AT = Date.UTC(2026, 2, 1);
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+describe('the list of calls', () => {
+  let test: TestGateway;
+  let account: TestAccount;
+  let owner: Visitor;
+
+  before(async () => {
+    test = await startGateway({ catalog: { upstreams: {}, models: [] } });
+    account = await test.account();
+    owner = await setUpOwner(test, account.id);
+    await pay(Array.from({ length: CALLS }, (_, at) => ({ id: `call-${at}`, at: STARTED_AT + at * MINUTE_MS })));
+  });
+  after(() => test.stop());
+
+  async function pay(calls: readonly { readonly id: string; readonly at: number }[], model = 'm-1'): Promise<void> {
+    const shared = { wallet: account.id, key: account.keyId, model, prices: '{}', amount: 10_000n };
+    const kinds = { kind: 'charge', chargeKind: 'image' } as const;
+    const ops = calls.map(({ id, at }) => ({ ...kinds, ...shared, at, chargeId: id }));
+    for (let from = 0; from < ops.length; from += BATCH) {
+      const batch = ops.slice(from, from + BATCH).map((op) => ({ op, tried: false, abandoned: false }));
+      await test.store.ledger.apply(batch);
+    }
+  }
+
+  const idsIn = (text: string) => [...text.matchAll(/<code>(call-\d+)<\/code>/g)].map(([, id]) => id);
+  const linkIn = (text: string, mark: RegExp) =>
+    [...text.matchAll(/<a href="([^"]+)"([^>]*)>/g)]
+      .find(([, , more = '']) => mark.test(more))?.[1]
+      ?.replaceAll('&amp;', '&');
+  const rowsOf = async (path: string) => {
+    const [head = '', ...rows] = (await owner.get(path)).text.trimEnd().split('\r\n');
+    return { head, rows: rows.map((row) => row.split(',')) };
+  };
+  /** The last of them first. */
+  const newest = (count: number, from = CALLS) => Array.from({ length: count }, (_, at) => `call-${from - 1 - at}`);
+
+  it('has fifty on a page, and leads to the next as long as there may be more', async () => {
+    const first = await owner.get(`${PATH}?kind=image&lang=en`);
+    expect(idsIn(first.text)).to.deep.equal(newest(50));
+    const older = linkIn(first.text, /rel="next"/) ?? '';
+    expect(older).to.equal(`${PATH}?kind=image&before=call-${CALLS - 50}`);
+    const second = await owner.get(older);
+    expect(idsIn(second.text)).to.deep.equal(newest(50, CALLS - 50));
+    // The file has all of them, whichever page it is asked for on.
+    expect(linkIn(second.text, /download/)).to.equal(`${PATH}.csv?kind=image`);
+    const last = await owner.get(`${PATH}?kind=image&before=call-2`);
+    expect([idsIn(last.text), linkIn(last.text, /rel="next"/)]).to.deep.equal([['call-1', 'call-0'], undefined]);
+  });
+
+  it('has every call in its file, once, newest first', async () => {
+    const { head, rows } = await rowsOf(`${PATH}.csv`);
+    expect(head).to.equal('time,request_id,key_id,kind,model,state,held_rub,charged_rub,usage');
+    expect(rows.map(([, id]) => id)).to.deep.equal(newest(CALLS));
+    const time = new Date(STARTED_AT).toISOString();
+    expect(rows.at(-1)).to.deep.equal([time, 'call-0', account.keyId, 'image', 'm-1', 'settled', '0.01', '0.01', '']);
+  });
+
+  it('has a range of whole days, the last one too', async () => {
+    const day = Date.UTC(2025, 4, 10);
+    const times = [day - 1, day, day + DAY_MS, day + 2 * DAY_MS - 1, day + 2 * DAY_MS];
+    await pay(
+      times.map((at, number) => ({ id: `range-${number}`, at })),
+      'm-2',
+    );
+    const numbers = async (query: string) =>
+      (await rowsOf(`${PATH}.csv?model=m-2&${query}`)).rows.map(([, id]) => Number(id?.replace('range-', '')));
+    expect(await numbers('from=2025-05-10&to=2025-05-11')).to.deep.equal([3, 2, 1]);
+    expect(await numbers('from=2025-05-11')).to.deep.equal([4, 3, 2]);
+    expect(await numbers('to=2025-05-09')).to.deep.equal([0]);
+    expect(await numbers('from=2025-05-32&to=2025-02-30')).to.deep.equal([4, 3, 2, 1, 0]);
+    expect(await numbers('from=2025-5-11&to=2025-05-09T')).to.deep.equal([4, 3, 2, 1, 0]);
+  });
+
+  it('shows what it filters by, and keeps the account in its form', async () => {
+    const query = `from=2026-03-01&to=2026-03-02&key=${account.keyId}&model=m-1&kind=image&state=settled`;
+    const { text } = await owner.get(`${PATH}?${query}&account=${account.id}`);
+    for (const part of [
+      'name="from" type="date" autocomplete="off" value="2026-03-01"',
+      'name="to" type="date" autocomplete="off" value="2026-03-02"',
+      `<option value="${account.keyId}" selected>`,
+      '<option value="image" selected>',
+      '<option value="settled" selected>',
+      `<input type="hidden" name="account" value="${account.id}">`,
+    ]) {
+      expect(text).to.contain(part);
+    }
+  });
+});
