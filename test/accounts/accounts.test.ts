@@ -6,9 +6,11 @@ import { expect } from 'chai';
 import { type Accounts, createAccounts } from '../../lib/accounts/accounts.ts';
 import { hashKey, isWellFormedKey } from '../../lib/accounts/key.ts';
 import { DEFAULT_ZONE, NO_LIMITS } from '../../lib/money/key-limits.ts';
+import { AMOUNT_MAX } from '../../lib/money/money.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
+import { makeUser } from '../contract/store/people.ts';
 
 describe('accounts', () => {
   let folder: string;
@@ -109,11 +111,12 @@ describe('accounts', () => {
     const rows = [
       [{ budget: 0n }, 'above zero'],
       [{ budget: -1n }, 'above zero'],
-      [{ budget: 10n ** 16n }, 'at most'],
+      [{ budget: AMOUNT_MAX + 1n }, 'at most'],
       [{ expiresAt: now }, 'in the past'],
       [{ models: [] }, 'could not be used'],
       [{ models: ['a', ''] }, 'Not a valid model id'],
       [{ models: ['a b'] }, 'Not a valid model id'],
+      [{ models: ['x'.repeat(101)] }, 'Not a valid model id'],
       [{ models: ['a', 'smart'] }, 'A call for smart picks one of the key'],
       [{ models: ['auto'] }, 'list those models instead'],
       [{ models: Array.from({ length: 201 }, (_, at) => `m${at}`) }, 'more than 200'],
@@ -123,6 +126,27 @@ describe('accounts', () => {
       await refused(accounts.limitKey(key, wish), says);
     }
     expect(await accounts.listKeys(id)).to.have.length(1);
+  });
+
+  it('takes limits and names that are as large as they may be', async () => {
+    const { id } = await accounts.create(` ${'x'.repeat(100)} `);
+    expect((await accounts.get(id)).name).to.equal('x'.repeat(100));
+    const models = Array.from({ length: 200 }, (_, at) => `${at}`.padEnd(100, 'm'));
+    const wish = { budget: AMOUNT_MAX, reset: 'month', expiresAt: now + 1, models } as const;
+    const issued = await accounts.issueKey(id, 'y'.repeat(100), wish);
+    const [row] = await accounts.listKeys(id);
+    expect(row).to.deep.include({ id: issued.id, name: 'y'.repeat(100), limits: { ...wish, zone: DEFAULT_ZONE } });
+  });
+
+  it('issues keys in the time zone of the first owner', async () => {
+    const { id } = await accounts.create('zone');
+    for (const [number, timeZone] of ['Asia/Omsk', 'Asia/Tokyo'].entries()) {
+      const user = makeUser({ id: `usr_zone_${number}`, email: `zone-${number}@example.com`, timeZone });
+      await store.users.add(user);
+      await store.users.join({ user: user.id, account: id, role: 'owner' });
+    }
+    await accounts.issueKey(id, 'daily', { budget: 5_000_000n, reset: 'day' });
+    expect((await accounts.listKeys(id))[0]?.limits.zone).to.equal('Asia/Omsk');
   });
 
   it('rotates a key: another with its name, limits and budget, and it goes on for some hours', async () => {

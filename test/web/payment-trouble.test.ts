@@ -23,6 +23,7 @@ describe('payment pages while something fails', () => {
   });
   beforeEach(async () => {
     bank.hook = () => undefined;
+    bank.linkMs = 3_600_000;
     account = await test.account('0');
     owner = await setUpOwner(test, account.id);
   });
@@ -59,6 +60,34 @@ describe('payment pages while something fails', () => {
     bank.hook = () => undefined;
     expect((await owner.get(page)).text).to.contain('The money is in the wallet.');
     expect((await test.wallet(account)).avail).to.equal(1000n * RUB);
+  });
+
+  it('show no link that has expired, though the provider cannot be asked', async () => {
+    bank.linkMs = 60_000;
+    const page = await order();
+    expect((await owner.get(page)).text)
+      .to.contain('class="button" href="http')
+      .and.to.contain('The link works until');
+    bank.linkMs = -1;
+    const late = await order();
+    bank.hook = () => 503;
+    const { text } = await owner.get(late);
+    expect(text).to.contain('waiting for your payment').and.to.contain('Check again');
+    expect(text).not.to.contain('class="button"').and.not.to.contain('The link works until');
+  });
+
+  it('ask the provider at most sixty times a minute for one account', async () => {
+    const page = await order();
+    const fetches = () => bank.asked.get('fetch') ?? 0;
+    const before = fetches();
+    for (let look = 0; look < 80; look += 1) expect((await owner.get(page)).status).to.equal(200);
+    // The gateway itself looks at what is waited for, too.
+    expect(fetches() - before).to.be.within(60, 75);
+    // It does not ask again, but shows what others have learned.
+    bank.pay(idOf(page));
+    const { ref } = (await test.store.payments.get(idOf(page))) ?? {};
+    await fetch(`${test.url}/payments/till/notice`, { method: 'POST', body: JSON.stringify({ id: ref }) });
+    expect((await owner.get(page)).text).to.contain('The money is in the wallet.');
   });
 
   it('hold an order within the limits of its provider', async () => {

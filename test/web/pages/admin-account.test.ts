@@ -1,0 +1,132 @@
+// Accounts for an operator: found, suspended, paid into, corrected and given another owner, and each deed in the log.
+import { expect } from 'chai';
+import { AMOUNT_MAX, MICRO_PER_RUB } from '../../../lib/money/money.ts';
+import { send, until } from '../../../testkit/client.ts';
+import { startGateway, type TestAccount, type TestGateway } from '../../../testkit/gateway.ts';
+import { setUpOperator, setUpOwner } from '../../../testkit/pages.ts';
+
+const LIST = '/admin/accounts';
+
+describe('the pages of accounts', () => {
+  let test: TestGateway;
+  let operator: Awaited<ReturnType<typeof setUpOperator>>;
+  let account: TestAccount;
+  let path: string;
+
+  before(async () => {
+    test = await startGateway({ catalog: { upstreams: {}, models: [] } });
+    operator = await setUpOperator(test);
+  });
+  beforeEach(async () => {
+    account = await test.account('0');
+    path = `${LIST}/${account.id}`;
+  });
+  after(async () => {
+    await test.checkMoney();
+    await test.stop();
+  });
+
+  const submit = (fields: Readonly<Record<string, string>>) => operator.submit(path, fields);
+  const lastDeed = async () => (await test.store.auditLog.page({ limit: 1 }))[0];
+  const sums = async () => {
+    const { avail, topped, adjusted } = await test.wallet(account);
+    return { avail, topped, adjusted };
+  };
+
+  it('find accounts by a part of name or id, the newest first', async () => {
+    const made: string[] = [];
+    for (const name of ['Lamp & Tulip', 'Tulip Two']) {
+      const { headers } = await operator.submit(LIST, { name });
+      made.push(String(headers.location).slice(LIST.length + 1));
+    }
+    const found = async (wanted: string) => {
+      const { text } = await operator.get(`${LIST}?q=${encodeURIComponent(wanted)}`);
+      return [...text.matchAll(/href="\/admin\/accounts\/(acc_\w+)"/g)].map(([, id]) => id);
+    };
+    const [lamp, two] = made;
+    expect(await found(' TULIP ')).to.deep.equal([two, lamp]);
+    expect(await found('lamp &')).to.deep.equal([lamp]);
+    expect(await found(two?.slice(4, 24).toUpperCase() ?? '')).to.deep.equal([two]);
+    expect((await found('')).slice(0, 3)).to.deep.equal([two, lamp, account.id]);
+    expect((await operator.get(`${LIST}?q=%25`)).text).to.contain('No account matches.');
+    expect(await lastDeed()).to.include({ action: 'account.create', target: two, account: two });
+    for (const name of ['', 'x'.repeat(101)]) expect((await operator.submit(LIST, { name })).status).to.equal(400);
+  });
+
+  it('suspend an account, whose keys are refused, and end that', async () => {
+    const owner = await setUpOwner(test, account.id);
+    const statusOf = async () => (await send(`${test.url}/api/v1/models`, { key: account.key })).status;
+    for (const [change, status, action] of [
+      ['suspend', 'suspended', 'account.suspend'],
+      ['resume', 'active', 'account.resume'],
+    ] as const) {
+      const { headers } = await submit({ change });
+      expect(headers.location).to.equal(`${path}?done=done`);
+      expect((await test.store.accounts.get(account.id))?.status).to.equal(status);
+      expect(await lastDeed()).to.include({ action, target: account.id, account: account.id });
+      const isSuspended = change === 'suspend';
+      await until(async () => (await statusOf()) === (isSuspended ? 403 : 200));
+      expect((await owner.get('/account')).text.includes('role="alert"')).to.equal(isSuspended);
+      expect((await operator.get(path)).text).to.contain(`<dd>${status}</dd>`);
+    }
+    expect((await submit({ change: 'close' })).status).to.equal(403);
+  });
+
+  it('record a payment once, and refuse what is none', async () => {
+    const topup = (amount: string, payment: string) => submit({ change: 'topup', amount, payment });
+    for (const [amount, payment, words] of [
+      ['much', 'bank-7', 'not an amount of RUB'],
+      ['0', 'bank-7', 'not an amount of RUB'],
+      [String(AMOUNT_MAX / MICRO_PER_RUB + 1n), 'bank-7', 'not an amount of RUB'],
+      ['1000', '', 'missing, or too long'],
+      ['1000', 'x'.repeat(201), 'missing, or too long'],
+      ['1000', 'a\u0007b', 'missing, or too long'],
+      ['999.99', 'bank-7', 'The first payment of a wallet is at least ₽1,000.00.'],
+    ] as const) {
+      const { status, text } = await topup(amount, payment);
+      expect([status, text.includes(words)], `${amount} ${words}`).to.deep.equal([400, true]);
+    }
+    expect(await sums()).to.deep.equal({ avail: 0n, topped: 0n, adjusted: 0n });
+    const id = `bank-${account.id}`;
+    for (const end of ['done', 'exists']) {
+      expect((await topup('1000', id)).headers.location).to.equal(`${path}?done=${end}`);
+      const deed = await lastDeed();
+      expect(deed).to.include({ action: 'wallet.topup', target: account.id, account: account.id });
+      expect(JSON.parse(deed?.detail ?? '')).to.deep.equal({ rub_micro: '1000000000', status: end });
+    }
+    expect((await topup('1001', id)).text).to.contain('recorded with another amount');
+    expect(await sums()).to.deep.equal({ avail: 1_000_000_000n, topped: 1_000_000_000n, adjusted: 0n });
+    expect((await operator.get(`${path}?done=exists`)).text).to.contain('nothing changed');
+  });
+
+  it('correct a balance in both directions, never below zero, each time anew', async () => {
+    const adjust = (amount: string, reason = 'a mistake of ours') => submit({ change: 'adjust', amount, reason });
+    expect((await adjust('-1')).text).to.contain('would take the balance below zero');
+    expect((await adjust('5', '')).text).to.contain('missing, or too long');
+    expect((await adjust('--5')).text).to.contain('not an amount of RUB');
+    for (const amount of ['5', '5', '−2,50', '-0.5']) {
+      expect((await adjust(amount)).headers.location, amount).to.equal(`${path}?done=done`);
+    }
+    expect(await sums()).to.deep.equal({ avail: 7_000_000n, topped: 0n, adjusted: 7_000_000n });
+    const deed = await lastDeed();
+    expect([deed?.action, JSON.parse(deed?.detail ?? '').rub_micro]).to.deep.equal(['wallet.adjust', '-500000']);
+  });
+
+  it('make somebody who has access another owner, and show who they are', async () => {
+    const { email } = await setUpOwner(test, (await test.account('0')).id);
+    expect((await submit({ change: 'invite', email: 'no address' })).text).to.contain('not an email address');
+    expect((await submit({ change: 'invite', email: ` ${email.toUpperCase()}` })).headers.location).to.equal(
+      `${path}?done=done`,
+    );
+    const user = await test.store.users.find(email);
+    const members = (await test.store.users.membersOf(account.id)).map((member) => member.user);
+    expect(members).to.deep.equal([user?.id]);
+    expect((await operator.get(path)).text)
+      .to.contain(`<li>${email}</li>`)
+      .and.to.contain(account.key.slice(-4));
+  });
+
+  it('are not there for an account that is not', async () => {
+    expect((await operator.get(`${LIST}/acc_none`)).status).to.equal(404);
+  });
+});

@@ -1,0 +1,62 @@
+// What a form to pay asks the provider for: the method, the payer's address, and no saved card where none could be charged.
+import { expect } from 'chai';
+import { factsOf } from '../../../lib/payments/facts.ts';
+import { startGateway, type TestAccount, type TestGateway } from '../../../testkit/gateway.ts';
+import { setUpOwner } from '../../../testkit/pages.ts';
+import { startYooKassa, type YooKassa } from '../../../testkit/yookassa.ts';
+
+const WALLET = '/account/wallet';
+
+describe('the form to pay', () => {
+  let vendor: YooKassa;
+  let test: TestGateway;
+  let account: TestAccount;
+  let owner: Awaited<ReturnType<typeof setUpOwner>>;
+
+  before(async () => {
+    vendor = await startYooKassa({});
+    const { baseUrl, shopId, secret } = vendor;
+    const payments = { yookassa: { plugin: 'yookassa', settings: { baseUrl, shopId, secret } } };
+    test = await startGateway({ catalog: { upstreams: {}, models: [], payments } });
+    account = await test.account('0');
+    owner = await setUpOwner(test, account.id);
+  });
+  after(async () => {
+    await test.stop();
+    await vendor.close();
+  });
+
+  const orders = () => test.store.payments.list({ wallet: account.id, limit: 10 });
+
+  it('asks for the chosen method, for whoever fills it in', async () => {
+    const page = await owner.get(WALLET);
+    expect(page.text).to.contain('<option value="yookassa:card" selected>').and.to.contain('value="yookassa:sbp"');
+    const { headers } = await owner.submit(WALLET, { amount: '1000', method: 'yookassa:sbp' });
+    const [order] = await orders();
+    if (!order) throw new Error('there is no order');
+    expect(headers.location).to.equal(`${WALLET}?order=${order.id}`);
+    expect(factsOf(order)).to.include({ method: 'sbp', email: owner.email, locale: 'en', saveMethod: false });
+    const [deed] = await test.store.auditLog.page({ limit: 1 });
+    expect(deed).to.include({ action: 'payment.order', account: account.id, target: order.id });
+    const detail = { rub: '1000.00', provider: 'yookassa', method: 'sbp', save: false };
+    expect(JSON.parse(deed?.detail ?? '')).to.deep.equal(detail);
+  });
+
+  it('offers no saved card where none could be charged, and takes no consent for one', async () => {
+    expect((await owner.get(WALLET)).text).not.to.contain('name="save"');
+    const { status } = await owner.submit(WALLET, { amount: '1000', method: 'yookassa:card', save: 'yes' });
+    const [order] = await orders();
+    expect([status, order && factsOf(order).saveMethod]).to.deep.equal([303, false]);
+    expect(await test.store.payments.consents(account.id)).to.deep.equal([]);
+  });
+
+  it('refuses a method that nobody offers, and keeps what was typed', async () => {
+    const before = await orders();
+    for (const method of ['yookassa:wallet', 'gone:card', 'card']) {
+      const { status, text } = await owner.submit(WALLET, { amount: '1234', method });
+      expect([status, text.includes('not available right now')], method).to.deep.equal([400, true]);
+      expect(text).to.contain('value="1234"');
+    }
+    expect(await orders()).to.deep.equal(before);
+  });
+});
