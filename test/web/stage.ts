@@ -1,0 +1,70 @@
+// The pages on a server of their own, over a store whose calls do what a test plans, and with what they hold in view.
+import { pino } from 'pino';
+import { createLimiter } from '../../lib/api/limiter.ts';
+import { topupBoundsOf } from '../../lib/catalog/topup-bounds.ts';
+import { type Budget, createBudget } from '../../lib/http/budget.ts';
+import { createLiveCalls, type LiveCalls } from '../../lib/http/context.ts';
+import { openWeb, type WebOptions } from '../../lib/web/open.ts';
+import { webPlugin } from '../../lib/web/plugin.ts';
+import { type Behaviour, type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
+import { openTestHttp } from '../../testkit/http.ts';
+import { setUpOwner } from '../../testkit/pages.ts';
+import till from '../../testkit/payments/till/index.ts';
+import { openPayments, RUB } from '../../testkit/payments.ts';
+
+const MIB = 1024 * 1024;
+
+export interface Pages {
+  readonly faults: FaultyStore;
+  readonly url: string;
+  readonly budget: Budget;
+  readonly calls: LiveCalls;
+  /** Somebody new with an account of their own. */
+  owner(): Promise<Awaited<ReturnType<typeof setUpOwner>> & { readonly account: string }>;
+  close(): Promise<void>;
+}
+
+export async function openPages(): Promise<Pages> {
+  const faults = await openFaultyStore();
+  const { store, real } = faults;
+  const [calls, budget] = [createLiveCalls(), createBudget({ bytesMax: 8 * MIB, ownerBytesMax: 4 * MIB })];
+  const { provider, close } = openPayments(till, { baseUrl: 'http://127.0.0.1:1' });
+  const http = openTestHttp();
+  const web = openWeb({
+    ...{ store, calls, budget, log: pino({ enabled: false }), limiter: createLimiter({ store: store.limits }) },
+    ...{ publicUrl: () => 'http://127.0.0.1', sandbox: false, upstreams: () => [] },
+    catalog: () => ({ byName: new Map(), models: [], autoTopup: topupBoundsOf() }),
+    payments: {
+      providers: () => [{ name: 'till', provider, shortfall: 'suspend' }],
+      leastOrder: async () => RUB,
+      notice: async () => 'done',
+    },
+    topups: { notice: () => undefined },
+    fetcher: () => ({ refusalOf: () => undefined }),
+    config: { keyPrefix: 'tg-', publicUrl: 'http://127.0.0.1', registration: 'closed', smtpUrl: undefined },
+  } as unknown as WebOptions);
+  await http.server.register({ plugin: webPlugin, options: web.services });
+  await http.start();
+  const url = `http://127.0.0.1:${http.server.info.port}`;
+  return {
+    ...{ faults, url, budget, calls },
+    async owner() {
+      const account = await faults.wallet();
+      return { ...(await setUpOwner({ store: real, url }, account)), account };
+    },
+    async close() {
+      await http.close(async () => undefined);
+      await web.close();
+      await close();
+      await faults.close();
+    },
+  };
+}
+
+/** Something else happens first. */
+export const after =
+  (happens: () => Promise<unknown>): Behaviour =>
+  async (call) => {
+    await happens();
+    return call();
+  };
