@@ -4,7 +4,8 @@ import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
 import { makeSecret } from '../../lib/users/totp.ts';
 import type { Behaviour } from '../../testkit/faulty-store.ts';
 import { codeOf, createVisitor, PASSWORD } from '../../testkit/pages.ts';
-import { RUB } from '../../testkit/payments.ts';
+import { RUB } from '../contract/store/context.ts';
+import { newAuto, newMethod } from '../contract/store/payments.ts';
 import { after as behind, openPages, type Pages } from './stage.ts';
 
 const SETTINGS = '/account/settings';
@@ -37,20 +38,13 @@ describe('forms', () => {
   }
 
   async function addCard(): Promise<string> {
-    const id = `pm_${owner.account}`;
-    const shown = { kind: 'card', brand: 'Visa', last4: '4242', expiry: '2099-12', fingerprint: null };
-    const row = { id, wallet: owner.account, provider: 'till', ref: `ref-${id}`, ...shown };
-    await real().payments.saveMethod({ ...row, createdAt: 1, removedAt: null });
-    return id;
+    const card = newMethod(owner.account);
+    await real().payments.saveMethod(card);
+    return card.id;
   }
 
-  const NONE = { threshold: 0n, amount: 0n, cap: 0n, method: null, consent: null, order: null, reason: null };
-  const ROW: Omit<AutoTopupRow, 'id'> = {
-    ...{ ...NONE, enabled: false, nextAt: 0, declines: 0, pausedAt: null },
-    ...{ day: '', dayCount: 0, month: '', monthSum: 0n, version: 0 },
-  };
   const auto = async (): Promise<AutoTopupRow> =>
-    (await real().payments.autoTopup(owner.account)) ?? { id: owner.account, ...ROW };
+    (await real().payments.autoTopup(owner.account)) ?? newAuto(owner.account, { enabled: false, method: null });
   const alerts = async () =>
     (await real().alerts.get(owner.account)) ?? {
       ...{ account: owner.account, balanceBelow: null, budgets: true, webhook: null, version: 0 },
@@ -117,8 +111,7 @@ describe('forms', () => {
       ...{ path: WALLET, call: 'payments.changeAutoTopup', stateOf: async () => (await auto()).enabled },
       change: async () => real().payments.changeAutoTopup({ ...(await auto()), cap: 7n * RUB }),
       async fields() {
-        const method = await addCard();
-        await real().payments.changeAutoTopup({ ...(await auto()), enabled: true, method, amount: 5n * RUB, cap: RUB });
+        await real().payments.changeAutoTopup(newAuto(owner.account, { method: await addCard() }));
         return { change: 'auto_off' };
       },
     },

@@ -24,7 +24,8 @@ export interface Pages {
   close(): Promise<void>;
 }
 
-export async function openPages(): Promise<Pages> {
+/** With a provider of payments, or without any. */
+export async function openPages({ isPaid = true } = {}): Promise<Pages> {
   const faults = await openFaultyStore();
   const { store, real } = faults;
   const [calls, budget] = [createLiveCalls(), createBudget({ bytesMax: 8 * MIB, ownerBytesMax: 4 * MIB })];
@@ -35,8 +36,9 @@ export async function openPages(): Promise<Pages> {
     ...{ publicUrl: () => 'http://127.0.0.1', sandbox: false, upstreams: () => [] },
     catalog: () => ({ byName: new Map(), models: [], autoTopup: topupBoundsOf() }),
     payments: {
-      providers: () => [{ name: 'till', provider, shortfall: 'suspend' }],
+      providers: () => (isPaid ? [{ name: 'till', provider, shortfall: 'suspend' }] : []),
       leastOrder: async () => RUB,
+      look: async () => undefined,
       notice: async () => 'done',
     },
     topups: { notice: () => undefined },

@@ -1,0 +1,110 @@
+// Automatic top-ups on the page of the wallet: which cards can be chosen, what it says of this month, and what is logged.
+import { expect } from 'chai';
+import type { AutoTopupRow } from '../../../lib/store/ports/payments.ts';
+import { RUB } from '../../contract/store/context.ts';
+import { newAuto, newMethod } from '../../contract/store/payments.ts';
+import { openPages, type Pages } from '../stage.ts';
+
+const WALLET = '/account/wallet';
+const WISH = { change: 'auto', threshold: '500', amount: '600', cap: '3000', consent: 'yes' };
+
+describe('automatic top-ups on the page of the wallet', () => {
+  let pages: Pages;
+  let owner: Awaited<ReturnType<Pages['owner']>>;
+  let card: string;
+
+  before(async () => {
+    pages = await openPages();
+  });
+  beforeEach(async () => {
+    owner = await pages.owner();
+    card = await addCard('till');
+  });
+  after(() => pages.close());
+
+  const payments = () => pages.faults.real.payments;
+  async function addCard(provider: string, account = owner.account): Promise<string> {
+    const row = newMethod(account, { provider });
+    await payments().saveMethod(row);
+    return row.id;
+  }
+  const setUp = (more: Partial<AutoTopupRow> = {}) =>
+    payments().changeAutoTopup(newAuto(owner.account, { method: card, ...more }));
+  const row = () => payments().autoTopup(owner.account);
+  const deeds = async () => {
+    const rows = await pages.faults.real.auditLog.page({ account: owner.account, limit: 5 });
+    return rows.map(({ action, target, detail }) => [action, target, JSON.parse(detail)]);
+  };
+
+  it('offer the cards that can be charged now, and take no other', async () => {
+    const [gone, removed] = [await addCard('gone'), await addCard('till')];
+    await payments().removeMethod(removed, Date.now());
+    const { text } = await owner.get(WALLET);
+    expect(text).to.contain(`<option value="${card}">`);
+    for (const other of [gone, removed]) {
+      expect(text).not.to.contain(`<option value="${other}"`);
+      const refused = await owner.submit(WALLET, { ...WISH, card: other });
+      expect([refused.status, refused.text.includes('This card is not there any more')]).to.deep.equal([400, true]);
+    }
+    expect(await row()).to.equal(undefined);
+  });
+
+  it('are logged as they are set up, changed and ended, and so is the end of a card', async () => {
+    expect((await owner.submit(WALLET, { ...WISH, card })).status).to.equal(303);
+    expect((await owner.submit(WALLET, { change: 'auto_off' })).status).to.equal(303);
+    expect((await owner.submit(WALLET, { change: 'remove_card', card })).status).to.equal(303);
+    const detail = { threshold: '500.00', amount: '600.00', cap: '3000.00', card };
+    expect(await deeds()).to.deep.equal([
+      ['card.remove', card, {}],
+      ['auto_topup.off', owner.account, {}],
+      ['auto_topup.on', owner.account, detail],
+    ]);
+  });
+
+  it('count what was charged in this month only', async () => {
+    const month = new Date().toISOString().slice(0, 7);
+    await setUp({ month, monthSum: 700n * RUB, cap: 3000n * RUB });
+    expect((await owner.get(WALLET)).text).to.contain('₽700.00 / ₽3,000.00');
+    const known = await row();
+    await payments().changeAutoTopup({ ...(known as AutoTopupRow), month: '2020-01' });
+    expect((await owner.get(WALLET)).text).to.contain('₽0.00 / ₽3,000.00');
+  });
+
+  it('go on after a pause that no decline has caused as soon as they are changed', async () => {
+    const paused = { pausedAt: Date.now(), reason: 'must be a saved method that can be charged' };
+    await setUp(paused);
+    expect((await owner.submit(WALLET, { ...WISH, card })).status).to.equal(303);
+    expect(await row()).to.include({ pausedAt: null, reason: null });
+  });
+
+  it('say that they wait, and until when', async () => {
+    const nextAt = Date.now() + 3_000_000;
+    await setUp({ nextAt, declines: 1, reason: 'insufficient_funds' });
+    const { text } = await owner.get(WALLET);
+    expect(text).to.contain('waiting before the next try').and.to.contain('<dt>Next try</dt>');
+    // Another sum ends no wait after a decline.
+    expect((await owner.submit(WALLET, { ...WISH, card })).status).to.equal(303);
+    expect(await row()).to.include({ nextAt, declines: 1 });
+    expect((await owner.submit(WALLET, { ...WISH, card: await addCard('till') })).status).to.equal(303);
+    expect(await row()).to.include({ nextAt: 0, declines: 0 });
+  });
+
+  describe('where nobody can be paid', () => {
+    let bare: Pages;
+
+    before(async () => {
+      bare = await openPages({ isPaid: false });
+    });
+    after(() => bare.close());
+
+    it('can be switched off, and nothing else', async () => {
+      const visitor = await bare.owner();
+      expect((await visitor.get(WALLET)).text).not.to.contain('Automatic top-up');
+      await bare.faults.real.payments.changeAutoTopup(newAuto(visitor.account));
+      const { text } = await visitor.get(WALLET);
+      expect(text).to.contain('Automatic top-up').and.to.contain('value="auto_off"').and.not.to.contain('value="auto"');
+      expect((await visitor.submit(WALLET, { change: 'auto_off' })).status).to.equal(303);
+      expect((await bare.faults.real.payments.autoTopup(visitor.account))?.enabled).to.equal(false);
+    });
+  });
+});
