@@ -8,9 +8,10 @@ import { openWeb, type WebOptions } from '../../lib/web/open.ts';
 import { webPlugin } from '../../lib/web/plugin.ts';
 import { type Behaviour, type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
 import { openTestHttp } from '../../testkit/http.ts';
-import { setUpOwner } from '../../testkit/pages.ts';
+import { createVisitor, setUpOwner, type Visitor } from '../../testkit/pages.ts';
 import till from '../../testkit/payments/till/index.ts';
 import { openPayments, RUB } from '../../testkit/payments.ts';
+import { makeUser } from '../contract/store/people.ts';
 
 const MIB = 1024 * 1024;
 
@@ -21,6 +22,8 @@ export interface Pages {
   readonly calls: LiveCalls;
   /** Somebody new with an account of their own. */
   owner(): Promise<Awaited<ReturnType<typeof setUpOwner>> & { readonly account: string }>;
+  /** Somebody new who runs the service, and has just given a code. */
+  operator(): Promise<Visitor & { readonly email: string }>;
   close(): Promise<void>;
 }
 
@@ -39,7 +42,7 @@ export async function openPages({ isPaid = true } = {}): Promise<Pages> {
       providers: () => (isPaid ? [{ name: 'till', provider, shortfall: 'suspend' }] : []),
       leastOrder: async () => RUB,
       look: async () => undefined,
-      notice: async () => 'done',
+      notice: async (name: string) => (name === 'till' ? 'done' : undefined),
     },
     topups: { notice: () => undefined },
     fetcher: () => ({ refusalOf: () => undefined }),
@@ -53,6 +56,12 @@ export async function openPages({ isPaid = true } = {}): Promise<Pages> {
     async owner() {
       const account = await faults.wallet();
       return { ...(await setUpOwner({ store: real, url }, account)), account };
+    },
+    async operator() {
+      const user = makeUser({ operator: true, language: 'en' });
+      await real.users.add(user);
+      const session = await web.services.sessions.open(user, { address: '127.0.0.1', agent: '' }, { proven: true });
+      return { ...createVisitor(url, { session }), email: user.email };
     },
     async close() {
       await http.close(async () => undefined);

@@ -1,0 +1,67 @@
+// The first page of an owner: what was spent in thirty days, how long the money lasts at that pace, and the last calls.
+import { expect } from 'chai';
+import { applied, RUB } from '../../contract/store/context.ts';
+import { openPages, type Pages } from '../stage.ts';
+
+const DAY_MS = 24 * 3_600_000;
+
+describe('the overview of an owner', () => {
+  let pages: Pages;
+  let owner: Awaited<ReturnType<Pages['owner']>>;
+
+  before(async () => {
+    pages = await openPages();
+  });
+  beforeEach(async () => {
+    owner = await pages.owner();
+  });
+  after(() => pages.close());
+
+  async function spend(rub: bigint, daysAgo: number, name = 'call'): Promise<void> {
+    const call = { kind: 'charge', chargeKind: 'image', model: 'm', prices: '{}', key: 'key_1' } as const;
+    const at = Date.now() - daysAgo * DAY_MS;
+    const chargeId = `${name}-${owner.account}`;
+    await applied(pages.faults.real, { ...call, wallet: owner.account, at, amount: rub * RUB, chargeId });
+  }
+
+  async function facts(): Promise<Readonly<Record<string, string>>> {
+    const { text } = await owner.get('/account');
+    const rows = text.matchAll(/<dt>([^<]+)<\/dt><dd>(?:<strong[^>]*>)?([^<]*)/g);
+    return Object.fromEntries([...rows].map(([, name = '', value = '']) => [name, value]));
+  }
+
+  it('counts what was spent in the last thirty days, and the days that are left at this pace', async () => {
+    await spend(300n, 31, 'old');
+    await spend(500n, 29, 'last month');
+    await spend(100n, 0, 'today');
+    const shown = Object.values(await facts());
+    expect(shown).to.include.members(['₽100.00', '₽600.00', '5 days']);
+  });
+
+  it('says that the money lasts while nothing is spent, and one day as one', async () => {
+    expect(Object.values(await facts())).to.include.members(['₽0.00', 'no spending yet']);
+    await spend(960n, 1);
+    expect(Object.values(await facts())).to.include.members(['₽40.00', '1 day']);
+  });
+
+  it('shows the last ten calls, the newest first, and no steps after the first', async () => {
+    expect((await owner.get('/account')).text).to.contain('Three steps to the first call');
+    for (let number = 0; number < 11; number += 1) await spend(1n, 11 - number, `n${number}`);
+    const { text } = await owner.get('/account');
+    const ids = [...text.matchAll(/<code>n(\d+)-acc_\w+<\/code>/g)].map(([, number]) => Number(number));
+    expect(ids).to.deep.equal([10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
+    expect(text).not.to.contain('Three steps');
+  });
+
+  it('says of each of the first steps whether it is done', async () => {
+    const done = async () => {
+      const { text } = await owner.get('/account');
+      return [...text.matchAll(/<li><a href="(\/account\/\w+)">[^<]*<\/a>( <strong>)?/g)]
+        .filter(([, , mark]) => mark !== undefined)
+        .map(([, path]) => path);
+    };
+    expect(await done()).to.deep.equal(['/account/wallet']);
+    await owner.submit('/account/keys', { name: 'first' });
+    expect(await done()).to.deep.equal(['/account/wallet', '/account/keys']);
+  });
+});
