@@ -1,0 +1,52 @@
+// What an operator is told to look at: each check passes for its own reason, and says what to do where it does not.
+import { expect } from 'chai';
+import { chatCatalog, startGateway, type TestGateway } from '../../../testkit/gateway.ts';
+import { setUpOperator, setUpOwner, type Visitor } from '../../../testkit/pages.ts';
+import { makeUser } from '../../contract/store/people.ts';
+
+/** By check, whether it passes. */
+async function checksOf(operator: Visitor): Promise<readonly (readonly [string, boolean])[]> {
+  const { text } = await operator.get('/admin/checks');
+  const rows = [...text.matchAll(/<tr><td>([^<]+)<\/td><td>(?:<strong>)?([^<:]+)/g)];
+  return rows.map(([, name = '', state = '']) => [name.split(' ').slice(-2).join(' '), state === 'ok']);
+}
+
+describe('the checks of a setup', () => {
+  let test: TestGateway | undefined;
+
+  afterEach(async () => {
+    await test?.stop();
+    test = undefined;
+  });
+
+  it('pass one by one where everything is as it should be', async () => {
+    const env = { PUBLIC_URL: 'https://gate.example.com' };
+    test = await startGateway({ catalog: chatCatalog('http://127.0.0.1:1'), env });
+    const operator = await setUpOperator(test);
+    const { id } = await test.account();
+    // Its upstream makes no videos.
+    const all = ['over https', 'the sandbox', 'the app', 'no warnings', 'sign in'];
+    const passing = async () => (await checksOf(operator)).filter(([, passes]) => passes).map(([name]) => name);
+    expect(await checksOf(operator)).to.deep.include(['and videos', false]);
+    expect(await passing()).to.deep.equal(all.filter((name) => name !== 'the app' && name !== 'sign in'));
+    await setUpOwner(test, id);
+    expect(await passing()).to.deep.equal(all.filter((name) => name !== 'the app'));
+    await test.store.users.add(makeUser({ operator: true }));
+    expect(await passing()).to.deep.equal(all);
+  });
+
+  it('say what to do on loopback, and in a sandbox, which has models of all kinds', async () => {
+    test = await startGateway({ catalog: {}, env: { SANDBOX: 'on' } });
+    const operator = await setUpOperator(test);
+    const checks = await checksOf(operator);
+    expect(checks).to.deep.include.members([
+      ['over https', false],
+      ['the sandbox', false],
+      ['and videos', true],
+      ['the app', false],
+    ]);
+    expect((await operator.get('/admin/checks')).text)
+      .to.contain('Put a proxy with TLS in front')
+      .and.to.contain('tollgate operator create EMAIL');
+  });
+});
