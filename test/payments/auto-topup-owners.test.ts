@@ -1,0 +1,156 @@
+// Automatic top-ups beside their owners: who agreed gets the receipt, who switched off still learns how a payment ended.
+import { expect } from 'chai';
+import { topupBoundsOf } from '../../lib/catalog/topup-bounds.ts';
+import { createLedger } from '../../lib/ledger/ledger.ts';
+import type { Payment } from '../../lib/money/payment.ts';
+import { type AutoTopup, createAutoTopup } from '../../lib/payments/auto-topup.ts';
+import { factsOf } from '../../lib/payments/facts.ts';
+import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
+import type { User } from '../../lib/store/ports/users.ts';
+import { until } from '../../testkit/client.ts';
+import { faultsOf, makeGate, waitFor } from '../../testkit/faulty-store.ts';
+import { SQLITE } from '../../testkit/stores.ts';
+import { newId, RUB, rejection } from '../contract/store/context.ts';
+import { newAuto, newMethod } from '../contract/store/payments.ts';
+import { makeUser } from '../contract/store/people.ts';
+import { type Service, useStage } from './service-stage.ts';
+
+const HOUR_MS = 3_600_000;
+
+describe('automatic top-ups and their owners', () => {
+  const use = useStage(SQLITE);
+  const { stage } = use;
+  let service: Service;
+  let topups: AutoTopup;
+  let told: string[];
+
+  beforeEach(() => {
+    service = use.service();
+    told = [];
+    topups = topupsOf();
+  });
+  afterEach(() => topups.stop());
+
+  const topupsOf = (store = stage.store) =>
+    createAutoTopup({
+      ...{ store, payments: service.payments, bounds: () => topupBoundsOf(), now: stage.now },
+      log: { warn() {} },
+      alerts: { tell: async (_account, { type }) => void told.push(type) },
+    });
+
+  const row = async () => (await stage.store.payments.autoTopup(stage.wallet)) as AutoTopupRow;
+  const change = async (more: Partial<AutoTopupRow>) =>
+    stage.store.payments.changeAutoTopup({ ...(await row()), ...more });
+
+  /** A wallet of 1000 RUB, below its threshold. */
+  async function setUp(more: Partial<AutoTopupRow> = {}): Promise<Payment> {
+    const paid = await stage.credited(service);
+    const { id } = await stage.store.payments.saveMethod(newMethod(stage.wallet, { provider: 'till' }));
+    const wish = { threshold: 2000n * RUB, amount: 500n * RUB, method: id };
+    await stage.store.payments.changeAutoTopup(newAuto(stage.wallet, { ...wish, ...more }));
+    return paid;
+  }
+
+  async function agree(user: User): Promise<string> {
+    const id = newId('con');
+    const given = { kind: 'auto_topup', textVersion: '1', text: 'I agree', at: stage.now(), address: '192.0.2.1' };
+    await stage.store.payments.addConsent({ id, wallet: stage.wallet, user: user.id, ...given });
+    return id;
+  }
+
+  async function charged(): Promise<Payment> {
+    await topups.look(stage.wallet);
+    const [payment] = await stage.store.payments.list({ wallet: stage.wallet, limit: 1 });
+    return payment as Payment;
+  }
+
+  it('are in the name of who agreed to them, whoever else has', async () => {
+    await setUp();
+    const users = [makeUser({ language: 'en' }), makeUser({ language: 'ru' })];
+    for (const user of users) await stage.store.users.add(user);
+    const consents = [];
+    for (const user of users) consents.push(await agree(user));
+    for (const [at, { email, language }] of users.entries()) {
+      await change({ consent: consents[at] ?? null, order: null, nextAt: 0 });
+      expect(factsOf(await charged())).to.include({ email, locale: language });
+    }
+  });
+
+  it('name nobody where nobody is known to have agreed', async () => {
+    await setUp({ consent: 'con_none' });
+    const facts = factsOf(await charged());
+    expect([facts.locale, facts.email]).to.deep.equal(['ru', undefined]);
+  });
+
+  it('are followed to their end though they were switched off meanwhile', async () => {
+    await setUp();
+    const { id } = await charged();
+    await change({ enabled: false });
+    stage.bank.pay(id);
+    await service.payments.look(id);
+    await topups.lookAtAll();
+    expect(await row()).to.include({ enabled: false, order: null });
+    expect(told).to.deep.equal(['topup.succeeded']);
+    // Nothing begins after that.
+    await topups.lookAtAll();
+    expect((await stage.store.payments.list({ wallet: stage.wallet, limit: 9 })).length).to.equal(2);
+  });
+
+  it('stay paused while they are off, and go on after a payment by hand of which a part went back', async () => {
+    const paid = await setUp({ pausedAt: stage.now(), declines: 4, reason: 'card_expired' });
+    const later = { changedAt: stage.now() + 1000, phase: 'partly_refunded', refunded: RUB } as const;
+    await stage.store.payments.put('payments', [{ ...paid, ...later }]);
+    await change({ enabled: false });
+    await topups.look(stage.wallet);
+    expect(await row()).to.include({ declines: 4, reason: 'card_expired' });
+    await change({ enabled: true });
+    await topups.look(stage.wallet);
+    expect(await row()).to.include({ pausedAt: null, reason: null });
+    expect((await row()).order).not.to.equal(null);
+  });
+
+  it('are looked at when a payment by hand is credited, and when one of their own has ended', async () => {
+    const paid = await setUp({ pausedAt: stage.now() - 1000, declines: 4, threshold: 300n * RUB });
+    await stage.store.payments.put('payments', [{ ...paid, changedAt: stage.now() }]);
+    topups.onPayment(paid);
+    await until(async () => (await row()).pausedAt === null);
+    await topups.stop();
+
+    const other = topupsOf();
+    await change({ threshold: 2000n * RUB });
+    await other.look(stage.wallet);
+    const { order } = await row();
+    const [made] = stage.bank.ofOrder(order ?? '');
+    Object.assign(made ?? {}, { status: 'canceled', reason: { kind: 'soft', code: 'insufficient_funds' } });
+    other.onPayment((await service.payments.look(order ?? '')) as Payment);
+    await until(async () => (await row()).declines === 1);
+    expect((await row()).order).to.equal(null);
+    await other.stop();
+  });
+
+  it('are set off by a call that was refused after the last one, by the clock of the store', async () => {
+    stage.aheadMs = HOUR_MS;
+    await setUp({ threshold: RUB, nextAt: stage.now() - 1000 });
+    await topups.look(stage.wallet);
+    const log = { warn() {}, error() {} };
+    const plain = createLedger({ store: stage.store, ownerId: newId('own'), leaseMs: 60_000, log });
+    const call = { chargeId: newId('req'), wallet: stage.wallet, key: 'key', kind: 'text', model: 'm' } as const;
+    await rejection(topups.watch(plain).hold({ ...call, prices: '{}', amount: 1200n * RUB }));
+    await until(async () => (await row()).order !== null);
+  });
+
+  it('are stopped once what is under way has ended', async () => {
+    await setUp();
+    const [faults, gate] = [faultsOf(stage.store), makeGate()];
+    const slow = topupsOf(faults.store);
+    faults.next('payments.autoTopup', waitFor(gate.opened));
+    const looking = slow.look(stage.wallet);
+    const ends: string[] = [];
+    const stopping = slow.stop().then(() => void ends.push('stopped'));
+    void looking.then(() => ends.push('looked'));
+    await new Promise((resolve) => setImmediate(resolve));
+    gate.open();
+    await stopping;
+    expect(ends).to.deep.equal(['looked', 'stopped']);
+  });
+});
