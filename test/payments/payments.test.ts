@@ -27,6 +27,8 @@ function suite(kind: StoreKind): void {
       const payment = await stage.order(service);
       expect(payment).to.include({ phase: 'pending', ref: refOf(payment), test: false });
       expect(payment.payUrl).to.match(/^https:\/\/pay\.example\.com\//);
+      // Nobody can have paid it yet.
+      expect(stage.bank.asked.get('fetch')).to.equal(undefined);
       expect((await service.payments.look(payment.id))?.phase).to.equal('pending');
       stage.bank.pay(payment.id);
       expect((await service.payments.look(payment.id))?.phase).to.equal('credited');
