@@ -1,0 +1,111 @@
+// What a provider is asked: how long with the same key, and what its refusal of an order or a refund means.
+import { expect } from 'chai';
+import type { OpenPayment } from '../../lib/catalog/payments.ts';
+import { NEVER_BEGAN } from '../../lib/money/payment.ts';
+import type { Payment } from '../../lib/money/payment-rules.ts';
+import { createWork } from '../../lib/payments/work.ts';
+import { upstreamFault } from '../../lib/plugin/fault.ts';
+import type { UpstreamFaultKind } from '../../lib/plugin/fault-contract.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const AT = 50 * 24 * HOUR_MS;
+
+const FACTS = JSON.stringify({ pageUrl: 'https://gate.example/page', saveMethod: false });
+/** An order whose first try may have gone through. */
+const CREATED = {
+  ...{ id: 'pay', version: 2, wallet: 'w', provider: 'till', phase: 'created', ref: null, dueAt: AT, refunds: '[]' },
+  ...{ amount: 5n, credited: 0n, refunded: 0n, facts: FACTS, createdAt: AT, changedAt: AT, expiresAt: null },
+} as unknown as Payment;
+
+/** A credited one, of which all is to go back. */
+function asking(ageMs: number): Partial<Payment> {
+  const refund = { id: 'rfd', state: 'asked', ref: null, amount: '5', reason: 'a wish', at: AT - ageMs };
+  return { phase: 'credited', ref: 'ref', credited: 5n, refunds: JSON.stringify([refund]) };
+}
+
+/** What the provider is asked, and which changes that leads to. */
+async function worked(more: Partial<Payment>, keysLiveMs: number, fails: UpstreamFaultKind | undefined = undefined) {
+  const payment = { ...CREATED, ...more } as Payment;
+  const asked: string[] = [];
+  const changes: { readonly kind: string; readonly dueAt?: number; readonly reason?: string }[] = [];
+  const does = (name: string, value: unknown) => async () => {
+    asked.push(name);
+    if (fails !== undefined && name !== 'find') throw upstreamFault(fails, 'no');
+    return value;
+  };
+  const started = { id: 'ref', payUrl: 'https://pay.example/1', expiresAt: AT + HOUR_MS };
+  const provider = {
+    ...{ keysLiveMs, live: true, redirectHosts: ['pay.example'] },
+    ...{ start: does('start', started), find: does('find', undefined) },
+    ...{ refund: does('refund', { id: 'back' }), fetch: does('fetch', {}) },
+  };
+  const work = createWork({
+    store: { payments: { get: async () => payment } as never },
+    follow: {
+      follow: async () => payment,
+      change: async (change) => {
+        changes.push(change as never);
+        return payment;
+      },
+    },
+    providers: () => new Map([['till', { name: 'till', provider } as unknown as OpenPayment]]),
+    now: () => AT,
+    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+  });
+  await work(payment, new AbortController().signal);
+  return { asked, changes };
+}
+
+/** How long its keys live at a provider, and until when one is sent: ten minutes before that, and never after a day. */
+const LIVES: readonly (readonly [keysLiveMs: number, untilMs: number])[] = [
+  [2 * HOUR_MS, 110 * MINUTE_MS],
+  [24 * HOUR_MS, 24 * HOUR_MS - 10 * MINUTE_MS],
+  [72 * HOUR_MS, 24 * HOUR_MS - 10 * MINUTE_MS],
+];
+
+describe('a key', () => {
+  for (const [keysLiveMs, untilMs] of LIVES) {
+    const life = `that lives ${keysLiveMs / HOUR_MS} h`;
+
+    it(`${life} begins an order for ${untilMs / MINUTE_MS} minutes, and then it is looked for`, async () => {
+      expect((await worked({ createdAt: AT - untilMs }, keysLiveMs)).asked).to.deep.equal(['start']);
+      expect((await worked({ createdAt: AT - untilMs - 1 }, keysLiveMs)).asked).to.deep.equal(['find']);
+    });
+
+    it(`${life} asks for a refund for ${untilMs / MINUTE_MS} minutes, and then the payment is looked at only`, async () => {
+      expect((await worked(asking(untilMs), keysLiveMs)).asked).to.deep.equal(['refund', 'fetch']);
+      expect((await worked(asking(untilMs + 1), keysLiveMs)).asked).to.deep.equal(['fetch']);
+    });
+  }
+});
+
+describe('an order that its provider does not find', () => {
+  it('may still arrive for a quarter of an hour, and has never begun after that', async () => {
+    const { changes } = await worked({ createdAt: AT - 15 * MINUTE_MS + 1 }, 11 * MINUTE_MS);
+    expect(changes.map(({ kind, dueAt }) => [kind, dueAt])).to.deep.equal([['look', AT + MINUTE_MS]]);
+    const late = await worked({ createdAt: AT - 15 * MINUTE_MS }, 11 * MINUTE_MS);
+    expect(late.changes.map(({ kind, reason }) => [kind, reason])).to.deep.equal([['fail', NEVER_BEGAN]]);
+  });
+});
+
+describe('a provider that does not do what it is asked', () => {
+  const kinds = ['network', 'timeout', 'server', 'rate', 'auth', 'protocol', 'missing', 'request'] as const;
+
+  for (const kind of kinds) {
+    const isFinal = kind === 'request';
+
+    it(`refuses ${isFinal ? 'for good' : 'nothing'} by a failure of the kind ${kind}`, async () => {
+      const order = await worked({ version: 1 }, 24 * HOUR_MS, kind);
+      expect(order.changes.map((change) => change.kind)).to.deep.equal([isFinal ? 'fail' : 'look']);
+      const refund = await worked(asking(0), 24 * HOUR_MS, kind);
+      expect(refund.changes.map((change) => change.kind)[0]).to.equal(isFinal ? 'refuse_refund' : 'look');
+    });
+  }
+
+  it('may have begun what it refuses to begin again', async () => {
+    const { asked, changes } = await worked({ createdAt: AT - MINUTE_MS }, 24 * HOUR_MS, 'request');
+    expect(asked).to.deep.equal(['start', 'find']);
+    expect(changes.map(({ kind }) => kind)).to.deep.equal(['look']);
+  });
+});
