@@ -37,6 +37,17 @@ function suite(kind: StoreKind): void {
       expect(await stage.problems()).to.deep.equal([]);
     });
 
+    it('is its maker’s as long as the bank may be asked', async () => {
+      const leases: number[] = [];
+      stage.bank.hook = async () => {
+        const [row] = await stage.store.payments.list({ wallet: stage.wallet, limit: 1 });
+        leases.push((row?.lease ?? 0) - (row?.createdAt ?? 0));
+        return undefined;
+      };
+      await stage.order(service);
+      expect(leases[0]).to.equal(30_000);
+    });
+
     it('is at least 1000 RUB while nothing was paid, also beside another open order, and 1 RUB later', async () => {
       await stage.order(service, 1000);
       const error = await rejection(stage.order(service, 999));

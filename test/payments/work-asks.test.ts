@@ -29,8 +29,10 @@ async function worked(more: Partial<Payment>, keysLiveMs: number, fails: Upstrea
   const payment = { ...CREATED, ...more } as Payment;
   const asked: string[] = [];
   const changes: { readonly kind: string; readonly dueAt?: number; readonly reason?: string }[] = [];
-  const does = (name: string, value: unknown) => async () => {
+  const orders: unknown[] = [];
+  const does = (name: string, value: unknown) => async (order: unknown) => {
     asked.push(name);
+    orders.push(order);
     if (fails !== undefined && name !== 'find') throw upstreamFault(fails, 'no');
     return value;
   };
@@ -54,7 +56,7 @@ async function worked(more: Partial<Payment>, keysLiveMs: number, fails: Upstrea
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
   });
   await work(payment, new AbortController().signal);
-  return { asked, changes };
+  return { asked, orders, changes };
 }
 
 /** How long its keys live at a provider, and until when one is sent: ten minutes before that, and never after a day. */
@@ -78,6 +80,17 @@ describe('a key', () => {
       expect((await worked(asking(untilMs + 1), keysLiveMs)).asked).to.deep.equal(['fetch']);
     });
   }
+});
+
+describe('a refund', () => {
+  it('names its payment and sum, and the address that its receipt goes to', async () => {
+    const facts = JSON.stringify({ ...JSON.parse(FACTS), email: 'ann@example.com' });
+    const { orders } = await worked({ ...asking(1000), facts }, 24 * HOUR_MS);
+    const what = { id: 'rfd', idempotenceKey: 'rfd', payment: 'ref', amount: 5n, currency: 'RUB', reason: 'a wish' };
+    expect(orders[0]).to.deep.equal({ ...what, email: 'ann@example.com', createdAt: AT - 1000 });
+    const [bare] = (await worked(asking(1000), 24 * HOUR_MS)).orders;
+    expect(bare).to.deep.equal({ ...what, createdAt: AT - 1000 });
+  });
 });
 
 describe('an order that its provider does not find', () => {

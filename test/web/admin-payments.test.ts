@@ -59,6 +59,8 @@ describe('payment pages of an operator', () => {
     expect((await wallet()).avail).to.equal(1200n * RUB);
     const repeated = await operator.post(`/admin/payments/${id}`, { ...(await csrfOf(id)), ...verdict });
     expect(repeated.headers.location).to.equal(`/admin/payments/${id}?done=exists`);
+    const other = { ...(await csrfOf(id)), ...verdict, amount: '1100' };
+    expect((await operator.post(`/admin/payments/${id}`, other)).status).to.equal(400);
     expect((await wallet()).avail).to.equal(1200n * RUB);
     const detail = { rub: '1200.00', reason: 'the provider confirms it' };
     expect(await deeds(id)).to.deep.equal([
