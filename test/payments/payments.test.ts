@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Payment } from '../../lib/money/payment-rules.ts';
 import { decideReview } from '../../lib/payments/operator.ts';
 import { until } from '../../testkit/client.ts';
+import { makeGate } from '../../testkit/faulty-store.ts';
 import { STORES } from '../../testkit/stores.ts';
 import { RUB, rejection, type StoreKind } from '../contract/store/context.ts';
 import { type Service, useStage } from './service-stage.ts';
@@ -46,6 +47,21 @@ function suite(kind: StoreKind): void {
       };
       await stage.order(service);
       expect(leases[0]).to.equal(30_000);
+    });
+
+    it('is not waited for by a service that stops, and is kept for the next', async () => {
+      const gate = makeGate();
+      let isAsked = false;
+      stage.bank.hook = async () => {
+        isAsked = true;
+        await gate.opened;
+        return undefined;
+      };
+      const ordering = stage.order(service);
+      await until(() => isAsked);
+      await service.payments.stop();
+      expect(await ordering).to.include({ phase: 'created', ref: null });
+      gate.open();
     });
 
     it('is at least 1000 RUB while nothing was paid, also beside another open order, and 1 RUB later', async () => {
