@@ -1,5 +1,7 @@
 import { expect } from 'chai';
-import { listModels } from '../../lib/catalog/listing.ts';
+import { listModels, listOne } from '../../lib/catalog/listing.ts';
+import type { Fault } from '../../lib/faults.ts';
+import { NO_LIMITS } from '../../lib/money/key-limits.ts';
 import { ALL, build, catalogOf, IMAGE, TEXT, VIDEO } from './folder.ts';
 
 const SMART = { lite: 'text-1', standard: 'text-1', heavy: 'text-1' };
@@ -71,5 +73,36 @@ describe('listing of models', () => {
   it('shows nothing whose upstreams are switched off', () => {
     expect(listModels(build(catalogOf({ smart: SMART }), {}))).to.deep.equal([]);
     expect(listModels(build(catalogOf(), { one: {} }))).to.deep.equal([]);
+  });
+
+  it('shows a key what it may be used for, and smart with one of the models behind it', () => {
+    const models = ['text-1', 'text-2', 'text-3'].map((id) => ({ ...TEXT, id, aliases: [`${id}-alias`] }));
+    const smart = { lite: 'text-1', standard: 'text-1', heavy: 'text-2' };
+    const catalog = build(catalogOf({ models, smart }));
+    const one = (name: string, allowed: readonly string[]) => {
+      try {
+        return listOne(catalog, name, { ...NO_LIMITS, models: allowed }).id;
+      } catch (error) {
+        return (error as Fault).message;
+      }
+    };
+    const rows: readonly (readonly [allowed: readonly string[], listed: readonly string[]])[] = [
+      [['text-1'], ['text-1', 'smart']],
+      [['text-2-alias'], ['text-2', 'smart']],
+      [['text-3'], ['text-3']],
+      [['smart'], []],
+    ];
+    for (const [allowed, listed] of rows) {
+      const limits = { ...NO_LIMITS, models: allowed };
+      expect(listModels(catalog, { limits }).map(({ id }) => id)).to.deep.equal(listed);
+      for (const { id } of models) {
+        if (listed.includes(id)) expect(one(id, allowed)).to.equal(id);
+        else expect(one(id, allowed)).to.contain(`\`${id}\``).and.to.contain(`\`${allowed[0]}\``);
+      }
+      for (const name of ['smart', 'auto']) {
+        if (listed.includes('smart')) expect(one(name, allowed)).to.equal('smart');
+        else expect(one(name, allowed)).to.contain('`smart`').and.to.contain(`\`${allowed[0]}\``);
+      }
+    }
   });
 });

@@ -1,5 +1,12 @@
 import { expect } from 'chai';
-import { findEditModel, findImageModel, findModel, findSmartModel, findTextModel } from '../../lib/catalog/lookup.ts';
+import {
+  findEditModel,
+  findImageModel,
+  findModel,
+  findSmartModel,
+  findTextModel,
+  findUsableModel,
+} from '../../lib/catalog/lookup.ts';
 import { type Fault, isFault } from '../../lib/faults.ts';
 import { cpuMs } from '../../testkit/turns.ts';
 import { ALL, build, catalogOf, IMAGE, TEXT, VIDEO } from './folder.ts';
@@ -107,6 +114,58 @@ describe('look-up of models', () => {
     expect(asked('claude-5-20260101')).to.contain('Did you mean `claude-5`?');
     expect(asked('gpt-5-off')).not.to.contain('`gpt-5-off`,');
     expect(asked('llama')).to.equal(`Unknown model \`llama\`. ${list}`);
+  });
+
+  it('takes a part of an id for that id from four characters on, and counts typos by length, in either case', () => {
+    const ids = ['ab1', 'Wide-Model', 'kimi-k2-turbo'];
+    const found = build(catalogOf({ models: ids.map((id) => ({ ...TEXT, id })) }));
+    const hint = (name: string) => {
+      try {
+        findTextModel(found, name);
+      } catch (error) {
+        return /Did you mean (.*)\?/.exec((error as Fault).message)?.[1];
+      }
+      throw new Error('it was found');
+    };
+    const rows: readonly (readonly [name: string, hint: string | undefined])[] = [
+      ['tur', undefined],
+      ['turb', '`kimi-k2-turbo`'],
+      ['imi', undefined],
+      ['wide-model', '`Wide-Model`'],
+      ['WIDE', '`Wide-Model`'],
+      // One typo in a short name, three in a long one.
+      ['ab', '`ab1`'],
+      ['a', undefined],
+      ['wIdemodel-s', '`Wide-Model`'],
+      ['wodo-modol', '`Wide-Model`'],
+      ['wodo-madol', undefined],
+      ['kimo-k3-turba', '`kimi-k2-turbo`'],
+      ['komo-k3-turba', undefined],
+    ];
+    for (const [name, wanted] of rows) expect(hint(name), name).to.equal(wanted);
+  });
+
+  it('finds any model by id for a look-up, if it can be used, and suggests others where it cannot', () => {
+    const find = (name: string) => {
+      try {
+        return findUsableModel(catalog(), name).id;
+      } catch (error) {
+        const { data, message } = error as Fault;
+        return [data?.code, /Did you mean (.*)\?|Use (.*) instead/.exec(message)?.slice(1).join('')];
+      }
+    };
+    expect([find('text-1'), find('small')]).to.deep.equal(['text-1', 'text-1']);
+    expect(find('text-2')).to.deep.equal(['no_such_model', '`text-1`']);
+    expect(find('image-1')).to.deep.equal(['no_such_model', undefined]);
+    expect(find('old')).to.deep.equal(['retired_model', '`text-1`']);
+  });
+
+  it('names the model that edits in place of one that does not', () => {
+    const edits = { ...IMAGE, id: 'edits-1', edits: true };
+    const find = (defaults: object) => () =>
+      findEditModel(build(catalogOf({ models: [TEXT, IMAGE, edits], defaults }), { one: ALL }), 'image-1');
+    expect(find({ edit: ['edits-1'] })).to.throw(/does not edit them\. Use `edits-1`\.$/);
+    expect(find({})).to.throw(/does not edit them\.$/);
   });
 
   it('finds models of every type for their endpoints, with a route or without', () => {

@@ -168,6 +168,7 @@ describe('catalog files', () => {
     it('when they are no JSON, without what stands in them', () => {
       const text = JSON.stringify(catalogOf(), null, 2).replace('"key-of-it"', 'key-of-it');
       expect(mistake(text)).not.to.contain('key-of');
+      expect(mistake('{\n"a": 1,\n"b": x,\n"c": 1,\n"d": 1\n}')).to.match(/models\.json: .* in JSON near line 3$/);
     });
 
     it('when they are no file', () => {

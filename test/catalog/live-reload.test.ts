@@ -1,0 +1,114 @@
+// What a catalog that is read again tells the operator, whom it leaves alone, and when it closes what it retires.
+
+import { mock } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { readModelNames } from '../../lib/catalog/live.ts';
+import { until } from '../../testkit/client.ts';
+import { catalogOf, TEXT, variable } from './folder.ts';
+import { CatalogStage, made } from './stage.ts';
+
+const SWITCHED_OFF = 'the edit switched an upstream or a payment provider off';
+
+describe('a catalog that is read again', () => {
+  const stage = new CatalogStage();
+  const { up, content } = stage;
+  beforeEach(() => stage.open());
+  afterEach(() => {
+    mock.timers.reset();
+    return stage.close();
+  });
+  const counted = (words: string) => stage.lines.filter((line) => line.startsWith(words)).length;
+
+  it('says once that an edit switched something off, an upstream or a payment provider', async () => {
+    const off = up(variable('UNSET'));
+    stage.folder.write(content({ one: up('key-of-one'), two: off }));
+    await stage.load();
+    expect(counted(SWITCHED_OFF), 'at the start, which tells it otherwise').to.equal(0);
+    const payments = { till: { plugin: 'sandbox', settings: { secret: variable('UNSET') } } };
+    const edits = [
+      [{ upstreams: { one: up('key-of-one'), two: off } }, 0],
+      [{ upstreams: { one: up('key-of-one'), two: off, three: off } }, 1],
+      [{ upstreams: { one: up('key-of-one'), two: off, three: off } }, 1],
+      [{ upstreams: { one: up('key-of-one'), two: off, three: up('key-of-three') } }, 1],
+      [{ upstreams: { one: up('key-of-one'), two: off, three: off } }, 2],
+      [{ upstreams: { one: up('key-of-one') }, payments }, 3],
+    ] as const;
+    for (const [edit, warnings] of edits) {
+      stage.folder.write(catalogOf({ models: [TEXT], ...edit }));
+      expect(await stage.live.reload(), stage.lines.at(-1)).to.equal(true);
+      expect(counted(SWITCHED_OFF), JSON.stringify(edit)).to.equal(warnings);
+    }
+  });
+
+  it('tells at the start and at every reload what leads nowhere', async () => {
+    const lost = 'vision: nothing is not a model';
+    stage.folder.write({ ...content({ one: up('key-of-one') }), vision: ['nothing'] });
+    await stage.load();
+    expect(counted(lost)).to.equal(1);
+    await stage.live.reload();
+    expect(counted(lost)).to.equal(2);
+  });
+
+  it('is not read once more by the watch after a reload on request', async () => {
+    stage.folder.write(content({ one: up('key-of-one') }));
+    await stage.load({ lookEveryMs: 5 });
+    stage.folder.write(content({ one: up('key-of-one') }, '300'));
+    expect(await stage.live.reload()).to.equal(true);
+    stage.live.watch();
+    await sleep(100);
+    expect(counted('the catalog was reloaded')).to.equal(1);
+  });
+
+  it('is not read by the watch for files that it does not consist of', async () => {
+    stage.folder.write(content({ one: up('key-of-one') }));
+    await stage.load({ lookEveryMs: 5 });
+    stage.live.watch();
+    stage.folder.write('notes', 'notes.txt');
+    stage.folder.write('{', 'models.json.swp');
+    await sleep(100);
+    expect(stage.lines).to.deep.equal([]);
+    stage.folder.write(content({ one: up('key-of-one') }, '300'));
+    await until(() => counted('the catalog was reloaded') === 1, 3000);
+  });
+
+  describe('with an upstream that changed', () => {
+    async function change(totalTimeoutMs: number): Promise<void> {
+      stage.folder.write(content({ one: up('key-of-one') }));
+      await stage.load({ totalTimeoutMs });
+      mock.timers.enable({ apis: ['setTimeout'] });
+      stage.folder.write(content({ one: up('key-of-1') }));
+      await stage.live.reload();
+    }
+    const closed = () => made().map((provider) => provider.closed);
+
+    it('closes the old one a second after the longest call', async () => {
+      await change(5000);
+      mock.timers.tick(5999);
+      expect(closed()).to.deep.equal([0, 0]);
+      mock.timers.tick(1);
+      expect(closed()).to.deep.equal([1, 0]);
+      await stage.live.close();
+      expect(closed()).to.deep.equal([1, 1]);
+    });
+
+    it('closes it once where the service ends before', async () => {
+      await change(5000);
+      await stage.live.close();
+      expect(closed()).to.deep.equal([1, 1]);
+      mock.timers.tick(10_000);
+      expect(closed()).to.deep.equal([1, 1]);
+    });
+  });
+
+  it('names its models by id and alias, those of the sandbox and those without a route too', () => {
+    const models = [
+      { ...TEXT, aliases: ['small'] },
+      { ...TEXT, id: 'text-2', routes: [] },
+    ];
+    stage.folder.write(catalogOf({ upstreams: { one: up('key-of-one') }, models }));
+    const names = readModelNames(stage.configOf({}));
+    for (const name of ['text-1', 'small', 'text-2', 'sandbox-lite']) expect(names.has(name), name).to.equal(true);
+    expect(names.has('nothing')).to.equal(false);
+  });
+});
