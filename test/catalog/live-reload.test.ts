@@ -28,10 +28,11 @@ describe('a catalog that is read again', () => {
     const payments = { till: { plugin: 'sandbox', settings: { secret: variable('UNSET') } } };
     const edits = [
       [{ upstreams: { one: up('key-of-one'), two: off } }, 0],
-      [{ upstreams: { one: up('key-of-one'), two: off, three: off } }, 1],
-      [{ upstreams: { one: up('key-of-one'), two: off, three: off } }, 1],
-      [{ upstreams: { one: up('key-of-one'), two: off, three: up('key-of-three') } }, 1],
-      [{ upstreams: { one: up('key-of-one'), two: off, three: off } }, 2],
+      [{ upstreams: { one: up('key-of-one'), trial: { ...off, sandbox: true } } }, 0],
+      [{ upstreams: { one: up('key-of-one'), two: off } }, 1],
+      [{ upstreams: { one: up('key-of-one'), two: off } }, 1],
+      [{ upstreams: { one: up('key-of-one'), two: up('key-of-two') } }, 1],
+      [{ upstreams: { one: up('key-of-one'), two: off } }, 2],
       [{ upstreams: { one: up('key-of-one') }, payments }, 3],
     ] as const;
     for (const [edit, warnings] of edits) {

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { readShortfallRule } from '../../lib/catalog/payments.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
 import { catalogOf, TEXT, variable } from './folder.ts';
 import { CatalogStage, type LoadOptions } from './stage.ts';
@@ -134,5 +135,12 @@ describe('payment providers of a catalog', () => {
   it('may not name the variables of the service', async () => {
     const payments = { main: till({ secret: variable('DATABASE_URL') }) };
     expect(await mistake(payments)).to.match(/payments\.main\.settings\.secret: DATABASE_URL belongs to the service/);
+  });
+
+  it('have a rule for money that is missing, which a file says whether or not they are switched on', () => {
+    const off = till({ secret: variable('TILL_SECRET') }, { shortfall: 'keep' });
+    write({ main: REAL, off });
+    const rules = ['main', 'off', 'gone'].map((name) => readShortfallRule(stage.configOf({}), name));
+    expect(rules).to.deep.equal(['suspend', 'keep', 'suspend']);
   });
 });
