@@ -56,7 +56,7 @@ export function createJobMetrics(registry: Registry, facts: SeriesFacts): JobMet
           await jobs.open().then(
             (open) => this.set(open),
             // If the store does not answer, an old number would pass for a new one.
-            () => this.reset(),
+            () => this.remove(),
           );
         },
       });
