@@ -124,8 +124,8 @@ function createLedgerWatch(registry: Registry, facts: SeriesFacts): (ledger: Led
       },
       async refund(request) {
         const refund = await ledger.refund(request);
-        const { status, amount, model } = refund;
-        if (status === 'refunded' && model !== undefined) refunded.inc({ model }, toRub(amount ?? 0n));
+        const { amount = 0n, model } = refund;
+        if (model !== undefined) refunded.inc({ model }, toRub(amount));
         return refund;
       },
       async expireOrphans(page) {

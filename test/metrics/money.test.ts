@@ -116,7 +116,29 @@ describe('money metrics', () => {
     expect((await look()).sum('tollgate_ledger_queue_operations')).to.equal(3);
     gate.open();
     for (const open of await Promise.all(holds)) await ledger.release(open);
-    expect((await look()).sum('tollgate_ledger_queue_operations')).to.equal(0);
+    const { sum } = await look();
+    expect(sum('tollgate_ledger_queue_operations')).to.equal(0);
+    expect(sum('tollgate_ledger_operations_total')).to.equal(6);
+    expect(sum('tollgate_ledger_commit_seconds_count', { result: 'ok' }), 'some of them in one batch').to.be.below(6);
+  });
+
+  it('counts what is charged before the work, and what of it is refunded, once', async () => {
+    const start = { wallet, key: 'key', kind: 'video', prices: '{}', usage: {} } as const;
+    await ledger.charge({ ...start, chargeId: 'film-1', model: 'film-a', amount: 40n * RUB });
+    await ledger.charge({ ...start, chargeId: 'film-2', model: 'film-b', amount: 2n * RUB });
+    expect((await ledger.refund({ wallet, chargeId: 'film-1' })).amount).to.equal(40n * RUB);
+    expect((await ledger.refund({ wallet, chargeId: 'film-1' })).status).to.equal('refunded');
+    expect((await ledger.refund({ wallet, chargeId: 'film-3' })).status).to.equal('refused');
+    const { sum } = await look();
+    const sums = ['film-a', 'film-b'].map((model) => [
+      sum('tollgate_charged_rubles_total', { model }),
+      sum('tollgate_refunded_rubles_total', { model }),
+    ]);
+    expect(sums).to.deep.equal([
+      [40, 40],
+      [2, 0],
+    ]);
+    expect(sum('tollgate_refunded_rubles_total')).to.equal(40);
   });
 
   it('counts the holds of the dead that were returned', async () => {

@@ -56,6 +56,14 @@ describe('metrics of payments', () => {
     expect(await sums()).to.deep.equal([2, 1, 2, 1, 1, 1, 1]);
   });
 
+  it('count orders by who made them', async () => {
+    const metrics = createMetrics({ catalog: () => none, routes: () => [] });
+    for (const origin of ['manual', 'auto', 'auto'] as const) metrics.payments.onOrder('till', origin);
+    const { sum } = parseExposition(await metrics.scrape());
+    const orders = ['manual', 'auto'].map((origin) => sum('tollgate_payment_orders_total', { origin }));
+    expect(orders).to.deep.equal([1, 2]);
+  });
+
   it('say nothing of what waits while the store does not answer', async () => {
     const metrics = createMetrics({ catalog: () => none, routes: () => [] });
     metrics.watchReviews({ list: async () => Promise.reject(new Error('down')) });

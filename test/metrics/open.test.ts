@@ -1,0 +1,33 @@
+// Who has metrics, and who has a port for them: nobody without a setting, and a worker leaves it to its primary.
+import { expect } from 'chai';
+import { buildCatalog } from '../../lib/catalog/catalog.ts';
+import { readCatalogFiles } from '../../lib/catalog/files.ts';
+import { readConfig } from '../../lib/config.ts';
+import { createLog } from '../../lib/http/log.ts';
+import { openMetrics } from '../../lib/metrics/open.ts';
+import { send } from '../../testkit/client.ts';
+
+const none = buildCatalog(readCatalogFiles([], []), new Map());
+const series = { catalog: () => none, routes: () => [] };
+
+describe('metrics of a process', () => {
+  const log = createLog({ level: 'silent', keyPrefix: 'tg-' });
+  const openWith = (env: Record<string, string>, isMember: boolean) =>
+    openMetrics(readConfig(env), { log, isMember, series });
+
+  it('are none without a port', async () => {
+    for (const isMember of [false, true]) expect(await openWith({}, isMember)).to.equal(undefined);
+  });
+
+  it('are served by a process of its own alone', async () => {
+    const metrics = await openWith({ METRICS_PORT: '0' }, false);
+    const url = await metrics?.start();
+    expect((await send(url ?? '')).text).to.match(/^# HELP tollgate_requests_total /m);
+    await metrics?.close();
+    const member = await openWith({ METRICS_PORT: '0' }, true);
+    const nowhere = await member?.start();
+    await member?.close();
+    expect(nowhere).to.equal(undefined);
+    expect(await member?.scrape()).to.match(/^# HELP tollgate_requests_total /m);
+  });
+});
