@@ -101,11 +101,15 @@ describe('roles of messages', () => {
       expect(() => readMessages([prompt, { role, content: null }])).to.throw(
         'Invalid `messages[1].content`: must be a',
       );
+      expect(() => readMessages([prompt, { role }, prompt])).to.throw('Invalid `messages[1].content`: must be a');
     }
   });
 
   it('end with a user who says something', () => {
-    expect(() => readMessages([{ role: 'assistant', content: 'a' }])).to.throw('Invalid `messages`: must contain');
+    for (const role of ['assistant', 'system', 'function']) {
+      expect(() => readMessages([{ role, content: 'a' }])).to.throw('Invalid `messages`: must contain');
+      expect(readMessages([prompt, { role, content: '' }]).messages).to.have.length(1);
+    }
     for (const content of ['', [], [{ type: 'other' }]]) {
       expect(() => readMessages([prompt, { role: 'user', content }])).to.throw(
         'Invalid `messages[1].content`: the last',

@@ -294,6 +294,19 @@ describe('tools of a request', () => {
     expect(kinds).to.deep.equal([['tool-result', 'text'], ['tool-result']]);
   });
 
+  it('takes results of parallel calls together, with what is said after them but not with what is said before', () => {
+    const text = { type: 'text', text: 'and' };
+    const kinds = (...second: object[]) => {
+      const { messages } = parseMessageRequest({
+        model: 'm',
+        ...talk(says(use('x'), use('z')), answers(result('x')), answers(...second)),
+      });
+      return messages.slice(2).map(({ content }) => content.map(({ type }) => type));
+    };
+    expect(kinds(result('z'), text)).to.deep.equal([['tool-result', 'tool-result', 'text']]);
+    expect(kinds(text, result('z'))).to.deep.equal([['tool-result'], ['text', 'tool-result']]);
+  });
+
   it('puts results of calls that were made together into one message', () => {
     const chat = parseChatRequest({
       model: 'm',

@@ -24,6 +24,16 @@ describe('chat-style request', () => {
     for (const [more, maxTokens] of rows) expect(parseChatRequest(body('hi', more))).to.include({ maxTokens });
   });
 
+  it('counts every message for the estimate of its input, empty ones and those of the system too', () => {
+    const messages = [
+      { role: 'system', content: 'a' },
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', content: '' },
+      { role: 'user', content: 'hi' },
+    ];
+    expect(parseChatRequest({ model: 'm', messages })).to.include({ messageCount: 4 });
+  });
+
   it('streams only if it says so', () => {
     expect(parseChatRequest(body('hi', { stream: true }))).to.include({ stream: true });
     for (const stream of [undefined, null, false]) {

@@ -33,6 +33,10 @@ describe('message events', () => {
       { input_tokens: 5, output_tokens: 0 },
       { output_tokens: 7 },
     ]);
+    expect(usagesOf(input, output, START, FINISH)).to.deep.equal([
+      { input_tokens: 5, output_tokens: 0 },
+      { output_tokens: 7 },
+    ]);
     expect(usagesOf({ type: 'usage', input: 5, output: 2 }, START, input, FINISH)).to.deep.equal([
       { input_tokens: 5, output_tokens: 0 },
       { output_tokens: 2 },

@@ -9,6 +9,16 @@ const body = (content: unknown, more: object = {}) => ({ model: 'm', messages: [
 const image = (source: unknown) => [{ type: 'image', source }];
 
 describe('message-style request', () => {
+  it('counts every message for the estimate of its input, empty ones and those of the system too', () => {
+    const messages = [
+      { role: 'system', content: 'a' },
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', content: '' },
+      { role: 'user', content: 'hi' },
+    ];
+    expect(parseMessageRequest({ model: 'm', messages })).to.include({ messageCount: 4 });
+  });
+
   it('puts the system field before system messages', () => {
     const messages = [
       { role: 'system', content: 'b' },
