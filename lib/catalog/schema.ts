@@ -109,7 +109,8 @@ const price = Joi.string().custom((value: string, helpers) => {
   return micro !== undefined && micro > 0n && micro <= AMOUNT_MAX ? value : helpers.error('price.bad');
 }, 'price');
 
-const name = Joi.string().min(1).max(200);
+/** Not empty: joi takes no empty string unless told to. */
+const name = Joi.string().max(200);
 const names = Joi.array().items(name);
 const flag = Joi.boolean().default(false);
 

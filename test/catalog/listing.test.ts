@@ -92,6 +92,7 @@ describe('listing of models', () => {
       [['text-3'], ['text-3']],
       [['smart'], []],
     ];
+    expect(one('text-3', ['text-1', 'text-2'])).to.contain('It may be used for `text-1`, `text-2`.');
     for (const [allowed, listed] of rows) {
       const limits = { ...NO_LIMITS, models: allowed };
       expect(listModels(catalog, { limits }).map(({ id }) => id)).to.deep.equal(listed);

@@ -73,6 +73,16 @@ describe('a catalog that is read again', () => {
     await until(() => counted('the catalog was reloaded') === 1, 3000);
   });
 
+  it('is not read again for a bad edit that nobody mends', async () => {
+    stage.folder.write(content({ one: up('key-of-one') }));
+    await stage.load({ lookEveryMs: 2 });
+    stage.folder.write('{');
+    expect(await stage.live.reload()).to.equal(false);
+    stage.live.watch();
+    await sleep(150);
+    expect(counted('the catalog was not reloaded')).to.equal(1);
+  });
+
   describe('with an upstream that changed', () => {
     async function change(totalTimeoutMs: number): Promise<void> {
       stage.folder.write(content({ one: up('key-of-one') }));

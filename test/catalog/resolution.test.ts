@@ -12,7 +12,7 @@ describe('resolution labels', () => {
   }
 
   it('are nothing else', () => {
-    for (const word of ['720', 'p', '2K', '10k', '0720p', '720p ', 'hd', ''])
+    for (const word of ['720', 'p', '2K', '10k', '0720p', '720p ', '72p', '12345p', 'hd', ''])
       expect(word).not.to.match(RESOLUTION_LABEL);
   });
 

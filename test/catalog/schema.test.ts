@@ -211,6 +211,7 @@ describe('catalog files', () => {
       'NaN',
       'Infinity',
       '1_000',
+      '1000000000.000001',
     ]) {
       it(`may not be ${JSON.stringify(price)}`, () => {
         expect(mistake(catalogOf({ models: [{ ...TEXT, price: { input: price, output: '1' } }] }))).to.match(shown);
@@ -231,6 +232,7 @@ describe('catalog files', () => {
       ['12.5', 12_500_000n],
       ['007', 7_000_000n],
       ['999999.999999', 999_999_999_999n],
+      ['1000000000', 1_000_000_000_000_000n],
     ] as const) {
       it(`may be ${price}`, () => {
         readOne(catalogOf({ models: [{ ...TEXT, price: { input: price, output: price } }] }));
@@ -299,11 +301,35 @@ describe('catalog files', () => {
         withThresholds({ standard: 60, heavy: 30 }),
         /heavy must be above smart\.thresholds\./,
       ],
+      [
+        'a cost of other decimals',
+        { models: [{ ...TEXT, routes: [{ upstream: 'one', model: 'm', cost: '12,5' }] }] },
+        /models\[0\]\.routes\[0\]\.cost must be a decimal string/,
+      ],
+      ['an id without end', { models: [{ ...TEXT, id: 'x'.repeat(201) }] }, /models\[0\]\.id/],
       ['seconds of zero', { models: [{ ...VIDEO, seconds: [0] }] }, /models\[0\]\.seconds/],
+      ['no seconds', { models: [{ ...VIDEO, seconds: [] }] }, /models\[0\]\.seconds/],
+      ['no aspects', { models: [{ ...VIDEO, aspects: [] }] }, /models\[0\]\.aspects/],
+      [
+        'a payment name without end',
+        { payments: { ['x'.repeat(41)]: { plugin: 'p' } } },
+        /payments\.x+ is not allowed/,
+      ],
     ];
     for (const [name, content, says] of wrong) {
       it(`may not have ${name}`, () => expect(mistake(catalogOf(content))).to.match(says));
     }
+
+    it('may not have a resolution of two digits', () => {
+      const model = { ...VIDEO, price: { second: { '72p': '8' } } };
+      expect(mistake(catalogOf({ models: [model] }))).to.match(/models\[0\]\.price/);
+    });
+
+    it('may have names as long as they may be', () => {
+      const models = [{ ...TEXT, id: 'x'.repeat(200) }];
+      const payments = { ['x'.repeat(40)]: { plugin: 'p' } };
+      expect(readOne(catalogOf({ models, payments })).models[0]?.id).to.have.length(200);
+    });
 
     it('are all named at once', () => {
       const message = mistake(

@@ -37,6 +37,8 @@ describe('bounds of automatic top-ups', () => {
     expect(threshold).to.deep.equal({ min: RUB / 100n, max: 500n * RUB });
     expect(amount).to.deep.equal({ min: 100n * RUB, max: 5000n * RUB + RUB / 2n });
     expect(cap.max).to.equal(20_000n * RUB);
+    const one = boundsOf({ amount: { min: '100', max: '100' }, cap: { max: '100' } });
+    expect([one.amount.min, one.amount.max, one.cap.max]).to.deep.equal(Array(3).fill(100n * RUB));
   });
 
   for (const [name, autoTopup, says] of [
