@@ -1,7 +1,7 @@
 // The mode of a start, by what the operator says and what the store has been used for.
 import { expect } from 'chai';
 import { readConfig } from '../lib/config.ts';
-import { decideSandbox, makeDemoAccount } from '../lib/sandbox.ts';
+import { decideSandbox, findDemoAccount, makeDemoAccount } from '../lib/sandbox.ts';
 import { type FaultyStore, openFaultyStore } from '../testkit/faulty-store.ts';
 
 interface Start {
@@ -78,5 +78,42 @@ describe('the mode of a start', () => {
   it('is no sandbox on a store that has accounts already', async () => {
     await store.wallet();
     expect(await start({})).to.equal(false);
+  });
+});
+
+describe('the demo account', () => {
+  const RUB = 1_000_000n;
+  const config = readConfig({});
+  let store: FaultyStore;
+  beforeEach(async () => {
+    store = await openFaultyStore();
+  });
+  afterEach(() => store.close());
+
+  it('is made once, with a key and 1000 RUB, and found while it can be used', async () => {
+    const key = await makeDemoAccount(store.real, config);
+    expect(key).to.match(/^tg-sk-\w{49}$/);
+    const [account] = await store.real.accounts.list();
+    const id = account?.id ?? '';
+    expect(await store.real.ledger.wallet(id)).to.include({ avail: 1000n * RUB, topped: 1000n * RUB });
+    expect(await findDemoAccount(store.real)).to.equal(id);
+    expect(await makeDemoAccount(store.real, config)).to.equal(undefined);
+    expect(await store.real.accounts.list()).to.have.length(1);
+    await store.real.accounts.setStatus(id, 'suspended');
+    expect(await findDemoAccount(store.real)).to.equal(undefined);
+  });
+
+  it('is none on a store that has accounts, or had one and has it no more', async () => {
+    await store.wallet();
+    expect(await makeDemoAccount(store.real, config)).to.equal(undefined);
+    expect(await findDemoAccount(store.real)).to.equal(undefined);
+    const fresh = await openFaultyStore();
+    try {
+      await fresh.real.settings.set('demo-account', 'acc_of_before');
+      expect(await makeDemoAccount(fresh.real, config)).to.equal(undefined);
+      expect(await findDemoAccount(fresh.real)).to.equal(undefined);
+    } finally {
+      await fresh.close();
+    }
   });
 });

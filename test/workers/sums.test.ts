@@ -41,6 +41,26 @@ describe('metrics of workers', () => {
     expect(lag).not.to.have.length(0);
   });
 
+  for (const [name, aggregator, sum] of [
+    ['tollgate_build_info', 'sum', 5],
+    ['tollgate_models', 'sum', 5],
+    ['tollgate_open_videos', 'sum', 5],
+    ['tollgate_payments_in_review', 'sum', 5],
+    ['tollgate_store_up', 'sum', 2],
+    ['tollgate_upstream_keys_resting', 'sum', 5],
+    ['tollgate_upstream_routes_open', 'sum', 5],
+    ['nodejs_eventloop_lag_p99_seconds', 'average', 5],
+    ['tollgate_open_calls', 'sum', 7],
+    ['nodejs_version_info', 'first', 2],
+  ] as const) {
+    it(`makes ${sum} of 2 and 5 of ${name}`, async () => {
+      const snapshots = [2, 5].map((value) => [
+        { name, help: 'h', type: 'gauge', aggregator, values: [{ value, labels: {} }] },
+      ]);
+      expect((await sumOf(snapshots as unknown as MetricsSnapshot[])).sum(name)).to.equal(sum);
+    });
+  }
+
   it('keeps what workers that are gone have counted, and not what they had under way', async () => {
     const gone = await addGone(await addGone([], await answered(4).snapshot()), await answered(5).snapshot());
     const all = await sumOf([await answered(1).snapshot(), gone]);
@@ -50,39 +70,72 @@ describe('metrics of workers', () => {
   describe('on the port', () => {
     let scrapes: Scrapes;
     let url: string;
-    let asked: number[];
-    beforeEach(async () => {
-      asked = [1, 2];
+    let tell: () => number[];
+    afterEach(() => scrapes.close());
+
+    /** It asks two workers unless `tell` is another. */
+    async function start(answerWithinMs: number, metrics = answered(0)): Promise<void> {
+      tell = () => [1, 2];
       scrapes = createScrapes({
-        ...{ host: '127.0.0.1', port: 0, metrics: answered(0), answerWithinMs: 200 },
+        ...{ host: '127.0.0.1', port: 0, metrics, answerWithinMs },
         log: createLog({ level: 'silent', keyPrefix: 'tg-' }),
-        tell: () => asked,
+        tell: () => tell(),
       });
       url = (await scrapes.start()) ?? '';
-    });
-    afterEach(() => scrapes.close());
-    /** A scrape during which these workers answer. */
-    async function during(answers: readonly (readonly [worker: number, requests: number])[]): Promise<number> {
-      const scraped = scrape(url);
-      await new Promise((resolve) => setTimeout(resolve, 30));
-      for (const [worker, requests] of answers) scrapes.answer(worker, await answered(requests).snapshot());
-      return (await scraped).sum(REQUESTS);
     }
 
-    it('waits for all, and for nobody who does not answer or has ended', async () => {
-      expect(
-        await during([
-          [1, 2],
-          [2, 3],
-        ]),
-      ).to.equal(5);
-      expect(await during([[1, 7]]), 'as it was last').to.equal(10);
+    /** A scrape during which this is done. */
+    async function during(work: () => Promise<unknown>): Promise<number> {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const before = tell;
+      tell = () => {
+        resolve();
+        return before();
+      };
       const scraped = scrape(url);
-      await scrapes.forget(2);
-      scrapes.answer(1, await answered(8).snapshot());
-      expect((await scraped).sum(REQUESTS), 'with what is gone').to.equal(11);
-      asked = [];
+      await promise;
+      tell = before;
+      await work();
+      return (await scraped).sum(REQUESTS);
+    }
+    const answer = async (worker: number, requests: number) =>
+      scrapes.answer(worker, await answered(requests).snapshot());
+
+    it('waits for all, and for nobody who has ended or is not there', async () => {
+      await start(60_000);
+      expect(
+        await during(async () => {
+          await answer(1, 2);
+          await answer(2, 3);
+        }),
+      ).to.equal(5);
+      expect(
+        await during(async () => {
+          await answer(1, 8);
+          await scrapes.forget(2);
+        }),
+        'with what is gone',
+      ).to.equal(11);
+      tell = () => [];
       expect((await scrape(url)).sum(REQUESTS)).to.equal(11);
+    });
+
+    it('takes the last values of those who do not answer', async () => {
+      await start(50);
+      await answer(2, 3);
+      expect(await during(() => answer(1, 7))).to.equal(10);
+    });
+
+    it('counts one that ends meanwhile once', async () => {
+      await start(60_000, { ...answered(0), snapshot: async () => [] });
+      await answer(1, 4);
+      await answer(2, 3);
+      tell = () => {
+        void scrapes.forget(2);
+        return [];
+      };
+      expect((await scrape(url)).sum(REQUESTS)).to.equal(7);
+      expect((await scrape(url)).sum(REQUESTS)).to.equal(7);
     });
   });
 });
