@@ -39,6 +39,17 @@ describe('cli account', () => {
     expect(rows.map((row) => row.indexOf('active'))).to.deep.equal([head!.indexOf('status'), head!.indexOf('status')]);
   });
 
+  it('shows the automatic top-up that its owner has switched on', async () => {
+    const id = String((await rig.json('account', 'create', '--name', 'automatic')).account_id);
+    const store = await openStore(rig.databaseUrl, { here: true });
+    await store.accounts.setAutoTopup(id, { enabled: true, amount: 500_000_000n, threshold: 99_500_000n });
+    await store.close();
+    expect((await rig.json('account', 'show', id)).auto_topup).to.deep.equal({
+      ...{ enabled: true, amount_rub: 500, threshold_rub: 99.5 },
+    });
+    expect(await rig.text('account', 'show', id)).to.match(/^auto top-up +500\.00 RUB below 99\.50 RUB$/m);
+  });
+
   it('is found by its name by commands that only read, and by no other', async () => {
     const id = String((await rig.json('account', 'create', '--name', 'by name')).account_id);
     await rig.json('wallet', 'topup', id, '1000', '--payment-id', 'by-name');
@@ -64,6 +75,6 @@ describe('cli account', () => {
     expect(await rig.refused(2, 'account', 'create', '--name', ' ')).to.include('It is empty.');
     expect(await rig.json('account', 'list'))
       .to.have.property('accounts')
-      .with.length(3);
+      .with.length(4);
   });
 });

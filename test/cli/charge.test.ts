@@ -72,7 +72,8 @@ describe('cli charge', () => {
       prices,
     } as const;
     await apply(store, { ...op, amount: 40_000_000n, job: { kind: 'create', job } });
-    const wanted = { id, upstream: 'films', phase: 'starting', progress: 0, seconds: 5, size: '1280x720' };
+    const deadline = new Date(job.deadline).toISOString();
+    const wanted = { id, upstream: 'films', phase: 'starting', progress: 0, seconds: 5, size: '1280x720', deadline };
     for (const named of [id, requestId]) {
       const shown = await rig.json('charge', 'show', named);
       expect(shown).to.include({ request_id: requestId, kind: 'video', charged_rub: 40 });
@@ -117,6 +118,8 @@ describe('cli charge', () => {
     const refusedWith = async (code: 1 | 2, ...args: string[]) => rig.refused(code, 'charge', 'list', ...args);
     expect(await refusedWith(1, 'nobody')).to.include('There is no account "nobody".');
     expect(await refusedWith(1, account, '--before', 'req_none')).to.include('There is no charge "req_none"');
+    expect(await refusedWith(1, account, '--before', 'req_picture'), 'of another account').to.include('no charge');
+    expect(await refusedWith(2, account, '--from', '2026-02-02', '--to', '2026-02-01')).to.include('must be later');
     expect(await refusedWith(2, account, '--from', '2026-02-30')).to.include('Give a day such as');
     expect(await refusedWith(2, account, '--to', '2026-02-03T10:00')).to.include('Give a day such as');
     expect(await refusedWith(2, account, '--kind', 'sound')).to.include('text, image, edit, video');
@@ -173,6 +176,9 @@ describe('cli charge', () => {
     expect(video.prices_rub).to.deep.equal({ 'second.720p': 8, 'second.1080p': 15 });
     expect(await rig.text('charge', 'show', 'vid_1')).to.match(/^price second\.1080p +15\.00 RUB$/m);
     expect(await rig.json('wallet', 'show', account)).to.include({ balance_rub: 993.5, held_rub: 2, charged_rub: 4.5 });
+    expect(await rig.text('wallet', 'show', account)).to.match(
+      /^balance +993\.50 RUB\nheld +2\.00 RUB\ncharged +4\.50 RUB\ntopped up +1000\.00 RUB\nadjusted +0\.00 RUB$/m,
+    );
   });
 
   it('refuses an unknown request', async () => {

@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { isWellFormedKey } from '../../lib/accounts/key.ts';
-import { NO_LIMITS } from '../../lib/money/key-limits.ts';
+import { DEFAULT_ZONE, NO_LIMITS } from '../../lib/money/key-limits.ts';
+import { periodAt } from '../../lib/money/period.ts';
 import { openStore } from '../../lib/store/open.ts';
 import { longer } from '../../testkit/long.ts';
 import { applied, charge, RUB, topup } from '../contract/store/context.ts';
@@ -141,12 +142,39 @@ describe('cli key', () => {
     expect(await rig.refused(1, 'key', 'rotate', 'key_none')).to.include('no key "key_none"');
   });
 
+  it('shows what is spent in the period of now, and a key that ended by its last word', async () => {
+    const owner = String((await rig.json('account', 'create', '--name', 'periods')).account_id);
+    const ids: string[] = [];
+    for (const name of ['now', 'before']) {
+      const issued = await rig.json('key', 'issue', owner, '--name', name, '--budget', '9', '--reset', 'day');
+      ids.push(String(issued.key_id));
+    }
+    const today = periodAt(Date.now(), { reset: 'day', zone: DEFAULT_ZONE }).start;
+    const [now = '', before = ''] = ids;
+    const store = await openStore(`sqlite:${join(rig.folder, 'test.db')}`);
+    const spend = (key: string, period: number) =>
+      charge(owner, { key, amount: RUB, budget: { key, period, most: 9n * RUB } });
+    await applied(store, topup(owner, 1000n * RUB), spend(now, today), spend(before, today - 1));
+    const { keys } = (await rig.json('key', 'list', owner)) as { keys: Record<string, unknown>[] };
+    expect(keys.map(({ key_id, spent_rub }) => [key_id, spent_rub])).to.deep.equal([
+      [now, 1],
+      [before, 0],
+    ]);
+    await store.keys.limit(now, { ...NO_LIMITS, expiresAt: 1 }, 0);
+    await store.keys.revoke(now, Date.now());
+    await store.close();
+    expect(((await rig.json('key', 'list', owner)) as { keys: object[] }).keys[0]).to.include({ status: 'revoked' });
+  });
+
   it('refuses limits that are none', async () => {
     const { key_id: id } = await rig.json('key', 'issue', account, '--name', 'limits');
     expect(await rig.refused(1, 'key', 'limit', String(id), '--expires', '2001-01-01')).to.include('in the past');
     expect(await rig.refused(2, 'key', 'limit', String(id), '--expires', 'soon')).to.include('Give a day such as');
     expect(await rig.refused(2, 'key', 'limit', String(id), '--models', 'a,,b')).to.include('separated by commas');
     expect(await rig.refused(2, 'key', 'issue', account, '--name', 'x', '--models', '')).to.include('by commas');
+    // A new key has no limit that could be lifted.
+    expect(await rig.refused(2, 'key', 'issue', account, '--name', 'x', '--budget', 'none')).to.include('plain digits');
+    expect(await rig.refused(2, 'key', 'issue', account, '--name', 'x', '--expires', 'never')).to.include('Give a day');
     expect(await rig.refused(1, 'key', 'limit', 'key_none', '--models', 'all')).to.include('no key "key_none"');
   });
 

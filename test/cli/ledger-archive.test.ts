@@ -50,6 +50,9 @@ describe('cli ledger archive', () => {
     expect(await rig.json('wallet', 'show', wallet)).to.deep.equal(shown);
     const { archives } = (await rig.json('ledger', 'archive', 'list')) as { archives: { file: string }[] };
     expect(archives.map((archive) => archive.file)).to.deep.equal([file]);
+    const { first, last } = done as { first: string; last: string };
+    expect(Date.parse(first)).to.be.below(Date.parse(last));
+    expect(Date.parse(last)).to.be.below(Date.parse(`${day(40)}T00:00:00Z`));
     expect(await rig.text('ledger', 'archive', 'list')).to.include(file);
     expect(await rig.json('ledger', 'archive', '--before', day(40), '--to', `${file}.2`)).to.deep.equal({
       ...{ archived: false, calls: 0 },

@@ -1,7 +1,7 @@
 // The command line as a whole: help, usage errors, environments that do not work, pipes that end early.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { itLong } from '../../testkit/long.ts';
@@ -69,7 +69,7 @@ describe('cli', () => {
     const wrong: [line: RegExp, ...args: string[]][] = [
       [/which command\?/],
       [/which command\? "tollgate account --help"/, 'account'],
-      [/unknown command 'walet' \(Did you mean wallet\?\)/, 'walet', 'show'],
+      [/^tollgate: unknown command 'walet' \(Did you mean wallet\?\)/, 'walet', 'show'],
       [/unknown command 'creat' \(Did you mean create\?\)/, 'account', 'creat'],
       [/unknown option '--jsn'/, '--jsn', 'account', 'list'],
       [/'--name <name>' not specified/, 'account', 'create'],
@@ -146,6 +146,38 @@ describe('cli', () => {
     expect(await spawned('ledger', 'verify')).to.include({ ok: true });
     await spawned('catalog', 'check');
     await spawned('store', 'backup', join(rig.folder, 'whole.db'));
+  });
+
+  it('shows what an option is without being given', async () => {
+    const defaults: readonly (readonly [value: string, ...command: string[]])[] = [
+      ['50', 'charge', 'list'],
+      ['50', 'ledger', 'list'],
+      ['50', 'payment', 'list'],
+      ['24', 'key', 'rotate'],
+      ['"day"', 'usage'],
+    ];
+    for (const [value, ...command] of defaults) {
+      const help = (await rig.text(...command, '--help')).replace(/\s+/g, ' ');
+      expect(help, command.join(' ')).to.include(`default: ${value})`);
+    }
+  });
+
+  it('fails when its answer cannot be written, and says so', async () => {
+    const full = await open('/dev/full', 'w');
+    const child = spawn(process.execPath, [MAIN, 'account', 'list'], {
+      env: rig.env,
+      stdio: ['ignore', full.fd, 'pipe'],
+    });
+    let stderr = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text;
+    });
+    const [code] = await once(child, 'close');
+    await full.close();
+    expect([code, stderr]).to.deep.equal([
+      1,
+      'tollgate: the answer could not be written: ENOSPC: no space left on device, write\n',
+    ]);
   });
 
   it('does not fail when its reader is gone', async () => {

@@ -87,6 +87,32 @@ describe('cli payment', () => {
       .to.have.property('dueAt')
       .above(0);
     expect(await rig.refused(1, 'payment', 'refund', 'pay_none', '5', '--reason', 'r')).to.include('no payment');
+    // Without an id of one's own, a repeat is another refund.
+    const other = await credited();
+    for (const refunds of [1, 2]) {
+      expect((await rig.json('payment', 'refund', other, '10', '--reason', 'r')).refunds).to.have.length(refunds);
+    }
+  });
+
+  it('enters a dispute about a part, shows it, and says how much is left where something cannot be done', async () => {
+    const id = await credited();
+    const enter = (...how: string[]) => ['payment', 'dispute', id, ...how] as const;
+    for (const how of [
+      ['--open', 'CB', '--won'],
+      ['--open', 'CB', '--lost'],
+      ['--won', '--lost'],
+    ]) {
+      expect(await rig.refused(2, ...enter(...how))).to.include('cannot be used');
+    }
+    const json = await rig.json(...enter('--open', 'CB', '--amount', '300'));
+    expect(json.dispute).to.deep.equal({ dispute_id: 'CB', amount_rub: 300 });
+    expect(await rig.json(...enter('--lost'))).to.include({ refunded_rub: 300, shortfall_rub: 0 });
+    expect(await rig.text('payment', 'show', id))
+      .to.match(/^gone back +300\.00 RUB$/m)
+      .and.not.to.match(/^missing/m);
+    expect(await rig.refused(1, ...enter('--won'))).to.match(/with 700\.00 RUB left: it cannot be done\.$/m);
+    const { payments } = (await rig.json('payment', 'list', '--limit', '1')) as { payments: object[] };
+    expect(payments).to.have.length(1);
   });
 
   it('enters a dispute and its end', async () => {
@@ -120,6 +146,7 @@ describe('cli payment', () => {
       await rig.json('payment', 'dispute', id, '--open', `CB ${id}`);
       const json = await rig.json('payment', 'dispute', id, '--lost', ...how);
       expect(json).to.include({ refunded_rub: 1000, shortfall_rub: 400 });
+      expect(await rig.text('payment', 'show', id)).to.match(/^missing +400\.00 RUB$/m);
       expect((await rig.json('wallet', 'show', account)).status).to.equal(status);
     }
   });

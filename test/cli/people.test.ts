@@ -50,6 +50,9 @@ describe('cli people', () => {
     expect((await bob.get(`/account?account=${other}`)).status).to.equal(200);
     expect((await bob.get(`/account?account=${account}`)).status).to.equal(200);
     expect((await bob.get('/admin')).status).to.equal(404);
+    // An owner is no operator, and does not become one.
+    expect(await rig.refused(1, 'operator', 'reset', 'bob@example.com')).to.include('There is no operator');
+    expect(await rig.refused(1, 'operator', 'create', 'bob@example.com')).to.include('is already in use');
   });
 
   it('refuses what is no address, and no account', async () => {

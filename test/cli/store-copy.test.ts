@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { journalPages } from '../../lib/store/journal.ts';
 import { openStore } from '../../lib/store/open.ts';
@@ -88,7 +89,9 @@ describe('cli store copy', () => {
     expect((await read(target)).equals(PNG)).to.equal(true);
     const named = join(folder, 'named');
     expect(await copied(target, at('third.db'), '--to-media', named)).to.include({ media: 1, media_folder: named });
-    expect(await copied(at('third.db'), at('fourth.db'))).to.include({ media: 0 });
+    expect(await copied(at('third.db'), at('fourth.db')))
+      .to.include({ media: 0 })
+      .and.not.to.have.property('media_folder');
     const flags = ['--from-media', named, '--to-media', dataFolder];
     expect(await copied(at('third.db'), at('fifth.db'), ...flags)).to.include({ media: 1 });
     expect((await read(at('fifth.db'), dataFolder)).equals(PNG)).to.equal(true);
@@ -134,6 +137,20 @@ describe('cli store copy', () => {
     });
     expect(await rig.refused(1, 'store', 'copy', changing, target)).to.include('does not match the source');
   }).timeout(60_000);
+
+  it('refuses a source that does not add up, before anything is copied', async () => {
+    const [damaged, target] = ['damaged', 'undamaged'].map((name) => join(rig.folder, `${name}.db`)) as [
+      string,
+      string,
+    ];
+    const wallet = await using(`sqlite:${damaged}`, (store) => newWallet(store));
+    const db = new DatabaseSync(damaged, { timeout: 5000 });
+    db.prepare('UPDATE wallets SET avail = avail + 1, adjusted = adjusted + 1 WHERE id = ?').run(wallet);
+    db.close();
+    const line = await rig.refused(1, 'store', 'copy', `sqlite:${damaged}`, `sqlite:${target}`);
+    expect(line).to.include(`The source does not add up: wallet ${wallet}, avail`);
+    expect(await using(`sqlite:${target}`, (store) => store.accounts.list(), { unfinished: true })).to.deep.equal([]);
+  });
 
   it('needs two URLs of stores, and repeats no secret', async () => {
     expect(await rig.refused(2, 'store', 'copy', source)).to.include('to');

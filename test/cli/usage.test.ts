@@ -57,6 +57,18 @@ describe('cli usage', () => {
     expect([second?.key_id, second?.key_name, second?.calls]).to.deep.equal(['key_test', '', 2]);
   });
 
+  it('adds up every call of a wallet that no gateway has counted for long', async () => {
+    const busy = String((await rig.json('account', 'create', '--name', 'busy')).account_id);
+    await rig.json('wallet', 'topup', busy, '1000', '--payment-id', 'busy');
+    const store = await openStore(rig.databaseUrl, { here: true });
+    for (let batch = 0; batch < 10; batch += 1) {
+      const ids = Array.from({ length: 25 }, (_, at) => `busy_${batch}_${at}`);
+      await apply(store, ...ids.flatMap((id) => [reserveOf(busy, id), settleOf(busy, id, 1_000_000n)]));
+    }
+    await store.close();
+    expect((await rig.json('usage', busy)).total).to.include({ calls: 250, charged_rub: 250 });
+  });
+
   it('takes the filters of charge list, the end not included', async () => {
     const calls = async (...filter: string[]) =>
       ((await rig.json('usage', account, ...filter)).total as { calls: number }).calls;

@@ -1,0 +1,44 @@
+// What commands print, by itself: aligned text, and values that a spreadsheet takes as they are.
+import { expect } from 'chai';
+import { formatCsv, formatPairs, formatTable } from '../../lib/cli/output.ts';
+
+describe('cli output', () => {
+  it('quotes values of CSV that need it, and defuses those that would be a formula', () => {
+    const cells: Readonly<Record<string, string>> = {
+      plain: 'plain',
+      'a,b': '"a,b"',
+      'a"b': '"a""b"',
+      'a\nb': '"a\nb"',
+      'a\rb': '"a\rb"',
+      '=1+1': "'=1+1",
+      '+1': "'+1",
+      '-1': "'-1",
+      '@x': "'@x",
+      '\tx': "'\tx",
+      '\r=x': '"\'\r=x"',
+      'a=1': 'a=1',
+      '': '',
+    };
+    for (const [cell, written] of Object.entries(cells)) {
+      expect(formatCsv(['head', 'last'], [[cell, '7']]), cell).to.equal(`head,last\n${written},7\n`);
+    }
+  });
+
+  it('aligns pairs, and columns to the side that their head says', () => {
+    expect(
+      formatPairs([
+        ['a', '1'],
+        ['longer', '2'],
+      ]),
+    ).to.equal('a       1\nlonger  2');
+    expect(
+      formatTable(
+        ['id', ' rub', 'note'],
+        [
+          ['1', '9.50', ''],
+          ['100', '1000.00', 'x'],
+        ],
+      ),
+    ).to.equal(['id       rub  note', '1       9.50', '100  1000.00  x'].join('\n'));
+  });
+});
