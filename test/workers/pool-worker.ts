@@ -15,4 +15,4 @@ process.on('message', ({ kind }: ToWorker) => {
 const told = { terms: JSON.parse(process.env[WORKER_VARIABLE] ?? ''), flags: process.execArgv };
 if (mode === 'waits') process.on('SIGTERM', () => process.exit(0));
 else process.send?.({ kind: 'ready', told });
-process.send?.({ kind: 'hits', id: process.pid, hits: [] });
+process.send?.({ kind: 'hits', id: process.pid, hits: [['generate', 5, 'key_1']] });
