@@ -241,6 +241,9 @@ describe('a start with workers', () => {
     await until(() => service.stdout().includes('There is no operator yet'));
     expect(new Set(service.stdout().match(/tg-sk-[0-9A-Za-z]{49}/g))).to.have.property('size', 1);
     expect(service.stdout().match(/setup\?token=/g)).to.have.length(2);
+    // Of the port that was found, where none was asked for.
+    const links = service.stdout().match(/\S+(?=\/setup\?token=)/g);
+    expect(links).to.deep.equal([service.url, service.url]);
     const books = await openBooks(home);
     expect(await books.store.accounts.list()).to.have.length(1);
     await books.close();
