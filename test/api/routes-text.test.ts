@@ -63,6 +63,7 @@ describe('the text endpoints', () => {
     const catalog = build(CATALOG);
     const services = {
       ...{ store: opened.store, holders, limiter: { hit: () => ({ allowed: true, retryAfterS: 1 }) }, calls, budget },
+      cooldown: { waitOf: () => 0 },
       ...{
         parser,
         solvent: createSolvent(),
