@@ -36,20 +36,23 @@ describe('chores', () => {
     steps = [];
     const more = [{ start: () => steps.push('start'), stop: () => steps.push('stop') }];
     chores = createChores({ store: opened.store, log, metrics, more });
-    mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
   });
   afterEach(async () => {
-    mock.timers.reset();
     chores.stop();
     await log.written();
     await opened.close();
   });
 
-  /** Starts them and lets so much time pass at once; what they do then goes on by itself. */
-  function pass(ms: number): void {
-    chores.start();
-    mock.timers.tick(ms);
-    mock.timers.reset();
+  /** Starts them and lets so much time pass at once, for them alone; what they do then goes on by itself. */
+  function pass(ms: number, onStarted: () => void = () => undefined): void {
+    mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+    try {
+      chores.start();
+      onStarted();
+      mock.timers.tick(ms);
+    } finally {
+      mock.timers.reset();
+    }
   }
 
   async function logged(): Promise<readonly Record<string, unknown>[]> {
@@ -136,15 +139,12 @@ describe('chores', () => {
         return call();
       });
     }
-    chores.start();
-    chores.stop();
-    mock.timers.tick(2 * HOUR_MS);
+    pass(2 * HOUR_MS, () => chores.stop());
     expect(calls).to.deep.equal([]);
     expect(steps).to.deep.equal(['start', 'stop']);
   });
 
   it('sum up the usage of wallets left behind where they are told to, and log a failure', async () => {
-    mock.timers.reset();
     const wallet = await opened.wallet();
     await openUsage(opened.store, log, { sweeps: false }).fold();
     expect(await opened.real.usage.cursor(wallet)).to.equal(0);
