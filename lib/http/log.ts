@@ -1,4 +1,5 @@
 // The log: buffered JSON lines by pino, with every secret scrubbed from the finished text, wherever it appears.
+import { openSync } from 'node:fs';
 import { type Logger, pino, stdTimeFunctions } from 'pino';
 
 export interface Log extends Logger {
@@ -37,7 +38,8 @@ const WAITING_BYTES_MAX = 4 * 1024 * 1024;
 
 export function createLog({ level, keyPrefix, destination = 1, isShared = false }: LogOptions): Log {
   const output = pino.destination({
-    dest: destination,
+    // Opened later, it would fail where nothing has been logged yet when the log is to be written.
+    dest: typeof destination === 'string' ? openSync(destination, 'a') : destination,
     sync: false,
     ...(isShared
       ? { minLength: WHOLE_BYTES - 1, maxWrite: WHOLE_BYTES }

@@ -30,6 +30,13 @@ describe('log', () => {
     log = createLog({ level: 'info', keyPrefix: 'tg-', destination: file, ...options });
   }
 
+  it('is written at once where nothing has been logged yet, and goes on', async () => {
+    await log.written();
+    log.info('the first line');
+    await log.written();
+    expect(readFileSync(file, 'utf8')).to.contain('the first line');
+  });
+
   it('writes errors as the page on operations says to look for them', async () => {
     const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
     const [, pattern = ''] = /the log\s+for `([^`]+)`/.exec(page) ?? [];
