@@ -1,4 +1,5 @@
 // The payments service against a bank: what is credited, once, and what is not.
+import { mock } from 'node:test';
 import { expect } from 'chai';
 import type { Payment } from '../../lib/money/payment-rules.ts';
 import { decideReview } from '../../lib/payments/operator.ts';
@@ -22,6 +23,41 @@ function suite(kind: StoreKind): void {
   });
   const refOf = (payment: Payment) => stage.refOf(payment);
   const credited = (rub?: number) => stage.credited(service, rub);
+
+  it('remove notices that are half a year old, every six hours', async () => {
+    const { payments } = stage.store;
+    const keptMs = 180 * 24 * HOUR_MS;
+    const add = (id: string, ageMs: number) =>
+      payments.addNotice({
+        ...{ id, provider: 'till', at: Date.now() - ageMs, address: '127.0.0.1' },
+        ...{ headers: '{}', body: '{}', verdict: 'done', detail: '' },
+      });
+    await add('old', keptMs + HOUR_MS);
+    await add('young', keptMs - HOUR_MS);
+    const left = async () => (await payments.notices({ limit: 10 })).map(({ id }) => id);
+    let cleaned = 0;
+    const clean = service.store.payments.cleanNotices;
+    Object.assign(service.store.payments, {
+      cleanNotices(before: number) {
+        cleaned += 1;
+        return clean(before);
+      },
+    });
+    // For a moment only, in which nothing else of the process runs.
+    mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+    try {
+      service.payments.start();
+      mock.timers.tick(6 * HOUR_MS - 1);
+      expect(cleaned).to.equal(0);
+      mock.timers.tick(1);
+      expect(cleaned).to.equal(1);
+    } finally {
+      mock.timers.reset();
+      Object.assign(service.store.payments, { cleanNotices: clean });
+    }
+    await until(async () => (await left()).length === 1);
+    expect(await left()).to.deep.equal(['young']);
+  });
 
   describe('an order', () => {
     it('has a link, and is credited when its payer comes back', async () => {
