@@ -6,21 +6,22 @@ export interface Cooldown {
   /** How long a request of this key has to wait before anything is done for it, in ms. */
   waitOf(key: string): number;
   /** Takes note of how a request ended. */
-  past(request: Pick<PastRequest, 'status' | 'notes'>): void;
+  past(request: Pick<PastRequest, 'status' | 'bytes' | 'notes'>): void;
 }
 
-/** Refusals in a row, without a paid call between; no client that works gets there. */
+/** Refusals in a row, without a paid call between, each MiB of their bodies one more; no client that works gets there. */
 export const REFUSALS_MAX = 100;
-/** From then on a request of the key starts so often. */
+/** From then on a request of the key starts so often, and so much later for each MiB that was refused. */
 export const EVERY_MS = 200;
 /** A client that waits longer would give up. */
-export const WAIT_MAX_MS = 5000;
+export const WAIT_MAX_MS = 20_000;
 /** Somebody else is there if a call of theirs began so recently. */
 export const OTHERS_MS = 2000;
 /** After such a pause refusals are counted anew. */
 export const FORGOTTEN_MS = 60_000;
 /** Beyond that all are forgotten: it is only about who comes often. */
 const KEYS_MAX = 1000;
+const MIB = 1024 * 1024;
 
 interface Row {
   refusals: number;
@@ -63,7 +64,7 @@ export function createCooldown(now: () => number = () => performance.now()): Coo
       row.startsAt = Math.min(Math.max(row.startsAt, at) + EVERY_MS, at + WAIT_MAX_MS);
       return row.startsAt - at;
     },
-    past({ status, notes }) {
+    past({ status, bytes, notes }) {
       const { key, charged_micro: charged } = notes;
       if (typeof key !== 'string') return;
       if (charged !== undefined) {
@@ -73,7 +74,8 @@ export function createCooldown(now: () => number = () => performance.now()): Coo
         const at = now();
         const row = rows.get(key);
         const before = row && at - row.at < FORGOTTEN_MS ? row : { refusals: 0, startsAt: 0 };
-        rows.set(key, { refusals: before.refusals + 1, at, startsAt: before.startsAt });
+        const startsAt = Math.max(before.startsAt, at) + (bytes / MIB) * EVERY_MS;
+        rows.set(key, { refusals: before.refusals + 1 + bytes / MIB, at, startsAt });
       }
     },
   };

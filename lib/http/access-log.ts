@@ -14,6 +14,8 @@ export interface PastRequest {
   readonly ms: number;
   /** The connection was lost before the reply was complete. */
   readonly aborted: boolean;
+  /** What arrived on its connection after its head, until its end. */
+  readonly bytes: number;
   readonly notes: Notes;
 }
 
@@ -31,15 +33,18 @@ export function logRequest(
 ): void {
   const state = stateOf(request);
   const { id, notes, startedAt } = state;
-  const response = request.raw.res;
+  const { req, res: response } = request.raw;
+  const { socket } = req;
+  const bytesBefore = socket.bytesRead;
   const onClose = () => {
     const { method } = request;
     const path = request.path.slice(0, PATH_CHARACTERS_MAX).replace(SECRET_NAME, '$1…');
     const status = response.headersSent ? response.statusCode : 0;
     const ms = Math.round(performance.now() - startedAt);
     const aborted = !response.writableFinished;
+    const bytes = socket.bytesRead - bytesBefore;
     const write = () => {
-      onPast?.({ method, route: request.route.path, status, ms, aborted, notes });
+      onPast?.({ method, route: request.route.path, status, ms, aborted, bytes, notes });
       const line = { request_id: id, method, path, status, ms, aborted, ...notes };
       if (notes.err !== undefined) log.error(line, 'request');
       else log.line(line, 'request');

@@ -6,13 +6,15 @@ import { expect } from 'chai';
 import { type Accounts, createAccounts } from '../../lib/accounts/accounts.ts';
 import type { Holders } from '../../lib/accounts/holders.ts';
 import { type AuthOptions, confirmHolder, holderOf, registerAuth } from '../../lib/api/auth.ts';
-import { EVERY_MS, REFUSALS_MAX } from '../../lib/api/cooldown.ts';
+import { EVERY_MS, REFUSALS_MAX, WAIT_MAX_MS } from '../../lib/api/cooldown.ts';
 import type { Limiter } from '../../lib/api/limiter.ts';
 import { stateOf } from '../../lib/http/context.ts';
 import { type KeyLimits, NO_LIMITS } from '../../lib/money/key-limits.ts';
 import type { KeyHolder } from '../../lib/store/ports/keys.ts';
 import { MESSAGES, open, send, until } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
+
+const MIB = 1024 * 1024;
 
 const KEY_MS = 120;
 const LIMIT_MS = 80;
@@ -213,6 +215,21 @@ describe('authentication', () => {
     expect(performance.now() - from).to.be.at.least(EVERY_MS * SEEN);
     await until(() => waited(bad.keyId) === 1);
     expect(waited(good.keyId)).to.equal(0);
+  });
+
+  it('lets a key wait after a few long bodies in vain, as long as they were', async () => {
+    const [bad, good] = [await gateway.account(), await gateway.account()];
+    const url = `${gateway.url}${MESSAGES}`;
+    const ask = (key: string, bytes = 0) => send(url, { key, body: { model: 'none', text: 'x'.repeat(bytes) } });
+    for (const mib of [45, 45, 9]) expect((await ask(bad.key, mib * MIB)).status).to.equal(400);
+    const waits = () => logged().flatMap(({ key, cooldown_ms: ms }) => (key === bad.keyId && ms > 0 ? [ms] : []));
+    await until(() => logged().filter(({ key }) => key === bad.keyId).length === 3);
+    expect(waits()).to.deep.equal([]);
+    await ask(good.key);
+    const waiting = open(url, { key: bad.key, body: { model: 'none' } }).on('error', () => undefined);
+    setTimeout(() => waiting.destroy(), 300);
+    await until(() => waits().length === 1);
+    expect(waits()[0]).to.be.within(45 * EVERY_MS, WAIT_MAX_MS);
   });
 
   it('takes a key after any number of spaces, in either header', async () => {

@@ -9,6 +9,8 @@ import {
   WAIT_MAX_MS,
 } from '../../lib/api/cooldown.ts';
 
+const MIB = 1024 * 1024;
+
 describe('cooldown', () => {
   let now: number;
   let cooldown: ReturnType<typeof createCooldown>;
@@ -17,7 +19,8 @@ describe('cooldown', () => {
     cooldown = createCooldown(() => now);
   });
 
-  const past = (key: string, status: number, notes: object = {}) => cooldown.past({ status, notes: { key, ...notes } });
+  const past = (key: string, status: number, notes: object = {}, bytes = 0) =>
+    cooldown.past({ status, bytes, notes: { key, ...notes } });
   const refuse = (key: string, times: number) => {
     for (let time = 0; time < times; time += 1) past(key, 400);
   };
@@ -49,7 +52,7 @@ describe('cooldown', () => {
   }
 
   it('counts only requests with a key', () => {
-    for (let time = 0; time <= REFUSALS_MAX; time += 1) cooldown.past({ status: 401, notes: {} });
+    for (let time = 0; time <= REFUSALS_MAX; time += 1) cooldown.past({ status: 401, bytes: 0, notes: {} });
     cooldown.waitOf('good');
     expect(cooldown.waitOf('undefined')).to.equal(0);
   });
@@ -74,10 +77,10 @@ describe('cooldown', () => {
     expect(cooldown.waitOf('bad')).to.equal(EVERY_MS);
   });
 
-  it('lets one request of the key start after the other, of which none waits longer than five seconds', () => {
+  it('lets one request of the key start after the other, of which none waits longer than twenty seconds', () => {
     refuse('bad', REFUSALS_MAX);
     cooldown.waitOf('good');
-    const waits = Array.from({ length: 30 }, () => cooldown.waitOf('bad'));
+    const waits = Array.from({ length: 120 }, () => cooldown.waitOf('bad'));
     expect(waits).to.deep.equal(waits.map((_, at) => Math.min((at + 1) * EVERY_MS, WAIT_MAX_MS)));
     // What came more often than that is not made up for.
     now += 1000;
@@ -86,6 +89,36 @@ describe('cooldown', () => {
     now += WAIT_MAX_MS + 10_000;
     cooldown.waitOf('good');
     expect([cooldown.waitOf('bad'), cooldown.waitOf('bad')]).to.deep.equal([EVERY_MS, 2 * EVERY_MS]);
+  });
+
+  it('counts a refusal once more for each MiB of its body', () => {
+    past('bad', 400, {}, 40 * MIB);
+    past('bad', 413, {}, 49.5 * MIB);
+    refuse('bad', 8);
+    cooldown.waitOf('good');
+    expect(cooldown.waitOf('bad')).to.equal(0);
+    past('bad', 400, {}, 0);
+    cooldown.waitOf('good');
+    expect(cooldown.waitOf('bad')).to.be.above(0);
+  });
+
+  it('starts the next one later by as much for each MiB that was refused', () => {
+    refuse('bad', REFUSALS_MAX);
+    now += WAIT_MAX_MS;
+    past('bad', 400, {}, 10 * MIB);
+    cooldown.waitOf('good');
+    expect(cooldown.waitOf('bad')).to.equal(11 * EVERY_MS);
+    past('bad', 400, {}, 0.5 * MIB);
+    expect(cooldown.waitOf('bad')).to.equal(12.5 * EVERY_MS);
+    past('bad', 400, {}, 48 * MIB);
+    past('bad', 400, {}, 48 * MIB);
+    past('bad', 400, {}, 48 * MIB);
+    expect(cooldown.waitOf('bad')).to.equal(WAIT_MAX_MS);
+    // A paid call is not a refusal, however long.
+    past('bad', 200, { charged_micro: '1' }, 48 * MIB);
+    refuse('bad', REFUSALS_MAX);
+    cooldown.waitOf('good');
+    expect(cooldown.waitOf('bad')).to.equal(EVERY_MS);
   });
 
   it('goes on in order while further requests are refused', () => {

@@ -37,23 +37,25 @@ describe('access log', () => {
       ...{ headersSent: false, statusCode: 200, writableFinished: false },
       ...reply,
     });
+    const socket = { bytesRead: 700 };
     const opened = openState();
     const state = { ...opened, startedAt: opened.startedAt - ageMs };
     Object.assign(state.notes, notes);
     const request = {
       app: { tollgate: state },
-      raw: { res: response },
+      raw: { req: { socket }, res: response },
       method: 'post',
       path,
       route: { path: '/{p*}' },
     };
     logRequest(request as unknown as Request, log as never, (past) => pasts.push(past));
-    return { state, close: () => response.emit('close') };
+    return { state, socket, close: () => response.emit('close') };
   }
 
   it('has the id, the times and what was noted, and is one line', () => {
-    const { state, close } = open(COMPLETE, { notes: { model: 'model-a' }, ageMs: 20 });
+    const { state, socket, close } = open(COMPLETE, { notes: { model: 'model-a' }, ageMs: 20 });
     expect([lines, pasts]).to.deep.equal([[], []]);
+    socket.bytesRead += 1234;
     close();
     const [{ level, message, line } = { level: '', message: '', line: {} }] = lines;
     const { ms, ...rest } = line;
@@ -64,7 +66,7 @@ describe('access log', () => {
     expect(ms).to.be.a('number').within(20, 5000);
     expect(Number.isInteger(ms)).to.equal(true);
     expect(pasts).to.deep.equal([
-      { method: 'post', route: '/{p*}', status: 201, ms, aborted: false, notes: state.notes },
+      { method: 'post', route: '/{p*}', status: 201, ms, aborted: false, bytes: 1234, notes: state.notes },
     ]);
   });
 

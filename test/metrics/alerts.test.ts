@@ -86,7 +86,7 @@ describe('alerts', () => {
     const store = metrics.watchStore({ ledger: { apply: () => Promise.reject(new Error('full')) } } as never);
     const before = await scraped();
     for (const route of [MESSAGES, CHAT]) {
-      const past = { method: 'post', route, ms: 1, aborted: false };
+      const past = { method: 'post', route, ms: 1, aborted: false, bytes: 0 };
       const model = { model: 'model-a' };
       metrics.onPast({ ...past, status: 200, notes: { ...model, first_ms: 1, doubt: 'none came' } });
       metrics.onPast({ ...past, status: 500, notes: { ...model, fault: 'internal' } });
