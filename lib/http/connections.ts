@@ -10,28 +10,35 @@ import { createTurns, type Turns } from './turns.ts';
 
 export interface ConnectionLimits {
   /**
-   * Maximum connections; beyond that, one that never sent a request is closed, else the longest idle one, else the new
-   * one.
+   * A connection takes a place, and one more from its first byte on, for its upstream's. Beyond that, one that never
+   * sent a request is closed, else the longest idle one, else the new one.
    */
-  readonly connectionsMax: number;
+  readonly placesMax: number;
   /** A client that reads nothing of a reply for this long is gone. */
   readonly stallMs: number;
+  /** For how long an upstream connection outlives its call. */
+  readonly upstreamsKeptMs?: number;
 }
 
-/** Descriptors for the store, the log, the catalog and whatever else a process opens. */
+/** Descriptors for the store, the log, pictures that are fetched and whatever else a process opens. */
 const KEPT_DESCRIPTORS = 64;
-const CONNECTIONS_MIN = 16;
+const KEPT_SHARE = 1 / 8;
+const PLACES_MIN = 32;
 /** Each costs memory too. */
-const CONNECTIONS_MAX = 10_000;
+const PLACES_MAX = 20_000;
+/** Upstream connections are kept for 4 s after their last call. */
+const UPSTREAMS_KEPT_MS = 5000;
+/** Making a socket takes up to a quarter of a millisecond at first. */
+export const SERVED_PER_TURN = 8;
 /** How many checks for stalls per stall timeout. */
 const STALL_STEPS = 8;
 /** Our own listeners on a socket, besides one per call. */
 const LISTENERS = 16;
 
-/** So many that each can have an upstream connection and the rest of the process what it needs. */
-export function connectionsFor(descriptors: number): number {
-  const shared = Math.floor((descriptors - KEPT_DESCRIPTORS) / 2);
-  return Math.min(CONNECTIONS_MAX, Math.max(CONNECTIONS_MIN, shared));
+/** So many that the rest of the process has what it needs. */
+export function placesFor(descriptors: number): number {
+  const places = Math.min(descriptors - KEPT_DESCRIPTORS, Math.floor(descriptors * (1 - KEPT_SHARE)));
+  return Math.min(PLACES_MAX, Math.max(PLACES_MIN, places));
 }
 
 /** The process's limit of open files and sockets. */
@@ -67,18 +74,12 @@ export interface Connections {
 }
 
 /** Watches the connections of a listener that handles `checkContinue` like `request`, as hapi's does. */
-export function watchConnections(listener: Server, { connectionsMax, stallMs }: ConnectionLimits): Connections {
-  const crowd: Crowd = { all: new Set(), silent: new Set(), idle: new Set(), served: new Map(), turns: createTurns() };
+export function watchConnections(listener: Server, limits: ConnectionLimits): Connections {
+  const { stallMs } = limits;
+  const crowd = new Crowd(limits);
   const { all, silent, idle, served } = crowd;
-
-  function dropIdle(): boolean {
-    const [longest] = silent.size > 0 ? silent : idle;
-    longest?.drop();
-    return longest !== undefined;
-  }
-
   delaySockets(listener, (newcomer) => {
-    if (all.size >= connectionsMax && !dropIdle()) return undefined;
+    if (crowd.placesLeft() < 1 && !crowd.dropIdle()) return undefined;
     return new Connection(crowd, newcomer);
   });
   listener.on('connection', (socket) => {
@@ -112,23 +113,98 @@ export function watchConnections(listener: Server, { connectionsMax, stallMs }: 
   listener.once('close', () => clearInterval(looking));
   return {
     closeNewcomers() {
-      for (const connection of all) if (connection.isNewcomer()) connection.drop();
+      for (const connection of all) if (crowd.isSilent(connection)) connection.drop();
     },
     count: () => all.size,
     sockets: () => [...served.keys()],
   };
 }
 
-interface Crowd {
-  readonly all: Set<Connection>;
+class Crowd {
+  readonly all = new Set<Connection>();
   /** Connections without a request, longest first: those that never sent one, and idle ones. */
-  readonly silent: Set<Connection>;
-  readonly idle: Set<Connection>;
+  readonly silent = new Set<Connection>();
+  readonly idle = new Set<Connection>();
   /** Those that have sent a byte. */
-  readonly served: Map<Socket, Connection>;
-  readonly turns: Turns;
+  readonly served = new Map<Socket, Connection>();
+  readonly turns: Turns = createTurns();
   /** Whose socket is being made. */
-  beginning?: Connection | undefined;
+  beginning: Connection | undefined;
+  /** What newcomers have sent whose turn is yet to come. */
+  readonly #arrived = new Map<Connection, Buffer>();
+  #servedInTurn = 0;
+  readonly #placesMax: number;
+  readonly #mostServed: (count: number) => number;
+
+  constructor({ placesMax, upstreamsKeptMs = UPSTREAMS_KEPT_MS }: ConnectionLimits) {
+    this.#placesMax = placesMax;
+    this.#mostServed = createPeak(upstreamsKeptMs);
+  }
+
+  /** Upstream connections outlive their calls, so places for them are kept for a while. */
+  placesLeft(): number {
+    return this.#placesMax - this.all.size - this.#mostServed(this.served.size);
+  }
+
+  /** Serves a newcomer whose first bytes are there, in this turn or a later one: of a crowd a few per turn. */
+  serve(connection: Connection, bytes: Buffer): void {
+    if (this.#servedInTurn === 0) setImmediate(this.#serveMore);
+    if (this.#servedInTurn < SERVED_PER_TURN) {
+      this.#servedInTurn += 1;
+      connection.serve(bytes);
+    } else {
+      this.#arrived.set(connection, bytes);
+    }
+  }
+
+  readonly #serveMore = (): void => {
+    this.#servedInTurn = 0;
+    for (const [connection, bytes] of this.#arrived) {
+      if (this.#servedInTurn === SERVED_PER_TURN) break;
+      this.#servedInTurn += 1;
+      this.#arrived.delete(connection);
+      connection.serve(bytes);
+    }
+    if (this.#servedInTurn > 0) setImmediate(this.#serveMore);
+  };
+
+  /** It has sent nothing yet. */
+  isSilent(connection: Connection): boolean {
+    return connection.isNewcomer() && !this.#arrived.has(connection);
+  }
+
+  forget(connection: Connection, socket: Socket | undefined): void {
+    for (const connections of [this.all, this.silent, this.idle, this.#arrived]) connections.delete(connection);
+    if (!socket) return;
+    this.#mostServed(this.served.size);
+    this.served.delete(socket);
+  }
+
+  /** Closes the one of least use, except this one; false if all others are in use. */
+  dropIdle(but?: Connection): boolean {
+    for (const connections of [this.silent, this.idle]) {
+      for (const connection of connections) {
+        if (connection === but) continue;
+        connection.drop();
+        return true;
+      }
+    }
+    return false;
+  }
+}
+
+/**
+ * The greatest number of the last `ms` at least, and of the last `2 * ms` at most, if it is given after each rise and
+ * before each fall.
+ */
+export function createPeak(ms: number, now: () => number = () => performance.now()): (count: number) => number {
+  let [since, before, latest] = [now(), 0, 0];
+  return (count) => {
+    const agoMs = now() - since;
+    if (agoMs >= ms) [since, before, latest] = [now(), agoMs < 2 * ms ? latest : 0, 0];
+    latest = Math.max(latest, count);
+    return Math.max(before, latest);
+  };
 }
 
 /** A class, because there may be thousands a second: see `SocketFeed`. */
@@ -155,6 +231,10 @@ class Connection implements Arrival {
   }
 
   onBytes(bytes: Buffer): void {
+    this.#crowd.serve(this, bytes);
+  }
+
+  serve(bytes: Buffer): void {
     const crowd = this.#crowd;
     crowd.beginning = this;
     this.#newcomer?.serve();
@@ -172,6 +252,7 @@ class Connection implements Arrival {
     served.set(socket, this);
     socket.on('close', () => this.#forget()).setMaxListeners(LISTENERS + UNANSWERED_MAX);
     this.feed = createFeed(socket, turns);
+    if (this.#crowd.placesLeft() < 0 && !this.#crowd.dropIdle(this)) this.drop();
   }
 
   /** Whether the client has read nothing of what waits for it for so long. */
@@ -192,10 +273,6 @@ class Connection implements Arrival {
   }
 
   #forget(): void {
-    const { all, silent, idle, served } = this.#crowd;
-    all.delete(this);
-    silent.delete(this);
-    idle.delete(this);
-    if (this.#socket) served.delete(this.#socket);
+    this.#crowd.forget(this, this.#socket);
   }
 }

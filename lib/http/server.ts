@@ -6,7 +6,7 @@ import { type Fault, fault } from '../faults.ts';
 import { OperatorError } from '../operator-error.ts';
 import { createServer as createListener, STATUS_CODES } from '../platform/node-http.ts';
 import { stopListening } from '../platform/stop-listening.ts';
-import { type Connections, connectionsFor, readDescriptorLimit, watchConnections } from './connections.ts';
+import { type Connections, placesFor, readDescriptorLimit, watchConnections } from './connections.ts';
 import { openState } from './context.ts';
 import type { FaceAt } from './face.ts';
 import { destroyLater } from './linger.ts';
@@ -19,8 +19,8 @@ export interface HttpOptions {
   readonly headersTimeoutMs?: number | undefined;
   /** A client that reads nothing of a reply for this long is gone. */
   readonly stallMs?: number;
-  /** Defaults to what the descriptor limit allows. */
-  readonly connectionsMax?: number;
+  /** For connections; defaults to what the descriptor limit allows. */
+  readonly placesMax?: number;
   /** Called for input that was not an HTTP request, which nothing else logs. */
   readonly onBadHttp?: (refusal: BadHttp) => void;
   /** How requests without a route, and input that is not HTTP, are answered. */
@@ -54,7 +54,7 @@ const BUFFERED_BYTES = 16 * 1024;
 
 export function createHttp(options: HttpOptions): Http {
   const { host, port, headersTimeoutMs = HEADERS_TIMEOUT_MS, stallMs = STALL_MS, onBadHttp, faceAt } = options;
-  const { connectionsMax = connectionsFor(readDescriptorLimit()), sharesPort = false } = options;
+  const { placesMax = placesFor(readDescriptorLimit()), sharesPort = false } = options;
   const listener = createListener({
     headersTimeout: headersTimeoutMs,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -66,7 +66,7 @@ export function createHttp(options: HttpOptions): Http {
     // Node's own answer has neither an id nor an envelope: `onRequest` refuses it.
     requireHostHeader: false,
   });
-  const connections = watchConnections(listener, { connectionsMax, stallMs });
+  const connections = watchConnections(listener, { placesMax, stallMs });
   const server = Hapi.server({
     listener,
     // It would check the address with an expression that takes a thirtieth of a start to compile.

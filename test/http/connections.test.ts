@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type Connections, connectionsFor, readDescriptorLimit, watchConnections } from '../../lib/http/connections.ts';
+import { type Connections, SERVED_PER_TURN, watchConnections } from '../../lib/http/connections.ts';
 import { until } from '../../testkit/client.ts';
 
 const GET = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n';
@@ -14,7 +14,7 @@ describe('connections', () => {
   let sockets: Socket[];
   let answer: boolean;
 
-  async function start(limits: { connectionsMax: number; stallMs: number }, headersTimeout = 60_000): Promise<void> {
+  async function start(limits: Parameters<typeof watchConnections>[1], headersTimeout = 60_000): Promise<void> {
     sockets = [];
     answer = true;
     server = createServer((_request, response) => {
@@ -30,9 +30,14 @@ describe('connections', () => {
     server.close();
   });
 
-  async function open(): Promise<Socket> {
+  function dial(): Socket {
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => undefined);
     sockets.push(socket);
+    return socket;
+  }
+
+  async function open(): Promise<Socket> {
+    const socket = dial();
     await new Promise((resolve) => socket.once('connect', resolve));
     // Until the server has seen it too.
     await sleep(10);
@@ -54,7 +59,7 @@ describe('connections', () => {
   }
 
   it('beyond as many as there may be cost the one its place that is silent for longest', async () => {
-    await start({ connectionsMax: 3, stallMs: 10_000 });
+    await start({ placesMax: 5, stallMs: 10_000 });
     const [first, second, third] = [await open(), await open(), await open()];
     await reply(first);
     await reply(await open());
@@ -63,14 +68,17 @@ describe('connections', () => {
   });
 
   it('cost one that never asked for anything its place before any that did', async () => {
-    await start({ connectionsMax: 3, stallMs: 10_000 });
+    await start({ placesMax: 6, stallMs: 10_000 });
     const asked = await open();
     await reply(asked);
     const silent = [await open(), await open()];
     for (const socket of silent) socket.resume();
     await reply(await open());
+    expect(silent.map(({ closed }) => closed)).to.deep.equal([false, false]);
+    const next = await open();
     await until(() => silent[0]?.closed === true);
-    await reply(await open());
+    expect(silent[1]?.closed).to.equal(false);
+    await reply(next);
     await until(() => silent[1]?.closed === true);
     expect(asked.closed).to.equal(false);
     await reply(await open());
@@ -78,7 +86,7 @@ describe('connections', () => {
   });
 
   it('that wait for an answer are left alone: the new one goes', async () => {
-    await start({ connectionsMax: 2, stallMs: 10_000 });
+    await start({ placesMax: 4, stallMs: 10_000 });
     answer = false;
     const busy = [await open(), await open()];
     for (const socket of busy) socket.write(GET);
@@ -91,8 +99,73 @@ describe('connections', () => {
     await reply(await open());
   });
 
+  it('take a second place with their first byte, for which an idle one goes', async () => {
+    await start({ placesMax: 3, stallMs: 10_000 });
+    const asked = await open();
+    await reply(asked);
+    const next = await open();
+    await sleep(20);
+    expect(asked.closed).to.equal(false);
+    await reply(next);
+    await until(() => asked.closed);
+    expect([next.closed, connections.count()]).to.deep.equal([false, 1]);
+  });
+
+  it('find no second place where all others are in use: they are closed', async () => {
+    await start({ placesMax: 3, stallMs: 10_000 });
+    answer = false;
+    const busy = await open();
+    busy.write(GET);
+    await sleep(20);
+    const next = await open();
+    next.resume();
+    expect(connections.count()).to.equal(2);
+    next.write(GET);
+    await until(() => next.closed);
+    expect([busy.closed, connections.count()]).to.deep.equal([false, 1]);
+  });
+
+  it('leave the places of their upstreams taken for a while', async () => {
+    await start({ placesMax: 6, stallMs: 10_000 });
+    for (let time = 0; time < 2; time += 1) {
+      const socket = await open();
+      await reply(socket);
+      socket.destroy();
+      await until(() => connections.count() === 0);
+    }
+    // One at a time was served.
+    const silent = Array.from({ length: 5 }, () => dial().resume());
+    await sleep(50);
+    expect(silent.filter(({ closed }) => closed)).to.deep.equal([]);
+    await open();
+    await until(() => silent.some(({ closed }) => closed));
+    expect(connections.count()).to.equal(5);
+  });
+
+  it('leave them taken also if nothing had changed for long before they went', async () => {
+    const upstreamsKeptMs = 100;
+    await start({ placesMax: 6, stallMs: 10_000, upstreamsKeptMs });
+    const served = [await open(), await open()];
+    for (const socket of served) await reply(socket);
+    await sleep(3 * upstreamsKeptMs);
+    for (const socket of served) socket.destroy();
+    await until(() => connections.count() === 0);
+    const port = (server.address() as AddressInfo).port;
+    for (let at = 0; at < 5; at += 1)
+      sockets.push(
+        connect(port, '127.0.0.1')
+          .on('error', () => undefined)
+          .resume(),
+      );
+    await until(() => sockets.some(({ closed }, at) => at >= served.length && closed));
+    expect(connections.count()).to.equal(4);
+    await sleep(3 * upstreamsKeptMs);
+    for (let at = 0; at < 2; at += 1) await open();
+    expect(connections.count()).to.equal(6);
+  });
+
   it('that wait for a second answer are left alone too', async () => {
-    await start({ connectionsMax: 1, stallMs: 10_000 });
+    await start({ placesMax: 2, stallMs: 10_000 });
     const busy = await open();
     server.on('request', () => {
       answer = false;
@@ -106,7 +179,7 @@ describe('connections', () => {
   });
 
   it('that wait for the answer to a later request are left alone as well', async () => {
-    await start({ connectionsMax: 1, stallMs: 10_000 });
+    await start({ placesMax: 2, stallMs: 10_000 });
     const busy = await open();
     await reply(busy);
     answer = false;
@@ -117,7 +190,7 @@ describe('connections', () => {
   });
 
   it('that asked whether they may go on are left alone while they wait', async () => {
-    await start({ connectionsMax: 1, stallMs: 10_000 });
+    await start({ placesMax: 2, stallMs: 10_000 });
     // As hapi does.
     server.on('checkContinue', (request, response) => {
       response.writeContinue();
@@ -132,7 +205,7 @@ describe('connections', () => {
   });
 
   it('that left without an answer give their place once only', async () => {
-    await start({ connectionsMax: 2, stallMs: 10_000 });
+    await start({ placesMax: 4, stallMs: 10_000 });
     answer = false;
     for (const socket of [await open(), await open()]) {
       socket.write(GET);
@@ -148,7 +221,7 @@ describe('connections', () => {
   });
 
   it('that have gone have no place to give', async () => {
-    await start({ connectionsMax: 1, stallMs: 10_000 });
+    await start({ placesMax: 2, stallMs: 10_000 });
     for (const asks of [true, false]) {
       const gone = await open();
       if (asks) await reply(gone);
@@ -168,7 +241,7 @@ describe('connections', () => {
   });
 
   it('that became tunnels bring no more requests, in no name', async () => {
-    await start({ connectionsMax: 10, stallMs: 10_000 });
+    await start({ placesMax: 20, stallMs: 10_000 });
     const urls: unknown[] = [];
     server.on('request', ({ url }) => urls.push(url));
     const tunnelled = new Promise((resolve) => {
@@ -188,7 +261,7 @@ describe('connections', () => {
   });
 
   it('whose readers take nothing are closed, whoever wrote the reply', async () => {
-    await start({ connectionsMax: 10, stallMs: 200 });
+    await start({ placesMax: 20, stallMs: 200 });
     // One that has its answer, and one that waits for one.
     const [idle, waiting] = [await open(), await open()];
     await reply(idle);
@@ -210,7 +283,7 @@ describe('connections', () => {
 
   describe('without a byte', () => {
     it('are closed when the time for a head is over, and no others', async () => {
-      await start({ connectionsMax: 10, stallMs: 600_000 }, 160);
+      await start({ placesMax: 20, stallMs: 600_000 }, 160);
       const asked = await open();
       await reply(asked);
       const silent = await open();
@@ -222,7 +295,7 @@ describe('connections', () => {
     });
 
     it('are closed by themselves, before their time', async () => {
-      await start({ connectionsMax: 10, stallMs: 10_000 });
+      await start({ placesMax: 20, stallMs: 10_000 });
       const [asked, silent] = [await open(), await open()];
       await reply(asked);
       silent.resume();
@@ -232,7 +305,7 @@ describe('connections', () => {
     });
 
     it('are forgotten when their clients end or reset them', async () => {
-      await start({ connectionsMax: 10, stallMs: 10_000 });
+      await start({ placesMax: 20, stallMs: 10_000 });
       const [ended, reset] = [await open(), await open()];
       expect([connections.count(), connections.sockets().length]).to.deep.equal([2, 0]);
       ended.resume();
@@ -244,7 +317,7 @@ describe('connections', () => {
     });
 
     it('lose their place by a reset, those that have asked by an end', async () => {
-      await start({ connectionsMax: 1, stallMs: 10_000 });
+      await start({ placesMax: 2, stallMs: 10_000 });
       const silent = await open();
       let code: string | undefined;
       silent.on('error', (error: NodeJS.ErrnoException) => {
@@ -252,8 +325,8 @@ describe('connections', () => {
       });
       silent.resume();
       const asked = await open();
-      await until(() => silent.closed);
       await reply(asked);
+      await until(() => silent.closed);
       let hasFailed = false;
       asked.on('error', () => {
         hasFailed = true;
@@ -264,7 +337,7 @@ describe('connections', () => {
     });
 
     it('are served from the first one on, however little it is', async () => {
-      await start({ connectionsMax: 10, stallMs: 10_000 });
+      await start({ placesMax: 20, stallMs: 10_000 });
       const slow = await open();
       let text = '';
       slow.on('data', (bytes) => {
@@ -279,17 +352,49 @@ describe('connections', () => {
     });
   });
 
+  describe('whose first bytes come at once', () => {
+    const COUNT = 4 * SERVED_PER_TURN + 4;
+    let served: number;
+
+    async function openAll(placesMax: number): Promise<void> {
+      await start({ placesMax, stallMs: 10_000 });
+      answer = false;
+      served = 0;
+      server.on('connection', () => {
+        served += 1;
+      });
+      await Promise.all(Array.from({ length: COUNT }, open));
+      for (const socket of sockets) socket.resume().write(GET);
+    }
+
+    it('are served a few per turn of the loop', async () => {
+      await openAll(3 * COUNT);
+      const perTurn: number[] = [];
+      while (perTurn.reduce((sum, each) => sum + each, 0) < COUNT) {
+        const before = served;
+        await new Promise((resolve) => setImmediate(resolve));
+        perTurn.push(served - before);
+      }
+      // What is read before the turn ends, and what waits for the next.
+      expect(Math.max(...perTurn)).to.be.within(1, 2 * SERVED_PER_TURN);
+      expect(perTurn.filter((each) => each > 0).length).to.be.at.least(2);
+    });
+
+    it('are not silent while they wait for their turn', async () => {
+      await openAll(3 * COUNT);
+      server.once('connection', () => setImmediate(() => connections.closeNewcomers()));
+      await until(() => served === COUNT);
+      expect(connections.count()).to.equal(COUNT);
+    });
+
+    it('are not served once they have lost their place', async () => {
+      await openAll(COUNT + SERVED_PER_TURN);
+      await until(() => sockets.filter(({ closed }) => closed).length + served === COUNT);
+      await sleep(20);
+      expect(served).to.be.within(SERVED_PER_TURN, (COUNT + SERVED_PER_TURN) / 2);
+      expect([connections.count(), connections.sockets().length]).to.deep.equal([served, served]);
+    });
+  });
+
   const count = () => new Promise<number>((resolve) => server.getConnections((_error, many) => resolve(many)));
-
-  it('leave descriptors to the upstreams and to the store', () => {
-    expect(connectionsFor(400)).to.equal(168);
-    expect(connectionsFor(1024)).to.equal(480);
-    expect(connectionsFor(50)).to.equal(16);
-    expect(connectionsFor(1_048_576)).to.equal(10_000);
-    expect(connectionsFor(Number.POSITIVE_INFINITY)).to.equal(10_000);
-  });
-
-  it('know the limit of this process', () => {
-    expect(readDescriptorLimit()).to.be.within(64, Number.MAX_SAFE_INTEGER);
-  });
 });

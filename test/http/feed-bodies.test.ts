@@ -33,7 +33,7 @@ describe('feed of long bodies', () => {
         () => undefined,
       );
     });
-    watchConnections(server, { connectionsMax: 100, stallMs: 30_000 });
+    watchConnections(server, { placesMax: 200, stallMs: 30_000 });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     port = (server.address() as AddressInfo).port;
   });

@@ -42,7 +42,7 @@ describe('feed', () => {
     server.on('clientError', (_error, socket) => {
       setTimeout(() => socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n'), 60);
     });
-    if (fed) watchConnections(server, { connectionsMax: 100, stallMs: 10_000 });
+    if (fed) watchConnections(server, { placesMax: 200, stallMs: 10_000 });
     servers.push(server);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return { port: (server.address() as AddressInfo).port, seen, server };
@@ -158,7 +158,7 @@ describe('feed', () => {
         request.resume();
         answers.push(() => response.end('ok'));
       });
-      watchConnections(server, { connectionsMax: 100, stallMs: 10_000 });
+      watchConnections(server, { placesMax: 200, stallMs: 10_000 });
       servers.push(server);
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
       socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
@@ -229,7 +229,7 @@ describe('feed', () => {
   /** Listens with a handler and opens connections to it. */
   async function connectTo(handler: Parameters<typeof createServer>[1], count: number): Promise<readonly Socket[]> {
     const server = createServer(handler);
-    watchConnections(server, { connectionsMax: 100, stallMs: 10_000 });
+    watchConnections(server, { placesMax: 200, stallMs: 10_000 });
     servers.push(server);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
