@@ -94,8 +94,7 @@ for (const sdk of CHAT_SDKS) {
       expect(await charged()).to.equal(0);
     });
 
-    it('makes one, edits what its link leads to, and asks a model about the edit', async function () {
-      this.timeout(10_000);
+    it('makes one, edits what its link leads to, and asks a model about the edit', async () => {
       const made = await client.images.generate({ model: 'sketch', prompt: 'a red square', size: '1024x1024' });
       const key = account.key;
       const body = { model: 'sketch', prompt: 'a green frame', image: linkOf(made) };

@@ -8,6 +8,9 @@ const DEMO = fileURLToPath(new URL('../../scripts/demo.ts', import.meta.url));
 /** Its path is in a line whose width is checked. */
 const TMPDIR = '/tmp';
 
+/** Ten by itself; on a machine that is busy with other tests sixteen and more. */
+const SECONDS_MAX = 40;
+
 describe('demo', () => {
   it('shows two paid answers, two pictures, a refund, the wallet and the books, and cleans up', async () => {
     const leftovers = () => readdirSync(TMPDIR).filter((name) => name.startsWith('tollgate-demo-'));
@@ -20,7 +23,7 @@ describe('demo', () => {
     });
     const { code, stdout, stderr } = await child.exit;
     expect([code, stderr]).to.deep.equal([0, '']);
-    expect(performance.now() - startedAt).to.be.below(15_000);
+    expect(performance.now() - startedAt).to.be.below(SECONDS_MAX * 1000);
     // Word by word, not in one piece.
     expect(chunks).to.be.above(50);
     for (const essential of [
