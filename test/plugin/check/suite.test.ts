@@ -85,7 +85,7 @@ const DEFECTS: readonly Defect[] = [
   {
     what: 'goes on after an abort within a refusal',
     from: 'const text = await response.body.text()',
-    to: 'if (response.status === 500) await new Promise((resolve) => setTimeout(resolve, 300));\n    const text = await response.body.text()',
+    to: 'if (response.status === 500) await new Promise((resolve) => setTimeout(resolve, 3000));\n    const text = await response.body.text()',
     failing: 'abort: within the body of a refusal closes the connection',
   },
   {
