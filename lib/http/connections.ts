@@ -28,7 +28,7 @@ const PLACES_MIN = 32;
 const PLACES_MAX = 20_000;
 /** Upstream connections are kept for 4 s after their last call. */
 const UPSTREAMS_KEPT_MS = 5000;
-/** Making a socket takes up to a quarter of a millisecond at first. */
+/** Making a socket is work, most of all at first. */
 export const SERVED_PER_TURN = 8;
 /** How many checks for stalls per stall timeout. */
 const STALL_STEPS = 8;
