@@ -1,6 +1,8 @@
 // The page of usage while the sums are far behind the journal, on both stores: it answers with what is counted and says
 // so, and the rest is counted behind it.
 import { expect } from 'chai';
+import type { Membership } from '../../lib/gateway.ts';
+import { foldSteps } from '../../lib/ledger/usage-fold.ts';
 import { until } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { longer } from '../../testkit/long.ts';
@@ -11,6 +13,16 @@ import { appliedInBatches, charge, RUB } from '../contract/store/context.ts';
 /** More than a page folds by itself. */
 const CALLS = 1200;
 
+/** One that does not look for what is left behind: nothing is counted before somebody looks. */
+const MEMBER: Membership = {
+  isFirst: false,
+  limiter: {
+    hit() {
+      throw new Error('no call is made');
+    },
+  },
+};
+
 for (const kind of longer([SQLITE], STORES)) {
   describe(`the page of usage that is still being counted on ${kind.name}`, function () {
     this.timeout(60_000);
@@ -19,7 +31,8 @@ for (const kind of longer([SQLITE], STORES)) {
 
     before(async () => {
       database = await kind.create();
-      test = await startGateway({ catalog: { upstreams: {}, models: [] }, database: database.url });
+      const catalog = { upstreams: {}, models: [] };
+      test = await startGateway({ catalog, database: database.url, member: MEMBER });
     });
     after(async () => {
       await test?.stop();
@@ -35,15 +48,15 @@ for (const kind of longer([SQLITE], STORES)) {
         test.store,
         Array.from({ length: CALLS }, () => charge(id, { amount: RUB, at })),
       );
-      return owner;
+      return { owner, id };
     }
 
     it('shows what is counted, says so, and is soon complete', async () => {
-      const owner = await setUpBehind();
+      const { owner } = await setUpBehind();
       const page = async () => (await owner.get('/account/usage?lang=en')).text;
       expect(await page())
         .to.contain('still being counted')
-        .and.to.match(/So far \d+\u00a0%/)
+        .and.to.match(/So far 0\u00a0%\./)
         .and.to.contain('id="figures" data-again')
         .and.to.contain('/static/live.js')
         .and.to.contain('>Look again</a>')
@@ -56,15 +69,24 @@ for (const kind of longer([SQLITE], STORES)) {
     });
 
     it('says so in Russian', async () => {
-      const { text } = await (await setUpBehind()).get('/account/usage?lang=ru&by=model');
-      expect(text)
+      const { owner } = await setUpBehind();
+      expect((await owner.get('/account/usage?lang=ru&by=model')).text)
         .to.contain('ещё подсчитываются')
-        .and.to.match(/Пока \d+\u00a0%\./)
+        .and.to.match(/Пока 0\u00a0%\./)
         .and.to.contain('href="/account/usage?by=model"');
     });
 
+    it('says of a part up to when it goes', async () => {
+      const { owner, id } = await setUpBehind();
+      for await (const _ of foldSteps(test.store, id)) break;
+      // The first step has the top-up and 399 calls.
+      expect((await owner.get('/account/usage?lang=en')).text)
+        .to.match(/So far 33\u00a0%, up to [^;<]*\d\d:\d\d[^;<]*; what came later is missing\./)
+        .and.to.contain('399.00');
+    });
+
     it('gives no table that is not complete', async () => {
-      const owner = await setUpBehind();
+      const { owner } = await setUpBehind();
       const table = () => owner.get('/account/usage.csv?by=kind&lang=en');
       const { status, headers } = await table();
       expect([status, headers['retry-after']]).to.deep.equal([503, '10']);
