@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import { keepCompiled } from '../lib/compile-cache.ts';
 import { keepThreads } from '../lib/store/sqlite/idle-threads.ts';
@@ -11,6 +12,10 @@ import type { ReplicaSet } from './replica-set.ts';
 // The threads of every store that a test opens compile the same files.
 keepCompiled();
 keepThreads(true);
+
+/** Workers of mocha step back, so that the one MongoDB of all of them answers in time on a busy machine. */
+const POLITE = 5;
+if (process.env.MOCHA_WORKER_ID !== undefined) setPriority(POLITE);
 
 let set: Promise<ReplicaSet> | undefined;
 

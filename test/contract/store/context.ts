@@ -147,13 +147,28 @@ export function submission(op: Operation, more: Partial<Submission> = {}): Submi
   return { op, tried: false, abandoned: false, ...more };
 }
 
-/** Applies the operations as one batch of a wallet's lane; all of them get an outcome. */
+/**
+ * Applies the operations as one batch of a wallet's lane; all of them get an outcome. A database that is too busy to answer
+ * is asked again, as the lane does.
+ */
 export async function applied(store: Store, ...operations: Operation[]): Promise<Outcome[]> {
-  const outcomes = await store.ledger.apply(operations.map((op) => submission(op)));
+  const outcomes = await patiently((tried) => store.ledger.apply(operations.map((op) => submission(op, { tried }))));
   return outcomes.map((outcome) => {
     if (!outcome) throw new Error('an operation was dropped');
     return outcome;
   });
+}
+
+const ATTEMPTS = 5;
+
+async function patiently<T>(work: (tried: boolean) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work(attempt > 1);
+    } catch (error) {
+      if (attempt === ATTEMPTS || !/has not answered within/.test((error as Error).message)) throw error;
+    }
+  }
 }
 
 export async function statuses(store: Store, ...operations: Operation[]): Promise<OutcomeStatus[]> {
