@@ -1,9 +1,10 @@
 // A service whose output nobody reads any more: it serves on, and ends when it is told to.
 import { expect } from 'chai';
-import { send } from '../../testkit/client.ts';
+import { send, until } from '../../testkit/client.ts';
+import { freePorts } from '../../testkit/cluster.ts';
 import { chatCatalog } from '../../testkit/gateway.ts';
 import { longer } from '../../testkit/long.ts';
-import { type Home, makeHome, startService } from '../../testkit/process.ts';
+import { type Home, makeHome, spawnService, startService } from '../../testkit/process.ts';
 
 describe('output that nobody reads', () => {
   let home: Home;
@@ -24,4 +25,18 @@ describe('output that nobody reads', () => {
       expect(await ended).to.equal(0);
     });
   }
+
+  it('keeps no service from starting, closed before the greeting', async () => {
+    const [port] = await freePorts(1);
+    const service = spawnService({ ...home.env, SANDBOX: 'off', PORT: `${port}` });
+    service.process.stdout?.destroy();
+    const health = () => send(`http://127.0.0.1:${port}/healthz`).catch(() => undefined);
+    await until(async () => (await health())?.status === 200, 60_000);
+    // The greeting comes a moment after the first answer.
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    expect((await health())?.status).to.equal(200);
+    const ended = new Promise((resolve) => service.process.once('exit', resolve));
+    service.kill('SIGTERM');
+    expect(await ended).to.equal(0);
+  });
 });
