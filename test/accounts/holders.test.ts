@@ -11,6 +11,7 @@ import { isFault } from '../../lib/faults.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { KeyStore } from '../../lib/store/ports/keys.ts';
 import type { Store } from '../../lib/store/store.ts';
+import { itTimed } from '../../testkit/timed.ts';
 
 describe('holders', () => {
   let folder: string;
@@ -133,7 +134,7 @@ describe('holders', () => {
     expect(reads).to.equal(2);
   });
 
-  it('refuses a revoked key and tells of a suspended account within a second, while both are in steady use', async () => {
+  itTimed('refuses a revoked key and tells of a suspended account within a second, in steady use', async () => {
     const holders = open();
     const revoked = await issue();
     const suspended = await issue();

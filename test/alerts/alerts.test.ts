@@ -230,7 +230,7 @@ for (const kind of longer([SQLITE], STORES)) {
         receiver.answer = answers[at] as Receiver['answer'];
         const from = performance.now();
         await alerts.look();
-        expect(performance.now() - from).to.be.below(3000);
+        expect(performance.now() - from).to.be.below(10_000);
         expect((await alerts.last(account))[0]?.arrivals.webhook).to.deep.equal({ state: 'due', why: whys[at] });
       }
       expect(receiver.posts.filter(({ path }) => path === '/elsewhere')).to.deep.equal([]);

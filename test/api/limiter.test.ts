@@ -9,6 +9,7 @@ import { openStore } from '../../lib/store/open.ts';
 import type { LimitStore } from '../../lib/store/ports/limits.ts';
 import { type Store, StoreError } from '../../lib/store/store.ts';
 import { heapMiB } from '../../testkit/garbage.ts';
+import { itTimed } from '../../testkit/timed.ts';
 
 const RULE: LimitRule = { name: 'generate', perMinute: 3 };
 const OTHER: LimitRule = { name: 'balance', perMinute: 5 };
@@ -316,7 +317,7 @@ describe('limiter', () => {
       expect(isFault(error) && (error.cause as Error).message).to.equal('down');
     });
 
-    it('is a 503 when it does not answer in time', async () => {
+    itTimed('is a 503 when it does not answer in time', async () => {
       const limiter = open({ store: storeWith({ hit: () => new Promise(() => undefined) }), answerWithinMs: 30 });
       await limiter.setPeers(1);
       const startedAt = performance.now();

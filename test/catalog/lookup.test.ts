@@ -8,6 +8,7 @@ import {
   findUsableModel,
 } from '../../lib/catalog/lookup.ts';
 import { type Fault, isFault } from '../../lib/faults.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import { cpuMs } from '../../testkit/turns.ts';
 import { ALL, build, catalogOf, IMAGE, TEXT, VIDEO } from './folder.ts';
 
@@ -198,7 +199,7 @@ describe('look-up of models', () => {
     expect(fail('имя-модели').message).to.contain('`имя-модели`');
   });
 
-  it('takes no time for the longest name', () => {
+  itTimed('takes no time for the longest name', () => {
     const name = 'x\n'.repeat(20_000_000);
     const before = cpuMs();
     fail(name);

@@ -7,6 +7,7 @@ import type { TestAccount } from '../../testkit/gateway.ts';
 import { longer } from '../../testkit/long.ts';
 import { type Books, lockDatabase, type Service } from '../../testkit/process.ts';
 import { openRig, type Rig } from '../../testkit/rig.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import { type Behaviour, chatChunk, chatHeld, chatStall, SSE, type TestUpstream } from '../../testkit/upstream.ts';
 
 describe('drain', () => {
@@ -98,7 +99,7 @@ describe('drain', () => {
     });
   }
 
-  it('ends what runs for too long, and settles it by what was delivered', async () => {
+  itTimed('ends what runs for too long, and settles it by what was delivered', async () => {
     const drainMs = 400;
     await start(drainMs);
     const words: Record<string, Behaviour> = {

@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { createAccounts } from '../../lib/accounts/accounts.ts';
 import { ask, CHAT, DIALECTS, MESSAGES, open as request, send, until } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import { cpuMs } from '../../testkit/turns.ts';
 import { chatAnswer, chatStall, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
@@ -160,7 +161,7 @@ describe('edges', () => {
       }
     });
 
-    it('that nobody reads do not keep their reply back, nor go on for long', async () => {
+    itTimed('that nobody reads do not keep their reply back, nor go on for long', async () => {
       const lines = ['content-length: 1000000000000', 'transfer-encoding: chunked'];
       const wanted = {
         '/nope': 404,
@@ -202,7 +203,7 @@ describe('edges', () => {
       }
     });
 
-    it('of one byte a chunk cost little more than the same bytes whole', async function () {
+    itTimed('of one byte a chunk cost little more than the same bytes whole', async function () {
       this.timeout(60_000);
       const account = await gateway.account();
       const body = JSON.stringify(ask('x'.repeat(100_000), { model: 'nope' }));

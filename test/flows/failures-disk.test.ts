@@ -21,6 +21,7 @@ import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gatew
 import { download, GENERATIONS, imageCatalog, pictureAnswer } from '../../testkit/images.ts';
 import type { Books, Service } from '../../testkit/process.ts';
 import { openRig, type Rig } from '../../testkit/rig.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import { chatAnswer, chatHeld, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import { PNG, png } from '../media/pictures.ts';
 
@@ -51,7 +52,7 @@ describe('a full disk', () => {
     db.close();
   }
 
-  it('refuses new calls, delivers the running one, and books everything when there is room again', async () => {
+  itTimed('refuses new calls, delivers the running one, and books everything when there is room again', async () => {
     const [running, late] = await Promise.all([books.account(), books.account()]);
     const { behaviour, finish } = chatHeld();
     upstream.behave(behaviour);

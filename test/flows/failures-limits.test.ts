@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { createLimiter } from '../../lib/api/limiter.ts';
 import type { Fault } from '../../lib/faults.ts';
 import { type FaultyStore, makeGate, openFaultyStore, refuse, waitFor } from '../../testkit/faulty-store.ts';
+import { itTimed } from '../../testkit/timed.ts';
 
 const rule = { name: 'generate', perMinute: 3 };
 const SOON_MS = 100;
@@ -51,7 +52,7 @@ describe('rate limit without a store', () => {
     expect(await allowed(limiter, 2)).to.deep.equal([true, false]);
   });
 
-  it('answers 503 in time when a shared count does not come', async () => {
+  itTimed('answers 503 in time when a shared count does not come', async () => {
     const limiter = make();
     await limiter.setPeers(1);
     const gate = makeGate();

@@ -5,6 +5,7 @@ import { ask, CHAT, DIALECTS, MESSAGES, send, until } from '../../testkit/client
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { longer } from '../../testkit/long.ts';
 import { makeHome, openBooks, startService } from '../../testkit/process.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import { watchTurns } from '../../testkit/turns.ts';
 import {
   chatAnswer,
@@ -98,7 +99,7 @@ describe('hostile clients', () => {
     expect((await gateway.wallet(account)).charged).to.equal(500_000n);
   });
 
-  it('do not hold up others by a model name of many megabytes', async () => {
+  itTimed('do not hold up others by a model name of many megabytes', async () => {
     const body = JSON.stringify(ask('hi', { model: '\u00a0\u2028'.repeat(longer(2_000_000, 8_000_000)) }));
     const turns = watchTurns();
     const { status, json } = await send(gateway.url + MESSAGES, { key: account.key, body });

@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { expect } from 'chai';
 import { ask, CHAT, DIALECTS, MESSAGES, responseOf, send, until } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import { chatAnswer, chatStall, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
 describe('http', () => {
@@ -228,7 +229,7 @@ describe('http', () => {
     });
     after(() => impatient.stop());
 
-    it('408 for a body that stalls, in the envelope of its endpoint', async () => {
+    itTimed('408 for a body that stalls, in the envelope of its endpoint', async () => {
       const { key } = await impatient.account();
       for (const [path, envelope] of [
         [MESSAGES, '"type":"error"'],
@@ -244,15 +245,18 @@ describe('http', () => {
       }
     });
 
-    it('closes a connection whose headers do not arrive, those of its first request or of a later one', async () => {
-      for (const earlier of ['', 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n']) {
-        const startedAt = performance.now();
-        const raw = await rawExchange(impatient.url, [`${earlier}POST /api/v1/messages HTTP/1.1\r\nhost: x\r\n`]);
-        expect(raw).to.match(earlier === '' ? /^(HTTP\/1\.1 408 |$)/ : /^HTTP\/1\.1 200 /);
-        expect(raw.split('HTTP/1.1 200').length - 1).to.equal(earlier === '' ? 0 : 1);
-        expect(performance.now() - startedAt).to.be.within(limitMs - 1, 2000);
-      }
-    });
+    itTimed(
+      'closes a connection whose headers do not arrive, those of its first request or of a later one',
+      async () => {
+        for (const earlier of ['', 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n']) {
+          const startedAt = performance.now();
+          const raw = await rawExchange(impatient.url, [`${earlier}POST /api/v1/messages HTTP/1.1\r\nhost: x\r\n`]);
+          expect(raw).to.match(earlier === '' ? /^(HTTP\/1\.1 408 |$)/ : /^HTTP\/1\.1 200 /);
+          expect(raw.split('HTTP/1.1 200').length - 1).to.equal(earlier === '' ? 0 : 1);
+          expect(performance.now() - startedAt).to.be.within(limitMs - 1, 2000);
+        }
+      },
+    );
 
     it('keeps a stream alive while nothing comes, until the limit', async () => {
       upstream.behave(chatStall());

@@ -7,6 +7,7 @@ import { createOwner, type Owner } from '../../lib/ledger/owner.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { until } from '../../testkit/client.ts';
 import { STORES } from '../../testkit/stores.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import { newId, useStore } from '../contract/store/context.ts';
 
 const RULE = { name: 'generate', perMinute: 30 };
@@ -83,7 +84,7 @@ for (const kind of STORES) {
       expect(await admitted(hits)).to.equal(RULE.perMinute);
     });
 
-    it('does not wait for one that was killed while it counted by memory', async () => {
+    itTimed('does not wait for one that was killed while it counted by memory', async () => {
       await context.store.owners.renew({ id: 'killed', leaseMs: 15_000, alone: true });
       const { limiter } = await start(context.store);
       const startedAt = performance.now();

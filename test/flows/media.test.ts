@@ -11,6 +11,7 @@ import { open, responseOf, type SendOptions, until } from '../../testkit/client.
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import type { StoreDatabase } from '../contract/store/context.ts';
 import { newMedia, piecesOf } from '../contract/store/media.ts';
 import { MP4, PNG } from '../media/pictures.ts';
@@ -220,7 +221,7 @@ for (const kind of longer([SQLITE], STORES)) {
         return JSON.parse(lines().at(-1) ?? '');
       };
 
-      it('wait for a reader that stalls, and drop it', async () => {
+      itTimed('wait for a reader that stalls, and drop it', async () => {
         const before = process.memoryUsage().arrayBuffers;
         const logged = line();
         const socket = dial();

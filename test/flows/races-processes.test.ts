@@ -17,6 +17,7 @@ import { longer } from '../../testkit/long.ts';
 import type { Books, Service, StartOptions } from '../../testkit/process.ts';
 import { openRig, type Rig } from '../../testkit/rig.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import { chatAnswer, chatHeld, chatStall, type TestUpstream } from '../../testkit/upstream.ts';
 import type { StoreDatabase, StoreKind } from '../contract/store/context.ts';
 
@@ -132,7 +133,7 @@ function twoProcesses(kind: StoreKind): void {
     });
   }
 
-  it('return the holds of one that was killed, and leave those of the living alone', async () => {
+  itTimed('return the holds of one that was killed, and leave those of the living alone', async () => {
     await startBoth();
     upstream.behave(chatStall(['first ']));
     const orphaned = await Promise.all([books.account(), books.account()]);

@@ -5,6 +5,7 @@ import { ask, billingOf, CHAT, DIALECTS, eventsOf, MESSAGES, type Reply, send, u
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import { chatAnswer, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import { runCommand, spawnCommand } from '../cli/command.ts';
 import type { StoreDatabase, StoreKind } from '../contract/store/context.ts';
@@ -168,31 +169,34 @@ function races(kind: StoreKind): void {
     await neverBelowZero(account);
   });
 
-  it('settles the running calls of an account that is suspended, and refuses the next within a second', async () => {
-    const account = await gateway.account();
-    const answers = holdAnswers({ input: 0, output: 999 });
-    const before = upstream.calls.length;
-    const running = Array.from({ length: 4 }, (_, index) => call(account, index));
-    await until(() => upstream.calls.length === before + running.length);
-    await command('account', 'suspend', account.id);
-    const suspendedAt = performance.now();
-    for (const path of [MESSAGES, CHAT]) {
-      await until(async () => {
-        const reply = await send(gateway.url + path, { key: account.key, body: ask('hi', { max_tokens: 0 }) });
-        // A body that is refused: nothing is held while the key still counts as good.
-        return reply.status === 403;
-      }, 1000);
-    }
-    expect(performance.now() - suspendedAt).to.be.below(1000);
-    answers.open();
-    for (const { status, text } of await Promise.all(running)) {
-      expect(status).to.equal(200);
-      expect(text).to.contain('Hello.');
-    }
-    expect(await gateway.wallet(account)).to.include({ status: 'suspended', held: 0n, charged: 20n * RUB });
-    await command('account', 'resume', account.id);
-    await until(async () => (await call(account, 0)).status === 200, 1500);
-  });
+  itTimed(
+    'settles the running calls of an account that is suspended, and refuses the next within a second',
+    async () => {
+      const account = await gateway.account();
+      const answers = holdAnswers({ input: 0, output: 999 });
+      const before = upstream.calls.length;
+      const running = Array.from({ length: 4 }, (_, index) => call(account, index));
+      await until(() => upstream.calls.length === before + running.length);
+      await command('account', 'suspend', account.id);
+      const suspendedAt = performance.now();
+      for (const path of [MESSAGES, CHAT]) {
+        await until(async () => {
+          const reply = await send(gateway.url + path, { key: account.key, body: ask('hi', { max_tokens: 0 }) });
+          // A body that is refused: nothing is held while the key still counts as good.
+          return reply.status === 403;
+        }, 1000);
+      }
+      expect(performance.now() - suspendedAt).to.be.below(1000);
+      answers.open();
+      for (const { status, text } of await Promise.all(running)) {
+        expect(status).to.equal(200);
+        expect(text).to.contain('Hello.');
+      }
+      expect(await gateway.wallet(account)).to.include({ status: 'suspended', held: 0n, charged: 20n * RUB });
+      await command('account', 'resume', account.id);
+      await until(async () => (await call(account, 0)).status === 200, 1500);
+    },
+  );
 
   it('tells every stream the balance right after its own settlement', async () => {
     upstream.behave(chatAnswer('Hello.', { input: 0, output: 199 }));

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { ask, CHAT, DIALECTS, send, until } from '../../testkit/client.ts';
 import { scrape } from '../../testkit/exposition.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import { answerStatus, chatAnswer, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
 const KEYS = ['up-secret-key-1', 'up-secret-key-2', 'up-secret-key-3'];
@@ -65,26 +66,29 @@ describe('upstreams that fail', () => {
     return lines();
   };
 
-  it('are passed by after three failures, tried by one call when they are due, and asked first again when well', async () => {
-    up(0).behave(answerStatus(500));
-    for (let count = 0; count < 5; count += 1) expect(await call('model-a', DIALECTS[count % 2])).to.equal(200);
-    expect(counts()).to.deep.equal([3, 5]);
-    expect((await verbose()).first).to.include({ routes: 1, routes_open: 1 });
-    up(0).behave(WELL);
-    await until(async () => {
+  itTimed(
+    'are passed by after three failures, tried by one call when they are due, and asked first again when well',
+    async () => {
+      up(0).behave(answerStatus(500));
+      for (let count = 0; count < 5; count += 1) expect(await call('model-a', DIALECTS[count % 2])).to.equal(200);
+      expect(counts()).to.deep.equal([3, 5]);
+      expect((await verbose()).first).to.include({ routes: 1, routes_open: 1 });
+      up(0).behave(WELL);
+      await until(async () => {
+        expect(await call()).to.equal(200);
+        return (await verbose()).first.routes_open === 0;
+      });
+      const [, second] = counts();
       expect(await call()).to.equal(200);
-      return (await verbose()).first.routes_open === 0;
-    });
-    const [, second] = counts();
-    expect(await call()).to.equal(200);
-    expect(counts()[1]).to.equal(second);
-    const [opened, ...moreOpened] = await logLines('a route keeps failing');
-    expect(opened).to.include({ level: 'warn', upstream: 'first', route: 'text first m', kind: 'server' });
-    const [closed, ...moreClosed] = await logLines('a route has recovered');
-    expect(closed).to.include({ level: 'info', upstream: 'first' });
-    expect(closed.open_ms).to.be.within(990, 4000);
-    expect([moreOpened, moreClosed]).to.deep.equal([[], []]);
-  });
+      expect(counts()[1]).to.equal(second);
+      const [opened, ...moreOpened] = await logLines('a route keeps failing');
+      expect(opened).to.include({ level: 'warn', upstream: 'first', route: 'text first m', kind: 'server' });
+      const [closed, ...moreClosed] = await logLines('a route has recovered');
+      expect(closed).to.include({ level: 'info', upstream: 'first' });
+      expect(closed.open_ms).to.be.within(990, 4000);
+      expect([moreOpened, moreClosed]).to.deep.equal([[], []]);
+    },
+  );
 
   it('are asked all the same where there is no other route, and answer the moment they are well', async () => {
     up(0).behave(answerStatus(503));

@@ -18,6 +18,7 @@ import type { TestAccount } from '../../testkit/gateway.ts';
 import { itLong, longer } from '../../testkit/long.ts';
 import { type Books, type Home, makeHome, openBooks, type Service, startService } from '../../testkit/process.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import type { StoreDatabase, StoreKind } from '../contract/store/context.ts';
 
 const HOOK = fileURLToPath(new URL('../../testkit/kill-at.ts', import.meta.url));
@@ -181,7 +182,7 @@ function crashes(kind: StoreKind): void {
     await expectEnd('completed');
   });
 
-  it('while the result is stored: stored by the next process, and linked', async () => {
+  itTimed('while the result is stored: stored by the next process, and linked', async () => {
     let first = true;
     upstream.behave({
       download({ response }) {

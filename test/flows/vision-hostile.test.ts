@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { ask, CHAT, DIALECTS, eventsOf, MESSAGES, open, send, until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import { answerStatus, chatAnswer, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import { inline, linked, looking, part, text, visionCatalog } from '../../testkit/vision.ts';
 import { HTML, PNG, png, SVG } from '../media/pictures.ts';
@@ -220,7 +221,7 @@ describe('hostile pictures', () => {
     await until(() => closed === 3, 2000);
   });
 
-  it('does not tell by the time whether a host is not public or not there', async () => {
+  itTimed('does not tell by the time whether a host is not public or not there', async () => {
     const took = async (url: string): Promise<number> => {
       const startedAt = performance.now();
       expect((await call(CHAT, [linked(url)])).status).to.equal(400);

@@ -6,6 +6,7 @@ import { ask, CHAT, DIALECTS, open, responseOf, send, until } from '../../testki
 import { chatCatalog } from '../../testkit/gateway.ts';
 import { itLong } from '../../testkit/long.ts';
 import { type MeasuredGateway, startMeasured } from '../../testkit/measured-gateway.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import { chatChunk, chatEnd, SSE } from '../../testkit/upstream.ts';
 import { png } from '../media/pictures.ts';
 
@@ -97,7 +98,7 @@ describe('the memory of calls with pictures', () => {
     });
   }
 
-  it('is free for others from the first fragment on, and refused while it is not', async function () {
+  itTimed('is free for others from the first fragment on, and refused while it is not', async function () {
     this.timeout(60_000);
     const streams: Call[] = [];
     // More than all of the budget, one after the other.

@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { isFault } from '../../lib/faults.ts';
 import { readBody } from '../../lib/http/body.ts';
 import { createBudget } from '../../lib/http/budget.ts';
+import { itTimed } from '../../testkit/timed.ts';
 
 /** What a window needs at the slowest pace. */
 const WINDOW_BYTES = 10 * 1024;
@@ -33,7 +34,7 @@ describe('body without limits of its own', () => {
     return { request, outcome };
   }
 
-  it('may say nothing for ten seconds', async () => {
+  itTimed('may say nothing for ten seconds', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     let ended = false;
     const { outcome } = receive();
@@ -81,7 +82,7 @@ describe('body without limits of its own', () => {
     ],
   ];
   for (const [name, parts, expected] of paces) {
-    it(name, async () => {
+    itTimed(name, async () => {
       let nowMs = 0;
       mock.method(performance, 'now', () => nowMs);
       const { request, outcome } = receive();
@@ -94,7 +95,7 @@ describe('body without limits of its own', () => {
     });
   }
 
-  it('leaves nothing behind on the request, however it ends', async () => {
+  itTimed('leaves nothing behind on the request, however it ends', async () => {
     for (const end of ['end', 'close', 'error']) {
       const [made, cleared] = [mock.method(globalThis, 'setTimeout'), mock.method(globalThis, 'clearTimeout')];
       const { request, outcome } = receive();

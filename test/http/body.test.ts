@@ -7,6 +7,7 @@ import { GONE } from '../../lib/call/context.ts';
 import { type FaultCode, isFault } from '../../lib/faults.ts';
 import { announcedBytes, BODY_BYTES_MAX, type BodyLimits, readBody, readPieces } from '../../lib/http/body.ts';
 import { type Budget, createBudget } from '../../lib/http/budget.ts';
+import { itTimed } from '../../testkit/timed.ts';
 
 interface Read {
   readonly bytes: Buffer | undefined;
@@ -83,12 +84,12 @@ describe('body', () => {
   const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
   const LAST = '0\r\n\r\n';
 
-  it('is read in one piece', async () => {
+  itTimed('is read in one piece', async () => {
     announced(5).write('hello');
     expect((await done).bytes?.toString()).to.equal('hello');
   });
 
-  it('is not waited for when it came with its headers', async () => {
+  itTimed('is not waited for when it came with its headers', async () => {
     let listeners: number | undefined;
     take = async (request, options) => {
       while (request.readableLength < 5) await sleep(1);
@@ -105,7 +106,7 @@ describe('body', () => {
     { name: 'that remains if it was announced', send: () => announced(6), ends: [4, 0], framed: String },
     { name: 'unknown if it was not', send: chunked, ends: [undefined, undefined], framed: chunk },
   ]) {
-    it(`is passed on in pieces, with the length ${name}`, async () => {
+    itTimed(`is passed on in pieces, with the length ${name}`, async () => {
       const pieces: (string | number | undefined)[][] = [];
       const onChunk = (piece: Buffer, left: number | undefined) => {
         pieces.push([piece.toString(), left]);
@@ -125,18 +126,18 @@ describe('body', () => {
     });
   }
 
-  it('is empty when there is none', async () => {
+  itTimed('is empty when there is none', async () => {
     open('x: y');
     expect((await done).bytes).to.have.length(0);
     expect(announcedBytes({ headers: {} } as IncomingMessage)).to.equal(0);
   });
 
-  it('is empty when its only chunk is the last', async () => {
+  itTimed('is empty when its only chunk is the last', async () => {
     chunked().write(LAST);
     expect((await done).bytes).to.have.length(0);
   });
 
-  it('is read byte by byte', async () => {
+  itTimed('is read byte by byte', async () => {
     const body = Buffer.from('привет 👋');
     const socket = announced(body.length);
     for (const byte of body) {
@@ -146,7 +147,7 @@ describe('body', () => {
     expect((await done).bytes).to.deep.equal(body);
   });
 
-  it('is the same in any number of chunks of any size', async () => {
+  itTimed('is the same in any number of chunks of any size', async () => {
     const pieces = Array.from({ length: 300 }, (_, at) => `${at}`.repeat(at % 50 === 0 ? 3000 : at + 1));
     const socket = chunked();
     for (const piece of pieces) socket.write(chunk(piece));
@@ -154,7 +155,7 @@ describe('body', () => {
     expect((await done).bytes?.toString()).to.equal(pieces.join(''));
   });
 
-  it('holds little more than itself, also when every byte is a chunk', async function () {
+  itTimed('holds little more than itself, also when every byte is a chunk', async function () {
     this.timeout(30_000);
     const socket = chunked();
     const before = process.memoryUsage().rss;
@@ -172,13 +173,13 @@ describe('body', () => {
     expect(most / 1024 / 1024).to.be.below(100);
   });
 
-  it('may be as long as the limit', async () => {
+  itTimed('may be as long as the limit', async () => {
     limits = { bytesMax: 1000 };
     announced(1000).write('x'.repeat(1000));
     expect((await done).bytes).to.have.length(1000);
   });
 
-  it('is refused by its announced length before it is read', async () => {
+  itTimed('is refused by its announced length before it is read', async () => {
     limits = { bytesMax: 1000 };
     announced(1001);
     const { code, ms } = await done;
@@ -186,7 +187,7 @@ describe('body', () => {
     expect(ms).to.be.below(100);
   });
 
-  it('is refused when it grows too long', async () => {
+  itTimed('is refused when it grows too long', async () => {
     limits = { bytesMax: 1000 };
     const socket = chunked();
     socket.write(chunk('x'.repeat(1000)));
@@ -195,7 +196,7 @@ describe('body', () => {
     expect((await done).code).to.equal('body_too_large');
   });
 
-  it('is refused when all of it has arrived that is too long', async () => {
+  itTimed('is refused when all of it has arrived that is too long', async () => {
     limits = { bytesMax: 1000 };
     take = async (request, options) => {
       while (!request.complete) await sleep(1);
@@ -205,26 +206,26 @@ describe('body', () => {
     expect((await done).code).to.equal('body_too_large');
   });
 
-  it('names the limit in MiB', async () => {
+  itTimed('names the limit in MiB', async () => {
     announced(BODY_BYTES_MAX + 1);
     const { error } = await done;
     expect((error as Error).message).to.equal('The request body is larger than 48 MiB.');
   });
 
   for (const encoding of ['gzip', 'br', 'GZIP', 'identity, gzip', 'x']) {
-    it(`is refused in the encoding ${encoding}`, async () => {
+    itTimed(`is refused in the encoding ${encoding}`, async () => {
       open(`content-length: 0\r\ncontent-encoding: ${encoding}`);
       expect((await done).code).to.equal('unsupported_media_type');
     });
   }
 
-  it('may be said to be in no encoding', async () => {
+  itTimed('may be said to be in no encoding', async () => {
     open('content-length: 2\r\ncontent-encoding: Identity').write('ok');
     expect((await done).bytes?.toString()).to.equal('ok');
   });
 
   describe('in time', () => {
-    it('is refused when it does not begin', async () => {
+    itTimed('is refused when it does not begin', async () => {
       limits = { idleMs: 50 };
       announced(5);
       const { code, ms } = await done;
@@ -232,7 +233,7 @@ describe('body', () => {
       expect(ms).to.be.within(45, 300);
     });
 
-    it('is refused when it stalls', async () => {
+    itTimed('is refused when it stalls', async () => {
       limits = { idleMs: 60 };
       const socket = announced(5);
       await sleep(30);
@@ -242,7 +243,7 @@ describe('body', () => {
       expect(ms).to.be.within(70, 350);
     });
 
-    it('may be slow as long as something comes', async () => {
+    itTimed('may be slow as long as something comes', async () => {
       limits = { idleMs: 150 };
       const socket = announced(8);
       for (const letter of 'patience') {
@@ -254,7 +255,7 @@ describe('body', () => {
       expect(ms).to.be.above(250);
     });
 
-    it('is refused when it drips for too long', async () => {
+    itTimed('is refused when it drips for too long', async () => {
       limits = { idleMs: 1000, graceMs: 100, windowMs: 50, rateMinBytesPerS: 100 };
       const socket = announced(1000);
       const drip = setInterval(() => socket.write('x'), 20);
@@ -264,7 +265,7 @@ describe('body', () => {
       expect(ms).to.be.within(100, 400);
     });
 
-    it('is refused when it drips after it came fast', async () => {
+    itTimed('is refused when it drips after it came fast', async () => {
       limits = { idleMs: 1000, graceMs: 100, windowMs: 100, rateMinBytesPerS: 1000 };
       const socket = announced(1_000_000);
       socket.write('x'.repeat(900_000));
@@ -275,7 +276,7 @@ describe('body', () => {
       expect(ms).to.be.within(100, 1000);
     });
 
-    it('may go on for long when it is fast enough in every window', async () => {
+    itTimed('may go on for long when it is fast enough in every window', async () => {
       limits = { idleMs: 1000, graceMs: 50, windowMs: 100, rateMinBytesPerS: 50 };
       const socket = announced(1000);
       for (let at = 0; at < 20; at += 1) {
@@ -285,7 +286,7 @@ describe('body', () => {
       expect((await done).bytes).to.have.length(1000);
     });
 
-    it('is refused after its deadline, however fast it is', async () => {
+    itTimed('is refused after its deadline, however fast it is', async () => {
       limits = { idleMs: 1000, deadlineMs: 150 };
       const socket = announced(10_000_000);
       const pour = setInterval(() => socket.write('x'.repeat(1000)), 10);
@@ -295,7 +296,7 @@ describe('body', () => {
       expect(ms).to.be.within(150, 600);
     });
 
-    it('may be slow at first', async () => {
+    itTimed('may be slow at first', async () => {
       limits = { idleMs: 1000, graceMs: 300, windowMs: 10, rateMinBytesPerS: 1_000_000 };
       const socket = announced(3);
       for (const letter of 'abc') {
@@ -311,7 +312,7 @@ describe('body', () => {
       budget = createBudget({ bytesMax: 2 * bytesMax, ownerBytesMax: bytesMax });
     };
 
-    it('holds what was announced, before it is there', async () => {
+    itTimed('holds what was announced, before it is there', async () => {
       room(1_000_000);
       const socket = announced(700_000);
       await arrived;
@@ -321,7 +322,7 @@ describe('body', () => {
       expect(budget.used()).to.equal(700_000);
     });
 
-    it('is refused by its announced length when there is no room for it', async () => {
+    itTimed('is refused by its announced length when there is no room for it', async () => {
       room(1_000_000);
       budget.open('key').take(400_000);
       announced(700_000);
@@ -331,7 +332,7 @@ describe('body', () => {
       expect(budget.used()).to.equal(400_000);
     });
 
-    it('is refused when it grows beyond it', async () => {
+    itTimed('is refused when it grows beyond it', async () => {
       room(1_000_000);
       const socket = chunked();
       for (let at = 0; at < 30; at += 1) socket.write(chunk('x'.repeat(50_000)));
@@ -341,7 +342,7 @@ describe('body', () => {
   });
 
   describe('broken off', () => {
-    it('by the client is no fault and waits for nothing', async () => {
+    itTimed('by the client is no fault and waits for nothing', async () => {
       const socket = announced(5);
       socket.write('ab');
       await arrived;
@@ -352,28 +353,28 @@ describe('body', () => {
       expect(ms).to.be.below(500);
     });
 
-    it('by its end is none either', async () => {
+    itTimed('by its end is none either', async () => {
       const socket = announced(5);
       await arrived;
       socket.end('ab');
       expect((await done).error).to.equal(GONE);
     });
 
-    it('by what is no chunk is none: the server answers that', async () => {
+    itTimed('by what is no chunk is none: the server answers that', async () => {
       const socket = chunked();
       await arrived;
       socket.write('zz\r\nnonsense');
       expect((await done).error).to.equal(GONE);
     });
 
-    it('by the signal ends with its reason', async () => {
+    itTimed('by the signal ends with its reason', async () => {
       announced(5).write('ab');
       await arrived;
       controller.abort('gone');
       expect((await done).error).to.equal('gone');
     });
 
-    it('by a signal that had aborted before is not read', async () => {
+    itTimed('by a signal that had aborted before is not read', async () => {
       controller.abort('gone');
       announced(5).write('hello');
       expect((await done).error).to.equal('gone');

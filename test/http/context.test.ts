@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import { GONE } from '../../lib/call/context.ts';
 import { clocked, createLiveCalls, type LiveCall, openState, stateOf } from '../../lib/http/context.ts';
 import { until } from '../../testkit/client.ts';
+import { itTimed } from '../../testkit/timed.ts';
 
 describe('live calls', () => {
   let server: Server;
@@ -37,7 +38,7 @@ describe('live calls', () => {
     return { client, response: res, hapi: { raw: { req, res }, app: {} } as unknown as Request };
   }
 
-  it('counts those that stream among them', async () => {
+  itTimed('counts those that stream among them', async () => {
     const [first, second] = [calls.open((await arrive()).hapi), calls.open((await arrive()).hapi)];
     second.streams = true;
     expect([calls.count(), calls.countStreams()]).to.deep.equal([2, 1]);
@@ -47,7 +48,7 @@ describe('live calls', () => {
     expect(calls.countStreams()).to.equal(0);
   });
 
-  it('lives until it is closed', async () => {
+  itTimed('lives until it is closed', async () => {
     const { hapi, response } = await arrive();
     const listeners = hapi.raw.req.socket.listenerCount('end');
     const call = calls.open(hapi);
@@ -60,7 +61,7 @@ describe('live calls', () => {
     expect(hapi.raw.req.socket.listenerCount('end')).to.equal(listeners);
   });
 
-  it('aborts when the client leaves', async () => {
+  itTimed('aborts when the client leaves', async () => {
     const { hapi, client } = await arrive();
     const { signal } = calls.open(hapi);
     client.destroy();
@@ -68,7 +69,7 @@ describe('live calls', () => {
     expect(signal.reason).to.equal(GONE);
   });
 
-  it('aborts as soon as the client ends its side, before the connection is closed', async () => {
+  itTimed('aborts as soon as the client ends its side, before the connection is closed', async () => {
     const { hapi, client, response } = await arrive();
     const { signal } = calls.open(hapi);
     const closed = new Promise<boolean>((resolve) => signal.addEventListener('abort', () => resolve(response.closed)));
@@ -77,7 +78,7 @@ describe('live calls', () => {
     await until(() => response.closed);
   });
 
-  it('aborts when the client leaves in the middle of the reply', async () => {
+  itTimed('aborts when the client leaves in the middle of the reply', async () => {
     const { hapi, client, response } = await arrive();
     const { signal } = calls.open(hapi);
     response.write('some');
@@ -87,7 +88,7 @@ describe('live calls', () => {
     expect(signal.reason).to.equal(GONE);
   });
 
-  it('does not abort when the reply is over', async () => {
+  itTimed('does not abort when the reply is over', async () => {
     const { hapi, response } = await arrive();
     const { signal } = calls.open(hapi);
     response.end('all');
@@ -96,20 +97,20 @@ describe('live calls', () => {
     expect(signal.aborted).to.equal(false);
   });
 
-  it('has aborted already when the client left before', async () => {
+  itTimed('has aborted already when the client left before', async () => {
     const { hapi, client, response } = await arrive();
     client.destroy();
     await until(() => response.destroyed);
     expect(calls.open(hapi).signal.reason).to.equal(GONE);
   });
 
-  it('drains at once when there is none', async () => {
+  itTimed('drains at once when there is none', async () => {
     const startedAt = performance.now();
     expect(await calls.drain(5000)).to.equal(0);
     expect(performance.now() - startedAt).to.be.below(50);
   });
 
-  it('drains when the last one is closed', async () => {
+  itTimed('drains when the last one is closed', async () => {
     const open = [calls.open((await arrive()).hapi), calls.open((await arrive()).hapi)];
     let left: number | undefined;
     const drained = calls.drain(5000).then((count) => {
@@ -123,7 +124,7 @@ describe('live calls', () => {
     expect(left).to.equal(0);
   });
 
-  it('drains no longer than allowed, and says how many are left', async () => {
+  itTimed('drains no longer than allowed, and says how many are left', async () => {
     const open: LiveCall[] = [];
     for (let at = 0; at < 3; at += 1) open.push(calls.open((await arrive()).hapi));
     const startedAt = performance.now();
@@ -133,7 +134,7 @@ describe('live calls', () => {
     expect(await calls.drain(50)).to.equal(0);
   });
 
-  it('ends all with a reason, but those whose client left keep theirs', async () => {
+  itTimed('ends all with a reason, but those whose client left keep theirs', async () => {
     const { hapi, client } = await arrive();
     const left = calls.open(hapi);
     client.destroy();
@@ -144,7 +145,7 @@ describe('live calls', () => {
     expect(getEventListeners(stays.signal, 'abort')).to.have.length(0);
   });
 
-  it('is over at once when it comes after all were ended', async () => {
+  itTimed('is over at once when it comes after all were ended', async () => {
     const ending = createLiveCalls();
     ending.endAll('stopping');
     const late = ending.open((await arrive()).hapi);
@@ -154,7 +155,7 @@ describe('live calls', () => {
 });
 
 describe('state of a request', () => {
-  it('is made once, with an id of its own', () => {
+  itTimed('is made once, with an id of its own', () => {
     const ids = new Set(Array.from({ length: 1000 }, () => openState().id));
     expect(ids.size).to.equal(1000);
     for (const id of ids) expect(id).to.match(/^req_[0-9a-f]{32}$/);
@@ -162,14 +163,14 @@ describe('state of a request', () => {
     expect(stateOf(hapi)).to.equal(stateOf(hapi));
   });
 
-  it('begins its id with the time, so that later ones sort behind', () => {
+  itTimed('begins its id with the time, so that later ones sort behind', () => {
     const from = Date.now();
     const times = Array.from({ length: 600 }, () => Number.parseInt(openState().id.slice(4, 16), 16));
     for (const time of times) expect(time).to.be.within(from, Date.now());
     expect(new Set(Array.from({ length: 600 }, () => openState().id.slice(16))).size).to.equal(600);
   });
 
-  it('adds up how long it waited, whether there was an answer or not', async () => {
+  itTimed('adds up how long it waited, whether there was an answer or not', async () => {
     const state = openState();
     expect(state.waitedMs).to.equal(0);
     expect(await clocked(state, sleep(30, 'answer'))).to.equal('answer');

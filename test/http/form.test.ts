@@ -9,6 +9,7 @@ import { type Fault, isFault } from '../../lib/faults.ts';
 import type { BodyLimits } from '../../lib/http/body.ts';
 import { type Budget, createBudget } from '../../lib/http/budget.ts';
 import { type Form, type FormOptions, isForm, readForm } from '../../lib/http/form.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import { watchTurns } from '../../testkit/turns.ts';
 
 const BOUNDARY = '----WebKitFormBoundaryAbC';
@@ -370,7 +371,7 @@ describe('form', () => {
     });
   });
 
-  it('holds nobody up, however long it is', async function () {
+  itTimed('holds nobody up, however long it is', async function () {
     this.timeout(60_000);
     budget = createBudget({ bytesMax: 128 * MEBIBYTE, ownerBytesMax: 64 * MEBIBYTE });
     options = { fileBytesMax: 8 * MEBIBYTE, textBytesMax: 12 * MEBIBYTE };

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { isFault } from '../../lib/faults.ts';
 import { checkJsonType, JSON_DEPTH_MAX, JSON_VALUES_MAX, parseJson } from '../../lib/http/json.ts';
 import { longer } from '../../testkit/long.ts';
+import { itTimed } from '../../testkit/timed.ts';
 
 const parse = (text: string) => parseJson(Buffer.from(text));
 
@@ -302,7 +303,7 @@ describe('json', () => {
       nothing: () => filled(' '),
     };
     for (const [name, make] of some(attacks)) {
-      it(`is refused soon: ${name}`, () => expect(time(make(), true)).to.be.below(1500));
+      itTimed(`is refused soon: ${name}`, () => expect(time(make(), true)).to.be.below(1500));
     }
 
     const values: Readonly<Record<string, () => Buffer>> = {
@@ -315,7 +316,7 @@ describe('json', () => {
       spaces: () => around('[', filled(' '), ']'),
     };
     for (const [name, make] of some(values)) {
-      it(`is read soon: ${name}`, () => expect(time(make(), false)).to.be.below(3000));
+      itTimed(`is read soon: ${name}`, () => expect(time(make(), false)).to.be.below(3000));
     }
   });
 

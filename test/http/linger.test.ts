@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createAllowance, linger } from '../../lib/http/linger.ts';
 import { until } from '../../testkit/client.ts';
+import { itTimed } from '../../testkit/timed.ts';
 
 const MIB = 1024 * 1024;
 
@@ -18,14 +19,14 @@ describe('what may be swallowed of refused bodies', () => {
     return bytes;
   }
 
-  it('is 2 MiB a step, and after 48 MiB a fifth of that', () => {
+  itTimed('is 2 MiB a step, and after 48 MiB a fifth of that', () => {
     const allowance = createAllowance();
     expect(drain(allowance, 1)).to.equal(2 * MIB);
     expect(drain(allowance, 28) / MIB).to.equal(56);
     expect(drain(allowance, 100) / MIB).to.be.within(38, 44);
   });
 
-  it('is paid back when more was read than there was', () => {
+  itTimed('is paid back when more was read than there was', () => {
     const allowance = createAllowance();
     allowance.take(7 * MIB);
     const lefts = Array.from({ length: 4 }, () => allowance.step() && allowance.isLeft());
@@ -33,7 +34,7 @@ describe('what may be swallowed of refused bodies', () => {
     expect(drain(allowance, 1)).to.equal(2 * MIB);
   });
 
-  it('is all there again after six seconds without a byte, and no sooner', () => {
+  itTimed('is all there again after six seconds without a byte, and no sooner', () => {
     const allowance = createAllowance();
     for (let at = 0; at < 24; at += 1) {
       allowance.take(2 * MIB);
@@ -89,7 +90,7 @@ describe('linger', () => {
     response.end('too long');
   };
 
-  it('lets a client read the answer that goes on sending', async () => {
+  itTimed('lets a client read the answer that goes on sending', async () => {
     start(refuse);
     const piece = Buffer.alloc(256 * 1024);
     for (let at = 0; at < 40 && !text.includes('too long'); at += 1) {
@@ -107,7 +108,7 @@ describe('linger', () => {
     expect(error).to.equal(undefined);
   });
 
-  it('reads on at a measured pace, and all of it', async () => {
+  itTimed('reads on at a measured pace, and all of it', async () => {
     let bytesRead = () => 0;
     start((request, response) => {
       const { socket: served } = request;
@@ -129,7 +130,7 @@ describe('linger', () => {
     socket.destroy();
   });
 
-  it('is over after a while, whatever the client does', async () => {
+  itTimed('is over after a while, whatever the client does', async () => {
     start(refuse);
     const sending = setInterval(() => socket.write('x'), 20);
     await until(() => ended > 0);

@@ -11,6 +11,7 @@ import { makeKey } from '../../lib/accounts/key.ts';
 import { fault } from '../../lib/faults.ts';
 import { createLog, type Log } from '../../lib/http/log.ts';
 import { until } from '../../testkit/client.ts';
+import { itTimed } from '../../testkit/timed.ts';
 
 describe('log', () => {
   let folder: string;
@@ -118,7 +119,7 @@ describe('log', () => {
     expect(lines[4]).to.contain('"big":5');
   });
 
-  it('has written everything when it says so, without waiting for the next time to write', async () => {
+  itTimed('has written everything when it says so, without waiting for the next time to write', async () => {
     const from = performance.now();
     log.info('a line');
     log.line({}, 'another');

@@ -7,6 +7,7 @@ import { type BadHttp, cannotListen, createHttp, findPort } from '../../lib/http
 import { OperatorError } from '../../lib/operator-error.ts';
 import { send, until } from '../../testkit/client.ts';
 import { openTestHttp, type TestHttp } from '../../testkit/http.ts';
+import { itTimed } from '../../testkit/timed.ts';
 
 describe('http server', () => {
   it('still answers what comes on connections that were there before it closes', async () => {
@@ -88,7 +89,7 @@ describe('http server', () => {
     expect(listener).to.include({ keepAliveTimeout: 75_000, headersTimeout: 10_000, requestTimeout: 900_000 });
   });
 
-  it('closes idle connections at once when nothing runs any more', async () => {
+  itTimed('closes idle connections at once when nothing runs any more', async () => {
     const http = createHttp({ faceAt, host: '127.0.0.1', port: 0 });
     http.server.route({ method: 'GET', path: '/', handler: () => 'here' });
     await http.start();

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createSseReply, type SseReply } from '../../lib/http/sse-reply.ts';
 import { until } from '../../testkit/client.ts';
+import { itTimed } from '../../testkit/timed.ts';
 
 /** More than the buffers of a connection on this machine take. */
 const MUCH_BYTES = 16 * 1024 * 1024;
@@ -44,7 +45,7 @@ describe('reply of events', () => {
     return createSseReply(response, { headers: { 'x-request-id': 'req_1' }, stallMs });
   }
 
-  it('sends status and headers at once, then what is written, as it is written', async () => {
+  itTimed('sends status and headers at once, then what is written, as it is written', async () => {
     const reply = await open();
     reply.open();
     await until(() => text.includes('\r\n\r\n'));
@@ -66,7 +67,7 @@ describe('reply of events', () => {
     await until(() => text.endsWith('0\r\n\r\n'));
   });
 
-  it('sends a client that knows no chunks the texts alone', async () => {
+  itTimed('sends a client that knows no chunks the texts alone', async () => {
     const reply = await open(60_000, '1.0');
     reply.open();
     const [short, long] = ['data: Ж\n\n', `data: ${'Жук 😀 '.repeat(3000)}\n\n`];
@@ -82,7 +83,7 @@ describe('reply of events', () => {
     expect(rest).to.deep.equal([`${short}: keep-alive\n\n${long}`]);
   });
 
-  it('sends long texts whole, whatever their characters', async () => {
+  itTimed('sends long texts whole, whatever their characters', async () => {
     const reply = await open();
     reply.open();
     const long = 'Жук 😀 '.repeat(3000);
@@ -93,7 +94,7 @@ describe('reply of events', () => {
     expect(text.replace(/\r\n[0-9a-f]*\r\n/g, '')).to.contain(`${long}short Ж`);
   });
 
-  it('says when the client takes less than comes, and when it has taken it', async () => {
+  itTimed('says when the client takes less than comes, and when it has taken it', async () => {
     const reply = await open();
     client.pause();
     reply.open();
@@ -112,7 +113,7 @@ describe('reply of events', () => {
     await until(() => received > MUCH_BYTES);
   });
 
-  it('calls no client slow while the system takes what is written, however long it is', async () => {
+  itTimed('calls no client slow while the system takes what is written, however long it is', async () => {
     const reply = await open();
     reply.open();
     for (let at = 0; at < 10; at += 1) {
@@ -121,7 +122,7 @@ describe('reply of events', () => {
     }
   });
 
-  it('never overwrites a long text that waits for a slow client', async () => {
+  itTimed('never overwrites a long text that waits for a slow client', async () => {
     const reply = await open();
     reply.open();
     await until(() => text.includes('\r\n\r\n'));
@@ -143,7 +144,7 @@ describe('reply of events', () => {
     expect(body === `${framed.join('')}0\r\n\r\n`).to.equal(true);
   });
 
-  it('keeps the order of long and short texts', async () => {
+  itTimed('keeps the order of long and short texts', async () => {
     const reply = await open();
     reply.open();
     const long = 'x'.repeat(50_000);
@@ -157,7 +158,7 @@ describe('reply of events', () => {
     expect(body.replaceAll(long, '…')).to.equal('<a>a…<b>b…\r\n');
   });
 
-  it('leaves no listener behind, however often the client is slow', async () => {
+  itTimed('leaves no listener behind, however often the client is slow', async () => {
     const reply = await open();
     reply.open();
     const names = ['drain', 'close', 'timeout', 'error'];
@@ -175,7 +176,7 @@ describe('reply of events', () => {
     }
   });
 
-  it('cuts off a client that takes nothing for the time of a stall', async () => {
+  itTimed('cuts off a client that takes nothing for the time of a stall', async () => {
     const reply = await open(400);
     client.pause();
     reply.open();
@@ -190,7 +191,7 @@ describe('reply of events', () => {
     expect(isTaken).to.equal(false);
   });
 
-  it('does not cut off a client that is slow but goes on', async function () {
+  itTimed('does not cut off a client that is slow but goes on', async function () {
     this.timeout(30_000);
     const reply = await open(200);
     reply.open();
@@ -213,7 +214,7 @@ describe('reply of events', () => {
     await until(() => received > 3 * MUCH_BYTES);
   });
 
-  it('cuts off a client that stops after a while, that long after it stopped', async () => {
+  itTimed('cuts off a client that stops after a while, that long after it stopped', async () => {
     const reply = await open(400);
     reply.open();
     client.pause();
@@ -234,7 +235,7 @@ describe('reply of events', () => {
     expect(performance.now() - stoppedAt).to.be.within(250, 2000);
   });
 
-  it('cuts off a client that stops before the end, although nothing more is written', async () => {
+  itTimed('cuts off a client that stops before the end, although nothing more is written', async () => {
     const reply = await open(200);
     client.pause();
     reply.open();
@@ -246,7 +247,7 @@ describe('reply of events', () => {
     expect(performance.now() - startedAt).to.be.within(195, 2000);
   });
 
-  it('does not cut off a client while there is nothing to take', async () => {
+  itTimed('does not cut off a client while there is nothing to take', async () => {
     const reply = await open(50);
     reply.open();
     await reply.write('x'.repeat(MUCH_BYTES));
@@ -257,7 +258,7 @@ describe('reply of events', () => {
     await until(() => received > MUCH_BYTES);
   });
 
-  it('does nothing for a client that left', async () => {
+  itTimed('does nothing for a client that left', async () => {
     const reply = await open();
     client.destroy();
     await until(() => response.destroyed);

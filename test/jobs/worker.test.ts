@@ -19,6 +19,7 @@ import {
   vanish,
   waitFor,
 } from '../../testkit/faulty-store.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import {
   type Behaviour,
   deaf,
@@ -185,7 +186,7 @@ describe('worker', () => {
 
   const lacking = async (): Promise<VideoState> => ({ status: 'processing', lacksResult: true });
 
-  it('waits for the result of a completed video, but not until its deadline', async () => {
+  itTimed('waits for the result of a completed video, but not until its deadline', async () => {
     const patienceMs = 300;
     const startedAt = performance.now();
     const stage = open({ poll: lacking, resultPatienceMs: patienceMs });
@@ -247,7 +248,7 @@ describe('worker', () => {
       expect([stage.ended, other.ended, await balance()]).to.deep.equal([[], ['completed'], FULL - PRICE]);
     });
 
-    it('stops at once, and leaves it to the others', async () => {
+    itTimed('stops at once, and leaves it to the others', async () => {
       for (const behaviour of [{ keep: slowly(60_000) }, { poll: deaf }]) {
         const stage = open(behaviour);
         const id = await run(stage);

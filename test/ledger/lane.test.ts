@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { createLane, type Lane, type Part } from '../../lib/ledger/lane.ts';
 import type { Submission } from '../../lib/store/ports/ledger.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import { operation } from './books.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;
@@ -63,24 +64,27 @@ describe('ledger lane', () => {
     expect(sent.length).to.be.at.most(15);
   });
 
-  it('keeps a batch whole and pauses longer each time while the store is to blame, without evidence for ever', () => {
-    add(...'ab');
-    const pauses: number[] = [];
-    for (let failures = 0; failures < 3; failures += 1) {
-      expect(take()).to.equal('ab');
-      pauses.push(lane.failed('store', now).pauseMs);
-    }
-    expect(pauses[2]).to.be.above(pauses[0] as number);
-    for (let failures = 0; failures < 50; failures += 1) {
-      expect(take()).to.not.equal('');
-      const { pauseMs, parked } = lane.failed('store', now);
-      expect(pauseMs).to.be.within(1, 500);
-      expect(parked).to.equal(undefined);
-    }
-    expect(run('', 'store').sent.sort().join('')).to.equal('ab');
-  });
+  itTimed(
+    'keeps a batch whole and pauses longer each time while the store is to blame, without evidence for ever',
+    () => {
+      add(...'ab');
+      const pauses: number[] = [];
+      for (let failures = 0; failures < 3; failures += 1) {
+        expect(take()).to.equal('ab');
+        pauses.push(lane.failed('store', now).pauseMs);
+      }
+      expect(pauses[2]).to.be.above(pauses[0] as number);
+      for (let failures = 0; failures < 50; failures += 1) {
+        expect(take()).to.not.equal('');
+        const { pauseMs, parked } = lane.failed('store', now);
+        expect(pauseMs).to.be.within(1, 500);
+        expect(parked).to.equal(undefined);
+      }
+      expect(run('', 'store').sent.sort().join('')).to.equal('ab');
+    },
+  );
 
-  it('pauses briefly again and keeps batches whole once one has gone through', () => {
+  itTimed('pauses briefly again and keeps batches whole once one has gone through', () => {
     add(...'ab');
     for (let failures = 0; failures < 3; failures += 1) {
       take();

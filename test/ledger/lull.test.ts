@@ -1,6 +1,7 @@
 // A lull ends at once in a process with nothing to do, and in time in a busy one.
 import { expect } from 'chai';
 import { lull } from '../../lib/ledger/lull.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import { startEchoes } from './echoes.ts';
 
 const MEDIAN_OF = 9;
@@ -16,11 +17,11 @@ async function medianMs(withinMs: number, { aloneMs = withinMs, arrived = (): nu
 }
 
 describe('lull', () => {
-  it('ends within a turn or two when nothing happens', async () => {
+  itTimed('ends within a turn or two when nothing happens', async () => {
     expect(await medianMs(2000)).to.be.lessThan(200);
   });
 
-  it('lasts as long as every turn brings something and more arrives, and never longer than it may', async () => {
+  itTimed('lasts as long as every turn brings something and more arrives, and never longer than it may', async () => {
     const endEchoes = await startEchoes();
     expect(await medianMs(60)).to.be.within(55, 2000);
     // Nothing arrives for the batch; something does in every turn; something did at first.

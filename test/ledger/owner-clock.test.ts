@@ -3,6 +3,7 @@ import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createOwner, type OwnerOptions } from '../../lib/ledger/owner.ts';
+import { itTimed } from '../../testkit/timed.ts';
 
 /** The store's clock, far from this machine's. */
 const THEN = 1_000_000_000_000;
@@ -97,20 +98,23 @@ describe('an owner by the clock', () => {
     await owner.stop();
   });
 
-  it('looks ten times a second for another that counts alone, takes it for dead after 20 looks, and calms down', async () => {
-    const told: boolean[] = [];
-    others = { others: 1, alone: 1 };
-    const onPeers = async (_peers: number, settled: boolean) => void told.push(settled);
-    const owner = await start(60_000, { onPeers });
-    while (told.length < 20) await pass(100);
-    expect(new Set(told)).to.deep.equal(new Set([false]));
-    expect(passedMs).to.be.within(1700, 1900);
-    await pass(100);
-    expect(told.slice(20)).to.deep.equal([true]);
-    await pass(999);
-    expect(told).to.have.length(21);
-    await pass(1);
-    expect(told.slice(20)).to.deep.equal([true, true]);
-    await owner.stop();
-  });
+  itTimed(
+    'looks ten times a second for another that counts alone, takes it for dead after 20 looks, and calms down',
+    async () => {
+      const told: boolean[] = [];
+      others = { others: 1, alone: 1 };
+      const onPeers = async (_peers: number, settled: boolean) => void told.push(settled);
+      const owner = await start(60_000, { onPeers });
+      while (told.length < 20) await pass(100);
+      expect(new Set(told)).to.deep.equal(new Set([false]));
+      expect(passedMs).to.be.within(1700, 1900);
+      await pass(100);
+      expect(told.slice(20)).to.deep.equal([true]);
+      await pass(999);
+      expect(told).to.have.length(21);
+      await pass(1);
+      expect(told.slice(20)).to.deep.equal([true, true]);
+      await owner.stop();
+    },
+  );
 });

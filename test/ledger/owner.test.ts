@@ -4,6 +4,7 @@ import { createLedger } from '../../lib/ledger/ledger.ts';
 import { createOwner, type Owner, type OwnerOptions } from '../../lib/ledger/owner.ts';
 import { until } from '../../testkit/client.ts';
 import { type FaultyStore, lose, makeGate, openFaultyStore, refuse, waitFor } from '../../testkit/faulty-store.ts';
+import { itTimed } from '../../testkit/timed.ts';
 
 const LEASE_MS = 300;
 
@@ -188,7 +189,7 @@ describe('owner', () => {
     });
   });
 
-  it('lets the others know within about a second, however long the lease', async () => {
+  itTimed('lets the others know within about a second, however long the lease', async () => {
     const told: number[] = [];
     const leaseMs = 60_000;
     await makeOwner('first', { leaseMs, onPeers: async (peers) => void told.push(peers) }).start();
@@ -254,7 +255,7 @@ describe('owner', () => {
   });
 
   for (const [name, behaviour] of Object.entries({ refuse, lose })) {
-    it(`gives the others a whole lease after renewals that ended with: ${name}`, async () => {
+    itTimed(`gives the others a whole lease after renewals that ended with: ${name}`, async () => {
       const owner = makeOwner('me');
       await owner.start();
       store.always('owners.renew', behaviour);

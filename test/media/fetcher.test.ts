@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { readOrigins } from '../../lib/media/url.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import { redirect, reply } from './network.ts';
 import * as files from './pictures.ts';
 import { chunked, createStage, MIB, picture, unmeasured } from './stage.ts';
@@ -209,31 +210,34 @@ describe('media fetcher', () => {
     await refused(await serve(redirect('http://minio:9000/x.png')), { code: 'image_unreachable' });
   });
 
-  it('says in the same words and at the same time that a host is not public, not found or closed', async function () {
-    // The machine may be too busy to keep time.
-    this.retries(2);
-    network.names.set('inner.pictures.net', ['10.0.0.1']);
-    network.names.set('closed.pictures.net', [network.nextAddress()]);
-    network.names.set('later.pictures.net', () => new Promise((resolve) => setTimeout(resolve, 120, ['10.0.0.1'])));
-    const toInner = await serve(redirect('https://inner.pictures.net/'));
-    const urls = ['inner', 'unknown', 'closed', 'later'].map((name) => `https://${name}.pictures.net/`);
-    const outcomes = await Promise.all(
-      [...urls, toInner, 'https://127.0.0.1/', 'https://intranet/'].map(async (url) => {
-        const startedAt = performance.now();
-        const error: unknown = await fetchImage(url, { limits: { stepMs: 1_000 } }).catch((thrown) => thrown);
-        return { ms: performance.now() - startedAt, message: String(error) };
-      }),
-    );
-    expect(new Set(outcomes.map(({ message }) => message)).size).to.equal(1);
-    for (const { ms } of outcomes) expect(ms).to.be.within(995, 1_400);
-  });
+  itTimed(
+    'says in the same words and at the same time that a host is not public, not found or closed',
+    async function () {
+      // The machine may be too busy to keep time.
+      this.retries(2);
+      network.names.set('inner.pictures.net', ['10.0.0.1']);
+      network.names.set('closed.pictures.net', [network.nextAddress()]);
+      network.names.set('later.pictures.net', () => new Promise((resolve) => setTimeout(resolve, 120, ['10.0.0.1'])));
+      const toInner = await serve(redirect('https://inner.pictures.net/'));
+      const urls = ['inner', 'unknown', 'closed', 'later'].map((name) => `https://${name}.pictures.net/`);
+      const outcomes = await Promise.all(
+        [...urls, toInner, 'https://127.0.0.1/', 'https://intranet/'].map(async (url) => {
+          const startedAt = performance.now();
+          const error: unknown = await fetchImage(url, { limits: { stepMs: 1_000 } }).catch((thrown) => thrown);
+          return { ms: performance.now() - startedAt, message: String(error) };
+        }),
+      );
+      expect(new Set(outcomes.map(({ message }) => message)).size).to.equal(1);
+      for (const { ms } of outcomes) expect(ms).to.be.within(995, 1_400);
+    },
+  );
 
   it('refuses a malformed URL at once and resolves nothing', async () => {
     await refused('http://a.pictures.net/secret', { code: 'invalid_field' }, { limits: { stepMs: 60_000 } });
     expect(network.resolved).to.deep.equal([]);
   });
 
-  it('ends at once, connections too, when the call does', async () => {
+  itTimed('ends at once, connections too, when the call does', async () => {
     let closed = 0;
     const url = await serve((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n');

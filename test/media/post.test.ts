@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { type FailureReason, FetchFailure } from '../../lib/media/failure.ts';
 import type { FetcherOptions } from '../../lib/media/fetcher.ts';
 import { until } from '../../testkit/client.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import { type Answer, Network, redirect, reply } from './network.ts';
 
 describe('a post', () => {
@@ -69,7 +70,7 @@ describe('a post', () => {
     expect(network.dialled).to.deep.equal([]);
   });
 
-  it('ends at a host that does not answer, and where its signal aborts', async () => {
+  itTimed('ends at a host that does not answer, and where its signal aborts', async () => {
     const silent = await network.host('silent.net', () => undefined);
     const from = performance.now();
     expect(await reasonOf('https://silent.net/')).to.equal('slow');
@@ -80,7 +81,7 @@ describe('a post', () => {
     expect(await post('https://silent.net/', {}, controller.signal).catch((error) => error)).to.equal(reason);
   });
 
-  it('takes whole steps to fail, whatever was in the way', async () => {
+  itTimed('takes whole steps to fail, whatever was in the way', async () => {
     network.names.set('inner.net', ['192.168.1.1']);
     for (const url of ['https://10.0.0.1/', 'https://inner.net/', 'https://unknown.net/']) {
       const from = performance.now();

@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { createFetcher } from '../../lib/media/fetcher.ts';
 import { addressesOf, createDnsResolve, type Resolve } from '../../lib/media/resolve.ts';
 import { readUrl, type Target } from '../../lib/media/url.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import { PNG } from './pictures.ts';
 
 const A = 1;
@@ -99,7 +100,7 @@ describe('media resolve', () => {
     expect(await reasonOf({ [A]: 'silence', [AAAA]: 'silence' })).to.be.oneOf(['slow', 'unknown-host']);
   });
 
-  it('stops asking when the call ends', async () => {
+  itTimed('stops asking when the call ends', async () => {
     const { resolve } = await resolver({ [A]: 'silence', [AAAA]: 'silence' });
     const call = new AbortController();
     setTimeout(() => call.abort(), 20);

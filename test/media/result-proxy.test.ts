@@ -5,6 +5,7 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 import { expect } from 'chai';
 import type { ResultRequest } from '../../lib/media/fetcher.ts';
 import { isUpstreamFault } from '../../lib/plugin/fault.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import { Network, redirect, reply } from './network.ts';
 import { PNG } from './pictures.ts';
 import { expectSecrecy, picture } from './stage.ts';
@@ -152,7 +153,7 @@ describe('media results through a proxy', () => {
     await refused('https://cdn.pictures.net/a.png', 'network', { proxy: 'http://operator:pass@127.0.0.1:9' });
   });
 
-  it('end with the call while the proxy says nothing', async () => {
+  itTimed('end with the call while the proxy says nothing', async () => {
     answer = 'wait';
     const call = new AbortController();
     const fetching = fetchResult('https://cdn.pictures.net/a.png', { signal: call.signal }).catch((error) => error);

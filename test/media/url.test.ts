@@ -3,6 +3,7 @@ import { isFault } from '../../lib/faults.ts';
 import { isPublicAddress } from '../../lib/media/address.ts';
 import { checkUrl, readOrigins, readUrl, type UrlRules } from '../../lib/media/url.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import { HOSTILE_URLS } from './hostile-urls.ts';
 
 const HARMLESS: readonly (readonly [url: string, origin: string, host: string, path: string])[] = [
@@ -46,7 +47,7 @@ describe('media url', () => {
   });
 
   for (const [url, refusal] of HOSTILE_URLS) {
-    it(`refuses ${JSON.stringify(url.slice(0, 80))} by its ${refusal}`, () => {
+    itTimed(`refuses ${JSON.stringify(url.slice(0, 80))} by its ${refusal}`, () => {
       const startedAt = performance.now();
       expect(readUrl(url)).to.equal(refusal);
       expect(performance.now() - startedAt).to.be.below(200);

@@ -5,6 +5,7 @@ import { readCatalogFiles } from '../../lib/catalog/files.ts';
 import { createServiceMetrics } from '../../lib/metrics/service.ts';
 import { parseExposition } from '../../testkit/exposition.ts';
 import { openFaultyStore } from '../../testkit/faulty-store.ts';
+import { itTimed } from '../../testkit/timed.ts';
 
 const calls = { count: () => 5, countStreams: () => 3 };
 const none = buildCatalog(readCatalogFiles([], []), new Map());
@@ -23,7 +24,7 @@ describe('service metrics', () => {
     expect(names.map((name) => sum(name))).to.deep.equal([5, 3, 0, 1]);
   });
 
-  it('says that a store is down which fails, or never answers', async () => {
+  itTimed('says that a store is down which fails, or never answers', async () => {
     const store = await openFaultyStore();
     await store.close();
     expect((await look(store.real.ping)).sum('tollgate_store_up')).to.equal(0);

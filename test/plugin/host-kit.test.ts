@@ -7,6 +7,7 @@ import type { HostResponse, KeyHeaders, Poll } from '../../lib/plugin/contract.t
 import { upstreamFault } from '../../lib/plugin/fault.ts';
 import { type ClosableHost, createHost, type HostOptions } from '../../lib/plugin/host.ts';
 import { poll } from '../../lib/plugin/poll.ts';
+import { itTimed } from '../../testkit/timed.ts';
 
 const never = new AbortController().signal;
 
@@ -289,7 +290,7 @@ describe('kit of the host', () => {
       expect(waits).to.deep.equal([1000, 1250, 1563, 1953, 2441, 3052, 3815, 4768, 5000, 5000]);
     });
 
-    it('waits on the clock of the host, more or less at random', async () => {
+    itTimed('waits on the clock of the host, more or less at random', async () => {
       const waits: number[] = [];
       const host = open({ clock: { now: Date.now, sleep: async (ms) => void waits.push(ms) } });
       for (let time = 0; time < 20; time += 1) {

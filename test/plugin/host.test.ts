@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import type { HostResponse, UpstreamFault } from '../../lib/plugin/contract.ts';
 import { isUpstreamFault } from '../../lib/plugin/fault.ts';
 import { type ClosableHost, createHost, type HostOptions } from '../../lib/plugin/host.ts';
+import { itTimed } from '../../testkit/timed.ts';
 
 type Handler = (incoming: IncomingMessage, response: ServerResponse) => void;
 
@@ -131,7 +132,7 @@ describe('host of a plugin', () => {
   });
 
   describe('abort', () => {
-    it('closes the connection at once while the headers are awaited', async () => {
+    itTimed('closes the connection at once while the headers are awaited', async () => {
       const closed = Promise.withResolvers<void>();
       const arrived = Promise.withResolvers<void>();
       const origin = await serve((incoming) => {
@@ -150,7 +151,7 @@ describe('host of a plugin', () => {
     });
 
     for (const reading of ['chunks', 'bytes', 'text'] as const) {
-      it(`closes the connection at once while ${reading} are read`, async () => {
+      itTimed(`closes the connection at once while ${reading} are read`, async () => {
         const closed = Promise.withResolvers<void>();
         const origin = await serve((incoming, response) => {
           incoming.socket.on('close', closed.resolve);
@@ -361,7 +362,7 @@ describe('host of a plugin', () => {
   describe('clock and log', () => {
     const one = createHost({ upstream: 'acme', allowedOrigins: [], log: { warn() {} } });
 
-    it('sleeps, and wakes at once on abort', async () => {
+    itTimed('sleeps, and wakes at once on abort', async () => {
       const controller = new AbortController();
       const started = performance.now();
       await one.clock.sleep(20, controller.signal);

@@ -5,6 +5,7 @@ import { createProvider } from '../../lib/plugin/settings.ts';
 import { createGuard } from '../../lib/stream/guard.ts';
 import type { StreamPart } from '../../lib/stream/part.ts';
 import plugin from '../../providers/sandbox/index.ts';
+import { itTimed } from '../../testkit/timed.ts';
 
 const never = new AbortController().signal;
 const TOOLS: Tools = { list: ['look', 'listen'].map((name) => ({ name, schema: { type: 'object' } })) };
@@ -154,7 +155,7 @@ describe('the sandbox calls tools', () => {
     expect(text).to.include('south wind').and.not.include('north wind');
   });
 
-  it('and is not slowed down by a prompt that is made for it', async () => {
+  itTimed('and is not slowed down by a prompt that is made for it', async () => {
     const startedAt = performance.now();
     await ask([user(`${'[[tool:look {"a":'.repeat(20_000)}${']]'.repeat(50_000)}`)]);
     expect(performance.now() - startedAt).to.be.below(2000);

@@ -6,6 +6,7 @@ import { createProvider } from '../../lib/plugin/settings.ts';
 import { createGuard } from '../../lib/stream/guard.ts';
 import type { StreamPart } from '../../lib/stream/part.ts';
 import plugin from '../../providers/sandbox/index.ts';
+import { itTimed } from '../../testkit/timed.ts';
 
 const never = new AbortController().signal;
 
@@ -159,7 +160,7 @@ describe('provider sandbox', () => {
     expect(answer).to.deep.include({ finish: 'stop', output: 3 });
   });
 
-  it('takes 100 ms a word on [[slow]], and wakes on abort', async () => {
+  itTimed('takes 100 ms a word on [[slow]], and wakes on abort', async () => {
     const controller = new AbortController();
     const started = performance.now();
     const running = ask(call('[[slow]]'), controller.signal);
@@ -189,7 +190,7 @@ describe('provider sandbox', () => {
     expect(await iterator.next().catch((error: unknown) => error)).to.equal('enough');
   });
 
-  it('slows down by its setting', async () => {
+  itTimed('slows down by its setting', async () => {
     const iterator = start(call('[[words:3]]'), never, { wordMs: 30 });
     const started = performance.now();
     while (!(await iterator.next()).done);

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { type ByteSource, type ByteTaker, readBody, readBytes } from '../../lib/stream/bytes.ts';
 import { type Exchanges, openExchanges } from '../../testkit/exchanges.ts';
 import { createSseDecoder } from '../../testkit/sse.ts';
+import { itTimed } from '../../testkit/timed.ts';
 
 const KIB = 1024;
 
@@ -65,7 +66,7 @@ describe('reader of bodies', () => {
     expect(read).to.equal(total);
   });
 
-  it('frees a pending read at once on abort and closes the connection', async () => {
+  itTimed('frees a pending read at once on abort and closes the connection', async () => {
     const closed = Promise.withResolvers<number>();
     upstream.answer = (response) => {
       response.write('a');
@@ -141,7 +142,7 @@ describe('reader of bodies', () => {
     expect(await collect(body).catch((error: unknown) => error)).to.be.an('error');
   });
 
-  it('closes a body that its reader leaves while it goes on', async () => {
+  itTimed('closes a body that its reader leaves while it goes on', async () => {
     const closed = Promise.withResolvers<void>();
     upstream.answer = (response) => {
       const timer = setInterval(() => response.write('x'), 20);

@@ -2,6 +2,7 @@ import { getEventListeners } from 'node:events';
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { drive, type Pressure } from '../../lib/stream/drive.ts';
+import { itTimed } from '../../testkit/timed.ts';
 
 type Next = () => Promise<IteratorResult<number>>;
 
@@ -64,12 +65,12 @@ describe('drive', () => {
     return { ended, taken };
   }
 
-  it('takes everything in order and ends with the source', async () => {
+  itTimed('takes everything in order and ends with the source', async () => {
     expect(await run(counting(1000))).to.deep.equal({ ended: 'ended', taken: [...Array(1000).keys()] });
     expect(await run(counting(0))).to.deep.equal({ ended: 'ended', taken: [] });
   });
 
-  it('does not close a source that ended', async () => {
+  itTimed('does not close a source that ended', async () => {
     const ended = source(async () => ({ done: true, value: undefined }));
     expect((await run(ended)).ended).to.equal('ended');
     expect(ended.closed).to.equal(0);
@@ -92,7 +93,7 @@ describe('drive', () => {
     })(),
   };
   for (const [name, from] of Object.entries(broken)) {
-    it(`rejects with what a source throws that ${name}`, async () => {
+    itTimed(`rejects with what a source throws that ${name}`, async () => {
       expect(await run(from)).to.deep.equal({ ended: boom, taken: [] });
     });
   }
@@ -113,14 +114,14 @@ describe('drive', () => {
     'an iterator whose next resolves to null': () => source(async () => null as never),
   };
   for (const [name, from] of Object.entries(impossible)) {
-    it(`rejects in place of a source: ${name}`, async () => {
+    itTimed(`rejects in place of a source: ${name}`, async () => {
       const { ended, taken } = await run(from());
       expect(ended).to.be.instanceOf(TypeError);
       expect(taken).to.deep.equal([]);
     });
   }
 
-  it('asks nothing more of a source that was given up while its reader was slow', async () => {
+  itTimed('asks nothing more of a source that was given up while its reader was slow', async () => {
     let asked = 0;
     const open = source(async () => {
       asked += 1;
@@ -136,7 +137,7 @@ describe('drive', () => {
     expect([asked, open.closed]).to.deep.equal([1, 1]);
   });
 
-  it('stops at an error in the middle and keeps what came before', async () => {
+  itTimed('stops at an error in the middle and keeps what came before', async () => {
     const failing = (async function* () {
       yield 1;
       yield 2;
@@ -145,7 +146,7 @@ describe('drive', () => {
     expect(await run(failing)).to.deep.equal({ ended: boom, taken: [1, 2] });
   });
 
-  it('closes the source when the taker throws', async () => {
+  itTimed('closes the source when the taker throws', async () => {
     let closed = false;
     const open = (async function* () {
       try {
@@ -173,7 +174,7 @@ describe('drive', () => {
     'gives no promise': () => 7,
   };
   for (const [name, close] of Object.entries(unclosable)) {
-    it(`is over although the closing of the source ${name}`, async () => {
+    itTimed(`is over although the closing of the source ${name}`, async () => {
       const stuck = source(never, close);
       setImmediate(() => controller.abort(boom));
       expect((await run(stuck)).ended).to.equal(boom);
@@ -181,14 +182,14 @@ describe('drive', () => {
     });
   }
 
-  it('is over at once when the signal aborts, whatever the source does', async () => {
+  itTimed('is over at once when the signal aborts, whatever the source does', async () => {
     const startedAt = performance.now();
     setTimeout(() => controller.abort('gone'), 10);
     expect((await run(source(never))).ended).to.equal('gone');
     expect(performance.now() - startedAt).to.be.below(60);
   });
 
-  it('asks nothing when the signal had aborted before', async () => {
+  itTimed('asks nothing when the signal had aborted before', async () => {
     controller.abort('gone');
     let asked = 0;
     const late = source(() => {
@@ -199,7 +200,7 @@ describe('drive', () => {
     expect([asked, late.closed]).to.deep.equal([0, 1]);
   });
 
-  it('takes nothing that comes after the abort', async () => {
+  itTimed('takes nothing that comes after the abort', async () => {
     let give: (result: IteratorResult<number>) => void = () => undefined;
     const late = source(
       () =>
@@ -213,7 +214,7 @@ describe('drive', () => {
     expect(await running).to.deep.equal({ ended: 'gone', taken: [] });
   });
 
-  it('takes nothing more when the taker itself aborts', async () => {
+  itTimed('takes nothing more when the taker itself aborts', async () => {
     const result = await run(counting(5), (value) => {
       if (value === 1) controller.abort('enough');
       return undefined;
@@ -221,7 +222,7 @@ describe('drive', () => {
     expect(result).to.deep.equal({ ended: 'enough', taken: [0, 1] });
   });
 
-  it('swallows what the source throws after the abort', async () => {
+  itTimed('swallows what the source throws after the abort', async () => {
     let fail: (error: unknown) => void = () => undefined;
     const late = source(
       () =>
@@ -236,7 +237,7 @@ describe('drive', () => {
   });
 
   describe('under pressure', () => {
-    it('asks for no more until the consumer can take it', async () => {
+    itTimed('asks for no more until the consumer can take it', async () => {
       let release: () => void = () => undefined;
       const taken: number[] = [];
       const running = drive(counting(3), controller.signal, (value) => {
@@ -250,20 +251,20 @@ describe('drive', () => {
       expect(taken).to.deep.equal([0, 1, 2]);
     });
 
-    it('is over at once when the signal aborts', async () => {
+    itTimed('is over at once when the signal aborts', async () => {
       setTimeout(() => controller.abort('gone'), 10);
       const stuck = source(async () => ({ done: false, value: 1 }));
       expect(await run(stuck, never)).to.deep.equal({ ended: 'gone', taken: [1] });
       expect(stuck.closed).to.equal(1);
     });
 
-    it('ends with what the consumer fails with', async () => {
+    itTimed('ends with what the consumer fails with', async () => {
       const failing = source(async () => ({ done: false, value: 1 }));
       expect(await run(failing, () => Promise.reject(boom))).to.deep.equal({ ended: boom, taken: [1] });
       expect(failing.closed).to.equal(1);
     });
 
-    it('swallows a failure of the consumer after the abort', async () => {
+    itTimed('swallows a failure of the consumer after the abort', async () => {
       const open = source(async () => ({ done: false, value: 1 }));
       setTimeout(() => controller.abort('gone'), 5);
       const result = await run(open, () => sleep(10).then(() => Promise.reject(boom)));
@@ -272,7 +273,7 @@ describe('drive', () => {
     });
   });
 
-  it('lets timers run beside a source that always has more', async () => {
+  itTimed('lets timers run beside a source that always has more', async () => {
     const endless = source(async () => ({ done: false, value: 1 }));
     setTimeout(() => controller.abort('gone'), 20);
     const startedAt = performance.now();
@@ -282,7 +283,7 @@ describe('drive', () => {
     expect(performance.now() - startedAt).to.be.below(1000);
   });
 
-  it('takes a million arrivals in seconds, without piling up', async () => {
+  itTimed('takes a million arrivals in seconds, without piling up', async () => {
     let sum = 0;
     await drive(counting(1_000_000), controller.signal, (value) => {
       sum += value;

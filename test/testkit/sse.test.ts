@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { LineLimits } from '../../lib/stream/lines.ts';
 import { createSseDecoder, type ServerSentEvent } from '../../testkit/sse.ts';
+import { itTimed } from '../../testkit/timed.ts';
 
 const encoder = new TextEncoder();
 
@@ -151,7 +152,7 @@ describe('server-sent events', () => {
     });
   });
 
-  it('caps an endless line that comes byte by byte without reading it again and again', () => {
+  itTimed('caps an endless line that comes byte by byte without reading it again and again', () => {
     const decoder = createSseDecoder();
     const byte = Uint8Array.of(120);
     const started = performance.now();
@@ -162,7 +163,7 @@ describe('server-sent events', () => {
     expect(performance.now() - started).to.be.below(15_000);
   });
 
-  it('reads an event of a million data lines and a long line of one, both in linear time', () => {
+  itTimed('reads an event of a million data lines and a long line of one, both in linear time', () => {
     const started = performance.now();
     const many = decodeText(`${'data:\n'.repeat(1_000_000)}\n`);
     expect(many.events).to.have.length(1);

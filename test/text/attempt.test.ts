@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { isFault } from '../../lib/faults.ts';
 import type { StreamPart } from '../../lib/stream/part.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import {
   type Answer,
   BALANCE,
@@ -75,7 +76,7 @@ describe('attempt', () => {
     expect(result.wallet.avail).to.equal(BALANCE - charged);
   }
 
-  it('brings an answer to its end', async () => {
+  itTimed('brings an answer to its end', async () => {
     const result = await stage.call({ routes: [whole('Hello there.', { input: 7, output: 900 })] });
     expectAnswered(result, { text: 'Hello there.', tokens: [7, 900] });
     expect(result.parts.slice(0, 3)).to.deep.equal([
@@ -107,7 +108,7 @@ describe('attempt', () => {
       'yields a bill': playing([START, { type: 'billing', charged: 0n }]),
     };
     for (const [name, answer] of Object.entries(failures)) {
-      it(`refunds an upstream that ${name}`, async () => {
+      itTimed(`refunds an upstream that ${name}`, async () => {
         for (const live of [true, false]) {
           const result = await stage.call({ routes: [answer], live });
           expectRefunded(result, 'The upstream provider failed.');
@@ -119,7 +120,7 @@ describe('attempt', () => {
       });
     }
 
-    it('refunds an answer that just stops, and one that is empty', async () => {
+    itTimed('refunds an answer that just stops, and one that is empty', async () => {
       expectRefunded(
         await stage.call({ routes: [playing([START, OPEN])] }),
         'The upstream provider stopped before the answer was complete.',
@@ -130,7 +131,7 @@ describe('attempt', () => {
       );
     });
 
-    it('has its own words for every kind of failure', async () => {
+    itTimed('has its own words for every kind of failure', async () => {
       const words: Readonly<Record<string, string>> = {
         request: 'The upstream provider refused this request.',
         timeout: 'The upstream provider did not answer in time.',
@@ -148,7 +149,7 @@ describe('attempt', () => {
       }
     });
 
-    it('waits no longer than for the first fragment, whatever hangs', async () => {
+    itTimed('waits no longer than for the first fragment, whatever hangs', async () => {
       const timeouts = { firstTokenTimeoutMs: 60, idleTimeoutMs: 5000 };
       const early = playing([START, usage(7, 0), OPEN], hang);
       for (const answer of [never, early]) {
@@ -158,7 +159,7 @@ describe('attempt', () => {
       }
     });
 
-    it('does not take a drip of empty arrays, starts and counts for an answer', async () => {
+    itTimed('does not take a drip of empty arrays, starts and counts for an answer', async () => {
       const drip: Answer = async function* () {
         yield [START];
         while (true) {
@@ -188,7 +189,7 @@ describe('attempt', () => {
       'finishes in its block': [FINISH],
     };
     for (const [name, step] of Object.entries(failures)) {
-      it(`keeps the charge of what was delivered when the upstream ${name}`, async () => {
+      itTimed(`keeps the charge of what was delivered when the upstream ${name}`, async () => {
         const result = await stage.call({ routes: [playing(...begun, step), whole('never asked')] });
         expect(failureOf(result)).to.equal('The upstream provider failed.');
         expect(result.text).to.equal(text);
@@ -201,7 +202,7 @@ describe('attempt', () => {
         expect(result.ended).to.equal(1);
       });
 
-      it(`refunds a reply that was collected when the upstream ${name}`, async () => {
+      itTimed(`refunds a reply that was collected when the upstream ${name}`, async () => {
         const result = await stage.call({ routes: [playing(...begun, step)], live: false });
         expect(failureOf(result)).to.equal('The upstream provider failed. Charge refunded.');
         expect(result.charge?.state).to.equal('released');
@@ -209,27 +210,27 @@ describe('attempt', () => {
       });
     }
 
-    it('delivers what came in the same array before a breach', async () => {
+    itTimed('delivers what came in the same array before a breach', async () => {
       const result = await stage.call({ routes: [playing([START, OPEN, delta('seen'), null, delta('unseen')])] });
       expect(result.text).to.equal('seen');
       expect(failureOf(result)).to.equal('The upstream provider failed.');
       expect(result.charge).to.include({ state: 'settled', charged: cost({ output: 1 }) });
     });
 
-    it('bills the larger of the last report and the text', async () => {
+    itTimed('bills the larger of the last report and the text', async () => {
       const more = await stage.call({ routes: [playing(...begun, [usage(9, 700)], boom)] });
       expect(more.charge?.charged).to.equal(cost({ input: 9, output: 700 }));
       const less = await stage.call({ routes: [playing(...begun, [usage(9, 300)], boom)] });
       expect(less.charge?.charged).to.equal(cost({ input: 9, output: 500 }));
     });
 
-    it('fails an answer that just stops', async () => {
+    itTimed('fails an answer that just stops', async () => {
       const result = await stage.call({ routes: [playing(...begun, [CLOSE])] });
       expect(failureOf(result)).to.equal('The upstream provider stopped before the answer was complete.');
       expect(result.charge?.charged).to.equal(cost({ output: 500 }));
     });
 
-    it('waits no longer than between fragments', async () => {
+    itTimed('waits no longer than between fragments', async () => {
       const timeouts = { firstTokenTimeoutMs: 5000, idleTimeoutMs: 60 };
       const result = await stage.call({ routes: [playing(...begun, hang)], timeouts });
       expect(failureOf(result)).to.equal('The upstream provider did not answer in time.');
@@ -237,7 +238,7 @@ describe('attempt', () => {
       expect(result.ms).to.be.within(55, 60 + LATE_MS);
     });
 
-    it('waits no longer than in all, however often something comes', async () => {
+    itTimed('waits no longer than in all, however often something comes', async () => {
       const drip: Answer = async function* () {
         yield [START, OPEN];
         while (true) {
@@ -263,7 +264,7 @@ describe('attempt', () => {
       'says more': [[usage(7, 900), delta('more'), START, FINISH, OPEN]],
     };
     for (const [name, steps] of Object.entries(late)) {
-      it(`keeps an answer whose upstream ${name}`, async () => {
+      itTimed(`keeps an answer whose upstream ${name}`, async () => {
         for (const live of [true, false]) {
           const result = await stage.call({ routes: [playing(...start, ...steps)], live });
           expectAnswered(result, { text: 'Hello', tokens });
@@ -271,14 +272,14 @@ describe('attempt', () => {
       });
     }
 
-    it('waits a little for an upstream that does not end, also when it ignores its signal', async () => {
+    itTimed('waits a little for an upstream that does not end, also when it ignores its signal', async () => {
       const timeouts = { idleTimeoutMs: 60 };
       const result = await stage.call({ routes: [playing(...start, [usage(7, 900)], hang)], timeouts });
       expectAnswered(result, { text: 'Hello', tokens });
       expect(result.ms).to.be.within(55, 60 + LATE_MS);
     });
 
-    it('does not wait longer for one that always has something to say', async () => {
+    itTimed('does not wait longer for one that always has something to say', async () => {
       const drip: Answer = async function* () {
         yield [START, OPEN, delta('Hello'), CLOSE, FINISH];
         while (true) {
@@ -294,7 +295,7 @@ describe('attempt', () => {
   });
 
   describe('a slow reader', () => {
-    it('pauses the upstream, and its silence does not count', async () => {
+    itTimed('pauses the upstream, and its silence does not count', async () => {
       let yielded = 0;
       const steady: Answer = async function* () {
         yield [START, OPEN];
@@ -313,7 +314,7 @@ describe('attempt', () => {
       expect(counts).to.deep.equal([0, 0, 0]);
     });
 
-    it('waits no longer than between fragments once it goes on', async () => {
+    itTimed('waits no longer than between fragments once it goes on', async () => {
       const onWrite = (parts: readonly StreamPart[]) =>
         parts.some(({ type }) => type === 'block-delta') ? sleep(20) : undefined;
       const timeouts = { idleTimeoutMs: 60, totalTimeoutMs: 8000 };
@@ -322,7 +323,7 @@ describe('attempt', () => {
       expect(result.ms).to.be.below(4000);
     });
 
-    it('has no more than the total time', async () => {
+    itTimed('has no more than the total time', async () => {
       const result = await stage.call({
         routes: [whole('one two three')],
         onWrite: hang,

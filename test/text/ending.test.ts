@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { GONE } from '../../lib/call/context.ts';
 import { fault } from '../../lib/faults.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import { codeOf, expectCharged, expectReleased, isRefunded, MINIMUM } from './outcome.ts';
 import { CLOSE, cost, delta, FINISH, hang, OPEN, playing, START, Stage, usage, whole } from './stage.ts';
 
@@ -112,7 +113,7 @@ describe('a call that is ended', () => {
       }
     });
 
-    it('frees the call at once, whatever the upstream does', async () => {
+    itTimed('frees the call at once, whatever the upstream does', async () => {
       const controller = new AbortController();
       let leftAt = 0;
       const leaveSoon = () => {

@@ -5,6 +5,7 @@ import { fault } from '../../lib/faults.ts';
 import { readBase64 } from '../../lib/media/inline.ts';
 import type { TextRequest } from '../../lib/text/request.ts';
 import { until } from '../../testkit/client.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import { PNG } from '../media/pictures.ts';
 import { codeOf, expectCharged, expectReleased, isRefunded, MINIMUM } from './outcome.ts';
 import {
@@ -31,7 +32,6 @@ describe('text engine', () => {
   before(() => stage.open());
   afterEach(() => stage.check());
   after(() => stage.close());
-
   const failing = (kind: string): Answer => playing([START, usage(9, 9), OPEN], upstreamError(kind));
   const good = whole('Hello', { input: 7, output: 900 });
   const charged = cost({ input: 7, output: 900 });
@@ -223,7 +223,7 @@ describe('text engine', () => {
       expectReleased(result);
     });
 
-    it('has only what is left of the total time, and is not asked after it', async () => {
+    itTimed('has only what is left of the total time, and is not asked after it', async () => {
       const timeouts = { firstTokenTimeoutMs: 60, totalTimeoutMs: 100 };
       const result = await stage.call({ routes: [playing(hang), playing(hang), good], timeouts });
       expect(result.asked).to.deep.equal([0, 1]);
@@ -232,7 +232,7 @@ describe('text engine', () => {
       expectReleased(result);
     });
 
-    it('has what the ones before have left of the total time, not all of it again', async () => {
+    itTimed('has what the ones before have left of the total time, not all of it again', async () => {
       const failsLate = playing(() => sleep(1000), upstreamError('server'));
       const timeouts = { firstTokenTimeoutMs: 5000, totalTimeoutMs: 1600 };
       const result = await stage.call({ routes: [failsLate, playing(hang)], timeouts });

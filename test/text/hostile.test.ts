@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { StreamPart } from '../../lib/stream/part.ts';
+import { itTimed } from '../../testkit/timed.ts';
 import {
   type Answer,
   type CallResult,
@@ -45,7 +46,7 @@ describe('text engine with hostile providers', () => {
       expect(result.charge?.charged).to.equal(cost({ output: MAX_TOKENS }));
     });
 
-    it('is over with the total time when there is no end, and other work goes on meanwhile', async () => {
+    itTimed('is over with the total time when there is no end, and other work goes on meanwhile', async () => {
       const flood: Answer = async function* () {
         yield [START, OPEN, delta('a')];
         while (true) yield [];

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createWatch, type Watch, type WatchOptions } from '../../lib/text/watch.ts';
 import { until } from '../../testkit/client.ts';
+import { itTimed } from '../../testkit/timed.ts';
 
 /** How much later than asked a timer may fire on a busy machine. */
 const LATE_MS = 500;
@@ -51,12 +52,12 @@ describe('watch', () => {
     expect(timeouts[0]).to.be.within(atMs - EARLY_MS, atMs + LATE_MS);
   }
 
-  it('is over when the first fragment does not come in time', async () => {
+  itTimed('is over when the first fragment does not come in time', async () => {
     start({ firstTokenTimeoutMs: 30 });
     await expectTimeout(30);
   });
 
-  it('is over when nothing follows a fragment, also when that limit is the shorter one', async () => {
+  itTimed('is over when nothing follows a fragment, also when that limit is the shorter one', async () => {
     start({ firstTokenTimeoutMs: 5000, idleTimeoutMs: 30 });
     await sleep(50);
     watch.touch();
@@ -65,7 +66,7 @@ describe('watch', () => {
     await expectTimeout(touchedAt + 30);
   });
 
-  it('gives every fragment the same time, however many come', async () => {
+  itTimed('gives every fragment the same time, however many come', async () => {
     start({ firstTokenTimeoutMs: 400, idleTimeoutMs: 400 });
     for (let at = 0; at < 7; at += 1) {
       await sleep(80);
@@ -76,18 +77,18 @@ describe('watch', () => {
     await expectTimeout(touchedAt + 400);
   });
 
-  it('is over at the end of the total time, whatever comes', async () => {
+  itTimed('is over at the end of the total time, whatever comes', async () => {
     start({ totalMs: 60, idleTimeoutMs: 40 });
     const ticker = setInterval(() => watch.touch(), 5);
     await expectTimeout(60).finally(() => clearInterval(ticker));
   });
 
-  it('is over at once when the total time is over already', async () => {
+  itTimed('is over at once when the total time is over already', async () => {
     start({ totalMs: -5 });
     await expectTimeout(0);
   });
 
-  it('says it once, although things go on', async () => {
+  itTimed('says it once, although things go on', async () => {
     start({ firstTokenTimeoutMs: 20, idleTimeoutMs: 10, heartbeatMs: 5 });
     await over;
     const before = beats.length;
@@ -101,7 +102,7 @@ describe('watch', () => {
   });
 
   describe('while the reader is slow', () => {
-    it('does not count silence', async () => {
+    itTimed('does not count silence', async () => {
       start({ idleTimeoutMs: 30 });
       watch.touch();
       watch.pause();
@@ -112,14 +113,14 @@ describe('watch', () => {
       await expectTimeout(resumedAt + 30);
     });
 
-    it('counts the total time', async () => {
+    itTimed('counts the total time', async () => {
       start({ idleTimeoutMs: 20, totalMs: 70 });
       watch.touch();
       watch.pause();
       await expectTimeout(70);
     });
 
-    it('stops counting as often as it happens', async () => {
+    itTimed('stops counting as often as it happens', async () => {
       start({ idleTimeoutMs: 300 });
       for (let at = 0; at < 4; at += 1) {
         watch.touch();
@@ -133,7 +134,7 @@ describe('watch', () => {
   });
 
   describe('after the terminal signal', () => {
-    it('gives what follows little time, however it is spread', async () => {
+    itTimed('gives what follows little time, however it is spread', async () => {
       start({ afterFinishMs: 50 });
       watch.touch();
       watch.finished();
@@ -144,19 +145,19 @@ describe('watch', () => {
       await expectTimeout(50).finally(() => clearInterval(ticker));
     });
 
-    it('gives no more than silence had', async () => {
+    itTimed('gives no more than silence had', async () => {
       start({ idleTimeoutMs: 30, afterFinishMs: 5000 });
       watch.finished();
       await expectTimeout(30);
     });
 
-    it('shortens a long wait for the first fragment', async () => {
+    itTimed('shortens a long wait for the first fragment', async () => {
       start({ firstTokenTimeoutMs: 10_000, afterFinishMs: 30 });
       watch.finished();
       await expectTimeout(30);
     });
 
-    it('waits for a slow reader all the same', async () => {
+    itTimed('waits for a slow reader all the same', async () => {
       start({ afterFinishMs: 30 });
       watch.pause();
       watch.finished();
@@ -168,7 +169,7 @@ describe('watch', () => {
   });
 
   describe('heartbeats', () => {
-    it('come in even steps until the first fragment is delivered', async () => {
+    itTimed('come in even steps until the first fragment is delivered', async () => {
       start({ heartbeatMs: 30 });
       await until(() => beats.length >= 2);
       watch.touch();
@@ -179,20 +180,20 @@ describe('watch', () => {
       expect(beats).to.have.length(before);
     });
 
-    it('go on while the upstream sends something that is not delivered', async () => {
+    itTimed('go on while the upstream sends something that is not delivered', async () => {
       start({ heartbeatMs: 20, idleTimeoutMs: 5000 });
       const ticker = setInterval(() => watch.touch(), 5);
       await until(() => beats.length >= 3).finally(() => clearInterval(ticker));
       expect(timeouts).to.deep.equal([]);
     });
 
-    it('do not put off a limit', async () => {
+    itTimed('do not put off a limit', async () => {
       start({ heartbeatMs: 7, firstTokenTimeoutMs: 40 });
       await expectTimeout(40);
     });
   });
 
-  it('does nothing more once it is stopped', async () => {
+  itTimed('does nothing more once it is stopped', async () => {
     start({ firstTokenTimeoutMs: 20, totalMs: 30, heartbeatMs: 10 });
     watch.stop();
     watch.touch();
@@ -207,7 +208,7 @@ describe('watch', () => {
     expect([beats, timeouts]).to.deep.equal([[], []]);
   });
 
-  it('can be stopped by its own heartbeat', async () => {
+  itTimed('can be stopped by its own heartbeat', async () => {
     start({
       heartbeatMs: 10,
       totalMs: 40,
@@ -217,7 +218,7 @@ describe('watch', () => {
     expect(timeouts).to.deep.equal([]);
   });
 
-  it('beats every fifteen seconds, and gives three after the terminal signal, if nothing else is set', () => {
+  itTimed('beats every fifteen seconds, and gives three after the terminal signal, if nothing else is set', () => {
     const timer = mock.method(globalThis, 'setTimeout');
     try {
       start({});
@@ -230,7 +231,7 @@ describe('watch', () => {
     }
   });
 
-  it('takes the longest times that can be set', async () => {
+  itTimed('takes the longest times that can be set', async () => {
     const longest = 2_147_483_647;
     start({ firstTokenTimeoutMs: longest, idleTimeoutMs: longest, totalMs: longest });
     watch.touch();

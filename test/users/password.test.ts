@@ -2,6 +2,7 @@
 import { argon2Sync } from 'node:crypto';
 import { expect } from 'chai';
 import { hashPassword, isOutdated, problemOf, verifyPassword } from '../../lib/users/password.ts';
+import { itTimed } from '../../testkit/timed.ts';
 
 describe('passwords', () => {
   it('match their own hash only', async () => {
@@ -22,7 +23,7 @@ describe('passwords', () => {
     expect(await verifyPassword('$argon2id$damaged', 'a rather long one')).to.equal(false);
   });
 
-  it('take about as long where there is no user', async () => {
+  itTimed('take about as long where there is no user', async () => {
     const hashed = await hashPassword('a rather long one');
     const timeOf = async (stored: string | undefined) => {
       const startedAt = performance.now();

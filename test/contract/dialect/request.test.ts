@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { isFault } from '../../../lib/faults.ts';
 import type { RequestPicture } from '../../../lib/media/reference.ts';
 import type { TextRequest } from '../../../lib/text/request.ts';
+import { itTimed } from '../../../testkit/timed.ts';
 import { PNG } from '../../media/pictures.ts';
 import { type Asked, SUBJECTS } from './subject.ts';
 
@@ -261,7 +262,7 @@ describe('the contract of dialects: requests', () => {
     }
   });
 
-  it('looks at no more images than a message may have, and at no long host', () => {
+  itTimed('looks at no more images than a message may have, and at no long host', () => {
     for (const { dialect, body, image } of SUBJECTS) {
       const content = Array.from({ length: 60 }, (_, at) =>
         image({ url: `https://${'я'.repeat(16_000)}${at}.example/` }),

@@ -4,6 +4,7 @@ import { MongoNetworkError, MongoServerError } from 'mongodb';
 import { call, read, within } from '../../../lib/store/mongodb/call.ts';
 import { OutOfTime } from '../../../lib/store/mongodb/failure.ts';
 import { StoreError } from '../../../lib/store/store.ts';
+import { itTimed } from '../../../testkit/timed.ts';
 import { rejection } from '../../contract/store/context.ts';
 
 const NOT_PRIMARY = 10_107;
@@ -81,7 +82,7 @@ describe('calls to MongoDB', () => {
     for (const signal of signals) expect(signal.reason).to.be.instanceOf(OutOfTime);
   });
 
-  it('never begin an attempt behind their end', async function () {
+  itTimed('never begin an attempt behind their end', async function () {
     // A busy machine fires timers late.
     this.retries(4);
     const { work, tries } = failing(...Array.from({ length: 100 }, () => serverError(NOT_PRIMARY)));
@@ -92,7 +93,7 @@ describe('calls to MongoDB', () => {
     expect(tries.count).to.be.within(2, 6);
   });
 
-  it('end in their time also when an attempt could last longer', async () => {
+  itTimed('end in their time also when an attempt could last longer', async () => {
     const from = performance.now();
     await failureOf(call({ repeatable: true, attemptMs: 20_000, callMs: 30 }, never));
     expect(performance.now() - from).to.be.below(10_000);

@@ -7,6 +7,7 @@ import { openStore } from '../../../lib/store/open.ts';
 import { type Opening, type Store, StoreError } from '../../../lib/store/store.ts';
 import { until } from '../../../testkit/client.ts';
 import { type ReplicaSet, startReplicaSet } from '../../../testkit/replica-set.ts';
+import { itTimed } from '../../../testkit/timed.ts';
 import {
   AT,
   charge,
@@ -116,7 +117,7 @@ describe('MongoDB: a server whose commands fail', () => {
       expect(await failureOf(statuses(store, charge(wallet)))).to.equal('unknown');
     });
 
-    it('gives up in time when conflicts do not end', async () => {
+    itTimed('gives up in time when conflicts do not end', async () => {
       await fail('alwaysOn', ['commitTransaction'], { errorCode: WRITE_CONFLICT });
       const from = performance.now();
       expect(await failureOf(store.ledger.apply([submission(charge(wallet))]))).to.equal('unknown');

@@ -6,6 +6,7 @@ import { createSessions, type Sessions } from '../../../lib/store/mongodb/sessio
 import { createTransactions } from '../../../lib/store/mongodb/transaction.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import { type ReplicaSet, startReplicaSet } from '../../../testkit/replica-set.ts';
+import { itTimed } from '../../../testkit/timed.ts';
 import { newWallet, rejection, walletOf } from '../../contract/store/context.ts';
 
 /** After the call gave up: longer than the tries to end its transaction take. */
@@ -21,7 +22,7 @@ describe('MongoDB: a server that froze', () => {
   });
   after(() => set.stop());
 
-  it('ends the transactions it could not end while the server was frozen', async () => {
+  itTimed('ends the transactions it could not end while the server was frozen', async () => {
     const url = set.url('tollgate');
     const store = await openStore(url);
     const wallet = await newWallet(store);

@@ -9,6 +9,7 @@ import { openStore } from '../../../lib/store/open.ts';
 import type { Opening } from '../../../lib/store/store.ts';
 import { createMongoDatabase, type MongoDatabase } from '../../../testkit/mongod.ts';
 import { binary, LAUNCH_MS_MAX } from '../../../testkit/replica-set.ts';
+import { itTimed } from '../../../testkit/timed.ts';
 import { rejection } from '../../contract/store/context.ts';
 
 async function refused(url: string, options?: Opening): Promise<string> {
@@ -31,7 +32,7 @@ describe('openStore on MongoDB: servers', () => {
     for (const server of servers) await server.stop({ doCleanup: true, force: true });
   });
 
-  it('refuses a standalone, also when the URL names a replica set', async () => {
+  itTimed('refuses a standalone, also when the URL names a replica set', async () => {
     const host = await start(['--wiredTigerCacheSizeGB', '0.25']);
     expect(await refused(`mongodb://${host}/a`)).to.match(/at 127\.0\.0\.1:\d+ is a standalone.*--replSet/);
     const from = performance.now();
@@ -45,7 +46,7 @@ describe('openStore on MongoDB: servers', () => {
     expect(await refused(`mongodb://${host}/a`)).to.include('rs.initiate()');
   }).timeout(30_000);
 
-  it('says which hosts do not answer, and nothing else of the URL', async () => {
+  itTimed('says which hosts do not answer, and nothing else of the URL', async () => {
     const from = performance.now();
     const message = await refused('mongodb://ann:p%40ss@127.0.0.1:9/a?replicaSet=rs&authSource=admin');
     expect(message)
@@ -54,7 +55,7 @@ describe('openStore on MongoDB: servers', () => {
     expect(performance.now() - from, 'ms').to.be.lessThan(12_000);
   }).timeout(30_000);
 
-  it('refuses another replica set than the one the URL names', async () => {
+  itTimed('refuses another replica set than the one the URL names', async () => {
     const { url, remove } = await createMongoDatabase();
     const other = url.replace(/replicaSet=[^&]*/, 'replicaSet=other');
     const from = performance.now();

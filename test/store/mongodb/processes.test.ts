@@ -9,6 +9,7 @@ import { createQueue } from '../../../lib/ledger/queue.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { createMongoDatabase, type MongoDatabase } from '../../../testkit/mongod.ts';
+import { itTimed } from '../../../testkit/timed.ts';
 import { applied, newWallet, reserve, statuses, walletOf } from '../../contract/store/context.ts';
 
 const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url));
@@ -31,7 +32,7 @@ describe('MongoDB: several processes', () => {
     await database.remove();
   });
 
-  it('goes on soon after a process died in the middle of a transaction', async () => {
+  itTimed('goes on soon after a process died in the middle of a transaction', async () => {
     const store = await open();
     const [wallet, other] = [await newWallet(store), await newWallet(store)];
     const child = fork(CHILD, [database.url, wallet]);
@@ -63,7 +64,7 @@ describe('MongoDB: several processes', () => {
     await store.ping();
   });
 
-  it('shares a wallet between two writers that never pause', async () => {
+  itTimed('shares a wallet between two writers that never pause', async () => {
     const writers = [await open(), await open()];
     const wallet = await newWallet(writers[0] as Store, 1_000_000n);
     const until = performance.now() + 2000;
@@ -90,7 +91,7 @@ describe('MongoDB: several processes', () => {
     expect((await verifyLedger(writers[0] as Store)).problems).to.deep.equal([]);
   }).timeout(20_000);
 
-  it('suspends a wallet that is never at rest', async () => {
+  itTimed('suspends a wallet that is never at rest', async () => {
     const store = await open();
     const wallet = await newWallet(store, 1_000_000n);
     const queue = createQueue({ store: store.ledger });

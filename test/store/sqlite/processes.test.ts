@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { verifyLedger } from '../../../lib/ledger/audit.ts';
+import { itTimed } from '../../../testkit/timed.ts';
 import { newAccount, newWallet, reserve, statuses, submission, walletOf } from '../../contract/store/context.ts';
 import { useFolder } from './folder.ts';
 
@@ -33,7 +34,7 @@ describe('sqlite store and other processes', () => {
     return child;
   }
 
-  it('gets its turns beside a process that never pauses', async () => {
+  itTimed('gets its turns beside a process that never pauses', async () => {
     const path = folder.file();
     const store = await folder.open(path);
     const [wallet, busy] = [await newWallet(store), await newWallet(store)];
