@@ -59,7 +59,8 @@ describe('all pages in a browser', function () {
     for (const language of longer(['ru'], ['en', 'ru'])) {
       it(`have no serious fault (${name}, ${language})`, async () => {
         // Some differ only in what is clicked there.
-        const stops = [...new Map(pagesOf(tour).map((stop) => [`${stop.as} ${stop.path}`, stop])).values()];
+        const all = [...new Map(pagesOf(tour).map((stop) => [`${stop.as} ${stop.path}`, stop])).values()];
+        const stops = all.filter((_, at) => longer(at % 2 === 0, true));
         for (const traveller of TRAVELLERS) {
           const session = tour.visitors[traveller].cookies.get('session');
           const page = await guest.openPage(test.url, session, screen);

@@ -166,7 +166,7 @@ async function patiently<T>(work: (tried: boolean) => Promise<T>): Promise<T> {
     try {
       return await work(attempt > 1);
     } catch (error) {
-      if (attempt === ATTEMPTS || !/has not answered within/.test((error as Error).message)) throw error;
+      if (attempt === ATTEMPTS || !/has not answered within|WriteConflict/.test((error as Error).message)) throw error;
     }
   }
 }
