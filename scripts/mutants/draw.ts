@@ -15,7 +15,12 @@ export interface Mutant {
 }
 
 /** What a caller's money and answer pass through. */
-const CORE = ['money', 'ledger', 'store', 'stream', 'http', 'api', 'call', 'text', 'plugin', 'jobs', 'smart'];
+const CORE = [
+  ...['money', 'ledger', 'payments', 'store', 'stream', 'http', 'api', 'call', 'text', 'images', 'videos', 'media'],
+  ...['jobs', 'plugin', 'smart'],
+];
+/** Where `only` may be. */
+const ROOMS = ['lib', 'payments', 'providers'];
 /** Types, the description of the API, and the check of a plugin for its author. */
 const OUTSIDE = ['lib/store/ports', 'lib/api/openapi', 'lib/plugin/check'];
 
@@ -41,11 +46,15 @@ export function drawLots(seed: number, count: number, only?: string): readonly G
 }
 
 function pathsOf(only: string | undefined): readonly string[] {
-  const paths = CORE.flatMap((name) =>
-    readdirSync(join('lib', name), { recursive: true, encoding: 'utf8' }).map((file) => join('lib', name, file)),
+  const rooms = only === undefined ? CORE.map((name) => join('lib', name)) : ROOMS;
+  const all = rooms.flatMap((room) =>
+    readdirSync(room, { recursive: true, encoding: 'utf8' }).map((file) => join(room, file)),
   );
-  const inside = (path: string) => !OUTSIDE.some((folder) => path.startsWith(`${folder}/`));
-  return paths.filter((path) => path.endsWith('.ts') && (only ? path.startsWith(only) : inside(path))).sort();
+  const isWanted = (path: string) =>
+    only === undefined ? !OUTSIDE.some((folder) => path.startsWith(`${folder}/`)) : path.startsWith(only);
+  const paths = all.filter((path) => path.endsWith('.ts') && isWanted(path)).sort();
+  if (paths.length === 0) throw new Error(`there is no source below ${only}`);
+  return paths;
 }
 
 /** Comments and types count like code: their files are not the ones with more mistakes. */
