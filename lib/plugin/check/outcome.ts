@@ -9,7 +9,6 @@ import { toClientFault } from '../client-fault.ts';
 import type { FinishReason, ImageResult, MediaSource, ProviderPart, RefusalCause, VideoRef } from '../contract.ts';
 import { isUpstreamFault } from '../fault.ts';
 import { type Format, formatOf } from './picture.ts';
-import type { ExpectedMedia } from './recording.ts';
 
 export interface Outcome {
   /** A kind, `truncated`, `empty`, `undecodable`, or whatever was thrown that is not a fault. */
@@ -186,12 +185,6 @@ export function mediaOf(source: MediaSource, { origin, key }: Place): Media {
     url: source.url.replaceAll(origin, ORIGIN),
     ...(headers.length > 0 && { headers: Object.fromEntries(shown) }),
   };
-}
-
-/** A recording refers to the replay and the key by placeholders. */
-export function wanted(media: ExpectedMedia, origin: string): ExpectedMedia {
-  assert(!JSON.stringify(media.headers ?? {}).includes(origin), `headers name ${KEY}, not an address`);
-  return media.url === undefined ? media : { ...media, url: media.url.replaceAll(origin, ORIGIN) };
 }
 
 /** What a call threw, in the terms of a recording. */

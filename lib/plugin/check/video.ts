@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import type { Provider, VideoRef, VideoState } from '../contract.ts';
 import { aborted } from './abort.ts';
 import { compareAsked } from './asked.ts';
-import { failedOf, mediaOf, type StartOutcome, wanted, within } from './outcome.ts';
+import { failedOf, mediaOf, type StartOutcome, within } from './outcome.ts';
 import type { ExpectedState, Reply, VideoRecording } from './recording.ts';
 import { onStage, type Stage } from './stage.ts';
 import { pageOf, replyOf } from './status.ts';
@@ -38,16 +38,11 @@ export async function expectStates(stage: Stage, recording: VideoRecording, ref:
     const replies = polls[at] as readonly Reply[];
     const found = await look(stage, video, stored, replies, cut);
     if (!cut) compareAsked(stage.replay.requests, stage.place.key);
-    const shown = wantedState(state, stage.place.origin);
-    for (const [name, value] of Object.entries(shown)) {
+    for (const [name, value] of Object.entries(state)) {
       assert.deepEqual(found[name as keyof ExpectedState], value, `look ${at + 1}: ${name}: ${JSON.stringify(found)}`);
     }
     if (state.status === undefined) assert.equal(found.status, undefined, `look ${at + 1} tells a state`);
   }
-}
-
-function wantedState(state: ExpectedState, origin: string): ExpectedState {
-  return state.result ? { ...state, result: wanted(state.result, origin) } : state;
 }
 
 /** The result of one poll, in the terms of a recording. */

@@ -199,6 +199,12 @@ const DEFECTS: readonly Defect[] = [
     to: 'apiKey: joi.any()',
     failing: 'settings: refuse a wrong apiKey',
   },
+  ...['baseUrl', 'proxy'].map((name) => ({
+    what: `takes any text for its ${name}`,
+    from: name === 'proxy' ? 'proxy: url,' : "baseUrl: url.default('https://api.acme.example/v1'),",
+    to: name === 'proxy' ? 'proxy: joi.string(),' : "baseUrl: joi.string().default('https://api.acme.example/v1'),",
+    failing: `settings: refuse a wrong ${name}`,
+  })),
 ];
 
 describe('the contract suite on the example of docs/providers.md', function () {
