@@ -5,6 +5,7 @@ import type { Fetcher } from '../../lib/media/fetcher.ts';
 import { type KeyLimits, NO_LIMITS } from '../../lib/money/key-limits.ts';
 import { periodAt } from '../../lib/money/period.ts';
 import type { AlertStore } from '../../lib/store/ports/alerts.ts';
+import { until } from '../../testkit/client.ts';
 import { SQLITE } from '../../testkit/stores.ts';
 import { AT, adjust, applied, newId, newWallet, RUB, reserve, topup, useStore } from '../contract/store/context.ts';
 
@@ -30,8 +31,7 @@ describe('rounds of alerts', () => {
   const refuse: Post = () => Promise.reject(new Error('no'));
 
   /** A process, with some of the store's methods of alerts replaced. */
-  function processThat(post: Post, replaced: Partial<AlertStore> = {}, everyMs = 60_000) {
-    const { store } = context;
+  function processThat(post: Post, replaced: Partial<AlertStore> = {}, everyMs = 60_000, store = context.store) {
     return createAlerts({
       ...{ store: { ...store, alerts: { ...store.alerts, ...replaced } }, mailer: undefined, now: () => now, everyMs },
       ...{ fetcher: () => ({ post }), publicUrl: () => 'https://gate.example' },
@@ -99,6 +99,42 @@ describe('rounds of alerts', () => {
       if ((await context.store.alerts.alarms(account)).length === 0) untouched.push(account);
     }
     expect(untouched).to.have.length(4);
+  });
+
+  it('go on after some that failed, with a complaint of each', async () => {
+    const account = await watched();
+    const { alerts: rows } = context.store;
+    let failures = 2;
+    const page: AlertStore['page'] = async (query) => {
+      if (failures === 0) return rows.page(query);
+      failures -= 1;
+      throw new Error('gone');
+    };
+    const alerts = processThat(accept, { page }, 1);
+    alerts.start();
+    await until(async () => (await alerts.last(account)).length === 1);
+    await alerts.stop();
+    expect([failures, warned]).to.deep.equal([0, 2]);
+  });
+
+  it('ask for the sums of budgets only where a key has one', async () => {
+    const { store } = context;
+    let asked = 0;
+    const budgets: typeof store.ledger.budgets = (keys) => {
+      asked += 1;
+      return store.ledger.budgets(keys);
+    };
+    const account = await watched();
+    const rows = async () =>
+      (await store.alerts.page({ after: '', limit: 100 })).filter((row) => row.account === account);
+    const page: AlertStore['page'] = async ({ after }) => (after === '' ? rows() : []);
+    const look = () => processThat(accept, { page }, 60_000, { ...store, ledger: { ...store.ledger, budgets } }).look();
+    await look();
+    expect(asked).to.equal(0);
+    const key = { id: newId('key'), account, name: 'laptop', hash: newId('hash'), last4: 'abcd', createdAt: AT - 2 };
+    await store.keys.add({ ...key, limits: { ...NO_LIMITS, budget: 10n * RUB, reset: 'day', zone: 'UTC' } }, 10);
+    await look();
+    expect(asked).to.equal(1);
   });
 
   it('pass over keys that are revoked or have expired', async () => {
