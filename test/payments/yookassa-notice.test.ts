@@ -95,6 +95,8 @@ describe('notices of yookassa', () => {
       expect(verdict(NOTICE, '127.3.2.1', own)).to.deep.equal({ fetch: [ID] });
       expect(verdict(NOTICE, '::1', own)).to.deep.equal({ fetch: [ID] });
       expect(verdict(NOTICE, SENDER, own)).to.equal('rejected');
+      const one = openPayments(plugin, { ...settings, senders: ['127.0.0.0/8'] }).provider;
+      expect([verdict(NOTICE, '::1', one), verdict(NOTICE, SENDER, one)]).to.deep.equal(['rejected', 'rejected']);
     });
 
     it('anywhere, behind a proxy that hides addresses', () => {

@@ -124,6 +124,8 @@ describe('pictures in the playground', function () {
     expect([priceIn(shown), rub(charge?.charged)]).to.deep.equal(['5.00', '5.00']);
     expect((await ask('image', [NONE])).status).to.equal(200);
     expect((await lastCharge())?.kind).to.equal('image');
+    const none = await ask('image', [file(PNG)], { do: 'price', model: 'plain' });
+    expect([priceIn(none), none.text.includes('does not edit')]).to.deep.equal([undefined, true]);
   });
 
   it('begin a video', async () => {

@@ -54,6 +54,12 @@ describe('the samples of the playground', function () {
     );
   }
 
+  it('say where the pictures are, if there are any', async () => {
+    const hint = async (pictures: string) =>
+      (await owner.get(`/account/playground?kind=text&pictures=${pictures}`)).text.includes('picture-1.png and so on');
+    expect([await hint('0'), await hint('1')]).to.deep.equal([false, true]);
+  });
+
   /** Where the official client is installed, and pictures lie. */
   const runIn = (program: string, options: readonly string[], input: string) => run(folder, program, options, input);
   const lastCharge = async () => (await test.store.ledger.charges(account.id, { limit: 1 }))[0];

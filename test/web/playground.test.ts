@@ -41,6 +41,12 @@ describe('the playground', function () {
     return owner.post(`${PAGE}/text`, { csrf, key: account.keyId, ...fields });
   }
 
+  const lines = (): Record<string, unknown>[] =>
+    readFileSync(join(test.folder, 'log'), 'utf8')
+      .split('\n')
+      .filter((line) => line.endsWith('}'))
+      .map((line) => JSON.parse(line));
+
   async function lastCharge({ id } = account): Promise<Charge | undefined> {
     return (await test.store.ledger.charges(id, { limit: 1 }))[0];
   }
@@ -67,7 +73,11 @@ describe('the playground', function () {
     const outcome = events.at(-1);
     expect(outcome?.event).to.equal('outcome');
     expect(outcome?.data.html).to.contain('₽0.50').and.to.contain(String(reply.headers['x-request-id']));
-    expect(await lastCharge()).to.include({ id: reply.headers['x-request-id'], state: 'settled', key: account.keyId });
+    const id = String(reply.headers['x-request-id']);
+    expect(await lastCharge()).to.include({ id, state: 'settled', key: account.keyId });
+    const line = () => lines().find((one) => one.request_id === id && one.path !== undefined);
+    await until(() => line() !== undefined);
+    expect(line()?.stream).to.equal(true);
   });
 
   it('tells of an upstream that fails in the middle of a stream, in the language of the visitor', async () => {
@@ -130,14 +140,16 @@ describe('the playground', function () {
       expect(Number(reserved)).to.be.above(700 * 7500);
     });
 
-    for (const [fields, price] of [
-      [IMAGE, '₽5.00'],
-      [VIDEO, '₽32.00'],
-      [{ ...VIDEO, resolution: '', seconds: '' }, '₽75.00'],
+    for (const [fields, price, sum] of [
+      [IMAGE, '₽5.00', ''],
+      [VIDEO, '₽32.00', '4 s × ₽8.00 (720p)'],
+      [{ ...VIDEO, resolution: '', seconds: '' }, '₽75.00', '5 s × ₽15.00 (1080p)'],
     ] as const) {
       it(`of a ${fields.kind}: ${price}`, async () => {
         const before = await lastCharge();
-        expect(priceIn(await owner.get(`${PAGE}?${new URLSearchParams(fields)}`))).to.equal(price);
+        const page = await owner.get(`${PAGE}?${new URLSearchParams(fields)}`);
+        expect(priceIn(page)).to.equal(price);
+        expect(page.text).to.contain(sum);
         expect(priceIn(await owner.submit(PAGE, { ...fields, key: account.keyId, do: 'price' }))).to.equal(price);
         expect(await lastCharge()).to.deep.equal(before);
       });
