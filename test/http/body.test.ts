@@ -84,7 +84,7 @@ describe('body', () => {
   const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
   const LAST = '0\r\n\r\n';
 
-  itTimed('is read in one piece', async () => {
+  it('is read in one piece', async () => {
     announced(5).write('hello');
     expect((await done).bytes?.toString()).to.equal('hello');
   });
@@ -106,7 +106,7 @@ describe('body', () => {
     { name: 'that remains if it was announced', send: () => announced(6), ends: [4, 0], framed: String },
     { name: 'unknown if it was not', send: chunked, ends: [undefined, undefined], framed: chunk },
   ]) {
-    itTimed(`is passed on in pieces, with the length ${name}`, async () => {
+    it(`is passed on in pieces, with the length ${name}`, async () => {
       const pieces: (string | number | undefined)[][] = [];
       const onChunk = (piece: Buffer, left: number | undefined) => {
         pieces.push([piece.toString(), left]);
@@ -126,13 +126,13 @@ describe('body', () => {
     });
   }
 
-  itTimed('is empty when there is none', async () => {
+  it('is empty when there is none', async () => {
     open('x: y');
     expect((await done).bytes).to.have.length(0);
     expect(announcedBytes({ headers: {} } as IncomingMessage)).to.equal(0);
   });
 
-  itTimed('is empty when its only chunk is the last', async () => {
+  it('is empty when its only chunk is the last', async () => {
     chunked().write(LAST);
     expect((await done).bytes).to.have.length(0);
   });
@@ -147,7 +147,7 @@ describe('body', () => {
     expect((await done).bytes).to.deep.equal(body);
   });
 
-  itTimed('is the same in any number of chunks of any size', async () => {
+  it('is the same in any number of chunks of any size', async () => {
     const pieces = Array.from({ length: 300 }, (_, at) => `${at}`.repeat(at % 50 === 0 ? 3000 : at + 1));
     const socket = chunked();
     for (const piece of pieces) socket.write(chunk(piece));
@@ -173,7 +173,7 @@ describe('body', () => {
     expect(most / 1024 / 1024).to.be.below(100);
   });
 
-  itTimed('may be as long as the limit', async () => {
+  it('may be as long as the limit', async () => {
     limits = { bytesMax: 1000 };
     announced(1000).write('x'.repeat(1000));
     expect((await done).bytes).to.have.length(1000);
@@ -206,20 +206,20 @@ describe('body', () => {
     expect((await done).code).to.equal('body_too_large');
   });
 
-  itTimed('names the limit in MiB', async () => {
+  it('names the limit in MiB', async () => {
     announced(BODY_BYTES_MAX + 1);
     const { error } = await done;
     expect((error as Error).message).to.equal('The request body is larger than 48 MiB.');
   });
 
   for (const encoding of ['gzip', 'br', 'GZIP', 'identity, gzip', 'x']) {
-    itTimed(`is refused in the encoding ${encoding}`, async () => {
+    it(`is refused in the encoding ${encoding}`, async () => {
       open(`content-length: 0\r\ncontent-encoding: ${encoding}`);
       expect((await done).code).to.equal('unsupported_media_type');
     });
   }
 
-  itTimed('may be said to be in no encoding', async () => {
+  it('may be said to be in no encoding', async () => {
     open('content-length: 2\r\ncontent-encoding: Identity').write('ok');
     expect((await done).bytes?.toString()).to.equal('ok');
   });
@@ -312,7 +312,7 @@ describe('body', () => {
       budget = createBudget({ bytesMax: 2 * bytesMax, ownerBytesMax: bytesMax });
     };
 
-    itTimed('holds what was announced, before it is there', async () => {
+    it('holds what was announced, before it is there', async () => {
       room(1_000_000);
       const socket = announced(700_000);
       await arrived;
@@ -332,7 +332,7 @@ describe('body', () => {
       expect(budget.used()).to.equal(400_000);
     });
 
-    itTimed('is refused when it grows beyond it', async () => {
+    it('is refused when it grows beyond it', async () => {
       room(1_000_000);
       const socket = chunked();
       for (let at = 0; at < 30; at += 1) socket.write(chunk('x'.repeat(50_000)));
@@ -353,28 +353,28 @@ describe('body', () => {
       expect(ms).to.be.below(500);
     });
 
-    itTimed('by its end is none either', async () => {
+    it('by its end is none either', async () => {
       const socket = announced(5);
       await arrived;
       socket.end('ab');
       expect((await done).error).to.equal(GONE);
     });
 
-    itTimed('by what is no chunk is none: the server answers that', async () => {
+    it('by what is no chunk is none: the server answers that', async () => {
       const socket = chunked();
       await arrived;
       socket.write('zz\r\nnonsense');
       expect((await done).error).to.equal(GONE);
     });
 
-    itTimed('by the signal ends with its reason', async () => {
+    it('by the signal ends with its reason', async () => {
       announced(5).write('ab');
       await arrived;
       controller.abort('gone');
       expect((await done).error).to.equal('gone');
     });
 
-    itTimed('by a signal that had aborted before is not read', async () => {
+    it('by a signal that had aborted before is not read', async () => {
       controller.abort('gone');
       announced(5).write('hello');
       expect((await done).error).to.equal('gone');

@@ -38,7 +38,7 @@ describe('live calls', () => {
     return { client, response: res, hapi: { raw: { req, res }, app: {} } as unknown as Request };
   }
 
-  itTimed('counts those that stream among them', async () => {
+  it('counts those that stream among them', async () => {
     const [first, second] = [calls.open((await arrive()).hapi), calls.open((await arrive()).hapi)];
     second.streams = true;
     expect([calls.count(), calls.countStreams()]).to.deep.equal([2, 1]);
@@ -48,7 +48,7 @@ describe('live calls', () => {
     expect(calls.countStreams()).to.equal(0);
   });
 
-  itTimed('lives until it is closed', async () => {
+  it('lives until it is closed', async () => {
     const { hapi, response } = await arrive();
     const listeners = hapi.raw.req.socket.listenerCount('end');
     const call = calls.open(hapi);
@@ -61,7 +61,7 @@ describe('live calls', () => {
     expect(hapi.raw.req.socket.listenerCount('end')).to.equal(listeners);
   });
 
-  itTimed('aborts when the client leaves', async () => {
+  it('aborts when the client leaves', async () => {
     const { hapi, client } = await arrive();
     const { signal } = calls.open(hapi);
     client.destroy();
@@ -69,7 +69,7 @@ describe('live calls', () => {
     expect(signal.reason).to.equal(GONE);
   });
 
-  itTimed('aborts as soon as the client ends its side, before the connection is closed', async () => {
+  it('aborts as soon as the client ends its side, before the connection is closed', async () => {
     const { hapi, client, response } = await arrive();
     const { signal } = calls.open(hapi);
     const closed = new Promise<boolean>((resolve) => signal.addEventListener('abort', () => resolve(response.closed)));
@@ -97,7 +97,7 @@ describe('live calls', () => {
     expect(signal.aborted).to.equal(false);
   });
 
-  itTimed('has aborted already when the client left before', async () => {
+  it('has aborted already when the client left before', async () => {
     const { hapi, client, response } = await arrive();
     client.destroy();
     await until(() => response.destroyed);
@@ -134,7 +134,7 @@ describe('live calls', () => {
     expect(await calls.drain(50)).to.equal(0);
   });
 
-  itTimed('ends all with a reason, but those whose client left keep theirs', async () => {
+  it('ends all with a reason, but those whose client left keep theirs', async () => {
     const { hapi, client } = await arrive();
     const left = calls.open(hapi);
     client.destroy();
@@ -145,7 +145,7 @@ describe('live calls', () => {
     expect(getEventListeners(stays.signal, 'abort')).to.have.length(0);
   });
 
-  itTimed('is over at once when it comes after all were ended', async () => {
+  it('is over at once when it comes after all were ended', async () => {
     const ending = createLiveCalls();
     ending.endAll('stopping');
     const late = ending.open((await arrive()).hapi);
@@ -155,7 +155,7 @@ describe('live calls', () => {
 });
 
 describe('state of a request', () => {
-  itTimed('is made once, with an id of its own', () => {
+  it('is made once, with an id of its own', () => {
     const ids = new Set(Array.from({ length: 1000 }, () => openState().id));
     expect(ids.size).to.equal(1000);
     for (const id of ids) expect(id).to.match(/^req_[0-9a-f]{32}$/);

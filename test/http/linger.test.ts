@@ -19,14 +19,14 @@ describe('what may be swallowed of refused bodies', () => {
     return bytes;
   }
 
-  itTimed('is 2 MiB a step, and after 48 MiB a fifth of that', () => {
+  it('is 2 MiB a step, and after 48 MiB a fifth of that', () => {
     const allowance = createAllowance();
     expect(drain(allowance, 1)).to.equal(2 * MIB);
     expect(drain(allowance, 28) / MIB).to.equal(56);
     expect(drain(allowance, 100) / MIB).to.be.within(38, 44);
   });
 
-  itTimed('is paid back when more was read than there was', () => {
+  it('is paid back when more was read than there was', () => {
     const allowance = createAllowance();
     allowance.take(7 * MIB);
     const lefts = Array.from({ length: 4 }, () => allowance.step() && allowance.isLeft());
@@ -34,7 +34,7 @@ describe('what may be swallowed of refused bodies', () => {
     expect(drain(allowance, 1)).to.equal(2 * MIB);
   });
 
-  itTimed('is all there again after six seconds without a byte, and no sooner', () => {
+  it('is all there again after six seconds without a byte, and no sooner', () => {
     const allowance = createAllowance();
     for (let at = 0; at < 24; at += 1) {
       allowance.take(2 * MIB);
@@ -130,7 +130,7 @@ describe('linger', () => {
     socket.destroy();
   });
 
-  itTimed('is over after a while, whatever the client does', async () => {
+  it('is over after a while, whatever the client does', async () => {
     start(refuse);
     const sending = setInterval(() => socket.write('x'), 20);
     await until(() => ended > 0);

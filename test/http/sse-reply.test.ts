@@ -45,7 +45,7 @@ describe('reply of events', () => {
     return createSseReply(response, { headers: { 'x-request-id': 'req_1' }, stallMs });
   }
 
-  itTimed('sends status and headers at once, then what is written, as it is written', async () => {
+  it('sends status and headers at once, then what is written, as it is written', async () => {
     const reply = await open();
     reply.open();
     await until(() => text.includes('\r\n\r\n'));
@@ -67,7 +67,7 @@ describe('reply of events', () => {
     await until(() => text.endsWith('0\r\n\r\n'));
   });
 
-  itTimed('sends a client that knows no chunks the texts alone', async () => {
+  it('sends a client that knows no chunks the texts alone', async () => {
     const reply = await open(60_000, '1.0');
     reply.open();
     const [short, long] = ['data: Ж\n\n', `data: ${'Жук 😀 '.repeat(3000)}\n\n`];
@@ -83,7 +83,7 @@ describe('reply of events', () => {
     expect(rest).to.deep.equal([`${short}: keep-alive\n\n${long}`]);
   });
 
-  itTimed('sends long texts whole, whatever their characters', async () => {
+  it('sends long texts whole, whatever their characters', async () => {
     const reply = await open();
     reply.open();
     const long = 'Жук 😀 '.repeat(3000);
@@ -113,7 +113,7 @@ describe('reply of events', () => {
     await until(() => received > MUCH_BYTES);
   });
 
-  itTimed('calls no client slow while the system takes what is written, however long it is', async () => {
+  it('calls no client slow while the system takes what is written, however long it is', async () => {
     const reply = await open();
     reply.open();
     for (let at = 0; at < 10; at += 1) {
@@ -122,7 +122,7 @@ describe('reply of events', () => {
     }
   });
 
-  itTimed('never overwrites a long text that waits for a slow client', async () => {
+  it('never overwrites a long text that waits for a slow client', async () => {
     const reply = await open();
     reply.open();
     await until(() => text.includes('\r\n\r\n'));
@@ -144,7 +144,7 @@ describe('reply of events', () => {
     expect(body === `${framed.join('')}0\r\n\r\n`).to.equal(true);
   });
 
-  itTimed('keeps the order of long and short texts', async () => {
+  it('keeps the order of long and short texts', async () => {
     const reply = await open();
     reply.open();
     const long = 'x'.repeat(50_000);
@@ -158,7 +158,7 @@ describe('reply of events', () => {
     expect(body.replaceAll(long, '…')).to.equal('<a>a…<b>b…\r\n');
   });
 
-  itTimed('leaves no listener behind, however often the client is slow', async () => {
+  it('leaves no listener behind, however often the client is slow', async () => {
     const reply = await open();
     reply.open();
     const names = ['drain', 'close', 'timeout', 'error'];
@@ -258,7 +258,7 @@ describe('reply of events', () => {
     await until(() => received > MUCH_BYTES);
   });
 
-  itTimed('does nothing for a client that left', async () => {
+  it('does nothing for a client that left', async () => {
     const reply = await open();
     client.destroy();
     await until(() => response.destroyed);

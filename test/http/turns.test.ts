@@ -35,7 +35,7 @@ describe('turns', () => {
     },
   );
 
-  itTimed('begins anew in each turn, whoever asked in the one before', async () => {
+  it('begins anew in each turn, whoever asked in the one before', async () => {
     const turns = createTurns();
     for (let round = 0; round < 3; round += 1) {
       const answers = Array.from({ length: REQUESTS_PER_TURN }, () => turns.begin(() => undefined, true));
@@ -45,32 +45,29 @@ describe('turns', () => {
     }
   });
 
-  itTimed(
-    'lets a newcomer begin in the next turn, however many others pipeline, and these go on in order',
-    async () => {
-      const turns = createTurns();
-      const begun: string[] = [];
-      /** Begins as many as it may, as a connection with many requests at hand does. */
-      const pipeline = (id: string, left: { count: number }): void => {
-        while (left.count > 0) {
-          if (!turns.begin(() => pipeline(id, left), left.count === 17)) return;
-          left.count -= 1;
-          begun.push(id);
-        }
-      };
-      for (let id = 0; id < 3 * REQUESTS_PER_TURN; id += 1) pipeline(`${id}`, { count: 17 });
-      // Until each has begun one.
-      for (let count = 0; count < 8; count += 1) await turn();
-      const newcomer = () => void (turns.begin(newcomer, true) && begun.push('newcomer'));
-      const before = begun.length;
-      newcomer();
-      await turn();
-      await turn();
-      const at = begun.indexOf('newcomer');
-      expect(at).to.be.within(before, before + REQUESTS_PER_TURN);
-      await until(() => begun.length === 3 * REQUESTS_PER_TURN * 17 + 1, 5000);
-    },
-  );
+  it('lets a newcomer begin in the next turn, however many others pipeline, and these go on in order', async () => {
+    const turns = createTurns();
+    const begun: string[] = [];
+    /** Begins as many as it may, as a connection with many requests at hand does. */
+    const pipeline = (id: string, left: { count: number }): void => {
+      while (left.count > 0) {
+        if (!turns.begin(() => pipeline(id, left), left.count === 17)) return;
+        left.count -= 1;
+        begun.push(id);
+      }
+    };
+    for (let id = 0; id < 3 * REQUESTS_PER_TURN; id += 1) pipeline(`${id}`, { count: 17 });
+    // Until each has begun one.
+    for (let count = 0; count < 8; count += 1) await turn();
+    const newcomer = () => void (turns.begin(newcomer, true) && begun.push('newcomer'));
+    const before = begun.length;
+    newcomer();
+    await turn();
+    await turn();
+    const at = begun.indexOf('newcomer');
+    expect(at).to.be.within(before, before + REQUESTS_PER_TURN);
+    await until(() => begun.length === 3 * REQUESTS_PER_TURN * 17 + 1, 5000);
+  });
 
   itTimed('lets only a few that are pipelined begin before all of them rest, but all that are not', async () => {
     const turns = createTurns();
@@ -140,7 +137,7 @@ describe('turns', () => {
     }
   });
 
-  itTimed('passes over those that need no turn any more', async () => {
+  it('passes over those that need no turn any more', async () => {
     const turns = createTurns();
     for (let count = 0; count < REQUESTS_PER_TURN; count += 1) turns.begin(() => undefined, true);
     const called: string[] = [];

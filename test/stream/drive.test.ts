@@ -65,12 +65,12 @@ describe('drive', () => {
     return { ended, taken };
   }
 
-  itTimed('takes everything in order and ends with the source', async () => {
+  it('takes everything in order and ends with the source', async () => {
     expect(await run(counting(1000))).to.deep.equal({ ended: 'ended', taken: [...Array(1000).keys()] });
     expect(await run(counting(0))).to.deep.equal({ ended: 'ended', taken: [] });
   });
 
-  itTimed('does not close a source that ended', async () => {
+  it('does not close a source that ended', async () => {
     const ended = source(async () => ({ done: true, value: undefined }));
     expect((await run(ended)).ended).to.equal('ended');
     expect(ended.closed).to.equal(0);
@@ -93,7 +93,7 @@ describe('drive', () => {
     })(),
   };
   for (const [name, from] of Object.entries(broken)) {
-    itTimed(`rejects with what a source throws that ${name}`, async () => {
+    it(`rejects with what a source throws that ${name}`, async () => {
       expect(await run(from)).to.deep.equal({ ended: boom, taken: [] });
     });
   }
@@ -114,14 +114,14 @@ describe('drive', () => {
     'an iterator whose next resolves to null': () => source(async () => null as never),
   };
   for (const [name, from] of Object.entries(impossible)) {
-    itTimed(`rejects in place of a source: ${name}`, async () => {
+    it(`rejects in place of a source: ${name}`, async () => {
       const { ended, taken } = await run(from());
       expect(ended).to.be.instanceOf(TypeError);
       expect(taken).to.deep.equal([]);
     });
   }
 
-  itTimed('asks nothing more of a source that was given up while its reader was slow', async () => {
+  it('asks nothing more of a source that was given up while its reader was slow', async () => {
     let asked = 0;
     const open = source(async () => {
       asked += 1;
@@ -137,7 +137,7 @@ describe('drive', () => {
     expect([asked, open.closed]).to.deep.equal([1, 1]);
   });
 
-  itTimed('stops at an error in the middle and keeps what came before', async () => {
+  it('stops at an error in the middle and keeps what came before', async () => {
     const failing = (async function* () {
       yield 1;
       yield 2;
@@ -146,7 +146,7 @@ describe('drive', () => {
     expect(await run(failing)).to.deep.equal({ ended: boom, taken: [1, 2] });
   });
 
-  itTimed('closes the source when the taker throws', async () => {
+  it('closes the source when the taker throws', async () => {
     let closed = false;
     const open = (async function* () {
       try {
@@ -174,7 +174,7 @@ describe('drive', () => {
     'gives no promise': () => 7,
   };
   for (const [name, close] of Object.entries(unclosable)) {
-    itTimed(`is over although the closing of the source ${name}`, async () => {
+    it(`is over although the closing of the source ${name}`, async () => {
       const stuck = source(never, close);
       setImmediate(() => controller.abort(boom));
       expect((await run(stuck)).ended).to.equal(boom);
@@ -189,7 +189,7 @@ describe('drive', () => {
     expect(performance.now() - startedAt).to.be.below(60);
   });
 
-  itTimed('asks nothing when the signal had aborted before', async () => {
+  it('asks nothing when the signal had aborted before', async () => {
     controller.abort('gone');
     let asked = 0;
     const late = source(() => {
@@ -200,7 +200,7 @@ describe('drive', () => {
     expect([asked, late.closed]).to.deep.equal([0, 1]);
   });
 
-  itTimed('takes nothing that comes after the abort', async () => {
+  it('takes nothing that comes after the abort', async () => {
     let give: (result: IteratorResult<number>) => void = () => undefined;
     const late = source(
       () =>
@@ -214,7 +214,7 @@ describe('drive', () => {
     expect(await running).to.deep.equal({ ended: 'gone', taken: [] });
   });
 
-  itTimed('takes nothing more when the taker itself aborts', async () => {
+  it('takes nothing more when the taker itself aborts', async () => {
     const result = await run(counting(5), (value) => {
       if (value === 1) controller.abort('enough');
       return undefined;
@@ -222,7 +222,7 @@ describe('drive', () => {
     expect(result).to.deep.equal({ ended: 'enough', taken: [0, 1] });
   });
 
-  itTimed('swallows what the source throws after the abort', async () => {
+  it('swallows what the source throws after the abort', async () => {
     let fail: (error: unknown) => void = () => undefined;
     const late = source(
       () =>
@@ -258,7 +258,7 @@ describe('drive', () => {
       expect(stuck.closed).to.equal(1);
     });
 
-    itTimed('ends with what the consumer fails with', async () => {
+    it('ends with what the consumer fails with', async () => {
       const failing = source(async () => ({ done: false, value: 1 }));
       expect(await run(failing, () => Promise.reject(boom))).to.deep.equal({ ended: boom, taken: [1] });
       expect(failing.closed).to.equal(1);
@@ -283,7 +283,7 @@ describe('drive', () => {
     expect(performance.now() - startedAt).to.be.below(1000);
   });
 
-  itTimed('takes a million arrivals in seconds, without piling up', async () => {
+  it('takes a million arrivals in seconds, without piling up', async () => {
     let sum = 0;
     await drive(counting(1_000_000), controller.signal, (value) => {
       sum += value;

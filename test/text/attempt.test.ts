@@ -76,7 +76,7 @@ describe('attempt', () => {
     expect(result.wallet.avail).to.equal(BALANCE - charged);
   }
 
-  itTimed('brings an answer to its end', async () => {
+  it('brings an answer to its end', async () => {
     const result = await stage.call({ routes: [whole('Hello there.', { input: 7, output: 900 })] });
     expectAnswered(result, { text: 'Hello there.', tokens: [7, 900] });
     expect(result.parts.slice(0, 3)).to.deep.equal([
@@ -108,7 +108,7 @@ describe('attempt', () => {
       'yields a bill': playing([START, { type: 'billing', charged: 0n }]),
     };
     for (const [name, answer] of Object.entries(failures)) {
-      itTimed(`refunds an upstream that ${name}`, async () => {
+      it(`refunds an upstream that ${name}`, async () => {
         for (const live of [true, false]) {
           const result = await stage.call({ routes: [answer], live });
           expectRefunded(result, 'The upstream provider failed.');
@@ -120,7 +120,7 @@ describe('attempt', () => {
       });
     }
 
-    itTimed('refunds an answer that just stops, and one that is empty', async () => {
+    it('refunds an answer that just stops, and one that is empty', async () => {
       expectRefunded(
         await stage.call({ routes: [playing([START, OPEN])] }),
         'The upstream provider stopped before the answer was complete.',
@@ -189,7 +189,7 @@ describe('attempt', () => {
       'finishes in its block': [FINISH],
     };
     for (const [name, step] of Object.entries(failures)) {
-      itTimed(`keeps the charge of what was delivered when the upstream ${name}`, async () => {
+      it(`keeps the charge of what was delivered when the upstream ${name}`, async () => {
         const result = await stage.call({ routes: [playing(...begun, step), whole('never asked')] });
         expect(failureOf(result)).to.equal('The upstream provider failed.');
         expect(result.text).to.equal(text);
@@ -202,7 +202,7 @@ describe('attempt', () => {
         expect(result.ended).to.equal(1);
       });
 
-      itTimed(`refunds a reply that was collected when the upstream ${name}`, async () => {
+      it(`refunds a reply that was collected when the upstream ${name}`, async () => {
         const result = await stage.call({ routes: [playing(...begun, step)], live: false });
         expect(failureOf(result)).to.equal('The upstream provider failed. Charge refunded.');
         expect(result.charge?.state).to.equal('released');
@@ -210,21 +210,21 @@ describe('attempt', () => {
       });
     }
 
-    itTimed('delivers what came in the same array before a breach', async () => {
+    it('delivers what came in the same array before a breach', async () => {
       const result = await stage.call({ routes: [playing([START, OPEN, delta('seen'), null, delta('unseen')])] });
       expect(result.text).to.equal('seen');
       expect(failureOf(result)).to.equal('The upstream provider failed.');
       expect(result.charge).to.include({ state: 'settled', charged: cost({ output: 1 }) });
     });
 
-    itTimed('bills the larger of the last report and the text', async () => {
+    it('bills the larger of the last report and the text', async () => {
       const more = await stage.call({ routes: [playing(...begun, [usage(9, 700)], boom)] });
       expect(more.charge?.charged).to.equal(cost({ input: 9, output: 700 }));
       const less = await stage.call({ routes: [playing(...begun, [usage(9, 300)], boom)] });
       expect(less.charge?.charged).to.equal(cost({ input: 9, output: 500 }));
     });
 
-    itTimed('fails an answer that just stops', async () => {
+    it('fails an answer that just stops', async () => {
       const result = await stage.call({ routes: [playing(...begun, [CLOSE])] });
       expect(failureOf(result)).to.equal('The upstream provider stopped before the answer was complete.');
       expect(result.charge?.charged).to.equal(cost({ output: 500 }));
@@ -264,7 +264,7 @@ describe('attempt', () => {
       'says more': [[usage(7, 900), delta('more'), START, FINISH, OPEN]],
     };
     for (const [name, steps] of Object.entries(late)) {
-      itTimed(`keeps an answer whose upstream ${name}`, async () => {
+      it(`keeps an answer whose upstream ${name}`, async () => {
         for (const live of [true, false]) {
           const result = await stage.call({ routes: [playing(...start, ...steps)], live });
           expectAnswered(result, { text: 'Hello', tokens });
