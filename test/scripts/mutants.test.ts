@@ -59,6 +59,13 @@ describe('mutants', () => {
     }
   });
 
+  it('are drawn from any part of the sources, and a part without any is refused', () => {
+    for (const part of ['payments/yookassa', 'providers/fal', 'lib/web/playground']) {
+      for (const lot of drawLots(7, 3, part)) expect(lot.next().value?.path).to.match(new RegExp(`^${part}/`));
+    }
+    expect(() => drawLots(7, 3, 'lib/nothing')).to.throw('there is no source below lib/nothing');
+  });
+
   it('are the same for a seed, in whatever order they are taken', () => {
     const first = (lots: ReturnType<typeof drawLots>) => lots.map((lot) => lot.next().value?.after);
     const drawn = first(drawLots(7, 10, 'lib/money'));
