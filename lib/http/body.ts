@@ -3,7 +3,6 @@
 import type { IncomingMessage } from 'node:http';
 import { GONE } from '../call/context.ts';
 import { type Fault, fault } from '../faults.ts';
-import { freeOwn } from '../platform/free-bytes.ts';
 import type { Share } from './budget.ts';
 import { createRoom } from './room.ts';
 
@@ -49,11 +48,7 @@ export function readBody(request: IncomingMessage, { signal, share, limits = {} 
     bytesMax,
     ...(announced === undefined && { take: (bytes: number) => share.take(bytes) }),
   });
-  const keep = (chunk: Buffer) => {
-    room.append(chunk);
-    freeOwn(chunk);
-  };
-  return receive(request, { signal, limits, onChunk: keep }).then(room.content);
+  return receive(request, { signal, limits, onChunk: room.append }).then(room.content);
 }
 
 export interface PieceOptions extends BodyOptions {

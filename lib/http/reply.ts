@@ -5,7 +5,7 @@ import { type Fault, fault, isFault } from '../faults.ts';
 import { markPayloadRead } from '../platform/hapi-payload.ts';
 import { stateOf } from './context.ts';
 import { faceOf } from './face.ts';
-import { linger } from './linger.ts';
+import { lingeringBody } from './linger.ts';
 
 /** Headers of every reply to a request, including streams. */
 export function commonHeaders(request: Request): Readonly<Record<string, string>> {
@@ -14,7 +14,9 @@ export function commonHeaders(request: Request): Readonly<Record<string, string>
 }
 
 export function onRequest(request: Request, h: ResponseToolkit): Lifecycle.ReturnValue {
-  const { headers, httpVersion } = request.raw.req;
+  const { headers, httpVersion, socket } = request.raw.req;
+  // Nobody waits for the answer.
+  if (socket.destroyed) return h.abandon;
   if (headers.host === undefined && httpVersion === '1.1') throw fault('bad_http');
   return h.continue;
 }
@@ -23,7 +25,9 @@ export const onPreResponse: Lifecycle.Method = (request, h) => {
   const { response } = request;
   assert(typeof response !== 'symbol', 'hapi passes over replies that were written outside it');
   const reply = 'isBoom' in response ? errorReply(request, h) : response;
-  endBody(request, reply);
+  if (request.raw.req.complete) markPayloadRead(request);
+  // A body that the reply does not wait for costs the connection.
+  else reply.header('connection', 'close');
   const headers = commonHeaders(request);
   for (const name in headers) reply.header(name, headers[name] as string);
   return reply;
@@ -34,7 +38,9 @@ function errorReply(request: Request, h: ResponseToolkit): ResponseObject {
   const { data } = reason;
   noteFault(request, reason);
   const { body, type } = faceOf(request).renderFault(reason);
-  const reply = h.response(body).type(type).code(reason.output.statusCode);
+  const { req } = request.raw;
+  const content = req.complete ? h.response(body) : h.response(lingeringBody(req, body)).bytes(Buffer.byteLength(body));
+  const reply = content.type(type).code(reason.output.statusCode);
   if (data?.retryable === false) reply.header('x-should-retry', 'false');
   if (data?.code === 'range_not_satisfiable') reply.header('content-range', `bytes */${data.detail.bytes}`);
   if (data?.detail.retryAfterS !== undefined) reply.header('retry-after', String(data.detail.retryAfterS));
@@ -56,16 +62,6 @@ export function noteFault(request: Request, reason: Fault): void {
 function notesOf({ data }: Fault): object {
   const { field, model } = data?.detail ?? {};
   return { fault: data?.code, ...(field !== undefined && { field }), ...(model !== undefined && { asked: model }) };
-}
-
-/** A body that the reply does not wait for costs the connection. */
-function endBody(request: Request, reply: ResponseObject): void {
-  if (request.raw.req.complete) {
-    markPayloadRead(request);
-  } else {
-    reply.header('connection', 'close');
-    linger(request.raw.req);
-  }
 }
 
 /** Maps hapi's own refusals to ours, without stacks: they are not failures. Everything else is. */

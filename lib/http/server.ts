@@ -1,15 +1,20 @@
 // The HTTP server: hapi on a listener of our own, with limits on headers and connections and one way to render errors.
-import type { Server as Listener, ServerResponse } from 'node:http';
+import {
+  createServer as createListener,
+  type IncomingMessage,
+  type Server as Listener,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import { type AddressInfo, type ListenOptions, Server as NetServer, type Socket } from 'node:net';
 import Hapi, { type Server } from '@hapi/hapi';
 import { type Fault, fault } from '../faults.ts';
 import { OperatorError } from '../operator-error.ts';
-import { createServer as createListener, STATUS_CODES } from '../platform/node-http.ts';
 import { stopListening } from '../platform/stop-listening.ts';
-import { type Connections, placesFor, readDescriptorLimit, watchConnections } from './connections.ts';
 import { openState } from './context.ts';
+import { connectionsFor, readDescriptorLimit } from './descriptors.ts';
 import type { FaceAt } from './face.ts';
-import { destroyLater } from './linger.ts';
+import { LINGER_MS } from './linger.ts';
 
 export interface HttpOptions {
   readonly host: string;
@@ -19,8 +24,8 @@ export interface HttpOptions {
   readonly headersTimeoutMs?: number | undefined;
   /** A client that reads nothing of a reply for this long is gone. */
   readonly stallMs?: number;
-  /** For connections; defaults to what the descriptor limit allows. */
-  readonly placesMax?: number;
+  /** Connections at once; further ones are closed. Defaults to what the descriptor limit allows. */
+  readonly connectionsMax?: number;
   /** Called for input that was not an HTTP request, which nothing else logs. */
   readonly onBadHttp?: (refusal: BadHttp) => void;
   /** How requests without a route, and input that is not HTTP, are answered. */
@@ -43,6 +48,8 @@ export interface Http {
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 75_000;
+/** Then the reply says `connection: close`: what a connection has gathered is freed now and then. */
+const REQUESTS_PER_CONNECTION_MAX = 10_000;
 const STALL_MS = 60_000;
 /** Bodies have their own limits; this is the last resort. */
 const REQUEST_TIMEOUT_MS = 900_000;
@@ -54,7 +61,7 @@ const BUFFERED_BYTES = 16 * 1024;
 
 export function createHttp(options: HttpOptions): Http {
   const { host, port, headersTimeoutMs = HEADERS_TIMEOUT_MS, stallMs = STALL_MS, onBadHttp, faceAt } = options;
-  const { placesMax = placesFor(readDescriptorLimit()), sharesPort = false } = options;
+  const { connectionsMax = connectionsFor(readDescriptorLimit()), sharesPort = false } = options;
   const listener = createListener({
     headersTimeout: headersTimeoutMs,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -66,7 +73,9 @@ export function createHttp(options: HttpOptions): Http {
     // Node's own answer has neither an id nor an envelope: `onRequest` refuses it.
     requireHostHeader: false,
   });
-  const connections = watchConnections(listener, { placesMax, stallMs });
+  listener.maxConnections = connectionsMax;
+  listener.maxRequestsPerSocket = REQUESTS_PER_CONNECTION_MAX;
+  const replies = watchReplies(listener, stallMs);
   const server = Hapi.server({
     listener,
     // It would check the address with an expression that takes a thirtieth of a start to compile.
@@ -89,18 +98,10 @@ export function createHttp(options: HttpOptions): Http {
       log: { collect: false },
     },
   });
-  let draining = false;
-  /** The reply to the latest request of each connection. */
-  const latest = new WeakMap<Socket, ServerResponse>();
-  listener.prependListener('request', (request, response) => {
-    latest.set(request.socket, response);
-    // A connection that outlives the shutdown is told to close with its reply.
-    if (draining) response.shouldKeepAlive = false;
-  });
   listener.on('checkExpectation', (request, response) => listener.emit('request', request, response));
   listener.removeAllListeners('clientError');
   listener.on('clientError', (error: ClientError, socket: Socket) => {
-    const reply = latest.get(socket);
+    const reply = replies.latest(socket);
     const path = pathOf(error, reply);
     afterReply(reply, socket, () => answerBadHttp(error, { socket, path, onBadHttp, faceAt }));
   });
@@ -109,15 +110,12 @@ export function createHttp(options: HttpOptions): Http {
     socket.on('error', () => undefined).resume();
     const reason = fault('method_not_allowed', { hint: 'GET or POST' });
     const refusal = { reason, what: 'CONNECT' };
-    afterReply(latest.get(socket), socket, () => answerPastHapi(refusal, { socket, path: '', onBadHttp, faceAt }));
+    afterReply(replies.latest(socket), socket, () => answerPastHapi(refusal, { socket, path: '', onBadHttp, faceAt }));
   });
   return {
     server,
     start: () => listen(server, listener, { host, port, sharesPort }),
-    close: async (drain) => {
-      draining = true;
-      await closeListener(listener, { drain, connections, latest });
-    },
+    close: (drain) => closeListener(listener, { drain, replies }),
   };
 }
 
@@ -162,29 +160,71 @@ export function cannotListen(error: unknown, at: { host: string; port: number; v
   return new OperatorError(`Cannot listen on ${at.host}:${at.port} (${variable}): ${reason}`);
 }
 
-interface Closing {
-  readonly drain: () => Promise<void>;
-  readonly connections: Connections;
-  /** The reply to the latest request of each connection. */
-  readonly latest: WeakMap<Socket, ServerResponse>;
+/** The replies that have begun or are due, by connection. */
+interface Replies {
+  /** The reply to the latest request of a connection, also a finished one. */
+  latest(socket: Socket): ServerResponse | undefined;
+  /** From now on each reply closes its connection. */
+  closeConnections(): void;
+  /** Resolves when every reply is with the system, or its connection is lost. */
+  sent(): Promise<void>;
 }
 
-async function closeListener(listener: Listener, { drain, connections, latest }: Closing): Promise<void> {
+function watchReplies(listener: Listener, stallMs: number): Replies {
+  const latest = new WeakMap<Socket, ServerResponse>();
+  const open = new Set<ServerResponse>();
+  let closing = false;
+  let onSent: (() => void) | undefined;
+
+  listener.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    const { socket } = request;
+    const before = latest.get(socket);
+    // Pipelining, which no client of ours does: both would count as one connection, and thousands fit into one packet.
+    if (before && !before.writableFinished) socket.destroy();
+    latest.set(socket, response);
+    open.add(response);
+    if (closing) response.shouldKeepAlive = false;
+    response.on('close', () => {
+      open.delete(response);
+      if (open.size === 0) onSent?.();
+    });
+  });
+  // Nothing was read or written for so long. Node knows about partial reads of one long write.
+  listener.setTimeout(stallMs, (socket) => {
+    const reply = latest.get(socket);
+    const waitsForUs = reply !== undefined && !reply.writableFinished;
+    if (!waitsForUs || socket.writableLength > 0) socket.destroy();
+  });
+  return {
+    latest: (socket) => latest.get(socket),
+    closeConnections() {
+      closing = true;
+    },
+    async sent() {
+      if (open.size > 0)
+        await new Promise<void>((resolve) => {
+          onSent = resolve;
+        });
+    },
+  };
+}
+
+interface Closing {
+  readonly drain: () => Promise<void>;
+  readonly replies: Replies;
+}
+
+async function closeListener(listener: Listener, { drain, replies }: Closing): Promise<void> {
   // Idle connections stay open: a call from a proxy may be on its way.
   const closed = stopListening(listener);
-  await drain().finally(connections.closeNewcomers);
+  replies.closeConnections();
+  await drain();
   const forced = setTimeout(() => listener.closeAllConnections(), LAST_WRITES_MS);
-  // Node takes a connection for idle although its reply is not sent in full.
-  await Promise.all(connections.sockets().map((socket) => sent(latest.get(socket))));
-  // Now the idle ones too, and the timer that checks for slow ones.
+  await replies.sent();
+  // The idle ones, and the timer that looks for late headers. A request whose head is still arriving gets its answer.
   listener.close();
   await closed;
   clearTimeout(forced);
-}
-
-/** Resolves when a reply that has ended is with the system, or its connection is lost. */
-async function sent(reply: ServerResponse | undefined): Promise<void> {
-  if (reply?.writableEnded && !reply.closed) await new Promise((resolve) => reply.once('close', resolve));
 }
 
 const refused = new WeakSet<Socket>();
@@ -247,7 +287,9 @@ function answerPastHapi({ reason, what }: Refusal, { socket, path, onBadHttp, fa
     `HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}\r\nconnection: close\r\ncontent-type: ${type}\r\n` +
       `x-request-id: ${id}\r\nrequest-id: ${id}\r\n${advice}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
-  destroyLater(socket);
+  // A socket closed with unread bytes is reset, and the answer lost.
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.resume().once('close', () => clearTimeout(timer));
   onBadHttp?.({ request_id: id, status: statusCode, reason: what });
 }
 

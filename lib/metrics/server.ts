@@ -1,8 +1,7 @@
 // The port for scrapes: `/metrics` and nothing else, separate from the clients' port.
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { cannotListen } from '../http/server.ts';
-import { createServer } from '../platform/node-http.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface MetricsServer {

@@ -1,11 +1,6 @@
-// Frees memory at once, whoever still refers to it: garbage collection may come late, and stops everything for a few
-// buffers. Detaching frees it; Node's HTTP parser keeps nothing of what it was given, see `http-parser.ts`.
+// Frees the memory of images at once: garbage collection may come late, and stops everything for a few large buffers.
 
+/** Detaches the bytes from everybody who refers to them; only for a buffer that owns its memory. */
 export function freeBytes({ buffer }: Buffer): void {
   (buffer as ArrayBuffer).transfer(0);
-}
-
-/** Bytes that share their memory with others cannot be freed. */
-export function freeOwn(bytes: Buffer): void {
-  if (bytes.length === bytes.buffer.byteLength) freeBytes(bytes);
 }

@@ -7,7 +7,6 @@ import { createAccounts } from '../../lib/accounts/accounts.ts';
 import { ask, CHAT, DIALECTS, MESSAGES, open as request, send, until } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { itTimed } from '../../testkit/timed.ts';
-import { cpuMs } from '../../testkit/turns.ts';
 import { chatAnswer, chatStall, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
 const MIB = 1024 * 1024;
@@ -202,32 +201,6 @@ describe('edges', () => {
         expect(line.status).not.to.equal(500);
       }
     });
-
-    itTimed('of one byte a chunk cost little more than the same bytes whole', async function () {
-      this.timeout(60_000);
-      const account = await gateway.account();
-      const body = JSON.stringify(ask('x'.repeat(100_000), { model: 'nope' }));
-      const whole = Buffer.from(head(CHAT, account, `content-length: ${body.length}`) + body);
-      const bytes = `${head(CHAT, account, 'transfer-encoding: chunked')}${[...body].map(chunk).join('')}0\r\n\r\n`;
-      const chunked = Buffer.from(bytes);
-      const cost = async (request: Buffer) => {
-        const call = open(request);
-        await until(() => call.text().includes('Unknown model'), 5000);
-        const from = cpuMs();
-        for (let at = 0; at < 10; at += 1) {
-          call.socket.write(request);
-          await until(() => call.text().split('Unknown model').length === at + 3);
-        }
-        return cpuMs() - from;
-      };
-      let times = Number.POSITIVE_INFINITY;
-      // A collection of garbage that falls into one of them is tried again.
-      for (let tries = 0; tries < 12 && times > 4; tries += 1) {
-        const wholeMs = await cost(whole);
-        times = Math.min(times, (await cost(chunked)) / wholeMs);
-      }
-      expect(times).to.be.below(4);
-    });
   });
 
   for (const path of DIALECTS) {
@@ -251,16 +224,6 @@ describe('edges', () => {
       }
     });
   }
-
-  it('of replies: every one has a stall limit', async () => {
-    const call = open('GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(1700));
-    call.socket.pause();
-    await until(() => count().then((many) => many === 1), 1000);
-    await until(() => count().then((many) => many === 0), 5000);
-  });
-
-  const count = () =>
-    new Promise<number>((resolve) => gateway.gateway.server.listener.getConnections((_error, many) => resolve(many)));
 
   it('of targets: what is none is a 400 without a stack, and the log cuts them', async () => {
     const before = logged().length;

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import { faceAt } from '../../lib/api/face.ts';
@@ -87,6 +87,80 @@ describe('http server', () => {
   it('keeps an idle connection longer than proxies do, and waits for a head and a request for so long only', () => {
     const { listener } = createHttp({ faceAt, host: '127.0.0.1', port: 0 }).server;
     expect(listener).to.include({ keepAliveTimeout: 75_000, headersTimeout: 10_000, requestTimeout: 900_000 });
+  });
+
+  it('closes a connection that sends a second request before the first is answered', async () => {
+    const http = openTestHttp();
+    const heard: string[] = [];
+    let answer = () => {};
+    http.server.route({
+      method: 'GET',
+      path: '/{name}',
+      async handler({ params }) {
+        heard.push(String(params.name));
+        await new Promise<void>((resolve) => {
+          answer = resolve;
+        });
+        return 'late';
+      },
+    });
+    await http.start();
+    const client = connect(Number(http.server.info.port), '127.0.0.1').on('error', () => undefined);
+    let text = '';
+    client.on('data', (part) => {
+      text += part;
+    });
+    client.write('GET /first HTTP/1.1\r\nhost: x\r\n\r\n');
+    await until(() => heard.length === 1);
+    const closed = once(client, 'close');
+    client.write('GET /second HTTP/1.1\r\nhost: x\r\n\r\nGET /third HTTP/1.1\r\nhost: x\r\n\r\n');
+    await closed;
+    answer();
+    expect({ heard, text }).to.deep.equal({ heard: ['first'], text: '' });
+    await http.close(async () => undefined);
+  });
+
+  it('closes connections beyond its maximum at once', async () => {
+    const http = createHttp({ faceAt, host: '127.0.0.1', port: 0, connectionsMax: 2 });
+    http.server.route({ method: 'GET', path: '/', handler: () => 'here' });
+    await http.start();
+    const port = Number(http.server.info.port);
+    const kept = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
+    await Promise.all(kept.map((socket) => once(socket, 'connect')));
+    const refused = connect(port, '127.0.0.1').on('error', () => undefined);
+    await once(refused, 'close');
+    kept[0]?.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    await once(kept[0] as Socket, 'data');
+    for (const socket of kept) socket.destroy();
+    await http.close(async () => undefined);
+  });
+
+  itTimed('takes a client that reads nothing of a long reply for gone, and one that waits for it not', async () => {
+    const http = createHttp({ faceAt, host: '127.0.0.1', port: 0, stallMs: 200 });
+    let left = false;
+    http.server.route([
+      {
+        method: 'GET',
+        path: '/long',
+        handler({ raw: { res } }) {
+          res.once('close', () => {
+            left = !res.writableFinished;
+          });
+          return Buffer.alloc(50_000_000);
+        },
+      },
+      { method: 'GET', path: '/slow', handler: () => new Promise((resolve) => setTimeout(resolve, 800, 'slow')) },
+    ]);
+    await http.start();
+    const port = Number(http.server.info.port);
+    const [lazy, patient] = [connect(port, '127.0.0.1').pause(), connect(port, '127.0.0.1')];
+    lazy.on('error', () => undefined).write('GET /long HTTP/1.1\r\nhost: x\r\n\r\n');
+    patient.write('GET /slow HTTP/1.1\r\nhost: x\r\n\r\n');
+    const [answer] = await once(patient, 'data');
+    expect(String(answer)).to.match(/200 OK.*slow$/s);
+    await until(() => left);
+    for (const socket of [lazy, patient]) socket.destroy();
+    await http.close(async () => undefined);
   });
 
   itTimed('closes idle connections at once when nothing runs any more', async () => {
