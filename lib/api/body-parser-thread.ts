@@ -1,6 +1,50 @@
-// The thread that parses long bodies: callers come first, so it yields before it loads its modules, which takes most of
-// its start.
-import { yieldToOthers } from '../platform/thread-priority.ts';
+// The thread that parses long bodies, one at a time, so that they hold up nobody.
+import { parentPort } from 'node:worker_threads';
+import { isFault } from '../faults.ts';
+import { checkJson, parseText } from '../http/json.ts';
+import { FORMATS, type Format, type FormatName } from './formats.ts';
+import { type Group, memoryOf } from './parts.ts';
 
-yieldToOthers();
-await import('./body-parser-work.ts');
+/** Requests to the thread: parse a body, then hand over what it found, piece by piece. */
+export type ParseOrder = { readonly format: FormatName; readonly bytes: Uint8Array } | 'next';
+
+/** Its answers: the request without its long parts, then the steps that add them. */
+export type PartReply =
+  | { readonly head: object; readonly more: boolean }
+  | { readonly group: Group; readonly more: boolean };
+
+export type ParseReply =
+  | PartReply
+  | { readonly fault: { readonly code: string; readonly detail: object } }
+  | { readonly error: unknown };
+
+let groups: Iterator<Group> | undefined;
+
+parentPort?.on('message', async (order: ParseOrder) => {
+  const reply = await answer(order);
+  parentPort?.postMessage(reply, 'group' in reply ? memoryOf(reply.group) : []);
+});
+
+async function answer(order: ParseOrder): Promise<ParseReply> {
+  if (order === 'next') {
+    const { value: group = [], done } = groups?.next() ?? { done: true };
+    if (done) groups = undefined;
+    return { group, more: !done };
+  }
+  try {
+    const format: Format = FORMATS[order.format];
+    const cut = await format.cut(format.parse(readJson(order.bytes)));
+    groups = cut.groups;
+    return { head: cut.head, more: true };
+  } catch (error) {
+    if (!isFault(error) || !error.data) return { error };
+    return { fault: { code: error.data.code, detail: error.data.detail } };
+  }
+}
+
+function readJson(bytes: Uint8Array): unknown {
+  const text = checkJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  // Freed right away: garbage collection may come late.
+  (bytes.buffer as ArrayBuffer).transfer(0);
+  return parseText(text);
+}

@@ -3,8 +3,7 @@
 import { Worker } from 'node:worker_threads';
 import { type FaultCode, fault } from '../faults.ts';
 import { parseJson } from '../http/json.ts';
-import { limitHeap } from '../platform/thread-heap.ts';
-import type { ParseOrder, ParseReply, PartReply } from './body-parser-work.ts';
+import type { ParseOrder, ParseReply, PartReply } from './body-parser-thread.ts';
 import { FORMATS, type Format, type FormatName, type RequestOf } from './formats.ts';
 import type { Joining } from './parts.ts';
 
@@ -162,7 +161,7 @@ function createThread({ idleMs, onReply, onDeath }: ThreadOptions): Thread {
   function start(): Worker {
     const started = new Worker(THREAD, {
       name: 'tollgate-parser',
-      resourceLimits: limitHeap({ maxOldGenerationSizeMb: THREAD_HEAP_MB, maxYoungGenerationSizeMb: THREAD_YOUNG_MB }),
+      resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MB, maxYoungGenerationSizeMb: THREAD_YOUNG_MB },
     });
     const onEnd = (error: unknown) => {
       if (worker !== started) return;

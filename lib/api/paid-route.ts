@@ -9,7 +9,6 @@ import { commonHeaders } from '../http/reply.ts';
 import { insufficientFault, neverToppedFault } from '../ledger/ledger.ts';
 import type { ChargeKind, Wallet } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
-import { letGoOfHead } from '../platform/spent-request.ts';
 import type { KeyHolder } from '../store/ports/keys.ts';
 import { holderOf } from './auth.ts';
 import { hasRepeatKey, openRepeat, type RepeatCall, Replay } from './idempotency.ts';
@@ -48,10 +47,7 @@ export function paidRoute(
     options: { plugins: { limit: services.limits.generate } },
     handler: (request, h) =>
       new Promise((resolve, reject) => {
-        const onBegun = () => {
-          letGoOfHead(request);
-          resolve(h.abandon);
-        };
+        const onBegun = () => resolve(h.abandon);
         serve({ request, h, services, onBegun, repeats }, handle).then(resolve, reject);
       }),
   };

@@ -2,7 +2,6 @@
 // which cost a tenth of a call and add another buffer.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
-import { isLeftOver } from '../platform/undici-pause.ts';
 import type { ByteSource, ByteTaker } from '../stream/bytes.ts';
 
 export interface ExchangeReply {
@@ -70,7 +69,8 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
-    if (isLeftOver(chunk)) return;
+    // What undici delivers when a paused parser is resumed at the end of a read.
+    if (chunk.length === 0) return;
     if (this.#taker) {
       this.#taker.data(chunk);
       return;

@@ -1,7 +1,6 @@
 // A worker thread as its callers see it: typed calls, an answer to every call, and a new thread after a crash.
 import { Worker } from 'node:worker_threads';
 import { OperatorError } from '../../operator-error.ts';
-import { limitHeap } from '../../platform/thread-heap.ts';
 import { StoreError } from '../store.ts';
 import { addIdle, hasRoom, isAlive, takeIdle } from './idle-threads.ts';
 import {
@@ -64,7 +63,7 @@ export function createThread<P extends Procedures>(options: ThreadOptions): Thre
   }
 
   function startWorker(): Worker {
-    const resourceLimits = limitHeap({ maxYoungGenerationSizeMb: YOUNG_MB });
+    const resourceLimits = { maxYoungGenerationSizeMb: YOUNG_MB };
     return new Worker(WORKER, { name: `tollgate-${role}`, workerData: options, resourceLimits });
   }
 
