@@ -1,4 +1,5 @@
 // Turns a body into a picture request: JSON of both endpoints, and forms of edits.
+import Joi from 'joi';
 import { fault, isFault } from '../faults.ts';
 import type { Form, FormFile } from '../http/form.ts';
 import type { ImageRequest, Refusal } from '../images/request.ts';
@@ -6,9 +7,9 @@ import { createImage, tooLarge } from '../media/image.ts';
 import type { RequestPicture } from '../media/reference.ts';
 import { sniffImage } from '../media/sniff.ts';
 import { freeBytes } from '../platform/free-bytes.ts';
-import { checkFields, type FieldRules, invalidField } from './dialects/fields.ts';
+import { body, checkFields, documented, invalidField, optional } from './dialects/fields.ts';
 import { readLink } from './dialects/pictures.ts';
-import { aspectField, IMAGE_SIZES, imageSizeField, modelField, promptField } from './media-fields.ts';
+import { aspectField, IMAGE_SIZES, imageSizeField, optionalModelField, promptField } from './media-fields.ts';
 import { list, text } from './openapi/schema.ts';
 
 export const IMAGE_HINT =
@@ -29,43 +30,42 @@ interface EditFields extends Fields {
   readonly images?: readonly unknown[] | null;
 }
 
-/** For a generation. */
-export const generationFields: FieldRules = {
+const GENERATION = {
   prompt: promptField,
-  model: { ...modelField, required: false },
+  model: optionalModelField,
   size: imageSizeField,
   aspect: aspectField,
-  n: {
-    required: false,
-    accepts: (value) => value === 1,
-    hint: 'must be 1: one image is made at a time',
-    schema: { type: 'integer', description: 'How many; one is made at a time.', enum: [1] },
-  },
+  n: optional(
+    Joi.number().integer().valid(1).description('How many; one is made at a time.'),
+    'must be 1: one image is made at a time',
+  ),
 };
+
+/** For a generation. */
+export const generationFields = body(GENERATION);
 
 /** For an edit in JSON. */
-export const editFields: FieldRules = {
-  ...generationFields,
-  image: {
-    required: false,
-    accepts: (value) => typeof value === 'string',
-    hint: 'must be a string: an https URL or a data URI of an image',
-    schema: text(IMAGE_HINT),
-  },
-  images: {
-    required: false,
-    accepts: (value) => Array.isArray(value),
-    hint: 'must be an array of strings',
-    schema: list(text(IMAGE_HINT), { description: 'Up to 4, `image` among them.', maxItems: REFERENCES_MAX }),
-  },
-};
+export const editFields = body({
+  ...GENERATION,
+  image: optional(
+    Joi.string().allow('').description(IMAGE_HINT),
+    'must be a string: an https URL or a data URI of an image',
+  ),
+  images: optional(
+    documented(
+      Joi.array(),
+      list(text(IMAGE_HINT), { description: 'Up to 4, `image` among them.', maxItems: REFERENCES_MAX }),
+    ),
+    'must be an array of strings',
+  ),
+});
 
-export function parseGeneration(body: unknown): ImageRequest {
-  return requestOf(checkFields<Fields>(generationFields, body), { pictures: [], refusal: undefined });
+export function parseGeneration(value: unknown): ImageRequest {
+  return requestOf(checkFields<Fields>(generationFields, value), { pictures: [], refusal: undefined });
 }
 
-export function parseEdit(body: unknown): ImageRequest {
-  const fields = checkFields<EditFields>(editFields, body);
+export function parseEdit(value: unknown): ImageRequest {
+  const fields = checkFields<EditFields>(editFields, value);
   const { image, images } = fields;
   const named: Named[] = image == null ? [] : [{ field: 'image', source: image }];
   for (const [at, source] of (images ?? []).entries()) {
@@ -77,7 +77,7 @@ export function parseEdit(body: unknown): ImageRequest {
 }
 
 const FILE_FIELD = /^images?(?:\[\d*\])?$/;
-const TEXT_FIELDS: ReadonlySet<string> = new Set(Object.keys(generationFields));
+const TEXT_FIELDS: ReadonlySet<string> = new Set(Object.keys(GENERATION));
 
 /** Whether a form part is a picture, a text, or irrelevant to an edit. */
 export function sortPart(name: string, isFile: boolean): 'file' | 'text' | 'other' {
@@ -86,16 +86,16 @@ export function sortPart(name: string, isFile: boolean): 'file' | 'text' | 'othe
 }
 
 export function parseEditForm({ texts, files }: Form): ImageRequest {
-  const body: Record<string, unknown> = {};
+  const values: Record<string, unknown> = {};
   const named: Named[] = [];
   for (const { name, text: value } of texts) {
     if (FILE_FIELD.test(name)) named.push({ field: name, source: value });
     // A form sends empty fields as empty text.
     else if (value !== '' || name === 'prompt')
-      body[name] = name === 'n' && /^\d+$/.test(value) ? Number(value) : value;
+      values[name] = name === 'n' && /^\d+$/.test(value) ? Number(value) : value;
   }
   for (const file of files) named.push({ field: file.name, source: file });
-  return requestOf(checkFields<Fields>(generationFields, body), readPictures(named));
+  return requestOf(checkFields<Fields>(generationFields, values), readPictures(named));
 }
 
 export interface Named {
@@ -142,7 +142,7 @@ function readFile({ bytes, isCut }: FormFile, field: string): RequestPicture {
 
 /** A size implies the aspect. */
 function requestOf({ prompt, model, size, aspect }: Fields, read: Read): ImageRequest {
-  const pixels = IMAGE_SIZES.get(size);
+  const pixels = size == null ? undefined : IMAGE_SIZES.get(size);
   return {
     model: model ?? undefined,
     prompt,

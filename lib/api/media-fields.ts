@@ -1,40 +1,40 @@
 // The fields shared by picture and video requests: their checks, and the shapes on offer.
+import Joi from 'joi';
 import { ASPECTS } from '../catalog/aspect.ts';
 import type { Size } from '../plugin/contract.ts';
-import type { FieldRule } from './dialects/fields.ts';
-import { text } from './openapi/schema.ts';
+import { optional, required } from './dialects/fields.ts';
 
 /** For pictures. */
-export const IMAGE_SIZES: ReadonlyMap<unknown, Size> = new Map([
+export const IMAGE_SIZES: ReadonlyMap<string, Size> = new Map([
   ['1024x1024', { width: 1024, height: 1024 }],
   ['1792x1024', { width: 1792, height: 1024 }],
   ['1024x1792', { width: 1024, height: 1792 }],
 ]);
 
-export const promptField: FieldRule = {
-  required: true,
-  accepts: (value) => typeof value === 'string' && value.trim() !== '',
-  hint: 'must be a string and not empty',
-  schema: text('What to make.', { pattern: '\\S' }),
-};
+export const promptField = required(
+  Joi.string().pattern(/\S/).description('What to make.'),
+  'must be a string and not empty',
+);
 
-export const modelField: FieldRule = {
-  required: true,
-  accepts: (value) => typeof value === 'string' && value !== '',
-  hint: 'must be a string and not empty',
-  schema: text('The id or an alias of a model. See `GET /api/v1/models`.', { minLength: 1 }),
-};
+const MODEL = Joi.string().min(1).description('The id or an alias of a model. See `GET /api/v1/models`.');
+const MODEL_HINT = 'must be a string and not empty';
 
-export const aspectField: FieldRule = {
-  required: false,
-  accepts: (value) => (ASPECTS as readonly unknown[]).includes(value),
-  hint: `must be one of ${ASPECTS.join(', ')}`,
-  schema: text('Width to height.', { enum: ASPECTS }),
-};
+export const modelField = required(MODEL, MODEL_HINT);
+/** For endpoints that have a default model. */
+export const optionalModelField = optional(MODEL, MODEL_HINT);
 
-export const imageSizeField: FieldRule = {
-  required: false,
-  accepts: (value) => IMAGE_SIZES.has(value),
-  hint: `must be one of ${[...IMAGE_SIZES.keys()].join(', ')}`,
-  schema: text('In pixels, width first.', { enum: [...IMAGE_SIZES.keys()] }),
-};
+export const aspectField = optional(
+  Joi.string()
+    .valid(...ASPECTS)
+    .description('Width to height.'),
+  `must be one of ${ASPECTS.join(', ')}`,
+);
+
+const SIZES = [...IMAGE_SIZES.keys()];
+
+export const imageSizeField = optional(
+  Joi.string()
+    .valid(...SIZES)
+    .description('In pixels, width first.'),
+  `must be one of ${SIZES.join(', ')}`,
+);

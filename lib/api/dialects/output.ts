@@ -1,9 +1,10 @@
 // What a request says about the form of its answer and the reasoning before it, in the fields of either dialect.
+import Joi from 'joi';
 import type { Effort, OutputFormat } from '../../plugin/contract.ts';
 import { BUDGET_MIN, type ReasoningWish } from '../../text/reasoning.ts';
 import type { TextRequest } from '../../text/request.ts';
 import { choice, constant, type Json, object, text } from '../openapi/schema.ts';
-import { type FieldRule, invalidField } from './fields.ts';
+import { documented, invalidField, optional } from './fields.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -22,14 +23,9 @@ const schemaOfAnswer: Json = { type: 'object', description: 'A JSON schema.' };
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const objectField = (schema: Json): FieldRule => ({
-  required: false,
-  accepts: isFields,
-  hint: 'must be an object',
-  schema,
-});
+const objectField = (document: Json) => optional(documented(Joi.object().unknown(), document), 'must be an object');
 
-export const responseFormatField: FieldRule = objectField({
+export const responseFormatField = objectField({
   description: `The answer is to be JSON, of a schema if one is given. ${NO_SCHEMA} ${ELSEWHERE}`,
   ...object(
     {
@@ -48,7 +44,7 @@ export const responseFormatField: FieldRule = objectField({
   ),
 });
 
-export const outputConfigField: FieldRule = objectField({
+export const outputConfigField = objectField({
   description: `The form of the answer, and how hard the model tries. ${NO_SCHEMA} ${ELSEWHERE}`,
   ...object(
     {
@@ -59,17 +55,16 @@ export const outputConfigField: FieldRule = objectField({
   ),
 });
 
-export const reasoningEffortField: FieldRule = {
-  required: false,
-  accepts: (value) => (CHAT_EFFORTS as readonly unknown[]).includes(value),
-  hint: `must be one of ${CHAT_EFFORTS.join(', ')}`,
-  schema: choice(
-    CHAT_EFFORTS,
-    `How much the model reasons before it answers; reasoning is billed as output and not delivered. ${ELSEWHERE}`,
-  ),
-};
+export const reasoningEffortField = optional(
+  Joi.string()
+    .valid(...CHAT_EFFORTS)
+    .description(
+      `How much the model reasons before it answers; reasoning is billed as output and not delivered. ${ELSEWHERE}`,
+    ),
+  `must be one of ${CHAT_EFFORTS.join(', ')}`,
+);
 
-export const thinkingField: FieldRule = objectField({
+export const thinkingField = objectField({
   description: `Whether the model thinks before it answers; its thoughts are billed as output and not delivered. ${ELSEWHERE}`,
   ...object(
     {

@@ -1,30 +1,28 @@
 // The stop strings of a request, as either dialect names them.
+import Joi from 'joi';
 import type { TextRequest } from '../../text/request.ts';
 import { list, text } from '../openapi/schema.ts';
-import { type FieldRule, invalidField } from './fields.ts';
+import { documented, invalidField, optional } from './fields.ts';
 
 export const CHAT_STOPS_MAX = 4;
 export const MESSAGE_STOPS_MAX = 16;
 
 const WHAT = 'The answer ends before the first match, with any model; what was written until then is charged.';
 
-const isList = (value: unknown, most: number) => Array.isArray(value) && value.length <= most;
-
 const stopText = text('Not empty.', { minLength: 1 });
 
-export const stopField: FieldRule = {
-  required: false,
-  accepts: (value) => (typeof value === 'string' && value !== '') || isList(value, CHAT_STOPS_MAX),
-  hint: `must be a string or an array of up to ${CHAT_STOPS_MAX} strings, none of them empty`,
-  schema: { description: WHAT, anyOf: [stopText, list(stopText, { maxItems: CHAT_STOPS_MAX })] },
-};
+export const stopField = optional(
+  documented(Joi.alternatives(Joi.string().min(1), Joi.array().max(CHAT_STOPS_MAX)), {
+    description: WHAT,
+    anyOf: [stopText, list(stopText, { maxItems: CHAT_STOPS_MAX })],
+  }),
+  `must be a string or an array of up to ${CHAT_STOPS_MAX} strings, none of them empty`,
+);
 
-export const stopSequencesField: FieldRule = {
-  required: false,
-  accepts: (value) => isList(value, MESSAGE_STOPS_MAX),
-  hint: `must be an array of up to ${MESSAGE_STOPS_MAX} strings, none of them empty`,
-  schema: list(stopText, { description: WHAT, maxItems: MESSAGE_STOPS_MAX }),
-};
+export const stopSequencesField = optional(
+  documented(Joi.array().max(MESSAGE_STOPS_MAX), list(stopText, { description: WHAT, maxItems: MESSAGE_STOPS_MAX })),
+  `must be an array of up to ${MESSAGE_STOPS_MAX} strings, none of them empty`,
+);
 
 /** Absent if there are none. Throws 400 faults that name the field. */
 export function readStops(

@@ -1,8 +1,9 @@
 // The fields shared by requests of both dialects, and those that both ignore.
+import Joi from 'joi';
 import { fault } from '../../faults.ts';
 import { MAX_TOKENS_DEFAULT, MAX_TOKENS_MAXIMUM } from '../../text/request.ts';
-import { list, ref, text } from '../openapi/schema.ts';
-import { type FieldRule, type FieldRules, isRecord } from './fields.ts';
+import { list, ref } from '../openapi/schema.ts';
+import { documented, isRecord, optional, required } from './fields.ts';
 
 /** The fields of a request apart from the contents of its messages, which each dialect reads itself. */
 export interface TextFields {
@@ -35,57 +36,37 @@ export const IGNORED_FIELDS = [
   'frequency_penalty',
 ] as const;
 
-const model: FieldRule = {
-  required: true,
-  accepts: (value) => typeof value === 'string' && value !== '',
-  hint: 'must be a string and not empty',
-  schema: text(
-    'The id or an alias of a text model. See `GET /api/v1/models`. `smart` (or `auto`) picks a model by the complexity ' +
-      'of the task; the call is held and billed at the price of that model, and the reply names it.',
-    { minLength: 1 },
-  ),
-};
+const model = required(
+  Joi.string()
+    .min(1)
+    .description(
+      'The id or an alias of a text model. See `GET /api/v1/models`. `smart` (or `auto`) picks a model by the complexity ' +
+        'of the task; the call is held and billed at the price of that model, and the reply names it.',
+    ),
+  'must be a string and not empty',
+);
 
 /** Any whole number above zero, even beyond exact doubles; one that overflows a double, such as 1e400, is refused. */
-const isTokenCount = (value: unknown) => Number.isInteger(value) && (value as number) > 0;
+const tokenCount = (description: string) =>
+  optional(Joi.number().unsafe().integer().min(1).description(description), 'must be a whole number above zero');
 
-const maxTokens: Omit<FieldRule, 'schema'> = {
-  required: false,
-  accepts: isTokenCount,
-  hint: 'must be a whole number above zero',
-};
-
-/** The rules of a dialect whose messages have this schema. */
-export function textFields(messages: { readonly schema: string; readonly description: string }): FieldRules {
+/** The fields of a dialect whose messages have this schema. */
+export function textFields(messages: { readonly schema: string; readonly description: string }) {
   return {
     model,
-    messages: {
-      required: true,
-      accepts: (value) => Array.isArray(value) && value.length > 0,
-      hint: 'must be an array of at least 1 message',
-      schema: list(ref(messages.schema), { minItems: 1, description: messages.description }),
-    },
-    max_tokens: {
-      ...maxTokens,
-      schema: {
-        type: 'integer',
-        description:
-          'Maximum number of output tokens; the reserve covers this many. ' +
-          `Values above ${MAX_TOKENS_MAXIMUM} are taken as ${MAX_TOKENS_MAXIMUM}.`,
-        minimum: 1,
-        default: MAX_TOKENS_DEFAULT,
-      },
-    },
-    max_completion_tokens: {
-      ...maxTokens,
-      schema: { type: 'integer', description: 'Counts when `max_tokens` is absent.', minimum: 1 },
-    },
-    stream: {
-      required: false,
-      accepts: (value) => typeof value === 'boolean',
-      hint: 'must be a boolean, true or false',
-      schema: { type: 'boolean', description: 'True for server-sent events.', default: false },
-    },
+    messages: required(
+      documented(Joi.array().min(1), list(ref(messages.schema), { minItems: 1, description: messages.description })),
+      'must be an array of at least 1 message',
+    ),
+    max_tokens: tokenCount(
+      'Maximum number of output tokens; the reserve covers this many. ' +
+        `Values above ${MAX_TOKENS_MAXIMUM} are taken as ${MAX_TOKENS_MAXIMUM}.`,
+    ).default(MAX_TOKENS_DEFAULT),
+    max_completion_tokens: tokenCount('Counts when `max_tokens` is absent.'),
+    stream: optional(
+      Joi.boolean().description('True for server-sent events.').default(false),
+      'must be a boolean, true or false',
+    ),
   };
 }
 

@@ -1,9 +1,10 @@
 // Tool definitions and `tool_choice`, as either dialect writes them.
+import Joi from 'joi';
 import type { Tool, Tools } from '../../plugin/contract.ts';
 import type { RequestTools } from '../../text/request.ts';
 import type { ToolShape } from '../../wire/tools.ts';
 import { constant, type Json, list, object, text } from '../openapi/schema.ts';
-import { type FieldRule, invalidField, isRecord } from './fields.ts';
+import { documented, invalidField, isRecord, optional } from './fields.ts';
 
 export const TOOLS_MAX = 512;
 export const TOOLS_CHARACTERS_MAX = 1024 * 1024;
@@ -96,18 +97,20 @@ function readDefinition(given: Readonly<Record<string, unknown>>, field: string,
   return { name, ...(description != null && { description }), schema, ...(strict != null && { strict }) };
 }
 
-/** The rules of both dialects for the fields; their contents are read above. */
-export const toolsRule = (tool: Json): FieldRule => ({
-  required: false,
-  accepts: Array.isArray,
-  hint: 'must be an array of tools',
-  schema: list(tool, {
-    maxItems: TOOLS_MAX,
-    description:
-      'Tools that the model may call. Models without tool support do not see them. Names must be unique, and all tools ' +
-      'together at most 1 MiB. They count as input text.',
-  }),
-});
+/** The field of both dialects; its content is read above. */
+export const toolsField = (tool: Json) =>
+  optional(
+    documented(
+      Joi.array(),
+      list(tool, {
+        maxItems: TOOLS_MAX,
+        description:
+          'Tools that the model may call. Models without tool support do not see them. Names must be unique, and all ' +
+          'tools together at most 1 MiB. They count as input text.',
+      }),
+    ),
+    'must be an array of tools',
+  );
 
 const DEFINITION = {
   name: text('Names the tool.', { pattern: NAME.source }),

@@ -2,18 +2,19 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import Joi from 'joi';
 import { chatFields } from '../../../lib/api/dialects/chat/schema.ts';
-import { checkFields, describeFields, type FieldRules } from '../../../lib/api/dialects/fields.ts';
+import { type BodySchema, body, checkFields, describeFields, optional } from '../../../lib/api/dialects/fields.ts';
 import { messageFields } from '../../../lib/api/dialects/message/schema.ts';
 import { IGNORED_FIELDS } from '../../../lib/api/dialects/text-fields.ts';
-import { aspectField, imageSizeField, modelField, promptField } from '../../../lib/api/media-fields.ts';
+import { generationFields } from '../../../lib/api/image-request.ts';
 import { describeApi } from '../../../lib/api/openapi/document.ts';
 import type { Json } from '../../../lib/api/openapi/schema.ts';
 
-const TABLES: Readonly<Record<string, FieldRules>> = {
+const BODIES: Readonly<Record<string, BodySchema>> = {
   chat: chatFields,
   message: messageFields,
-  media: { prompt: promptField, model: modelField, aspect: aspectField, size: imageSizeField },
+  generation: generationFields,
 };
 
 /** Values at the edges of what the rules take. */
@@ -35,10 +36,13 @@ const compileBody = (schema: Json) => {
 };
 
 describe('fields', () => {
-  for (const [table, rules] of Object.entries(TABLES)) {
-    for (const [name, { accepts, hint, schema }] of Object.entries(rules)) {
-      it(`${table}.${name}: takes what the document takes, and says what it must be`, () => {
-        const validate = compile(schema);
+  for (const [kind, schema] of Object.entries(BODIES)) {
+    const { properties } = describeFields(schema) as { properties: Readonly<Record<string, Json>> };
+    for (const [name, document] of Object.entries(properties)) {
+      it(`${kind}.${name}: accepts what the document accepts, and says what it must be`, () => {
+        const validate = compile(document);
+        const field = schema.extract(name);
+        const accepts = (value: unknown) => field.validate(value, { convert: false }).error === undefined;
         const seen = new Set<boolean>();
         const agree = (value: unknown) => {
           seen.add(validate(value));
@@ -52,21 +56,21 @@ describe('fields', () => {
             agree,
           ),
         );
-        expect(hint).to.match(/^must be /);
-        expect(schema.description, 'its description').to.be.a('string').and.match(/\.$/);
+        expect(field.validate(Number.NaN, { convert: false }).error?.message).to.match(/^must be /);
+        expect(document.description, 'its description').to.be.a('string').and.match(/\.$/);
       });
     }
 
-    it(`${table}: a body is taken by the check when it is by the document, null and absence included`, () => {
-      const validate = compileBody(describeFields(rules));
+    it(`${kind}: a body passes the check if it matches the document, null and absence included`, () => {
+      const validate = compileBody(describeFields(schema));
       const fields = Object.fromEntries(
-        Object.keys(rules).map((name) => [name, fc.oneof(values, fc.constant(null))] as const),
+        Object.keys(properties).map((name) => [name, fc.oneof(values, fc.constant(null))] as const),
       );
       const bodies = fc.oneof(fc.record(fields, { requiredKeys: [] }), fc.jsonValue());
       fc.assert(
-        fc.property(bodies, (body) => {
-          const check = () => checkFields(rules, body);
-          if (validate(body)) expect(check).not.to.throw();
+        fc.property(bodies, (value) => {
+          const check = () => checkFields(schema, value);
+          if (validate(value)) expect(check).not.to.throw();
           else expect(check).to.throw();
         }),
       );
@@ -82,18 +86,19 @@ describe('fields', () => {
     ] as const) {
       expect(schemas[name]).to.deep.equal(describeFields(rules, IGNORED_FIELDS));
       const { properties, required } = schemas[name] as { properties: Json; required: readonly string[] };
-      expect(Object.keys(properties)).to.have.members([...Object.keys(rules), ...IGNORED_FIELDS]);
+      expect(Object.keys(properties)).to.have.members([...Object.keys(rules.describe().keys), ...IGNORED_FIELDS]);
       expect(required).to.deep.equal(['model', 'messages']);
     }
   });
 
   it('that may be absent may be null, whatever their schema is', () => {
-    const rule = { required: false, accepts: () => true, hint: '' };
-    const described = describeFields({
-      typed: { ...rule, schema: { type: 'string', minLength: 1 } },
-      chosen: { ...rule, schema: { type: 'string', enum: ['a'] } },
-      either: { ...rule, schema: { anyOf: [{ type: 'string' }, { type: 'array' }] } },
-    });
+    const described = describeFields(
+      body({
+        typed: optional(Joi.string().min(1), 'must be so'),
+        chosen: optional(Joi.string().valid('a'), 'must be so'),
+        either: optional(Joi.alternatives(Joi.string(), Joi.array()), 'must be so'),
+      }),
+    );
     const validate = compileBody(described);
     expect(validate({ typed: null, chosen: null, either: null }), JSON.stringify(validate.errors)).to.equal(true);
     expect(validate({ typed: '' })).to.equal(false);

@@ -1,17 +1,17 @@
 // The fields of a chat-style request; its messages are read by `messages.ts`.
-import type { FieldRules } from '../fields.ts';
+import { body } from '../fields.ts';
 import { reasoningEffortField, responseFormatField } from '../output.ts';
 import { stopField } from '../stops.ts';
 import { textFields } from '../text-fields.ts';
-import { chatToolRules } from './tools.ts';
+import { chatToolFields } from './tools.ts';
 
-export const chatFields: FieldRules = {
+export const chatFields = body({
   ...textFields({
     schema: 'ChatMessage',
     description: 'System prompt and history, oldest first; the last `user` message is the prompt.',
   }),
-  ...chatToolRules,
+  ...chatToolFields,
   stop: stopField,
   response_format: responseFormatField,
   reasoning_effort: reasoningEffortField,
-};
+});

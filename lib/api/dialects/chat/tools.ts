@@ -1,10 +1,11 @@
 // The tools and `tool_choice` of a chat-style request.
+import Joi from 'joi';
 import type { RequestTools } from '../../../text/request.ts';
 import { CHAT_TOOL } from '../../../wire/tools.ts';
 import { choice, constant, type Json, list, object, text } from '../../openapi/schema.ts';
-import { type FieldRules, invalidField, isRecord } from '../fields.ts';
+import { documented, invalidField, isRecord, optional } from '../fields.ts';
 import type { TextFields } from '../text-fields.ts';
-import { chatTool, type ReadTools, readTools, toolsRule } from '../tools.ts';
+import { chatTool, type ReadTools, readTools, toolsField } from '../tools.ts';
 
 export function readChatTools({
   tools,
@@ -16,7 +17,7 @@ export function readChatTools({
   return readTools({ tools, shape: CHAT_TOOL, choiceField, single: parallel === false, ...chosen });
 }
 
-const CHOICES: readonly unknown[] = ['none', 'auto', 'required'];
+const CHOICES = ['none', 'auto', 'required'] as const;
 
 type Chosen = Pick<ReadTools, 'choice' | 'allowed'>;
 
@@ -53,18 +54,15 @@ function nameIn({ function: called }: Readonly<Record<string, unknown>>, field: 
 const named = (description: string): Json =>
   object({ type: constant('function'), function: object({ name: text(description) }) });
 
-export const chatToolRules: FieldRules = {
-  tools: toolsRule(chatTool),
-  tool_choice: {
-    required: false,
-    accepts: (value) => CHOICES.includes(value) || isRecord(value),
-    hint: 'must be none, auto, required or an object',
-    schema: {
+export const chatToolFields = {
+  tools: toolsField(chatTool),
+  tool_choice: optional(
+    documented(Joi.alternatives(Joi.valid(...CHOICES), Joi.object().unknown()), {
       description:
         '`required` and a tool name demand a call, and are refused for a model without tools. `allowed_tools` are the only ' +
         'tools that the model sees and may call.',
       anyOf: [
-        choice(['none', 'auto', 'required']),
+        choice(CHOICES),
         named('The tool that must be called.'),
         object({
           type: constant('allowed_tools'),
@@ -74,16 +72,13 @@ export const chatToolRules: FieldRules = {
           }),
         }),
       ],
-    },
-  },
-  parallel_tool_calls: {
-    required: false,
-    accepts: (value) => typeof value === 'boolean',
-    hint: 'must be a boolean, true or false',
-    schema: {
-      type: 'boolean',
-      description: 'False for at most one call an answer: further ones are dropped.',
-      default: true,
-    },
-  },
+    }),
+    'must be none, auto, required or an object',
+  ),
+  parallel_tool_calls: optional(
+    Joi.boolean()
+      .description('If false, at most one tool call per response; additional calls are dropped.')
+      .default(true),
+    'must be a boolean, true or false',
+  ),
 };

@@ -1,11 +1,12 @@
 // The tools and `tool_choice` of a message-style request.
+import Joi from 'joi';
 import type { Tools } from '../../../plugin/contract.ts';
 import type { RequestTools } from '../../../text/request.ts';
 import { MESSAGE_TOOL } from '../../../wire/tools.ts';
 import { choice, object, text } from '../../openapi/schema.ts';
-import { type FieldRules, invalidField, isRecord } from '../fields.ts';
+import { documented, invalidField, isRecord, optional } from '../fields.ts';
 import type { TextFields } from '../text-fields.ts';
-import { messageTool, readTools, toolsRule } from '../tools.ts';
+import { messageTool, readTools, toolsField } from '../tools.ts';
 
 export function readMessageTools({ tools, tool_choice: given }: TextFields): RequestTools | undefined {
   const { type, name, disable_parallel_tool_use: single } = isRecord(given) ? given : {};
@@ -24,25 +25,23 @@ function choiceOf(type: unknown, name: unknown): NonNullable<Tools['choice']> {
   return { name };
 }
 
-export const messageToolRules: FieldRules = {
-  tools: toolsRule(messageTool),
-  tool_choice: {
-    required: false,
-    accepts: isRecord,
-    hint: 'must be an object',
-    schema: {
+export const messageToolFields = {
+  tools: toolsField(messageTool),
+  tool_choice: optional(
+    documented(Joi.object().unknown(), {
       ...object(
         {
           type: choice(['auto', 'any', 'tool', 'none']),
           name: text('The tool that must be called; for `tool`.'),
           disable_parallel_tool_use: {
             type: 'boolean',
-            description: 'True for at most one call an answer: further ones are dropped.',
+            description: 'If true, at most one tool call per response; additional calls are dropped.',
           },
         },
         { optional: ['name', 'disable_parallel_tool_use'] },
       ),
       description: '`any` and `tool` demand a call, and are refused for a model without tools.',
-    },
-  },
+    }),
+    'must be an object',
+  ),
 };
