@@ -14,9 +14,7 @@ export function commonHeaders(request: Request): Readonly<Record<string, string>
 }
 
 export function onRequest(request: Request, h: ResponseToolkit): Lifecycle.ReturnValue {
-  const { headers, httpVersion, socket } = request.raw.req;
-  // Nobody waits for the answer.
-  if (socket.destroyed) return h.abandon;
+  const { headers, httpVersion } = request.raw.req;
   if (headers.host === undefined && httpVersion === '1.1') throw fault('bad_http');
   return h.continue;
 }

@@ -75,7 +75,6 @@ export function createHttp(options: HttpOptions): Http {
   });
   listener.maxConnections = connectionsMax;
   listener.maxRequestsPerSocket = REQUESTS_PER_CONNECTION_MAX;
-  const replies = watchReplies(listener, stallMs);
   const server = Hapi.server({
     listener,
     // It would check the address with an expression that takes a thirtieth of a start to compile.
@@ -98,6 +97,7 @@ export function createHttp(options: HttpOptions): Http {
       log: { collect: false },
     },
   });
+  const replies = watchReplies(listener, stallMs);
   listener.on('checkExpectation', (request, response) => listener.emit('request', request, response));
   listener.removeAllListeners('clientError');
   listener.on('clientError', (error: ClientError, socket: Socket) => {
@@ -170,17 +170,21 @@ interface Replies {
   sent(): Promise<void>;
 }
 
+/** Stands before hapi's listeners, so call it once they are there. */
 function watchReplies(listener: Listener, stallMs: number): Replies {
   const latest = new WeakMap<Socket, ServerResponse>();
   const open = new Set<ServerResponse>();
   let closing = false;
   let onSent: (() => void) | undefined;
 
-  listener.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-    const { socket } = request;
+  /** False if the request is not to be answered. */
+  const begin = ({ socket }: IncomingMessage, response: ServerResponse): boolean => {
     const before = latest.get(socket);
-    // Pipelining, which no client of ours does: both would count as one connection, and thousands fit into one packet.
-    if (before && !before.writableFinished) socket.destroy();
+    if (before && !before.writableEnded) {
+      // Pipelining, which no client of ours does: a packet has room for thousands of requests.
+      socket.destroy();
+      return false;
+    }
     latest.set(socket, response);
     open.add(response);
     if (closing) response.shouldKeepAlive = false;
@@ -188,7 +192,15 @@ function watchReplies(listener: Listener, stallMs: number): Replies {
       open.delete(response);
       if (open.size === 0) onSent?.();
     });
-  });
+    return true;
+  };
+  for (const event of ['request', 'checkContinue']) {
+    const handlers = listener.listeners(event);
+    listener.removeAllListeners(event);
+    listener.on(event, (request: IncomingMessage, response: ServerResponse) => {
+      if (begin(request, response)) for (const handle of handlers) handle.call(listener, request, response);
+    });
+  }
   // Nothing was read or written for so long. Node knows about partial reads of one long write.
   listener.setTimeout(stallMs, (socket) => {
     const reply = latest.get(socket);
@@ -201,10 +213,10 @@ function watchReplies(listener: Listener, stallMs: number): Replies {
       closing = true;
     },
     async sent() {
-      if (open.size > 0)
-        await new Promise<void>((resolve) => {
-          onSent = resolve;
-        });
+      if (open.size === 0) return;
+      await new Promise<void>((resolve) => {
+        onSent = resolve;
+      });
     },
   };
 }

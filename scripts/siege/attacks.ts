@@ -113,7 +113,7 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     },
   },
   pipeline: {
-    title: '100 sockets that ask for the document 1,700 times each and read nothing',
+    title: '100 sockets that pipeline 1,700 requests each and read nothing',
     run(target, siege) {
       const requests = Buffer.from('GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(1700));
       keepOpen(100, target, siege, (socket) => {
