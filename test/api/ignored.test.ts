@@ -1,4 +1,4 @@
-// What is accepted and ignored is said, in the API document and in the README, and is what the dialects do.
+// What is accepted and ignored is said, in the API document and in docs/api.md, and is what the dialects do.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { IGNORED_FIELDS } from '../../lib/api/dialects/text-fields.ts';
@@ -16,9 +16,9 @@ describe('ignored fields', () => {
     }
   });
 
-  it('stand in the README and in the schemas of both requests', () => {
-    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-    const [, listed = ''] = /Accepted and ignored, on both text endpoints:(.*?)and\s+anything/s.exec(readme) ?? [];
+  it('stand in docs/api.md and in the schemas of both requests', () => {
+    const page = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8');
+    const [, listed = ''] = /Accepted and ignored, on both text endpoints:(.*?)and\s+anything/s.exec(page) ?? [];
     expect([...listed.matchAll(/`(\w+)`/g)].map(([, name]) => name)).to.deep.equal([...IGNORED_FIELDS]);
     const { schemas } = (describeApi('http://x') as never as { components: { schemas: Record<string, Schema> } })
       .components;
