@@ -4,8 +4,6 @@ import { asked } from '../../testkit/talk.ts';
 import type { Case } from './cases.ts';
 import type { LoadJob, LoadResult } from './load.ts';
 import { cpuOf, type Running } from './process.ts';
-import type { Profile } from './profile.ts';
-import type { Steps } from './steps.ts';
 
 export interface Compared {
   readonly load: ChildProcess;
@@ -21,8 +19,6 @@ interface Measured extends LoadResult {
 
 /** The compiler's work is not a cost of the calls: most of it is done after some 10,000 of them. */
 const WARM_UP_ROUNDS = 3;
-/** Modules and functions of a profile. */
-const SHOWN = 24;
 
 export const median = (list: readonly number[]) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)] ?? 0;
 const fixed = (value: number, digits = 1) => value.toFixed(digits).padStart(9);
@@ -68,34 +64,6 @@ function jobOf({ url, path, key }: Running, { model, stream, calls, atOnce, leav
   return { url, path, key, model, stream, calls, atOnce, ...(leaveAfterBytes && { leaveAfterBytes }) };
 }
 
-/** What a call costs on the main thread, by who spends it; profiling slows everything down a little. */
-export async function reportProfile(test: Case, { pipe, gateway, load }: Compared): Promise<void> {
-  const [floor, spent] = [await profile(pipe, load, test), await profile(gateway, load, test)];
-  const per = test.calls * (test.events ?? 1);
-  console.log(`\n${test.name}: µs of the main thread${test.events ? ` for each of ${test.events} events` : ''}`);
-  console.log(`${''.padEnd(50)}${'gateway'.padStart(9)}${'pipe'.padStart(9)}`);
-  printShares(spent.parts, floor.parts, per);
-  console.log('  of Node:');
-  printShares(spent.node, floor.node, per);
-}
-
-/** The largest, and the sum. */
-function printShares(spent: Readonly<Record<string, number>>, floor: Readonly<Record<string, number>>, per: number) {
-  const names = [...new Set([...Object.keys(spent), ...Object.keys(floor)])];
-  const line = (name: string, us: number, floorUs: number) =>
-    console.log(`  ${name.slice(0, 47).padEnd(48)}${fixed(us / per, 2)}${fixed(floorUs / per, 2)}`);
-  const byCost = names.sort((a, b) => (spent[b] ?? 0) - (spent[a] ?? 0));
-  for (const name of byCost.slice(0, SHOWN)) line(name, spent[name] ?? 0, floor[name] ?? 0);
-  const sum = (of: Readonly<Record<string, number>>) => Object.values(of).reduce((total, us) => total + us, 0);
-  line('all together', sum(spent), sum(floor));
-}
-
-async function profile(running: Running, load: ChildProcess, test: Case): Promise<Profile> {
-  await asked(running.child, 'profile');
-  await asked<LoadResult>(load, jobOf(running, test));
-  return asked<Profile>(running.child, 'profiled');
-}
-
 function report(test: Case, who: string, list: readonly Measured[], floors: readonly Measured[]): void {
   const of = (pick: (measured: Measured) => number) => median(list.map(pick));
   const ratio = median(list.map(({ cpuUs }, round) => cpuUs / (floors[round] as Measured).cpuUs));
@@ -135,16 +103,5 @@ export async function reportFirstByte(
   for (const { name, times } of ways) {
     const more = median(times.map((time, round) => time - (floor[round] ?? 0)));
     console.log(`${`  ${name}`.padEnd(30)}${median(times).toFixed(2)} ms, +${more.toFixed(2)} ms`);
-  }
-}
-
-/** What a call passes through until the first piece of its answer has come. */
-export async function reportSteps({ gateway, load }: Compared, calls: number): Promise<void> {
-  const { url, path, key, child } = gateway;
-  await asked(child, 'steps');
-  await asked<LoadResult>(load, { url, path, key, model: 'stream-20', stream: true, calls, atOnce: 1 });
-  console.log('\nsteps of a call in the gateway, medians');
-  for (const [name, times] of Object.entries(await asked<Steps>(child, 'stepped'))) {
-    console.log(`${`  ${name}`.padEnd(72)}${fixed(1000 * median(times), 0)} µs`);
   }
 }

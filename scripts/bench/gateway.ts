@@ -9,10 +9,7 @@ import { createLog } from '../../lib/http/log.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { openOwnStore } from '../../lib/store/open.ts';
 import { openBenchAccount, writeBenchCatalog } from './account.ts';
-import { heapByKind } from './heap.ts';
 import { heldMemory } from './held.ts';
-import { endProfile, startProfile } from './profile.ts';
-import { endSteps, startSteps } from './steps.ts';
 
 const upstream = process.argv[2] as string;
 const models = process.argv.slice(3);
@@ -47,11 +44,6 @@ const answers: Readonly<Record<string, () => unknown>> = {
     return figures;
   },
   memory: heldMemory,
-  heap: heapByKind,
-  profile: startProfile,
-  profiled: endProfile,
-  steps: startSteps,
-  stepped: () => endSteps(folder),
   reload: async () => ({ reloaded: await gateway.reload() }),
   async audit() {
     const books = await openOwnStore(config);

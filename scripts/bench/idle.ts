@@ -1,21 +1,17 @@
 // Memory of open, silent streams, for everything that is compared.
 import type { ChildProcess } from 'node:child_process';
 import { asked, said } from '../../testkit/talk.ts';
-import type { Kinds } from './heap.ts';
 import type { LoadJob } from './load.ts';
 import { OTHER_CORE, type Running, rssOf, start } from './process.ts';
 
 const SETTLE_MS = 1000;
 /** Opened and closed beforehand: what is created on first use is not a cost of a stream. */
 const WARM_UP = 100;
-const KINDS_SHOWN = 40;
 
 export interface IdleOptions {
   readonly streams: number;
   /** In processes that have served nothing else: memory freed by earlier loads would be used again. */
   readonly fresh: boolean;
-  /** Also prints what their objects are, for which the processes stop for seconds. */
-  readonly kinds?: boolean;
 }
 
 interface Idling {
@@ -27,7 +23,7 @@ interface Idling {
 export async function reportIdle(
   { pipe, gateway, other }: Idling,
   upstream: ChildProcess,
-  { streams, fresh, kinds: wantsKinds = false }: IdleOptions,
+  { streams, fresh }: IdleOptions,
 ): Promise<void> {
   console.log(`\n${streams} idle streams, ${fresh ? 'in fresh processes' : 'in processes that have served before'}`);
   const all = { pipe, gateway, ...(other && { other }) };
@@ -38,35 +34,20 @@ export async function reportIdle(
     const job: LoadJob = { url, path, key, model: 'idle', stream: true, calls: WARM_UP, atOnce: 1, hold: true };
     await asked(clients, job);
     await asked(clients, 'release');
-    const before = await memoryOf(running, name === 'other');
-    const kinds = wantsKinds && name !== 'other' ? await asked<Kinds>(running.child, 'heap') : undefined;
+    const before = await memoryOf(running);
     await asked(clients, { ...job, calls: streams });
     await pause(SETTLE_MS);
     const grown = kilobytes(rssOf(running.child) - before.now, streams);
-    const after = await memoryOf(running, name === 'other');
+    const after = await memoryOf(running);
     const held = kilobytes(after.held - before.held, streams);
-    const heap = name === 'other' ? '' : `, ${kilobytes(after.heap - before.heap, streams)} of it heap`;
-    if (kinds) printKinds(kinds, await asked<Kinds>(running.child, 'heap'), streams);
     await asked(clients, 'release');
     clients.disconnect();
     await pause(SETTLE_MS / 2);
     const { open } = await asked<{ open: number }>(upstream, {});
-    const figures = `${held} KB each${heap}; ${grown} before a collection of garbage`;
+    const heap = kilobytes(after.heap - before.heap, streams);
+    const figures = `${held} KB each, ${heap} of it heap; ${grown} before a collection of garbage`;
     console.log(`${`  ${name}`.padEnd(30)}${figures}; still open upstream 0.5 s after the clients left: ${open}`);
   }
-}
-
-/** What has come, by its bytes for each stream. */
-function printKinds(before: Kinds, after: Kinds, streams: number): void {
-  const grown = Object.entries(after).map(([kind, [bytes, count]]) => {
-    const [bytesBefore, countBefore] = before[kind] ?? [0, 0];
-    return { kind, bytes: (bytes - bytesBefore) / streams, count: (count - countBefore) / streams };
-  });
-  const shown = grown.sort((a, b) => b.bytes - a.bytes).slice(0, KINDS_SHOWN);
-  for (const { kind, bytes, count } of shown)
-    console.log(
-      `    ${kind.slice(0, 48).padEnd(50)}${bytes.toFixed(0).padStart(7)} bytes${count.toFixed(1).padStart(7)}`,
-    );
 }
 
 const kilobytes = (bytes: number, streams: number) => (bytes / 1024 / streams).toFixed(1);
@@ -80,10 +61,9 @@ interface Memory {
   readonly heap: number;
 }
 
-async function memoryOf({ child }: Running, isForeign: boolean): Promise<Memory> {
+async function memoryOf({ child }: Running): Promise<Memory> {
   await pause(SETTLE_MS);
   const now = rssOf(child);
-  if (isForeign) return { now, held: now, heap: 0 };
   const { rss, heapUsed, external } = await asked<NodeJS.MemoryUsage>(child, 'memory');
   return { now, held: rss, heap: heapUsed + external };
 }

@@ -3,9 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Agent, request as ask } from 'undici';
-import { heapByKind } from './heap.ts';
 import { heldMemory } from './held.ts';
-import { endProfile, startProfile } from './profile.ts';
 
 const upstream = process.argv[2] as string;
 const dispatcher = new Agent({ connections: null, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
@@ -42,9 +40,6 @@ const answers: Readonly<Record<string, () => unknown>> = {
     return figures;
   },
   memory: heldMemory,
-  heap: heapByKind,
-  profile: startProfile,
-  profiled: endProfile,
 };
 process.on('message', async (what: string) => process.send?.(await answers[what]?.()));
 process.on('disconnect', () => process.exit(0));

@@ -5,35 +5,27 @@ import { join, resolve } from 'node:path';
 import { startReplicaSet } from '../../testkit/replica-set.ts';
 import { said } from '../../testkit/talk.ts';
 import { readOptions } from '../options.ts';
-import { type Against, startAgainst } from './against.ts';
 import { type Case, casesOf, MODELS, ONE_WALLET, shortened } from './cases.ts';
-import { compare, compareAll, printHead, reportFirstByte, reportProfile, reportSteps } from './compare.ts';
+import { compare, compareAll, printHead, reportFirstByte } from './compare.ts';
 import { type IdleOptions, reportIdle } from './idle.ts';
 import { openStage, reportDelay, reportLeaving, reportStopped } from './pressure.ts';
 import { hasTaskset, OTHER_CORE, type Running, serve, start } from './process.ts';
-import { reportWorkers } from './workers.ts';
 
 const values = readOptions({
   rounds: { type: 'string', default: '3' },
-  profile: { type: 'boolean', default: false },
   quick: { type: 'boolean', default: false },
   only: { type: 'string' },
-  against: { type: 'string' },
-  'against-path': { type: 'string', default: '/v1/chat/completions' },
-  'against-key': { type: 'string', default: 'bench' },
   before: { type: 'string' },
 });
 const { quick, only } = values;
 const rounds = quick ? 2 : Number(values.rounds);
 const wanted = (part: string) => only === undefined || only === part;
-const IDLE: readonly IdleOptions[] = values.profile
-  ? [{ streams: 500, fresh: true, kinds: true }]
-  : quick
-    ? [{ streams: 300, fresh: false }]
-    : [
-        { streams: 2000, fresh: false },
-        { streams: 5000, fresh: true },
-      ];
+const IDLE: readonly IdleOptions[] = quick
+  ? [{ streams: 300, fresh: false }]
+  : [
+      { streams: 2000, fresh: false },
+      { streams: 5000, fresh: true },
+    ];
 const LEAVING_STREAMS = quick ? 300 : 2000;
 
 interface Cast {
@@ -42,7 +34,8 @@ interface Cast {
   readonly load: ChildProcess;
   readonly pipe: Running;
   readonly gateway: Running;
-  readonly other: Against | undefined;
+  /** Another checkout of this gateway. */
+  readonly other: Running | undefined;
 }
 
 async function main(): Promise<void> {
@@ -53,20 +46,14 @@ async function main(): Promise<void> {
   );
   const cases = casesOf({ only, quick });
   if (cases.length > 0 || wanted('wallet') || wanted('budget')) printHead(rounds);
-  for (const test of cases) {
-    await compare(test, cast, rounds);
-    if (values.profile) await reportProfile(test, cast);
-  }
+  for (const test of cases) await compare(test, cast, rounds);
   if (wanted('first')) await reportFirstByte(cast, quick ? 100 : 400);
-  if (wanted('first') && values.profile) await reportSteps(cast, 2000);
   if (wanted('wallet')) await oneWallet(cast);
   if (wanted('budget')) await budgets(cast);
   for (const options of wanted('idle') ? IDLE : []) await idle(cast, options);
-  if (wanted('workers')) await reportWorkers(cast, rounds);
   if (wanted('leave')) await reportLeaving({ gateway, upstream }, LEAVING_STREAMS);
   if (wanted('pressure')) await pressure(load);
-  other?.stop();
-  for (const child of [pipe.child, gateway.child, load, upstream]) child.disconnect();
+  for (const child of [pipe.child, gateway.child, load, upstream, other?.child]) child?.disconnect();
 }
 
 async function assemble(): Promise<Cast> {
@@ -81,13 +68,10 @@ async function assemble(): Promise<Cast> {
   return { target, upstream, load, pipe, gateway, other };
 }
 
-/** What is compared with both: another gateway, or another checkout of this one. */
-async function startOther(target: string): Promise<Against | undefined> {
-  const { against: command, 'against-path': path, 'against-key': key, before } = values;
-  if (command !== undefined) return startAgainst({ command, path, key, upstream: target });
+async function startOther(target: string): Promise<Running | undefined> {
+  const { before } = values;
   if (before === undefined) return undefined;
-  const running = await serve(join(resolve(before), 'scripts/bench/gateway.ts'), [target, ...MODELS]);
-  return { ...running, stop: () => running.child.disconnect() };
+  return serve(join(resolve(before), 'scripts/bench/gateway.ts'), [target, ...MODELS]);
 }
 
 async function idle(cast: Cast, options: IdleOptions): Promise<void> {
