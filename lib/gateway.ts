@@ -158,10 +158,11 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
   await http.server.register({ plugin: apiPlugin, options: services });
   const incoming = { providers: catalog.payments, clock: owner, onChange: topups.onPayment, counts: metrics?.payments };
   const payments = createPayments({ ...config, ...parts, ...media, ...incoming });
-  const web = openWeb({ ...services, payments, topups, usage, sandbox, config, alertsEveryMs: timings.alertsEveryMs });
+  const shown = { topups, usage, sandbox, config, catalogFailure: catalog.failure };
+  const web = openWeb({ ...services, ...shown, payments, alertsEveryMs: timings.alertsEveryMs });
   await http.server.register({ plugin: webPlugin, options: web.services });
   const chores = member ? usage : createChores({ store, log, metrics, more: [usage] });
-  metrics?.watchService({ calls, catalog: catalog.current, ping: store.ping, upstreams: services.upstreams });
+  metrics?.watchService({ ...services, calls, ping: store.ping, catalogFailure: catalog.failure });
 
   return {
     server: http.server,

@@ -12,6 +12,7 @@ export type WebOptions = Pick<
   WebServices,
   | 'store'
   | 'catalog'
+  | 'catalogFailure'
   | 'upstreams'
   | 'calls'
   | 'budget'

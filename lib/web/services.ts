@@ -5,6 +5,7 @@ import type { Alerts } from '../alerts/alerts.ts';
 import type { Services } from '../api/services.ts';
 import type { UpstreamHealth } from '../call/upstreams.ts';
 import type { Catalog } from '../catalog/catalog.ts';
+import type { CatalogFailure } from '../catalog/live.ts';
 import type { Budget } from '../http/budget.ts';
 import type { LiveCalls } from '../http/context.ts';
 import type { UsageChore } from '../ledger/usage-chore.ts';
@@ -35,6 +36,8 @@ export type CallServices = Pick<
 export interface WebServices extends CallServices {
   readonly store: Store;
   readonly catalog: () => Catalog;
+  /** Why the last reload of the catalog changed nothing in this process, if it failed. */
+  readonly catalogFailure: () => CatalogFailure | undefined;
   /** The current state of the upstreams. */
   readonly upstreams: () => readonly UpstreamHealth[];
   readonly accounts: Accounts;

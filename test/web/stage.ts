@@ -36,7 +36,7 @@ export async function openPages({ isPaid = true } = {}): Promise<Pages> {
   const http = openTestHttp();
   const web = openWeb({
     ...{ store, calls, budget, log: pino({ enabled: false }), limiter: createLimiter({ store: store.limits }) },
-    ...{ publicUrl: () => 'http://127.0.0.1', sandbox: false, upstreams: () => [] },
+    ...{ publicUrl: () => 'http://127.0.0.1', sandbox: false, upstreams: () => [], catalogFailure: () => undefined },
     catalog: () => ({ byName: new Map(), models: [], autoTopup: topupBoundsOf() }),
     payments: {
       providers: () => (isPaid ? [{ name: 'till', provider, shortfall: 'suspend' }] : []),
