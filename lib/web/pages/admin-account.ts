@@ -8,6 +8,7 @@ import { readEmail } from '../../users/people.ts';
 import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
 import { type Form, isLine } from '../forms.ts';
+import { fundsRows } from '../funds.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { type Answer, type Page, page } from '../page.ts';
@@ -22,8 +23,7 @@ const WORDS = defineWords({
     status: 'Status',
     active: 'active',
     suspended: 'suspended',
-    spendable: 'Available',
-    held: 'Held',
+    held: 'Reserved',
     charged: 'Charged',
     topped: 'Paid',
     adjusted: 'Corrections',
@@ -67,8 +67,7 @@ const WORDS = defineWords({
     status: 'Состояние',
     active: 'действует',
     suspended: 'приостановлен',
-    spendable: 'Можно потратить',
-    held: 'Удержано',
+    held: 'В резерве',
     charged: 'Списано',
     topped: 'Внесено',
     adjusted: 'Поправки',
@@ -240,12 +239,13 @@ ${changes(visit, account)}`;
   return { title: account.name, body };
 }
 
-function balances({ language, format }: UserVisit, account: Account, wallet: Wallet): Html {
+function balances(visit: UserVisit, account: Account, wallet: Wallet): Html {
+  const { language, format } = visit;
   const words = WORDS[language];
   return facts([
     [words.id, html`<code>${account.id}</code>`],
     [words.status, words[account.status]],
-    [words.spendable, html`<strong class="big">${format.rub(wallet.avail)}</strong>`],
+    ...fundsRows(visit, wallet),
     [words.held, format.rub(wallet.held)],
     [words.charged, format.rub(wallet.charged)],
     [words.topped, format.rub(wallet.topped)],
