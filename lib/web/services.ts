@@ -17,6 +17,7 @@ import type { Mailer } from '../users/mail.ts';
 import type { People } from '../users/people.ts';
 import type { Sessions } from '../users/sessions.ts';
 import type { SignIn } from '../users/sign-in.ts';
+import type { VisitLimit } from './visit-limit.ts';
 
 /** The API's own engines. */
 export type CallServices = Pick<
@@ -44,6 +45,7 @@ export interface WebServices extends CallServices {
   readonly people: People;
   readonly sessions: Sessions;
   readonly signIn: SignIn;
+  readonly visitLimit: VisitLimit;
   readonly calls: LiveCalls;
   readonly budget: Budget;
   readonly log: Logger;

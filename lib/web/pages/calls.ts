@@ -85,6 +85,7 @@ function nothing(visit: OwnerVisit, isFiltered: boolean): Html {
 export const callsCsv = page({
   path: '/account/calls.csv',
   who: 'owner',
+  isFile: true,
   get(visit) {
     const { head } = WORDS[visit.language];
     const rows = charges(visit, readChargeQuery(visit).filter);

@@ -239,6 +239,7 @@ async function refused(visit: OwnerVisit, problems: Problem): Promise<Page> {
 export const exportData = page({
   path: '/account/settings/export',
   who: 'owner',
+  isFile: true,
   async get(visit) {
     const { services, signedIn, account } = visit;
     const { id, email, language, timeZone, createdAt } = signedIn.user;

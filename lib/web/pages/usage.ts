@@ -162,6 +162,7 @@ function groupOf({ query }: OwnerVisit): UsageGroup {
 export const usageCsv = page({
   path: '/account/usage.csv',
   who: 'owner',
+  isFile: true,
   async get(visit) {
     const by = groupOf(visit);
     const report = await countedUsage(visit);
