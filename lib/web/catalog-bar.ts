@@ -16,14 +16,10 @@ const WORDS = defineWords({
 });
 
 /** Undefined while the last reload has succeeded. */
-export function catalogFailure({ services, language, format }: UserVisit): Html | undefined {
+export function catalogBar({ services, language, format }: UserVisit): Html | undefined {
   const failure = services.catalogFailure();
   if (!failure) return undefined;
   const words = WORDS[language];
-  return html`${words.failed(format.time(failure.at))} <code>${failure.reason}</code> ${words.mend}`;
-}
-
-export function catalogBar(visit: UserVisit): Html | undefined {
-  const text = catalogFailure(visit);
-  return text && message('error', text);
+  const when = words.failed(format.time(failure.at));
+  return message('error', html`${when} <code>${failure.reason}</code> ${words.mend}`);
 }

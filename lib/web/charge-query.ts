@@ -12,7 +12,7 @@ const WORDS = defineWords({
   en: {
     from: 'From',
     to: 'To',
-    zone: (zone: string) => `Days of ${zone}, both included`,
+    zone: (zone: string) => `Days and times are those of ${zone}; both days are included.`,
     key: 'Key',
     model: 'Model',
     kind: 'Kind',
@@ -24,7 +24,7 @@ const WORDS = defineWords({
   ru: {
     from: 'С',
     to: 'По (включительно)',
-    zone: (zone: string) => `Дни по времени ${zone}`,
+    zone: (zone: string) => `Дни и время — по часовому поясу ${zone}.`,
     key: 'Ключ',
     model: 'Модель',
     kind: 'Вид',
@@ -107,7 +107,7 @@ export function chargeFilterForm(visit: OwnerVisit, { from, to, filter }: Charge
   const account = visit.query.get('account');
   return html`<form method="get" action="${visit.path}" class="filter" aria-label="${words.filter}">
 ${account !== null && html`<input type="hidden" name="account" value="${account}">`}
-${field({ name: 'from', label: words.from, type: 'date', value: from, optional: true, hint: words.zone(visit.zone) })}
+${field({ name: 'from', label: words.from, type: 'date', value: from, optional: true })}
 ${field({ name: 'to', label: words.to, type: 'date', value: to, optional: true })}
 ${select(
   { name: 'key', label: words.key, all: words.all, chosen: filter.key },
@@ -118,7 +118,8 @@ ${select({ name: 'kind', label: words.kind, all: words.all, chosen: filter.kind 
 ${states && select({ name: 'state', label: words.state, all: words.all, chosen: filter.state }, Object.entries(states))}
 ${more}
 <p><button>${words.show}</button></p>
-</form>`;
+</form>
+<p class="hint">${words.zone(visit.zone)}</p>`;
 }
 
 export interface Select {

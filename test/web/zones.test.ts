@@ -128,7 +128,7 @@ describe('the days of an account', () => {
     for (const visitor of [owner, other]) {
       const { text } = await visitor.get('/account/calls?from=2026-03-09&to=2026-03-09');
       expect(chargedIn(text)).to.deep.equal([5]);
-      expect(text).to.contain('9\u00a0Mar\u00a02026, 00:00:00').and.to.contain('Days of Asia/Vladivostok');
+      expect(text).to.contain('9\u00a0Mar\u00a02026, 00:00:00').and.to.contain('those of Asia/Vladivostok');
     }
   });
 });

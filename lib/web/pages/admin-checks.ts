@@ -1,5 +1,5 @@
 // Checks of the setup for an operator; each says what to do.
-import { catalogFailure } from '../catalog-bar.ts';
+import { catalogBar } from '../catalog-bar.ts';
 import { html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
@@ -18,6 +18,7 @@ const WORDS = defineWords({
     models: ['There are models for text, images and videos', 'Set the variables of more upstreams.'],
     operators: ['There are at least two operators, in case one loses the app', 'Make another on the command line:'],
     warnings: ['The catalog was loaded and has no warnings', 'See the catalog page.'],
+    failed: 'The catalog was not reloaded: see above.',
     owners: ['Every account has an owner who can sign in', 'Invite one on the page of that account.'],
   },
   ru: {
@@ -31,6 +32,7 @@ const WORDS = defineWords({
     models: ['Есть модели текста, картинок и видео', 'Задайте переменные других поставщиков.'],
     operators: ['Операторов не меньше двух, на случай потери приложения', 'Добавьте ещё одного в командной строке:'],
     warnings: ['Каталог загружен, и у него нет предупреждений', 'См. страницу каталога.'],
+    failed: 'Каталог не загружен: см. выше.',
     owners: ['У каждого аккаунта есть владелец, который может войти', 'Пригласите его на странице аккаунта.'],
   },
 });
@@ -45,18 +47,15 @@ export const adminChecks = page({
   who: 'operator',
   async get(visit) {
     const words = WORDS[visit.language];
-    const failure = catalogFailure(visit);
+    const bar = catalogBar(visit);
     const rows = Object.entries(await check(visit)).map(([name, passed]) => {
-      const [what, advice] = words[name as Check] as [string, string];
+      const [what, written] = words[name as Check] as [string, string];
+      const advice = name === 'warnings' && bar ? words.failed : written;
       const command = name === 'operators' && html` <code class="command">tollgate operator create EMAIL</code>`;
-      return [
-        what,
-        passed
-          ? words.ok
-          : html`<strong>${words.look}:</strong> ${(name === 'warnings' && failure) || advice}${command}`,
-      ];
+      return [what, passed ? words.ok : html`<strong>${words.look}:</strong> ${advice}${command}`];
     });
-    return { title: words.title, body: table(words.title, [{ title: words.check }, { title: words.state }], rows) };
+    const checks = table(words.title, [{ title: words.check }, { title: words.state }], rows);
+    return { title: words.title, body: html`${bar}${checks}` };
   },
 });
 

@@ -44,9 +44,10 @@ const WORDS = defineWords({
     today: 'Списано сегодня',
     spent: 'Списано за 30 дней',
     counting: 'ещё подсчитывается',
-    left: 'Хватит примерно на',
+    left: 'На сколько хватит',
     endless: 'расхода пока нет',
-    days: (days: string, rule: string) => `${days} ${rule === 'one' ? 'день' : rule === 'few' ? 'дня' : 'дней'}`,
+    days: (days: string, rule: string) =>
+      `примерно на ${days} ${rule === 'one' ? 'день' : rule === 'few' ? 'дня' : 'дней'}`,
     suspended: 'Аккаунт приостановлен: его ключи отклоняются. Обратитесь к оператору.',
     last: 'Последние вызовы',
     topUp: 'Пополнить',
