@@ -37,6 +37,8 @@ export interface Config {
   readonly balanceRateLimitPerMinute: number;
   /** Polls of videos. */
   readonly videoRateLimitPerMinute: number;
+  /** Pages of one person. */
+  readonly pageRateLimitPerMinute: number;
   /** Total size of request bodies held at once; one key may hold half of it. */
   readonly bodyMemoryBytes: number;
   /** Upstream: until the first fragment, between fragments, in all. */
@@ -103,6 +105,7 @@ const schema = Joi.object({
   RATE_LIMIT_PER_MINUTE: Joi.number().integer().min(1).default(30),
   BALANCE_RATE_LIMIT_PER_MINUTE: Joi.number().integer().min(1).default(120),
   VIDEO_RATE_LIMIT_PER_MINUTE: Joi.number().integer().min(1).default(120),
+  PAGE_RATE_LIMIT_PER_MINUTE: Joi.number().integer().min(1).default(300),
   // Half of it must fit one body of the maximum size.
   BODY_MEMORY_MB: Joi.number().integer().min(96).max(1_000_000).default(96),
   FIRST_TOKEN_TIMEOUT_MS: milliseconds(60_000),
@@ -182,6 +185,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     rateLimitPerMinute: value.RATE_LIMIT_PER_MINUTE,
     balanceRateLimitPerMinute: value.BALANCE_RATE_LIMIT_PER_MINUTE,
     videoRateLimitPerMinute: value.VIDEO_RATE_LIMIT_PER_MINUTE,
+    pageRateLimitPerMinute: value.PAGE_RATE_LIMIT_PER_MINUTE,
     bodyMemoryBytes: value.BODY_MEMORY_MB * 1024 * 1024,
     firstTokenTimeoutMs: value.FIRST_TOKEN_TIMEOUT_MS,
     idleTimeoutMs: value.IDLE_TIMEOUT_MS,

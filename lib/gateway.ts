@@ -24,7 +24,7 @@ import { createLiveCalls, type LiveCalls } from './http/context.ts';
 import type { FaceAt } from './http/face.ts';
 import type { Log } from './http/log.ts';
 import { onPreResponse, onRequest } from './http/reply.ts';
-import { type BadHttp, createHttp, type Http, type HttpOptions } from './http/server.ts';
+import { type BadHttp, createHttp, type Http } from './http/server.ts';
 import { createImageEngine } from './images/engine.ts';
 import { createLedger, type Ledger, type LedgerOptions } from './ledger/ledger.ts';
 import { createOwner, type Owner } from './ledger/owner.ts';
@@ -136,8 +136,7 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
   const owner = createOwner({ ...config, store: store.owners, ledger, log, onPeers });
   const holders = openHolders(config, store, log);
   const [calls, parser, cooldown] = [createLiveCalls(), createBodyParser(), createCooldown()];
-  const sharesPort = member !== undefined;
-  const http = openHttp({ ...config, ...timings, sandbox, sharesPort }, { log, metrics, cooldown });
+  const http = openHttp({ ...config, ...timings, sandbox, member }, { log, metrics, cooldown });
   const media = openMedia(config, http.server, { media: store.media, onStored: metrics?.media.onStored });
   const parts = { catalog, ledger, metrics, log, store, owner, results: media.results };
   const { videos, ...engines } = openEngines({ ...config, ...timings }, parts);
@@ -158,10 +157,11 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
   await http.server.register({ plugin: apiPlugin, options: services });
   const incoming = { providers: catalog.payments, clock: owner, onChange: topups.onPayment, counts: metrics?.payments };
   const payments = createPayments({ ...config, ...parts, ...media, ...incoming });
-  const web = openWeb({ ...services, payments, topups, usage, sandbox, config, alertsEveryMs: timings.alertsEveryMs });
+  const shown = { topups, usage, sandbox, config, catalogFailure: catalog.failure };
+  const web = openWeb({ ...services, ...shown, payments, alertsEveryMs: timings.alertsEveryMs });
   await http.server.register({ plugin: webPlugin, options: web.services });
   const chores = member ? usage : createChores({ store, log, metrics, more: [usage] });
-  metrics?.watchService({ calls, catalog: catalog.current, ping: store.ping, upstreams: services.upstreams });
+  metrics?.watchService({ ...services, calls, ping: store.ping, catalogFailure: catalog.failure });
 
   return {
     server: http.server,
@@ -350,10 +350,11 @@ function faceAtOf(options: { readonly sandbox: boolean }): FaceAt {
 }
 
 function openHttp(
-  options: Omit<Config, 'sandbox'> & Timings & Pick<HttpOptions, 'sharesPort'> & { readonly sandbox: boolean },
+  options: Omit<Config, 'sandbox'> & Timings & Pick<Means, 'member'> & { readonly sandbox: boolean },
   { log, metrics, cooldown }: { log: Log; metrics: Metrics | undefined; cooldown: Cooldown },
 ): Http {
-  const { host, port, sharesPort = false, clientStallMs: stallMs, headersTimeoutMs } = options;
+  const { host, port, member, clientStallMs: stallMs, headersTimeoutMs } = options;
+  const sharesPort = member !== undefined;
   const onBadHttp = (refusal: BadHttp) => {
     metrics?.onBadHttp(refusal);
     log.info(refusal, 'not an HTTP request');

@@ -153,6 +153,7 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   RATE_LIMIT_PER_MINUTE: count('rateLimitPerMinute', 30),
   BALANCE_RATE_LIMIT_PER_MINUTE: count('balanceRateLimitPerMinute', 120),
   VIDEO_RATE_LIMIT_PER_MINUTE: count('videoRateLimitPerMinute', 120),
+  PAGE_RATE_LIMIT_PER_MINUTE: count('pageRateLimitPerMinute', 300),
   BODY_MEMORY_MB: {
     field: 'bodyMemoryBytes',
     byDefault: 96 * 1024 * 1024,

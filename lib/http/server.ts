@@ -81,6 +81,7 @@ export function createHttp(options: HttpOptions): Http {
     autoListen: false,
     app: { faceAt },
     compression: false,
+    router: { stripTrailingSlash: true },
     operations: { cleanStop: false },
     routes: {
       // Handlers read bodies themselves; hapi's limit would answer before the key is checked.

@@ -1,5 +1,6 @@
 // Charges saved cards when wallets run low: checks a wallet after its calls, and all of them periodically, so that what
 // another process started or left behind continues. The rules are in `topup-rules.ts`.
+import { readZone } from '../accounts/zone.ts';
 import type { Alerts } from '../alerts/alerts.ts';
 import type { Happening } from '../alerts/watch.ts';
 import type { TopupBounds } from '../catalog/topup-bounds.ts';
@@ -99,16 +100,18 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
     if (auto.order !== null) return end(auto, auto.order);
     if (auto.pausedAt !== null) return auto.enabled && resume(auto, auto.pausedAt);
     const funds = await store.ledger.wallet(wallet);
-    const hindrance = funds && findHindrance(auto, funds, { at: now(), bounds: bounds() });
+    const zone = await readZone(store.users, wallet);
+    const hindrance = funds && findHindrance(auto, funds, { at: now(), zone, bounds: bounds() });
     // A call refused before the last top-up does not call for a second one: that top-up moved `nextAt` past it.
     const isShort = refusedAt > auto.nextAt;
     if (!funds || (hindrance !== undefined && !(hindrance === 'enough' && isShort))) return false;
-    return begin(auto);
+    return begin(auto, zone);
   }
 
   async function end(auto: AutoTopupRow, order: string): Promise<boolean> {
     const payment = await store.payments.get(order);
-    const after = payment && ended(auto, payment, now());
+    const zone = await readZone(store.users, auto.id);
+    const after = payment && ended(auto, payment, { at: now(), zone });
     if (!payment || !after) return false;
     // Before the row is freed, so that after a crash another process sends it.
     if (after.news) await alerts.tell(auto.id, happeningOf(after.news, payment), payment.id);
@@ -121,12 +124,12 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
     return isPaid && store.payments.changeAutoTopup(resumed(auto));
   }
 
-  async function begin(auto: AutoTopupRow): Promise<boolean> {
+  async function begin(auto: AutoTopupRow, zone: string): Promise<boolean> {
     const { id: wallet, amount, method } = auto;
     const user = await payerOf(auto);
     const to = { locale: user?.language ?? 'ru', ...(user && { email: user.email }) } as const;
     try {
-      const claim = (order: string) => claimed(auto, order, now());
+      const claim = (order: string) => claimed(auto, order, { at: now(), zone });
       return (await payments.charge({ wallet, amount, method: method ?? '', ...to }, claim)) !== undefined;
     } catch (error) {
       if (!isFault(error)) throw error;

@@ -73,7 +73,8 @@ export function createProvider<Made extends Closable = Provider>(options: Provid
     ...(ca !== undefined && { ca }),
     ...(clock && { clock }),
   });
-  const provider = attempt(`${title}: plugin ${plugin.name}`, () => plugin.create(settings, { ...host, ...extras }));
+  const create = () => plugin.create(settings, { ...host, ...extras });
+  const provider = attempt(`${title}: plugin ${plugin.name}`, create, secrets);
   return {
     provider,
     secrets,
@@ -175,11 +176,12 @@ function readCa(settings: object, title: string): string | undefined {
   throw refuse('has no PEM certificate');
 }
 
-function attempt<T>(what: string, run: () => T): T {
+/** A plugin's own words may quote its settings. */
+function attempt<T>(what: string, run: () => T, secrets: readonly string[] = []): T {
   try {
     return run();
   } catch (error) {
     const [line] = String(error instanceof Error ? error.message : error).split('\n');
-    throw new OperatorError(`${what} failed: ${line}`);
+    throw new OperatorError(`${what} failed: ${scrub(line ?? '', secrets)}`);
   }
 }

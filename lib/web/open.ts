@@ -7,11 +7,13 @@ import { createPeople } from '../users/people.ts';
 import { createSessions } from '../users/sessions.ts';
 import { createSignIn } from '../users/sign-in.ts';
 import type { CallServices, WebServices } from './services.ts';
+import { createVisitLimit } from './visit-limit.ts';
 
 export type WebOptions = Pick<
   WebServices,
   | 'store'
   | 'catalog'
+  | 'catalogFailure'
   | 'upstreams'
   | 'calls'
   | 'budget'
@@ -24,7 +26,7 @@ export type WebOptions = Pick<
   | 'usage'
   | keyof CallServices
 > & {
-  readonly config: Pick<Config, 'keyPrefix' | 'publicUrl' | 'registration' | 'smtpUrl'>;
+  readonly config: Pick<Config, 'keyPrefix' | 'publicUrl' | 'registration' | 'smtpUrl' | 'pageRateLimitPerMinute'>;
   /** Average pause between two rounds of alerts. */
   readonly alertsEveryMs?: number | undefined;
 };
@@ -68,6 +70,7 @@ export function openWeb({ config, alertsEveryMs, ...options }: WebOptions): Web 
     people: createPeople({ store }),
     sessions: createSessions({ store }),
     signIn: createSignIn({ store }),
+    visitLimit: createVisitLimit(store.limits, config.pageRateLimitPerMinute),
     now,
   };
   let timer: NodeJS.Timeout | undefined;

@@ -69,6 +69,8 @@ export interface PageRoute<Of extends Who> {
   readonly beforeForm?: (visit: Visitors[Of]) => Promise<Answer | undefined>;
   /** The field in which its form may bring pictures. */
   readonly pictures?: string;
+  /** It reads all that an account has, and is limited as that. */
+  readonly isFile?: boolean;
 }
 
 export type PageRoutes = (services: WebServices) => readonly ServerRoute[];
@@ -88,12 +90,20 @@ export function page<Of extends Who>(route: PageRoute<Of>): PageRoutes {
         const visit = await openVisit(request, services);
         const admitted = await admit(visit, who);
         if ('to' in admitted) return send(h, visit, admitted);
+        await limit(visit, route);
         return send(h, admitted, await answer(admitted as Visitors[Of]));
       };
     if (get) add('GET', async (visit) => get(visit));
     if (post) add('POST', async (visit) => answerForm(visit, { ...route, post }));
     return routes;
   };
+}
+
+/** Operators run the service, and strangers can do little but sign in, which has limits of its own. */
+async function limit({ signedIn, services }: Visit, { who, isFile }: Pick<PageRoute<Who>, 'who' | 'isFile'>) {
+  if (!signedIn || who === 'anyone' || who === 'operator') return;
+  await services.visitLimit.hit('page', signedIn.user.id);
+  if (isFile) await services.visitLimit.hit('file', signedIn.user.id);
 }
 
 /** After signing in, the visitor returns to the page asked for. */

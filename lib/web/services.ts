@@ -5,6 +5,7 @@ import type { Alerts } from '../alerts/alerts.ts';
 import type { Services } from '../api/services.ts';
 import type { UpstreamHealth } from '../call/upstreams.ts';
 import type { Catalog } from '../catalog/catalog.ts';
+import type { CatalogFailure } from '../catalog/live.ts';
 import type { Budget } from '../http/budget.ts';
 import type { LiveCalls } from '../http/context.ts';
 import type { UsageChore } from '../ledger/usage-chore.ts';
@@ -16,6 +17,7 @@ import type { Mailer } from '../users/mail.ts';
 import type { People } from '../users/people.ts';
 import type { Sessions } from '../users/sessions.ts';
 import type { SignIn } from '../users/sign-in.ts';
+import type { VisitLimit } from './visit-limit.ts';
 
 /** The API's own engines. */
 export type CallServices = Pick<
@@ -35,12 +37,15 @@ export type CallServices = Pick<
 export interface WebServices extends CallServices {
   readonly store: Store;
   readonly catalog: () => Catalog;
+  /** Why the last reload of the catalog changed nothing in this process, if it failed. */
+  readonly catalogFailure: () => CatalogFailure | undefined;
   /** The current state of the upstreams. */
   readonly upstreams: () => readonly UpstreamHealth[];
   readonly accounts: Accounts;
   readonly people: People;
   readonly sessions: Sessions;
   readonly signIn: SignIn;
+  readonly visitLimit: VisitLimit;
   readonly calls: LiveCalls;
   readonly budget: Budget;
   readonly log: Logger;

@@ -1,6 +1,8 @@
 // One visit to a page: who, in which language, for which account, with which form.
 import type { Request } from '@hapi/hapi';
+import { readZone } from '../accounts/zone.ts';
 import { fault } from '../faults.ts';
+import { DEFAULT_ZONE } from '../money/key-limits.ts';
 import type { Account } from '../store/ports/accounts.ts';
 import { isProven, type SignedIn } from '../users/sessions.ts';
 import { makeToken } from '../users/token.ts';
@@ -38,9 +40,9 @@ export interface OwnerVisit extends UserVisit {
   readonly account: Account;
   /** All accounts the user may choose from. */
   readonly accounts: readonly Account[];
+  /** In which the account's days, months and times are shown, whoever of its people looks at them. */
+  readonly zone: string;
 }
-
-const DEFAULT_ZONE = 'Europe/Moscow';
 
 export async function openVisit(request: Request, services: WebServices): Promise<Visit> {
   const secure = services.publicUrl().startsWith('https:');
@@ -97,7 +99,8 @@ export async function openAccount(visit: UserVisit): Promise<OwnerVisit> {
   const wanted = visit.query.get('account');
   const account = wanted === null ? accounts[0] : accounts.find(({ id }) => id === wanted);
   if (!account) throw fault('not_found');
-  return { ...visit, account, accounts };
+  const zone = await readZone(visit.services.store.users, account.id, visit.signedIn.user);
+  return { ...visit, account, accounts, zone, format: formatOf(visit.language, zone) };
 }
 
 /** Those that the user is a member of. */

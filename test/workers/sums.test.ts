@@ -21,6 +21,7 @@ describe('metrics of workers', () => {
     metrics.watchService({
       calls: { count: () => requests, countStreams: () => 0 },
       catalog: () => none,
+      catalogFailure: () => (storeUp ? undefined : new Error('a mistake')),
       ping: () => (storeUp ? Promise.resolve() : Promise.reject(new Error('down'))),
       upstreams: () => [{ upstream: 'up', routes: 2, routesOpen: 1, keys: { keys: 1, rate: 0, auth: 0, quota: 0 } }],
     });

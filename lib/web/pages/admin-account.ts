@@ -8,6 +8,7 @@ import { readEmail } from '../../users/people.ts';
 import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
 import { type Form, isLine } from '../forms.ts';
+import { fundsRows } from '../funds.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { type Answer, type Page, page } from '../page.ts';
@@ -22,8 +23,7 @@ const WORDS = defineWords({
     status: 'Status',
     active: 'active',
     suspended: 'suspended',
-    spendable: 'Available',
-    held: 'Held',
+    held: 'Reserved',
     charged: 'Charged',
     topped: 'Paid',
     adjusted: 'Corrections',
@@ -67,24 +67,23 @@ const WORDS = defineWords({
     status: 'Состояние',
     active: 'действует',
     suspended: 'приостановлен',
-    spendable: 'Можно потратить',
-    held: 'Удержано',
+    held: 'В резерве',
     charged: 'Списано',
     topped: 'Внесено',
-    adjusted: 'Поправки',
+    adjusted: 'Корректировки',
     suspend: 'Приостановить',
     resume: 'Снять приостановку',
     suspendText: 'Ключи начнут получать 403 в течение секунды; идущие вызовы закончатся и спишутся.',
-    money: 'Провести платёж',
+    money: 'Зачислить платёж',
     amount: 'Сумма, ₽',
     amountHint: 'Цифрами, до 6 знаков после запятой: 1000 или 12,50',
     payment: 'Номер платежа',
     paymentHint: 'В банке или магазине; один на все кошельки.',
-    topup: 'Провести',
-    correct: 'Поправить остаток',
-    correctHint: 'Может быть отрицательной; ниже нуля остаток не опустится.',
+    topup: 'Зачислить',
+    correct: 'Корректировка баланса',
+    correctHint: 'Может быть отрицательной; ниже нуля баланс не опустится.',
     reason: 'Причина',
-    adjust: 'Поправить',
+    adjust: 'Изменить баланс',
     invite: 'Пригласить владельца',
     email: 'Почта',
     inviteButton: 'Сделать ссылку',
@@ -103,7 +102,7 @@ const WORDS = defineWords({
     refusals: {
       first_topup_too_small: (minimum: string) => `Первый платёж кошелька — не меньше ${minimum}.`,
       id_taken: () => 'Этот номер платежа уже проведён с другой суммой или для другого аккаунта.',
-      insufficient: () => 'Остаток опустился бы ниже нуля.',
+      insufficient: () => 'Баланс опустился бы ниже нуля.',
     },
     refused: (status: string) => `Журнал отказал: ${status}.`,
   },
@@ -240,12 +239,13 @@ ${changes(visit, account)}`;
   return { title: account.name, body };
 }
 
-function balances({ language, format }: UserVisit, account: Account, wallet: Wallet): Html {
+function balances(visit: UserVisit, account: Account, wallet: Wallet): Html {
+  const { language, format } = visit;
   const words = WORDS[language];
   return facts([
     [words.id, html`<code>${account.id}</code>`],
     [words.status, words[account.status]],
-    [words.spendable, html`<strong class="big">${format.rub(wallet.avail)}</strong>`],
+    ...fundsRows(visit, wallet),
     [words.held, format.rub(wallet.held)],
     [words.charged, format.rub(wallet.charged)],
     [words.topped, format.rub(wallet.topped)],

@@ -1,4 +1,5 @@
 // Checks of the setup for an operator; each says what to do.
+import { catalogBar } from '../catalog-bar.ts';
 import { html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
@@ -16,7 +17,8 @@ const WORDS = defineWords({
     sandbox: ['Real models are sold, not the sandbox', 'Set the variable of an upstream; see docs/configuration.md.'],
     models: ['There are models for text, images and videos', 'Set the variables of more upstreams.'],
     operators: ['There are at least two operators, in case one loses the app', 'Make another on the command line:'],
-    warnings: ['The catalog has no warnings', 'See the catalog page.'],
+    warnings: ['The catalog was loaded and has no warnings', 'See the catalog page.'],
+    failed: 'The catalog was not reloaded: see above.',
     owners: ['Every account has an owner who can sign in', 'Invite one on the page of that account.'],
   },
   ru: {
@@ -29,7 +31,8 @@ const WORDS = defineWords({
     sandbox: ['Продаются настоящие модели, не песочница', 'Задайте переменную поставщика; см. docs/configuration.md.'],
     models: ['Есть модели текста, картинок и видео', 'Задайте переменные других поставщиков.'],
     operators: ['Операторов не меньше двух, на случай потери приложения', 'Добавьте ещё одного в командной строке:'],
-    warnings: ['У каталога нет предупреждений', 'См. страницу каталога.'],
+    warnings: ['Каталог загружен, и у него нет предупреждений', 'См. страницу каталога.'],
+    failed: 'Каталог не загружен: см. выше.',
     owners: ['У каждого аккаунта есть владелец, который может войти', 'Пригласите его на странице аккаунта.'],
   },
 });
@@ -44,17 +47,20 @@ export const adminChecks = page({
   who: 'operator',
   async get(visit) {
     const words = WORDS[visit.language];
+    const bar = catalogBar(visit);
     const rows = Object.entries(await check(visit)).map(([name, passed]) => {
-      const [what, advice] = words[name as Check] as [string, string];
+      const [what, written] = words[name as Check] as [string, string];
+      const advice = name === 'warnings' && bar ? words.failed : written;
       const command = name === 'operators' && html` <code class="command">tollgate operator create EMAIL</code>`;
       return [what, passed ? words.ok : html`<strong>${words.look}:</strong> ${advice}${command}`];
     });
-    return { title: words.title, body: table(words.title, [{ title: words.check }, { title: words.state }], rows) };
+    const checks = table(words.title, [{ title: words.check }, { title: words.state }], rows);
+    return { title: words.title, body: html`${bar}${checks}` };
   },
 });
 
 async function check({ services, secure }: UserVisit): Promise<Readonly<Record<Check, boolean>>> {
-  const { store, sandbox, catalog } = services;
+  const { store, sandbox, catalog, catalogFailure } = services;
   const { models, warnings } = catalog();
   const types = new Set(models.filter(({ routes }) => routes.length > 0).map(({ type }) => type));
   const accounts = (await store.accounts.list()).slice(-ACCOUNTS_LOOKED_AT);
@@ -64,7 +70,7 @@ async function check({ services, secure }: UserVisit): Promise<Readonly<Record<C
     sandbox: !sandbox,
     models: types.size === 3,
     operators: (await store.users.operators()) > 1,
-    warnings: warnings.length === 0,
+    warnings: warnings.length === 0 && catalogFailure() === undefined,
     owners: owners.every((members) => members.length > 0),
   };
 }

@@ -21,7 +21,7 @@ const WORDS = defineWords({
     account: 'Account',
     language: 'Language',
     zone: 'Time zone',
-    zoneHint: 'A name such as Europe/Moscow or Asia/Omsk.',
+    zoneHint: 'A name such as Europe/Moscow or Asia/Omsk. Days and months of an account are those of its first owner.',
     badZone: 'There is no such time zone.',
     save: 'Save',
     saved: 'Saved.',
@@ -62,7 +62,8 @@ const WORDS = defineWords({
     account: 'Аккаунт',
     language: 'Язык',
     zone: 'Часовой пояс',
-    zoneHint: 'Название вроде Europe/Moscow или Asia/Omsk.',
+    zoneHint:
+      'Название вроде Europe/Moscow или Asia/Omsk. Дни и месяцы аккаунта считаются по поясу его первого владельца.',
     badZone: 'Такого часового пояса нет.',
     save: 'Сохранить',
     saved: 'Сохранено.',
@@ -239,6 +240,7 @@ async function refused(visit: OwnerVisit, problems: Problem): Promise<Page> {
 export const exportData = page({
   path: '/account/settings/export',
   who: 'owner',
+  isFile: true,
   async get(visit) {
     const { services, signedIn, account } = visit;
     const { id, email, language, timeZone, createdAt } = signedIn.user;

@@ -2,6 +2,7 @@
 import { fault } from '../../faults.ts';
 import type { Wallet } from '../../money/decide.ts';
 import { archivedNote } from '../archived.ts';
+import { fundsRows } from '../funds.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords, wordOf } from '../language.ts';
 import { type Page, page } from '../page.ts';
@@ -17,8 +18,7 @@ import { entriesTitle, entryTable } from './entry-table.ts';
 const WORDS = defineWords({
   en: {
     title: 'Wallet',
-    spendable: 'Available',
-    held: 'Held by running calls',
+    held: 'Reserved by running calls',
     charged: 'Total charged',
     topped: 'Total paid',
     adjusted: 'Corrections by the operator',
@@ -32,11 +32,10 @@ const WORDS = defineWords({
   },
   ru: {
     title: 'Кошелёк',
-    spendable: 'Можно потратить',
-    held: 'Удержано идущими вызовами',
+    held: 'В резерве (запросы выполняются)',
     charged: 'Списано всего',
     topped: 'Внесено всего',
-    adjusted: 'Поправки оператора',
+    adjusted: 'Корректировки оператора',
     done: { removed: 'Карта удалена.', auto: 'Автопополнение включено.', auto_off: 'Автопополнение отключено.' },
     none: 'Записей пока нет.',
     older: 'Записи раньше',
@@ -99,10 +98,11 @@ ${last && html`<p><a href="${linkTo(visit, `/account/wallet?before=${last.seq}`)
   return { title: words.title, body };
 }
 
-function balances({ language, format }: OwnerVisit, wallet: Wallet): Html {
+function balances(visit: OwnerVisit, wallet: Wallet): Html {
+  const { language, format } = visit;
   const words = WORDS[language];
   return facts([
-    [words.spendable, html`<strong class="big">${format.rub(wallet.avail)}</strong>`],
+    ...fundsRows(visit, wallet),
     [words.held, format.rub(wallet.held)],
     [words.charged, format.rub(wallet.charged)],
     [words.topped, format.rub(wallet.topped)],

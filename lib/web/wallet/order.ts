@@ -1,6 +1,7 @@
 // One payment as its owner sees it: its state and the next step, and its receipt with the ledger's entries.
 import { fault } from '../../faults.ts';
 import { disputeOf, type Payment, type PaymentPhase, refundsOf } from '../../money/payment.ts';
+import { spendableIn } from '../funds.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { type Answer, page, type Redirect } from '../page.ts';
@@ -114,7 +115,7 @@ ${facts([
   ...(refunded === 0n ? [] : [[words.refunded, format.rub(refunded)] as const]),
   [words.created, format.time(createdAt)],
   [words.origin, origins[origin]],
-  [words.balance, wallet && format.rub(wallet.avail)],
+  [words.balance, wallet && format.rub(spendableIn(wallet))],
   [words.order, html`<code>${id}</code>`],
 ])}
 ${needsKey && html`<p><a class="button" href="${linkTo(visit, '/account/keys')}">${words.firstKey}</a></p>`}
