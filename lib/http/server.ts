@@ -9,6 +9,7 @@ import { stopListening } from '../platform/stop-listening.ts';
 import { type Connections, placesFor, readDescriptorLimit, watchConnections } from './connections.ts';
 import { openState } from './context.ts';
 import type { FaceAt } from './face.ts';
+import { securityHeaders } from './headers.ts';
 import { destroyLater } from './linger.ts';
 
 export interface HttpOptions {
@@ -25,6 +26,8 @@ export interface HttpOptions {
   readonly onBadHttp?: (refusal: BadHttp) => void;
   /** How requests without a route, and input that is not HTTP, are answered. */
   readonly faceAt: FaceAt;
+  /** Where clients reach the service, if that is known: over https, browsers are told to stay there. */
+  readonly publicUrl?: string;
 }
 
 export interface BadHttp {
@@ -55,6 +58,7 @@ const BUFFERED_BYTES = 16 * 1024;
 export function createHttp(options: HttpOptions): Http {
   const { host, port, headersTimeoutMs = HEADERS_TIMEOUT_MS, stallMs = STALL_MS, onBadHttp, faceAt } = options;
   const { placesMax = placesFor(readDescriptorLimit()), sharesPort = false } = options;
+  const headers = securityHeaders(options.publicUrl ?? '');
   const listener = createListener({
     headersTimeout: headersTimeoutMs,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -71,7 +75,7 @@ export function createHttp(options: HttpOptions): Http {
     listener,
     // It would check the address with an expression that takes a thirtieth of a start to compile.
     autoListen: false,
-    app: { faceAt },
+    app: { faceAt, headers },
     compression: false,
     operations: { cleanStop: false },
     routes: {
@@ -102,14 +106,15 @@ export function createHttp(options: HttpOptions): Http {
   listener.on('clientError', (error: ClientError, socket: Socket) => {
     const reply = latest.get(socket);
     const path = pathOf(error, reply);
-    afterReply(reply, socket, () => answerBadHttp(error, { socket, path, onBadHttp, faceAt }));
+    afterReply(reply, socket, () => answerBadHttp(error, { socket, path, headers, onBadHttp, faceAt }));
   });
   listener.on('connect', (_request, socket: Socket) => {
     // Node has abandoned the socket: an unhandled error would end the process, and unread bytes hide its end.
     socket.on('error', () => undefined).resume();
     const reason = fault('method_not_allowed', { hint: 'GET or POST' });
     const refusal = { reason, what: 'CONNECT' };
-    afterReply(latest.get(socket), socket, () => answerPastHapi(refusal, { socket, path: '', onBadHttp, faceAt }));
+    const asker = { socket, path: '', headers, onBadHttp, faceAt };
+    afterReply(latest.get(socket), socket, () => answerPastHapi(refusal, asker));
   });
   return {
     server,
@@ -217,6 +222,8 @@ interface Asker {
   readonly socket: Socket;
   /** Empty if unknown. */
   readonly path: string;
+  /** Of every reply. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly onBadHttp: HttpOptions['onBadHttp'];
   readonly faceAt: FaceAt;
 }
@@ -235,17 +242,19 @@ interface Refusal {
   readonly what: string | undefined;
 }
 
-function answerPastHapi({ reason, what }: Refusal, { socket, path, onBadHttp, faceAt }: Asker): void {
+function answerPastHapi({ reason, what }: Refusal, { socket, path, headers, onBadHttp, faceAt }: Asker): void {
   // Its client has reset it.
   if (!socket.writable) return void socket.destroy();
   const { statusCode } = reason.output;
   const { id } = openState();
-  const { body, type } = faceAt(path).renderFault(reason);
+  const face = faceAt(path);
+  const { body, type } = face.renderFault(reason);
+  const shared = Object.entries({ ...headers, ...face.headers }).map(([name, value]) => `${name}: ${value}\r\n`);
   const retry = reason.data?.retryable === false ? 'x-should-retry: false\r\n' : '';
   const advice = statusCode === 405 ? `${retry}allow: GET, POST, OPTIONS\r\n` : retry;
   socket.end(
     `HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}\r\nconnection: close\r\ncontent-type: ${type}\r\n` +
-      `x-request-id: ${id}\r\nrequest-id: ${id}\r\n${advice}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      `x-request-id: ${id}\r\nrequest-id: ${id}\r\n${shared.join('')}${advice}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
   destroyLater(socket);
   onBadHttp?.({ request_id: id, status: statusCode, reason: what });

@@ -46,7 +46,7 @@ async function supervise(config: Config, log: Log, store: Store): Promise<Primar
   const ledger = { expireOrphans: async () => 0 };
   const owner = createOwner({ ...config, store: store.owners, ledger, log, onPeers: limiter.setPeers });
   const onMessage = (message: ToPrimary, answer: (message: ToWorker) => void, worker: number) => {
-    if (message.kind === 'scraped') scrapes?.answer(worker, message.metrics);
+    if (message.kind === 'scraped') scrapes?.answer(worker, message);
     if (message.kind !== 'hits') return;
     const { id, hits } = message;
     void countHits(limiter, hits).then((verdicts) => answer({ kind: 'verdicts', id, verdicts }));

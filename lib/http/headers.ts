@@ -1,0 +1,45 @@
+// Headers that protect: those of every reply, and those that a request may send only once.
+import type { IncomingMessage } from 'node:http';
+
+const YEAR_S = 31_536_000;
+
+/** For every reply, whatever its face. `publicUrl` is where clients reach the service. */
+export function securityHeaders(publicUrl: string): Readonly<Record<string, string>> {
+  const headers = { 'x-content-type-options': 'nosniff' };
+  // Browsers ignore it in a reply over plain http. Other names of the domain are not ours to decide about.
+  return /^https:/i.test(publicUrl) ? { ...headers, 'strict-transport-security': `max-age=${YEAR_S}` } : headers;
+}
+
+/**
+ * If one of these came twice, a proxy in front might believe the one and the gateway the other. Node keeps the first of
+ * most, and joins some.
+ */
+const SINGLE: ReadonlySet<string> = new Set([
+  'host',
+  'authorization',
+  'x-api-key',
+  'idempotency-key',
+  'content-length',
+  'transfer-encoding',
+  'content-type',
+  'content-encoding',
+  'origin',
+  'sec-fetch-site',
+]);
+
+/** A name, an address, or an IPv6 address in brackets, with or without a port. */
+const HOST = /^(?:[\w.~!$&'()*+;=%-]*|\[[0-9a-f:.]+\])(?::\d*)?$/i;
+
+/** What is wrong with the headers of a request, as the end of a sentence; undefined if nothing is. */
+export function problemOfHeaders({ headers, httpVersion, rawHeaders }: IncomingMessage): string | undefined {
+  const { host } = headers;
+  if (host === undefined && httpVersion === '1.1') return 'it has no host header';
+  const seen = new Set<string>();
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = (rawHeaders[at] as string).toLowerCase();
+    if (!SINGLE.has(name)) continue;
+    if (seen.has(name)) return `it has two ${name} headers`;
+    seen.add(name);
+  }
+  return host === undefined || HOST.test(host) ? undefined : 'its host header is not a host';
+}
