@@ -38,7 +38,7 @@ import { createMemory } from './payments/memory.ts';
 import { createPayments, type Payments } from './payments/payments.ts';
 import { noteCost } from './payments/play-money.ts';
 import { decideSandbox, findDemoAccount, makeDemoAccount } from './sandbox.ts';
-import { makeMediaFolder, openOwnStore } from './store/open.ts';
+import { openServiceStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
 import { createTextEngine } from './text/engine.ts';
 import { openVideos } from './videos/open.ts';
@@ -105,9 +105,8 @@ const CLOSE_MS = 5_000;
 
 export async function createGateway(config: Config, log: Log, options: GatewayOptions = {}): Promise<Gateway> {
   const { timings = {}, member } = options;
-  const store = await openOwnStore(config);
+  const store = await openServiceStore(config);
   try {
-    await makeMediaFolder(config);
     return await compose(config, { log, store, timings, member });
   } catch (error) {
     await store.close();

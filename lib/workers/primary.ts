@@ -8,7 +8,7 @@ import type { Config } from '../config.ts';
 import type { Log } from '../http/log.ts';
 import { findPort } from '../http/server.ts';
 import { createOwner } from '../ledger/owner.ts';
-import { openOwnStore } from '../store/open.ts';
+import { openServiceStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { countHits } from './counting.ts';
 import type { ToPrimary, ToWorker } from './messages.ts';
@@ -31,7 +31,7 @@ const STOP_MS = 20_000;
 /** Starts the workers; rejects with `OperatorError`, or with `WorkerFailed` if one has said why. */
 export async function startPrimary(config: Config, log: Log): Promise<Primary> {
   const port = await findPort(config);
-  const store = await openOwnStore(config);
+  const store = await openServiceStore(config);
   try {
     return await supervise({ ...config, port }, log, store);
   } catch (error) {
