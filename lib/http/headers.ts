@@ -32,8 +32,14 @@ const HOST = /^(?:[\w.~!$&'()*+;=%-]*|\[[0-9a-f:.]+\])(?::\d*)?$/i;
 
 /** What is wrong with the headers of a request, as the end of a sentence; undefined if nothing is. */
 export function problemOfHeaders({ headers, httpVersion, rawHeaders }: IncomingMessage): string | undefined {
-  const { host } = headers;
+  const { host, 'transfer-encoding': coding } = headers;
+  // The parser also takes 0.9, without headers, and 2.0 in the words of 1.1.
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return `it is HTTP/${httpVersion}, not HTTP/1.1`;
   if (host === undefined && httpVersion === '1.1') return 'it has no host header';
+  // The parser reads chunks also where others would see a body without end, or an encoded one.
+  if (coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked')) {
+    return 'its transfer-encoding is not supported';
+  }
   const seen = new Set<string>();
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = (rawHeaders[at] as string).toLowerCase();

@@ -36,6 +36,8 @@ function errorReply(request: Request, h: ResponseToolkit): ResponseObject {
   noteFault(request, reason);
   const { body, type } = faceOf(request).renderFault(reason);
   const reply = h.response(body).type(type).code(reason.output.statusCode);
+  // What follows on the connection may not be where the other side thinks it is.
+  if (data?.code === 'bad_http') reply.header('connection', 'close');
   if (data?.retryable === false) reply.header('x-should-retry', 'false');
   if (data?.code === 'range_not_satisfiable') reply.header('content-range', `bytes */${data.detail.bytes}`);
   if (data?.detail.retryAfterS !== undefined) reply.header('retry-after', String(data.detail.retryAfterS));

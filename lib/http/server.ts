@@ -70,6 +70,8 @@ export function createHttp(options: HttpOptions): Http {
     // Node's own answer has neither an id nor an envelope: `onRequest` refuses it.
     requireHostHeader: false,
   });
+  // Node would pass over headers beyond the 2000th, which others read; their bytes are bounded.
+  listener.maxHeadersCount = 0;
   const connections = watchConnections(listener, { placesMax, stallMs });
   const server = Hapi.server({
     listener,

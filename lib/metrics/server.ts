@@ -2,6 +2,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { mergeReadiness } from '../call/readiness.ts';
+import { problemOfHeaders } from '../http/headers.ts';
 import { cannotListen } from '../http/server.ts';
 import { createServer } from '../platform/node-http.ts';
 import type { Metrics } from './metrics.ts';
@@ -43,12 +44,15 @@ export function createMetricsServer({ host, port, metrics, onError }: MetricsSer
 }
 
 async function answer(
-  { method, url = '' }: IncomingMessage,
+  request: IncomingMessage,
   response: ServerResponse,
   { scrape, contentType, readiness }: MetricsServerOptions['metrics'],
 ): Promise<void> {
+  const { method, url = '' } = request;
   const [path, query] = url.split('?', 2);
-  if (path !== '/metrics' && path !== '/readyz') {
+  if (problemOfHeaders(request) !== undefined) {
+    response.writeHead(400, { connection: 'close' }).end();
+  } else if (path !== '/metrics' && path !== '/readyz') {
     response.writeHead(404).end();
   } else if (method !== 'GET' && method !== 'HEAD') {
     response.writeHead(405, { allow: 'GET, HEAD' }).end();

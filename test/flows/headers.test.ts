@@ -177,6 +177,7 @@ describe('headers over the network', () => {
     'a length and chunks': 'content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
     'chunks and a length': 'transfer-encoding: chunked\r\ncontent-length: 5\r\n\r\n0\r\n\r\n',
     'a coding that is not the last': 'transfer-encoding: chunked, identity\r\n\r\n0\r\n\r\n',
+    'a coding under the chunks': 'transfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
     'an unknown coding': 'transfer-encoding: xchunked\r\n\r\n0\r\n\r\n',
     'a name with a space before its colon': 'transfer-encoding : chunked\r\n\r\n0\r\n\r\n',
     'a folded header': 'transfer-encoding:\r\n chunked\r\n\r\n0\r\n\r\n',
@@ -200,6 +201,24 @@ describe('headers over the network', () => {
         expect(JSON.parse(reply.body).error.type).to.equal('invalid_request_error');
       });
     }
+  }
+
+  for (const [name, bytes] of Object.entries({
+    'chunks in HTTP/1.0': `POST ${CHAT} HTTP/1.0\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
+    'HTTP/2.0 in the words of HTTP/1.1': `GET ${CHAT} HTTP/2.0\r\nhost: x\r\n\r\n`,
+    'HTTP/0.9': `GET ${CHAT}\r\n\r\n`,
+    'no host': `GET ${CHAT} HTTP/1.1\r\n\r\n`,
+    'no host for another server': `GET http://a.example${CHAT} HTTP/1.1\r\n\r\n`,
+    'a host that is none': `GET ${CHAT} HTTP/1.1\r\nhost: a/b\r\n\r\n`,
+    'a second host behind thousands of headers': `GET ${CHAT} HTTP/1.1\r\nhost: a\r\n${'a:\r\n'.repeat(3000)}host: b\r\n\r\n`,
+  })) {
+    it(`refuses ${name}, and nothing behind it is read`, async () => {
+      const reply = replyOf(await exchange(plain, bytes + NEXT));
+      expect([reply.status, reply.replies, reply.headers.connection]).to.deep.equal([400, 1, 'close']);
+      const { error } = JSON.parse(reply.body);
+      expect(error.code).to.equal('invalid_request');
+      expect(error.message).to.match(/^The request is not valid HTTP: it/);
+    });
   }
 
   it('answers what a proxy is asked for as if it were asked itself, and asks nobody else', async () => {

@@ -17,10 +17,12 @@ describe('headers', () => {
     }
   });
 
+  /** `host` and `transfer-encoding` as Node gives them. */
   const problem = (lines: readonly string[], httpVersion = '1.1') => {
     const rawHeaders = lines.flatMap((line) => line.split(': ', 2));
-    const host = rawHeaders[rawHeaders.findIndex((name) => /^host$/i.test(name)) + 1];
-    const headers = lines.some((line) => /^host:/i.test(line)) ? { host } : {};
+    const headers = Object.fromEntries(
+      lines.map((line) => [line.split(': ', 1)[0]?.toLowerCase(), line.split(': ')[1]] as const),
+    );
     return problemOfHeaders({ rawHeaders, headers, httpVersion } as unknown as IncomingMessage);
   };
 
@@ -42,6 +44,26 @@ describe('headers', () => {
   it('need a host, but for HTTP/1.0', () => {
     expect(problem(['accept: x'])).to.equal('it has no host header');
     expect(problem(['accept: x'], '1.0')).to.equal(undefined);
+  });
+
+  it('belong to a version that is spoken here', () => {
+    for (const version of ['0.9', '2.0']) {
+      expect(problem(['host: x'], version)).to.equal(`it is HTTP/${version}, not HTTP/1.1`);
+    }
+    expect(problem(['host: x'], '1.0')).to.equal(undefined);
+  });
+
+  it('say that the body comes in chunks, and nothing else, and only where chunks are known', () => {
+    const unsupported = 'its transfer-encoding is not supported';
+    for (const [coding, version, expected] of [
+      ['chunked', '1.1', undefined],
+      ['Chunked', '1.1', undefined],
+      ['chunked', '1.0', unsupported],
+      ['gzip, chunked', '1.1', unsupported],
+      ['identity', '1.1', unsupported],
+    ] as const) {
+      expect(problem(['host: x', `transfer-encoding: ${coding}`], version), coding).to.equal(expected);
+    }
   });
 
   it('may repeat what is a list', () => {

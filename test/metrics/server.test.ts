@@ -1,7 +1,7 @@
 // The port for scrapes by itself: scrapes that fail, a port that is taken, and an end that waits for nobody.
 import { once } from 'node:events';
 import type { ClientRequest } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect } from 'chai';
 import type { FullReadiness } from '../../lib/call/readiness.ts';
 import { createMetricsServer, type MetricsServer } from '../../lib/metrics/server.ts';
@@ -64,6 +64,20 @@ describe('the port for scrapes', () => {
       const { headers } = await send(url.replace('/metrics', path));
       expect(headers['x-content-type-options'], path).to.equal('nosniff');
       expect(headers['strict-transport-security'], path).to.equal(undefined);
+    }
+  });
+
+  it('refuses what can be read in two ways', async () => {
+    const { port } = new URL((await serverOf(async () => '').start()) ?? '');
+    for (const lines of ['host: a\r\nhost: b', 'x: y', 'host: a/b']) {
+      const socket = connect(Number(port), host);
+      let text = '';
+      socket.setEncoding('latin1').on('data', (part: string) => {
+        text += part;
+      });
+      socket.write(`GET /metrics HTTP/1.1\r\n${lines}\r\n\r\n`);
+      await once(socket, 'close');
+      expect(text, lines).to.match(/^HTTP\/1\.1 400 /);
     }
   });
 
