@@ -59,19 +59,7 @@ export function createHttp(options: HttpOptions): Http {
   const { host, port, headersTimeoutMs = HEADERS_TIMEOUT_MS, stallMs = STALL_MS, onBadHttp, faceAt } = options;
   const { placesMax = placesFor(readDescriptorLimit()), sharesPort = false } = options;
   const headers = securityHeaders(options.publicUrl ?? '');
-  const listener = createListener({
-    headersTimeout: headersTimeoutMs,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    connectionsCheckingInterval: headersTimeoutMs / 10,
-    maxHeaderSize: HEADERS_BYTES_MAX,
-    noDelay: true,
-    highWaterMark: BUFFERED_BYTES,
-    // Node's own answer has neither an id nor an envelope: `onRequest` refuses it.
-    requireHostHeader: false,
-  });
-  // Node would pass over headers beyond the 2000th, which others read; their bytes are bounded.
-  listener.maxHeadersCount = 0;
+  const listener = openListener(headersTimeoutMs);
   const connections = watchConnections(listener, { placesMax, stallMs });
   const server = Hapi.server({
     listener,
@@ -126,6 +114,23 @@ export function createHttp(options: HttpOptions): Http {
       await closeListener(listener, { drain, connections, latest });
     },
   };
+}
+
+function openListener(headersTimeoutMs: number): Listener {
+  const listener = createListener({
+    headersTimeout: headersTimeoutMs,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionsCheckingInterval: headersTimeoutMs / 10,
+    maxHeaderSize: HEADERS_BYTES_MAX,
+    noDelay: true,
+    highWaterMark: BUFFERED_BYTES,
+    // Node's own answer has neither an id nor an envelope: `onRequest` refuses it.
+    requireHostHeader: false,
+  });
+  // Node would pass over headers beyond the 2000th, which others read; their bytes are bounded.
+  listener.maxHeadersCount = 0;
+  return listener;
 }
 
 type Address = Pick<HttpOptions, 'host' | 'port' | 'sharesPort'>;
