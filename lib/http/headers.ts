@@ -40,12 +40,14 @@ export function problemOfHeaders({ headers, httpVersion, rawHeaders }: IncomingM
   if (coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked')) {
     return 'its transfer-encoding is not supported';
   }
-  const seen = new Set<string>();
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = (rawHeaders[at] as string).toLowerCase();
-    if (!SINGLE.has(name)) continue;
-    if (seen.has(name)) return `it has two ${name} headers`;
-    seen.add(name);
-  }
-  return host === undefined || HOST.test(host) ? undefined : 'its host header is not a host';
+  if (host !== undefined && !HOST.test(host)) return 'its host header is not a host';
+  // Nearly always: no header came twice, and nothing has to be compared.
+  if (Object.keys(headers).length * 2 === rawHeaders.length) return undefined;
+  const repeated = findRepeated(rawHeaders);
+  return repeated === undefined ? undefined : `it has two ${repeated} headers`;
+}
+
+function findRepeated(rawHeaders: readonly string[]): string | undefined {
+  const names = rawHeaders.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase());
+  return names.find((name, at) => SINGLE.has(name) && names.indexOf(name) < at);
 }
