@@ -18,6 +18,8 @@ export interface Config {
   readonly dataDir: string;
   /** How long stored media can be read. */
   readonly mediaTtlHours: number;
+  /** Encrypt secrets in the store: the first one does, all of them decrypt. None: they are stored in plain. */
+  readonly secretsKeys: readonly Buffer[];
   /** Who may register on the pages: nobody, people with an invitation, or anybody with an email address. */
   readonly registration: 'closed' | 'invite' | 'open';
   /** The server that sends email; without it the operator hands out links. */
@@ -87,6 +89,10 @@ const schema = Joi.object({
   DATA_DIR: Joi.string().default('./data'),
   REGISTRATION: Joi.string().valid('closed', 'invite', 'open').default('closed'),
   SMTP_URL: Joi.string(),
+  // Without the value.
+  SECRETS_KEY: Joi.string()
+    .custom((text: string, { error }) => (text.split(',').every((key) => readKey(key)) ? text : error('any.custom')))
+    .messages({ 'any.custom': '{#label} must be 32 bytes in base64 or hex, or several of them separated by commas' }),
   MEDIA_TTL_HOURS: Joi.number().integer().min(1).max(8760).default(24),
   CATALOG_DIR: Joi.string(),
   CATALOG_VARIABLES: Joi.string()
@@ -172,6 +178,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     databaseUrl: value.DATABASE_URL,
     dataDir: value.DATA_DIR,
     mediaTtlHours: value.MEDIA_TTL_HOURS,
+    secretsKeys: keysOf(value.SECRETS_KEY),
     registration: value.REGISTRATION,
     smtpUrl: value.SMTP_URL,
     catalogDir: value.CATALOG_DIR ?? decodeURIComponent(new URL('catalog/', ROOT).pathname),
@@ -206,6 +213,23 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
 function isBase(text: string): boolean {
   const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
   return url !== null && url.username === '' && url.password === '' && !/[?#\s]/.test(text);
+}
+
+const KEY_BYTES = 32;
+
+/** As `openssl rand -hex 32` or `openssl rand -base64 32` makes it; undefined if it is not one. */
+function readKey(text: string): Buffer | undefined {
+  const trimmed = text.trim();
+  if (/^[0-9a-f]{64}$/i.test(trimmed)) return Buffer.from(trimmed, 'hex');
+  const bytes = /^[\w+/-]{43}=?$/.test(trimmed) ? Buffer.from(trimmed, 'base64') : undefined;
+  return bytes?.length === KEY_BYTES ? bytes : undefined;
+}
+
+function keysOf(text: string | undefined): readonly Buffer[] {
+  return (text ?? '')
+    .split(',')
+    .map(readKey)
+    .filter((key) => key !== undefined);
 }
 
 function foldersOf(path: string): readonly string[] {

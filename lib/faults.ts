@@ -261,7 +261,7 @@ const table = {
     text: (d) => `The range is outside of the file, which has ${d.bytes} bytes.`,
   },
   headers_too_large: { ...refused(431, 'request_too_large', 'The request headers are too large.'), retryable: false },
-  bad_http: invalid(() => 'The request is not valid HTTP.'),
+  bad_http: invalid((d) => `The request is not valid HTTP${d.hint === undefined ? '' : `: ${d.hint}`}.`),
   rate_limited: {
     status: 429,
     type: 'rate_limit_error',

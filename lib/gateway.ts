@@ -31,14 +31,14 @@ import { createOwner, type Owner } from './ledger/owner.ts';
 import { createFetcher, type Fetcher } from './media/fetcher.ts';
 import { createResults, type Results, type ResultsOptions } from './media/results.ts';
 import { readOrigins } from './media/url.ts';
-import type { Metrics, MetricsSnapshot } from './metrics/metrics.ts';
+import type { Metrics } from './metrics/metrics.ts';
 import { openMetrics } from './metrics/open.ts';
 import { type AutoTopup, createAutoTopup } from './payments/auto-topup.ts';
 import { createMemory } from './payments/memory.ts';
 import { createPayments, type Payments } from './payments/payments.ts';
 import { noteCost } from './payments/play-money.ts';
 import { decideSandbox, findDemoAccount, makeDemoAccount } from './sandbox.ts';
-import { makeMediaFolder, openOwnStore } from './store/open.ts';
+import { openServiceStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
 import { createTextEngine } from './text/engine.ts';
 import { openVideos } from './videos/open.ts';
@@ -56,8 +56,8 @@ export interface Gateway {
   reload(): Promise<boolean>;
   /** What an operator is told after the start. */
   readonly facts: GatewayFacts;
-  /** What a worker has counted; undefined when nothing is. */
-  readonly metrics: (() => Promise<MetricsSnapshot>) | undefined;
+  /** What a worker has counted, and how it is; undefined when nothing is counted. */
+  readonly metrics: Pick<Metrics, 'snapshot' | 'readiness'> | undefined;
 }
 
 /** What a gateway that is one of several workers of a start leaves to their primary, which also has its chores. */
@@ -105,9 +105,8 @@ const CLOSE_MS = 5_000;
 
 export async function createGateway(config: Config, log: Log, options: GatewayOptions = {}): Promise<Gateway> {
   const { timings = {}, member } = options;
-  const store = await openOwnStore(config);
+  const store = await openServiceStore(config);
   try {
-    await makeMediaFolder(config);
     return await compose(config, { log, store, timings, member });
   } catch (error) {
     await store.close();
@@ -189,7 +188,7 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
       await metrics?.close();
     },
     reload: catalog.reload,
-    metrics: metrics?.snapshot,
+    metrics,
   };
 }
 
@@ -359,7 +358,9 @@ function openHttp(
     metrics?.onBadHttp(refusal);
     log.info(refusal, 'not an HTTP request');
   };
-  const http = createHttp({ host, port, sharesPort, stallMs, headersTimeoutMs, onBadHttp, faceAt: faceAtOf(options) });
+  const { publicUrl } = options;
+  const timings = { stallMs, headersTimeoutMs };
+  const http = createHttp({ host, port, sharesPort, publicUrl, ...timings, onBadHttp, faceAt: faceAtOf(options) });
   const onPast = (past: PastRequest) => {
     cooldown.past(past);
     metrics?.onPast(past);

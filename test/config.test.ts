@@ -106,6 +106,18 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
     ],
     bad: ['0', '8761', '1.5', 'a day'],
   },
+  SECRETS_KEY: {
+    field: 'secretsKeys',
+    byDefault: [],
+    good: [
+      ['ab'.repeat(32), [Buffer.alloc(32, 0xab)]],
+      ['AB'.repeat(32), [Buffer.alloc(32, 0xab)]],
+      [Buffer.alloc(32, 1).toString('base64'), [Buffer.alloc(32, 1)]],
+      [Buffer.alloc(32, 0xff).toString('base64url'), [Buffer.alloc(32, 0xff)]],
+      [`${'01'.repeat(32)} , ${'02'.repeat(32)}`, [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]],
+    ],
+    bad: ['hunter22', 'ab'.repeat(31), 'ab'.repeat(33), `${'ab'.repeat(32)},`, 'g'.repeat(64), 'a'.repeat(45), ','],
+  },
   PROVIDERS_PATH: {
     field: 'providersPath',
     byDefault: [],
@@ -230,6 +242,10 @@ describe('config', () => {
     for (const url of ['postgres://user:hunter22@host/db', 'hunter22', 'mysql:hunter22']) {
       expect(mistake({ DATABASE_URL: url })).not.to.contain('hunter22');
     }
+    const key = 'ab'.repeat(32);
+    expect(mistake({ SECRETS_KEY: `${key},hunter22` }))
+      .to.match(/32 bytes/)
+      .and.not.to.match(/hunter22|abab/);
   });
 
   it('names every mistake at once', () => {

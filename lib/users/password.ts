@@ -1,8 +1,8 @@
 // Passwords: argon2id with its parameters stored beside the hash, so that they can be raised, and rules against weak ones.
 import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { createGate } from '../gate.ts';
+import { isCommon } from './common.ts';
 
 const derive = promisify(argon2);
 
@@ -56,28 +56,6 @@ export function problemOf(password: string, others: readonly string[] = []): Pas
   if (length < PASSWORD_LENGTH_MIN) return 'short';
   if (length > PASSWORD_LENGTH_MAX) return 'long';
   return isCommon(password.normalize('NFKC').toLowerCase(), others) ? 'common' : undefined;
-}
-
-/** Common passwords in lower case, without those below the minimum length. */
-const COMMON: ReadonlySet<string> = new Set(
-  readFileSync(new URL('./data/common-passwords.txt', import.meta.url), 'utf8')
-    .trim()
-    .split('\n'),
-);
-
-const ROWS = ['abcdefghijklmnopqrstuvwxyz', '01234567890', '1234567890', 'qwertyuiopasdfghjklzxcvbnm', 'йцукенгшщзхъ'];
-
-function isCommon(password: string, others: readonly string[]): boolean {
-  if (COMMON.has(password) || new Set(password).size < 4) return true;
-  if (others.some((other) => password === other.toLowerCase())) return true;
-  return ROWS.some((row) => runsAlong(password, row) || runsAlong(password, [...row].reverse().join('')));
-}
-
-/** Only neighbouring keys of a row, wrapping around at its end. */
-function runsAlong(password: string, row: string): boolean {
-  return (
-    (row + row).includes(password) || row.repeat(Math.ceil(PASSWORD_LENGTH_MAX / row.length) + 1).includes(password)
-  );
 }
 
 function messageOf(password: string): Buffer {

@@ -20,6 +20,7 @@ import { fault, isFault } from '../../lib/faults.ts';
 import { BODY_BYTES_MAX } from '../../lib/http/body.ts';
 import { createBudget, SMALL_BYTES } from '../../lib/http/budget.ts';
 import { createLiveCalls, openState } from '../../lib/http/context.ts';
+import { securityHeaders } from '../../lib/http/headers.ts';
 import { NO_LIMITS } from '../../lib/money/key-limits.ts';
 import type { KeyHolder } from '../../lib/store/ports/keys.ts';
 import { until } from '../../testkit/client.ts';
@@ -46,7 +47,9 @@ describe('paid route', () => {
     const req = { headers, socket: new EventEmitter() };
     const raw = { req, res: Object.assign(new EventEmitter(), { req, ...response }) };
     const route = { settings: { plugins: { face: messageFace } } };
-    return { app: { tollgate: openState() }, raw, auth: { credentials: { holder } }, route } as unknown as Request;
+    const server = { settings: { app: { headers: securityHeaders('https://ai.example') } } };
+    const app = { tollgate: openState() };
+    return { app, raw, auth: { credentials: { holder } }, route, server } as unknown as Request;
   }
 
   async function codeOf(promise: Promise<unknown>): Promise<unknown> {
@@ -165,6 +168,7 @@ describe('paid route', () => {
       expect(await answered).to.equal(h.abandon);
       const id = request.app.tollgate?.id;
       const headers = {
+        ...{ 'x-content-type-options': 'nosniff', 'strict-transport-security': 'max-age=31536000' },
         ...{ ...messageFace.headers, 'x-request-id': id, 'request-id': id, 'cache-control': 'no-cache' },
         ...{ 'content-type': 'application/json; charset=utf-8', 'content-length': 13 },
       };

@@ -140,6 +140,7 @@ describe('deploy/Caddyfile', () => {
       for (const path of ['/metrics', '/metrics/', '//metrics', '/%6detrics', '/METRICS', '/metrics?x=1']) {
         const reply = await send(proxy.url + path);
         expect([path, reply.status, reply.json.error.message]).to.deep.equal([path, 404, 'There is nothing here.']);
+        expect(reply.headers['x-content-type-options'], path).to.equal('nosniff');
       }
       expect((await send(`${proxy.url}/healthz`)).status).to.equal(200);
     });
@@ -192,5 +193,6 @@ describe('deploy/Caddyfile', () => {
     const reply = await send(proxy.url + CHAT, { body: {} });
     expect(reply.status).to.be.oneOf([502, 503]);
     expect([reply.json.error.type, reply.json.error.code]).to.deep.equal(['api_error', 'service_unavailable']);
+    expect(reply.headers['x-content-type-options']).to.equal('nosniff');
   });
 });

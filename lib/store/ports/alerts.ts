@@ -16,7 +16,7 @@ export interface AlertSettings {
 
 export interface AlertWebhook {
   readonly url: string;
-  /** Signs what is sent; stored in plain, because every signature needs it. */
+  /** Signs what is sent, so it has to be read again; in the database it is encrypted if there is a key. */
   readonly secret: string;
 }
 

@@ -6,7 +6,7 @@ export interface User {
   readonly email: string;
   /** As made by `hashPassword`; null until it is set through a link. */
   readonly password: string | null;
-  /** Base32; null without an authenticator app. */
+  /** Base32; null without an authenticator app. In the database it is encrypted if there is a key. */
   readonly totpSecret: string | null;
   /** The time step of the last code used, so that each code works once. -1 before the first. */
   readonly totpStep: number;
