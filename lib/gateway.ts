@@ -20,6 +20,7 @@ import { fault } from './faults.ts';
 import { logRequest, type PastRequest } from './http/access-log.ts';
 import type { BodyLimits } from './http/body.ts';
 import { createBudget } from './http/budget.ts';
+import { warnOfProxyOnce } from './http/client-address.ts';
 import { createLiveCalls, type LiveCalls } from './http/context.ts';
 import type { FaceAt } from './http/face.ts';
 import type { Log } from './http/log.ts';
@@ -157,7 +158,7 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
   const incoming = { providers: catalog.payments, clock: owner, onChange: topups.onPayment, counts: metrics?.payments };
   const payments = createPayments({ ...config, ...parts, ...media, ...incoming });
   const shown = { topups, usage, sandbox, config, catalogFailure: catalog.failure };
-  const web = openWeb({ ...services, ...shown, payments, alertsEveryMs: timings.alertsEveryMs });
+  const web = openWeb({ ...timings, ...services, ...shown, payments, metrics });
   await http.server.register({ plugin: webPlugin, options: web.services });
   const chores = member ? usage : createChores({ store, log, metrics, more: [usage] });
   metrics?.watchService({ ...services, calls, ping: store.ping, catalogFailure: catalog.failure });
@@ -352,21 +353,21 @@ function openHttp(
   options: Omit<Config, 'sandbox'> & Timings & Pick<Means, 'member'> & { readonly sandbox: boolean },
   { log, metrics, cooldown }: { log: Log; metrics: Metrics | undefined; cooldown: Cooldown },
 ): Http {
-  const { host, port, member, clientStallMs: stallMs, headersTimeoutMs } = options;
+  const { member, clientStallMs: stallMs } = options;
   const sharesPort = member !== undefined;
   const onBadHttp = (refusal: BadHttp) => {
     metrics?.onBadHttp(refusal);
     log.info(refusal, 'not an HTTP request');
   };
-  const { publicUrl } = options;
-  const timings = { stallMs, headersTimeoutMs };
-  const http = createHttp({ host, port, sharesPort, publicUrl, ...timings, onBadHttp, faceAt: faceAtOf(options) });
+  const http = createHttp({ ...options, sharesPort, stallMs, onBadHttp, faceAt: faceAtOf(options) });
   const onPast = (past: PastRequest) => {
     cooldown.past(past);
     metrics?.onPast(past);
   };
+  const lookAtProxy = warnOfProxyOnce(log);
   http.server.ext('onRequest', (request, h) => {
     logRequest(request, log, onPast);
+    if (isPagePath(request.path)) lookAtProxy(request);
     return onRequest(request, h);
   });
   http.server.ext('onPreResponse', onPreResponse);

@@ -3,6 +3,7 @@ import type { Server as Listener, ServerResponse } from 'node:http';
 import { type AddressInfo, type ListenOptions, Server as NetServer, type Socket } from 'node:net';
 import Hapi, { type Server } from '@hapi/hapi';
 import { type Fault, fault } from '../faults.ts';
+import { readProxies } from '../network.ts';
 import { OperatorError } from '../operator-error.ts';
 import { createServer as createListener, STATUS_CODES } from '../platform/node-http.ts';
 import { stopListening } from '../platform/stop-listening.ts';
@@ -28,6 +29,8 @@ export interface HttpOptions {
   readonly faceAt: FaceAt;
   /** Where clients reach the service, if that is known: over https, browsers are told to stay there. */
   readonly publicUrl?: string;
+  /** As `readProxies` takes them; none by default. */
+  readonly trustedProxies?: string;
 }
 
 export interface BadHttp {
@@ -57,7 +60,7 @@ const BUFFERED_BYTES = 16 * 1024;
 
 export function createHttp(options: HttpOptions): Http {
   const { host, port, headersTimeoutMs = HEADERS_TIMEOUT_MS, stallMs = STALL_MS, onBadHttp, faceAt } = options;
-  const { placesMax = placesFor(readDescriptorLimit()), sharesPort = false } = options;
+  const { placesMax = placesFor(readDescriptorLimit()), sharesPort = false, trustedProxies = '' } = options;
   const headers = securityHeaders(options.publicUrl ?? '');
   const listener = openListener(headersTimeoutMs);
   const connections = watchConnections(listener, { placesMax, stallMs });
@@ -65,7 +68,7 @@ export function createHttp(options: HttpOptions): Http {
     listener,
     // It would check the address with an expression that takes a thirtieth of a start to compile.
     autoListen: false,
-    app: { faceAt, headers },
+    app: { faceAt, headers, trustedProxies: readProxies(trustedProxies) },
     compression: false,
     router: { stripTrailingSlash: true },
     operations: { cleanStop: false },

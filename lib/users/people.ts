@@ -38,7 +38,7 @@ export interface LinkRequest {
 export interface People {
   /**
    * A one-time token, valid for an hour (an invitation: a week). Earlier ones for the same purpose and person become
-   * invalid.
+   * invalid, except those that strangers may ask for: they would spoil the one in somebody's mailbox.
    */
   makeLink(request: LinkRequest): Promise<string>;
   /** What a token is for, without using it up; undefined if it is unknown, used or expired. */
@@ -49,7 +49,7 @@ export interface People {
   add(user: NewUser): Promise<User | 'taken'>;
   /** The owner of a demo account, who signs in only through links. */
   addGuest(email: string, account: string, language: User['language']): Promise<User>;
-  /** Ends every session of the user but one. False if the user changed in the meantime. */
+  /** Ends every session of the user but one, and the links to reset it. False if the user changed in the meantime. */
   setPassword(user: User, password: string, keep?: string): Promise<boolean>;
   /** Any other change; false if the user changed in the meantime. */
   change(user: User): Promise<boolean>;
@@ -64,6 +64,9 @@ const LIFE_MS: Readonly<Record<LinkPurpose, number>> = {
   verify: 24 * HOUR_MS,
   invite: 7 * 24 * HOUR_MS,
 };
+
+/** The letters that everybody may have sent, to any address. Using one of the links ends the others. */
+const ASKED_BY_ANYBODY: ReadonlySet<LinkPurpose> = new Set(['reset', 'verify']);
 
 export function createPeople({ store: { sessions, users }, now = Date.now }: PeopleOptions): People {
   async function look(token: string): Promise<Link | undefined> {
@@ -81,11 +84,8 @@ export function createPeople({ store: { sessions, users }, now = Date.now }: Peo
 
   return {
     async makeLink({ purpose, user, account, email }) {
-      await sessions.removeLinks({
-        purpose,
-        ...(user !== undefined && { user }),
-        ...(email !== undefined && { email }),
-      });
+      const whose = { ...(user !== undefined && { user }), ...(email !== undefined && { email }) };
+      if (!ASKED_BY_ANYBODY.has(purpose)) await sessions.removeLinks({ purpose, ...whose });
       const token = makeToken();
       const expiresAt = now() + LIFE_MS[purpose];
       const of = { user: user ?? null, account: account ?? null, email: email ?? null };
@@ -100,8 +100,10 @@ export function createPeople({ store: { sessions, users }, now = Date.now }: Peo
     },
     async add({ email, password, totp, operator, language }) {
       const enrolled = totp && { totpSecret: totp.secret, totpStep: totp.step, recovery: totp.recovery };
-      const user = { ...bare(email, language), ...enrolled, password: await hashPassword(password), operator };
-      return (await users.add(user)) === 'added' ? user : 'taken';
+      const user = { ...bare(email, language), ...enrolled, password: await hashPassword(password, email), operator };
+      if ((await users.add(user)) === 'taken') return 'taken';
+      await sessions.removeLinks({ purpose: 'verify', email: user.email });
+      return user;
     },
     async addGuest(email, account, language) {
       const user = bare(email, language);
@@ -110,9 +112,11 @@ export function createPeople({ store: { sessions, users }, now = Date.now }: Peo
       return user;
     },
     async setPassword(user, password, keep) {
-      const changed = await users.change({ ...user, password: await hashPassword(password) });
-      if (changed) await sessions.removeOf(user.id, keep);
-      return changed;
+      const changed = await users.change({ ...user, password: await hashPassword(password, user.id) });
+      if (!changed) return false;
+      await sessions.removeOf(user.id, keep);
+      await sessions.removeLinks({ purpose: 'reset', user: user.id, email: user.email });
+      return true;
     },
     change: (user) => users.change(user),
   };

@@ -284,3 +284,9 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
   { name: 'counters', validator: fields({ _id: name, value: count }) },
   { name: 'settings', validator: fields({ _id: text, value: text }) },
 ];
+
+/** Added by version 2. */
+export const DEVICES: CollectionSchema = {
+  name: 'devices',
+  validator: fields({ _id: name, user: name, expiresAt: time }),
+};

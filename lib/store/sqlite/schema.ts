@@ -7,10 +7,10 @@ import { oneOf } from './checks.ts';
 import { PAYMENT_TABLES } from './payment-schema.ts';
 
 /** Marks a file as ours: `toll`. */
-const APPLICATION_ID = 0x746f6c6c;
+export const APPLICATION_ID = 0x746f6c6c;
 
 /** Version n of the schema is the first n of these; a released one never changes. */
-const MIGRATIONS: readonly string[] = [
+export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE accounts (
     id TEXT NOT NULL PRIMARY KEY,
@@ -300,6 +300,13 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE settings (
     name TEXT NOT NULL PRIMARY KEY,
     value TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
+  `
+  CREATE TABLE devices (
+    hash TEXT NOT NULL PRIMARY KEY,
+    user TEXT NOT NULL,
+    expires_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
 ];

@@ -28,6 +28,12 @@ const WORDS = defineWords({
     'payment.dispute': 'entered a dispute',
     'payment.dispute_won': 'closed a dispute as won',
     'payment.dispute_lost': 'closed a dispute as lost',
+    'sign_in.password': 'signed in with a password',
+    'sign_in.code': 'gave a code',
+    'sign_in.recovery': 'gave a recovery code',
+    'sign_in.link': 'used a link',
+    'sign_in.reset': 'asked for a link to reset the password',
+    'sign_in.register': 'asked for a link to register',
     'user.app': 'set up an authenticator app',
     'user.invite': 'invited somebody',
     'user.password': 'changed the password',
@@ -59,6 +65,12 @@ const WORDS = defineWords({
     'payment.dispute': 'внесение спора',
     'payment.dispute_won': 'спор выигран',
     'payment.dispute_lost': 'спор проигран',
+    'sign_in.password': 'вход по паролю',
+    'sign_in.code': 'ввод кода из приложения',
+    'sign_in.recovery': 'ввод кода восстановления',
+    'sign_in.link': 'вход по ссылке',
+    'sign_in.reset': 'запрос ссылки для нового пароля',
+    'sign_in.register': 'запрос ссылки для регистрации',
     'user.app': 'настройка приложения с кодами',
     'user.invite': 'приглашение',
     'user.password': 'смена пароля',
@@ -76,6 +88,13 @@ const DETAILS = defineWords({
   en: {
     yes: 'yes',
     no: 'no',
+    values: {
+      result: { ok: 'success', wrong: 'refused' },
+      purpose: {
+        ...{ setup: 'first operator', operator: 'operator', demo: 'demo account', invite: 'invitation' },
+        ...{ reset: 'new password', verify: 'registration' },
+      },
+    },
     names: {
       name: 'name',
       budget: 'budget',
@@ -99,11 +118,22 @@ const DETAILS = defineWords({
       status: 'outcome',
       end: 'outcome',
       owner: 'owner',
+      result: 'result',
+      page: 'page',
+      purpose: 'link',
+      email: 'email',
     },
   },
   ru: {
     yes: 'да',
     no: 'нет',
+    values: {
+      result: { ok: 'успех', wrong: 'отказ' },
+      purpose: {
+        ...{ setup: 'первый оператор', operator: 'оператор', demo: 'демо-аккаунт', invite: 'приглашение' },
+        ...{ reset: 'новый пароль', verify: 'регистрация' },
+      },
+    },
     names: {
       name: 'название',
       budget: 'бюджет',
@@ -127,6 +157,10 @@ const DETAILS = defineWords({
       status: 'итог',
       end: 'итог',
       owner: 'владелец',
+      result: 'итог',
+      page: 'страница',
+      purpose: 'ссылка',
+      email: 'почта',
     },
   },
 });
@@ -136,9 +170,10 @@ const NOTHING: readonly unknown[] = [null, '', 'none'];
 
 /** `name: laptop, budget: 250.00`, without what is not set; what has no words stays as it was recorded. */
 export function detailText({ language, format }: Pick<Visit, 'language' | 'format'>, detail: string): string {
-  const { yes, no, names } = DETAILS[language];
+  const { yes, no, names, values } = DETAILS[language];
   const valueText = (name: string, value: unknown) => {
     if (typeof value === 'boolean') return value ? yes : no;
+    if (name === 'result' || name === 'purpose') return wordOf(values[name], String(value)) ?? String(value);
     if (name === 'expiresAt') return format.time(Number(value));
     if (name === 'rub_micro') return format.rubExact(BigInt(String(value)));
     return Array.isArray(value) ? value.join(', ') : String(value);

@@ -1,11 +1,15 @@
 // One-time links: first operator, invitation, forgotten password. GET only shows the form, which uses up the link.
 import { fault } from '../../faults.ts';
+import { networkOf } from '../../network.ts';
 import type { Link, LinkPurpose } from '../../store/ports/sessions.ts';
 import type { User } from '../../store/ports/users.ts';
+import { countAttempt, waitsAfter } from '../../users/attempts.ts';
 import { problemOf } from '../../users/password.ts';
 import { type Enrolment, readEmail } from '../../users/people.ts';
 import { hashRecoveryCode, isSecret, makeRecoveryCodes, makeSecret, stepOf } from '../../users/totp.ts';
+import { recordSignIn } from '../audit.ts';
 import { enrolment } from '../enrolment.ts';
+import { enter } from '../enter.ts';
 import type { Form } from '../forms.ts';
 import { html } from '../html.ts';
 import { defineWords } from '../language.ts';
@@ -76,6 +80,8 @@ const REGISTERING: Readonly<Record<WebServices['registration'], readonly LinkPur
   open: ['invite', 'verify'],
 };
 
+const HOUR_MS = 3_600_000;
+
 /** New people and operators also set up an app. */
 const IS_RESET: ReadonlySet<string> = new Set(['reset']);
 
@@ -136,12 +142,13 @@ async function linkPage(visit: Visit, link: Link, { email, secret = makeSecret()
 
 /** The sandbox account needs only the link: its money is not real. */
 async function openDemo(visit: Visit, link: Link, token: string): Promise<Answer> {
-  const { people, sessions, store } = visit.services;
-  if (link.account === null || !(await people.take(token))) return noLink(visit, 'setup');
+  const { people, store } = visit.services;
+  if (link.account === null || !(await people.take(token))) return refuseLink(visit);
   const [member] = await store.users.membersOf(link.account);
   const known = member && (await store.users.get(member.user));
   const user = known ?? (await people.addGuest(`${link.account}@sandbox.invalid`, link.account, visit.language));
-  return { to: '/account', session: await sessions.open(user, visit) };
+  await recordSignIn(visit, { factor: 'link', result: 'ok', user, detail: { purpose: link.purpose } });
+  return { to: '/account', ...(await enter(visit, user)) };
 }
 
 function isOperator({ purpose }: Link): boolean {
@@ -153,7 +160,7 @@ async function useLink(visit: Visit, sent: Form): Promise<Answer> {
   const words = WORDS[language];
   const token = visit.query.get('token') ?? '';
   const link = await lookAt(visit, token);
-  if (!link) return noLink(visit, 'setup');
+  if (!link) return refuseLink(visit);
   if (link.purpose === 'demo') return openDemo(visit, link, token);
   const email = link.email ?? readEmail(sent.text('email'));
   const [password, secret] = [sent.secret('password'), sent.text('secret')];
@@ -171,22 +178,51 @@ async function useLink(visit: Visit, sent: Form): Promise<Answer> {
   const again = { email: sent.text('email'), ...(isSecret(secret) && { secret }), errors };
   if (email === undefined || Object.keys(errors).length > 0)
     return { ...(await linkPage(visit, link, again)), status: 400 };
-  if (!(await services.people.take(token))) return noLink(visit, 'setup');
+  if (!(await services.people.take(token))) return refuseLink(visit);
   const codes = step === undefined ? [] : makeRecoveryCodes();
   const totp = step === undefined ? undefined : { secret, step, recovery: codes.map(hashRecoveryCode) };
-  const user = await admit(visit, link, { email, password, totp });
+  const user = await admitOnce(visit, link, { email, password, totp });
   if (user === 'taken')
     return { ...(await linkPage(visit, link, { ...again, errors: { email: words.taken } })), status: 400 };
-  const session = await services.sessions.open(user, visit, { proven: step !== undefined });
+  await recordSignIn(visit, { factor: 'link', result: 'ok', user, detail: { purpose: link.purpose } });
+  const cookies = await enter(visit, user, { proven: step !== undefined });
   return codes.length === 0
-    ? { to: '/account', session }
-    : { ...codesPage(visit, codes, user.operator ? '/admin' : '/account'), session };
+    ? { to: '/account', ...cookies }
+    : { ...codesPage(visit, codes, user.operator ? '/admin' : '/account'), ...cookies };
 }
 
 interface Chosen {
   readonly email: string;
   readonly password: string;
   readonly totp: Enrolment | undefined;
+}
+
+/** Unknown links cost nothing, so only some of those of one network are written down. */
+const LOST_MAX = 20;
+
+async function refuseLink(visit: Visit): Promise<Page> {
+  const { services, address } = visit;
+  const name = {
+    name: `lost-links:${networkOf(address)}`,
+    waitsMs: waitsAfter(LOST_MAX, [HOUR_MS]),
+    windowMs: HOUR_MS,
+  };
+  const seconds = await countAttempt(services.store.sessions, [name], services.now());
+  await recordSignIn(visit, { factor: 'link', result: seconds > 0 ? 'wait' : 'wrong' });
+  return noLink(visit, 'setup');
+}
+
+/** A link that was taken and let nobody in is as good as before. */
+async function admitOnce(visit: Visit, link: Link, chosen: Chosen): Promise<User | 'taken'> {
+  const { sessions } = visit.services.store;
+  try {
+    const user = await admit(visit, link, chosen);
+    if (user === 'taken') await sessions.addLink(link);
+    return user;
+  } catch (error) {
+    await sessions.addLink(link);
+    throw error;
+  }
 }
 
 /** Changes the user the link is for, or creates one in the account of the invitation. */

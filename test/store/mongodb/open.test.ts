@@ -4,13 +4,13 @@ import { MongoClient } from 'mongodb';
 import { MongoMemoryServer } from 'mongodb-memory-server-core';
 import { OperatorError } from '../../../lib/operator-error.ts';
 import { refusalOf } from '../../../lib/store/mongodb/connection.ts';
-import { SCHEMA_VERSION } from '../../../lib/store/mongodb/migration.ts';
+import { MIGRATIONS, SCHEMA_VERSION } from '../../../lib/store/mongodb/migration.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import type { Opening } from '../../../lib/store/store.ts';
 import { createMongoDatabase, type MongoDatabase } from '../../../testkit/mongod.ts';
 import { binary, LAUNCH_MS_MAX } from '../../../testkit/replica-set.ts';
 import { itTimed } from '../../../testkit/timed.ts';
-import { rejection } from '../../contract/store/context.ts';
+import { newId, rejection } from '../../contract/store/context.ts';
 
 async function refused(url: string, options?: Opening): Promise<string> {
   const error = await rejection(openStore(url, options));
@@ -127,6 +127,17 @@ describe('openStore on MongoDB: databases', () => {
     expect(await refused(database.url))
       .to.include(`version ${SCHEMA_VERSION + 1}`)
       .and.to.include('newer');
+  });
+
+  it('knows devices also in a database of the version before', async () => {
+    await MIGRATIONS[0]?.(client.db(), AbortSignal.timeout(30_000));
+    await client.db().collection<{ _id: string; version: number }>('schema').insertOne({ _id: 'version', version: 1 });
+    const [one, two] = await Promise.all([openStore(database.url), openStore(database.url)]);
+    const device = { hash: newId('hash'), user: newId('usr'), expiresAt: Date.now() };
+    await one.sessions.putDevice(device);
+    expect(await two.sessions.device(device.hash)).to.deep.equal(device);
+    for (const store of [one, two]) await store.close();
+    expect(await client.db().listCollections({ name: 'devices' }).toArray()).to.have.length(1);
   });
 
   it('finishes a schema whose making broke off, with several openers at once', async () => {

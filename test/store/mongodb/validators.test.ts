@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { type Document, Int32, Long, MongoBulkWriteError, MongoClient } from 'mongodb';
 import { ENTRY_KINDS } from '../../../lib/money/operations.ts';
-import { COLLECTIONS } from '../../../lib/store/mongodb/schema.ts';
+import { COLLECTIONS, DEVICES } from '../../../lib/store/mongodb/schema.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import { createMongoDatabase, type MongoDatabase } from '../../../testkit/mongod.ts';
 import { AT, rejection } from '../../contract/store/context.ts';
@@ -297,6 +297,7 @@ const OTHER_ROWS: Readonly<Record<string, Rules>> = {
     },
   },
   attempts: { fields: { _id: NAME, count: VERSION, lastAt: TIME } },
+  devices: { fields: { _id: NAME, user: NAME, expiresAt: TIME } },
   audit_log: {
     fields: {
       ...{ _id: COUNT, at: TIME, user: NAME, action: NAME, account: TEXT_OR_NULL, target: TEXT, detail: TEXT },
@@ -377,7 +378,7 @@ describe('MongoDB: validators', () => {
   });
 
   it('are known for every collection', () => {
-    expect(COLLECTIONS.map(({ name }) => name)).to.have.members(Object.keys(RULES));
+    expect([...COLLECTIONS, DEVICES].map(({ name }) => name)).to.have.members(Object.keys(RULES));
   });
 
   for (const [name, rules] of Object.entries(RULES)) {
