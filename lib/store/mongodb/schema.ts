@@ -284,3 +284,8 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
   { name: 'counters', validator: fields({ _id: name, value: count }) },
   { name: 'settings', validator: fields({ _id: text, value: text }) },
 ];
+
+export const FORMER_USERS: CollectionSchema = {
+  name: 'former_users',
+  validator: fields({ _id: name, email: name, createdAt: time, removedAt: time }),
+};

@@ -33,6 +33,14 @@ export interface Link {
   readonly expiresAt: number;
 }
 
+/** Whom links are for; an absent field is one that they do not name. */
+export interface LinkTarget {
+  readonly purpose: LinkPurpose;
+  readonly user?: string;
+  readonly account?: string;
+  readonly email?: string;
+}
+
 /** Consecutive failures under one name: a network or email address. */
 export interface Attempts {
   readonly count: number;
@@ -56,8 +64,8 @@ export interface SessionStore {
   link(hash: string): Promise<Link | undefined>;
   /** Removes the link and returns it; of several callers at once only one gets it. */
   takeLink(hash: string): Promise<Link | undefined>;
-  /** Those with a purpose for a user, an address or, with neither, for anybody. */
-  removeLinks(of: { readonly purpose: LinkPurpose; readonly user?: string; readonly email?: string }): Promise<void>;
+  /** Those with a purpose for exactly this user, account and address, of which each may be absent. */
+  removeLinks(of: LinkTarget): Promise<void>;
 
   /** Counts one more failure and returns all of them; those before `since` do not count. */
   fail(name: string, at: { readonly now: number; readonly since: number }): Promise<Attempts>;

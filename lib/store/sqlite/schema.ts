@@ -10,7 +10,7 @@ import { PAYMENT_TABLES } from './payment-schema.ts';
 const APPLICATION_ID = 0x746f6c6c;
 
 /** Version n of the schema is the first n of these; a released one never changes. */
-const MIGRATIONS: readonly string[] = [
+export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE accounts (
     id TEXT NOT NULL PRIMARY KEY,
@@ -300,6 +300,14 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE settings (
     name TEXT NOT NULL PRIMARY KEY,
     value TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
+  `
+  CREATE TABLE former_users (
+    id TEXT NOT NULL PRIMARY KEY,
+    email TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    removed_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
 ];

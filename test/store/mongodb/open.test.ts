@@ -10,7 +10,7 @@ import type { Opening } from '../../../lib/store/store.ts';
 import { createMongoDatabase, type MongoDatabase } from '../../../testkit/mongod.ts';
 import { binary, LAUNCH_MS_MAX } from '../../../testkit/replica-set.ts';
 import { itTimed } from '../../../testkit/timed.ts';
-import { rejection } from '../../contract/store/context.ts';
+import { AT, rejection } from '../../contract/store/context.ts';
 
 async function refused(url: string, options?: Opening): Promise<string> {
   const error = await rejection(openStore(url, options));
@@ -147,5 +147,21 @@ describe('openStore on MongoDB: databases', () => {
     const indexes = async (name: string) => (await client.db().collection(name).indexes()).map((index) => index.name);
     expect(await indexes('entries')).to.have.members(['_id_', 'journal', 'charged_by_time']);
     expect(await indexes('charges')).to.have.members(['_id_', 'of_wallet', 'held']);
+  });
+
+  it('brings a schema that knew no former users to the present one', async () => {
+    await (await openStore(database.url)).close();
+    await client.db().dropCollection('former_users');
+    await client
+      .db()
+      .collection<{ _id: string }>('schema')
+      .updateOne({ _id: 'version' }, { $set: { version: 1 } });
+    const store = await openStore(database.url);
+    const former = { id: 'usr_1', email: 'ann@example.com', createdAt: AT, removedAt: AT };
+    await store.users.putFormer([former]);
+    expect(await store.users.former('usr_1')).to.deep.equal(former);
+    await store.close();
+    const [made] = await client.db().listCollections({ name: 'former_users' }).toArray();
+    expect(made).to.have.nested.property('options.validator');
   });
 });

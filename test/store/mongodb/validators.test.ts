@@ -2,7 +2,6 @@
 import { expect } from 'chai';
 import { type Document, Int32, Long, MongoBulkWriteError, MongoClient } from 'mongodb';
 import { ENTRY_KINDS } from '../../../lib/money/operations.ts';
-import { COLLECTIONS } from '../../../lib/store/mongodb/schema.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import { createMongoDatabase, type MongoDatabase } from '../../../testkit/mongod.ts';
 import { AT, rejection } from '../../contract/store/context.ts';
@@ -283,6 +282,7 @@ const OTHER_ROWS: Readonly<Record<string, Rules>> = {
       ...{ status: oneOf('active', 'suspended'), language: oneOf('ru', 'en'), version: VERSION },
     },
   },
+  former_users: { fields: { _id: NAME, email: NAME, createdAt: TIME, removedAt: TIME } },
   memberships: { fields: { _id: NAME, user: NAME, account: NAME, role: oneOf('owner') } },
   signins: {
     fields: {
@@ -376,8 +376,10 @@ describe('MongoDB: validators', () => {
     await database.remove();
   });
 
-  it('are known for every collection', () => {
-    expect(COLLECTIONS.map(({ name }) => name)).to.have.members(Object.keys(RULES));
+  it('are known for every collection', async () => {
+    const made = await client.db().listCollections().toArray();
+    const checked = made.filter((collection) => 'options' in collection && collection.options?.validator);
+    expect(checked.map(({ name }) => name)).to.have.members(Object.keys(RULES));
   });
 
   for (const [name, rules] of Object.entries(RULES)) {
