@@ -37,16 +37,23 @@ export interface LinkRequest {
 
 export interface People {
   /**
-   * A one-time token, valid for an hour (an invitation: a week). Earlier ones for the same purpose and person become
-   * invalid.
+   * A one-time token, valid for an hour (an invitation: a week). Earlier ones for the same purpose, person and account
+   * become invalid.
    */
   makeLink(request: LinkRequest): Promise<string>;
-  /** What a token is for, without using it up; undefined if it is unknown, used or expired. */
+  /**
+   * What a token is for, without using it up; undefined if it is unknown, used or expired, and for the first operator's
+   * once there is an operator.
+   */
   look(token: string): Promise<Link | undefined>;
   /** Uses it up; of several concurrent attempts one succeeds. */
   take(token: string): Promise<Link | undefined>;
   /** `taken`: the address is already in use. */
   add(user: NewUser): Promise<User | 'taken'>;
+  /** `late`: there is an operator already. */
+  addFirstOperator(user: NewUser): Promise<User | 'taken' | 'late'>;
+  /** Makes somebody an owner; false if they were removed in the meantime. */
+  join(user: User, account: string): Promise<boolean>;
   /** The owner of a demo account, who signs in only through links. */
   addGuest(email: string, account: string, language: User['language']): Promise<User>;
   /** Ends every session of the user but one. False if the user changed in the meantime. */
@@ -60,6 +67,7 @@ const LIFE_MS: Readonly<Record<LinkPurpose, number>> = {
   setup: HOUR_MS,
   operator: HOUR_MS,
   reset: HOUR_MS,
+  restore: HOUR_MS,
   demo: HOUR_MS,
   verify: 24 * HOUR_MS,
   invite: 7 * 24 * HOUR_MS,
@@ -68,7 +76,13 @@ const LIFE_MS: Readonly<Record<LinkPurpose, number>> = {
 export function createPeople({ store: { sessions, users }, now = Date.now }: PeopleOptions): People {
   async function look(token: string): Promise<Link | undefined> {
     const link = isToken(token) ? await sessions.link(hashToken(token)) : undefined;
-    return link && link.expiresAt > now() ? link : undefined;
+    if (!link || link.expiresAt <= now()) return undefined;
+    return link.purpose === 'setup' && (await users.operators()) > 0 ? undefined : link;
+  }
+
+  async function userFrom({ email, password, totp, operator, language }: NewUser): Promise<User> {
+    const enrolled = totp && { totpSecret: totp.secret, totpStep: totp.step, recovery: totp.recovery };
+    return { ...bare(email, language), ...enrolled, password: await hashPassword(password), operator };
   }
 
   function bare(email: string, language: User['language']): User {
@@ -84,6 +98,7 @@ export function createPeople({ store: { sessions, users }, now = Date.now }: Peo
       await sessions.removeLinks({
         purpose,
         ...(user !== undefined && { user }),
+        ...(account !== undefined && { account }),
         ...(email !== undefined && { email }),
       });
       const token = makeToken();
@@ -98,10 +113,22 @@ export function createPeople({ store: { sessions, users }, now = Date.now }: Peo
       if (!(await look(token))) return undefined;
       return sessions.takeLink(hashToken(token));
     },
-    async add({ email, password, totp, operator, language }) {
-      const enrolled = totp && { totpSecret: totp.secret, totpStep: totp.step, recovery: totp.recovery };
-      const user = { ...bare(email, language), ...enrolled, password: await hashPassword(password), operator };
+    async add(wanted) {
+      const user = await userFrom(wanted);
       return (await users.add(user)) === 'added' ? user : 'taken';
+    },
+    async addFirstOperator(wanted) {
+      const user = await userFrom({ ...wanted, operator: true });
+      const outcome = await users.addFirstOperator(user);
+      return outcome === 'added' ? user : outcome;
+    },
+    async join({ id }, account) {
+      const membership = { user: id, account, role: 'owner' } as const;
+      await users.join(membership);
+      // Read after the write: who is removed later takes the membership along.
+      const isThere = (await users.get(id)) !== undefined;
+      if (!isThere) await users.leave(membership);
+      return isThere;
     },
     async addGuest(email, account, language) {
       const user = bare(email, language);

@@ -18,7 +18,8 @@ export interface Session {
   readonly agent: string;
 }
 
-export type LinkPurpose = 'setup' | 'operator' | 'reset' | 'invite' | 'verify' | 'demo';
+/** `restore`: a new password for an owner who has lost the authenticator app too. */
+export type LinkPurpose = 'setup' | 'operator' | 'reset' | 'restore' | 'invite' | 'verify' | 'demo';
 
 /** A one-time link. */
 export interface Link {

@@ -1,0 +1,101 @@
+// The words of the page of one person.
+import { defineWords, type Language } from '../language.ts';
+
+const WORDS = defineWords({
+  en: {
+    id: 'Id',
+    role: 'Role',
+    operator: 'operator',
+    owner: 'owner',
+    status: 'Status',
+    active: 'active',
+    suspended: 'suspended',
+    removed: 'removed',
+    app: 'Authenticator app',
+    yes: 'yes',
+    no: 'no',
+    created: 'Since',
+    removedAt: 'Removed',
+    done: 'Done.',
+    accounts: 'Accounts',
+    noAccounts: 'Owner of no account.',
+    leave: (account: string) => `Remove from ${account}`,
+    lastOwner: 'The last owner: nobody else can sign in to this account. Its keys and automatic top-ups go on.',
+    noOwner: 'This person is not an owner of that account.',
+    sessions: 'Sessions',
+    noSessions: 'Signed in nowhere.',
+    began: 'Started',
+    seen: 'Last seen',
+    address: 'Address',
+    browser: 'Browser',
+    end: 'End all sessions',
+    restoreTitle: 'Lost password or app',
+    restoreText:
+      'The link sets a new password and takes the authenticator app away. Give it only to somebody you have recognised: the person is told by mail.',
+    restore: 'Create a link',
+    link: (email: string) => `Send this link to ${email}. It works once, within an hour, and is shown only now.`,
+    suspend: 'Suspend',
+    suspendText:
+      'All sessions and one-time links end at once, and signing in is refused. Keys of accounts go on working.',
+    resume: 'End the suspension',
+    resumeText: 'The person can sign in again, with the same password and app.',
+    remove: 'Remove',
+    removeText:
+      'All sessions, one-time links and memberships end at once, for good. The audit log and consents to payments stay. Keys of accounts go on working.',
+    typeEmail: 'Type the address to confirm',
+    badEmail: 'This is not the address of this person.',
+    lastOperator: 'This is the last active operator: nobody would be left to run the service.',
+    formerText: 'Removed people cannot sign in. What they did stays in the audit log.',
+  },
+  ru: {
+    id: 'Номер',
+    role: 'Роль',
+    operator: 'оператор',
+    owner: 'владелец',
+    status: 'Состояние',
+    active: 'действует',
+    suspended: 'доступ приостановлен',
+    removed: 'удалён',
+    app: 'Приложение с кодами',
+    yes: 'есть',
+    no: 'нет',
+    created: 'С какого дня',
+    removedAt: 'Удалён',
+    done: 'Готово.',
+    accounts: 'Аккаунты',
+    noAccounts: 'Аккаунтов нет.',
+    leave: (account: string) => `Убрать из аккаунта ${account}`,
+    lastOwner:
+      'Последний владелец: больше никто не сможет войти в этот аккаунт. Его ключи и автопополнение продолжат работать.',
+    noOwner: 'Этот человек не владелец того аккаунта.',
+    sessions: 'Сеансы',
+    noSessions: 'Сейчас входов нет.',
+    began: 'Начат',
+    seen: 'Последний визит',
+    address: 'Адрес',
+    browser: 'Браузер',
+    end: 'Завершить все сеансы',
+    restoreTitle: 'Потерян пароль или приложение',
+    restoreText:
+      'Ссылка задаёт новый пароль и отключает приложение с кодами. Дайте её только тому, кого узнали: человеку придёт письмо.',
+    restore: 'Сделать ссылку',
+    link: (email: string) =>
+      `Отправьте ссылку на ${email}. Она сработает один раз в течение часа и показана только сейчас.`,
+    suspend: 'Приостановить доступ',
+    suspendText:
+      'Все сеансы и одноразовые ссылки сразу перестанут действовать, войти будет нельзя. Ключи аккаунтов продолжат работать.',
+    resume: 'Вернуть доступ',
+    resumeText: 'Человек снова сможет войти с тем же паролем и приложением.',
+    remove: 'Удалить',
+    removeText:
+      'Все сеансы, одноразовые ссылки и права на аккаунты сразу и навсегда перестанут действовать. Журнал действий и согласия на платежи останутся. Ключи аккаунтов продолжат работать.',
+    typeEmail: 'Введите почту этого человека для подтверждения',
+    badEmail: 'Это не почта этого человека.',
+    lastOperator: 'Это последний действующий оператор: управлять сервисом станет некому.',
+    formerText: 'Удалённые люди не могут войти. Их действия остались в журнале.',
+  },
+});
+
+export function personWords(language: Language) {
+  return WORDS[language];
+}
