@@ -2,11 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import { distance } from 'fastest-levenshtein';
 import Joi from 'joi';
+import { readProxies, type TrustedProxies } from './network.ts';
 import { OperatorError } from './operator-error.ts';
 
 export interface Config {
   readonly host: string;
   readonly port: number;
+  /** Proxies in front whose `X-Forwarded-For` is believed; without any it is nobody's. */
+  readonly trustedProxies: TrustedProxies | undefined;
   /** Processes that answer calls. */
   readonly workers: number;
   /** Base of the links handed out, without a slash at the end. */
@@ -70,6 +73,12 @@ const CATALOG_VARIABLES = '*_API_KEY,*_SECRET,*_SHOP_ID,*_BASE_URL,*_FOLDER,*_SC
 const schema = Joi.object({
   HOST: Joi.string().default('127.0.0.1'),
   PORT: Joi.number().integer().min(0).max(65_535).default(8080),
+  TRUSTED_PROXIES: Joi.string()
+    .custom((text: string, { error }) => readProxies(text) ?? error('any.custom'))
+    .messages({
+      'any.custom':
+        '{#label} must be a number of hops, or addresses and networks such as 10.0.0.0/8, separated by commas',
+    }),
   WORKERS: Joi.number().integer().min(1).max(64).default(1),
   // Without the value: it may contain a password.
   PUBLIC_URL: Joi.string()
@@ -163,6 +172,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   return Object.freeze({
     host: value.HOST,
     port: value.PORT,
+    trustedProxies: value.TRUSTED_PROXIES,
     workers: value.WORKERS,
     publicUrl: (value.PUBLIC_URL ?? `http://127.0.0.1:${value.PORT}`).replace(/\/+$/, ''),
     publicUrlSet: value.PUBLIC_URL !== undefined,

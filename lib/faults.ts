@@ -72,6 +72,13 @@ const upstream = (text: string, retryable = true): Row => ({
   text: () => text,
 });
 
+const unavailable = (text: Row['text']): Row => ({
+  ...upstream(''),
+  status: 503,
+  chatCode: 'service_unavailable',
+  text,
+});
+
 const refused = (status: number, chatCode: string, text: string): Row => ({
   status,
   type: 'invalid_request_error',
@@ -291,13 +298,8 @@ const table = {
     retryable: true,
     text: () => 'The service could not store the result.',
   },
-  no_room: {
-    status: 503,
-    type: 'api_error',
-    chatCode: 'service_unavailable',
-    retryable: true,
-    text: () => 'Too many large requests are being received at the moment. Nothing was charged.',
-  },
+  no_room: unavailable(() => 'Too many large requests are being received at the moment. Nothing was charged.'),
+  busy: unavailable((d) => `Too many people are signing in at the moment. Try again in ${d.retryAfterS} s.`),
   images_unavailable: {
     status: 503,
     type: 'api_error',

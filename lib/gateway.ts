@@ -20,6 +20,7 @@ import { fault } from './faults.ts';
 import { logRequest, type PastRequest } from './http/access-log.ts';
 import type { BodyLimits } from './http/body.ts';
 import { createBudget } from './http/budget.ts';
+import { warnOfProxyOnce } from './http/client-address.ts';
 import { createLiveCalls, type LiveCalls } from './http/context.ts';
 import type { FaceAt } from './http/face.ts';
 import type { Log } from './http/log.ts';
@@ -158,7 +159,7 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
   await http.server.register({ plugin: apiPlugin, options: services });
   const incoming = { providers: catalog.payments, clock: owner, onChange: topups.onPayment, counts: metrics?.payments };
   const payments = createPayments({ ...config, ...parts, ...media, ...incoming });
-  const web = openWeb({ ...services, payments, topups, usage, sandbox, config, alertsEveryMs: timings.alertsEveryMs });
+  const web = openWeb({ ...timings, ...services, payments, topups, usage, sandbox, config, metrics });
   await http.server.register({ plugin: webPlugin, options: web.services });
   const chores = member ? usage : createChores({ store, log, metrics, more: [usage] });
   metrics?.watchService({ calls, catalog: catalog.current, ping: store.ping, upstreams: services.upstreams });
@@ -353,18 +354,20 @@ function openHttp(
   options: Omit<Config, 'sandbox'> & Timings & Pick<HttpOptions, 'sharesPort'> & { readonly sandbox: boolean },
   { log, metrics, cooldown }: { log: Log; metrics: Metrics | undefined; cooldown: Cooldown },
 ): Http {
-  const { host, port, sharesPort = false, clientStallMs: stallMs, headersTimeoutMs } = options;
+  const { clientStallMs: stallMs } = options;
   const onBadHttp = (refusal: BadHttp) => {
     metrics?.onBadHttp(refusal);
     log.info(refusal, 'not an HTTP request');
   };
-  const http = createHttp({ host, port, sharesPort, stallMs, headersTimeoutMs, onBadHttp, faceAt: faceAtOf(options) });
+  const http = createHttp({ ...options, stallMs, onBadHttp, faceAt: faceAtOf(options) });
   const onPast = (past: PastRequest) => {
     cooldown.past(past);
     metrics?.onPast(past);
   };
+  const lookAtProxy = warnOfProxyOnce(log);
   http.server.ext('onRequest', (request, h) => {
     logRequest(request, log, onPast);
+    if (isPagePath(request.path)) lookAtProxy(request);
     return onRequest(request, h);
   });
   http.server.ext('onPreResponse', onPreResponse);

@@ -17,6 +17,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'lib/count.ts',
     'lib/for-each.ts',
     'lib/faults.ts',
+    'lib/network.ts',
     'lib/config.ts',
     'lib/operator-error.ts',
     'lib/package.ts',

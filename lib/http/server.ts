@@ -3,6 +3,7 @@ import type { Server as Listener, ServerResponse } from 'node:http';
 import { type AddressInfo, type ListenOptions, Server as NetServer, type Socket } from 'node:net';
 import Hapi, { type Server } from '@hapi/hapi';
 import { type Fault, fault } from '../faults.ts';
+import type { TrustedProxies } from '../network.ts';
 import { OperatorError } from '../operator-error.ts';
 import { createServer as createListener, STATUS_CODES } from '../platform/node-http.ts';
 import { stopListening } from '../platform/stop-listening.ts';
@@ -25,6 +26,8 @@ export interface HttpOptions {
   readonly onBadHttp?: (refusal: BadHttp) => void;
   /** How requests without a route, and input that is not HTTP, are answered. */
   readonly faceAt: FaceAt;
+  /** Without it nobody is. */
+  readonly trustedProxies?: TrustedProxies | undefined;
 }
 
 export interface BadHttp {
@@ -54,7 +57,7 @@ const BUFFERED_BYTES = 16 * 1024;
 
 export function createHttp(options: HttpOptions): Http {
   const { host, port, headersTimeoutMs = HEADERS_TIMEOUT_MS, stallMs = STALL_MS, onBadHttp, faceAt } = options;
-  const { placesMax = placesFor(readDescriptorLimit()), sharesPort = false } = options;
+  const { placesMax = placesFor(readDescriptorLimit()), sharesPort = false, trustedProxies } = options;
   const listener = createListener({
     headersTimeout: headersTimeoutMs,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -71,7 +74,7 @@ export function createHttp(options: HttpOptions): Http {
     listener,
     // It would check the address with an expression that takes a thirtieth of a start to compile.
     autoListen: false,
-    app: { faceAt },
+    app: { faceAt, ...(trustedProxies && { trustedProxies }) },
     compression: false,
     operations: { cleanStop: false },
     routes: {

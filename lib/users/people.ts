@@ -38,7 +38,7 @@ export interface LinkRequest {
 export interface People {
   /**
    * A one-time token, valid for an hour (an invitation: a week). Earlier ones for the same purpose, person and account
-   * become invalid.
+   * become invalid, except those that strangers may ask for: they would spoil the one in somebody's mailbox.
    */
   makeLink(request: LinkRequest): Promise<string>;
   /**
@@ -56,8 +56,10 @@ export interface People {
   join(user: User, account: string): Promise<boolean>;
   /** The owner of a demo account, who signs in only through links. */
   addGuest(email: string, account: string, language: User['language']): Promise<User>;
-  /** Ends every session of the user but one. False if the user changed in the meantime. */
+  /** Ends every session of the user but one, and the links to reset it. False if the user changed in the meantime. */
   setPassword(user: User, password: string, keep?: string): Promise<boolean>;
+  /** The same for what `hashPassword` has made. */
+  setHash(user: User, hashed: string, keep?: string): Promise<boolean>;
   /** Any other change; false if the user changed in the meantime. */
   change(user: User): Promise<boolean>;
 }
@@ -73,6 +75,9 @@ const LIFE_MS: Readonly<Record<LinkPurpose, number>> = {
   invite: 7 * 24 * HOUR_MS,
 };
 
+/** The letters that everybody may have sent, to any address. Using one of the links ends the others. */
+const ASKED_BY_ANYBODY: ReadonlySet<LinkPurpose> = new Set(['reset', 'verify']);
+
 export function createPeople({ store: { sessions, users }, now = Date.now }: PeopleOptions): People {
   async function look(token: string): Promise<Link | undefined> {
     const link = isToken(token) ? await sessions.link(hashToken(token)) : undefined;
@@ -82,7 +87,7 @@ export function createPeople({ store: { sessions, users }, now = Date.now }: Peo
 
   async function userFrom({ email, password, totp, operator, language }: NewUser): Promise<User> {
     const enrolled = totp && { totpSecret: totp.secret, totpStep: totp.step, recovery: totp.recovery };
-    return { ...bare(email, language), ...enrolled, password: await hashPassword(password), operator };
+    return { ...bare(email, language), ...enrolled, password: await hashPassword(password, email), operator };
   }
 
   function bare(email: string, language: User['language']): User {
@@ -93,14 +98,21 @@ export function createPeople({ store: { sessions, users }, now = Date.now }: Peo
     };
   }
 
+  async function setHash(user: User, hashed: string, keep?: string): Promise<boolean> {
+    if (!(await users.change({ ...user, password: hashed }))) return false;
+    await sessions.removeOf(user.id, keep);
+    await sessions.removeLinks({ purpose: 'reset', user: user.id, email: user.email });
+    return true;
+  }
+
   return {
     async makeLink({ purpose, user, account, email }) {
-      await sessions.removeLinks({
-        purpose,
+      const whose = {
         ...(user !== undefined && { user }),
         ...(account !== undefined && { account }),
         ...(email !== undefined && { email }),
-      });
+      };
+      if (!ASKED_BY_ANYBODY.has(purpose)) await sessions.removeLinks({ purpose, ...whose });
       const token = makeToken();
       const expiresAt = now() + LIFE_MS[purpose];
       const of = { user: user ?? null, account: account ?? null, email: email ?? null };
@@ -115,7 +127,9 @@ export function createPeople({ store: { sessions, users }, now = Date.now }: Peo
     },
     async add(wanted) {
       const user = await userFrom(wanted);
-      return (await users.add(user)) === 'added' ? user : 'taken';
+      if ((await users.add(user)) === 'taken') return 'taken';
+      await sessions.removeLinks({ purpose: 'verify', email: user.email });
+      return user;
     },
     async addFirstOperator(wanted) {
       const user = await userFrom({ ...wanted, operator: true });
@@ -136,11 +150,8 @@ export function createPeople({ store: { sessions, users }, now = Date.now }: Peo
       await users.join({ user: user.id, account, role: 'owner' });
       return user;
     },
-    async setPassword(user, password, keep) {
-      const changed = await users.change({ ...user, password: await hashPassword(password) });
-      if (changed) await sessions.removeOf(user.id, keep);
-      return changed;
-    },
+    setPassword: async (user, password, keep) => setHash(user, await hashPassword(password, user.id), keep),
+    setHash,
     change: (user) => users.change(user),
   };
 }

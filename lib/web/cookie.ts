@@ -1,13 +1,15 @@
-// The cookies of the pages: the session, a random text that guards forms before sign-in, and the language.
+// The cookies of the pages: the session, a random text that guards forms before sign-in, the language, and the device.
 import type { Request, ResponseObject } from '@hapi/hapi';
+import { DEVICE_DAYS } from '../users/devices.ts';
 
-export type CookieName = 'session' | 'form' | 'lang';
+export type CookieName = 'session' | 'form' | 'lang' | 'device';
 
 /**
  * Lax, so that a return from a payment page is still signed in. Over plain http (loopback) browsers refuse the prefix.
  */
 export function setCookie(response: ResponseObject, name: CookieName, value: string, secure: boolean): void {
-  const attributes = `; Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
+  const lasting = name === 'device' ? `; Max-Age=${DEVICE_DAYS * 86_400}` : '';
+  const attributes = `; Path=/; HttpOnly; SameSite=Lax${lasting}${secure ? '; Secure' : ''}`;
   response.header('set-cookie', `${fullName(name, secure)}=${value}${attributes}`, { append: true });
 }
 

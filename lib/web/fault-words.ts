@@ -71,6 +71,7 @@ const RUSSIAN: FaultWords = {
     unconfirmed ? 'Сервис временно недоступен. Удержанное вернётся само.' : unavailable(),
   result_not_kept: () => 'Не удалось сохранить результат.',
   no_room: unavailable,
+  busy: ({ retryAfterS }) => `Сейчас входит слишком много людей. Повторите через ${retryAfterS} с.`,
   images_unavailable: () => 'Картинки временно недоступны. Ничего не списано.',
   video_unavailable: () => 'Видео временно недоступно. Ничего не списано.',
   still_counting: ({ retryAfterS }) => `Эти цифры ещё подсчитываются. Повторите через ${retryAfterS} с.`,

@@ -2,6 +2,7 @@
 import { createAccounts } from '../accounts/accounts.ts';
 import { createAlerts } from '../alerts/alerts.ts';
 import type { Config } from '../config.ts';
+import { createDevices } from '../users/devices.ts';
 import { createMailer } from '../users/mail.ts';
 import { createPeople } from '../users/people.ts';
 import { createSessions } from '../users/sessions.ts';
@@ -25,6 +26,7 @@ export type WebOptions = Pick<
   | keyof CallServices
 > & {
   readonly config: Pick<Config, 'keyPrefix' | 'publicUrl' | 'registration' | 'smtpUrl'>;
+  readonly metrics?: { readonly onSignIn: NonNullable<WebServices['onSignIn']> } | undefined;
   /** Average pause between two rounds of alerts. */
   readonly alertsEveryMs?: number | undefined;
 };
@@ -53,7 +55,7 @@ const CLEAN_EVERY_MS = 3_600_000;
 /** Sign-in attempts are forgotten after this. */
 const ATTEMPTS_KEPT_MS = 24 * 3_600_000;
 
-export function openWeb({ config, alertsEveryMs, ...options }: WebOptions): Web {
+export function openWeb({ config, metrics, alertsEveryMs, ...options }: WebOptions): Web {
   const { keyPrefix, registration, smtpUrl } = config;
   const { store, log } = options;
   const now = Date.now;
@@ -68,6 +70,8 @@ export function openWeb({ config, alertsEveryMs, ...options }: WebOptions): Web 
     people: createPeople({ store }),
     sessions: createSessions({ store }),
     signIn: createSignIn({ store }),
+    devices: createDevices({ store }),
+    onSignIn: metrics?.onSignIn,
     now,
   };
   let timer: NodeJS.Timeout | undefined;

@@ -1,6 +1,8 @@
 // Pages as routes: who may visit, what a form must carry, and how a page's answer is sent.
 import type { Lifecycle, Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import { fault } from '../faults.ts';
+import { codeFactorOf } from '../users/sign-in.ts';
+import { attemptSignIn } from './audit.ts';
 import { dropCookie, setCookie } from './cookie.ts';
 import { pageFaceOf } from './face.ts';
 import { type Form, refuseForeign } from './forms.ts';
@@ -26,6 +28,8 @@ export interface Page {
   readonly status?: number;
   /** A session that starts with it. */
   readonly session?: string;
+  /** The device it starts on. */
+  readonly device?: string;
 }
 
 /** After a form: a page of ours, with 303. */
@@ -33,6 +37,8 @@ export interface Redirect {
   readonly to: string;
   /** A session that starts with it; `null` ends the current one. */
   readonly session?: string | null;
+  /** The device it starts on. */
+  readonly device?: string;
 }
 
 /** A file, such as a CSV table. */
@@ -138,8 +144,10 @@ async function answerForm<V extends Visit>(visit: V, { post, beforeForm, picture
 /** An operator's change needs a recent code. */
 async function prove(visit: UserVisit, form: Form): Promise<void> {
   if (isProvenVisit(visit)) return;
-  const { services, signedIn, address } = visit;
-  const proved = await services.signIn.proveCode(signedIn.user, form.text('code'), address);
+  const { services, signedIn } = visit;
+  const code = form.text('code');
+  const attempt = () => services.signIn.proveCode(signedIn.user, code, visit);
+  const proved = await attemptSignIn(visit, { factor: codeFactorOf(code) }, attempt);
   if (proved.status === 'wait') throw fault('try_later', { retryAfterS: proved.seconds });
   if (proved.status !== 'ok') throw fault('code_needed');
   await services.sessions.prove(signedIn.session);
@@ -152,6 +160,7 @@ function send(h: ResponseToolkit, visit: Visit, answer: Answer): Lifecycle.Retur
   const language = query.get('lang') ?? undefined;
   if (isLanguage(language)) setCookie(response, 'lang', language, secure);
   if (formCookie !== undefined) setCookie(response, 'form', formCookie, secure);
+  if ('device' in answer && answer.device !== undefined) setCookie(response, 'device', answer.device, secure);
   return response;
 }
 

@@ -2,6 +2,8 @@
 import type { Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import { fault } from '../faults.ts';
 import { readBody } from '../http/body.ts';
+import { clientAddressOf } from '../http/client-address.ts';
+import { networkOf } from '../network.ts';
 import type { RawNotice } from '../plugin/payment-contract.ts';
 import { StoreError } from '../store/store.ts';
 import { pageFaceOf } from './face.ts';
@@ -34,8 +36,8 @@ export function paymentRoutes(services: WebServices): readonly ServerRoute[] {
 
 /** Any other status than 200 makes the provider send it again. */
 async function answerNotice(request: Request, h: ResponseToolkit, services: WebServices) {
-  const address = request.info.remoteAddress;
-  const { allowed, retryAfterS } = await services.limiter.hit(NOTICES, address);
+  const address = clientAddressOf(request);
+  const { allowed, retryAfterS } = await services.limiter.hit(NOTICES, networkOf(address));
   if (!allowed) throw fault('rate_limited', { retryAfterS });
   const name = String(request.params.provider);
   if (!services.payments.providers().some((open) => open.name === name)) throw fault('not_found');
@@ -82,7 +84,7 @@ async function takeOwn({ payments, log }: WebServices, name: string, raw: RawNot
 
 async function bodyOf(request: Request, { calls, budget }: WebServices): Promise<string> {
   const call = calls.open(request);
-  const share = budget.open(`address:${request.info.remoteAddress}`);
+  const share = budget.open(`address:${networkOf(clientAddressOf(request))}`);
   try {
     const bytes = await readBody(request.raw.req, { signal: call.signal, share, limits: { bytesMax: BODY_BYTES_MAX } });
     return bytes.toString('utf8');

@@ -12,10 +12,11 @@ import type { Fetcher } from '../media/fetcher.ts';
 import type { AutoTopup } from '../payments/auto-topup.ts';
 import type { Payments } from '../payments/payments.ts';
 import type { Store } from '../store/store.ts';
+import type { Devices } from '../users/devices.ts';
 import type { Mailer } from '../users/mail.ts';
 import type { People } from '../users/people.ts';
 import type { Sessions } from '../users/sessions.ts';
-import type { SignIn } from '../users/sign-in.ts';
+import type { SignIn, SignInFactor, SignInOutcome } from '../users/sign-in.ts';
 
 /** The API's own engines. */
 export type CallServices = Pick<
@@ -41,6 +42,9 @@ export interface WebServices extends CallServices {
   readonly people: People;
   readonly sessions: Sessions;
   readonly signIn: SignIn;
+  readonly devices: Devices;
+  /** Counts attempts to get in. */
+  readonly onSignIn?: ((factor: SignInFactor, result: SignInOutcome) => void) | undefined;
   readonly calls: LiveCalls;
   readonly budget: Budget;
   readonly log: Logger;

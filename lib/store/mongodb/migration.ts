@@ -4,13 +4,14 @@ import { OperatorError } from '../../operator-error.ts';
 import { StoreError } from '../store.ts';
 import { call, MAJORITY, send, within } from './call.ts';
 import type { CollectionSchema } from './fields.ts';
-import { COLLECTIONS, FORMER_USERS } from './schema.ts';
+import { COLLECTIONS, DEVICES, FORMER_USERS } from './schema.ts';
 
 /** Version n of the schema is the first n of these; a released one never changes. */
 const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void>)[] = [
   async (db, signal) => {
     for (const schema of COLLECTIONS) await makeCollection(db, schema, signal);
   },
+  (db, signal) => makeCollection(db, DEVICES, signal),
   (db, signal) => makeCollection(db, FORMER_USERS, signal),
 ];
 

@@ -285,6 +285,13 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
   { name: 'settings', validator: fields({ _id: text, value: text }) },
 ];
 
+/** Added by version 2. */
+export const DEVICES: CollectionSchema = {
+  name: 'devices',
+  validator: fields({ _id: name, user: name, expiresAt: time }),
+};
+
+/** Added by version 3. */
 export const FORMER_USERS: CollectionSchema = {
   name: 'former_users',
   validator: fields({ _id: name, email: name, createdAt: time, removedAt: time }),

@@ -42,10 +42,27 @@ export interface LinkTarget {
   readonly email?: string;
 }
 
-/** Consecutive failures under one name: a network or email address. */
+/** A browser in which a user has signed in, known by a cookie. */
+export interface Device {
+  /** SHA-256 of its token and the user, hex. */
+  readonly hash: string;
+  readonly user: string;
+  readonly expiresAt: number;
+}
+
+/** What was counted in a row under one name: a network or email address, a device. */
 export interface Attempts {
   readonly count: number;
   readonly lastAt: number;
+}
+
+/** When one more attempt may be made. */
+export interface AttemptRule {
+  readonly now: number;
+  /** Older ones do not count. */
+  readonly since: number;
+  /** The wait after so many counted ones, from the last of them, in ms; the last entry is for all further ones. */
+  readonly waitsMs: readonly number[];
 }
 
 export interface SessionStore {
@@ -68,11 +85,20 @@ export interface SessionStore {
   /** Those with a purpose for exactly this user, account and address, of which each may be absent. */
   removeLinks(of: LinkTarget): Promise<void>;
 
-  /** Counts one more failure and returns all of them; those before `since` do not count. */
-  fail(name: string, at: { readonly now: number; readonly since: number }): Promise<Attempts>;
+  /**
+   * Counts one more attempt, unless it has to wait: then it changes nothing. Resolves to the wait in ms, 0 if it was
+   * counted. Of many at once no more are counted than the rule lets through.
+   */
+  count(name: string, rule: AttemptRule): Promise<number>;
+  /** Takes one attempt back, if any is counted. */
+  uncount(name: string): Promise<void>;
   attempts(name: string): Promise<Attempts | undefined>;
   forget(name: string): Promise<void>;
 
-  /** Removes sessions and links that ended before `now`, and attempts whose last was before `since`. */
+  /** Adds a device, or makes it last longer. */
+  putDevice(device: Device): Promise<void>;
+  device(hash: string): Promise<Device | undefined>;
+
+  /** Removes sessions, links and devices that ended before `now`, and attempts whose last was before `since`. */
   clean(at: { readonly now: number; readonly since: number }): Promise<void>;
 }

@@ -1,5 +1,5 @@
 // People who leave, in the SQLite store: suspended or removed with everything that would let them in.
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Departure, FormerUser, Membership, User, UserStore } from '../ports/users.ts';
 import type { Connection } from './connection.ts';
 
@@ -49,15 +49,24 @@ export function departureWrites({ db, write }: Connection) {
 }
 
 export function formerUserReads(db: DatabaseSync) {
-  const get = db.prepare(`SELECT ${FORMER} FROM former_users WHERE id = ?`);
-  const page = db.prepare(`SELECT ${FORMER} FROM former_users WHERE id > ? ORDER BY id LIMIT ?`);
+  const isThere = db.prepare(`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'former_users'`);
+  // Prepared late: a file of an earlier version, opened read-only, has no such table.
+  let reads: { readonly get: StatementSync; readonly page: StatementSync } | undefined;
+  function open(): typeof reads {
+    if (isThere.get() === undefined) return undefined;
+    reads ??= {
+      get: db.prepare(`SELECT ${FORMER} FROM former_users WHERE id = ?`),
+      page: db.prepare(`SELECT ${FORMER} FROM former_users WHERE id > ? ORDER BY id LIMIT ?`),
+    };
+    return reads;
+  }
   return {
     formerUser: (id: string): FormerUser | undefined => {
-      const row = get.get(id);
+      const row = open()?.get.get(id);
       return row && formerOf(row);
     },
     formerUserPage: ({ after = '', limit }: Parameters<UserStore['formerPage']>[0]): FormerUser[] =>
-      page.all(after, limit).map(formerOf),
+      (open()?.page.all(after, limit) ?? []).map(formerOf),
   };
 }
 

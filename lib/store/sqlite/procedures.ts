@@ -17,7 +17,7 @@ import { limitWrites } from './limits.ts';
 import { mediaReads, mediaWrites } from './media.ts';
 import { ownerWrites } from './owners.ts';
 import { paymentReads, paymentWrites } from './payments.ts';
-import { attemptWrites, linkWrites, sessionReads, sessionWrites } from './sessions.ts';
+import { attemptWrites, deviceWrites, linkWrites, sessionReads, sessionWrites } from './sessions.ts';
 import { settingReads, settingWrites } from './settings.ts';
 import { usageReads, usageWrites } from './usage.ts';
 import { userReads, userWrites } from './users.ts';
@@ -46,6 +46,7 @@ export function openWriter(options: ConnectionOptions) {
     ...sessionWrites(connection),
     ...linkWrites(connection),
     ...attemptWrites(connection),
+    ...deviceWrites(connection),
     ...auditLogWrites(connection),
     ...alertWrites(connection),
     ...idempotencyWrites(connection),

@@ -303,6 +303,13 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   `,
   `
+  CREATE TABLE devices (
+    hash TEXT NOT NULL PRIMARY KEY,
+    user TEXT NOT NULL,
+    expires_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
+  `
   CREATE TABLE former_users (
     id TEXT NOT NULL PRIMARY KEY,
     email TEXT NOT NULL,

@@ -274,12 +274,16 @@ function peopleOf({ writer, reader, scanner }: Parts): Pick<Store, 'users' | 'se
       link: (hash) => reader.call('link', hash),
       takeLink: (hash) => writer.call('takeLink', hash),
       removeLinks: (of) => writer.call('removeLinks', of),
-      fail: (name, at) => writer.call('failAttempt', name, at),
+      count: (name, rule) => writer.call('countAttempt', name, rule),
+      uncount: (name) => writer.call('uncountAttempt', name),
       attempts: (name) => reader.call('attempts', name),
       forget: (name) => writer.call('forgetAttempts', name),
+      putDevice: (device) => writer.call('putDevice', device),
+      device: (hash) => reader.call('device', hash),
       clean: async ({ now, since }) => {
         await writer.call('cleanSessions', now);
         await writer.call('cleanLinks', now);
+        await writer.call('cleanDevices', now);
         await writer.call('cleanAttempts', since);
       },
     },

@@ -1,11 +1,16 @@
 // One-time links: first operator, invitation, forgotten password. GET only shows the form, which uses up the link.
 import { fault } from '../../faults.ts';
+import { networkOf } from '../../network.ts';
 import type { Link, LinkPurpose } from '../../store/ports/sessions.ts';
 import type { User } from '../../store/ports/users.ts';
-import { problemOf } from '../../users/password.ts';
+import { countAttempt, waitsAfter } from '../../users/attempts.ts';
+import { hashPassword, problemOf } from '../../users/password.ts';
 import { type Enrolment, readEmail } from '../../users/people.ts';
+import { codeFactorOf } from '../../users/sign-in.ts';
 import { hashRecoveryCode, isSecret, makeRecoveryCodes, makeSecret, stepOf } from '../../users/totp.ts';
+import { attemptSignIn, recordSignIn } from '../audit.ts';
 import { enrolment } from '../enrolment.ts';
+import { enter } from '../enter.ts';
 import type { Form } from '../forms.ts';
 import { html } from '../html.ts';
 import { defineWords } from '../language.ts';
@@ -93,6 +98,8 @@ const REGISTERING: Readonly<Record<WebServices['registration'], readonly LinkPur
   open: ['invite', 'verify'],
 };
 
+const HOUR_MS = 3_600_000;
+
 function noLink(visit: Visit, where: 'setup' | 'reset'): Page {
   const words = WORDS[visit.language];
   const hasToken = visit.query.has('token');
@@ -134,7 +141,7 @@ async function linkPage(visit: Visit, { link, user }: Opened, sent: Sent): Promi
       ...{ hint: passwordWords(visit.language).hint, error: errors.password },
     }),
     field({ name: 'again', label: words.again, type: 'password', autocomplete: 'new-password', error: errors.again }),
-    asksCode(link, user) &&
+    asksCode({ link, user }) &&
       field({
         ...{ name: 'code', label: words.code, hint: words.codeHint, error: errors.code },
         ...{ inputmode: 'numeric', autocomplete: 'one-time-code' },
@@ -158,15 +165,16 @@ async function linkPage(visit: Visit, { link, user }: Opened, sent: Sent): Promi
  * The sandbox account needs only the link: its money is not real. Nobody but its guest is let in by it: other owners
  * have a password, and perhaps an app and accounts whose money is.
  */
-async function openDemo(visit: Visit, { account }: Link, token: string): Promise<Answer> {
-  const { people, sessions, store } = visit.services;
+async function openDemo(visit: Visit, { account, purpose }: Link, token: string): Promise<Answer> {
+  const { people, store } = visit.services;
   const email = `${account}@sandbox.invalid`;
   const known = await store.users.find(email);
   const isGuest = !known || (known.status === 'active' && known.password === null && known.totpSecret === null);
-  if (account === null || !isGuest || !(await people.take(token))) return noLink(visit, 'setup');
+  if (account === null || !isGuest || !(await people.take(token))) return refuseLink(visit);
   const user = known ?? (await people.addGuest(email, account, visit.language));
   if (known) await people.join(known, account);
-  return { to: '/account', session: await sessions.open(user, visit) };
+  await recordSignIn(visit, { factor: 'link', result: 'ok', user, detail: { purpose } });
+  return { to: '/account', ...(await enter(visit, user)) };
 }
 
 function isOperator({ purpose }: Link): boolean {
@@ -174,8 +182,8 @@ function isOperator({ purpose }: Link): boolean {
 }
 
 /** A mailed link alone is no second factor. */
-function asksCode({ purpose }: Link, user: User | undefined): boolean {
-  return purpose === 'reset' && user !== undefined && user.totpSecret !== null;
+function asksCode({ link, user }: Opened): boolean {
+  return link.purpose === 'reset' && user !== undefined && user.totpSecret !== null;
 }
 
 async function useLink(visit: Visit, sent: Form): Promise<Answer> {
@@ -183,54 +191,56 @@ async function useLink(visit: Visit, sent: Form): Promise<Answer> {
   const words = WORDS[language];
   const token = visit.query.get('token') ?? '';
   const opened = await lookAt(visit, token);
-  if (!opened) return noLink(visit, 'setup');
+  if (!opened) return refuseLink(visit);
   const { link, user: known } = opened;
   if (link.purpose === 'demo') return openDemo(visit, link, token);
   if (await isForMember(visit, link)) return { to: joinPath(token) };
   const email = link.email ?? readEmail(sent.text('email'));
   const [password, secret] = [sent.secret('password'), sent.text('secret')];
   const problem = problemOf(password, [email ?? '']);
-  const step = isSecret(secret) ? stepOf(secret, sent.text('code'), { now: services.now(), lastStep: -1 }) : undefined;
-  const wantsApp = isOperator(link) || sent.text('code') !== '';
+  const isReset = link.purpose === 'reset';
+  const at = { now: services.now(), lastStep: -1 };
+  const step = isSecret(secret) && !isReset ? stepOf(secret, sent.text('code'), at) : undefined;
+  const wantsApp = !isReset && (isOperator(link) || sent.text('code') !== '');
   const isTaken = email !== undefined && link.user === null && (await services.store.users.find(email)) !== undefined;
   const errors = {
     ...(email === undefined && { email: words.badEmail }),
     ...(isTaken && { email: words.taken }),
     ...(problem && { password: passwordWords(language).problems[problem] }),
     ...(password !== sent.secret('again') && { again: passwordWords(language).differs }),
-    ...(link.purpose !== 'reset' && wantsApp && step === undefined && { code: words.badCode }),
+    ...(wantsApp && step === undefined && { code: words.badCode }),
   };
   const again = { email: sent.text('email'), ...(isSecret(secret) && { secret }), errors };
   if (email === undefined || Object.keys(errors).length > 0)
     return { ...(await linkPage(visit, opened, again)), status: 400 };
-  const proved = asksCode(link, known) && known ? await prove(visit, known, sent.text('code')) : { user: known };
+  // Before anything is used up: there may be no room for it now.
+  const hashed = known && (await hashPassword(password, known.id));
+  const proved = known && asksCode(opened) ? await prove(visit, known, sent.text('code')) : { user: known };
   if ('problem' in proved)
     return { ...(await linkPage(visit, opened, { errors: { code: proved.problem } })), status: proved.status };
-  if (!(await services.people.take(token))) return noLink(visit, 'setup');
+  if (!(await services.people.take(token))) return refuseLink(visit);
   const codes = step === undefined ? [] : makeRecoveryCodes();
   const totp = step === undefined ? undefined : { secret, step, recovery: codes.map(hashRecoveryCode) };
-  const chosen = { email, password, totp };
-  const user = proved.user
-    ? await change(visit, { link, user: proved.user }, chosen)
-    : await admit(visit, link, chosen);
-  if (user === 'late') return noLink(visit, 'setup');
+  const user = await admitOnce(visit, { link, user: proved.user }, { email, password, hashed, totp });
+  if (user === 'late') return refuseLink(visit);
   if (user === 'taken')
     return { ...(await linkPage(visit, opened, { ...again, errors: { email: words.taken } })), status: 400 };
-  const proven = step !== undefined || asksCode(link, known);
-  const session = await services.sessions.open(user, visit, { proven });
+  await recordSignIn(visit, { factor: 'link', result: 'ok', user, detail: { purpose: link.purpose } });
+  const cookies = await enter(visit, user, { proven: step !== undefined || asksCode(opened) });
   return codes.length === 0
-    ? { to: '/account', session }
-    : { ...codesPage(visit, codes, user.operator ? '/admin' : '/account'), session };
+    ? { to: '/account', ...cookies }
+    : { ...codesPage(visit, codes, user.operator ? '/admin' : '/account'), ...cookies };
 }
 
 /** The same waits apply as for signing in. */
 async function prove(
-  { services, language, address }: Visit,
+  visit: Visit,
   user: User,
   code: string,
 ): Promise<{ readonly user: User } | { readonly problem: string; readonly status: number }> {
-  const words = WORDS[language];
-  const result = await services.signIn.proveCode(user, code, address);
+  const words = WORDS[visit.language];
+  const attempt = () => visit.services.signIn.proveCode(user, code, visit);
+  const result = await attemptSignIn(visit, { factor: codeFactorOf(code) }, attempt);
   if (result.status === 'ok') return result;
   return result.status === 'wait'
     ? { problem: words.wait(result.seconds), status: 429 }
@@ -240,30 +250,57 @@ async function prove(
 interface Chosen {
   readonly email: string;
   readonly password: string;
+  /** The same, if it is for somebody who is there already. */
+  readonly hashed: string | undefined;
   readonly totp: Enrolment | undefined;
+}
+
+/** Unknown links cost nothing, so only some of those of one network are written down. */
+const LOST_MAX = 20;
+
+async function refuseLink(visit: Visit): Promise<Page> {
+  const { services, address } = visit;
+  const name = {
+    name: `lost-links:${networkOf(address)}`,
+    waitsMs: waitsAfter(LOST_MAX, [HOUR_MS]),
+    windowMs: HOUR_MS,
+  };
+  const seconds = await countAttempt(services.store.sessions, [name], services.now());
+  await recordSignIn(visit, { factor: 'link', result: seconds > 0 ? 'wait' : 'wrong' });
+  return noLink(visit, 'setup');
+}
+
+/** A link that was taken and let nobody in is as good as before. */
+async function admitOnce(visit: Visit, opened: Opened, chosen: Chosen): Promise<User | 'taken' | 'late'> {
+  const { sessions } = visit.services.store;
+  try {
+    const user = await admit(visit, opened, chosen);
+    if (user === 'taken') await sessions.addLink(opened.link);
+    return user;
+  } catch (error) {
+    await sessions.addLink(opened.link);
+    throw error;
+  }
 }
 
 const NO_APP = { totpSecret: null, totpStep: -1, recovery: [] };
 
-/** Changes the user as the link allowed it; `late` if somebody else has changed it in the meantime. */
-async function change(
-  { services: { people } }: Visit,
-  { link, user }: { readonly link: Link; readonly user: User },
-  { password, totp }: Chosen,
-): Promise<User | 'late'> {
-  const enrolled = totp && { totpSecret: totp.secret, totpStep: totp.step, recovery: totp.recovery };
-  const changed = { ...user, ...(link.purpose === 'restore' && NO_APP), ...enrolled };
-  if (!(await people.setPassword(changed, password))) return 'late';
-  return { ...changed, version: user.version + 1 };
-}
-
-/** Somebody new, an operator or in the account of the invitation. */
+/**
+ * Changes the user the link is for, or creates one in the account of the invitation. `late`: the user changed in the
+ * meantime, or somebody else is the first operator.
+ */
 async function admit(
   { services, language }: Visit,
-  link: Link,
-  { email, password, totp }: Chosen,
+  { link, user: known }: Opened,
+  { email, password, hashed, totp }: Chosen,
 ): Promise<User | 'taken' | 'late'> {
   const { people } = services;
+  if (known && hashed !== undefined) {
+    const enrolled = totp && { totpSecret: totp.secret, totpStep: totp.step, recovery: totp.recovery };
+    const changed = { ...known, ...(link.purpose === 'restore' && NO_APP), ...enrolled };
+    if (!(await people.setHash(changed, hashed))) return 'late';
+    return { ...changed, version: known.version + 1 };
+  }
   const wanted = { email, password, ...(totp && { totp }), operator: isOperator(link), language };
   const user = await (link.purpose === 'setup' ? people.addFirstOperator(wanted) : people.add(wanted));
   if (typeof user === 'string') return user;
