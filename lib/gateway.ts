@@ -2,6 +2,7 @@
 import type { Server } from '@hapi/hapi';
 import { createHolders, type Holders } from './accounts/holders.ts';
 import type { Alerts } from './alerts/alerts.ts';
+import { tellOfSaved } from './alerts/card.ts';
 import { createBodyParser } from './api/body-parser.ts';
 import { type Cooldown, createCooldown } from './api/cooldown.ts';
 import { faceAt as apiFaceAt } from './api/face.ts';
@@ -137,8 +138,7 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
   const owner = createOwner({ ...config, store: store.owners, ledger, log, onPeers });
   const holders = openHolders(config, store, log);
   const [calls, parser, cooldown] = [createLiveCalls(), createBodyParser(), createCooldown()];
-  const sharesPort = member !== undefined;
-  const http = openHttp({ ...config, ...timings, sandbox, sharesPort }, { log, metrics, cooldown });
+  const http = openHttp({ ...config, ...timings, sandbox, sharesPort: !!member }, { log, metrics, cooldown });
   const media = openMedia(config, http.server, { media: store.media, onStored: metrics?.media.onStored });
   const parts = { catalog, ledger, metrics, log, store, owner, results: media.results };
   const { videos, ...engines } = openEngines({ ...config, ...timings }, parts);
@@ -157,8 +157,9 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
     clientStallMs: config.clientStallMs,
   };
   await http.server.register({ plugin: apiPlugin, options: services });
-  const incoming = { providers: catalog.payments, clock: owner, onChange: topups.onPayment, counts: metrics?.payments };
-  const payments = createPayments({ ...config, ...parts, ...media, ...incoming });
+  const told = { onChange: topups.onPayment, onSaved: tellOfSaved(() => web.services), counts: metrics?.payments };
+  const incoming = { ...media, ...told, providers: catalog.payments, clock: owner };
+  const payments = createPayments({ ...config, ...parts, ...incoming });
   const web = openWeb({ ...timings, ...services, payments, topups, usage, sandbox, config, metrics });
   await http.server.register({ plugin: webPlugin, options: web.services });
   const chores = member ? usage : createChores({ store, log, metrics, more: [usage] });

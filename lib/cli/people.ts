@@ -1,7 +1,8 @@
 // `tollgate operator` and `tollgate user`: one-time links for people, printed once.
 import type { Command } from 'commander';
 import { OperatorError } from '../operator-error.ts';
-import { type Answer, formatPairs } from './output.ts';
+import { linkAnswer, recordDeed } from './deed.ts';
+import type { Answer } from './output.ts';
 import { findAccount, ID_OR_NAME, onStore, type Session } from './session.ts';
 import { addUserCommands } from './user.ts';
 
@@ -68,40 +69,9 @@ async function invite(session: Session, account: string, text: string): Promise<
     : answer;
 }
 
-interface LinkOf {
-  readonly purpose: 'operator' | 'invite' | 'restore';
-  readonly email: string;
-  readonly user?: string;
-  readonly account?: string;
-}
-
-export async function linkAnswer({ store, config }: Session, of: LinkOf): Promise<Answer> {
-  const { createPeople } = await import('../users/people.ts');
-  const token = await createPeople({ store }).makeLink(of);
-  const url = `${config.publicUrl}/setup?token=${token}`;
-  return { json: { url }, text: formatPairs([['link', url]]) };
-}
-
 async function checkEmail(text: string): Promise<string> {
   const { readEmail } = await import('../users/people.ts');
   const email = readEmail(text);
   if (email === undefined) throw new OperatorError(`${JSON.stringify(text.slice(0, 60))} is not an email address.`);
   return email;
-}
-
-export interface Deed {
-  readonly action: string;
-  readonly target: string;
-  readonly account?: string;
-  readonly detail?: object;
-}
-
-/** Whoever may run commands is not known by name. */
-export const COMMAND_LINE = 'command line';
-
-export async function recordDeed({ store }: Session, { action, target, account, detail = {} }: Deed): Promise<void> {
-  await store.auditLog.append({
-    ...{ at: Date.now(), user: COMMAND_LINE, action, account: account ?? null, target },
-    ...{ detail: JSON.stringify(detail), address: '' },
-  });
 }

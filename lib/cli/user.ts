@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import { OperatorError } from '../operator-error.ts';
 import type { User } from '../store/ports/users.ts';
 import type { DepartureOutcome, Departures } from '../users/departures.ts';
+import { linkAnswer, recordDeed } from './deed.ts';
 import { type Answer, formatPairs, formatTable, toTime } from './output.ts';
-import { linkAnswer, recordDeed } from './people.ts';
 import { findAccount, ID_OR_NAME, onStore, type Session } from './session.ts';
 
 const WHO = 'their email address or id';

@@ -9,6 +9,7 @@ import { type Enrolment, readEmail } from '../../users/people.ts';
 import { codeFactorOf } from '../../users/sign-in.ts';
 import { hashRecoveryCode, isSecret, makeRecoveryCodes, makeSecret, stepOf } from '../../users/totp.ts';
 import { attemptSignIn, recordSignIn } from '../audit.ts';
+import { tellOfChange } from '../change-letter.ts';
 import { enrolment } from '../enrolment.ts';
 import { enter } from '../enter.ts';
 import type { Form } from '../forms.ts';
@@ -226,6 +227,7 @@ async function useLink(visit: Visit, sent: Form): Promise<Answer> {
   if (user === 'taken')
     return { ...(await linkPage(visit, opened, { ...again, errors: { email: words.taken } })), status: 400 };
   await recordSignIn(visit, { factor: 'link', result: 'ok', user, detail: { purpose: link.purpose } });
+  if (known) tellOfChange(visit, user, link.purpose === 'reset' ? 'password' : 'restored');
   const cookies = await enter(visit, user, { proven: step !== undefined || asksCode(opened) });
   return codes.length === 0
     ? { to: '/account', ...cookies }

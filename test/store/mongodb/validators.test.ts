@@ -292,15 +292,19 @@ const OTHER_ROWS: Readonly<Record<string, Rules>> = {
   },
   links: {
     fields: {
-      ...{ _id: NAME, purpose: NAME, user: TEXT_OR_NULL, account: TEXT_OR_NULL, email: TEXT_OR_NULL },
+      _id: NAME,
+      purpose: NAME,
+      user: TEXT_OR_NULL,
+      account: TEXT_OR_NULL,
+      email: TEXT_OR_NULL,
       expiresAt: TIME,
     },
   },
   attempts: { fields: { _id: NAME, count: VERSION, lastAt: TIME } },
   audit_log: {
     fields: {
-      ...{ _id: COUNT, at: TIME, user: NAME, action: NAME, account: TEXT_OR_NULL, target: TEXT, detail: TEXT },
-      address: TEXT,
+      ...{ _id: COUNT, at: TIME, user: NAME, action: NAME, account: TEXT_OR_NULL, target: TEXT },
+      ...{ detail: TEXT, address: TEXT },
     },
   },
   alerts: {
@@ -377,9 +381,9 @@ describe('MongoDB: validators', () => {
   });
 
   it('are known for every collection', async () => {
-    const made = await client.db().listCollections().toArray();
-    const checked = made.filter((collection) => 'options' in collection && collection.options?.validator);
-    expect(checked.map(({ name }) => name)).to.have.members(Object.keys(RULES));
+    const made: Document[] = await client.db().listCollections().toArray();
+    const checked = made.filter(({ options }) => options.validator).map(({ name }) => name);
+    expect(checked).to.have.members(Object.keys(RULES));
   });
 
   for (const [name, rules] of Object.entries(RULES)) {
