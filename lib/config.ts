@@ -2,14 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import { distance } from 'fastest-levenshtein';
 import Joi from 'joi';
-import { readProxies, type TrustedProxies } from './network.ts';
+import { readProxies } from './network.ts';
 import { OperatorError } from './operator-error.ts';
 
 export interface Config {
   readonly host: string;
   readonly port: number;
-  /** Proxies in front whose `X-Forwarded-For` is believed; without any it is nobody's. */
-  readonly trustedProxies: TrustedProxies | undefined;
+  /** Proxies in front whose `X-Forwarded-For` is believed, as `readProxies` takes them. */
+  readonly trustedProxies: string;
   /** Processes that answer calls. */
   readonly workers: number;
   /** Base of the links handed out, without a slash at the end. */
@@ -74,11 +74,11 @@ const schema = Joi.object({
   HOST: Joi.string().default('127.0.0.1'),
   PORT: Joi.number().integer().min(0).max(65_535).default(8080),
   TRUSTED_PROXIES: Joi.string()
-    .custom((text: string, { error }) => readProxies(text) ?? error('any.custom'))
+    .custom((text: string, { error }) => (readProxies(text) ? text : error('any.custom')))
     .messages({
-      'any.custom':
-        '{#label} must be a number of hops, or addresses and networks such as 10.0.0.0/8, separated by commas',
-    }),
+      'any.custom': '{#label} is neither a number of hops nor a list of addresses and networks (10.0.0.0/8)',
+    })
+    .default('0'),
   WORKERS: Joi.number().integer().min(1).max(64).default(1),
   // Without the value: it may contain a password.
   PUBLIC_URL: Joi.string()

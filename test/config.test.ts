@@ -52,6 +52,15 @@ const CATALOG = fileURLToPath(new URL('../catalog/', import.meta.url));
 
 const VARIABLES: Readonly<Record<string, Variable>> = {
   HOST: { field: 'host', byDefault: '127.0.0.1', good: [['::', '::']], bad: [] },
+  TRUSTED_PROXIES: {
+    field: 'trustedProxies',
+    byDefault: '0',
+    good: [
+      ['1', '1'],
+      ['10.0.0.0/8, ::1', '10.0.0.0/8, ::1'],
+    ],
+    bad: ['proxy', '10.0.0.0/33', '0.0.0.0/0', '-1', '10.0.0.1;10.0.0.2', '100'],
+  },
   WORKERS: {
     field: 'workers',
     byDefault: 1,

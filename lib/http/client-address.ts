@@ -6,7 +6,7 @@ import type { Log } from './log.ts';
 
 declare module '@hapi/hapi' {
   interface ServerOptionsApp {
-    trustedProxies?: TrustedProxies;
+    trustedProxies?: TrustedProxies | undefined;
   }
 }
 

@@ -3,7 +3,7 @@ import type { Server as Listener, ServerResponse } from 'node:http';
 import { type AddressInfo, type ListenOptions, Server as NetServer, type Socket } from 'node:net';
 import Hapi, { type Server } from '@hapi/hapi';
 import { type Fault, fault } from '../faults.ts';
-import type { TrustedProxies } from '../network.ts';
+import { readProxies } from '../network.ts';
 import { OperatorError } from '../operator-error.ts';
 import { createServer as createListener, STATUS_CODES } from '../platform/node-http.ts';
 import { stopListening } from '../platform/stop-listening.ts';
@@ -26,8 +26,8 @@ export interface HttpOptions {
   readonly onBadHttp?: (refusal: BadHttp) => void;
   /** How requests without a route, and input that is not HTTP, are answered. */
   readonly faceAt: FaceAt;
-  /** Without it nobody is. */
-  readonly trustedProxies?: TrustedProxies | undefined;
+  /** As `readProxies` takes them; none by default. */
+  readonly trustedProxies?: string;
 }
 
 export interface BadHttp {
@@ -57,7 +57,7 @@ const BUFFERED_BYTES = 16 * 1024;
 
 export function createHttp(options: HttpOptions): Http {
   const { host, port, headersTimeoutMs = HEADERS_TIMEOUT_MS, stallMs = STALL_MS, onBadHttp, faceAt } = options;
-  const { placesMax = placesFor(readDescriptorLimit()), sharesPort = false, trustedProxies } = options;
+  const { placesMax = placesFor(readDescriptorLimit()), sharesPort = false, trustedProxies = '' } = options;
   const listener = createListener({
     headersTimeout: headersTimeoutMs,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -74,7 +74,7 @@ export function createHttp(options: HttpOptions): Http {
     listener,
     // It would check the address with an expression that takes a thirtieth of a start to compile.
     autoListen: false,
-    app: { faceAt, ...(trustedProxies && { trustedProxies }) },
+    app: { faceAt, trustedProxies: readProxies(trustedProxies) },
     compression: false,
     operations: { cleanStop: false },
     routes: {

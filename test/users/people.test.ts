@@ -58,13 +58,35 @@ describe('people', () => {
     it('in the place of the one before for the same purpose and person, and of no other', async () => {
       const [user, email] = [newId('usr'), `${newId('ann')}@example.com`];
       const tokens = [
-        await people.makeLink({ purpose: 'reset', user, email }),
-        await people.makeLink({ purpose: 'verify', email }),
-        await people.makeLink({ purpose: 'reset', user: newId('usr'), email: `${newId('bob')}@example.com` }),
+        await people.makeLink({ purpose: 'operator', user, email }),
+        await people.makeLink({ purpose: 'invite', email }),
+        await people.makeLink({ purpose: 'operator', user: newId('usr'), email: `${newId('bob')}@example.com` }),
       ];
-      const fresh = await people.makeLink({ purpose: 'reset', user, email });
+      const fresh = await people.makeLink({ purpose: 'operator', user, email });
       const found = await Promise.all([...tokens, fresh].map(async (token) => (await people.look(token))?.purpose));
-      expect(found).to.deep.equal([undefined, 'verify', 'reset', 'reset']);
+      expect(found).to.deep.equal([undefined, 'invite', 'operator', 'operator']);
+    });
+
+    it('beside the ones before if anybody may ask for it, until the first of them is used', async () => {
+      const [user, other] = [makeUser(), makeUser()];
+      for (const each of [user, other]) await store.real.users.add(each);
+      const [mail, strange] = [user.email, `${newId('new')}@example.com`];
+      const tokens = await Promise.all([
+        ...[1, 2].map(() => people.makeLink({ purpose: 'reset', user: user.id, email: mail })),
+        ...[1, 2].map(() => people.makeLink({ purpose: 'verify', email: strange })),
+        people.makeLink({ purpose: 'reset', user: other.id, email: other.email }),
+      ]);
+      const found = async () => Promise.all(tokens.map(async (token) => (await people.look(token)) !== undefined));
+      expect(await found()).to.deep.equal([true, true, true, true, true]);
+      const stale = { ...user, version: user.version + 1 };
+      expect(await people.setPassword(stale, 'a rather long one')).to.equal(false);
+      expect(await found()).to.deep.equal([true, true, true, true, true]);
+      expect(await people.setPassword(user, 'a rather long one')).to.equal(true);
+      expect(await found()).to.deep.equal([false, false, true, true, true]);
+      const wish = { password: 'a rather long one', operator: false, language: 'ru' } as const;
+      expect(await people.add({ ...wish, email: other.email })).to.equal('taken');
+      await people.add({ ...wish, email: strange });
+      expect(await found()).to.deep.equal([false, false, false, false, true]);
     });
   });
 

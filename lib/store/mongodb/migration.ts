@@ -7,7 +7,7 @@ import type { CollectionSchema } from './fields.ts';
 import { COLLECTIONS, DEVICES, FORMER_USERS } from './schema.ts';
 
 /** Version n of the schema is the first n of these; a released one never changes. */
-const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void>)[] = [
+export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void>)[] = [
   async (db, signal) => {
     for (const schema of COLLECTIONS) await makeCollection(db, schema, signal);
   },

@@ -7,7 +7,7 @@ import { oneOf } from './checks.ts';
 import { PAYMENT_TABLES } from './payment-schema.ts';
 
 /** Marks a file as ours: `toll`. */
-const APPLICATION_ID = 0x746f6c6c;
+export const APPLICATION_ID = 0x746f6c6c;
 
 /** Version n of the schema is the first n of these; a released one never changes. */
 export const MIGRATIONS: readonly string[] = [

@@ -4,13 +4,13 @@ import { MongoClient } from 'mongodb';
 import { MongoMemoryServer } from 'mongodb-memory-server-core';
 import { OperatorError } from '../../../lib/operator-error.ts';
 import { refusalOf } from '../../../lib/store/mongodb/connection.ts';
-import { SCHEMA_VERSION } from '../../../lib/store/mongodb/migration.ts';
+import { MIGRATIONS, SCHEMA_VERSION } from '../../../lib/store/mongodb/migration.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import type { Opening } from '../../../lib/store/store.ts';
 import { createMongoDatabase, type MongoDatabase } from '../../../testkit/mongod.ts';
 import { binary, LAUNCH_MS_MAX } from '../../../testkit/replica-set.ts';
 import { itTimed } from '../../../testkit/timed.ts';
-import { AT, rejection } from '../../contract/store/context.ts';
+import { AT, newId, rejection } from '../../contract/store/context.ts';
 
 async function refused(url: string, options?: Opening): Promise<string> {
   const error = await rejection(openStore(url, options));
@@ -129,6 +129,17 @@ describe('openStore on MongoDB: databases', () => {
       .and.to.include('newer');
   });
 
+  it('knows devices also in a database of the version before', async () => {
+    await MIGRATIONS[0]?.(client.db(), AbortSignal.timeout(30_000));
+    await client.db().collection<{ _id: string; version: number }>('schema').insertOne({ _id: 'version', version: 1 });
+    const [one, two] = await Promise.all([openStore(database.url), openStore(database.url)]);
+    const device = { hash: newId('hash'), user: newId('usr'), expiresAt: Date.now() };
+    await one.sessions.putDevice(device);
+    expect(await two.sessions.device(device.hash)).to.deep.equal(device);
+    for (const store of [one, two]) await store.close();
+    expect(await client.db().listCollections({ name: 'devices' }).toArray()).to.have.length(1);
+  });
+
   it('finishes a schema whose making broke off, with several openers at once', async () => {
     await (await openStore(database.url)).close();
     await client.db().dropCollection('entries');
@@ -149,17 +160,13 @@ describe('openStore on MongoDB: databases', () => {
     expect(await indexes('charges')).to.have.members(['_id_', 'of_wallet', 'held']);
   });
 
-  it('brings a schema that knew no former users to the present one', async () => {
-    await (await openStore(database.url)).close();
-    await client.db().dropCollection('former_users');
-    await client
-      .db()
-      .collection<{ _id: string }>('schema')
-      .updateOne({ _id: 'version' }, { $set: { version: 1 } });
+  it('knows former users also in a database of a version before', async () => {
+    await MIGRATIONS[0]?.(client.db(), AbortSignal.timeout(30_000));
+    await client.db().collection<{ _id: string; version: number }>('schema').insertOne({ _id: 'version', version: 1 });
     const store = await openStore(database.url);
-    const former = { id: 'usr_1', email: 'ann@example.com', createdAt: AT, removedAt: AT };
+    const former = { id: newId('usr'), email: 'ann@example.com', createdAt: AT, removedAt: AT };
     await store.users.putFormer([former]);
-    expect(await store.users.former('usr_1')).to.deep.equal(former);
+    expect(await store.users.former(former.id)).to.deep.equal(former);
     await store.close();
     const [made] = await client.db().listCollections({ name: 'former_users' }).toArray();
     expect(made).to.have.nested.property('options.validator');

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { OperatorError } from '../../../lib/operator-error.ts';
-import { MIGRATIONS, SCHEMA_VERSION } from '../../../lib/store/sqlite/schema.ts';
+import { APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION } from '../../../lib/store/sqlite/schema.ts';
 import { openSqliteStore, type SqliteOptions } from '../../../lib/store/sqlite/store.ts';
 import { longer } from '../../../testkit/long.ts';
 import { AT, applied, newId, newWallet, rejection, reserve } from '../../contract/store/context.ts';
@@ -27,7 +27,7 @@ describe('sqlite schema', () => {
     const step = MIGRATIONS.findIndex((sql) => sql.includes('CREATE TABLE former_users'));
     const old = folder.raw(path);
     old.exec(
-      `${MIGRATIONS.slice(0, step).join('')} PRAGMA application_id = ${0x746f6c6c}; PRAGMA user_version = ${step}`,
+      `${MIGRATIONS.slice(0, step).join('')} PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${step}`,
     );
     const { users } = await folder.open(path);
     const former = { id: 'usr_1', email: 'ann@example.com', createdAt: AT, removedAt: AT };
@@ -42,6 +42,21 @@ describe('sqlite schema', () => {
       const wallet = await newWallet(stores[0] as (typeof stores)[0]);
       for (const store of stores) expect((await store.ledger.wallet(wallet))?.id).to.equal(wallet);
     }
+  });
+
+  it('knows devices also in a file of the version before, which reads as it is without them', async () => {
+    const path = folder.file();
+    const before = folder.raw(path);
+    before.exec(`${MIGRATIONS[0]}; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = 1`);
+    before.exec("INSERT INTO settings VALUES ('a', 'b')");
+    const reader = await folder.open(path, { readOnly: true });
+    expect(await reader.settings.get('a')).to.equal('b');
+    const store = await folder.open(path);
+    expect(await store.settings.get('a')).to.equal('b');
+    const device = { hash: newId('hash'), user: newId('usr'), expiresAt: Date.now() };
+    await store.sessions.putDevice(device);
+    expect(await store.sessions.device(device.hash)).to.deep.equal(device);
+    expect(before.prepare('PRAGMA user_version').get()).to.deep.include({ user_version: SCHEMA_VERSION });
   });
 
   describe('refuses', () => {
