@@ -232,7 +232,7 @@ export interface RawNotice {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** UTF-8, at most 64 KiB. */
   readonly body: string;
-  /** The peer's address, which may be a proxy's. At best a filter, never proof. */
+  /** The sender's network address; that of a proxy which is not trusted. At best a filter, never proof. */
   readonly address: string;
 }
 

@@ -70,12 +70,12 @@ export function createSignIn({ store: { sessions, users }, now = Date.now }: Sig
     const names = await namesOf(client, email, user);
     const seconds = await countAttempt(sessions, names.all, now());
     if (seconds > 0) return { status: 'wait', seconds };
-    const matches = await verify(user, password, { client, names });
+    const matches = await verify(user, password, names);
     if (!user || !matches || user.status !== 'active') return { status: 'wrong', user };
     const proved = await useCode(user, code);
     if (!proved) return { status: 'wrong', user };
     await forgive(names);
-    return { status: 'ok', user: await rehashed(proved.user, password, client), proven: proved.proven };
+    return { status: 'ok', user: await rehashed(proved.user, password, names), proven: proved.proven };
   }
 
   async function proveCode(user: User, code: string, client: SignInClient): Promise<SignInResult> {
@@ -92,18 +92,18 @@ export function createSignIn({ store: { sessions, users }, now = Date.now }: Sig
     const names = await namesOf(client, user.email, user);
     const seconds = await countAttempt(sessions, names.all, now());
     if (seconds > 0) return { status: 'wait', seconds };
-    if (!(await verify(user, password, { client, names }))) return { status: 'wrong', user };
+    if (!(await verify(user, password, names))) return { status: 'wrong', user };
     // Wrong codes stay counted: whoever knows only the password could guess on for ever.
     await uncountAttempt(sessions, names.all);
     return { status: 'ok', user, proven: false };
   }
 
   /** A password that there was no room to check was no attempt. */
-  async function verify(user: User | undefined, password: string, { client, names }: Attempt): Promise<boolean> {
+  async function verify(user: User | undefined, password: string, { source, all }: Names): Promise<boolean> {
     try {
-      return await verifyPassword(user?.password ?? undefined, password, networkOf(client.address));
+      return await verifyPassword(user?.password ?? undefined, password, source);
     } catch (error) {
-      await uncountAttempt(sessions, names.all);
+      await uncountAttempt(sessions, all);
       throw error;
     }
   }
@@ -116,10 +116,10 @@ export function createSignIn({ store: { sessions, users }, now = Date.now }: Sig
     return { user: { ...changed, version: changed.version + 1 }, proven: true };
   }
 
-  async function rehashed(user: User, password: string, { address }: SignInClient): Promise<User> {
+  async function rehashed(user: User, password: string, { source }: Names): Promise<User> {
     if (user.password === null || !isOutdated(user.password)) return user;
     // Where there is no room for it now, the old hash goes on until the next time.
-    const hashed = await hashPassword(password, networkOf(address)).catch(() => user.password);
+    const hashed = await hashPassword(password, source).catch(() => user.password);
     const fresh = { ...user, password: hashed };
     // A concurrent change wins: the old hash still works.
     return (await users.change(fresh)) ? { ...fresh, version: user.version + 1 } : user;
@@ -134,9 +134,10 @@ export function createSignIn({ store: { sessions, users }, now = Date.now }: Sig
     const own = device
       ? { name: `device:${device.hash}`, waitsMs: DEVICE_WAITS_MS, windowMs: WINDOW_MS }
       : { name: `mail:${email.slice(0, 254)}`, waitsMs: MAIL_WAITS_MS, windowMs: WINDOW_MS };
-    const name = `address:${networkOf(client.address)}`;
-    const shared = device ? [] : [{ name, waitsMs: ADDRESS_WAITS_MS, windowMs: WINDOW_MS }];
-    return { own, shared, all: [...shared, own] };
+    if (device) return { own, shared: [], all: [own], source: own.name };
+    const network = networkOf(client.address);
+    const shared = [{ name: `address:${network}`, waitsMs: ADDRESS_WAITS_MS, windowMs: WINDOW_MS }];
+    return { own, shared, all: [...shared, own], source: network };
   }
 
   /** A success says nothing about what else was tried from its address, so only its own attempt is taken back there. */
@@ -153,11 +154,8 @@ interface Names {
   /** The network's, which others use too. */
   readonly shared: readonly CountedName[];
   readonly all: readonly CountedName[];
-}
-
-interface Attempt {
-  readonly client: SignInClient;
-  readonly names: Names;
+  /** Who takes turns with others where passwords are checked. */
+  readonly source: string;
 }
 
 /** What somebody gives as a code, right or wrong. */

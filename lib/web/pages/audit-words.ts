@@ -110,6 +110,13 @@ const DETAILS = defineWords({
   en: {
     yes: 'yes',
     no: 'no',
+    values: {
+      result: { ok: 'success', wrong: 'refused' },
+      purpose: {
+        ...{ setup: 'first operator', operator: 'operator', demo: 'demo account', invite: 'invitation' },
+        ...{ reset: 'new password', verify: 'registration' },
+      },
+    },
     names: {
       name: 'name',
       budget: 'budget',
@@ -142,6 +149,13 @@ const DETAILS = defineWords({
   ru: {
     yes: 'да',
     no: 'нет',
+    values: {
+      result: { ok: 'успех', wrong: 'отказ' },
+      purpose: {
+        ...{ setup: 'первый оператор', operator: 'оператор', demo: 'демо-аккаунт', invite: 'приглашение' },
+        ...{ reset: 'новый пароль', verify: 'регистрация' },
+      },
+    },
     names: {
       name: 'название',
       budget: 'бюджет',
@@ -178,9 +192,10 @@ const NOTHING: readonly unknown[] = [null, '', 'none'];
 
 /** `name: laptop, budget: 250.00`, without what is not set; what has no words stays as it was recorded. */
 export function detailText({ language, format }: Pick<Visit, 'language' | 'format'>, detail: string): string {
-  const { yes, no, names } = DETAILS[language];
+  const { yes, no, names, values } = DETAILS[language];
   const valueText = (name: string, value: unknown) => {
     if (typeof value === 'boolean') return value ? yes : no;
+    if (name === 'result' || name === 'purpose') return wordOf(values[name], String(value)) ?? String(value);
     if (name === 'expiresAt') return format.time(Number(value));
     if (name === 'rub_micro') return format.rubExact(BigInt(String(value)));
     return Array.isArray(value) ? value.join(', ') : String(value);
