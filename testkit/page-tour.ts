@@ -3,6 +3,7 @@
 import { createAccounts } from '../lib/accounts/accounts.ts';
 import { createDepartures } from '../lib/users/departures.ts';
 import { createPeople } from '../lib/users/people.ts';
+import { makeSecret } from '../lib/users/totp.ts';
 import { isPagePath } from '../lib/web/face.ts';
 import type { Who } from '../lib/web/page.ts';
 import { send, until } from './client.ts';
@@ -207,6 +208,13 @@ function ownerStops({ calls, keys, payments, join }: Sights & Pick<Links, 'join'
     at('/account/join', 'join', { path: join }),
     at('/account/join', 'join-none', { path: '/account/join?token=none' }),
     at('/account/settings', 'settings'),
+    at('/account/settings', 'settings-with-app', {
+      as: 'member',
+      does: [
+        ['details:nth-of-type(1) summary', true],
+        ['details:nth-of-type(2) summary', true],
+      ],
+    }),
     at('/account/settings/alerts', 'alerts'),
     at('/account/settings/export', 'export'),
     at('/account', 'not-found', { path: '/account/nothing' }),
@@ -321,6 +329,7 @@ async function joinBoth(test: TestGateway, { id }: TestAccount): Promise<Visitor
   const member = await setUpOwner(test, second.id, 'member@example.com');
   const user = await test.store.users.find(member.email);
   await test.store.users.join({ user: user?.id ?? '', account: id, role: 'owner' });
+  if (user) await test.store.users.change({ ...user, totpSecret: makeSecret() });
   return member;
 }
 

@@ -19,7 +19,7 @@ const WORDS = defineWords({
     done: 'Done.',
     accounts: 'Accounts',
     noAccounts: 'Owner of no account.',
-    leave: (account: string) => `Remove from ${account}`,
+    leave: (account: string) => `Remove from “${account}”`,
     lastOwner: 'The last owner: nobody else can sign in to this account. Its keys and automatic top-ups go on.',
     noOwner: 'This person is not an owner of that account.',
     sessions: 'Sessions',
@@ -31,7 +31,8 @@ const WORDS = defineWords({
     end: 'End all sessions',
     restoreTitle: 'Lost password or app',
     restoreText:
-      'The link sets a new password and takes the authenticator app away. Give it only to somebody you have recognised: the person is told by mail.',
+      'The link sets a new password and takes the authenticator app away. Give it only to somebody you have recognised.',
+    restoreTold: 'The person is told by mail when it is used.',
     restore: 'Create a link',
     link: (email: string) => `Send this link to ${email}. It works once, within an hour, and is shown only now.`,
     suspend: 'Suspend',
@@ -64,7 +65,7 @@ const WORDS = defineWords({
     done: 'Готово.',
     accounts: 'Аккаунты',
     noAccounts: 'Аккаунтов нет.',
-    leave: (account: string) => `Убрать из аккаунта ${account}`,
+    leave: (account: string) => `Убрать из аккаунта «${account}»`,
     lastOwner:
       'Последний владелец: больше никто не сможет войти в этот аккаунт. Его ключи и автопополнение продолжат работать.',
     noOwner: 'Этот человек не владелец того аккаунта.',
@@ -76,8 +77,8 @@ const WORDS = defineWords({
     browser: 'Браузер',
     end: 'Завершить все сеансы',
     restoreTitle: 'Потерян пароль или приложение',
-    restoreText:
-      'Ссылка задаёт новый пароль и отключает приложение с кодами. Дайте её только тому, кого узнали: человеку придёт письмо.',
+    restoreText: 'Ссылка задаёт новый пароль и отключает приложение с кодами. Дайте её только тому, кого узнали.',
+    restoreTold: 'Когда ею воспользуются, человеку придёт письмо.',
     restore: 'Сделать ссылку',
     link: (email: string) =>
       `Отправьте ссылку на ${email}. Она сработает один раз в течение часа и показана только сейчас.`,

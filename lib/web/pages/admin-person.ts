@@ -135,7 +135,7 @@ ${facts(rows)}
 ${await accounts(visit, person)}
 <h2>${words.sessions}</h2>
 ${await sessions(visit, person)}
-${canRestore(person) && html`<h2>${words.restoreTitle}</h2><p>${words.restoreText}</p>${change(visit, person, { name: 'restore', button: words.restore })}`}
+${canRestore(person) && html`<h2>${words.restoreTitle}</h2><p>${words.restoreText}${visit.services.mailer && ` ${words.restoreTold}`}</p>${change(visit, person, { name: 'restore', button: words.restore })}`}
 ${departure(visit, person)}`;
   return { title: person.email, body };
 }
