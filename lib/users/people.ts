@@ -78,6 +78,9 @@ const LIFE_MS: Readonly<Record<LinkPurpose, number>> = {
 /** The letters that everybody may have sent, to any address. Using one of the links ends the others. */
 const ASKED_BY_ANYBODY: ReadonlySet<LinkPurpose> = new Set(['reset', 'verify']);
 
+/** The links that set another password: after a new one none of them is needed. */
+const RESETTING: readonly LinkPurpose[] = ['reset', 'restore', 'operator'];
+
 export function createPeople({ store: { sessions, users }, now = Date.now }: PeopleOptions): People {
   async function look(token: string): Promise<Link | undefined> {
     const link = isToken(token) ? await sessions.link(hashToken(token)) : undefined;
@@ -101,7 +104,7 @@ export function createPeople({ store: { sessions, users }, now = Date.now }: Peo
   async function setHash(user: User, hashed: string, keep?: string): Promise<boolean> {
     if (!(await users.change({ ...user, password: hashed }))) return false;
     await sessions.removeOf(user.id, keep);
-    await sessions.removeLinks({ purpose: 'reset', user: user.id, email: user.email });
+    for (const purpose of RESETTING) await sessions.removeLinks({ purpose, user: user.id, email: user.email });
     return true;
   }
 

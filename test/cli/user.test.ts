@@ -71,6 +71,7 @@ describe('cli user', () => {
     expect(await lastDeed()).to.include({ action: 'user.remove', target: user.id });
     expect(await rig.refused(1, 'user', 'remove', email)).to.include('There is nobody');
     expect((await boss.get('/admin/audit')).text).to.contain('command line');
+    expect((await boss.get('/admin/audit?lang=ru')).text).to.contain('командная строка');
   });
 
   it('keeps the last active operator', async () => {

@@ -84,18 +84,21 @@ describe('people', () => {
         ...[1, 2].map(() => people.makeLink({ purpose: 'reset', user: user.id, email: mail })),
         ...[1, 2].map(() => people.makeLink({ purpose: 'verify', email: strange })),
         people.makeLink({ purpose: 'reset', user: other.id, email: other.email }),
+        ...(['restore', 'operator'] as const).map((purpose) =>
+          people.makeLink({ purpose, user: user.id, email: mail }),
+        ),
       ]);
       const found = async () => Promise.all(tokens.map(async (token) => (await people.look(token)) !== undefined));
-      expect(await found()).to.deep.equal([true, true, true, true, true]);
+      expect(await found()).to.deep.equal([true, true, true, true, true, true, true]);
       const stale = { ...user, version: user.version + 1 };
       expect(await people.setPassword(stale, 'a rather long one')).to.equal(false);
-      expect(await found()).to.deep.equal([true, true, true, true, true]);
+      expect(await found()).to.deep.equal([true, true, true, true, true, true, true]);
       expect(await people.setPassword(user, 'a rather long one')).to.equal(true);
-      expect(await found()).to.deep.equal([false, false, true, true, true]);
+      expect(await found()).to.deep.equal([false, false, true, true, true, false, false]);
       const wish = { password: 'a rather long one', operator: false, language: 'ru' } as const;
       expect(await people.add({ ...wish, email: other.email })).to.equal('taken');
       await people.add({ ...wish, email: strange });
-      expect(await found()).to.deep.equal([false, false, false, false, true]);
+      expect(await found()).to.deep.equal([false, false, false, false, true, false, false]);
     });
   });
 
