@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type { User } from '../../../lib/store/ports/users.ts';
 import { makeSecret } from '../../../lib/users/totp.ts';
+import { until } from '../../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../../testkit/gateway.ts';
 import { codeOf, createVisitor, hiddenFields, PASSWORD, setUpOperator, setUpOwner } from '../../../testkit/pages.ts';
 import { type MailServer, startMailServer } from '../../../testkit/smtp.ts';
@@ -35,6 +36,9 @@ describe('the authenticator app in the settings', () => {
     const { csrf = '' } = hiddenFields((await person.get(PATH)).text, PATH);
     return person.post(PATH, { csrf, change: name, ...fields });
   }
+  /** Letters are sent while the page is answered. */
+  const told = (email: string, subject: string) =>
+    until(() => smtp.letters.some(({ to, head }) => to === email && head.includes(`Subject: ${subject}`)));
   const recoveryCodes = (text: string) =>
     [...text.matchAll(/<code>([0-9a-z]{5}-[0-9a-z]{5})</g)].map(([, code]) => code ?? '');
 
@@ -70,7 +74,7 @@ describe('the authenticator app in the settings', () => {
     expect(await signIn(owner.email, recovery)).to.equal(303);
     expect(await signIn(owner.email, recovery)).to.equal(401);
     expect((await owner.get(PATH)).text).to.contain('Recovery codes left: 9');
-    expect((await smtp.letterTo(owner.email)).head).to.contain('Subject: An authenticator app was set up');
+    await told(owner.email, 'An authenticator app was set up');
   });
 
   it('is replaced only with a code of the present one too', async () => {
@@ -94,7 +98,7 @@ describe('the authenticator app in the settings', () => {
     expect(await userOf(owner.email)).to.include({ totpSecret: secret });
     expect([(await owner.get('/account')).status, (await other.get('/account')).status]).to.deep.equal([200, 303]);
     expect(await signIn(owner.email, owner.codes[1] ?? ''), 'a recovery code of before').to.equal(401);
-    expect((await smtp.letterTo(owner.email)).head).to.contain('Subject: Your authenticator app was replaced');
+    await told(owner.email, 'Your authenticator app was replaced');
     const again = makeSecret();
     const byRecovery = { old: PASSWORD, present: owner.codes[2] ?? '' };
     expect((await change(owner, 'app', { secret: again, code: codeOf(again), ...byRecovery })).status).to.equal(400);
@@ -142,7 +146,7 @@ describe('the authenticator app in the settings', () => {
     const codes = recoveryCodes(reply.text);
     expect([reply.status, codes.length]).to.deep.equal([200, 10]);
     expect([await signIn(owner.email, before), await signIn(owner.email, codes[0] ?? '')]).to.deep.equal([401, 303]);
-    expect((await smtp.letterTo(owner.email)).head).to.contain('Subject: Your recovery codes were renewed');
+    await told(owner.email, 'Your recovery codes were renewed');
   });
 
   it('is removed with the password and a code, after which the password is enough', async () => {
@@ -156,7 +160,7 @@ describe('the authenticator app in the settings', () => {
     expect((await owner.get(`${PATH}?done=app_off`)).text).to.contain('The app has been removed.');
     expect(await userOf(owner.email)).to.deep.include({ totpSecret: null, totpStep: -1, recovery: [] });
     expect(await signIn(owner.email, '')).to.equal(303);
-    expect((await smtp.letterTo(owner.email)).head).to.contain('Subject: Your authenticator app was removed');
+    await told(owner.email, 'Your authenticator app was removed');
     expect((await change(owner, 'app_off', { old: PASSWORD })).status).to.equal(400);
     const actions = (await test.store.auditLog.page({ limit: 30 })).map(({ action }) => action);
     expect(actions).to.include.members(['user.app', 'user.app_off', 'user.codes', 'sign_in.recovery']);
