@@ -29,6 +29,8 @@ describe('sqlite schema', () => {
     old.exec(
       `${MIGRATIONS.slice(0, step).join('')} PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${step}`,
     );
+    const { users: before } = await folder.open(path, { readOnly: true });
+    expect([await before.former('usr_1'), await before.formerPage({ limit: 5 })]).to.deep.equal([undefined, []]);
     const { users } = await folder.open(path);
     const former = { id: 'usr_1', email: 'ann@example.com', createdAt: AT, removedAt: AT };
     await users.putFormer([former]);
