@@ -2,6 +2,7 @@
 import type { Server } from '@hapi/hapi';
 import { createHolders, type Holders } from './accounts/holders.ts';
 import type { Alerts } from './alerts/alerts.ts';
+import { tellOfSaved } from './alerts/card.ts';
 import { createBodyParser } from './api/body-parser.ts';
 import { type Cooldown, createCooldown } from './api/cooldown.ts';
 import { faceAt as apiFaceAt } from './api/face.ts';
@@ -38,7 +39,7 @@ import { type AutoTopup, createAutoTopup } from './payments/auto-topup.ts';
 import { createMemory } from './payments/memory.ts';
 import { createPayments, type Payments } from './payments/payments.ts';
 import { noteCost } from './payments/play-money.ts';
-import { decideSandbox, findDemoAccount, makeDemoAccount } from './sandbox.ts';
+import { type Demo, decideSandbox, NO_DEMO, openDemo } from './sandbox.ts';
 import { openServiceStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
 import { createTextEngine } from './text/engine.ts';
@@ -138,7 +139,7 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
   const [calls, parser, cooldown] = [createLiveCalls(), createBodyParser(), createCooldown()];
   const http = openHttp({ ...config, ...timings, sandbox, member }, { log, metrics, cooldown });
   const media = openMedia(config, http.server, { media: store.media, onStored: metrics?.media.onStored });
-  const parts = { catalog, ledger, metrics, log, store, owner, results: media.results };
+  const parts = { catalog, ledger, metrics, log, store, owner, clock: owner, results: media.results };
   const { videos, ...engines } = openEngines({ ...config, ...timings }, parts);
   const services: Services = {
     store,
@@ -155,8 +156,8 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
     clientStallMs: config.clientStallMs,
   };
   await http.server.register({ plugin: apiPlugin, options: services });
-  const incoming = { providers: catalog.payments, clock: owner, onChange: topups.onPayment, counts: metrics?.payments };
-  const payments = createPayments({ ...config, ...parts, ...media, ...incoming });
+  const told = { onChange: topups.onPayment, onSaved: tellOfSaved(() => web.services), counts: metrics?.payments };
+  const payments = createPayments({ ...config, ...parts, ...media, ...told, providers: catalog.payments });
   const shown = { topups, usage, sandbox, config, catalogFailure: catalog.failure };
   const web = openWeb({ ...timings, ...services, ...shown, payments, metrics });
   await http.server.register({ plugin: webPlugin, options: web.services });
@@ -173,7 +174,7 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
       await owner.start();
       metricsUrl = await metrics?.start();
       await http.start();
-      if (member?.isFirst !== false) demo = await (sandbox ? openDemo(store, config) : warnOfDemo(store, log));
+      if (member?.isFirst !== false) demo = await openDemo(store, config, { sandbox, log });
       await web.start(member?.isFirst === false ? undefined : demo);
       catalog.watch();
       for (const each of [videos.worker, payments, topups, chores]) each.start();
@@ -372,21 +373,6 @@ function openHttp(
   });
   http.server.ext('onPreResponse', onPreResponse);
   return http;
-}
-
-type Demo = Pick<GatewayFacts, 'demoKey' | 'demoAccount'>;
-
-const NO_DEMO: Demo = { demoKey: undefined, demoAccount: undefined };
-
-/** Last of all: if the start failed after this, the account's key would never have been shown. */
-async function openDemo(store: Store, config: Config): Promise<Demo> {
-  return { demoKey: await makeDemoAccount(store, config), demoAccount: await findDemoAccount(store) };
-}
-
-async function warnOfDemo(store: Store, log: Log): Promise<Demo> {
-  const account = await findDemoAccount(store);
-  if (account) log.warn({ account }, "the sandbox's demo account can spend its gift on real models: suspend it");
-  return NO_DEMO;
 }
 
 /** pino takes the fields first; plugins and the catalog pass the message first. */

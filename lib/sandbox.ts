@@ -52,3 +52,24 @@ export async function findDemoAccount(store: Store): Promise<string | undefined>
 async function hasAccounts(store: Store): Promise<boolean> {
   return (await store.accounts.page({ limit: 1 })).length > 0;
 }
+
+export interface Demo {
+  /** The demo account's key, if this start created it. */
+  readonly demoKey: string | undefined;
+  /** The demo account, in the sandbox while it can be used. */
+  readonly demoAccount: string | undefined;
+}
+
+export const NO_DEMO: Demo = { demoKey: undefined, demoAccount: undefined };
+
+/** Last of all at a start: if it failed after this, the account's key would never have been shown. */
+export async function openDemo(
+  store: Store,
+  config: Config,
+  { sandbox, log }: { readonly sandbox: boolean; readonly log: Pick<Log, 'warn'> },
+): Promise<Demo> {
+  if (sandbox) return { demoKey: await makeDemoAccount(store, config), demoAccount: await findDemoAccount(store) };
+  const account = await findDemoAccount(store);
+  if (account) log.warn({ account }, "the sandbox's demo account can spend its gift on real models: suspend it");
+  return NO_DEMO;
+}

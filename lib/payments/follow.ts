@@ -4,6 +4,7 @@ import type { OpenPayment } from '../catalog/payments.ts';
 import { book } from '../ledger/booking.ts';
 import { type FreePaymentChange, type Payment, type PaymentStatus, refundsOf } from '../money/payment-rules.ts';
 import type { PaymentState, SavedMethod } from '../plugin/payment-contract.ts';
+import type { SavedMethodRow } from '../store/ports/payments.ts';
 import type { Store } from '../store/store.ts';
 import { factsOf } from './facts.ts';
 import { newId } from './ids.ts';
@@ -16,6 +17,8 @@ export interface FollowOptions {
   readonly log: PaymentLog;
   /** Called after every stored change of a payment's phase or money. */
   readonly onChange?: ((payment: Payment) => void) | undefined;
+  /** Called with a method that was not saved before; never keeps the money waiting. */
+  readonly onSaved?: ((method: SavedMethodRow) => void) | undefined;
 }
 
 export interface PaymentLog {
@@ -37,7 +40,7 @@ const QUIET: readonly FreePaymentChange['kind'][] = ['look', 'note_refund'];
 /** Each step moves forward; more than this is a bug of ours, or two contradicting provider states. */
 const STEPS_MAX = 100;
 
-export function createFollow({ store, now, log, onChange }: FollowOptions): Follow {
+export function createFollow({ store, now, log, onChange, onSaved }: FollowOptions): Follow {
   const { payments } = store;
 
   async function follow(first: Payment, open: OpenPayment, state: PaymentState): Promise<Payment> {
@@ -91,7 +94,9 @@ export function createFollow({ store, now, log, onChange }: FollowOptions): Foll
   async function keepMethod(payment: Payment, { saved }: PaymentState): Promise<void> {
     if (!saved || !factsOf(payment).saveMethod) return;
     const { wallet, provider } = payment;
-    await payments.saveMethod(methodRow({ wallet, provider, createdAt: now() }, saved));
+    const wanted = methodRow({ wallet, provider, createdAt: now() }, saved);
+    const kept = await payments.saveMethod(wanted);
+    if (kept.id === wanted.id) onSaved?.(kept);
   }
 
   function tell(before: Payment | undefined, after: Payment): void {

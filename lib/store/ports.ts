@@ -21,7 +21,7 @@ export const READS: { readonly [Name in PortName]: readonly (keyof StorePorts[Na
   ],
   media: ['get', 'read', 'page'],
   usage: ['cursor', 'sums', 'whole', 'behind'],
-  users: ['get', 'find', 'page', 'operators', 'membershipsOf', 'membersOf', 'memberships'],
+  users: ['get', 'find', 'former', 'formerPage', 'page', 'operators', 'membershipsOf', 'membersOf', 'memberships'],
   sessions: ['get', 'list', 'link', 'attempts', 'device'],
   auditLog: ['page'],
   alerts: ['get', 'page', 'alarms'],

@@ -101,6 +101,7 @@ describe('the pages, route by route', function () {
   it('are for owners or operators below their paths, and for anybody nowhere else', () => {
     const wrong = routes.filter(({ path, who }) => {
       if (path.startsWith('/admin')) return who !== 'operator';
+      if (path === '/account/join') return who !== 'user';
       if (path.startsWith('/account')) return who !== 'owner';
       return who !== (path === '/logout' ? 'user' : 'anyone') || !OPEN.includes(path);
     });

@@ -4,7 +4,7 @@ import { OperatorError } from '../../operator-error.ts';
 import { StoreError } from '../store.ts';
 import { call, MAJORITY, send, within } from './call.ts';
 import type { CollectionSchema } from './fields.ts';
-import { COLLECTIONS, DEVICES } from './schema.ts';
+import { COLLECTIONS, DEVICES, FORMER_USERS } from './schema.ts';
 
 /** Version n of the schema is the first n of these; a released one never changes. */
 export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void>)[] = [
@@ -12,6 +12,7 @@ export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void
     for (const schema of COLLECTIONS) await makeCollection(db, schema, signal);
   },
   (db, signal) => makeCollection(db, DEVICES, signal),
+  (db, signal) => makeCollection(db, FORMER_USERS, signal),
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -290,3 +290,9 @@ export const DEVICES: CollectionSchema = {
   name: 'devices',
   validator: fields({ _id: name, user: name, expiresAt: time }),
 };
+
+/** Added by version 3. */
+export const FORMER_USERS: CollectionSchema = {
+  name: 'former_users',
+  validator: fields({ _id: name, email: name, createdAt: time, removedAt: time }),
+};

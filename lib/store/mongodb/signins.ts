@@ -68,8 +68,9 @@ function linkCalls(db: Db, write: Write): Pick<SessionStore, 'addLink' | 'link' 
       const { value } = await write({ findAndModify: 'links', query: { _id: hash }, remove: true }, false);
       return value ? linkOf(value) : undefined;
     },
-    async removeLinks({ purpose, user = null, email = null }) {
-      await write({ delete: 'links', deletes: [{ q: { purpose, user, email }, limit: 0 }] });
+    async removeLinks({ purpose, user, account, email }) {
+      const q = { purpose, user: user ?? null, account: account ?? null, email: email ?? null };
+      await write({ delete: 'links', deletes: [{ q, limit: 0 }] });
     },
   };
 }

@@ -18,7 +18,8 @@ export interface Session {
   readonly agent: string;
 }
 
-export type LinkPurpose = 'setup' | 'operator' | 'reset' | 'invite' | 'verify' | 'demo';
+/** `restore`: a new password for an owner who has lost the authenticator app too. */
+export type LinkPurpose = 'setup' | 'operator' | 'reset' | 'restore' | 'invite' | 'verify' | 'demo';
 
 /** A one-time link. */
 export interface Link {
@@ -31,6 +32,14 @@ export interface Link {
   readonly account: string | null;
   readonly email: string | null;
   readonly expiresAt: number;
+}
+
+/** Whom links are for; an absent field is one that they do not name. */
+export interface LinkTarget {
+  readonly purpose: LinkPurpose;
+  readonly user?: string;
+  readonly account?: string;
+  readonly email?: string;
 }
 
 /** A browser in which a user has signed in, known by a cookie. */
@@ -73,8 +82,8 @@ export interface SessionStore {
   link(hash: string): Promise<Link | undefined>;
   /** Removes the link and returns it; of several callers at once only one gets it. */
   takeLink(hash: string): Promise<Link | undefined>;
-  /** Those with a purpose for a user, an address or, with neither, for anybody. */
-  removeLinks(of: { readonly purpose: LinkPurpose; readonly user?: string; readonly email?: string }): Promise<void>;
+  /** Those with a purpose for exactly this user, account and address, of which each may be absent. */
+  removeLinks(of: LinkTarget): Promise<void>;
 
   /**
    * Counts one more attempt, unless it has to wait: then it changes nothing. Resolves to the wait in ms, 0 if it was

@@ -7,6 +7,7 @@ import { auditLogReads, auditLogWrites } from './audit-log.ts';
 import { copyDatabase } from './backup.ts';
 import { checkpointReads, checkpointWrites } from './checkpoints.ts';
 import { type ConnectionOptions, openForReads, openForWrites } from './connection.ts';
+import { departureWrites, formerUserReads } from './departures.ts';
 import { idempotencyReads, idempotencyWrites } from './idempotency.ts';
 import { jobReads, jobWrites } from './jobs.ts';
 import { journalReads } from './journal.ts';
@@ -41,6 +42,7 @@ export function openWriter(options: ConnectionOptions) {
     ...checkpointWrites(connection),
     ...archiveWrites(connection),
     ...userWrites(connection),
+    ...departureWrites(connection),
     ...sessionWrites(connection),
     ...linkWrites(connection),
     ...attemptWrites(connection),
@@ -69,6 +71,7 @@ export function openReader(options: ConnectionOptions) {
     ...checkpointReads(db),
     ...archiveReads(db),
     ...userReads(db),
+    ...formerUserReads(db),
     ...sessionReads(db),
     ...auditLogReads(db),
     ...alertReads(db),

@@ -1,7 +1,7 @@
 // Sessions, one-time links and failed attempts in the SQLite store.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { waitMsOf } from '../attempts.ts';
-import type { AttemptRule, Attempts, Device, Link, LinkPurpose, Session, SessionStore } from '../ports/sessions.ts';
+import type { AttemptRule, Attempts, Device, Link, LinkTarget, Session, SessionStore } from '../ports/sessions.ts';
 import type { Connection } from './connection.ts';
 
 const SESSION = 'hash, user, created_at, seen_at, expires_at, idle_ms, proven_at, address, agent';
@@ -34,15 +34,15 @@ export function sessionWrites({ db, write }: Connection) {
 export function linkWrites({ db, write }: Connection) {
   const add = db.prepare(`INSERT INTO links (${LINK}) VALUES (?, ?, ?, ?, ?, ?)`);
   const take = db.prepare(`DELETE FROM links WHERE hash = ? RETURNING ${LINK}`);
-  const remove = db.prepare('DELETE FROM links WHERE purpose = ? AND user IS ? AND email IS ?');
+  const remove = db.prepare('DELETE FROM links WHERE purpose = ? AND user IS ? AND account IS ? AND email IS ?');
   const clean = db.prepare('DELETE FROM links WHERE expires_at <= ?');
   return {
     addLink: ({ hash, purpose, user, account, email, expiresAt }: Link): void => {
       write(() => add.run(hash, purpose, user, account, email, expiresAt));
     },
     takeLink: (hash: string): Link | undefined => write(() => linkOf(take.get(hash))),
-    removeLinks: ({ purpose, user, email }: { purpose: LinkPurpose; user?: string; email?: string }): void => {
-      write(() => remove.run(purpose, user ?? null, email ?? null));
+    removeLinks: ({ purpose, user, account, email }: LinkTarget): void => {
+      write(() => remove.run(purpose, user ?? null, account ?? null, email ?? null));
     },
     cleanLinks: (now: number): void => {
       write(() => clean.run(now));

@@ -43,7 +43,10 @@ const WORDS = defineWords({
     invite: 'Invite an owner',
     email: 'Email',
     inviteButton: 'Create a link',
-    link: 'Send this link to the owner. It works once, within a week, and is shown only now.',
+    link: 'Send this link to the owner. It works once, within a week, and is shown only now. Who has access here already accepts it after signing in.',
+    isOwner: 'This person is an owner of the account already.',
+    suspendedPerson: 'This person is suspended.',
+    isSuspended: 'suspended',
     payments: 'Payments',
     keys: 'Keys',
     owners: 'Owners',
@@ -87,7 +90,10 @@ const WORDS = defineWords({
     invite: 'Пригласить владельца',
     email: 'Почта',
     inviteButton: 'Сделать ссылку',
-    link: 'Отправьте ссылку владельцу. Она сработает один раз в течение недели и показана только сейчас.',
+    link: 'Отправьте ссылку владельцу. Она сработает один раз в течение недели и показана только сейчас. У кого уже есть доступ, примет приглашение после входа.',
+    isOwner: 'Этот человек уже владелец аккаунта.',
+    suspendedPerson: 'Доступ этого человека приостановлен.',
+    isSuspended: 'доступ приостановлен',
     payments: 'Платежи',
     keys: 'Ключи',
     owners: 'Владельцы',
@@ -193,14 +199,11 @@ async function invite(visit: UserVisit, account: Account, sent: Form): Promise<A
   const { services } = visit;
   const email = readEmail(sent.text('email'));
   if (email === undefined) return refused(visit, account, WORDS[visit.language].badEmail);
-  const user = await services.store.users.find(email);
-  const deed = { target: email, account: account.id };
-  if (user) {
-    await audit(visit, { action: 'owner.add', ...deed });
-    await services.store.users.join({ user: user.id, account: account.id, role: 'owner' });
-    return { to: `/admin/accounts/${account.id}?done=done` };
-  }
-  await audit(visit, { action: 'owner.invite', ...deed });
+  const known = await services.store.users.find(email);
+  if (known?.status === 'suspended') return refused(visit, account, WORDS[visit.language].suspendedPerson);
+  const members = await services.store.users.membersOf(account.id);
+  if (members.some(({ user }) => user === known?.id)) return refused(visit, account, WORDS[visit.language].isOwner);
+  await audit(visit, { action: 'owner.invite', target: email, account: account.id });
   const token = await services.people.makeLink({ purpose: 'invite', account: account.id, email });
   await sendLink(visit, { kind: 'invite', email, token, purpose: 'invite' }).catch((err: unknown) =>
     services.log.error({ err }, 'could not send an email'),
@@ -234,7 +237,7 @@ ${table(
   keys.map((key) => [key.name, html`<code>…${key.last4}</code>`, visit.format.number(key.requestsCount)]),
 )}
 <h2>${words.owners}</h2>
-<ul>${owners.map((user) => user && html`<li>${user.email}</li>`)}</ul>
+<ul>${owners.map((user) => user && html`<li><a href="/admin/people/${user.id}">${user.email}</a>${user.status === 'suspended' && html` (${words.isSuspended})`}</li>`)}</ul>
 ${changes(visit, account)}`;
   return { title: account.name, body };
 }

@@ -96,6 +96,21 @@ export function signinContract(context: StoreContext): void {
     for (const link of [other, ofUser]) expect(await sessions.link(link.hash)).to.deep.equal(link);
   });
 
+  it('removes links to one account, and to no other', async () => {
+    const { sessions } = context.store;
+    const email = `${newId('ann')}@example.com`;
+    const [wanted, other, none] = [newId('acc'), newId('acc'), null].map((account) =>
+      makeLink({ purpose: 'invite', account, email }),
+    ) as [Link, Link, Link];
+    for (const link of [wanted, other, none]) await sessions.addLink(link);
+    await sessions.removeLinks({ purpose: 'invite', email, account: wanted.account ?? '' });
+    expect(await sessions.link(wanted.hash)).to.equal(undefined);
+    for (const link of [other, none]) expect(await sessions.link(link.hash)).to.deep.equal(link);
+    await sessions.removeLinks({ purpose: 'invite', email });
+    expect(await sessions.link(none.hash)).to.equal(undefined);
+    expect(await sessions.link(other.hash)).to.deep.equal(other);
+  });
+
   it('counts attempts in a row, until one comes so late that the others do not count', async () => {
     const { sessions } = context.store;
     const name = newId('mail');

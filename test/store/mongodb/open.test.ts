@@ -10,7 +10,7 @@ import type { Opening } from '../../../lib/store/store.ts';
 import { createMongoDatabase, type MongoDatabase } from '../../../testkit/mongod.ts';
 import { binary, LAUNCH_MS_MAX } from '../../../testkit/replica-set.ts';
 import { itTimed } from '../../../testkit/timed.ts';
-import { newId, rejection } from '../../contract/store/context.ts';
+import { AT, newId, rejection } from '../../contract/store/context.ts';
 
 async function refused(url: string, options?: Opening): Promise<string> {
   const error = await rejection(openStore(url, options));
@@ -158,5 +158,17 @@ describe('openStore on MongoDB: databases', () => {
     const indexes = async (name: string) => (await client.db().collection(name).indexes()).map((index) => index.name);
     expect(await indexes('entries')).to.have.members(['_id_', 'journal', 'charged_by_time']);
     expect(await indexes('charges')).to.have.members(['_id_', 'of_wallet', 'held']);
+  });
+
+  it('knows former users also in a database of a version before', async () => {
+    await MIGRATIONS[0]?.(client.db(), AbortSignal.timeout(30_000));
+    await client.db().collection<{ _id: string; version: number }>('schema').insertOne({ _id: 'version', version: 1 });
+    const store = await openStore(database.url);
+    const former = { id: newId('usr'), email: 'ann@example.com', createdAt: AT, removedAt: AT };
+    await store.users.putFormer([former]);
+    expect(await store.users.former(former.id)).to.deep.equal(former);
+    await store.close();
+    const [made] = await client.db().listCollections({ name: 'former_users' }).toArray();
+    expect(made).to.have.nested.property('options.validator');
   });
 });

@@ -6,7 +6,7 @@ import { OperatorError } from '../../../lib/operator-error.ts';
 import { APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION } from '../../../lib/store/sqlite/schema.ts';
 import { openSqliteStore, type SqliteOptions } from '../../../lib/store/sqlite/store.ts';
 import { longer } from '../../../testkit/long.ts';
-import { applied, newId, newWallet, rejection, reserve } from '../../contract/store/context.ts';
+import { AT, applied, newId, newWallet, rejection, reserve } from '../../contract/store/context.ts';
 import { useFolder } from './folder.ts';
 
 describe('sqlite schema', () => {
@@ -20,6 +20,21 @@ describe('sqlite schema', () => {
     expect(db.prepare('PRAGMA application_id').get()).to.deep.include({ application_id: 0x746f6c6c });
     expect(db.prepare('PRAGMA journal_mode').get()).to.deep.include({ journal_mode: 'wal' });
     expect(db.prepare('PRAGMA integrity_check').get()).to.deep.include({ integrity_check: 'ok' });
+  });
+
+  it('brings a file that knew no former users to the present version', async () => {
+    const path = folder.file();
+    const step = MIGRATIONS.findIndex((sql) => sql.includes('CREATE TABLE former_users'));
+    const old = folder.raw(path);
+    old.exec(
+      `${MIGRATIONS.slice(0, step).join('')} PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${step}`,
+    );
+    const { users: before } = await folder.open(path, { readOnly: true });
+    expect([await before.former('usr_1'), await before.formerPage({ limit: 5 })]).to.deep.equal([undefined, []]);
+    const { users } = await folder.open(path);
+    const former = { id: 'usr_1', email: 'ann@example.com', createdAt: AT, removedAt: AT };
+    await users.putFormer([former]);
+    expect(await users.former('usr_1')).to.deep.equal(former);
   });
 
   it('comes up when several open a new file at the same moment', async () => {
