@@ -11,6 +11,12 @@ const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void>)[] = 
   async (db, signal) => {
     for (const schema of COLLECTIONS) await makeCollection(db, schema, signal);
   },
+  async (db, signal) => {
+    const byVerdict = { key: { verdict: 1, _id: -1 }, name: 'by_verdict' };
+    await send(db, { createIndexes: 'notices', indexes: [byVerdict], ...MAJORITY }, { signal });
+    const untold = { key: { provider: 1, phase: 1, createdAt: -1 }, name: 'by_phase' };
+    await send(db, { createIndexes: 'payments', indexes: [untold], ...MAJORITY }, { signal });
+  },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -302,6 +302,10 @@ const MIGRATIONS: readonly string[] = [
     value TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  CREATE INDEX notices_vain ON notices (id) WHERE ${oneOf('verdict', ['rejected', 'foreign'])};
+  CREATE INDEX payments_untold ON payments (provider, phase, created_at) WHERE ref IS NULL;
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
