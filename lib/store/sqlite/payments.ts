@@ -67,16 +67,6 @@ export function paymentWrites({ db, write }: Connection) {
   const showAuto = db.prepare(
     `UPDATE accounts SET auto_topup_enabled = ?, auto_topup_amount = ?, auto_topup_threshold = ? WHERE id = ?`,
   );
-  const addNotice = createPut(db, 'notices');
-  const judge = db.prepare('UPDATE notices SET verdict = ?, detail = ? WHERE id = ?');
-  const removeVain = db.prepare(
-    `DELETE FROM notices WHERE id IN (
-      SELECT id FROM notices INDEXED BY notices_vain WHERE ${IS_VAIN} ORDER BY id DESC LIMIT ? OFFSET ?)`,
-  );
-  const removeOld = db.prepare('DELETE FROM notices WHERE id IN (SELECT id FROM notices WHERE at < ? LIMIT ?)');
-  const removeMost = db.prepare(
-    'DELETE FROM notices WHERE id IN (SELECT id FROM notices ORDER BY id DESC LIMIT ? OFFSET ?)',
-  );
   const addConsent = createPut(db, 'consents');
   const puts = new Map(Object.keys(TABLES).map((sort) => [sort, createPut(db, sort as PaymentSort)]));
 
@@ -113,18 +103,7 @@ export function paymentWrites({ db, write }: Connection) {
     ...methodWrites({ db, write }, changeAuto),
     addConsent: (consent: Consent): void => write(() => addConsent(consent)),
     changeAutoTopup: (auto: AutoTopupRow): boolean => write(() => changeAuto(auto)),
-    addNotice: (notice: Notice): void =>
-      write(() => {
-        addNotice(notice);
-        if (VAIN_VERDICTS.includes(notice.verdict)) removeVain.run(NOTICES_REMOVED_MAX, VAIN_NOTICES_MAX);
-      }),
-    judgeNotice: (id: string, { verdict, detail }: Pick<Notice, 'verdict' | 'detail'>): boolean =>
-      write(() => judge.run(verdict, detail, id).changes === 1),
-    cleanNotices: (before: number, keep = NOTICES_MAX): number =>
-      write(() => {
-        const old = removeOld.run(before, NOTICES_REMOVED_MAX);
-        return Number(old.changes) + Number(removeMost.run(NOTICES_REMOVED_MAX, keep).changes);
-      }),
+    ...noticeWrites({ db, write }),
     putPaymentRows: (sort: PaymentSort, rows: readonly PaymentRows[PaymentSort][]): void =>
       write(() => {
         for (const row of rows) puts.get(sort)?.(row);
@@ -149,6 +128,33 @@ function methodWrites({ db, write }: Pick<Connection, 'db' | 'write'>, changeAut
         if (remove.run(at, id).changes === 0) return false;
         for (const row of charging.all(id)) changeAuto({ ...read('autoTopups', row), enabled: false, method: null });
         return true;
+      }),
+  };
+}
+
+function noticeWrites({ db, write }: Pick<Connection, 'db' | 'write'>) {
+  const addNotice = createPut(db, 'notices');
+  const judge = db.prepare('UPDATE notices SET verdict = ?, detail = ? WHERE id = ?');
+  const removeVain = db.prepare(
+    `DELETE FROM notices WHERE id IN (
+      SELECT id FROM notices INDEXED BY notices_vain WHERE ${IS_VAIN} ORDER BY id DESC LIMIT ? OFFSET ?)`,
+  );
+  const removeOld = db.prepare('DELETE FROM notices WHERE id IN (SELECT id FROM notices WHERE at < ? LIMIT ?)');
+  const removeMost = db.prepare(
+    'DELETE FROM notices WHERE id IN (SELECT id FROM notices ORDER BY id DESC LIMIT ? OFFSET ?)',
+  );
+  return {
+    addNotice: (notice: Notice): void =>
+      write(() => {
+        addNotice(notice);
+        if (VAIN_VERDICTS.includes(notice.verdict)) removeVain.run(NOTICES_REMOVED_MAX, VAIN_NOTICES_MAX);
+      }),
+    judgeNotice: (id: string, { verdict, detail }: Pick<Notice, 'verdict' | 'detail'>): boolean =>
+      write(() => judge.run(verdict, detail, id).changes === 1),
+    cleanNotices: (before: number, keep = NOTICES_MAX): number =>
+      write(() => {
+        const old = removeOld.run(before, NOTICES_REMOVED_MAX);
+        return Number(old.changes) + Number(removeMost.run(NOTICES_REMOVED_MAX, keep).changes);
       }),
   };
 }
