@@ -138,7 +138,10 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
   const [calls, parser, cooldown] = [createLiveCalls(), createBodyParser(), createCooldown()];
   const sharesPort = member !== undefined;
   const http = openHttp({ ...config, ...timings, sandbox, sharesPort }, { log, metrics, cooldown });
-  const media = openMedia(config, http.server, { media: store.media, onStored: metrics?.media.onStored });
+  const { webhooks, ...media } = openMedia(config, http.server, {
+    media: store.media,
+    onStored: metrics?.media.onStored,
+  });
   const parts = { catalog, ledger, metrics, log, store, owner, results: media.results };
   const { videos, ...engines } = openEngines({ ...config, ...timings }, parts);
   const services: Services = {
@@ -158,7 +161,8 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
   await http.server.register({ plugin: apiPlugin, options: services });
   const incoming = { providers: catalog.payments, clock: owner, onChange: topups.onPayment, counts: metrics?.payments };
   const payments = createPayments({ ...config, ...parts, ...media, ...incoming });
-  const web = openWeb({ ...services, payments, topups, usage, sandbox, config, alertsEveryMs: timings.alertsEveryMs });
+  const own = { payments, topups, usage, sandbox, config, fetcher: webhooks, alertsEveryMs: timings.alertsEveryMs };
+  const web = openWeb({ ...services, ...own });
   await http.server.register({ plugin: webPlugin, options: web.services });
   const chores = member ? usage : createChores({ store, log, metrics, more: [usage] });
   metrics?.watchService({ calls, catalog: catalog.current, ping: store.ping, upstreams: services.upstreams });
@@ -240,19 +244,24 @@ function openMedia(
   config: Config,
   server: Server,
   options: Pick<ResultsOptions, 'media' | 'onStored'>,
-): Pick<Services, 'publicUrl' | 'fetcher' | 'results'> {
-  const trustedOrigins = readOrigins(config.imageTrustedOrigins);
+): Pick<Services, 'publicUrl' | 'fetcher' | 'results'> & { readonly webhooks: () => Fetcher } {
   const publicUrl = () => publicUrlOf(config, server);
-  let made: Fetcher | undefined;
-  const fetcher = () => {
-    // Called late: the service's address may not be known before.
-    made ??= createFetcher({ trustedOrigins, ownOrigin: publicUrl() });
-    return made;
-  };
+  const fetcher = fetcherTrusting(readOrigins(config.imageTrustedOrigins), publicUrl);
   return {
     publicUrl,
     fetcher,
+    // Owners choose where alerts are posted to: what pictures may be fetched from is none of their business.
+    webhooks: fetcherTrusting(readOrigins(config.webhookTrustedOrigins, 'WEBHOOK_TRUSTED_ORIGINS'), publicUrl),
     results: createResults({ ...options, fetcher, publicUrl, ttlMs: config.mediaTtlHours * HOUR_MS }),
+  };
+}
+
+/** Made late: the service's address may not be known before. */
+function fetcherTrusting(trustedOrigins: ReadonlySet<string>, publicUrl: () => string): () => Fetcher {
+  let made: Fetcher | undefined;
+  return () => {
+    made ??= createFetcher({ trustedOrigins, ownOrigin: publicUrl() });
+    return made;
   };
 }
 

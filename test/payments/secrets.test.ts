@@ -52,7 +52,7 @@ describe('secrets of payments', function () {
     test = await startGateway({
       catalog,
       folder,
-      env: { ...env, IMAGE_TRUSTED_ORIGINS: receiver.origin, LEASE_MS: '1000' },
+      env: { ...env, WEBHOOK_TRUSTED_ORIGINS: receiver.origin, LEASE_MS: '1000' },
       timings: { alertsEveryMs: 100 },
     });
     account = await test.account('0');
