@@ -1,7 +1,7 @@
 // Pages as routes: who may visit, what a form must carry, and how a page's answer is sent.
 import type { Lifecycle, Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import { fault } from '../faults.ts';
-import { dropCookie, setCookie } from './cookie.ts';
+import { dropCookie, type NewCookie, setCookie } from './cookie.ts';
 import { pageFaceOf } from './face.ts';
 import { type Form, refuseForeign } from './forms.ts';
 import type { Html } from './html.ts';
@@ -28,11 +28,12 @@ export interface Page {
   readonly session?: string;
 }
 
-/** After a form: a page of ours, with 303. */
+/** After a form, or instead of a page: a page of ours, with 303. */
 export interface Redirect {
   readonly to: string;
   /** A session that starts with it; `null` ends the current one. */
   readonly session?: string | null;
+  readonly cookie?: NewCookie;
 }
 
 /** A file, such as a CSV table. */
@@ -167,6 +168,8 @@ function respond(h: ResponseToolkit, visit: Visit, answer: Exclude<Answer, Writt
     return h.response(answer.content).type(answer.type).header('content-disposition', disposition);
   }
   const response = h.response().code(303).header('location', answer.to);
+  const { cookie } = answer;
+  if (cookie) setCookie(response, cookie.name, cookie.value, visit.secure, cookie.maxAgeS);
   if (answer.session === null) dropCookie(response, 'session', visit.secure);
   else if (answer.session !== undefined) setCookie(response, 'session', answer.session, visit.secure);
   return response;

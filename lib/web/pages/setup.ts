@@ -9,6 +9,7 @@ import { enrolment } from '../enrolment.ts';
 import type { Form } from '../forms.ts';
 import { html } from '../html.ts';
 import { defineWords } from '../language.ts';
+import { hasLinkToken, hideLinkToken, linkAction, linkToken } from '../link-token.ts';
 import { type Answer, type Page, page } from '../page.ts';
 import { facts, field, form, message } from '../parts.ts';
 import { passwordWords } from '../password-words.ts';
@@ -81,7 +82,7 @@ const IS_RESET: ReadonlySet<string> = new Set(['reset']);
 
 function noLink(visit: Visit, where: 'setup' | 'reset'): Page {
   const words = WORDS[visit.language];
-  const hasToken = visit.query.has('token');
+  const hasToken = hasLinkToken(visit);
   const isSetup = where === 'setup';
   const body = html`${hasToken && message('error', words.none)}
 ${isSetup && html`<p>${words.where} <code>tollgate operator create EMAIL</code></p>`}
@@ -91,7 +92,7 @@ ${isSetup && html`<p>${words.where} <code>tollgate operator create EMAIL</code><
 
 function demoPage(visit: Visit): Page {
   const words = WORDS[visit.language];
-  const action = `${visit.path}?token=${encodeURIComponent(visit.query.get('token') ?? '')}`;
+  const action = linkAction(visit);
   return {
     title: words.demoTitle,
     body: html`<p>${words.demo}</p>${form(visit, { action, fields: '', button: words.open })}`,
@@ -102,7 +103,6 @@ async function linkPage(visit: Visit, link: Link, { email, secret = makeSecret()
   const words = WORDS[visit.language];
   if (link.purpose === 'demo') return demoPage(visit);
   const isReset = IS_RESET.has(link.purpose);
-  const token = visit.query.get('token') ?? '';
   const fields = [
     link.email === null
       ? field({
@@ -127,7 +127,7 @@ async function linkPage(visit: Visit, link: Link, { email, secret = makeSecret()
         error: errors.code,
       })),
   ];
-  const action = `${visit.path}?token=${encodeURIComponent(token)}`;
+  const action = linkAction(visit);
   return {
     title: isReset ? words.resetTitle : words.title,
     body: html`${isOperator(link) && html`<p>${words.operator}</p>`}${form(visit, { action, fields, button: words.button })}`,
@@ -151,7 +151,7 @@ function isOperator({ purpose }: Link): boolean {
 async function useLink(visit: Visit, sent: Form): Promise<Answer> {
   const { services, language } = visit;
   const words = WORDS[language];
-  const token = visit.query.get('token') ?? '';
+  const token = linkToken(visit);
   const link = await lookAt(visit, token);
   if (!link) return noLink(visit, 'setup');
   if (link.purpose === 'demo') return openDemo(visit, link, token);
@@ -219,9 +219,10 @@ async function lookAt({ services }: Visit, token: string): Promise<Link | undefi
   return link && registers(link) && !REGISTERING[registration].includes(link.purpose) ? undefined : link;
 }
 
-async function openLink(visit: Visit, where: 'setup' | 'reset'): Promise<Page> {
-  const link = await lookAt(visit, visit.query.get('token') ?? '');
-  return link ? linkPage(visit, link, {}) : noLink(visit, where);
+async function openLink(visit: Visit, where: 'setup' | 'reset'): Promise<Answer> {
+  const link = await lookAt(visit, linkToken(visit));
+  if (!link) return noLink(visit, where);
+  return hideLinkToken(visit) ?? linkPage(visit, link, {});
 }
 
 export const setup = page({ path: '/setup', who: 'anyone', get: (visit) => openLink(visit, 'setup'), post: useLink });
@@ -237,8 +238,8 @@ export const reset = page({
 });
 
 /** Without a token the page asks for an address to mail a link to, if mail is set up. */
-function asksForLetter({ query, services }: Visit): boolean {
-  return !query.has('token') && services.mailer !== undefined;
+function asksForLetter(visit: Visit): boolean {
+  return !hasLinkToken(visit) && visit.services.mailer !== undefined;
 }
 
 /**
