@@ -28,7 +28,7 @@ import { type BadHttp, createHttp, type Http, type HttpOptions } from './http/se
 import { createImageEngine } from './images/engine.ts';
 import { createLedger, type Ledger, type LedgerOptions } from './ledger/ledger.ts';
 import { createOwner, type Owner } from './ledger/owner.ts';
-import { createFetcher, type Fetcher } from './media/fetcher.ts';
+import { createLateFetcher } from './media/fetcher.ts';
 import { createResults, type Results, type ResultsOptions } from './media/results.ts';
 import { readOrigins } from './media/url.ts';
 import type { Metrics, MetricsSnapshot } from './metrics/metrics.ts';
@@ -138,10 +138,7 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
   const [calls, parser, cooldown] = [createLiveCalls(), createBodyParser(), createCooldown()];
   const sharesPort = member !== undefined;
   const http = openHttp({ ...config, ...timings, sandbox, sharesPort }, { log, metrics, cooldown });
-  const { webhooks, ...media } = openMedia(config, http.server, {
-    media: store.media,
-    onStored: metrics?.media.onStored,
-  });
+  const media = openMedia(config, http.server, { media: store.media, onStored: metrics?.media.onStored });
   const parts = { catalog, ledger, metrics, log, store, owner, results: media.results };
   const { videos, ...engines } = openEngines({ ...config, ...timings }, parts);
   const services: Services = {
@@ -161,8 +158,7 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
   await http.server.register({ plugin: apiPlugin, options: services });
   const incoming = { providers: catalog.payments, clock: owner, onChange: topups.onPayment, counts: metrics?.payments };
   const payments = createPayments({ ...config, ...parts, ...media, ...incoming });
-  const own = { payments, topups, usage, sandbox, config, fetcher: webhooks, alertsEveryMs: timings.alertsEveryMs };
-  const web = openWeb({ ...services, ...own });
+  const web = openWeb({ ...services, payments, topups, usage, sandbox, config, alertsEveryMs: timings.alertsEveryMs });
   await http.server.register({ plugin: webPlugin, options: web.services });
   const chores = member ? usage : createChores({ store, log, metrics, more: [usage] });
   metrics?.watchService({ calls, catalog: catalog.current, ping: store.ping, upstreams: services.upstreams });
@@ -244,24 +240,15 @@ function openMedia(
   config: Config,
   server: Server,
   options: Pick<ResultsOptions, 'media' | 'onStored'>,
-): Pick<Services, 'publicUrl' | 'fetcher' | 'results'> & { readonly webhooks: () => Fetcher } {
+): Pick<Services, 'publicUrl' | 'fetcher' | 'webhooks' | 'results'> {
   const publicUrl = () => publicUrlOf(config, server);
-  const fetcher = fetcherTrusting(readOrigins(config.imageTrustedOrigins), publicUrl);
+  const fetcher = createLateFetcher(readOrigins(config.imageTrustedOrigins), publicUrl);
   return {
     publicUrl,
     fetcher,
     // Owners choose where alerts are posted to: what pictures may be fetched from is none of their business.
-    webhooks: fetcherTrusting(readOrigins(config.webhookTrustedOrigins, 'WEBHOOK_TRUSTED_ORIGINS'), publicUrl),
+    webhooks: createLateFetcher(readOrigins(config.webhookTrustedOrigins, 'WEBHOOK_TRUSTED_ORIGINS'), publicUrl),
     results: createResults({ ...options, fetcher, publicUrl, ttlMs: config.mediaTtlHours * HOUR_MS }),
-  };
-}
-
-/** Made late: the service's address may not be known before. */
-function fetcherTrusting(trustedOrigins: ReadonlySet<string>, publicUrl: () => string): () => Fetcher {
-  let made: Fetcher | undefined;
-  return () => {
-    made ??= createFetcher({ trustedOrigins, ownOrigin: publicUrl() });
-    return made;
   };
 }
 
