@@ -88,7 +88,7 @@ export function createNotices({ store: { payments }, follow: { follow }, now, lo
 
   /** The provider's own senders have a count of their own: a flood from elsewhere does not use it up. */
   function isInPace({ name, provider }: OpenPayment, known: string | undefined, address: string): boolean {
-    return pace.allows(known ?? `${name} ${provider.isSender?.(address) === true}`);
+    return pace.allows(known ?? `${name} ${isSender(provider, address)}`);
   }
 
   function judge({ name, provider }: OpenPayment, raw: RawNotice): NoticeVerdict {
@@ -141,6 +141,15 @@ export function createNotices({ store: { payments }, follow: { follow }, now, lo
   }
 
   return { take };
+}
+
+/** Whether the provider itself sends from there, as far as its plugin knows. */
+export function isSender(provider: OpenPayment['provider'], address: string): boolean {
+  try {
+    return provider.isSender?.(address) === true;
+  } catch {
+    return false;
+  }
 }
 
 /** Counts by name, anew every minute. */

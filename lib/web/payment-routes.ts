@@ -3,6 +3,7 @@ import type { Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import type { LimitRule } from '../api/limiter.ts';
 import { fault } from '../faults.ts';
 import { readBody } from '../http/body.ts';
+import { isSender } from '../payments/notices.ts';
 import type { RawNotice } from '../plugin/payment-contract.ts';
 import { StoreError } from '../store/store.ts';
 import { pageFaceOf } from './face.ts';
@@ -43,8 +44,7 @@ async function answerNotice(request: Request, h: ResponseToolkit, services: WebS
   const name = String(request.params.provider);
   const open = services.payments.providers().find((one) => one.name === name);
   if (!open) throw fault('not_found');
-  const isSender = open.provider.isSender?.(address) === true;
-  await count(services, ALL_NOTICES, isSender ? `${name}:senders` : name);
+  await count(services, ALL_NOTICES, isSender(open.provider, address) ? `${name}:senders` : name);
   const body = await bodyOf(request, services, NOTICE_BYTES_MAX);
   const end = await services.payments.notice(name, { headers: request.raw.req.headers, body, address }).catch(refuse);
   switch (end) {

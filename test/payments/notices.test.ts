@@ -135,6 +135,34 @@ function suite(kind: StoreKind): void {
     expect(await stage.topped()).to.equal(1000n * RUB);
   });
 
+  it('of an order that is told its id at that moment credit it', async () => {
+    stage.bank.hook = (asked, when) => {
+      if (asked === 'start' && when === 'after') throw new Error('the answer is lost');
+      return undefined;
+    };
+    const order = await stage.order(service);
+    const { id: ref } = stage.bank.pay(order.id);
+    const { payments } = stage.store;
+    const { find } = payments;
+    const begin = async () => {
+      const begun = { kind: 'begin', ref, payUrl: null, expiresAt: Date.now(), dueAt: Date.now() } as const;
+      await payments.change({ id: order.id, version: order.version, at: Date.now(), ...begun });
+    };
+    Object.assign(payments, { find: (...asked: Parameters<typeof find>) => find(...asked).finally(begin) });
+    const end = await stage.notice(service, ref).finally(() => Object.assign(payments, { find }));
+    expect([end, await stage.topped()]).to.deep.equal(['done', 1000n * RUB]);
+  });
+
+  it('are judged whatever a plugin says of their sender', async () => {
+    const provider = service.payments.providers()[0]?.provider as PaymentProvider;
+    const broken = () => {
+      throw new Error('a bug');
+    };
+    Object.assign(provider, { isSender: broken });
+    await untold();
+    expect(await verdictOn('bp-strange')).to.equal('foreign');
+  });
+
   it('that come late for an order that was given up reach the operator', async () => {
     await untold({ phase: 'failed', reason: NEVER_BEGAN, owner: null, lease: null, dueAt: null });
     const [lost] = await stage.store.payments.list({ wallet: stage.wallet, limit: 1 });
