@@ -30,6 +30,7 @@ export interface Config {
   readonly catalogDir: string;
   /** Origins that pictures and results may be fetched from although they are not public. */
   readonly imageTrustedOrigins: string;
+  readonly webhookTrustedOrigins: string;
   /** Names of variables that a catalog may use, `*` matching any text; never one of the service's own. */
   readonly catalogVariables: readonly string[];
   readonly providersPath: readonly string[];
@@ -111,6 +112,7 @@ const schema = Joi.object({
   PROVIDERS_PATH: Joi.string().default(''),
   PAYMENTS_PATH: Joi.string().default(''),
   IMAGE_TRUSTED_ORIGINS: Joi.string().default(''),
+  WEBHOOK_TRUSTED_ORIGINS: Joi.string().default(''),
   LOG_LEVEL: Joi.string().valid('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent').default('info'),
   SANDBOX: Joi.string().valid('auto', 'on', 'off').default('auto'),
   KEY_PREFIX: Joi.string()
@@ -196,6 +198,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     providersPath: foldersOf(value.PROVIDERS_PATH),
     paymentsPath: foldersOf(value.PAYMENTS_PATH),
     imageTrustedOrigins: value.IMAGE_TRUSTED_ORIGINS,
+    webhookTrustedOrigins: value.WEBHOOK_TRUSTED_ORIGINS,
     logLevel: value.LOG_LEVEL,
     sandbox: value.SANDBOX,
     keyPrefix: value.KEY_PREFIX,

@@ -30,7 +30,7 @@ import { type BadHttp, createHttp, type Http } from './http/server.ts';
 import { createImageEngine } from './images/engine.ts';
 import { createLedger, type Ledger, type LedgerOptions } from './ledger/ledger.ts';
 import { createOwner, type Owner } from './ledger/owner.ts';
-import { createFetcher, type Fetcher } from './media/fetcher.ts';
+import { createLateFetcher } from './media/fetcher.ts';
 import { createResults, type Results, type ResultsOptions } from './media/results.ts';
 import { readOrigins } from './media/url.ts';
 import type { Metrics } from './metrics/metrics.ts';
@@ -241,18 +241,14 @@ function openMedia(
   config: Config,
   server: Server,
   options: Pick<ResultsOptions, 'media' | 'onStored'>,
-): Pick<Services, 'publicUrl' | 'fetcher' | 'results'> {
-  const trustedOrigins = readOrigins(config.imageTrustedOrigins);
+): Pick<Services, 'publicUrl' | 'fetcher' | 'webhooks' | 'results'> {
   const publicUrl = () => publicUrlOf(config, server);
-  let made: Fetcher | undefined;
-  const fetcher = () => {
-    // Called late: the service's address may not be known before.
-    made ??= createFetcher({ trustedOrigins, ownOrigin: publicUrl() });
-    return made;
-  };
+  const fetcher = createLateFetcher(readOrigins(config.imageTrustedOrigins), publicUrl);
   return {
     publicUrl,
     fetcher,
+    // Owners choose where alerts are posted to: what pictures may be fetched from is none of their business.
+    webhooks: createLateFetcher(readOrigins(config.webhookTrustedOrigins, 'WEBHOOK_TRUSTED_ORIGINS'), publicUrl),
     results: createResults({ ...options, fetcher, publicUrl, ttlMs: config.mediaTtlHours * HOUR_MS }),
   };
 }

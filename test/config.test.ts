@@ -206,6 +206,12 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
     good: [['http://10.0.0.5:9000', 'http://10.0.0.5:9000']],
     bad: [],
   },
+  WEBHOOK_TRUSTED_ORIGINS: {
+    field: 'webhookTrustedOrigins',
+    byDefault: '',
+    good: [['http://10.0.0.6:9000', 'http://10.0.0.6:9000']],
+    bad: [],
+  },
   FIRST_TOKEN_TIMEOUT_MS: milliseconds('firstTokenTimeoutMs', 60_000),
   IDLE_TIMEOUT_MS: milliseconds('idleTimeoutMs', 60_000),
   TOTAL_TIMEOUT_MS: milliseconds('totalTimeoutMs', 600_000),

@@ -126,9 +126,11 @@ export function createPayments(options: PaymentsOptions): Payments {
   }
 
   async function clean(): Promise<void> {
-    await store.payments
-      .cleanNotices(now() - NOTICES_KEPT_MS)
-      .catch((err: unknown) => log.warn({ err }, 'could not remove old notices'));
+    try {
+      while ((await store.payments.cleanNotices(now() - NOTICES_KEPT_MS)) > 0 && !life.signal.aborted);
+    } catch (err) {
+      log.warn({ err }, 'could not remove old notices');
+    }
   }
 
   async function leastOrder(wallet: string): Promise<Micro> {

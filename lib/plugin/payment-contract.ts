@@ -91,6 +91,8 @@ export interface PaymentProvider {
    * states in them are not even read.
    */
   notice(raw: RawNotice): NoticeVerdict;
+  /** Whether an address is one of the provider's own, as it publishes them; its notices are served before others. */
+  isSender?(address: string): boolean;
   /** Its own pay page, for a provider without real money: below `Order.pageUrl`. */
   page?(request: PageRequest, signal: AbortSignal): Promise<PageReply>;
   /** Frees what the provider holds; called once, after its last call has ended. */
@@ -230,7 +232,7 @@ export interface RefundState {
 export interface RawNotice {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** UTF-8, at most 64 KiB. */
+  /** UTF-8, at most 8 KiB. */
   readonly body: string;
   /** The sender's network address; that of a proxy which is not trusted. At best a filter, never proof. */
   readonly address: string;

@@ -1,15 +1,27 @@
-// The cookies of the pages: the session, a random text that guards forms before sign-in, the language, and the device.
+// The cookies of the pages: the session, a random text that guards forms before sign-in, the language, the device, and the
+// tokens of one-time links that were opened.
 import type { Request, ResponseObject } from '@hapi/hapi';
-import { DEVICE_DAYS } from '../users/devices.ts';
 
-export type CookieName = 'session' | 'form' | 'lang' | 'device';
+export type CookieName = 'session' | 'form' | 'lang' | 'device' | `link-${string}`;
+
+export interface NewCookie {
+  readonly name: CookieName;
+  readonly value: string;
+  readonly maxAgeS: number;
+}
 
 /**
  * Lax, so that a return from a payment page is still signed in. Over plain http (loopback) browsers refuse the prefix.
  */
-export function setCookie(response: ResponseObject, name: CookieName, value: string, secure: boolean): void {
-  const lasting = name === 'device' ? `; Max-Age=${DEVICE_DAYS * 86_400}` : '';
-  const attributes = `; Path=/; HttpOnly; SameSite=Lax${lasting}${secure ? '; Secure' : ''}`;
+export function setCookie(
+  response: ResponseObject,
+  name: CookieName,
+  value: string,
+  secure: boolean,
+  maxAgeS?: number,
+): void {
+  const age = maxAgeS === undefined ? '' : `; Max-Age=${maxAgeS}`;
+  const attributes = `; Path=/; HttpOnly; SameSite=Lax${age}${secure ? '; Secure' : ''}`;
   response.header('set-cookie', `${fullName(name, secure)}=${value}${attributes}`, { append: true });
 }
 

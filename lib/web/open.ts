@@ -21,12 +21,13 @@ export type WebOptions = Pick<
   | 'log'
   | 'publicUrl'
   | 'sandbox'
-  | 'fetcher'
   | 'payments'
   | 'topups'
   | 'usage'
   | keyof CallServices
 > & {
+  /** For alerts. */
+  readonly webhooks: WebServices['fetcher'];
   readonly config: Pick<Config, 'keyPrefix' | 'publicUrl' | 'registration' | 'smtpUrl' | 'pageRateLimitPerMinute'>;
   readonly metrics?: { readonly onSignIn: NonNullable<WebServices['onSignIn']> } | undefined;
   /** Average pause between two rounds of alerts. */
@@ -57,14 +58,20 @@ const CLEAN_EVERY_MS = 3_600_000;
 /** Sign-in attempts are forgotten after this. */
 const ATTEMPTS_KEPT_MS = 24 * 3_600_000;
 
-export function openWeb({ config, metrics, alertsEveryMs, ...options }: WebOptions): Web {
+export function openWeb({ config, metrics, alertsEveryMs, webhooks: fetcher, ...options }: WebOptions): Web {
   const { keyPrefix, registration, smtpUrl } = config;
   const { store, log } = options;
   const now = Date.now;
   const mailer = smtpUrl === undefined ? undefined : createMailer(smtpUrl, senderOf(config.publicUrl));
-  const alerts = createAlerts({ ...options, mailer, ...(alertsEveryMs !== undefined && { everyMs: alertsEveryMs }) });
+  const alerts = createAlerts({
+    ...options,
+    fetcher,
+    mailer,
+    ...(alertsEveryMs !== undefined && { everyMs: alertsEveryMs }),
+  });
   const services: WebServices = {
     ...options,
+    fetcher,
     registration: registrationOf(registration, { mailer, log }),
     mailer,
     alerts,

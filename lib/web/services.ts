@@ -65,7 +65,7 @@ export interface WebServices extends CallServices {
   readonly topups: Pick<AutoTopup, 'notice'>;
   /** Counts usage in the background. */
   readonly usage: Pick<UsageChore, 'hurry'>;
-  /** Posts alerts, and knows which addresses are forbidden. */
+  /** Posts alerts to owners' webhooks, and knows which addresses are forbidden: not the one that fetches pictures. */
   readonly fetcher: () => Pick<Fetcher, 'post' | 'refusalOf'>;
   /** ms since the epoch. */
   readonly now: () => number;

@@ -192,6 +192,24 @@ describe('deploy/Caddyfile', () => {
     expect(gateway.seen.map(({ url }) => url)).to.include(`/media/${name}.png`);
   });
 
+  it('writes no secret of a one-time link into its log, nor any key, also where an answer breaks off', async () => {
+    const gateway = await startListener((request, response) => {
+      if (!request.url?.startsWith('/media/')) return void response.end();
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('data: 1\n\n', () => setTimeout(() => response.destroy(), 50));
+    });
+    const proxy = await startBefore(gateway.host, gateway.host);
+    const token = makeSecret();
+    const paths = [`/setup?token=${token}`, `/reset?lang=en&token=${token}&x=1`, `/media/${token}.png?token=${token}`];
+    const headers = { cookie: 'session=secret-2', authorization: 'Bearer tg-sk-secret-3' };
+    for (const path of paths) await send(proxy.url + path, { key: 'tg-sk-secret-1', headers }).catch(() => undefined);
+    await until(() => proxy.log().includes('aborting with incomplete response'));
+    await until(() => proxy.log().split(`/media/${token.slice(0, 6)}....png?token=...`).length > 2);
+    expect(proxy.log()).to.contain('/reset?lang=en&token=...&x=1');
+    expect(proxy.log()).not.to.contain(token.slice(0, 10)).and.not.to.contain('secret-');
+    expect(gateway.seen.map(({ url }) => url)).to.deep.equal(paths);
+  });
+
   it('writes no key into its log', async () => {
     const listener = await startListener((_, response) => response.end('{}'));
     const proxy = await startBefore(listener.host, '127.0.0.1:1');

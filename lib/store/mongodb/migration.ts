@@ -13,6 +13,12 @@ export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void
   },
   (db, signal) => makeCollection(db, DEVICES, signal),
   (db, signal) => makeCollection(db, FORMER_USERS, signal),
+  async (db, signal) => {
+    const byVerdict = { key: { verdict: 1, _id: -1 }, name: 'by_verdict' };
+    await send(db, { createIndexes: 'notices', indexes: [byVerdict], ...MAJORITY }, { signal });
+    const untold = { key: { provider: 1, phase: 1, createdAt: -1 }, name: 'by_phase' };
+    await send(db, { createIndexes: 'payments', indexes: [untold], ...MAJORITY }, { signal });
+  },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -5,6 +5,7 @@ import { OperatorError } from '../../operator-error.ts';
 import { ARCHIVE_TABLES } from './archive-schema.ts';
 import { oneOf } from './checks.ts';
 import { PAYMENT_TABLES } from './payment-schema.ts';
+import { DEVICE_TABLE, FORMER_USER_TABLE } from './people-schema.ts';
 
 /** Marks a file as ours: `toll`. */
 export const APPLICATION_ID = 0x746f6c6c;
@@ -302,20 +303,11 @@ export const MIGRATIONS: readonly string[] = [
     value TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  DEVICE_TABLE,
+  FORMER_USER_TABLE,
   `
-  CREATE TABLE devices (
-    hash TEXT NOT NULL PRIMARY KEY,
-    user TEXT NOT NULL,
-    expires_at INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
-  `,
-  `
-  CREATE TABLE former_users (
-    id TEXT NOT NULL PRIMARY KEY,
-    email TEXT NOT NULL,
-    created_at INTEGER NOT NULL,
-    removed_at INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX notices_vain ON notices (id) WHERE ${oneOf('verdict', ['rejected', 'foreign'])};
+  CREATE INDEX payments_untold ON payments (provider, phase, created_at) WHERE ref IS NULL;
   `,
 ];
 

@@ -171,6 +171,7 @@ function paymentsOf({ writer, reader, scanner }: Parts): PaymentStore {
     create: (payment, auto) => writer.call('createPayment', payment, auto),
     get: (id) => reader.call('payment', id),
     find: (provider, ref) => reader.call('paymentByRef', provider, ref),
+    hasUntold: (provider, since) => reader.call('hasUntold', provider, since),
     list: (list) => scanner.call('payments', list),
     claim: (claim) => writer.call('claimPayments', claim, Date.now()),
     renew: (renewal) => writer.call('renewPayment', renewal, Date.now()),
@@ -187,7 +188,7 @@ function paymentsOf({ writer, reader, scanner }: Parts): PaymentStore {
     judgeNotice: (id, verdict) => writer.call('judgeNotice', id, verdict),
     notice: (id) => reader.call('notice', id),
     notices: (page) => scanner.call('notices', page),
-    cleanNotices: (before) => writer.call('cleanNotices', before),
+    cleanNotices: (before, keep) => writer.call('cleanNotices', before, keep),
     page: async <Sort extends keyof PaymentRows>(sort: Sort, page: Parameters<PaymentStore['page']>[1]) =>
       (await scanner.call('paymentRows', sort, page)) as PaymentRows[Sort][],
     put: (sort, rows) => writer.call('putPaymentRows', sort, rows),

@@ -3,9 +3,10 @@ import type { Account } from '../../store/ports/accounts.ts';
 import { audit } from '../audit.ts';
 import { html } from '../html.ts';
 import { defineWords } from '../language.ts';
+import { hideLinkToken, linkAction, linkToken } from '../link-token.ts';
 import { type Answer, type Page, page } from '../page.ts';
 import { facts, form, message } from '../parts.ts';
-import type { UserVisit } from '../visit.ts';
+import type { UserVisit, Visit } from '../visit.ts';
 
 const WORDS = defineWords({
   en: {
@@ -32,8 +33,9 @@ const WORDS = defineWords({
 
 const PATH = '/account/join';
 
-export function joinPath(token: string): string {
-  return `${PATH}?token=${encodeURIComponent(token)}`;
+/** Where the person behind the link that is visited accepts it. */
+export function joinPath(visit: Visit): string {
+  return linkAction({ ...visit, path: PATH });
 }
 
 export const join = page({
@@ -41,13 +43,14 @@ export const join = page({
   who: 'user',
   async get(visit) {
     const account = await lookAt(visit);
-    return typeof account === 'string' ? refused(visit, account) : invitationPage(visit, account);
+    if (typeof account === 'string') return refused(visit, account);
+    return hideLinkToken(visit) ?? invitationPage(visit, account);
   },
   async post(visit): Promise<Answer> {
     const { people } = visit.services;
     const account = await lookAt(visit);
     if (typeof account === 'string') return refused(visit, account);
-    if (!(await people.take(tokenOf(visit)))) return refused(visit, 'none');
+    if (!(await people.take(linkToken(visit)))) return refused(visit, 'none');
     const { user } = visit.signedIn;
     if (!(await people.join(user, account.id))) return refused(visit, 'none');
     await audit(visit, { action: 'owner.accept', target: user.id, account: account.id });
@@ -55,14 +58,10 @@ export const join = page({
   },
 });
 
-function tokenOf({ query }: UserVisit): string {
-  return query.get('token') ?? '';
-}
-
 /** The account that the visitor is invited to, or why there is none. */
 async function lookAt(visit: UserVisit): Promise<Account | 'none' | 'other'> {
   const { people, store } = visit.services;
-  const link = await people.look(tokenOf(visit));
+  const link = await people.look(linkToken(visit));
   if (link?.purpose !== 'invite' || link.account === null) return 'none';
   if (link.email !== visit.signedIn.user.email) return 'other';
   return (await store.accounts.get(link.account)) ?? 'none';
@@ -75,7 +74,7 @@ ${facts([
   [words.account, name],
   [words.email, visit.signedIn.user.email],
 ])}
-${form(visit, { action: joinPath(tokenOf(visit)), fields: '', button: words.accept })}
+${form(visit, { action: joinPath(visit), fields: '', button: words.accept })}
 <p class="hint">${words.ignore}</p>`;
   return { title: words.title, body };
 }

@@ -15,6 +15,7 @@ import { enter } from '../enter.ts';
 import type { Form } from '../forms.ts';
 import { html } from '../html.ts';
 import { defineWords } from '../language.ts';
+import { hasLinkToken, hideLinkToken, linkAction, linkToken } from '../link-token.ts';
 import { type Answer, type Page, page } from '../page.ts';
 import { facts, field, form, message } from '../parts.ts';
 import { passwordWords } from '../password-words.ts';
@@ -103,7 +104,7 @@ const HOUR_MS = 3_600_000;
 
 function noLink(visit: Visit, where: 'setup' | 'reset'): Page {
   const words = WORDS[visit.language];
-  const hasToken = visit.query.has('token');
+  const hasToken = hasLinkToken(visit);
   const isSetup = where === 'setup';
   const body = html`${hasToken && message('error', words.none)}
 ${isSetup && html`<p>${words.where} <code>tollgate operator create EMAIL</code></p>`}
@@ -113,7 +114,7 @@ ${isSetup && html`<p>${words.where} <code>tollgate operator create EMAIL</code><
 
 function demoPage(visit: Visit): Page {
   const words = WORDS[visit.language];
-  const action = `${visit.path}?token=${encodeURIComponent(visit.query.get('token') ?? '')}`;
+  const action = linkAction(visit);
   return {
     title: words.demoTitle,
     body: html`<p>${words.demo}</p>${form(visit, { action, fields: '', button: words.open })}`,
@@ -125,7 +126,6 @@ async function linkPage(visit: Visit, { link, user }: Opened, sent: Sent): Promi
   if (link.purpose === 'demo') return demoPage(visit);
   const { email, secret = makeSecret(), errors = {} } = sent;
   const isReset = link.purpose === 'reset';
-  const token = visit.query.get('token') ?? '';
   const fields = [
     link.email === null
       ? field({
@@ -155,7 +155,7 @@ async function linkPage(visit: Visit, { link, user }: Opened, sent: Sent): Promi
         error: errors.code,
       })),
   ];
-  const action = `${visit.path}?token=${encodeURIComponent(token)}`;
+  const action = linkAction(visit);
   return {
     title: isReset || link.purpose === 'restore' ? words.resetTitle : words.title,
     body: html`${isOperator(link) && html`<p>${words.operator}</p>`}${link.purpose === 'restore' && html`<p>${words.restore}</p>`}${form(visit, { action, fields, button: words.button })}`,
@@ -190,12 +190,12 @@ function asksCode({ link, user }: Opened): boolean {
 async function useLink(visit: Visit, sent: Form): Promise<Answer> {
   const { services, language } = visit;
   const words = WORDS[language];
-  const token = visit.query.get('token') ?? '';
+  const token = linkToken(visit);
   const opened = await lookAt(visit, token);
   if (!opened) return refuseLink(visit);
   const { link, user: known } = opened;
   if (link.purpose === 'demo') return openDemo(visit, link, token);
-  if (await isForMember(visit, link)) return { to: joinPath(token) };
+  if (await isForMember(visit, link)) return { to: joinPath(visit) };
   const email = link.email ?? readEmail(sent.text('email'));
   const [password, secret] = [sent.secret('password'), sent.text('secret')];
   const problem = problemOf(password, [email ?? '']);
@@ -336,10 +336,11 @@ async function isForMember({ services }: Visit, { purpose, account, email }: Lin
 }
 
 async function openLink(visit: Visit, where: 'setup' | 'reset'): Promise<Answer> {
-  const token = visit.query.get('token') ?? '';
-  const opened = await lookAt(visit, token);
+  const opened = await lookAt(visit, linkToken(visit));
   if (!opened) return noLink(visit, where);
-  return (await isForMember(visit, opened.link)) ? { to: joinPath(token) } : linkPage(visit, opened, {});
+  const hidden = hideLinkToken(visit);
+  if (hidden) return hidden;
+  return (await isForMember(visit, opened.link)) ? { to: joinPath(visit) } : linkPage(visit, opened, {});
 }
 
 export const setup = page({ path: '/setup', who: 'anyone', get: (visit) => openLink(visit, 'setup'), post: useLink });
@@ -355,8 +356,8 @@ export const reset = page({
 });
 
 /** Without a token the page asks for an address to mail a link to, if mail is set up. */
-function asksForLetter({ query, services }: Visit): boolean {
-  return !query.has('token') && services.mailer !== undefined;
+function asksForLetter(visit: Visit): boolean {
+  return !hasLinkToken(visit) && visit.services.mailer !== undefined;
 }
 
 /**

@@ -16,6 +16,7 @@ import { lifecycleContract } from './lifecycle.ts';
 import { limitContract } from './limits.ts';
 import { mediaContract } from './media.ts';
 import { modelContract } from './model.ts';
+import { noticeContract } from './notices.ts';
 import { ownerContract } from './owners.ts';
 import { paymentContract } from './payments.ts';
 import { peopleContract } from './people.ts';
@@ -26,6 +27,7 @@ import { signinContract } from './signins.ts';
 /** Suites that look only at what they made: they share a database. */
 const TOGETHER: Readonly<Record<string, (context: StoreContext) => void>> = {
   payments: paymentContract,
+  notices: noticeContract,
   'budgets of keys': budgetContract,
   'charges of a wallet': chargeListContract,
   accounts: accountContract,

@@ -140,6 +140,20 @@ describe('openStore on MongoDB: databases', () => {
     expect(await client.db().listCollections({ name: 'devices' }).toArray()).to.have.length(1);
   });
 
+  it('adds the indexes of notices and of orders by phase to a schema of the step before', async () => {
+    await (await openStore(database.url)).close();
+    const indexes = async (name: string) => (await client.db().collection(name).indexes()).map((index) => index.name);
+    await client.db().collection('notices').dropIndex('by_verdict');
+    await client.db().collection('payments').dropIndex('by_phase');
+    await client
+      .db()
+      .collection<{ _id: string }>('schema')
+      .updateOne({ _id: 'version' }, { $set: { version: 3 } });
+    await (await openStore(database.url)).close();
+    expect(await indexes('notices')).to.include('by_verdict');
+    expect(await indexes('payments')).to.include('by_phase');
+  });
+
   it('finishes a schema whose making broke off, with several openers at once', async () => {
     await (await openStore(database.url)).close();
     await client.db().dropCollection('entries');

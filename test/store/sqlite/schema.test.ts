@@ -7,6 +7,7 @@ import { APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION } from '../../../lib/store/s
 import { openSqliteStore, type SqliteOptions } from '../../../lib/store/sqlite/store.ts';
 import { longer } from '../../../testkit/long.ts';
 import { AT, applied, newId, newWallet, rejection, reserve } from '../../contract/store/context.ts';
+import { newNotice } from '../../contract/store/payments.ts';
 import { useFolder } from './folder.ts';
 
 describe('sqlite schema', () => {
@@ -59,6 +60,21 @@ describe('sqlite schema', () => {
     await store.sessions.putDevice(device);
     expect(await store.sessions.device(device.hash)).to.deep.equal(device);
     expect(before.prepare('PRAGMA user_version').get()).to.deep.include({ user_version: SCHEMA_VERSION });
+  });
+
+  it('of the step before gets the indexes of notices and of payments without an id', async () => {
+    const path = folder.file();
+    await (await folder.open(path)).close();
+    const db = folder.raw(path);
+    db.exec('DROP INDEX notices_vain; DROP INDEX payments_untold; PRAGMA user_version = 3');
+    const old = newNotice({ verdict: 'rejected', headers: '{"a":"b"}' });
+    const columns = Object.keys(old).map((name) => `"${name}"`);
+    db.prepare(`INSERT INTO notices (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`).run(...Object.values(old));
+    const store = await folder.open(path);
+    expect(await store.payments.notices({ limit: 5 })).to.deep.equal([old]);
+    expect(db.prepare('PRAGMA user_version').get()).to.deep.include({ user_version: SCHEMA_VERSION });
+    await store.payments.addNotice(newNotice({ verdict: 'foreign' }));
+    expect(await store.payments.hasUntold('till', 0)).to.equal(false);
   });
 
   describe('refuses', () => {

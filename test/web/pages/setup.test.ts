@@ -50,6 +50,86 @@ describe('links that work once', () => {
     visitor().submit(path, { password: PASSWORD, again: PASSWORD, code: '', ...fields });
   const linkIn = (text: string) => /http\S+token=[\w-]+/.exec(text)?.[0] ?? '';
 
+  describe('opened in a browser', () => {
+    const navigating = { headers: { 'sec-fetch-mode': 'navigate' } };
+    const open = async (person: ReturnType<typeof visitor>, link: string) => {
+      const { status, headers } = await person.get(link, navigating);
+      expect([status, headers.location?.replace(/[0-9a-f]{12}$/, 'NAME')]).to.deep.equal([303, '/setup?link=NAME']);
+      return {
+        path: headers.location ?? '',
+        cookie: headers['set-cookie']?.find((line) => line.includes('link-')) ?? '',
+      };
+    };
+
+    it('leave its address bar, and stay good until they are used, also elsewhere', async () => {
+      const link = await pathOf({ purpose: 'operator' });
+      const token = link.split('=')[1] ?? '';
+      const person = visitor();
+      const { path, cookie } = await open(person, `${link}&lang=ru`);
+      expect(cookie).to.match(/^link-[0-9a-f]{12}=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=3600$/);
+      expect((await open(person, link)).path).to.equal(path);
+      const page = await person.get(path, navigating);
+      expect([page.status, page.text.includes(token), page.text.includes('lang="ru"')]).to.deep.equal([
+        200,
+        false,
+        true,
+      ]);
+      expect((await visitor().get(path, navigating)).status, 'without its cookie').to.equal(404);
+      const { secret = '' } = hiddenFields((await visitor().get(link)).text, link);
+      const fields = { password: PASSWORD, again: PASSWORD, secret, code: codeOf(secret) };
+      const wrong = await person.submit(path, { ...fields, email: 'none' });
+      expect([wrong.status, Object.keys(hiddenFields(wrong.text, path))]).to.deep.equal([400, ['csrf', 'secret']]);
+      const sent = await person.submit(path, { ...fields, email: `op-${Date.now()}@example.com` });
+      expect([sent.status, person.cookies.has('session')]).to.deep.equal([200, true]);
+      for (const again of [path, link]) expect((await person.get(again, navigating)).status, again).to.equal(404);
+    });
+
+    it('are each their own in two tabs', async () => {
+      const { id } = await test.account();
+      const mails = [1, 2].map((tab) => `tab-${tab}-${Date.now()}@example.com`);
+      const links = await Promise.all(mails.map((email) => pathOf({ purpose: 'invite', account: id, email })));
+      const person = visitor();
+      const paths: string[] = [];
+      for (const link of links) paths.push((await open(person, link)).path);
+      for (const [at, path] of paths.entries()) expect((await person.get(path)).text).to.contain(mails[at]);
+      for (const path of paths) {
+        const { status, headers } = await person.submit(path, { password: PASSWORD, again: PASSWORD, code: '' });
+        expect([status, headers.location]).to.deep.equal([303, '/account']);
+      }
+      for (const email of mails) expect((await signIn(email, PASSWORD)).status, email).to.equal(303);
+    });
+
+    it('are shown as they are to whoever may keep no cookies, and to nobody if they are unknown', async () => {
+      const link = await pathOf({ purpose: 'operator' });
+      for (const mode of ['cors', 'no-cors']) {
+        const { status, headers } = await visitor().get(link, { headers: { 'sec-fetch-mode': mode } });
+        expect([status, `${headers['set-cookie']}`.includes('link-')]).to.deep.equal([200, false]);
+      }
+      for (const path of [
+        `/setup?token=${'x'.repeat(43)}`,
+        '/setup?token=x',
+        '/reset?token=',
+        '/setup?link=__proto__',
+      ]) {
+        const { status, headers } = await visitor().get(path, navigating);
+        expect([status, `${headers['set-cookie']}`.includes('link-')], path).to.deep.equal([404, false]);
+      }
+    });
+
+    it('keep a cookie that only https carries where the service has https', async () => {
+      const env = { PUBLIC_URL: 'https://gate.example.com', SANDBOX: 'on' };
+      const other = await startGateway({ catalog: { upstreams: {}, models: [] }, env });
+      const link = new URL(other.gateway.facts.links.setup ?? '');
+      const person = createVisitor(other.url);
+      const { cookie, path } = await open(person, link.pathname + link.search);
+      expect(cookie).to.match(
+        /^__Host-link-[0-9a-f]{12}=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=3600; Secure$/,
+      );
+      expect((await person.get(path, navigating)).status).to.equal(200);
+      await other.stop();
+    });
+  });
+
   it('are whole after an address that somebody has, or that is none', async () => {
     const { email } = await owner();
     const path = await pathOf({ purpose: 'operator' });
