@@ -145,7 +145,7 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
     store,
     catalog: catalog.current,
     holders,
-    ...{ limiter, cooldown, calls, solvent: createSolvent() },
+    ...{ limiter, cooldown, calls, solvent: createSolvent(), topups },
     budget: createBudget({ bytesMax: config.bodyMemoryBytes, ownerBytesMax: config.bodyMemoryBytes / 2 }),
     log,
     ...media,

@@ -53,7 +53,7 @@ export interface WebServices extends CallServices {
   readonly mailer: Mailer | undefined;
   readonly alerts: Alerts;
   readonly payments: Payments;
-  readonly topups: Pick<AutoTopup, 'notice'>;
+  readonly topups: Pick<AutoTopup, 'notice' | 'refused'>;
   /** Counts usage in the background. */
   readonly usage: Pick<UsageChore, 'hurry'>;
   /** Posts alerts, and knows which addresses are forbidden. */
