@@ -36,6 +36,8 @@ export interface BeginPayment extends Change {
 export interface LookPayment extends Change {
   readonly kind: 'look';
   readonly dueAt: number | null;
+  /** `NOT_ACCEPTED` for an order that is only looked for from now on; absent: as it was. */
+  readonly reason?: string;
 }
 
 /** The provider has the money. */
@@ -215,10 +217,10 @@ function changedBy(payment: Payment, change: PaymentChange, moved: Moved | undef
   switch (change.kind) {
     case 'begin': {
       const { ref, payUrl, expiresAt, dueAt } = change;
-      return { phase: 'pending', ref, payUrl, expiresAt, dueAt };
+      return { phase: 'pending', ref, payUrl, expiresAt, dueAt, reason: null };
     }
     case 'look':
-      return { dueAt: change.dueAt };
+      return { dueAt: change.dueAt, ...(change.reason !== undefined && { reason: change.reason }) };
     case 'succeed':
       if (payment.ref !== null && payment.ref !== change.ref) return undefined;
       return { phase: 'succeeded', ref: change.ref, state: change.state, dueAt: change.at };

@@ -96,6 +96,9 @@ export interface Dispute {
 /** The reason of an order that failed because it could not be started for too long. */
 export const NEVER_BEGAN = 'the provider never began it';
 
+/** The reason of an order that its provider did not start because it accepts nothing of ours, such as our secret. */
+export const NOT_ACCEPTED = 'the provider does not accept our requests';
+
 export const REFUNDS_MAX = 50;
 
 export function refundsOf({ refunds }: Pick<Payment, 'refunds'>): readonly Refund[] {
