@@ -28,7 +28,7 @@ export { CHARGE_KINDS, chargeIdOf, jobChangeOf, operationId, paymentChangeOf } f
 export interface Wallet {
   /** The account's id. */
   readonly id: string;
-  /** What can be spent; below zero only by recorded overshoot. */
+  /** What can be spent; below zero only by recorded overshoot, of calls and of payments that went back. */
   readonly avail: Micro;
   /** The sum over held charges. */
   readonly held: Micro;
@@ -98,7 +98,7 @@ export interface Entry {
   readonly charged: Micro;
   readonly topped: Micro;
   readonly adjusted: Micro;
-  /** How much of a settlement exceeded what was still held. */
+  /** How much of a settlement exceeded what was still held, and of a payment that went back what was there. */
   readonly overshoot: Micro;
   /** The wallet's `charged` after this entry: the sum over a time span is the difference of two rows. */
   readonly chargedAfter: Micro;
@@ -215,13 +215,23 @@ function pay(wallet: Wallet, prior: Entry | undefined, op: PayOp): Decision {
 }
 
 function payBack(wallet: Wallet, prior: Entry | undefined, op: PaybackOp): Decision {
+  const { amount, returned = 0n } = op;
   // When the journal is replayed, nothing may be left of it.
-  assert(op.amount >= 0n);
+  assert(amount >= 0n && returned >= 0n);
   if (prior) return { status: prior.wallet === op.wallet && prior.note === op.order ? 'exists' : 'id_taken', wallet };
-  const [least = 0n] = [op.amount, wallet.avail, wallet.topped].sort((a, b) => Number(a - b));
-  const taken = least > 0n ? least : 0n;
-  const status = op.suspend && taken < op.amount ? 'suspended' : wallet.status;
-  return write({ ...wallet, status }, undefined, op, { avail: -taken, topped: -taken, note: op.order });
+  const wanted = amount - returned;
+  // biome-ignore lint/complexity/useMathMinMax: it takes no bigint
+  const taken = wanted < wallet.topped ? wanted : wallet.topped;
+  const overshoot = missingOf(taken, wallet.avail);
+  const isShort = wallet.avail - taken < 0n || taken < wanted;
+  const status = op.suspend && isShort ? 'suspended' : wallet.status;
+  return write({ ...wallet, status }, undefined, op, { avail: -taken, topped: -taken, overshoot, note: op.order });
+}
+
+/** How much of what is taken back is not there: the balance goes below zero by that. */
+export function missingOf(taken: Micro, avail: Micro): Micro {
+  const missing = taken - (avail > 0n ? avail : 0n);
+  return missing > 0n ? missing : 0n;
 }
 
 function repeated(wallet: Wallet, prior: Entry, wanted: { wallet: string; amount: Micro }): Decision {

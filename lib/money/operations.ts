@@ -2,7 +2,14 @@
 import type { CreateJob, FailJob } from './job-rules.ts';
 import type { BudgetTerms } from './key-budget.ts';
 import type { Micro } from './money.ts';
-import type { BookRefund, CreditPayment, PaidPaymentChange, ReversePayment } from './payment-rules.ts';
+import type {
+  AskRefund,
+  BookRefund,
+  CreditPayment,
+  PaidPaymentChange,
+  RefuseRefund,
+  ReversePayment,
+} from './payment-rules.ts';
 import type { RepeatTerms } from './repeat.ts';
 
 export const CHARGE_KINDS = ['text', 'image', 'edit', 'video'] as const;
@@ -102,18 +109,21 @@ export interface PayOp extends Base {
 }
 
 /**
- * A payment's money is taken back, by a refund (`payback`) or a lost dispute: as much of it as can be spent, so that
- * nothing is taken from running calls and nothing is owed; the rest is the payment's shortfall. `paybackId` is
- * `<provider>:<the provider's id of the refund, or the dispute's>`.
+ * A payment's money is on its way back or gone: by a refund, from the moment it is requested (`payback`), or by a lost
+ * dispute. All of it leaves the balance, which goes below zero by what is not there; nothing is taken from running calls,
+ * but what they return pays that first, as does whatever else comes in. `paybackId` is `<provider>:<the provider's id of
+ * the refund, or the dispute's>`; `<provider>:<our id>:asked` and `…:refused` for the request of a refund and its refusal.
  */
 export interface PaybackOp extends Base {
   readonly kind: 'payback' | 'dispute';
   readonly amount: Micro;
+  /** What requested refunds had taken and leave to this one, or give back because they are refused; absent: nothing. */
+  readonly returned?: Micro;
   readonly paybackId: string;
   readonly order: string;
   /** Suspends the wallet if it has less than the amount. */
   readonly suspend: boolean;
-  readonly payment?: BookRefund | ReversePayment;
+  readonly payment?: AskRefund | RefuseRefund | BookRefund | ReversePayment;
 }
 
 export type Operation = TopupOp | AdjustOp | ReserveOp | ChargeOp | SettleOp | ReturnOp | RefundOp | PayOp | PaybackOp;

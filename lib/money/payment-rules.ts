@@ -5,6 +5,7 @@ import {
   DISPUTE_PHASES,
   type Dispute,
   disputeOf,
+  heldBy,
   type Payment,
   type PaymentPhase,
   REFUNDS_MAX,
@@ -14,7 +15,7 @@ import {
 } from './payment.ts';
 
 export type * from './payment.ts';
-export { DISPUTE_PHASES, disputeOf, newPayment, PAYMENT_PHASES, refundable, refundsOf } from './payment.ts';
+export { DISPUTE_PHASES, disputeOf, heldBy, newPayment, PAYMENT_PHASES, refundable, refundsOf } from './payment.ts';
 
 interface Change {
   readonly id: string;
@@ -79,10 +80,10 @@ export interface FailPayment extends Change {
   readonly reason: string;
 }
 
+/** Made together with `payback`: what is asked for leaves the balance at once. */
 export interface AskRefund extends Change {
   readonly kind: 'ask_refund';
   readonly refund: string;
-  readonly amount: Micro;
   readonly reason: string;
 }
 
@@ -94,6 +95,7 @@ export interface NoteRefund extends Change {
   readonly dueAt: number;
 }
 
+/** Made together with `payback`, which gives back what its request took. */
 export interface RefuseRefund extends Change {
   readonly kind: 'refuse_refund';
   readonly refund: string;
@@ -144,14 +146,12 @@ export type FreePaymentChange =
   | CancelPayment
   | ExpirePayment
   | FailPayment
-  | AskRefund
   | NoteRefund
-  | RefuseRefund
   | OpenDispute
   | KeepPayment;
 
 /** Changes made in the transaction that moves their money. */
-export type PaidPaymentChange = CreditPayment | BookRefund | ReversePayment;
+export type PaidPaymentChange = CreditPayment | AskRefund | RefuseRefund | BookRefund | ReversePayment;
 
 export type PaymentChange = FreePaymentChange | PaidPaymentChange;
 
@@ -159,6 +159,10 @@ export type PaymentChange = FreePaymentChange | PaidPaymentChange;
 export interface Moved {
   readonly amount: Micro;
   readonly taken: Micro;
+  /** What earlier requests had taken for it; absent: nothing. */
+  readonly returned?: Micro;
+  /** How far the balance is below zero now; absent: as far as the amount was not there. */
+  readonly debt?: Micro;
 }
 
 /**
@@ -244,7 +248,7 @@ function changedBy(payment: Payment, change: PaymentChange, moved: Moved | undef
     case 'ask_refund':
     case 'note_refund':
     case 'refuse_refund':
-      return refundChanged(payment, change);
+      return refundChanged(payment, change, moved);
     case 'credit':
     case 'refund':
     case 'reverse':
@@ -252,68 +256,121 @@ function changedBy(payment: Payment, change: PaymentChange, moved: Moved | undef
   }
 }
 
-function refundChanged(payment: Payment, change: AskRefund | NoteRefund | RefuseRefund): Partial<Payment> | undefined {
+function refundChanged(
+  payment: Payment,
+  change: AskRefund | NoteRefund | RefuseRefund,
+  moved: Moved | undefined,
+): Partial<Payment> | undefined {
   const refunds = refundsOf(payment);
   if (change.kind === 'ask_refund') {
-    const { refund: id, amount, reason, at } = change;
+    const { refund: id, reason, at } = change;
+    const { amount = 0n, taken = 0n } = moved ?? {};
     if (amount <= 0n || amount > refundable(payment) || refunds.length >= REFUNDS_MAX) return undefined;
-    const asked: Refund = { id, ref: null, amount: String(amount), state: 'asked', reason, at, taken: null };
+    const money = { taken: null, off: String(amount), missing: String(amount - taken) };
+    const asked: Refund = { id, ref: null, amount: String(amount), state: 'asked', reason, at, ...money };
     return { refunds: JSON.stringify([...refunds, asked]), dueAt: at };
   }
   const found = refunds.find(({ id, state }) => id === change.refund && state === 'asked');
-  if (!found) return undefined;
+  if (!found || (change.kind === 'refuse_refund' && heldBy(found) !== (moved?.returned ?? 0n))) return undefined;
   const next: Refund =
     change.kind === 'note_refund'
       ? { ...found, ref: change.ref }
-      : { ...found, state: 'refused', reason: change.reason };
+      : { ...found, state: 'refused', reason: change.reason, given: String(moved?.returned ?? 0n) };
   const list = refunds.map((refund) => (refund === found ? next : refund));
   const dueAt = change.kind === 'note_refund' ? change.dueAt : dueFor(list, change.at);
   return { refunds: JSON.stringify(list), dueAt };
 }
 
+/**
+ * The requested refunds whose money a change has: a refund's own and, where that payment has no more left for all of them,
+ * every other's; a lost dispute has that of all.
+ */
+export function foldedBy(payment: Payment, change: BookRefund | ReversePayment, amount: Micro): readonly Refund[] {
+  const holding = refundsOf(payment).filter((refund) => heldBy(refund) > 0n);
+  if (change.kind === 'reverse') return holding;
+  const [own, others] = [holding.filter((refund) => isOf(refund, change)), holding.filter((one) => !isOf(one, change))];
+  const left = payment.credited - payment.refunded - others.reduce((sum, refund) => sum + heldBy(refund), 0n);
+  return amount > left ? holding : own;
+}
+
+function isOf({ id, ref, state }: Refund, change: BookRefund): boolean {
+  return state !== 'booked' && (id === change.refund || ref === change.ref);
+}
+
 function moneyChanged(
   payment: Payment,
-  change: PaidPaymentChange,
-  { amount, taken }: Moved,
+  change: CreditPayment | BookRefund | ReversePayment,
+  moved: Moved,
 ): Partial<Payment> | undefined {
+  const { amount } = moved;
   if (change.kind === 'credit') {
     const { reason, dueAt } = change;
     return { phase: 'credited', credited: amount, reason, dueAt };
   }
   const refunded = payment.refunded + amount;
   if (amount <= 0n || refunded > payment.credited) return undefined;
-  const money = { refunded, shortfall: payment.shortfall + amount - taken };
+  const folded = foldedBy(payment, change, amount);
+  if (folded.reduce((sum, refund) => sum + heldBy(refund), 0n) !== (moved.returned ?? 0n)) return undefined;
+  const { shortfall, ...booked } = bookedOf(folded, moved);
+  const money = { refunded, shortfall: payment.shortfall + shortfall };
+  const lists =
+    change.kind === 'reverse' ? lostLists(payment, booked) : bookedLists(payment, change, { folded, booked });
+  if (!lists) return undefined;
   const isWhole = refunded === payment.credited;
-  if (change.kind === 'reverse') {
-    const dispute = disputeOf(payment);
-    if (!dispute || BigInt(dispute.amount) < amount) return undefined;
-    const lost: Dispute = { ...dispute, amount: String(amount), taken: String(taken) };
-    const asked = refundsOf(payment);
-    const lists = { dispute: JSON.stringify(lost), refunds: JSON.stringify(asked.map(withdrawn)) };
-    return { phase: 'reversed', ...money, ...lists, dueAt: isWhole ? null : dueFor(asked, change.at) };
-  }
-  const refunds = refundsOf(payment);
-  const found = refunds.find(
-    ({ id, ref, state }) => state !== 'booked' && (id === change.refund || ref === change.ref),
-  );
-  if (refunds.length >= REFUNDS_MAX && !found) return undefined;
-  const { id, reason, at }: Pick<Refund, 'id' | 'reason' | 'at'> = found ?? {
-    id: change.ref,
-    reason: '',
-    at: change.at,
-  };
-  const booked: Refund = {
-    id,
-    ref: change.ref,
+  const phase =
+    change.kind === 'reverse'
+      ? 'reversed'
+      : DISPUTE_PHASES.includes(payment.phase)
+        ? payment.phase
+        : isWhole
+          ? 'refunded'
+          : 'partly_refunded';
+  return { phase, ...money, ...lists, dueAt: isWhole ? null : dueFor(refundsOf({ ...payment, ...lists }), change.at) };
+}
+
+type Booked = Required<Pick<Refund, 'amount' | 'moved'>> & { readonly taken: string };
+
+/** What was missing of it, now and when it was requested, unless something has come in since. */
+function bookedOf(folded: readonly Refund[], { amount, taken, returned = 0n, debt }: Moved) {
+  const missingNow = amount - returned - taken;
+  const missing = folded.reduce((sum, refund) => sum + BigInt(refund.missing ?? 0), missingNow);
+  const shortfall = [missing, debt ?? missing, amount].reduce((least, one) => (one < least ? one : least));
+  const booked: Booked = {
     amount: String(amount),
-    state: 'booked',
-    reason,
-    at,
-    taken: String(taken),
+    taken: String(amount - shortfall),
+    moved: String(-taken - missingNow),
   };
-  const list = found ? refunds.map((refund) => (refund === found ? booked : refund)) : [...refunds, booked];
-  const phase = DISPUTE_PHASES.includes(payment.phase) ? payment.phase : isWhole ? 'refunded' : 'partly_refunded';
-  return { phase, ...money, refunds: JSON.stringify(list), dueAt: isWhole ? null : dueFor(list, change.at) };
+  return { ...booked, shortfall };
+}
+
+function lostLists(payment: Payment, booked: Booked): Pick<Payment, 'dispute' | 'refunds'> | undefined {
+  const dispute = disputeOf(payment);
+  if (!dispute || BigInt(dispute.amount) < BigInt(booked.amount)) return undefined;
+  const lost: Dispute = { ...dispute, ...booked };
+  const refunds = refundsOf(payment).map(asFolded).map(withdrawn);
+  return { dispute: JSON.stringify(lost), refunds: JSON.stringify(refunds) };
+}
+
+function bookedLists(
+  payment: Payment,
+  change: BookRefund,
+  { folded, booked }: { readonly folded: readonly Refund[]; readonly booked: Booked },
+): Pick<Payment, 'refunds'> | undefined {
+  const refunds = refundsOf(payment);
+  const found = refunds.find((refund) => isOf(refund, change));
+  if (refunds.length >= REFUNDS_MAX && !found) return undefined;
+  const one: Refund = {
+    ...(found ?? { id: change.ref, reason: '', at: change.at }),
+    ...{ ref: change.ref, state: 'booked', ...booked },
+  };
+  const isFolded = (refund: Refund) => folded.some(({ id }) => id === refund.id);
+  const others = refunds.map((refund) => (isFolded(refund) ? asFolded(refund) : refund));
+  const list = found ? others.map((refund) => (refund.id === found.id ? one : refund)) : [...others, one];
+  return { refunds: JSON.stringify(list) };
+}
+
+function asFolded(refund: Refund): Refund {
+  return heldBy(refund) > 0n ? { ...refund, folded: true } : refund;
 }
 
 /** The bank has the money now: what was not sent to the provider by then never is. */

@@ -1,5 +1,6 @@
 // Moves one payment as far as it goes now: asks its provider to start it, fetches its state, requests refunds.
 import type { OpenPayment } from '../catalog/payments.ts';
+import { refusalOp } from '../money/payback.ts';
 import { NEVER_BEGAN, NOT_ACCEPTED } from '../money/payment.ts';
 import { type Payment, type Refund, refundsOf } from '../money/payment-rules.ts';
 import { isUpstreamFault, upstreamFault } from '../plugin/fault.ts';
@@ -33,7 +34,9 @@ const MINUTE_MS = 60_000;
 /** How soon a provider that is switched off is checked for again. */
 const ABSENT_MS = 600_000;
 
-export function createWork({ store, follow: { follow, change }, providers, now, log, onFailure }: WorkOptions): Work {
+export function createWork({ store, follow: steps, providers, now, log, onFailure }: WorkOptions): Work {
+  const { follow, change } = steps;
+
   async function work(payment: Payment, signal: AbortSignal): Promise<Payment> {
     const open = providers().get(payment.provider);
     if (!open) return later(payment, now() + ABSENT_MS);
@@ -167,7 +170,7 @@ export function createWork({ store, follow: { follow, change }, providers, now, 
   ): Promise<Payment> {
     const { id, version } = payment;
     const at = now();
-    const refuse = (reason: string) => change({ kind: 'refuse_refund', id, version, at, refund: refund.id, reason });
+    const refuse = (reason: string) => steps.book(refusalOp(payment, { at, refund: refund.id, reason }));
     if (!provider.refund) return refuse('this provider gives nothing back: do it there by hand');
     // What the provider did shows by its id in the fetched refunds.
     if (at - refund.at > Math.min(provider.keysLiveMs, DAY_MS) - KEY_MARGIN_MS) return payment;

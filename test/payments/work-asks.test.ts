@@ -50,6 +50,10 @@ async function worked(more: Partial<Payment>, keysLiveMs: number, fails: Upstrea
         changes.push(change as never);
         return payment;
       },
+      book: async (op) => {
+        changes.push(op.payment as never);
+        return payment;
+      },
     },
     providers: () => new Map([['till', { name: 'till', provider } as unknown as OpenPayment]]),
     now: () => AT,

@@ -1,6 +1,7 @@
 // Copies of payments: all of them as they are, and out of a store in use as their wallets were.
 import { expect } from 'chai';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
+import { askOp } from '../../lib/money/payback.ts';
 import { type Payment, refundsOf } from '../../lib/money/payment-rules.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
 import type { Behaviour, FaultyStore } from '../../testkit/faulty-store.ts';
@@ -98,9 +99,9 @@ describe('copy of payments', () => {
       changed(from.real, payment, { kind: 'dispute', dispute: id, amount: 700n * RUB });
     const twice = await refund((await paid()) as Payment, 'r1', 300n);
     const disputed = await dispute((await paid()) as Payment, 'cb_1');
-    const asking = await changed(from.real, (await paid()) as Payment, {
-      ...{ kind: 'ask_refund', refund: 'ref_1', amount: 100n * RUB, reason: 'asked' },
-    });
+    const wish = { at: Date.now(), refund: 'ref_1', reason: 'asked' };
+    const [asked] = await applied(from.real, askOp((await paid()) as Payment, wish, 100n * RUB));
+    const asking = asked?.payment as Payment;
     const late = await newSucceeded(from.real, wallet);
     from.next('keys.owners', async (list) => {
       await refund(await refund(twice, 'r2', 200n), 'r5', 100n);

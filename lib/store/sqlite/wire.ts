@@ -109,7 +109,7 @@ function pushOperation(cells: Cell[], op: Operation): void {
       break;
     case 'payback':
     case 'dispute':
-      cells.push(op.amount, op.paybackId, op.order, Number(op.suspend), jsonOf(op.payment));
+      cells.push(op.amount, op.returned ?? 0n, op.paybackId, op.order, Number(op.suspend), jsonOf(op.payment));
       break;
     case 'reserve':
       cells.push(op.chargeId, op.key, op.chargeKind, op.model, op.prices, op.amount, op.owner, op.lease, op.owed ?? 0n);
@@ -178,7 +178,8 @@ function nextOperation({ next }: Reader): Operation {
 }
 
 function nextPayback(next: Reader['next']) {
-  const asked = { amount: next<bigint>(), paybackId: next<string>(), order: next<string>() };
+  const money = { amount: next<bigint>(), ...nextReturned(next) };
+  const asked = { ...money, paybackId: next<string>(), order: next<string>() };
   return { ...asked, suspend: next<number>() === 1 };
 }
 
@@ -214,6 +215,11 @@ function nextJob<T>(next: Reader['next']): { job?: T } {
 function nextUsage(next: Reader['next']) {
   const usage = next<string | null>();
   return usage === null ? {} : { usage };
+}
+
+function nextReturned(next: Reader['next']) {
+  const returned = next<bigint>();
+  return returned > 0n ? { returned } : {};
 }
 
 function nextOwed(next: Reader['next']) {

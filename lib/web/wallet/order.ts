@@ -1,5 +1,6 @@
 // One payment as its owner sees it: its state and the next step, and its receipt with the ledger's entries.
 import { fault } from '../../faults.ts';
+import { requestIdOf } from '../../money/payback.ts';
 import { disputeOf, NOT_ACCEPTED, type Payment, type PaymentPhase, refundsOf } from '../../money/payment.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
@@ -183,9 +184,14 @@ ${facts([
 function entryIdsOf(payment: Payment): readonly string[] {
   const { provider, ref } = payment;
   const dispute = disputeOf(payment);
-  const booked = refundsOf(payment).filter(({ state }) => state === 'booked');
+  const refunds = refundsOf(payment);
+  const booked = refunds.filter(({ state }) => state === 'booked');
+  const requests = refunds.flatMap(({ id }) =>
+    (['asked', 'refused'] as const).map((what) => `refund:${requestIdOf(payment, id, what)}`),
+  );
   return [
     `pay:${provider}:${ref}`,
+    ...requests,
     ...booked.map((refund) => `refund:${provider}:${refund.ref}`),
     ...(dispute ? [`dispute:${provider}:${dispute.id}`] : []),
   ];

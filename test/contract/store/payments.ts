@@ -1,6 +1,8 @@
 // Payments: claimed by one process at a time, changed in one version only, credited and paid back with their money.
+
 import { expect } from 'chai';
 import type { Operation } from '../../../lib/money/decide.ts';
+import { askOp, bookingOp, refusalOp } from '../../../lib/money/payback.ts';
 import type { FreePaymentChange, NewPayment, Payment } from '../../../lib/money/payment-rules.ts';
 import type { AutoTopupRow, Notice, PaymentRows, SavedMethodRow } from '../../../lib/store/ports/payments.ts';
 import type { Store } from '../../../lib/store/store.ts';
@@ -150,16 +152,48 @@ export function paymentContract(context: StoreContext): void {
         'suspended',
       ]);
       expect([rest?.payment?.refunded, rest?.payment?.shortfall]).to.deep.equal([1000n * RUB, 700n * RUB]);
-      expect(balances(await walletOf(store, wallet))).to.deep.equal([0, 700, 0, 700, 0]);
+      expect(balances(await walletOf(store, wallet))).to.deep.equal([-700, 700, 0, 0, 0]);
       expect((await store.accounts.get(wallet))?.status).to.equal('suspended');
       const [again] = await applied(store, part);
       expect(again?.status).to.equal('exists');
       const later = await newSucceeded(store, wallet);
       const [paid] = await applied(store, creditOf(later));
       await store.accounts.setStatus(wallet, 'active');
-      await applied(store, reserve(wallet, { amount: 1000n * RUB }));
+      expect(balances(await walletOf(store, wallet))).to.deep.equal([300, 700, 0, 1000, 0]);
+      await applied(store, reserve(wallet, { amount: 300n * RUB }));
       const [none] = await applied(store, refundOf(paid?.payment as Payment, 'r4', 400n * RUB));
       expect([none?.status, none?.payment?.shortfall]).to.deep.equal(['done', 400n * RUB]);
+      expect(await problemsOf(store, wallet)).to.deep.equal([]);
+    });
+
+    it('leave the balance when a refund is requested, come back if it is refused, and stay away once it is booked', async () => {
+      const { store } = context;
+      const other = await context.other();
+      const wallet = await newAccount(store);
+      const [credited] = await applied(store, creditOf(await newSucceeded(store, wallet)));
+      const first = credited?.payment as Payment;
+      await applied(store, reserve(wallet, { amount: 800n * RUB }));
+      const ask = askOp(first, { at: AT, refund: `rfd_${wallet}`, reason: 'wish' }, 300n * RUB);
+      const [asked] = await applied(store, ask);
+      expect(balances(await walletOf(other, wallet))).to.deep.equal([-100, 800, 0, 700, 0]);
+      const [again] = await applied(other, ask);
+      expect([asked?.status, again?.status]).to.deep.equal(['done', 'exists']);
+      expect(await problemsOf(store, wallet)).to.deep.equal([]);
+      const refusal = refusalOp(asked?.payment as Payment, { at: AT, refund: `rfd_${wallet}`, reason: 'no' });
+      const [refused] = await applied(other, refusal);
+      expect((await applied(store, refusal))[0]?.status).to.equal('exists');
+      expect(balances(await walletOf(store, wallet))).to.deep.equal([200, 800, 0, 1000, 0]);
+      const [twice] = await applied(
+        store,
+        askOp(refused?.payment as Payment, { at: AT, refund: 'rfd_2', reason: '' }, 500n * RUB),
+      );
+      const wish = { at: AT, ref: `re_${wallet}`, refund: 'rfd_2' };
+      const booking = bookingOp(twice?.payment as Payment, wish, { amount: 500n * RUB, suspend: true });
+      const [booked] = await applied(store, booking);
+      expect(booked?.payment).to.include({ phase: 'partly_refunded', refunded: 500n * RUB, shortfall: 300n * RUB });
+      expect(booked?.wallet?.status).to.equal('suspended');
+      expect(balances(await walletOf(store, wallet))).to.deep.equal([-300, 800, 0, 500, 0]);
+      expect((await applied(store, refusal))[0]?.status).to.equal('exists');
       expect(await problemsOf(store, wallet)).to.deep.equal([]);
     });
 

@@ -42,6 +42,8 @@ describe('sqlite wire', () => {
     { kind: 'pay', wallet: 'w1', at: 1, amount: 5n, paymentId: 'till:2', order: 'pay_2', payment: CREDIT },
     { kind: 'payback', wallet: 'w1', at: 1, amount: 5n, paybackId: 'till:3', order: 'pay_2', suspend: true },
     { kind: 'payback', ...BACK, suspend: false, payment: { ...CHANGE, kind: 'refund', ref: 'r', refund: null } },
+    { kind: 'payback', ...BACK, suspend: false, payment: { ...CHANGE, kind: 'ask_refund', refund: 'r', reason: '' } },
+    { kind: 'payback', ...BACK, returned: 3n, suspend: false },
     { kind: 'dispute', ...BACK, suspend: true, payment: { ...CHANGE, kind: 'reverse' } },
     { ...(reserve('w2') as ReserveOp), budget: { period: 0, most: 5n }, repeat: REPEAT },
     { ...(reserve('w2') as ReserveOp), budget: { key: 'k0', period: 7, most: null } },
