@@ -151,6 +151,15 @@ const table = {
       `The balance is too low: this call ${d.isReserve ? 'needs a reserve of' : 'costs'} ${d.priceRub} RUB and the ` +
       `balance is ${d.balanceRub} RUB.${held(d)} Top up the wallet${d.walletUrl ? ` at ${d.walletUrl}` : ''}${d.isReserve ? ' or lower `max_tokens`' : ''}.`,
   },
+  play_money: {
+    status: 402,
+    type: 'billing_error',
+    chatCode: 'insufficient_balance',
+    retryable: false,
+    text: () =>
+      'The wallet holds money of test payments, which pays for no real model. Ask the operator of this service to ' +
+      'convert it or to write it off.',
+  },
   key_budget: {
     status: 402,
     type: 'billing_error',

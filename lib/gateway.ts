@@ -125,13 +125,15 @@ interface Means {
 async function compose(config: Config, { log, store, timings, member }: Means): Promise<Gateway> {
   const facts = readCatalogFacts(config);
   const sandbox = await decideSandbox(store, config, { facts, log });
-  const catalog = await openCatalog(config, { sandbox, store, log });
+  const cost = { isReal: false };
+  const catalog = await openCatalog(config, { sandbox, store, log, cost });
+  const isReal = () => cost.isReal;
   let [demo, metricsUrl]: [Demo, string | undefined] = [NO_DEMO, undefined];
   const series = { catalog: catalog.current, providers: catalog.payments, routes: () => http.server.table() };
   const metrics = await openMetrics(config, { log, isMember: member !== undefined, series });
   const usage = openUsage(store, log, { sweeps: member?.isFirst !== false });
   const topups = openTopups({ store, log, catalog }, () => ({ payments, alerts: web.services.alerts, owner }));
-  const ledger = topups.watch(usage.watch(openLedger({ ...config, store, log }, metrics)));
+  const ledger = topups.watch(usage.watch(openLedger({ ...config, store, log, isReal }, metrics)));
   const { limiter, onPeers } = openLimiter(store, member);
   const owner = createOwner({ ...config, store: store.owners, ledger, log, onPeers });
   const holders = openHolders(config, store, log);
@@ -145,7 +147,7 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
     store,
     catalog: catalog.current,
     holders,
-    ...{ limiter, cooldown, calls, solvent: createSolvent(), topups },
+    ...{ limiter, cooldown, calls, solvent: createSolvent(), topups, isReal },
     budget: createBudget({ bytesMax: config.bodyMemoryBytes, ownerBytesMax: config.bodyMemoryBytes / 2 }),
     log,
     ...media,
@@ -202,19 +204,25 @@ function openLimiter(store: Store, member: Membership | undefined) {
 
 function openCatalog(
   config: Config,
-  { sandbox, store, log }: Pick<Means, 'store' | 'log'> & { readonly sandbox: boolean },
+  { sandbox, store, log, cost }: Pick<Means, 'store' | 'log'> & { readonly sandbox: boolean; readonly cost: Cost },
 ): Promise<LiveCatalog> {
   const memoryOf = (provider: string) => createMemory(store.settings, provider);
   async function note(upstream: string): Promise<void> {
     const accounts = await noteCost(store, upstream);
+    cost.isReal = true;
     if (accounts.length > 0) log.warn({ accounts }, PLAY_MONEY);
   }
   const means = { memoryOf, noteCost: note };
   return openLiveCatalog({ config, sandbox, onSecrets: log.addSecrets, log: adviceLog(log), ...means });
 }
 
+/** Once true it stays so: a call keeps the catalog it started with. */
+interface Cost {
+  isReal: boolean;
+}
+
 const PLAY_MONEY =
-  'wallets hold money of test payments, which can be spent on real models now: suspend those accounts or use a new store';
+  'wallets hold money of test payments, which pays for no real model: convert it or write it off with "tollgate wallet play-money"';
 
 async function endLedger(ledger: Ledger, log: Log): Promise<void> {
   const left = await ledger.drain(LEDGER_DRAIN_MS);
@@ -382,7 +390,8 @@ async function openDemo(store: Store, config: Config): Promise<Demo> {
 
 async function warnOfDemo(store: Store, log: Log): Promise<Demo> {
   const account = await findDemoAccount(store);
-  if (account) log.warn({ account }, "the sandbox's demo account can spend its gift on real models: suspend it");
+  if (account)
+    log.warn({ account }, "the gift of the sandbox's demo account pays for no real model: its calls get 402");
   return NO_DEMO;
 }
 

@@ -28,7 +28,7 @@ export async function decideSandbox(
 }
 
 const LEFT =
-  'this store was a sandbox: money that was paid in there is not real, but can be spent on real models now; suspend those accounts or use a new store';
+  'this store was a sandbox: money of test payments pays for no real model, but what operators recorded there by hand does; correct it or use a new store';
 
 /** The key of a new demo account with 1000 RUB; undefined if the store has accounts or ever had a demo account. */
 export async function makeDemoAccount(store: Store, config: Config): Promise<string | undefined> {
@@ -36,7 +36,14 @@ export async function makeDemoAccount(store: Store, config: Config): Promise<str
   const accounts = createAccounts({ store, keyPrefix: config.keyPrefix });
   const { id } = await accounts.create('demo');
   const { key } = await accounts.issueKey(id, 'demo');
-  const op = { kind: 'topup', wallet: id, at: Date.now(), amount: DEMO_BALANCE, paymentId: `demo-${id}` } as const;
+  const op = {
+    kind: 'topup',
+    wallet: id,
+    at: Date.now(),
+    amount: DEMO_BALANCE,
+    paymentId: `demo-${id}`,
+    isPlay: true,
+  } as const;
   await store.ledger.apply([{ op, tried: false, abandoned: false }]);
   await store.settings.set(DEMO, id);
   return key;

@@ -39,6 +39,8 @@ export interface Services {
   /** Bounds the request bodies held at once. */
   readonly budget: Budget;
   readonly solvent: Solvent;
+  /** Whether models here cost real money: play money pays for none of them. */
+  readonly isReal: () => boolean;
   /** Told of calls that are refused for lack of money. */
   readonly topups: Pick<AutoTopup, 'refused'>;
   readonly log: Logger;

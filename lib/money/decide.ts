@@ -42,6 +42,8 @@ export interface Wallet {
   readonly seq: number;
   /** A suspended wallet takes no new hold or charge; running calls settle. */
   readonly status: 'active' | 'suspended';
+  /** It holds money of test payments, and pays for no real model until an operator has decided on it. */
+  readonly playMoney?: true;
 }
 
 /** `held → settled | released | expired`, `expired → settled`, `settled → refunded`; each once. */
@@ -121,6 +123,7 @@ export type OutcomeStatus =
   | 'insufficient'
   | 'never_topped'
   | 'suspended'
+  | 'play_money'
   | 'key_budget'
   | 'no_wallet'
   | 'no_charge'
@@ -198,20 +201,27 @@ function topup(wallet: Wallet, prior: Entry | undefined, op: TopupOp): Decision 
   assert(op.amount > 0n);
   if (prior) return repeated(wallet, prior, { wallet: op.wallet, amount: op.amount });
   if (wallet.topped === 0n && op.amount < FIRST_TOPUP_MINIMUM) return { status: 'first_topup_too_small', wallet };
-  return write(wallet, undefined, op, { avail: op.amount, topped: op.amount, note: op.paymentId });
+  return write(paidInto(wallet, op), undefined, op, { avail: op.amount, topped: op.amount, note: op.paymentId });
+}
+
+function paidInto(wallet: Wallet, { isPlay }: TopupOp | PayOp): Wallet {
+  return isPlay ? { ...wallet, playMoney: true } : wallet;
 }
 
 function adjust(wallet: Wallet, prior: Entry | undefined, op: AdjustOp): Decision {
-  assert(op.amount !== 0n);
   if (prior) return repeated(wallet, prior, { wallet: op.wallet, amount: op.amount });
+  // Another operator was faster.
+  if (op.settlesPlay && !wallet.playMoney) return { status: 'exists', wallet };
   if (op.amount < 0n && wallet.avail + op.amount < 0n) return { status: 'insufficient', wallet };
-  return write(wallet, undefined, op, { avail: op.amount, adjusted: op.amount, note: op.reason });
+  const { playMoney: _, ...settled } = wallet;
+  const after = op.settlesPlay ? settled : wallet;
+  return write(after, undefined, op, { avail: op.amount, adjusted: op.amount, note: op.reason });
 }
 
 function pay(wallet: Wallet, prior: Entry | undefined, op: PayOp): Decision {
   assert(op.amount > 0n);
   if (prior) return repeated(wallet, prior, { wallet: op.wallet, amount: op.amount });
-  return write(wallet, undefined, op, { avail: op.amount, topped: op.amount, note: op.order });
+  return write(paidInto(wallet, op), undefined, op, { avail: op.amount, topped: op.amount, note: op.order });
 }
 
 function payBack(wallet: Wallet, prior: Entry | undefined, op: PaybackOp): Decision {
@@ -244,6 +254,7 @@ function begin(wallet: Wallet, { charge: existing, budget, taken }: Known, op: R
   if (existing) return begun(wallet, existing, op);
   if (taken) return { status: taken.body === op.repeat?.body ? 'repeated' : 'key_misused', wallet };
   if (wallet.status === 'suspended') return { status: 'suspended', wallet };
+  if (op.real && wallet.playMoney) return { status: 'play_money', wallet };
   // A correction is not a payment: to let someone call without paying, book a top-up.
   if (wallet.topped === 0n) return { status: 'never_topped', wallet };
   const owed = op.kind === 'reserve' ? (op.owed ?? 0n) : 0n;

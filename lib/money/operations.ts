@@ -33,6 +33,8 @@ export interface ChargeStart extends Base {
   readonly budget?: BudgetTerms;
   /** Of the client's idempotency key; absent if it sent none. */
   readonly repeat?: RepeatTerms;
+  /** A model that costs real money may answer it, which play money never pays. */
+  readonly real?: true;
 }
 
 /** A payment arrived. `paymentId` is unique across all wallets. */
@@ -40,14 +42,19 @@ export interface TopupOp extends Base {
   readonly kind: 'topup';
   readonly amount: Micro;
   readonly paymentId: string;
+  /** Of the sandbox: no money was paid. */
+  readonly isPlay?: true;
 }
 
 /** An operator's correction of either sign; never takes `avail` below zero. */
 export interface AdjustOp extends Base {
   readonly kind: 'adjust';
+  /** Nothing only where play money is kept as if it were real. */
   readonly amount: Micro;
   readonly reason: string;
   readonly adjustId: string;
+  /** The operator has decided on the play money of the wallet: what is left pays for everything. */
+  readonly settlesPlay?: true;
 }
 
 /** Holds an amount for a call that is about to run. */
@@ -104,6 +111,8 @@ export interface PayOp extends Base {
   readonly paymentId: string;
   /** The order's id. */
   readonly order: string;
+  /** It was a test: no real money moved. */
+  readonly isPlay?: true;
   /** Its change in the same transaction; absent when the journal is replayed. */
   readonly payment?: CreditPayment;
 }

@@ -7,7 +7,7 @@ import { askOp, reversalOp } from '../money/payback.ts';
 import { disputeOf, type FreePaymentChange, type Payment, refundable, refundsOf } from '../money/payment-rules.ts';
 import type { Store } from '../store/store.ts';
 import { newId } from './ids.ts';
-import { costOf, isPlayMoney } from './play-money.ts';
+import { costOf, isPlayMoney, playOf } from './play-money.ts';
 
 /**
  * `done`; `exists` it had been done before; `refused` the payment is in no phase for it, or the amount is not there: see
@@ -42,7 +42,7 @@ export async function decideReview(
   if (isPlayMoney(payment) && (await costOf(store.settings)) !== undefined) return { status: 'play_money', payment };
   // Whatever the provider has refunded while it was in review is booked next.
   const change = { kind: 'credit', id, version, at, reason, dueAt: at } as const;
-  const paid = { amount: credit, paymentId: `${provider}:${ref}`, order: id, payment: change };
+  const paid = { amount: credit, paymentId: `${provider}:${ref}`, order: id, ...playOf(payment), payment: change };
   return paidFor(store, { kind: 'pay', wallet, at, ...paid });
 }
 

@@ -6,6 +6,7 @@ import { NEVER_BEGAN } from '../money/payment.ts';
 import { type FreePaymentChange, type Payment, type Refund, refundsOf } from '../money/payment-rules.ts';
 import type { PaymentState, RefundState } from '../plugin/payment-contract.ts';
 import { nextLookAt, nextRefundLookAt } from './pace.ts';
+import { playOf } from './play-money.ts';
 
 export type Step =
   | { readonly change: FreePaymentChange; readonly op?: never }
@@ -104,7 +105,18 @@ function stepOfSucceeded(payment: Payment, state: PaymentState, facts: StepFacts
   // Its refunds are booked in the next step, by whoever goes on after a crash.
   const dueAt = state.refunds.some(({ status }) => status === 'succeeded') ? at : null;
   const credit = { kind: 'credit', id, version, at, reason: null, dueAt } as const;
-  return { op: { kind: 'pay', wallet, at, amount, paymentId: `${provider}:${ref}`, order: id, payment: credit } };
+  return {
+    op: {
+      kind: 'pay',
+      wallet,
+      at,
+      amount,
+      paymentId: `${provider}:${ref}`,
+      order: id,
+      ...playOf(payment),
+      payment: credit,
+    },
+  };
 }
 
 type RefundFacts = Pick<StepFacts, 'at' | 'suspend'>;

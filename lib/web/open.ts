@@ -21,6 +21,7 @@ export type WebOptions = Pick<
   | 'fetcher'
   | 'payments'
   | 'topups'
+  | 'isReal'
   | 'usage'
   | keyof CallServices
 > & {

@@ -54,6 +54,8 @@ export interface WebServices extends CallServices {
   readonly alerts: Alerts;
   readonly payments: Payments;
   readonly topups: Pick<AutoTopup, 'notice' | 'refused'>;
+  /** Whether models here cost real money: play money pays for none of them. */
+  readonly isReal: () => boolean;
   /** Counts usage in the background. */
   readonly usage: Pick<UsageChore, 'hurry'>;
   /** Posts alerts, and knows which addresses are forbidden. */

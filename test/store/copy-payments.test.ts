@@ -1,11 +1,12 @@
 // Copies of payments: all of them as they are, and out of a store in use as their wallets were.
 import { expect } from 'chai';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
+import type { Operation } from '../../lib/money/decide.ts';
 import { askOp } from '../../lib/money/payback.ts';
 import { type Payment, refundsOf } from '../../lib/money/payment-rules.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
 import type { Behaviour, FaultyStore } from '../../testkit/faulty-store.ts';
-import { applied, RUB, rejection } from '../contract/store/context.ts';
+import { adjust, applied, RUB, rejection } from '../contract/store/context.ts';
 import {
   changed,
   creditOf,
@@ -46,6 +47,20 @@ describe('copy of payments', () => {
       expect(error).to.be.instanceOf(OperatorError);
       expect(String(error)).to.include('payments');
     }
+  });
+
+  it('takes the mark of wallets that hold play money, and no other', async () => {
+    const credit = creditOf(await newSucceeded(from.real, wallet));
+    await applied(from.real, { ...credit, isPlay: true } as typeof credit);
+    await copy();
+    expect(await to.real.ledger.wallet(wallet)).to.deep.equal(await from.real.ledger.wallet(wallet));
+    expect((await to.real.ledger.wallet(wallet))?.playMoney).to.equal(true);
+    const settled = { ...adjust(wallet, 0n), settlesPlay: true } as Operation;
+    await applied(from.real, settled);
+    await breakOff();
+    await copy();
+    expect(await to.real.ledger.wallet(wallet)).to.deep.equal(await from.real.ledger.wallet(wallet));
+    expect((await to.real.ledger.wallet(wallet))?.playMoney).to.equal(undefined);
   });
 
   it('is refused when a notice comes meanwhile, unless the store may be in use', async () => {

@@ -73,6 +73,13 @@ export function accountStore({ db, scanner }: Connection, transactions: Transact
       );
       return n === 1;
     },
+    async setPlayMoney(id, isPlay) {
+      const updates = [{ q: { _id: id }, u: { $set: { playMoney: isPlay } } }];
+      const { n } = await call({ repeatable: true }, (signal) =>
+        send(db, { update: 'wallets', updates, ...MAJORITY }, { signal }),
+      );
+      return n === 1;
+    },
     async setAutoTopup(id, autoTopup) {
       const updates = [{ q: { _id: id }, u: { $set: { autoTopup: topupRow(autoTopup) } } }];
       const { n } = await call({ repeatable: true }, (signal) =>

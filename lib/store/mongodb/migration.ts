@@ -4,13 +4,14 @@ import { OperatorError } from '../../operator-error.ts';
 import { StoreError } from '../store.ts';
 import { call, MAJORITY, send, within } from './call.ts';
 import type { CollectionSchema } from './fields.ts';
-import { COLLECTIONS } from './schema.ts';
+import { COLLECTIONS, WALLETS_WITH_PLAY_MONEY } from './schema.ts';
 
 /** Version n of the schema is the first n of these; a released one never changes. */
 const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void>)[] = [
   async (db, signal) => {
     for (const schema of COLLECTIONS) await makeCollection(db, schema, signal);
   },
+  markPlayMoney,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -95,6 +96,22 @@ async function writeVersion(db: Db, version: number): Promise<void> {
   await call({ repeatable: true }, (signal) =>
     send(db, { update: SCHEMA, updates: [update], ...MAJORITY }, { signal }),
   );
+}
+
+/** Wallets that hold money of test payments, or the gift of the demo account. */
+async function markPlayMoney(db: Db, signal: AbortSignal): Promise<void> {
+  const { name: collMod, validator } = WALLETS_WITH_PLAY_MONEY;
+  await send(db, { collMod, validator, ...MAJORITY }, { signal });
+  const said = { $regex: '"test":true' };
+  const tests = { credited: { $gt: 0 }, $or: [{ test: true }, { state: said }] };
+  const found = db.collection('payments').aggregate([{ $match: tests }, { $group: { _id: '$wallet' } }], { signal });
+  const paid = (await found.toArray()).map(({ _id }) => _id);
+  const demo = await db
+    .collection<{ _id: string; value: string }>('settings')
+    .findOne({ _id: 'demo-account' }, { signal });
+  const ids = [...paid, ...(demo ? [demo.value] : [])];
+  const updates = [{ q: { _id: { $in: ids } }, u: { $set: { playMoney: true } }, multi: true }];
+  await send(db, { update: 'wallets', updates, ...MAJORITY }, { signal });
 }
 
 async function makeCollection(db: Db, schema: CollectionSchema, signal: AbortSignal): Promise<void> {

@@ -33,6 +33,7 @@ const WORDS = defineWords({
     'user.password': 'changed the password',
     'wallet.topup': 'recorded a payment',
     'wallet.adjust': 'corrected the balance',
+    'wallet.play_money': 'decided on play money',
   },
   ru: {
     'account.create': 'создание аккаунта',
@@ -64,6 +65,7 @@ const WORDS = defineWords({
     'user.password': 'смена пароля',
     'wallet.topup': 'проведение платежа',
     'wallet.adjust': 'поправка остатка',
+    'wallet.play_money': 'решение о тестовых деньгах',
   },
 });
 

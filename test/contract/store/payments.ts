@@ -8,8 +8,10 @@ import type { AutoTopupRow, Notice, PaymentRows, SavedMethodRow } from '../../..
 import type { Store } from '../../../lib/store/store.ts';
 import {
   AT,
+  adjust,
   applied,
   balances,
+  charge,
   newAccount,
   newId,
   problemsOf,
@@ -17,6 +19,7 @@ import {
   rejection,
   reserve,
   type StoreContext,
+  topup,
   walletOf,
 } from './context.ts';
 
@@ -194,6 +197,42 @@ export function paymentContract(context: StoreContext): void {
       expect(booked?.wallet?.status).to.equal('suspended');
       expect(balances(await walletOf(store, wallet))).to.deep.equal([-300, 800, 0, 500, 0]);
       expect((await applied(store, refusal))[0]?.status).to.equal('exists');
+      expect(await problemsOf(store, wallet)).to.deep.equal([]);
+    });
+
+    it('of a test mark the wallet in the same batch, which pays for nothing real until an operator decides, once', async () => {
+      const { store } = context;
+      const other = await context.other();
+      const wallet = await newAccount(store);
+      await applied(store, topup(wallet, 1000n * RUB));
+      expect(await walletOf(store, wallet)).not.to.have.property('playMoney');
+      const credit = { ...creditOf(await newSucceeded(store, wallet)), isPlay: true } as Operation;
+      const real = (id: string) => ({ ...reserve(wallet, { chargeId: id, amount: RUB }), real: true }) as Operation;
+      const outcomes = await applied(
+        store,
+        real(newId('req')),
+        credit,
+        real(newId('req')),
+        reserve(wallet, { amount: RUB }),
+      );
+      expect(outcomes.map(({ status }) => status)).to.deep.equal(['done', 'done', 'play_money', 'done']);
+      for (const one of [store, other]) expect((await walletOf(one, wallet)).playMoney).to.equal(true);
+      const paid = { ...charge(wallet, { amount: RUB }), real: true } as Operation;
+      expect((await applied(other, paid))[0]?.status).to.equal('play_money');
+      const verdicts = [adjust(wallet, 0n), adjust(wallet, -5n * RUB)].map(
+        (op) => ({ ...op, settlesPlay: true }) as Operation,
+      );
+      const [first, second] = await Promise.all([
+        applied(store, verdicts[0] as Operation),
+        applied(other, verdicts[1] as Operation),
+      ]);
+      expect([first[0]?.status, second[0]?.status].sort()).to.deep.equal(['done', 'exists']);
+      for (const one of [store, other]) expect(await walletOf(one, wallet)).not.to.have.property('playMoney');
+      expect((await applied(other, real(newId('req'))))[0]?.status).to.equal('done');
+      await store.accounts.setPlayMoney(wallet, true);
+      expect((await applied(other, real(newId('req'))))[0]?.status).to.equal('play_money');
+      expect(await store.accounts.setPlayMoney('acc_none', true)).to.equal(false);
+      await store.accounts.setPlayMoney(wallet, false);
       expect(await problemsOf(store, wallet)).to.deep.equal([]);
     });
 
