@@ -36,7 +36,7 @@ import { openMetrics } from './metrics/open.ts';
 import { type AutoTopup, createAutoTopup } from './payments/auto-topup.ts';
 import { createMemory } from './payments/memory.ts';
 import { createPayments, type Payments } from './payments/payments.ts';
-import { noteCost } from './payments/play-money.ts';
+import { watchCost } from './payments/play-money.ts';
 import { decideSandbox, findDemoAccount, makeDemoAccount } from './sandbox.ts';
 import { makeMediaFolder, openOwnStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
@@ -125,9 +125,7 @@ interface Means {
 async function compose(config: Config, { log, store, timings, member }: Means): Promise<Gateway> {
   const facts = readCatalogFacts(config);
   const sandbox = await decideSandbox(store, config, { facts, log });
-  const cost = { isReal: false };
-  const catalog = await openCatalog(config, { sandbox, store, log, cost });
-  const isReal = () => cost.isReal;
+  const { catalog, isReal } = await openCatalog(config, { sandbox, store, log });
   let [demo, metricsUrl]: [Demo, string | undefined] = [NO_DEMO, undefined];
   const series = { catalog: catalog.current, providers: catalog.payments, routes: () => http.server.table() };
   const metrics = await openMetrics(config, { log, isMember: member !== undefined, series });
@@ -202,27 +200,15 @@ function openLimiter(store: Store, member: Membership | undefined) {
   return { limiter, onPeers: limiter.setPeers };
 }
 
-function openCatalog(
+async function openCatalog(
   config: Config,
-  { sandbox, store, log, cost }: Pick<Means, 'store' | 'log'> & { readonly sandbox: boolean; readonly cost: Cost },
-): Promise<LiveCatalog> {
+  { sandbox, store, log }: Pick<Means, 'store' | 'log'> & { readonly sandbox: boolean },
+): Promise<{ readonly catalog: LiveCatalog; readonly isReal: () => boolean }> {
   const memoryOf = (provider: string) => createMemory(store.settings, provider);
-  async function note(upstream: string): Promise<void> {
-    const accounts = await noteCost(store, upstream);
-    cost.isReal = true;
-    if (accounts.length > 0) log.warn({ accounts }, PLAY_MONEY);
-  }
-  const means = { memoryOf, noteCost: note };
-  return openLiveCatalog({ config, sandbox, onSecrets: log.addSecrets, log: adviceLog(log), ...means });
+  const { isReal, noteCost } = watchCost(store, log);
+  const means = { memoryOf, noteCost, onSecrets: log.addSecrets, log: adviceLog(log) };
+  return { catalog: await openLiveCatalog({ config, sandbox, ...means }), isReal };
 }
-
-/** Once true it stays so: a call keeps the catalog it started with. */
-interface Cost {
-  isReal: boolean;
-}
-
-const PLAY_MONEY =
-  'wallets hold money of test payments, which pays for no real model: convert it or write it off with "tollgate wallet play-money"';
 
 async function endLedger(ledger: Ledger, log: Log): Promise<void> {
   const left = await ledger.drain(LEDGER_DRAIN_MS);

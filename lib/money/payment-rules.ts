@@ -1,11 +1,13 @@
 // All rules of a payment's life as one pure function: takes a payment and a change, returns the payment after it.
 import assert from 'node:assert/strict';
+import { bookedLists, bookedOf, foldedBy, lostLists } from './booked.ts';
 import type { Micro } from './money.ts';
 import {
   DISPUTE_PHASES,
   type Dispute,
   disputeOf,
   heldBy,
+  type Moved,
   type Payment,
   type PaymentPhase,
   REFUNDS_MAX,
@@ -14,6 +16,7 @@ import {
   refundsOf,
 } from './payment.ts';
 
+export { foldedBy } from './booked.ts';
 export type * from './payment.ts';
 export { DISPUTE_PHASES, disputeOf, heldBy, newPayment, PAYMENT_PHASES, refundable, refundsOf } from './payment.ts';
 
@@ -155,16 +158,6 @@ export type PaidPaymentChange = CreditPayment | AskRefund | RefuseRefund | BookR
 
 export type PaymentChange = FreePaymentChange | PaidPaymentChange;
 
-/** The money that moved with a change: what was asked for, and what the wallet gave, negative if it was given. */
-export interface Moved {
-  readonly amount: Micro;
-  readonly taken: Micro;
-  /** What earlier requests had taken for it; absent: nothing. */
-  readonly returned?: Micro;
-  /** How far the balance is below zero now; absent: as far as the amount was not there. */
-  readonly debt?: Micro;
-}
-
 /**
  * `done`: applied now; `exists`: the same change had been applied before; `stale`: nothing changed, because the payment
  * has changed since or its phase does not allow it; `no_payment`.
@@ -281,22 +274,6 @@ function refundChanged(
   return { refunds: JSON.stringify(list), dueAt };
 }
 
-/**
- * The requested refunds whose money a change has: a refund's own and, where that payment has no more left for all of them,
- * every other's; a lost dispute has that of all.
- */
-export function foldedBy(payment: Payment, change: BookRefund | ReversePayment, amount: Micro): readonly Refund[] {
-  const holding = refundsOf(payment).filter((refund) => heldBy(refund) > 0n);
-  if (change.kind === 'reverse') return holding;
-  const [own, others] = [holding.filter((refund) => isOf(refund, change)), holding.filter((one) => !isOf(one, change))];
-  const left = payment.credited - payment.refunded - others.reduce((sum, refund) => sum + heldBy(refund), 0n);
-  return amount > left ? holding : own;
-}
-
-function isOf({ id, ref, state }: Refund, change: BookRefund): boolean {
-  return state !== 'booked' && (id === change.refund || ref === change.ref);
-}
-
 function moneyChanged(
   payment: Payment,
   change: CreditPayment | BookRefund | ReversePayment,
@@ -326,58 +303,6 @@ function moneyChanged(
           ? 'refunded'
           : 'partly_refunded';
   return { phase, ...money, ...lists, dueAt: isWhole ? null : dueFor(refundsOf({ ...payment, ...lists }), change.at) };
-}
-
-type Booked = Required<Pick<Refund, 'amount' | 'moved'>> & { readonly taken: string };
-
-/** What was missing of it, now and when it was requested, unless something has come in since. */
-function bookedOf(folded: readonly Refund[], { amount, taken, returned = 0n, debt }: Moved) {
-  const missingNow = amount - returned - taken;
-  const missing = folded.reduce((sum, refund) => sum + BigInt(refund.missing ?? 0), missingNow);
-  const shortfall = [missing, debt ?? missing, amount].reduce((least, one) => (one < least ? one : least));
-  const booked: Booked = {
-    amount: String(amount),
-    taken: String(amount - shortfall),
-    moved: String(-taken - missingNow),
-  };
-  return { ...booked, shortfall };
-}
-
-function lostLists(payment: Payment, booked: Booked): Pick<Payment, 'dispute' | 'refunds'> | undefined {
-  const dispute = disputeOf(payment);
-  if (!dispute || BigInt(dispute.amount) < BigInt(booked.amount)) return undefined;
-  const lost: Dispute = { ...dispute, ...booked };
-  const refunds = refundsOf(payment).map(asFolded).map(withdrawn);
-  return { dispute: JSON.stringify(lost), refunds: JSON.stringify(refunds) };
-}
-
-function bookedLists(
-  payment: Payment,
-  change: BookRefund,
-  { folded, booked }: { readonly folded: readonly Refund[]; readonly booked: Booked },
-): Pick<Payment, 'refunds'> | undefined {
-  const refunds = refundsOf(payment);
-  const found = refunds.find((refund) => isOf(refund, change));
-  if (refunds.length >= REFUNDS_MAX && !found) return undefined;
-  const one: Refund = {
-    ...(found ?? { id: change.ref, reason: '', at: change.at }),
-    ...{ ref: change.ref, state: 'booked', ...booked },
-  };
-  const isFolded = (refund: Refund) => folded.some(({ id }) => id === refund.id);
-  const others = refunds.map((refund) => (isFolded(refund) ? asFolded(refund) : refund));
-  const list = found ? others.map((refund) => (refund.id === found.id ? one : refund)) : [...others, one];
-  return { refunds: JSON.stringify(list) };
-}
-
-function asFolded(refund: Refund): Refund {
-  return heldBy(refund) > 0n ? { ...refund, folded: true } : refund;
-}
-
-/** The bank has the money now: what was not sent to the provider by then never is. */
-function withdrawn(refund: Refund): Refund {
-  return refund.state === 'asked' && refund.ref === null
-    ? { ...refund, state: 'refused', reason: 'the dispute was lost' }
-    : refund;
 }
 
 /** Requested refunds keep the payment due. */

@@ -106,6 +106,16 @@ export interface Dispute {
   readonly moved?: string;
 }
 
+/** The money that moved with a change: what was asked for, and what the wallet gave, negative if it was given. */
+export interface Moved {
+  readonly amount: Micro;
+  readonly taken: Micro;
+  /** What earlier requests had taken for it; absent: nothing. */
+  readonly returned?: Micro;
+  /** How far the balance is below zero now; absent: as far as the amount was not there. */
+  readonly debt?: Micro;
+}
+
 /** The reason of an order that failed because it could not be started for too long. */
 export const NEVER_BEGAN = 'the provider never began it';
 

@@ -26,6 +26,31 @@ export async function noteCost(
   return wallets;
 }
 
+export interface CostWatch {
+  /** Whether models here cost real money. Once true it stays so: a call keeps the catalog it started with. */
+  isReal(): boolean;
+  noteCost(upstream: string): Promise<void>;
+}
+
+/** What this process knows of it, which tells the operator of the wallets that are refused from now on. */
+export function watchCost(
+  store: Pick<Store, 'settings' | 'payments'>,
+  log: { warn(fields: object, message: string): void },
+): CostWatch {
+  let real = false;
+  return {
+    isReal: () => real,
+    async noteCost(upstream) {
+      const accounts = await noteCost(store, upstream);
+      real = true;
+      if (accounts.length > 0) log.warn({ accounts }, PLAY_MONEY);
+    },
+  };
+}
+
+const PLAY_MONEY =
+  'wallets hold money of test payments, which pays for no real model: convert it or write it off with "tollgate wallet play-money"';
+
 async function walletsOfPlayMoney(payments: Pick<Store['payments'], 'page'>): Promise<readonly string[]> {
   const found = new Set<string>();
   for (let after = ''; ; ) {

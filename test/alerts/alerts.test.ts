@@ -173,27 +173,6 @@ for (const kind of longer([SQLITE], STORES)) {
       expect(smtp.letters.filter(({ to }) => to === user.email)).to.have.length(2);
     });
 
-    it('tell each of several things that happen before the next round', async () => {
-      const { store } = context;
-      const account = await newWallet(store);
-      const user = makeUser({ language: 'en' });
-      await store.users.add(user);
-      await store.users.join({ user: user.id, account, role: 'owner' });
-      const alerts = alertsOn(store);
-      const paid = (id: string) =>
-        alerts.tell(account, { type: 'topup.succeeded', data: { amount: '5.00', payment: id } }, id);
-      const told = () =>
-        smtp.letters.filter(({ to }) => to === user.email).map(({ text }) => /\(payment (\w+)\)/.exec(text)?.[1]);
-      for (const id of ['pay_1', 'pay_2', 'pay_3', 'pay_2', 'pay_1']) await paid(id);
-      await Promise.all([alerts.look(), alertsOn(await context.other()).look()]);
-      expect(told().sort()).to.deep.equal(['pay_1', 'pay_2', 'pay_3']);
-      expect((await alerts.last(account)).map(({ event }) => event.data.payment).sort()).to.deep.equal(told().sort());
-      await paid('pay_4');
-      await alerts.look();
-      expect(told()).to.have.length(4);
-      expect(await store.alerts.alarms(account)).to.have.length(3);
-    });
-
     it('are sent by one of several processes at once', async () => {
       const stores = [context.store, await context.other(), await context.other(2)];
       const accounts = [await watched(context.store), await watched(context.store), await watched(context.store)];

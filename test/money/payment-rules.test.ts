@@ -233,7 +233,7 @@ describe('a payment', () => {
       ...['stale', 'exists', 'done', 'stale'],
     ]);
     const denied = refundsOf(refuse('rfd_3').payment as Payment).find(({ id }) => id === 'rfd_3');
-    expect(denied).to.deep.equal({ ...open, state: 'refused', reason: 'no' });
+    expect(denied).to.deep.equal({ ...open, state: 'refused', reason: 'no', given: '0' });
     expect(note('rfd_3').payment).to.include({ dueAt: AT + 9, changedAt: AT + 5 });
     // A second one under an id of ours that is booked already is one more.
     const second = { kind: 'refund', ...base, ref: 're_2', refund: 'rfd_1' } as const;

@@ -17,6 +17,7 @@ import { limitContract } from './limits.ts';
 import { mediaContract } from './media.ts';
 import { modelContract } from './model.ts';
 import { ownerContract } from './owners.ts';
+import { paybackContract } from './payback.ts';
 import { paymentContract } from './payments.ts';
 import { peopleContract } from './people.ts';
 import { processContract } from './processes.ts';
@@ -26,6 +27,7 @@ import { signinContract } from './signins.ts';
 /** Suites that look only at what they made: they share a database. */
 const TOGETHER: Readonly<Record<string, (context: StoreContext) => void>> = {
   payments: paymentContract,
+  'payments on their way back': paybackContract,
   'budgets of keys': budgetContract,
   'charges of a wallet': chargeListContract,
   accounts: accountContract,
