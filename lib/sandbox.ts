@@ -49,7 +49,7 @@ export async function makeDemoAccount(store: Store, config: Config): Promise<str
   return key;
 }
 
-/** The id of the demo account while it can be used: in real mode its gift would buy real answers. */
+/** The id of the demo account while it can be used: in real mode its gift pays for nothing. */
 export async function findDemoAccount(store: Store): Promise<string | undefined> {
   const id = await store.settings.get(DEMO);
   const account = id === undefined ? undefined : await store.accounts.get(id);

@@ -105,18 +105,8 @@ function stepOfSucceeded(payment: Payment, state: PaymentState, facts: StepFacts
   // Its refunds are booked in the next step, by whoever goes on after a crash.
   const dueAt = state.refunds.some(({ status }) => status === 'succeeded') ? at : null;
   const credit = { kind: 'credit', id, version, at, reason: null, dueAt } as const;
-  return {
-    op: {
-      kind: 'pay',
-      wallet,
-      at,
-      amount,
-      paymentId: `${provider}:${ref}`,
-      order: id,
-      ...playOf(payment),
-      payment: credit,
-    },
-  };
+  const paid = { amount, paymentId: `${provider}:${ref}`, order: id, ...playOf(payment) };
+  return { op: { kind: 'pay', wallet, at, ...paid, payment: credit } };
 }
 
 type RefundFacts = Pick<StepFacts, 'at' | 'suspend'>;
