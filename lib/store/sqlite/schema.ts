@@ -306,7 +306,7 @@ const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE wallets ADD COLUMN play_money INTEGER NOT NULL DEFAULT 0 CHECK (play_money IN (0, 1));
   UPDATE wallets SET play_money = 1 WHERE id IN (SELECT value FROM settings WHERE name = 'demo-account') OR id IN (
-    SELECT wallet FROM payments WHERE credited > 0 AND (test = 1 OR json_extract(state, '$.test') = 1)
+    SELECT wallet FROM payments WHERE credited > 0 AND (test = 1 OR CASE WHEN json_valid(state) THEN json_extract(state, '$.test') END = 1)
   );
   `,
 ];
