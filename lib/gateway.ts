@@ -38,7 +38,7 @@ import { openMetrics } from './metrics/open.ts';
 import { type AutoTopup, createAutoTopup } from './payments/auto-topup.ts';
 import { createMemory } from './payments/memory.ts';
 import { createPayments, type Payments } from './payments/payments.ts';
-import { noteCost } from './payments/play-money.ts';
+import { watchCost } from './payments/play-money.ts';
 import { type Demo, decideSandbox, NO_DEMO, openDemo } from './sandbox.ts';
 import { openServiceStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
@@ -126,13 +126,13 @@ interface Means {
 async function compose(config: Config, { log, store, timings, member }: Means): Promise<Gateway> {
   const facts = readCatalogFacts(config);
   const sandbox = await decideSandbox(store, config, { facts, log });
-  const catalog = await openCatalog(config, { sandbox, store, log });
+  const { catalog, isReal } = await openCatalog(config, { sandbox, store, log });
   let [demo, metricsUrl]: [Demo, string | undefined] = [NO_DEMO, undefined];
   const series = { catalog: catalog.current, providers: catalog.payments, routes: () => http.server.table() };
   const metrics = await openMetrics(config, { log, isMember: member !== undefined, series });
   const usage = openUsage(store, log, { sweeps: member?.isFirst !== false });
   const topups = openTopups({ store, log, catalog }, () => ({ payments, alerts: web.services.alerts, owner }));
-  const ledger = topups.watch(usage.watch(openLedger({ ...config, store, log }, metrics)));
+  const ledger = topups.watch(usage.watch(openLedger({ ...config, store, log, isReal }, metrics)));
   const { limiter, onPeers } = openLimiter(store, member);
   const owner = createOwner({ ...config, store: store.owners, ledger, log, onPeers });
   const holders = openHolders(config, store, log);
@@ -145,7 +145,7 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
     store,
     catalog: catalog.current,
     holders,
-    ...{ limiter, cooldown, calls, solvent: createSolvent() },
+    ...{ limiter, cooldown, calls, solvent: createSolvent(), topups, isReal },
     budget: createBudget({ bytesMax: config.bodyMemoryBytes, ownerBytesMax: config.bodyMemoryBytes / 2 }),
     log,
     ...media,
@@ -201,21 +201,15 @@ function openLimiter(store: Store, member: Membership | undefined) {
   return { limiter, onPeers: limiter.setPeers };
 }
 
-function openCatalog(
+async function openCatalog(
   config: Config,
   { sandbox, store, log }: Pick<Means, 'store' | 'log'> & { readonly sandbox: boolean },
-): Promise<LiveCatalog> {
+): Promise<{ readonly catalog: LiveCatalog; readonly isReal: () => boolean }> {
   const memoryOf = (provider: string) => createMemory(store.settings, provider);
-  async function note(upstream: string): Promise<void> {
-    const accounts = await noteCost(store, upstream);
-    if (accounts.length > 0) log.warn({ accounts }, PLAY_MONEY);
-  }
-  const means = { memoryOf, noteCost: note };
-  return openLiveCatalog({ config, sandbox, onSecrets: log.addSecrets, log: adviceLog(log), ...means });
+  const { isReal, noteCost } = watchCost(store, log);
+  const means = { memoryOf, noteCost, onSecrets: log.addSecrets, log: adviceLog(log) };
+  return { catalog: await openLiveCatalog({ config, sandbox, ...means }), isReal };
 }
-
-const PLAY_MONEY =
-  'wallets hold money of test payments, which can be spent on real models now: suspend those accounts or use a new store';
 
 async function endLedger(ledger: Ledger, log: Log): Promise<void> {
   const left = await ledger.drain(LEDGER_DRAIN_MS);

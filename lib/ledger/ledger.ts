@@ -33,6 +33,8 @@ export interface LedgerOptions {
   readonly now?: () => number;
   /** How long a caller waits for the store. */
   readonly answerWithinMs?: number;
+  /** Whether models here cost real money: play money pays for none of them. */
+  readonly isReal?: () => boolean;
 }
 
 export interface LedgerLog {
@@ -149,7 +151,7 @@ export interface Ledger {
 }
 
 export function createLedger(options: LedgerOptions): Ledger {
-  const { store, ownerId, leaseMs, log, now = Date.now, answerWithinMs } = options;
+  const { store, ownerId, leaseMs, log, now = Date.now, answerWithinMs, isReal = () => false } = options;
   const queue = createQueue({
     store: store.ledger,
     ...(answerWithinMs !== undefined && { answerWithinMs }),
@@ -165,7 +167,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     const at = now();
     const { chargeId, wallet, key, kind: chargeKind, model, prices, amount } = request;
     const { budget, repeat, owed = 0n, waitedMs = 0 } = request;
-    const terms = { ...termsOf(budget, at), ...(repeat && { repeat }) };
+    const terms = { ...termsOf(budget, at), ...(repeat && { repeat }), ...(isReal() && REAL) };
     const start = { chargeId, wallet, key, chargeKind, model, prices, amount, at, ...terms };
     const op = { ...start, kind: 'reserve', owner: ownerId, lease: at + leaseMs, owed } as const;
     // A hold that turns out to be applied after its call was answered 503 is returned at once.
@@ -179,7 +181,13 @@ export function createLedger(options: LedgerOptions): Ledger {
     const at = now();
     const { kind: chargeKind, waitedMs = 0, usage, budget, ...start } = request;
     const { chargeId, wallet, amount } = start;
-    const paidFor = { ...start, chargeKind, usage: JSON.stringify(usage), ...termsOf(budget, at) };
+    const paidFor = {
+      ...start,
+      chargeKind,
+      usage: JSON.stringify(usage),
+      ...termsOf(budget, at),
+      ...(isReal() && REAL),
+    };
     const op: ChargeOp = { kind: 'charge', ...paidFor, at, ...(job && { job }) };
     // Like a hold: nobody knows about a late charge, so it is refunded at once, and its job fails.
     const onLate = (outcome: Outcome) => {
@@ -251,6 +259,8 @@ export function createLedger(options: LedgerOptions): Ledger {
   };
 }
 
+const REAL = { real: true } as const;
+
 /** What a call asks for. */
 type Asked = Pick<HoldRequest, 'kind' | 'amount'>;
 
@@ -287,6 +297,8 @@ function refusal(status: Outcome['status'], wallet: Wallet | undefined, asked: B
       return neverToppedFault();
     case 'suspended':
       return fault('account_suspended');
+    case 'play_money':
+      return fault('play_money');
     case 'key_budget':
       return budgetFault(asked);
     // It resets at this very moment.

@@ -28,7 +28,7 @@ export { CHARGE_KINDS, chargeIdOf, jobChangeOf, operationId, paymentChangeOf } f
 export interface Wallet {
   /** The account's id. */
   readonly id: string;
-  /** What can be spent; below zero only by recorded overshoot. */
+  /** What can be spent; below zero only by recorded overshoot, of calls and of payments that went back. */
   readonly avail: Micro;
   /** The sum over held charges. */
   readonly held: Micro;
@@ -42,6 +42,8 @@ export interface Wallet {
   readonly seq: number;
   /** A suspended wallet takes no new hold or charge; running calls settle. */
   readonly status: 'active' | 'suspended';
+  /** It holds money of test payments, and pays for no real model until an operator has decided on it. */
+  readonly playMoney?: true;
 }
 
 /** `held → settled | released | expired`, `expired → settled`, `settled → refunded`; each once. */
@@ -98,7 +100,7 @@ export interface Entry {
   readonly charged: Micro;
   readonly topped: Micro;
   readonly adjusted: Micro;
-  /** How much of a settlement exceeded what was still held. */
+  /** How much of a settlement exceeded what was still held, and of a payment that went back what was there. */
   readonly overshoot: Micro;
   /** The wallet's `charged` after this entry: the sum over a time span is the difference of two rows. */
   readonly chargedAfter: Micro;
@@ -121,6 +123,7 @@ export type OutcomeStatus =
   | 'insufficient'
   | 'never_topped'
   | 'suspended'
+  | 'play_money'
   | 'key_budget'
   | 'no_wallet'
   | 'no_charge'
@@ -198,30 +201,47 @@ function topup(wallet: Wallet, prior: Entry | undefined, op: TopupOp): Decision 
   assert(op.amount > 0n);
   if (prior) return repeated(wallet, prior, { wallet: op.wallet, amount: op.amount });
   if (wallet.topped === 0n && op.amount < FIRST_TOPUP_MINIMUM) return { status: 'first_topup_too_small', wallet };
-  return write(wallet, undefined, op, { avail: op.amount, topped: op.amount, note: op.paymentId });
+  return write(paidInto(wallet, op), undefined, op, { avail: op.amount, topped: op.amount, note: op.paymentId });
+}
+
+function paidInto(wallet: Wallet, { isPlay }: TopupOp | PayOp): Wallet {
+  return isPlay ? { ...wallet, playMoney: true } : wallet;
 }
 
 function adjust(wallet: Wallet, prior: Entry | undefined, op: AdjustOp): Decision {
-  assert(op.amount !== 0n);
   if (prior) return repeated(wallet, prior, { wallet: op.wallet, amount: op.amount });
+  // Another operator was faster.
+  if (op.settlesPlay && !wallet.playMoney) return { status: 'exists', wallet };
   if (op.amount < 0n && wallet.avail + op.amount < 0n) return { status: 'insufficient', wallet };
-  return write(wallet, undefined, op, { avail: op.amount, adjusted: op.amount, note: op.reason });
+  const { playMoney: _, ...settled } = wallet;
+  const after = op.settlesPlay ? settled : wallet;
+  return write(after, undefined, op, { avail: op.amount, adjusted: op.amount, note: op.reason });
 }
 
 function pay(wallet: Wallet, prior: Entry | undefined, op: PayOp): Decision {
   assert(op.amount > 0n);
   if (prior) return repeated(wallet, prior, { wallet: op.wallet, amount: op.amount });
-  return write(wallet, undefined, op, { avail: op.amount, topped: op.amount, note: op.order });
+  return write(paidInto(wallet, op), undefined, op, { avail: op.amount, topped: op.amount, note: op.order });
 }
 
 function payBack(wallet: Wallet, prior: Entry | undefined, op: PaybackOp): Decision {
+  const { amount, returned = 0n } = op;
   // When the journal is replayed, nothing may be left of it.
-  assert(op.amount >= 0n);
+  assert(amount >= 0n && returned >= 0n);
   if (prior) return { status: prior.wallet === op.wallet && prior.note === op.order ? 'exists' : 'id_taken', wallet };
-  const [least = 0n] = [op.amount, wallet.avail, wallet.topped].sort((a, b) => Number(a - b));
-  const taken = least > 0n ? least : 0n;
-  const status = op.suspend && taken < op.amount ? 'suspended' : wallet.status;
-  return write({ ...wallet, status }, undefined, op, { avail: -taken, topped: -taken, note: op.order });
+  const wanted = amount - returned;
+  // biome-ignore lint/complexity/useMathMinMax: it takes no bigint
+  const taken = wanted < wallet.topped ? wanted : wallet.topped;
+  const overshoot = missingOf(taken, wallet.avail);
+  const isShort = wallet.avail - taken < 0n || taken < wanted;
+  const status = op.suspend && isShort ? 'suspended' : wallet.status;
+  return write({ ...wallet, status }, undefined, op, { avail: -taken, topped: -taken, overshoot, note: op.order });
+}
+
+/** How much of what is taken back is not there: the balance goes below zero by that. */
+export function missingOf(taken: Micro, avail: Micro): Micro {
+  const missing = taken - (avail > 0n ? avail : 0n);
+  return missing > 0n ? missing : 0n;
 }
 
 function repeated(wallet: Wallet, prior: Entry, wanted: { wallet: string; amount: Micro }): Decision {
@@ -234,6 +254,7 @@ function begin(wallet: Wallet, { charge: existing, budget, taken }: Known, op: R
   if (existing) return begun(wallet, existing, op);
   if (taken) return { status: taken.body === op.repeat?.body ? 'repeated' : 'key_misused', wallet };
   if (wallet.status === 'suspended') return { status: 'suspended', wallet };
+  if (op.real && wallet.playMoney) return { status: 'play_money', wallet };
   // A correction is not a payment: to let someone call without paying, book a top-up.
   if (wallet.topped === 0n) return { status: 'never_topped', wallet };
   const owed = op.kind === 'reserve' ? (op.owed ?? 0n) : 0n;

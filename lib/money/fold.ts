@@ -203,7 +203,9 @@ function outcomeOfPayment(
   const entry = decision.entry ?? prior;
   if (!change || !entry || !('amount' in op) || (decision.status !== 'done' && decision.status !== 'exists'))
     return undefined;
-  const moved = { amount: op.amount, taken: -entry.avail };
+  const { avail } = decision.wallet as Wallet;
+  const returned = ('returned' in op && op.returned) || 0n;
+  const moved = { amount: op.amount, returned, taken: -entry.avail - entry.overshoot, debt: avail < 0n ? -avail : 0n };
   return decidePayment(payments.get(change.id) ?? loaded.payments.get(change.id), change, moved);
 }
 

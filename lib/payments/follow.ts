@@ -2,6 +2,7 @@
 // processes do this at the same time.
 import type { OpenPayment } from '../catalog/payments.ts';
 import { book } from '../ledger/booking.ts';
+import type { PaybackOp } from '../money/decide.ts';
 import { type FreePaymentChange, type Payment, type PaymentStatus, refundsOf } from '../money/payment-rules.ts';
 import type { PaymentState, SavedMethod } from '../plugin/payment-contract.ts';
 import type { SavedMethodRow } from '../store/ports/payments.ts';
@@ -32,6 +33,8 @@ export interface Follow {
   follow(payment: Payment, open: OpenPayment, state: PaymentState): Promise<Payment>;
   /** Makes one change, unless another process was faster. Resolves to the payment afterwards. */
   change(change: FreePaymentChange): Promise<Payment>;
+  /** Makes one change with its money, as above. */
+  book(op: PaybackOp): Promise<Payment>;
 }
 
 /** Changes not worth reporting. */
@@ -80,6 +83,14 @@ export function createFollow({ store, now, log, onChange, onSaved }: FollowOptio
     return { status: 'refused' };
   }
 
+  async function bookOne(op: PaybackOp): Promise<Payment> {
+    const { status, payment } = await paid(op);
+    const after = payment ?? (await payments.get(op.order));
+    if (!after) throw new Error(`the payment ${op.order} is gone`);
+    if (status === 'done') tell(undefined, after);
+    return after;
+  }
+
   async function change(wanted: FreePaymentChange): Promise<Payment> {
     const { status, payment } = await payments.change(wanted);
     if (!payment) throw new Error(`the payment ${wanted.id} is gone`);
@@ -118,7 +129,7 @@ export function createFollow({ store, now, log, onChange, onSaved }: FollowOptio
       log.error({ payment: id, phase, found: state.id }, 'the provider holds money that was not credited');
   }
 
-  return { follow, change };
+  return { follow, change, book: bookOne };
 }
 
 function methodRow(of: { wallet: string; provider: string; createdAt: number }, { id: ref, ...method }: SavedMethod) {

@@ -46,8 +46,10 @@ export interface HostMemory {
  *
  * Methods throw faults made by `host.fault`. A fault never means a decline: that is a `PaymentState`.
  * - `request`: the provider refuses this order or refund, and nothing was started. It is not retried.
- * - `auth`, `quota`, `rate`, `missing`, and every fault with `unsent`: nothing was started, and it is not the payer's
- *   fault. The same call is retried later with the same key.
+ * - `auth`, `quota`, and `missing` from `start`: the provider refuses whatever we send until the operator mends it, and
+ *   nothing was started. The order ends, and is never sent again; a refund is retried later with the same key.
+ * - `rate`, `missing`, and every other fault with `unsent`: nothing was started, and it is not the payer's fault. The same
+ *   call is retried later with the same key.
  * - `network`, `timeout`, `server`, `overloaded`, `protocol`, an aborted signal: it is unknown whether anything was
  *   started. The same call is retried with the same key while the provider remembers keys; after that `find` decides.
  * `fetch` and `find` change nothing: their faults only mean that nothing was learnt, except `missing` from `fetch`: the

@@ -44,6 +44,8 @@ const RUSSIAN: FaultWords = {
   insufficient_balance: ({ isReserve, priceRub, balanceRub, heldRub }) =>
     `Не хватает денег: ${isReserve ? 'для вызова удерживается' : 'вызов стоит'} ${priceRub} ₽, а на счёте ${balanceRub} ₽.` +
     (heldRub ? ` Ещё ${heldRub} ₽ удержано идущими вызовами.` : ''),
+  play_money: () =>
+    'В кошельке деньги тестовых платежей, а настоящие модели за них не работают. Попросите оператора зачесть их или списать.',
   key_budget: ({ field, isReserve, priceRub, budgetRub, resetsAt }) =>
     `Бюджета ключа «${field}» не хватает: ${isReserve ? 'для вызова удерживается' : 'вызов стоит'} ${priceRub} ₽, ` +
     `а бюджет ${budgetRub} ₽${resetsAt ? ` и начнётся заново ${resetsAt}` : ' на всё время'}.`,

@@ -23,6 +23,7 @@ export type WebOptions = Pick<
   | 'sandbox'
   | 'payments'
   | 'topups'
+  | 'isReal'
   | 'usage'
   | keyof CallServices
 > & {

@@ -62,7 +62,9 @@ export interface WebServices extends CallServices {
   readonly mailer: Mailer | undefined;
   readonly alerts: Alerts;
   readonly payments: Payments;
-  readonly topups: Pick<AutoTopup, 'notice'>;
+  readonly topups: Pick<AutoTopup, 'notice' | 'refused'>;
+  /** Whether models here cost real money: play money pays for none of them. */
+  readonly isReal: () => boolean;
   /** Counts usage in the background. */
   readonly usage: Pick<UsageChore, 'hurry'>;
   /** Posts alerts to owners' webhooks, and knows which addresses are forbidden: not the one that fetches pictures. */

@@ -168,8 +168,14 @@ async function save(step: Step, folded: Folded, loaded: Loaded): Promise<void> {
   if (folded.wallets.length === 0) return;
   // The status too: whoever changes it in the meantime lets the transaction begin anew.
   const updates = folded.wallets.map((wallet) => {
-    const { id, status } = wallet;
-    return { q: { _id: id, seq: loaded.wallets.get(id)?.seq }, u: { $set: { ...balancesOf(wallet), status } } };
+    const { id, status, playMoney } = wallet;
+    const before = loaded.wallets.get(id);
+    const $set = {
+      ...balancesOf(wallet),
+      status,
+      ...(playMoney !== before?.playMoney && { playMoney: playMoney ?? false }),
+    };
+    return { q: { _id: id, seq: before?.seq }, u: { $set } };
   });
   const { n } = await step({ update: 'wallets', updates });
   if (n !== updates.length) throw new StaleRead(`${updates.length - n} wallets are no longer as they were read`);

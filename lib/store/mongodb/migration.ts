@@ -4,7 +4,7 @@ import { OperatorError } from '../../operator-error.ts';
 import { StoreError } from '../store.ts';
 import { call, MAJORITY, send, within } from './call.ts';
 import type { CollectionSchema } from './fields.ts';
-import { COLLECTIONS, DEVICES, FORMER_USERS } from './schema.ts';
+import { COLLECTIONS, DEVICES, FORMER_USERS, WALLETS_WITH_PLAY_MONEY } from './schema.ts';
 
 /** Version n of the schema is the first n of these; a released one never changes. */
 export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void>)[] = [
@@ -19,6 +19,7 @@ export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void
     const untold = { key: { provider: 1, phase: 1, createdAt: -1 }, name: 'by_phase' };
     await send(db, { createIndexes: 'payments', indexes: [untold], ...MAJORITY }, { signal });
   },
+  markPlayMoney,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -103,6 +104,22 @@ async function writeVersion(db: Db, version: number): Promise<void> {
   await call({ repeatable: true }, (signal) =>
     send(db, { update: SCHEMA, updates: [update], ...MAJORITY }, { signal }),
   );
+}
+
+/** Wallets that hold money of test payments, or the gift of the demo account. */
+async function markPlayMoney(db: Db, signal: AbortSignal): Promise<void> {
+  const { name: collMod, validator } = WALLETS_WITH_PLAY_MONEY;
+  await send(db, { collMod, validator, ...MAJORITY }, { signal });
+  const said = { $regex: '"test":true' };
+  const tests = { credited: { $gt: 0 }, $or: [{ test: true }, { state: said }] };
+  const found = db.collection('payments').aggregate([{ $match: tests }, { $group: { _id: '$wallet' } }], { signal });
+  const paid = (await found.toArray()).map(({ _id }) => _id);
+  const demo = await db
+    .collection<{ _id: string; value: string }>('settings')
+    .findOne({ _id: 'demo-account' }, { signal });
+  const ids = [...paid, ...(demo ? [demo.value] : [])];
+  const updates = [{ q: { _id: { $in: ids } }, u: { $set: { playMoney: true } }, multi: true }];
+  await send(db, { update: 'wallets', updates, ...MAJORITY }, { signal });
 }
 
 async function makeCollection(db: Db, schema: CollectionSchema, signal: AbortSignal): Promise<void> {

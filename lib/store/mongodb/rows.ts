@@ -29,8 +29,9 @@ export function balancesOf({ avail, held, charged, topped, adjusted, seq }: Wall
 }
 
 export function walletOf(row: Document): Wallet {
-  const { _id: id, avail, held, charged, topped, adjusted, seq, status } = row;
-  return { id, avail, held, charged, topped, adjusted, seq: Number(seq), status };
+  const { _id: id, avail, held, charged, topped, adjusted, seq, status, playMoney } = row;
+  const wallet: Wallet = { id, avail, held, charged, topped, adjusted, seq: Number(seq), status };
+  return playMoney === true ? { ...wallet, playMoney } : wallet;
 }
 
 /** Without a budget there is no period to write, and with one of its own no other key. */

@@ -18,6 +18,7 @@ import {
   orNull,
   text,
   time,
+  withOptional,
 } from './fields.ts';
 import { PAYMENT_COLLECTIONS } from './payment-schema.ts';
 
@@ -61,6 +62,17 @@ const JOB: Document = {
  */
 export const CHARGING = { kind: { $in: ['charge', 'refund', 'settle'] } };
 
+const WALLET = {
+  ...{ _id: name, avail: money, held: amount, charged: amount, topped: amount, adjusted: money },
+  ...{ seq: count, status: oneOf('active', 'suspended') },
+};
+
+/** Since version 2: a wallet may say that it holds play money. */
+export const WALLETS_WITH_PLAY_MONEY: CollectionSchema = {
+  name: 'wallets',
+  validator: withOptional({ playMoney: { bsonType: 'bool' } }, fields(WALLET, balanced)),
+};
+
 /** Version 1 of the schema. */
 export const COLLECTIONS: readonly CollectionSchema[] = [
   {
@@ -73,16 +85,7 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
       keysAdded: count,
     }),
   },
-  {
-    name: 'wallets',
-    validator: fields(
-      {
-        ...{ _id: name, avail: money, held: amount, charged: amount, topped: amount, adjusted: money },
-        ...{ seq: count, status: oneOf('active', 'suspended') },
-      },
-      balanced,
-    ),
-  },
+  { name: 'wallets', validator: fields(WALLET, balanced) },
   {
     name: 'keys',
     validator: fields({

@@ -120,6 +120,7 @@ function createSave(db: DatabaseSync): (loaded: Loaded, folded: Folded) => void 
   const saveJob = createSaveJob(db);
   const savePayment = createSavePayment(db);
   const suspend = db.prepare("UPDATE wallets SET status = 'suspended' WHERE id = ?");
+  const mark = db.prepare('UPDATE wallets SET play_money = ? WHERE id = ?');
   const saveBudget = createSaveBudget(db);
   const saveRepeat = createSaveRepeat(db);
   return (loaded, folded) => {
@@ -128,6 +129,7 @@ function createSave(db: DatabaseSync): (loaded: Loaded, folded: Folded) => void 
       saveWallet(wallet);
       // No operation reactivates it.
       if (wallet.status !== before?.status) suspend.run(wallet.id);
+      if (wallet.playMoney !== before?.playMoney) mark.run(wallet.playMoney ? 1 : 0, wallet.id);
     }
     for (const charge of folded.charges) {
       if (loaded.charges.has(charge.id)) changeCharge(charge);

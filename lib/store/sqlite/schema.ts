@@ -309,12 +309,19 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX notices_vain ON notices (id) WHERE ${oneOf('verdict', ['rejected', 'foreign'])};
   CREATE INDEX payments_untold ON payments (provider, phase, created_at) WHERE ref IS NULL;
   `,
+  // Wallets that hold money of test payments, or the gift of the demo account.
+  `
+  ALTER TABLE wallets ADD COLUMN play_money INTEGER NOT NULL DEFAULT 0 CHECK (play_money IN (0, 1));
+  UPDATE wallets SET play_money = 1 WHERE id IN (SELECT value FROM settings WHERE name = 'demo-account') OR id IN (
+    SELECT wallet FROM payments WHERE credited > 0 AND (test = 1 OR CASE WHEN json_valid(state) THEN json_extract(state, '$.test') END = 1)
+  );
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** Rows from this version on read the same before and after a migration. */
-const READABLE_SINCE = 1;
+const READABLE_SINCE = 2;
 
 interface Identity {
   readonly application: number;

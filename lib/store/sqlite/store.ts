@@ -97,6 +97,7 @@ function createStore(parts: Parts): Store {
       list: () => scanner.call('accounts'),
       page: (page) => scanner.call('accountPage', page),
       setStatus: (id, status) => writer.call('setAccountStatus', id, status),
+      setPlayMoney: (id, isPlay) => writer.call('setPlayMoney', id, isPlay),
       setAutoTopup: (id, autoTopup) => writer.call('setAutoTopup', id, autoTopup),
     },
     keys: {

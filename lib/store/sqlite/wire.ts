@@ -99,17 +99,17 @@ function pushOperation(cells: Cell[], op: Operation): void {
   cells.push(op.kind, op.wallet, op.at);
   switch (op.kind) {
     case 'topup':
-      cells.push(op.amount, op.paymentId);
+      cells.push(op.amount, op.paymentId, Number(op.isPlay ?? 0));
       break;
     case 'adjust':
-      cells.push(op.amount, op.reason, op.adjustId);
+      cells.push(op.amount, op.reason, op.adjustId, Number(op.settlesPlay ?? 0));
       break;
     case 'pay':
-      cells.push(op.amount, op.paymentId, op.order, jsonOf(op.payment));
+      cells.push(op.amount, op.paymentId, op.order, Number(op.isPlay ?? 0), jsonOf(op.payment));
       break;
     case 'payback':
     case 'dispute':
-      cells.push(op.amount, op.paybackId, op.order, Number(op.suspend), jsonOf(op.payment));
+      cells.push(op.amount, op.returned ?? 0n, op.paybackId, op.order, Number(op.suspend), jsonOf(op.payment));
       break;
     case 'reserve':
       cells.push(op.chargeId, op.key, op.chargeKind, op.model, op.prices, op.amount, op.owner, op.lease, op.owed ?? 0n);
@@ -140,11 +140,11 @@ function nextOperation({ next }: Reader): Operation {
   const base = { wallet: next<string>(), at: next<number>() };
   switch (kind) {
     case 'topup':
-      return { kind, ...base, amount: next(), paymentId: next() };
+      return { kind, ...base, amount: next(), paymentId: next(), ...nextPlay(next) };
     case 'adjust':
-      return { kind, ...base, amount: next(), reason: next(), adjustId: next() };
+      return { kind, ...base, amount: next(), reason: next(), adjustId: next(), ...nextSettled(next) };
     case 'pay':
-      return { kind, ...base, amount: next(), paymentId: next(), order: next(), ...nextChange<CreditPayment>(next) };
+      return { kind, ...base, ...nextPaid(next), ...nextPlay(next), ...nextChange<CreditPayment>(next) };
     case 'payback':
     case 'dispute':
       return { kind, ...base, ...nextPayback(next), ...nextChange<BookRefund | ReversePayment>(next) };
@@ -177,8 +177,21 @@ function nextOperation({ next }: Reader): Operation {
   }
 }
 
+function nextPaid(next: Reader['next']) {
+  return { amount: next<bigint>(), paymentId: next<string>(), order: next<string>() };
+}
+
+function nextPlay(next: Reader['next']): { isPlay?: true } {
+  return next<number>() === 1 ? { isPlay: true } : {};
+}
+
+function nextSettled(next: Reader['next']): { settlesPlay?: true } {
+  return next<number>() === 1 ? { settlesPlay: true } : {};
+}
+
 function nextPayback(next: Reader['next']) {
-  const asked = { amount: next<bigint>(), paybackId: next<string>(), order: next<string>() };
+  const money = { amount: next<bigint>(), ...nextReturned(next) };
+  const asked = { ...money, paybackId: next<string>(), order: next<string>() };
   return { ...asked, suspend: next<number>() === 1 };
 }
 
@@ -216,6 +229,11 @@ function nextUsage(next: Reader['next']) {
   return usage === null ? {} : { usage };
 }
 
+function nextReturned(next: Reader['next']) {
+  const returned = next<bigint>();
+  return returned > 0n ? { returned } : {};
+}
+
 function nextOwed(next: Reader['next']) {
   const owed = next<bigint>();
   return owed > 0n ? { owed } : {};
@@ -223,13 +241,18 @@ function nextOwed(next: Reader['next']) {
 
 function pushTerms(cells: Cell[], op: ReserveOp | ChargeOp): void {
   pushBudget(cells, op);
-  const { repeat } = op;
+  const { repeat, real } = op;
+  cells.push(real ? 1 : 0);
   if (repeat) cells.push(repeat.id, repeat.body, Number(repeat.awaited), repeat.expiresAt);
   else cells.push(null);
 }
 
 function nextTerms(next: Reader['next']) {
-  return { ...nextBudget(next), ...nextRepeat(next) };
+  return { ...nextBudget(next), ...nextReal(next), ...nextRepeat(next) };
+}
+
+function nextReal(next: Reader['next']): { real?: true } {
+  return next<number>() === 1 ? { real: true } : {};
 }
 
 function nextRepeat(next: Reader['next']) {
@@ -264,14 +287,14 @@ function nextStart(next: Reader['next']) {
 }
 
 function pushWallet(cells: Cell[], wallet: Wallet): void {
-  const { avail, held, charged, topped, adjusted, seq, status } = wallet;
-  cells.push(status, avail, held, charged, topped, adjusted, seq);
+  const { avail, held, charged, topped, adjusted, seq, status, playMoney } = wallet;
+  cells.push(status, avail, held, charged, topped, adjusted, seq, playMoney ? 1 : 0);
 }
 
 function nextWallet({ next }: Reader, id: string): Wallet | undefined {
   const status = next<Wallet['status'] | null>();
   if (status === null) return undefined;
-  return {
+  const wallet: Wallet = {
     id,
     avail: next(),
     held: next(),
@@ -281,6 +304,7 @@ function nextWallet({ next }: Reader, id: string): Wallet | undefined {
     seq: next(),
     status,
   };
+  return next<number>() === 1 ? { ...wallet, playMoney: true } : wallet;
 }
 
 /** Its id and wallet are the operation's. */

@@ -3,6 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { fault } from '../../faults.ts';
 import { book } from '../../ledger/booking.ts';
 import { FIRST_TOPUP_MINIMUM, type Operation, type OutcomeStatus, type Wallet } from '../../money/decide.ts';
+import type { Micro } from '../../money/money.ts';
+import { playMoneyLeft, settlePlayMoney } from '../../payments/play-money.ts';
 import type { Account } from '../../store/ports/accounts.ts';
 import { readEmail } from '../../users/people.ts';
 import { readRub } from '../amount.ts';
@@ -40,6 +42,15 @@ const WORDS = defineWords({
     correctHint: 'May be negative; never takes the balance below zero.',
     reason: 'Reason',
     adjust: 'Correct',
+    play: 'Play money',
+    playHint:
+      'This wallet holds money of test payments. Where models cost real money its calls are refused with 402 until you decide.',
+    convert: 'Convert it',
+    convertHint: 'It stays, as if it had been paid, and pays for everything.',
+    writeOff: 'Write it off',
+    writeOffHint: (left: string) => `What calls have left of it, ${left}, is taken away.`,
+    noPlay: 'This wallet holds no play money any more.',
+    stale: 'The wallet changed at this very moment. Try again.',
     invite: 'Invite an owner',
     email: 'Email',
     inviteButton: 'Create a link',
@@ -87,6 +98,15 @@ const WORDS = defineWords({
     correctHint: 'Может быть отрицательной; ниже нуля баланс не опустится.',
     reason: 'Причина',
     adjust: 'Изменить баланс',
+    play: 'Тестовые деньги',
+    playHint:
+      'В кошельке деньги тестовых платежей. Там, где модели стоят настоящих денег, вызовы получают 402, пока вы не решите.',
+    convert: 'Зачесть',
+    convertHint: 'Они останутся, как если бы их внесли, и годятся на всё.',
+    writeOff: 'Списать',
+    writeOffHint: (left: string) => `Будет списано то, что от них осталось: ${left}.`,
+    noPlay: 'Тестовых денег в кошельке уже нет.',
+    stale: 'Кошелёк только что изменился. Попробуйте ещё раз.',
     invite: 'Пригласить владельца',
     email: 'Почта',
     inviteButton: 'Сделать ссылку',
@@ -133,6 +153,9 @@ export const adminAccount = page({
         return topup(visit, account, sent);
       case 'adjust':
         return adjust(visit, account, sent);
+      case 'convert':
+      case 'write_off':
+        return settlePlay(visit, account, sent);
       case 'invite':
         return invite(visit, account, sent);
       default:
@@ -189,6 +212,19 @@ async function booked(visit: UserVisit, account: Account, op: Extract<Operation,
   return { to: `/admin/accounts/${account.id}?done=${status}` };
 }
 
+async function settlePlay(visit: UserVisit, account: Account, sent: Form): Promise<Answer> {
+  const words = WORDS[visit.language];
+  const { services } = visit;
+  const reason = sent.text('reason');
+  if (!isLine(reason)) return refused(visit, account, words.badText);
+  const how = sent.text('change') === 'convert' ? 'convert' : 'write_off';
+  const { status, amount } = await settlePlayMoney(services.store, account.id, { how, reason, at: services.now() });
+  if (status !== 'done') return refused(visit, account, status === 'stale' ? words.stale : words.noPlay);
+  const detail = { end: how, rub_micro: `${amount}`, reason };
+  await audit(visit, { action: 'wallet.play_money', target: account.id, account: account.id, detail });
+  return { to: `/admin/accounts/${account.id}?done=done` };
+}
+
 function refusalOf({ language, format }: UserVisit, status: OutcomeStatus): string {
   const words = WORDS[language];
   const refusal = (words.refusals as Readonly<Record<string, (minimum: string) => string>>)[status];
@@ -224,11 +260,13 @@ async function accountPage(visit: UserVisit, account: Account, { problem, link }
     store.users.membersOf(account.id),
   ]);
   const owners = await Promise.all(members.map(({ user }) => store.users.get(user)));
+  const playLeft = wallet?.playMoney && (await playMoneyLeft(store, wallet));
   const done = visit.query.get('done');
   const body = html`${problem !== undefined && message('error', problem)}
 ${link !== undefined && message('done', html`${words.link}<br><code class="key" data-copy>${link}</code>`)}
 ${(done === 'done' || done === 'exists') && message('done', words[done])}
 ${wallet && balances(visit, account, wallet)}
+${playLeft !== undefined && playForms(visit, account, playLeft)}
 <p><a href="/admin/payments?account=${account.id}">${words.payments}</a></p>
 <h2>${words.keys}</h2>
 ${table(
@@ -254,6 +292,20 @@ function balances(visit: UserVisit, account: Account, wallet: Wallet): Html {
     [words.topped, format.rub(wallet.topped)],
     [words.adjusted, format.rub(wallet.adjusted)],
   ]);
+}
+
+function playForms(visit: UserVisit, account: Account, left: Micro): Html {
+  const words = WORDS[visit.language];
+  const choice = (name: 'convert' | 'write_off', button: string, hint: string) =>
+    form(visit, {
+      ...{ action: `/admin/accounts/${account.id}`, button, confirm: `${button}? ${hint}` },
+      fields: html`<input type="hidden" name="change" value="${name}"><p>${hint}</p>
+${field({ name: 'reason', id: `${name}-reason`, label: words.reason })}${codeField(visit, name)}`,
+    });
+  return html`<h2>${words.play}</h2>
+${message('error', words.playHint)}
+${choice('convert', words.convert, words.convertHint)}
+${choice('write_off', words.writeOff, words.writeOffHint(visit.format.rub(left)))}`;
 }
 
 function changes(visit: UserVisit, account: Account): Html {

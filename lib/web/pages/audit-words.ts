@@ -50,6 +50,7 @@ const WORDS = defineWords({
     'user.suspend': 'suspended somebody',
     'wallet.topup': 'recorded a payment',
     'wallet.adjust': 'corrected the balance',
+    'wallet.play_money': 'decided on play money',
   },
   ru: {
     'account.create': 'создание аккаунта',
@@ -98,6 +99,7 @@ const WORDS = defineWords({
     'user.suspend': 'приостановка доступа человека',
     'wallet.topup': 'проведение платежа',
     'wallet.adjust': 'поправка остатка',
+    'wallet.play_money': 'решение о тестовых деньгах',
   },
 });
 

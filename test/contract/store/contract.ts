@@ -18,6 +18,7 @@ import { mediaContract } from './media.ts';
 import { modelContract } from './model.ts';
 import { noticeContract } from './notices.ts';
 import { ownerContract } from './owners.ts';
+import { paybackContract } from './payback.ts';
 import { paymentContract } from './payments.ts';
 import { peopleContract } from './people.ts';
 import { processContract } from './processes.ts';
@@ -28,6 +29,7 @@ import { signinContract } from './signins.ts';
 const TOGETHER: Readonly<Record<string, (context: StoreContext) => void>> = {
   payments: paymentContract,
   notices: noticeContract,
+  'payments on their way back': paybackContract,
   'budgets of keys': budgetContract,
   'charges of a wallet': chargeListContract,
   accounts: accountContract,

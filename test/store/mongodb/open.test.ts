@@ -2,15 +2,18 @@
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { MongoMemoryServer } from 'mongodb-memory-server-core';
+import type { Payment } from '../../../lib/money/payment.ts';
 import { OperatorError } from '../../../lib/operator-error.ts';
 import { refusalOf } from '../../../lib/store/mongodb/connection.ts';
 import { MIGRATIONS, SCHEMA_VERSION } from '../../../lib/store/mongodb/migration.ts';
+import { COLLECTIONS } from '../../../lib/store/mongodb/schema.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import type { Opening } from '../../../lib/store/store.ts';
 import { createMongoDatabase, type MongoDatabase } from '../../../testkit/mongod.ts';
 import { binary, LAUNCH_MS_MAX } from '../../../testkit/replica-set.ts';
 import { itTimed } from '../../../testkit/timed.ts';
-import { AT, newId, rejection } from '../../contract/store/context.ts';
+import { AT, applied, newId, newWallet, rejection } from '../../contract/store/context.ts';
+import { creditOf, newSucceeded } from '../../contract/store/payments.ts';
 
 async function refused(url: string, options?: Opening): Promise<string> {
   const error = await rejection(openStore(url, options));
@@ -152,6 +155,45 @@ describe('openStore on MongoDB: databases', () => {
     await (await openStore(database.url)).close();
     expect(await indexes('notices')).to.include('by_verdict');
     expect(await indexes('payments')).to.include('by_phase');
+  });
+
+  it('marks the wallets of a database of before that hold money of test payments, or the gift of the demo', async () => {
+    const store = await openStore(database.url);
+    const [test, said, demo, real] = [
+      await newWallet(store),
+      await newWallet(store),
+      await newWallet(store),
+      await newWallet(store),
+    ];
+    for (const [wallet, isTest, state] of [
+      [test, true, '{}'],
+      [said, false, '{"test":true}'],
+      [real, false, '{"test":false}'],
+    ] as const) {
+      const payment = await newSucceeded(store, wallet, { test: isTest });
+      await applied(store, creditOf(payment));
+      const credited = await store.payments.get(payment.id);
+      await store.payments.put('payments', [{ ...credited, state } as Payment]);
+    }
+    await store.settings.set('demo-account', demo);
+    await store.close();
+    const validator = COLLECTIONS.find(({ name }) => name === 'wallets')?.validator;
+    await client.db().command({ collMod: 'wallets', validator });
+    await client
+      .db()
+      .collection<{ _id: string }>('schema')
+      .updateOne({ _id: 'version' }, { $set: { version: 1 } });
+    const stores = await Promise.all([openStore(database.url), openStore(database.url)]);
+    const [again] = stores;
+    for (const [wallet, playMoney] of [
+      [test, true],
+      [said, true],
+      [demo, true],
+      [real, undefined],
+    ] as const) {
+      expect((await again.ledger.wallet(wallet))?.playMoney).to.equal(playMoney);
+    }
+    for (const one of stores) await one.close();
   });
 
   it('finishes a schema whose making broke off, with several openers at once', async () => {

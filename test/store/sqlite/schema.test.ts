@@ -2,12 +2,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
+import type { Payment } from '../../../lib/money/payment.ts';
 import { OperatorError } from '../../../lib/operator-error.ts';
 import { APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION } from '../../../lib/store/sqlite/schema.ts';
 import { openSqliteStore, type SqliteOptions } from '../../../lib/store/sqlite/store.ts';
 import { longer } from '../../../testkit/long.ts';
 import { AT, applied, newId, newWallet, rejection, reserve } from '../../contract/store/context.ts';
-import { newNotice } from '../../contract/store/payments.ts';
+import { creditOf, newNotice, newSucceeded } from '../../contract/store/payments.ts';
 import { useFolder } from './folder.ts';
 
 describe('sqlite schema', () => {
@@ -75,6 +76,40 @@ describe('sqlite schema', () => {
     expect(db.prepare('PRAGMA user_version').get()).to.deep.include({ user_version: SCHEMA_VERSION });
     await store.payments.addNotice(newNotice({ verdict: 'foreign' }));
     expect(await store.payments.hasUntold('till', 0)).to.equal(false);
+  });
+
+  it('marks the wallets of a store of before that hold money of test payments, or the gift of the demo', async () => {
+    const path = folder.file();
+    const store = await folder.open(path);
+    const [test, said, demo, real] = [
+      await newWallet(store),
+      await newWallet(store),
+      await newWallet(store),
+      await newWallet(store),
+    ];
+    for (const [wallet, isTest, state] of [
+      [test, true, '{}'],
+      [said, false, '{"test":true}'],
+      [real, false, '{"test":false}'],
+    ] as const) {
+      const payment = await newSucceeded(store, wallet, { test: isTest });
+      await applied(store, creditOf(payment));
+      const credited = await store.payments.get(payment.id);
+      await store.payments.put('payments', [{ ...credited, state } as Payment]);
+    }
+    await store.settings.set('demo-account', demo);
+    await store.close();
+    folder.raw(path).exec('ALTER TABLE wallets DROP COLUMN play_money; PRAGMA user_version = 1');
+    expect(await rejection(folder.open(path, { readOnly: true }))).to.be.instanceOf(OperatorError);
+    const again = await folder.open(path);
+    for (const [wallet, playMoney] of [
+      [test, true],
+      [said, true],
+      [demo, true],
+      [real, undefined],
+    ] as const) {
+      expect((await again.ledger.wallet(wallet))?.playMoney).to.equal(playMoney);
+    }
   });
 
   describe('refuses', () => {
