@@ -16,6 +16,7 @@ import {
   type Wallet,
 } from '../money/decide.ts';
 import type { CreateJob, FailJob, Job } from '../money/job-rules.ts';
+import { isOverBudget, type KeyBudget } from '../money/key-budget.ts';
 import type { KeyLimits } from '../money/key-limits.ts';
 import { formatRub, type Micro } from '../money/money.ts';
 import { formatMoment, periodAt } from '../money/period.ts';
@@ -73,6 +74,8 @@ export interface Hold {
   readonly charge: Charge;
   /** The wallet right after the hold. */
   readonly wallet: Wallet;
+  /** The id of the client's idempotency key; absent if it sent none. */
+  readonly repeatId?: string;
 }
 
 /** What a call costs. */
@@ -172,7 +175,8 @@ export function createLedger(options: LedgerOptions): Ledger {
     const onLate = ({ charge }: Outcome) => {
       if (charge?.state === 'held') void end({ kind: 'release', wallet, chargeId, at: now() });
     };
-    return held(await begin(op, { onLate, waitedMs }), { kind: chargeKind, amount, at, budget, owed });
+    const hold = held(await begin(op, { onLate, waitedMs }), { kind: chargeKind, amount, at, budget, owed });
+    return repeat ? { ...hold, repeatId: repeat.id } : hold;
   }
 
   async function charge(request: ChargeRequest, job?: CreateJob): Promise<Paid> {
@@ -227,6 +231,8 @@ export function createLedger(options: LedgerOptions): Ledger {
     if (state !== (op.kind === 'settle' ? 'settled' : 'released')) {
       log.error({ charge: charge.id, operation: op.kind, state }, 'a call ended twice or too late');
     }
+    if (op.kind === 'settle' && state === 'settled' && after.charge?.charged !== op.amount)
+      log.warn({ charge: charge.id, usage: after.charge?.usage }, 'a late call is free: its client has repeated it');
     return {
       charged: state === 'settled' ? (after.charge?.charged ?? 0n) : 0n,
       reserved: charge.reserved,
@@ -241,7 +247,9 @@ export function createLedger(options: LedgerOptions): Ledger {
     refund,
     settle: (open, { amount, usage }) => {
       const { id: chargeId, wallet } = open.charge;
-      return finish(open, { kind: 'settle', wallet, chargeId, at: now(), amount, usage: JSON.stringify(usage) });
+      const repeated = open.repeatId !== undefined && { repeatId: open.repeatId };
+      const due = { amount, usage: JSON.stringify(usage), ...repeated };
+      return finish(open, { kind: 'settle', wallet, chargeId, at: now(), ...due });
     },
     release: (open) =>
       finish(open, { kind: 'release', wallet: open.charge.wallet, chargeId: open.charge.id, at: now() }),
@@ -297,6 +305,12 @@ function refusal(status: Outcome['status'], wallet: Wallet | undefined, asked: B
     default:
       return fault('internal', {}, new Error(`money for a call was answered ${status}`));
   }
+}
+
+/** Throws the 402 of a key whose budget would not cover a call. */
+export function refuseOverBudget(sum: KeyBudget | undefined, asked: Begun): void {
+  const { budget: terms } = termsOf(asked.budget, asked.at);
+  if (terms && isOverBudget(sum, terms, asked.amount)) throw budgetFault(asked);
 }
 
 function budgetFault({ kind, amount, at, budget }: Begun) {

@@ -19,7 +19,7 @@ import {
   type TopupOp,
 } from './operations.ts';
 import type { Payment } from './payment-rules.ts';
-import type { RepeatTerms } from './repeat.ts';
+import type { Repeat } from './repeat.ts';
 
 export type * from './operations.ts';
 export { CHARGE_KINDS, chargeIdOf, jobChangeOf, operationId, paymentChangeOf } from './operations.ts';
@@ -51,7 +51,8 @@ export type ChargeState = (typeof CHARGE_STATES)[number];
 /**
  * What a call used: `tokens_input` and `tokens_output` of text; `images` of pictures; `seconds` and `resolution` of a
  * video. A charge keeps it as JSON, and so do log lines and the command line, under these names.
- * A text also keeps how it came about, where that is not plain: `text/facts.ts`.
+ * A text also keeps how it came about, where that is not plain: `text/facts.ts`. One that is free because its client
+ * has repeated it keeps the charge of the repeat: `repeated_as`.
  */
 export type Usage = Readonly<Record<string, number | string>>;
 
@@ -157,7 +158,7 @@ export interface Known {
   /** The entry with the operation's id, if any. */
   readonly prior: Entry | undefined;
   /** The operation's idempotency key, if another call has taken it. */
-  readonly taken?: RepeatTerms | undefined;
+  readonly taken?: Repeat | undefined;
 }
 
 /** The minimum first payment: 1000 RUB. */
@@ -186,7 +187,7 @@ export function decide(known: Known, op: Operation): Decision {
     case 'charge':
       return begin(wallet, known, op);
     case 'settle':
-      return settle(wallet, known.charge, op);
+      return settle(wallet, known, op);
     case 'release':
     case 'expire':
     case 'refund':
@@ -274,15 +275,22 @@ function begun(wallet: Wallet, charge: Charge, op: ReserveOp | ChargeOp): Decisi
   return sameCall && reserved === op.amount ? { status: 'exists', wallet, charge } : { status: 'id_taken', wallet };
 }
 
-function settle(wallet: Wallet, charge: Charge | undefined, op: SettleOp): Decision {
+function settle(wallet: Wallet, { charge, taken }: Known, op: SettleOp): Decision {
   assert(op.amount >= 0n);
   if (!charge) return { status: 'no_charge', wallet };
   if (charge.state !== 'held' && charge.state !== 'expired') return { status: 'exists', wallet, charge };
-  const settled = { ...ended(charge, 'settled', op.at), charged: op.amount, usage: op.usage };
+  const isRepeated = charge.state === 'expired' && taken !== undefined;
+  const { amount, usage } = isRepeated ? { amount: 0n, usage: usageOfRepeated(op, taken) } : op;
+  const settled = { ...ended(charge, 'settled', op.at), charged: amount, usage };
   const held = charge.state === 'held' ? charge.reserved : 0n;
-  const difference = held - op.amount;
+  const difference = held - amount;
   const overshoot = difference < 0n ? -difference : 0n;
-  return write(wallet, settled, op, { avail: difference, held: -held, charged: op.amount, overshoot });
+  return write(wallet, settled, op, { avail: difference, held: -held, charged: amount, overshoot });
+}
+
+/** What was used stays known; `repeated_as` is the charge that has paid for the same request. */
+function usageOfRepeated({ usage }: SettleOp, { charge }: Repeat): string {
+  return JSON.stringify({ ...(usage !== null && JSON.parse(usage)), repeated_as: charge });
 }
 
 function giveBack(wallet: Wallet, charge: Charge | undefined, op: ReturnOp | RefundOp): Decision {

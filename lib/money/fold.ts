@@ -96,8 +96,16 @@ export function budgetKeysOf(
 /** The idempotency keys that a batch needs; nearly always none. */
 export function repeatIdsOf(operations: readonly Operation[]): Set<string> {
   const ids = new Set<string>();
-  for (const op of operations) if ('repeat' in op && op.repeat) ids.add(op.repeat.id);
+  for (const op of operations) {
+    const id = repeatIdOf(op);
+    if (id !== undefined) ids.add(id);
+  }
   return ids;
+}
+
+function repeatIdOf(op: Operation): string | undefined {
+  if ('repeat' in op) return op.repeat?.id;
+  return 'repeatId' in op ? op.repeatId : undefined;
 }
 
 function budgetKeyOf(op: Operation, charge: Charge | undefined): string | undefined {
@@ -164,9 +172,10 @@ interface RepeatsSoFar {
 
 /** An operation's idempotency key, if another call has taken it. */
 function takenBy(op: Operation, { repeats, charges, loaded }: RepeatsSoFar): Repeat | undefined {
-  if (!('repeat' in op) || !op.repeat) return undefined;
-  const { id } = op.repeat;
+  const id = repeatIdOf(op);
+  if (id === undefined) return undefined;
   const repeat = repeats.get(id) ?? loaded.repeats.get(id);
+  if (repeat?.charge === chargeIdOf(op)) return undefined;
   const charge = repeat && (charges.get(repeat.charge) ?? loaded.charges.get(repeat.charge));
   return isTaken(repeat, charge, op.at) ? repeat : undefined;
 }

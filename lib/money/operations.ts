@@ -63,7 +63,9 @@ export interface ChargeOp extends ChargeStart {
 
 /**
  * Turns a hold into a charge for what was used; the difference is returned, or is overshoot. A hold that expired
- * because its process was only suspended has been returned, but the answer was delivered: its full price is overshoot.
+ * because its process was only suspended has been returned, but the answer was delivered: its full price is overshoot,
+ * unless the client has repeated the call meanwhile, under its idempotency key: then the repeat is charged, and this is
+ * free.
  */
 export interface SettleOp extends Base {
   readonly kind: 'settle';
@@ -71,6 +73,8 @@ export interface SettleOp extends Base {
   readonly amount: Micro;
   /** `Usage` as JSON. */
   readonly usage: string | null;
+  /** The id of the client's idempotency key; absent if it sent none. */
+  readonly repeatId?: string;
 }
 
 /** Returns a hold; `release`: the call failed; `expire`: its process is dead. */

@@ -121,7 +121,7 @@ function pushOperation(cells: Cell[], op: Operation): void {
       pushTerms(cells, op);
       break;
     case 'settle':
-      cells.push(op.chargeId, op.amount, op.usage);
+      cells.push(op.chargeId, op.amount, op.usage, op.repeatId ?? null);
       break;
     case 'release':
     case 'expire':
@@ -168,7 +168,7 @@ function nextOperation({ next }: Reader): Operation {
         ...nextTerms(next),
       };
     case 'settle':
-      return { kind, ...base, chargeId: next(), amount: next(), usage: next() };
+      return { kind, ...base, chargeId: next(), amount: next(), usage: next(), ...nextRepeatId(next) };
     case 'release':
     case 'expire':
       return { kind, ...base, chargeId: next() };
@@ -219,6 +219,11 @@ function nextUsage(next: Reader['next']) {
 function nextOwed(next: Reader['next']) {
   const owed = next<bigint>();
   return owed > 0n ? { owed } : {};
+}
+
+function nextRepeatId(next: Reader['next']) {
+  const repeatId = next<string | null>();
+  return repeatId === null ? {} : { repeatId };
 }
 
 function pushTerms(cells: Cell[], op: ReserveOp | ChargeOp): void {

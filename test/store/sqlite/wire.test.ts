@@ -35,6 +35,7 @@ describe('sqlite wire', () => {
     charge('w2', { chargeId: 'c2' }),
     settle('w2', 'c1', { amount: 0n }),
     { kind: 'settle', wallet: 'w2', at: 1, chargeId: 'c3', amount: 5n, usage: null },
+    { kind: 'settle', wallet: 'w2', at: 1, chargeId: 'c7', amount: 5n, usage: '{}', repeatId: 'rep' },
     giveBack('release', 'w1', 'c3'),
     giveBack('expire', 'w1', 'c4'),
     giveBack('refund', 'w1', 'c5'),
