@@ -37,6 +37,7 @@ import { type AutoTopup, createAutoTopup } from './payments/auto-topup.ts';
 import { createMemory } from './payments/memory.ts';
 import { createPayments, type Payments } from './payments/payments.ts';
 import { noteCost } from './payments/play-money.ts';
+import { isUpstream, type PluginName } from './plugin/stray.ts';
 import { decideSandbox, findDemoAccount, makeDemoAccount } from './sandbox.ts';
 import { makeMediaFolder, openOwnStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
@@ -54,6 +55,8 @@ export interface Gateway {
   stop(): Promise<void>;
   /** Reloads the catalog. */
   reload(): Promise<boolean>;
+  /** A plugin of it has left an error unhandled. */
+  onStray(whose: PluginName): void;
   /** What an operator is told after the start. */
   readonly facts: GatewayFacts;
   /** What a worker has counted; undefined when nothing is. */
@@ -140,7 +143,7 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
   const http = openHttp({ ...config, ...timings, sandbox, sharesPort }, { log, metrics, cooldown });
   const media = openMedia(config, http.server, { media: store.media, onStored: metrics?.media.onStored });
   const parts = { catalog, ledger, metrics, log, store, owner, results: media.results };
-  const { videos, ...engines } = openEngines({ ...config, ...timings }, parts);
+  const { videos, onStray, ...engines } = openEngines({ ...config, ...timings }, parts);
   const services: Services = {
     store,
     catalog: catalog.current,
@@ -189,6 +192,7 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
       await metrics?.close();
     },
     reload: catalog.reload,
+    onStray,
     metrics: metrics?.snapshot,
   };
 }
@@ -340,7 +344,11 @@ function openEngines(settings: Config & Timings, { catalog, ledger, metrics, log
   const videos = openVideos({ ...more, catalog: catalog.current, ledger, health, metrics, log, results, settings });
   metrics?.watchJobs(more.store.jobs);
   metrics?.watchReviews(more.store.payments);
-  return { text, images, upstreams, videos };
+  const onStray = (whose: PluginName) => {
+    const routes = catalog.current().models.flatMap((model) => model.routes);
+    if (isUpstream(whose)) health.stray(whose.name, routes);
+  };
+  return { text, images, upstreams, videos, onStray };
 }
 
 /** Paths of the pages get HTML errors even where there is no page. */

@@ -4,7 +4,9 @@ import { countOf } from './count.ts';
 import { createGateway } from './gateway.ts';
 import { createLog, type Log } from './http/log.ts';
 import { OperatorError } from './operator-error.ts';
+import type { PluginName } from './plugin/stray.ts';
 import { StoreError } from './store/store.ts';
+import { handleUnhandled } from './unhandled.ts';
 import { WorkerFailed } from './workers/pool.ts';
 import { type Told, toldOf } from './workers/told.ts';
 import { isWorker, startWorker } from './workers/worker.ts';
@@ -12,10 +14,12 @@ import { isWorker, startWorker } from './workers/worker.ts';
 /** Serves until a signal ends the process; a failure to start is reported on stderr. */
 export function serve(): void {
   const started = isWorker() ? serveAsWorker() : start();
-  started.catch((error: unknown) => {
-    if (!(error instanceof WorkerFailed)) process.stderr.write(`tollgate: ${describe(error)}\n`);
-    process.exit(1);
-  });
+  started.catch(reportFailure);
+}
+
+function reportFailure(error: unknown): void {
+  if (!(error instanceof WorkerFailed)) process.stderr.write(`tollgate: ${describe(error)}\n`);
+  process.exit(1);
 }
 
 /** What a signal can do to what was started: one gateway, or several workers. */
@@ -24,6 +28,8 @@ interface Served {
   readonly metricsUrl: string | undefined;
   stop(): Promise<void>;
   reload(): Promise<boolean>;
+  /** Absent where no plugin runs. */
+  onStray?(whose: PluginName): void;
 }
 
 async function start(): Promise<void> {
@@ -33,10 +39,11 @@ async function start(): Promise<void> {
   for (const { name, meant } of findMisspellings(config.env)) {
     log.warn({ variable: name }, `the variable ${name} is not read: is ${meant} meant?`);
   }
+  const onStarted = watchUnhandled(log);
   const served = await (isShared ? startSeveral(config, log) : startAlone(config, log));
   const stop = stopOnce(served, log);
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
+  onStarted(served, stop);
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal));
   process.on('SIGHUP', () => void served.reload());
   greet(config, served);
   if (!config.publicUrlSet && !['127.0.0.1', 'localhost', '::1'].includes(config.host)) {
@@ -68,7 +75,24 @@ async function serveAsWorker(): Promise<void> {
   let stop: (why: string) => void = () => process.exit(0);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal));
   process.on('SIGHUP', () => undefined);
-  stop = stopOnce(await startWorker({ config, log, stop: (why) => stop(why) }), log);
+  const onStarted = watchUnhandled(log);
+  const gateway = await startWorker({ config, log, stop: (why) => stop(why) });
+  const end = stopOnce(gateway, log);
+  stop = end;
+  onStarted(gateway, end);
+}
+
+type OnStarted = (served: Pick<Served, 'onStray'>, stop: ReturnType<typeof stopOnce>) => void;
+
+/** Until it has started, a mistake of our own ends the process at once. */
+function watchUnhandled(log: Log): OnStarted {
+  let onStray: (whose: PluginName) => void = () => undefined;
+  let onOther = reportFailure;
+  handleUnhandled({ log, onPlugin: (whose) => onStray(whose), onOther: (error) => onOther(error) });
+  return (served, stop) => {
+    onStray = (whose) => served.onStray?.(whose);
+    onOther = () => stop('an error that nobody has handled', 1);
+  };
 }
 
 /** The command line, invoked the way this service was. */
@@ -125,14 +149,16 @@ function greet(config: Config, { told: facts, metricsUrl }: Served): void {
 }
 
 /** What ends the process, whoever asks for it first. */
-function stopOnce(served: Pick<Served, 'stop'>, log: Log): (signal: string) => void {
+function stopOnce(served: Pick<Served, 'stop'>, log: Log): (signal: string, code?: number) => void {
   let stopping = false;
-  return (signal) => {
+  let exitCode = 0;
+  return (signal, wanted = 0) => {
+    exitCode ||= wanted;
     if (stopping) return;
     stopping = true;
     log.info({ signal }, 'stopping');
     const stopped = served.stop().then(
-      () => 0,
+      () => exitCode,
       (err: unknown) => {
         log.error({ err }, 'the shutdown failed');
         return 1;
