@@ -21,7 +21,7 @@ import { type Abilities, formatFor, preferAble, unableTo } from './abilities.ts'
 import { type AnswerSink, attempt, type TextTimeouts } from './attempt.ts';
 import { chooseModel } from './choice.ts';
 import { createDelivery, type Delivery, type TextOutput } from './delivery.ts';
-import { estimateInput } from './estimate.ts';
+import { estimateInput, UPSTREAM_ADDITIONS } from './estimate.ts';
 import { factsOf } from './facts.ts';
 import { overshootOf } from './overshoot.ts';
 import { letGo, messagesOf } from './pictures.ts';
@@ -138,6 +138,8 @@ interface Candidate extends Way {
   readonly route: Route;
   readonly model: string;
   readonly delivery: TextModel['delivery'];
+  /** Input tokens that its upstream may add to the prompt. */
+  readonly additions: number;
   /** What the model supports on the route; `tools` is false if the request has no tools. */
   readonly abilities: Taken;
 }
@@ -164,7 +166,8 @@ function candidatesOf({ request, model, catalog, health }: Choosing): readonly C
       const { json, schema, reasoning } = each;
       const tools = matters && each.tools && provider.tools === true;
       const abilities = { tools, demands: tools && each.demands, json, schema, reasoning };
-      return { upstream, key, route, model: each.id, delivery: each.delivery, abilities };
+      const { id, delivery, upstreamAdditions: additions = UPSTREAM_ADDITIONS } = each;
+      return { upstream, key, route, model: id, delivery, additions, abilities };
     }),
   );
   // A copy has as many places as routes; what `flatMap` makes has sixteen more.
@@ -216,7 +219,7 @@ function openAnswer(asked: Asked): Answer {
   const meter = createMeter({
     trusted: !buffered,
     inputEstimate: buffered ? estimate.tokensBuffered : estimate.tokens,
-    inputMax: estimate.tokensMax,
+    inputMax: estimate.tokensMax + Math.max(0, ...candidates.map(({ additions }) => additions)),
     outputMax,
     ...(estimate.pictures && { pictures: estimate.pictures }),
   });

@@ -93,8 +93,8 @@ describe('text engine', () => {
 
     it('charges input above the estimate, below zero as well, and refuses the next call', async () => {
       const account = await stage.account(RESERVE);
-      const result = await stage.call({ routes: [whole('Hi', { input: 90_000, output: 1000 })], account });
-      const cost = 90_000n * 1000n + 1000n * 5000n;
+      const result = await stage.call({ routes: [whole('Hi', { input: 20_000, output: 1000 })], account });
+      const cost = 20_000n * 1000n + 1000n * 5000n;
       expect(result.charge).to.include({ state: 'settled', charged: cost });
       expect(result.wallet.avail).to.equal(RESERVE - cost);
       expect(result.thrown).to.equal(undefined);
@@ -103,10 +103,24 @@ describe('text engine', () => {
       expect([next.opened, next.asked, next.charge]).to.deep.equal([0, [], undefined]);
     });
 
-    it('does not believe input that the prompt cannot have', async () => {
-      const result = await stage.call({ routes: [whole('Hi', { input: 1_000_000, output: 900 })] });
-      expectCharged(result, cost({ output: 900 }));
-      expect(JSON.stringify(result.warnings)).to.contain('input 1000000');
+    it('believes no more input than three times the prompt and what upstreams add', async () => {
+      const within = await stage.call({ routes: [whole('Hi', { input: 20_018, output: 900 })] });
+      expectCharged(within, cost({ input: 20_018, output: 900 }));
+      expect(within.warnings).to.deep.equal([]);
+      for (const input of [20_019, 1_000_000]) {
+        const above = await stage.call({ routes: [whole('Hi', { input, output: 900 })] });
+        expectCharged(above, cost({ input: 20_018, output: 900 }));
+        expect(JSON.stringify(above.warnings)).to.contain(`input ${input}`);
+        expect(above.notes.doubt).to.equal(`usage reported as input ${input}`);
+      }
+    });
+
+    it('believes of a model what the catalog says that its upstream adds, more or less', async () => {
+      for (const upstreamAdditions of [0, 500_000]) {
+        const routes = [whole('Hi', { input: 600_000, output: 900 })];
+        const result = await stage.call({ routes, upstreamAdditions });
+        expectCharged(result, cost({ input: 18 + upstreamAdditions, output: 900 }));
+      }
     });
 
     it('refuses what the balance does not reach, to the micro-rouble', async () => {
