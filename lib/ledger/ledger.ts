@@ -57,6 +57,8 @@ export interface HoldRequest {
   readonly repeat?: RepeatTerms;
   /** What running calls of the wallet have used above their holds; absent if nothing. */
   readonly owed?: Micro;
+  /** What it may cost above what is held; absent if its output is capped. */
+  readonly excess?: Micro;
   /** How long the call has already waited for the store; counts towards this wait. */
   readonly waitedMs?: number;
 }
@@ -95,7 +97,7 @@ export interface Settlement {
 }
 
 /** A charge made up front, before the work. */
-export interface ChargeRequest extends Omit<HoldRequest, 'owed'> {
+export interface ChargeRequest extends Omit<HoldRequest, 'owed' | 'excess'> {
   readonly usage: Usage;
 }
 
@@ -167,8 +169,8 @@ export function createLedger(options: LedgerOptions): Ledger {
   async function hold(request: HoldRequest): Promise<Hold> {
     const at = now();
     const { chargeId, wallet, key, kind: chargeKind, model, prices, amount } = request;
-    const { budget, repeat, owed = 0n, waitedMs = 0 } = request;
-    const terms = { ...termsOf(budget, at), ...(repeat && { repeat }) };
+    const { budget, repeat, owed = 0n, excess, waitedMs = 0 } = request;
+    const terms = { ...termsOf(budget, at), ...(repeat && { repeat }), ...(excess !== undefined && { excess }) };
     const start = { chargeId, wallet, key, chargeKind, model, prices, amount, at, ...terms };
     const op = { ...start, kind: 'reserve', owner: ownerId, lease: at + leaseMs, owed } as const;
     // A hold that turns out to be applied after its call was answered 503 is returned at once.
@@ -273,18 +275,21 @@ function termsOf(budget: CallBudget | undefined, at: number): Pick<ReserveOp, 'b
   return { budget: { ...(sumKey !== undefined && { key: sumKey }), period: periodAt(at, budget).start, most } };
 }
 
-function held({ status, wallet, charge }: Outcome, { owed, ...asked }: Begun & { readonly owed: Micro }): Hold {
+function held(
+  { status, wallet, charge, exposed = 0n }: Outcome,
+  { owed, ...asked }: Begun & { readonly owed: Micro },
+): Hold {
   // `exists` counts as held: an earlier attempt made it and only its answer was lost.
   if (wallet && charge?.state === 'held') return { wallet, charge };
-  throw refusal(status, wallet && lessOwed(wallet, owed), asked);
+  throw refusal(status, wallet && lessOwed(wallet, owed + exposed), asked);
 }
 
-function paid({ status, wallet, charge, job }: Outcome, asked: Begun): Paid {
+function paid({ status, wallet, charge, job, exposed = 0n }: Outcome, asked: Begun): Paid {
   // `exists` counts as paid: an earlier attempt made it and only its answer was lost.
   if (wallet && charge?.state === 'settled' && (status === 'done' || status === 'exists')) {
     return job ? { wallet, charge, job } : { wallet, charge };
   }
-  throw refusal(status, wallet, asked);
+  throw refusal(status, wallet && lessOwed(wallet, exposed), asked);
 }
 
 function refusal(status: Outcome['status'], wallet: Wallet | undefined, asked: Begun) {
@@ -330,7 +335,7 @@ function failureOf({ id, version }: Job, at: number): FailJob {
   return { kind: 'fail', id, version, at, error: 'The service was temporarily unavailable.' };
 }
 
-/** The wallet once running overshoot is paid, which is as good as held. */
+/** The wallet once running overshoot is paid, known or possible, which is as good as held. */
 function lessOwed(wallet: Wallet, owed: Micro): Wallet {
   return { ...wallet, avail: wallet.avail - owed, held: wallet.held + owed };
 }

@@ -83,6 +83,8 @@ export interface Charge extends SharesBudget {
   readonly endedAt: number | null;
   /** The period of the key's budget that it counts in; null if it started without a budget. */
   readonly period: number | null;
+  /** What it may cost above its hold, as known when it started; absent if its output is capped. */
+  readonly excess?: Micro;
 }
 
 /** One row of the journal: the change of each column, balanced, append-only. */
@@ -109,7 +111,8 @@ export interface Entry {
 
 /**
  * `done`: applied now; `exists`: nothing changed, because it, or another end of the same charge, had been applied
- * before. The rest are refusals that change nothing: `insufficient`: `avail` is below the amount and what is owed;
+ * before. The rest are refusals that change nothing: `insufficient`: `avail` is below the amount, what is owed and what
+ * running calls may cost above their holds;
  * `never_topped`: there was no payment yet, whatever adjustments put into the wallet; `suspended`; `key_budget`: the
  * key's budget does not cover it; `no_wallet`; `no_charge`; `not_settled`: a refund of a charge that is not settled;
  * `first_topup_too_small`; `id_taken`: the id belongs to an operation with other values; `stale_job`: its job has
@@ -142,6 +145,8 @@ export interface Outcome {
   readonly job?: Job;
   /** The operation's payment, if it has one. */
   readonly payment?: Payment;
+  /** Of one that is `insufficient`: what running calls may cost above their holds; absent if nothing. */
+  readonly exposed?: Micro;
 }
 
 /** The outcome and what to write; `entry` is present exactly when the status is `done`. */
@@ -153,6 +158,8 @@ export interface Decision extends Outcome {
 export interface Known {
   readonly wallet: Wallet | undefined;
   readonly charge: Charge | undefined;
+  /** What the wallet's running calls may cost above their holds, in total; for operations that start one. */
+  readonly exposed?: Micro | undefined;
   /** The sum that the operation's key counts in, if any. */
   readonly budget?: KeyBudget | undefined;
   /** The entry with the operation's id, if any. */
@@ -230,7 +237,8 @@ function repeated(wallet: Wallet, prior: Entry, wanted: { wallet: string; amount
   return { status: same ? 'exists' : 'id_taken', wallet };
 }
 
-function begin(wallet: Wallet, { charge: existing, budget, taken }: Known, op: ReserveOp | ChargeOp): Decision {
+function begin(wallet: Wallet, known: Known, op: ReserveOp | ChargeOp): Decision {
+  const { charge: existing, budget, taken, exposed = 0n } = known;
   assert(op.amount > 0n);
   if (existing) return begun(wallet, existing, op);
   if (taken) return { status: taken.body === op.repeat?.body ? 'repeated' : 'key_misused', wallet };
@@ -238,7 +246,9 @@ function begin(wallet: Wallet, { charge: existing, budget, taken }: Known, op: R
   // A correction is not a payment: to let someone call without paying, book a top-up.
   if (wallet.topped === 0n) return { status: 'never_topped', wallet };
   const owed = op.kind === 'reserve' ? (op.owed ?? 0n) : 0n;
-  if (wallet.avail < op.amount + owed) return { status: 'insufficient', wallet };
+  // Its own excess does not count, so that a call that is alone needs no more than its hold.
+  if (wallet.avail < op.amount + owed + exposed)
+    return { status: 'insufficient', wallet, ...(exposed > 0n && { exposed }) };
   if (op.budget && isOverBudget(budget, op.budget, op.amount)) return { status: 'key_budget', wallet };
   const charge = startOf(op, op.budget ? periodOf(budget, op.budget) : null);
   const moved = op.kind === 'reserve' ? { held: op.amount } : { charged: op.amount };
@@ -265,6 +275,7 @@ export function startOf(op: ReserveOp | ChargeOp, period: number | null): Charge
     endedAt: holds ? null : op.at,
     period,
     budgetKey: op.budget?.key ?? null,
+    ...(op.kind === 'reserve' && op.excess !== undefined && { excess: op.excess }),
   };
 }
 

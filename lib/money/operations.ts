@@ -50,6 +50,8 @@ export interface ReserveOp extends ChargeStart {
   readonly lease: number;
   /** What running calls of the wallet have used above their holds: it is not paid yet, so it cannot be held. */
   readonly owed?: Micro;
+  /** What the call may cost above its hold; absent if its output is capped. */
+  readonly excess?: Micro;
 }
 
 /** Charges a price at once, without a hold: for a job that outlives its process. */

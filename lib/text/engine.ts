@@ -23,7 +23,7 @@ import { chooseModel } from './choice.ts';
 import { createDelivery, type Delivery, type TextOutput } from './delivery.ts';
 import { estimateInput, UPSTREAM_ADDITIONS } from './estimate.ts';
 import { factsOf } from './facts.ts';
-import { overshootOf } from './overshoot.ts';
+import { excessOf, overshootOf } from './overshoot.ts';
 import { letGo, messagesOf } from './pictures.ts';
 import { reasoningOf } from './reasoning.ts';
 import type { InputEstimate, TextRequest } from './request.ts';
@@ -205,6 +205,8 @@ interface Asked {
 interface Answer extends Asked {
   /** The tokens that the hold covers. */
   readonly held: Tokens;
+  /** What it may cost above its hold; undefined if its output is capped. */
+  readonly excess: Micro | undefined;
   /** The maximum of output tokens delivered and billed. */
   readonly outputMax: number;
   readonly meter: Meter;
@@ -239,6 +241,7 @@ function openAnswer(asked: Asked): Answer {
   return {
     ...asked,
     held,
+    excess: buffered ? excessOf(model.price) : undefined,
     outputMax,
     meter,
     delivery,
@@ -301,9 +304,9 @@ class MeteredSink implements AnswerSink {
   }
 }
 
-function termsOf({ model, held }: Answer): PaidCall<unknown>['terms'] {
+function termsOf({ model, held, excess }: Answer): PaidCall<unknown>['terms'] {
   const { id, price, prices } = model;
-  return { kind: 'text', model: id, prices, amount: textCost(price, held) };
+  return { kind: 'text', model: id, prices, amount: textCost(price, held), ...(excess !== undefined && { excess }) };
 }
 
 function callOf(request: TextRequest, takes: Taken): Omit<TextCall, 'model' | 'options'> {

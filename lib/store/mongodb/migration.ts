@@ -4,12 +4,19 @@ import { OperatorError } from '../../operator-error.ts';
 import { StoreError } from '../store.ts';
 import { call, MAJORITY, send, within } from './call.ts';
 import type { CollectionSchema } from './fields.ts';
-import { COLLECTIONS } from './schema.ts';
+import { CHARGE_WITH_EXCESS, COLLECTIONS } from './schema.ts';
 
 /** Version n of the schema is the first n of these; a released one never changes. */
 const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void>)[] = [
   async (db, signal) => {
     for (const schema of COLLECTIONS) await makeCollection(db, schema, signal);
+  },
+  // Only of running calls that may cost more than their holds.
+  async (db, signal) => {
+    const partialFilterExpression = { state: 'held', excess: { $gt: 0 } };
+    const index = { key: { wallet: 1 }, name: 'exposed', partialFilterExpression };
+    await send(db, { collMod: 'charges', validator: CHARGE_WITH_EXCESS, ...MAJORITY }, { signal });
+    await send(db, { createIndexes: 'charges', indexes: [index], ...MAJORITY }, { signal });
   },
 ];
 

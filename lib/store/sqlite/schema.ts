@@ -9,6 +9,12 @@ import { PAYMENT_TABLES } from './payment-schema.ts';
 /** Marks a file as ours: `toll`. */
 const APPLICATION_ID = 0x746f6c6c;
 
+/** What running calls may cost above their holds; the index has only those that may. */
+const EXCESS = `
+  ALTER TABLE charges ADD COLUMN excess INTEGER CHECK (excess > 0);
+  CREATE INDEX charges_exposed ON charges (wallet, excess) WHERE state = 'held' AND excess IS NOT NULL;
+`;
+
 /** Version n of the schema is the first n of these; a released one never changes. */
 const MIGRATIONS: readonly string[] = [
   `
@@ -302,12 +308,13 @@ const MIGRATIONS: readonly string[] = [
     value TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  EXCESS,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** Rows from this version on read the same before and after a migration. */
-const READABLE_SINCE = 1;
+const READABLE_SINCE = MIGRATIONS.indexOf(EXCESS) + 1;
 
 interface Identity {
   readonly application: number;

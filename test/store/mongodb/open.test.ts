@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { MongoMemoryServer } from 'mongodb-memory-server-core';
+import { verifyLedger } from '../../../lib/ledger/audit.ts';
 import { OperatorError } from '../../../lib/operator-error.ts';
 import { refusalOf } from '../../../lib/store/mongodb/connection.ts';
 import { SCHEMA_VERSION } from '../../../lib/store/mongodb/migration.ts';
@@ -10,7 +11,7 @@ import type { Opening } from '../../../lib/store/store.ts';
 import { createMongoDatabase, type MongoDatabase } from '../../../testkit/mongod.ts';
 import { binary, LAUNCH_MS_MAX } from '../../../testkit/replica-set.ts';
 import { itTimed } from '../../../testkit/timed.ts';
-import { rejection } from '../../contract/store/context.ts';
+import { applied, newWallet, RUB, rejection, reserve, settle, submission } from '../../contract/store/context.ts';
 
 async function refused(url: string, options?: Opening): Promise<string> {
   const error = await rejection(openStore(url, options));
@@ -129,6 +130,27 @@ describe('openStore on MongoDB: databases', () => {
       .and.to.include('newer');
   });
 
+  it('takes a database of the version before, with calls that run there', async () => {
+    const before = await openStore(database.url);
+    const wallet = await newWallet(before);
+    await applied(before, reserve(wallet, { chargeId: 'old', amount: 10n * RUB }));
+    await before.close();
+    const db = client.db();
+    await db.collection('charges').dropIndex('exposed');
+    await db.collection<{ _id: string }>('schema').updateOne({ _id: 'version' }, { $set: { version: 1 } });
+    const store = await openStore(database.url);
+    try {
+      await applied(store, reserve(wallet, { amount: 10n * RUB, excess: 970n * RUB }));
+      const refused = await store.ledger.apply([submission(reserve(wallet, { amount: 11n * RUB }))]);
+      expect(refused[0]).to.deep.include({ status: 'insufficient', exposed: 970n * RUB });
+      await applied(store, settle(wallet, 'old'));
+      expect((await verifyLedger(store)).problems).to.deep.equal([]);
+      expect((await db.collection('charges').indexes()).map((index) => index.name)).to.include('exposed');
+    } finally {
+      await store.close();
+    }
+  });
+
   it('finishes a schema whose making broke off, with several openers at once', async () => {
     await (await openStore(database.url)).close();
     await client.db().dropCollection('entries');
@@ -146,6 +168,6 @@ describe('openStore on MongoDB: databases', () => {
     expect(row?.version).to.equal(SCHEMA_VERSION);
     const indexes = async (name: string) => (await client.db().collection(name).indexes()).map((index) => index.name);
     expect(await indexes('entries')).to.have.members(['_id_', 'journal', 'charged_by_time']);
-    expect(await indexes('charges')).to.have.members(['_id_', 'of_wallet', 'held']);
+    expect(await indexes('charges')).to.have.members(['_id_', 'of_wallet', 'held', 'exposed']);
   });
 });

@@ -2,11 +2,21 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
+import { verifyLedger } from '../../../lib/ledger/audit.ts';
 import { OperatorError } from '../../../lib/operator-error.ts';
 import { SCHEMA_VERSION } from '../../../lib/store/sqlite/schema.ts';
 import { openSqliteStore, type SqliteOptions } from '../../../lib/store/sqlite/store.ts';
 import { longer } from '../../../testkit/long.ts';
-import { applied, newId, newWallet, rejection, reserve } from '../../contract/store/context.ts';
+import {
+  applied,
+  newId,
+  newWallet,
+  RUB,
+  rejection,
+  reserve,
+  settle,
+  submission,
+} from '../../contract/store/context.ts';
 import { useFolder } from './folder.ts';
 
 describe('sqlite schema', () => {
@@ -29,6 +39,34 @@ describe('sqlite schema', () => {
       const wallet = await newWallet(stores[0] as (typeof stores)[0]);
       for (const store of stores) expect((await store.ledger.wallet(wallet))?.id).to.equal(wallet);
     }
+  });
+
+  it('takes a file of the version before, with calls that run there', async () => {
+    const path = folder.file();
+    const before = await folder.open(path);
+    const wallet = await newWallet(before);
+    await applied(before, reserve(wallet, { chargeId: 'old', amount: 10n * RUB }));
+    await before.close();
+    folder.raw(path).exec(`
+      DROP INDEX charges_exposed;
+      ALTER TABLE charges DROP COLUMN excess;
+      PRAGMA journal_mode = DELETE;
+      PRAGMA user_version = 1;
+    `);
+    const error = await rejection(folder.open(path, { readOnly: true }));
+    expect((error as Error).message).to.include('has schema version 1: start this Tollgate on it once');
+    const store = await folder.open(path);
+    await applied(store, reserve(wallet, { amount: 10n * RUB, excess: 970n * RUB }));
+    const refused = await store.ledger.apply([submission(reserve(wallet, { amount: 11n * RUB }))]);
+    expect(refused[0]).to.deep.include({ status: 'insufficient', exposed: 970n * RUB });
+    await applied(store, settle(wallet, 'old'));
+    expect((await verifyLedger(store)).problems).to.deep.equal([]);
+    const plan = folder
+      .raw(path)
+      .prepare(
+        "EXPLAIN QUERY PLAN SELECT sum(excess) AS sum FROM charges WHERE wallet = ? AND state = 'held' AND excess IS NOT NULL",
+      );
+    expect(JSON.stringify(plan.all('w'))).to.include('USING COVERING INDEX charges_exposed');
   });
 
   describe('refuses', () => {

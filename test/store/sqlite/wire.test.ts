@@ -32,6 +32,7 @@ describe('sqlite wire', () => {
     adjust('w1', -12n, { adjustId: 'a', reason: '' }),
     reserve('w2', { chargeId: 'c1', amount: 2n ** 62n }),
     { ...(reserve('w2', { chargeId: 'c4' }) as ReserveOp), owed: 7n },
+    { ...(reserve('w2', { chargeId: 'c8' }) as ReserveOp), excess: 8n },
     charge('w2', { chargeId: 'c2' }),
     settle('w2', 'c1', { amount: 0n }),
     { kind: 'settle', wallet: 'w2', at: 1, chargeId: 'c3', amount: 5n, usage: null },
@@ -98,6 +99,9 @@ describe('sqlite wire', () => {
     const answered: [Operation, Outcome][] = [
       [settle('x', 'c', {}), { status: 'no_wallet' }],
       [begun, { status: 'insufficient', wallet }],
+      [begun, { status: 'insufficient', wallet, exposed: 7n }],
+      [paid, { status: 'insufficient', wallet, exposed: 7n }],
+      [giveBack('expire', 'w', 'c'), { status: 'exists', wallet, charge: { ...held, excess: 8n } }],
       [begun, { status: 'done', wallet, charge: startOf(begun, null) }],
       [limited, { status: 'done', wallet, charge: startOf(limited, 9) }],
       [limited, { status: 'key_budget', wallet }],
