@@ -11,7 +11,7 @@ import type { Services } from './api/services.ts';
 import { createSolvent } from './api/solvent.ts';
 import { createRouteHealth, type RouteChange, type RouteHealth } from './call/health.ts';
 import { createPaidCalls } from './call/paid.ts';
-import { healthOfUpstreams } from './call/upstreams.ts';
+import { countStrays, healthOfUpstreams, type OnStray } from './call/upstreams.ts';
 import { listModels } from './catalog/listing.ts';
 import { type LiveCatalog, type LiveCatalogLog, openLiveCatalog, readCatalogFacts } from './catalog/live.ts';
 import { createChores, openUsage } from './chores.ts';
@@ -37,7 +37,6 @@ import { type AutoTopup, createAutoTopup } from './payments/auto-topup.ts';
 import { createMemory } from './payments/memory.ts';
 import { createPayments, type Payments } from './payments/payments.ts';
 import { noteCost } from './payments/play-money.ts';
-import { isUpstream, type PluginName } from './plugin/stray.ts';
 import { decideSandbox, findDemoAccount, makeDemoAccount } from './sandbox.ts';
 import { makeMediaFolder, openOwnStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
@@ -56,7 +55,7 @@ export interface Gateway {
   /** Reloads the catalog. */
   reload(): Promise<boolean>;
   /** A plugin of it has left an error unhandled. */
-  onStray(whose: PluginName): void;
+  readonly onStray: OnStray;
   /** What an operator is told after the start. */
   readonly facts: GatewayFacts;
   /** What a worker has counted; undefined when nothing is. */
@@ -191,8 +190,7 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
       await closeAll([parser.close, owner.stop, holders.close, catalog.close, store.close], log);
       await metrics?.close();
     },
-    reload: catalog.reload,
-    onStray,
+    ...{ reload: catalog.reload, onStray },
     metrics: metrics?.snapshot,
   };
 }
@@ -344,10 +342,7 @@ function openEngines(settings: Config & Timings, { catalog, ledger, metrics, log
   const videos = openVideos({ ...more, catalog: catalog.current, ledger, health, metrics, log, results, settings });
   metrics?.watchJobs(more.store.jobs);
   metrics?.watchReviews(more.store.payments);
-  const onStray = (whose: PluginName) => {
-    const routes = catalog.current().models.flatMap((model) => model.routes);
-    if (isUpstream(whose)) health.stray(whose.name, routes);
-  };
+  const onStray = countStrays({ catalog: catalog.current, health });
   return { text, images, upstreams, videos, onStray };
 }
 

@@ -4,9 +4,8 @@ import { countOf } from './count.ts';
 import { createGateway } from './gateway.ts';
 import { createLog, type Log } from './http/log.ts';
 import { OperatorError } from './operator-error.ts';
-import type { PluginName } from './plugin/stray.ts';
+import { findStray, type PluginName } from './plugin/stray.ts';
 import { StoreError } from './store/store.ts';
-import { handleUnhandled } from './unhandled.ts';
 import { WorkerFailed } from './workers/pool.ts';
 import { type Told, toldOf } from './workers/told.ts';
 import { isWorker, startWorker } from './workers/worker.ts';
@@ -84,11 +83,28 @@ async function serveAsWorker(): Promise<void> {
 
 type OnStarted = (served: Pick<Served, 'onStray'>, stop: ReturnType<typeof stopOnce>) => void;
 
-/** Until it has started, a mistake of our own ends the process at once. */
+const STRAY = 'a plugin has left an error unhandled; its call fails if it still runs';
+
+/**
+ * Errors that nobody has handled: a plugin's fail its call, and the rest goes on; any other ends the process, which is in
+ * no known state: at once until it has started, then after its calls.
+ */
 function watchUnhandled(log: Log): OnStarted {
   let onStray: (whose: PluginName) => void = () => undefined;
   let onOther = reportFailure;
-  handleUnhandled({ log, onPlugin: (whose) => onStray(whose), onOther: (error) => onOther(error) });
+  const handle = (err: unknown) => {
+    const run = findStray(err);
+    if (run) {
+      log.error({ alert: 'plugin', [run.title === 'Plugin' ? 'plugin' : 'upstream']: run.name, err }, STRAY);
+      run.fail(err);
+      onStray(run);
+    } else {
+      log.fatal({ err }, 'an error that nobody has handled; stopping');
+      onOther(err);
+    }
+  };
+  process.on('unhandledRejection', handle);
+  process.on('uncaughtException', handle);
   return (served, stop) => {
     onStray = (whose) => served.onStray?.(whose);
     onOther = () => stop('an error that nobody has handled', 1);

@@ -103,26 +103,6 @@ describe('text engine', () => {
       expect([next.opened, next.asked, next.charge]).to.deep.equal([0, [], undefined]);
     });
 
-    it('believes no more input than three times the prompt and what upstreams add', async () => {
-      const within = await stage.call({ routes: [whole('Hi', { input: 20_018, output: 900 })] });
-      expectCharged(within, cost({ input: 20_018, output: 900 }));
-      expect(within.warnings).to.deep.equal([]);
-      for (const input of [20_019, 1_000_000]) {
-        const above = await stage.call({ routes: [whole('Hi', { input, output: 900 })] });
-        expectCharged(above, cost({ input: 20_018, output: 900 }));
-        expect(JSON.stringify(above.warnings)).to.contain(`input ${input}`);
-        expect(above.notes.doubt).to.equal(`usage reported as input ${input}`);
-      }
-    });
-
-    it('believes of a model what the catalog says that its upstream adds, more or less', async () => {
-      for (const upstreamAdditions of [0, 500_000]) {
-        const routes = [whole('Hi', { input: 600_000, output: 900 })];
-        const result = await stage.call({ routes, upstreamAdditions });
-        expectCharged(result, cost({ input: 18 + upstreamAdditions, output: 900 }));
-      }
-    });
-
     it('refuses what the balance does not reach, to the micro-rouble', async () => {
       const short = await stage.call({ routes: [good], balance: RESERVE - 1n });
       expect(codeOf(short)).to.equal('insufficient_balance');
