@@ -38,7 +38,7 @@ async function start(): Promise<void> {
   for (const { name, meant } of findMisspellings(config.env)) {
     log.warn({ variable: name }, `the variable ${name} is not read: is ${meant} meant?`);
   }
-  const onStarted = watchUnhandled(log);
+  const onStarted = watchUnhandled(log, config);
   const served = await (isShared ? startSeveral(config, log) : startAlone(config, log));
   const stop = stopOnce(served, log);
   onStarted(served, stop);
@@ -74,7 +74,7 @@ async function serveAsWorker(): Promise<void> {
   let stop: (why: string) => void = () => process.exit(0);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal));
   process.on('SIGHUP', () => undefined);
-  const onStarted = watchUnhandled(log);
+  const onStarted = watchUnhandled(log, config);
   const gateway = await startWorker({ config, log, stop: (why) => stop(why) });
   const end = stopOnce(gateway, log);
   stop = end;
@@ -83,13 +83,16 @@ async function serveAsWorker(): Promise<void> {
 
 type OnStarted = (served: Pick<Served, 'onStray'>, stop: ReturnType<typeof stopOnce>) => void;
 
+/** How long the end may take once calls have ended, before it is forced. */
+const ENDING_MS = 30_000;
+
 const STRAY = 'a plugin has left an error unhandled; its call fails if it still runs';
 
 /**
  * Errors that nobody has handled: a plugin's fail its call, and the rest goes on; any other ends the process, which is in
  * no known state: at once until it has started, then after its calls.
  */
-function watchUnhandled(log: Log): OnStarted {
+function watchUnhandled(log: Log, { drainMs }: Pick<Config, 'drainMs'>): OnStarted {
   let onStray: (whose: PluginName) => void = () => undefined;
   let onOther = reportFailure;
   const handle = (err: unknown) => {
@@ -107,7 +110,11 @@ function watchUnhandled(log: Log): OnStarted {
   process.on('uncaughtException', handle);
   return (served, stop) => {
     onStray = (whose) => served.onStray?.(whose);
-    onOther = () => stop('an error that nobody has handled', 1);
+    onOther = () => {
+      // What is broken may be what has to end.
+      setTimeout(() => process.exit(1), drainMs + ENDING_MS).unref();
+      stop('an error that nobody has handled', 1);
+    };
   };
 }
 

@@ -35,6 +35,8 @@ export interface Meter {
   bill(ending: 'finished' | 'cut'): Bill;
   /** True once text has passed. */
   readonly hasText: boolean;
+  /** Whether the upstream has reported more input than is believed. */
+  readonly isInputAboveBound: boolean;
 }
 
 export interface Bill extends Tokens {
@@ -107,7 +109,8 @@ class AnswerMeter implements Meter {
     const doubts: string[] = [];
     const { trusted } = this.#options;
     const output = ending === 'finished' ? this.#believableOutput() : undefined;
-    if (trusted && (this.#believableInput() === undefined || this.#isAboveBound())) doubts.push(`input ${this.#input}`);
+    if (trusted && (this.#believableInput() === undefined || this.isInputAboveBound))
+      doubts.push(`input ${this.#input}`);
     if (trusted && ending === 'finished' && output === undefined) doubts.push(`output ${this.#output}`);
     return {
       ...this.used(),
@@ -127,7 +130,7 @@ class AnswerMeter implements Meter {
     return Math.min(input, this.#options.inputMax);
   }
 
-  #isAboveBound(): boolean {
+  get isInputAboveBound(): boolean {
     return (this.#input ?? 0) > this.#options.inputMax;
   }
 

@@ -337,8 +337,8 @@ function dueOf(answer: Answer, ending: Ending<ReplyFinishPart>, answered: string
   const { type } = ending;
   const isStopped = sink.stopped !== undefined;
   const { doubt, ...bill } = meter.bill(type === 'finish' && !isStopped ? 'finished' : 'cut');
-  // If the client leaves, or the answer is stopped, the usage, which comes last, never arrives.
-  if (doubt && type !== 'gone' && !isStopped) {
+  // If the client leaves, or the answer is stopped, the usage, which mostly comes last, never arrives.
+  if (doubt && (meter.isInputAboveBound || (type !== 'gone' && !isStopped))) {
     context.log.warn({ doubt }, 'an upstream reported implausible usage; the call is billed by estimate');
     context.log.note({ doubt });
   }

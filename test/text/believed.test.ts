@@ -1,7 +1,8 @@
 // The input that an upstream is believed, and what a call without a cap sets aside.
 import { expect } from 'chai';
+import { GONE } from '../../lib/call/context.ts';
 import { expectCharged } from './outcome.ts';
-import { cost, Stage, whole } from './stage.ts';
+import { cost, delta, hang, OPEN, playing, START, Stage, usage, whole } from './stage.ts';
 
 describe('input that is believed', () => {
   const stage = new Stage();
@@ -27,6 +28,15 @@ describe('input that is believed', () => {
       const result = await stage.call({ routes, upstreamAdditions });
       expectCharged(result, cost({ input: 18 + upstreamAdditions, output: 900 }));
     }
+  });
+
+  it('is logged when it is not believed, though the client leaves', async () => {
+    const controller = new AbortController();
+    const leave = () => controller.abort(GONE);
+    const routes = [playing([START, usage(1_000_000, 1), OPEN, delta('Hi')], leave, hang)];
+    const result = await stage.call({ routes, controller });
+    expect(JSON.stringify(result.warnings)).to.contain('input 1000000');
+    expect(result.charge?.usage).to.contain('"tokens_input":20018');
   });
 
   it('is estimated for a buffered model, whose hold carries what it may cost more', async () => {
