@@ -12,7 +12,7 @@ import type { Services } from './api/services.ts';
 import { createSolvent } from './api/solvent.ts';
 import { createRouteHealth, type RouteChange, type RouteHealth } from './call/health.ts';
 import { createPaidCalls } from './call/paid.ts';
-import { healthOfUpstreams } from './call/upstreams.ts';
+import { countStrays, healthOfUpstreams, type OnStray } from './call/upstreams.ts';
 import { listModels } from './catalog/listing.ts';
 import { type LiveCatalog, type LiveCatalogLog, openLiveCatalog, readCatalogFacts } from './catalog/live.ts';
 import { createChores, openUsage } from './chores.ts';
@@ -56,6 +56,8 @@ export interface Gateway {
   stop(): Promise<void>;
   /** Reloads the catalog. */
   reload(): Promise<boolean>;
+  /** A plugin of it has left an error unhandled. */
+  readonly onStray: OnStray;
   /** What an operator is told after the start. */
   readonly facts: GatewayFacts;
   /** What a worker has counted, and how it is; undefined when nothing is counted. */
@@ -140,7 +142,7 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
   const http = openHttp({ ...config, ...timings, sandbox, member }, { log, metrics, cooldown });
   const media = openMedia(config, http.server, { media: store.media, onStored: metrics?.media.onStored });
   const parts = { catalog, ledger, metrics, log, store, owner, clock: owner, results: media.results };
-  const { videos, ...engines } = openEngines({ ...config, ...timings }, parts);
+  const { videos, onStray, ...engines } = openEngines({ ...config, ...timings }, parts);
   const services: Services = {
     store,
     catalog: catalog.current,
@@ -190,7 +192,7 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
       await metrics?.close();
     },
     reload: catalog.reload,
-    metrics,
+    ...{ onStray, metrics },
   };
 }
 
@@ -331,7 +333,8 @@ function openEngines(settings: Config & Timings, { catalog, ledger, metrics, log
   const videos = openVideos({ ...more, catalog: catalog.current, ledger, health, metrics, log, results, settings });
   metrics?.watchJobs(more.store.jobs);
   metrics?.watchReviews(more.store.payments);
-  return { text, images, upstreams, videos };
+  const onStray = countStrays({ catalog: catalog.current, health });
+  return { text, images, upstreams, videos, onStray };
 }
 
 /** Paths of the pages get HTML errors even where there is no page. */

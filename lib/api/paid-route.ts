@@ -10,8 +10,7 @@ import { insufficientFault, neverToppedFault } from '../ledger/ledger.ts';
 import type { ChargeKind, Wallet } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { letGoOfHead } from '../platform/spent-request.ts';
-import type { KeyHolder } from '../store/ports/keys.ts';
-import { holderOf } from './auth.ts';
+import { budgetOf, holderOf } from './auth.ts';
 import { hasRepeatKey, openRepeat, type RepeatCall, Replay } from './idempotency.ts';
 import type { Services } from './services.ts';
 import { readWallet } from './wallet.ts';
@@ -133,12 +132,6 @@ class RequestLog implements CallLog {
   #with(fields: object): object {
     return { request_id: this.#state.id, ...fields };
   }
-}
-
-function budgetOf({ name, budgetKey, limits }: KeyHolder): Pick<CallContext, 'budget'> {
-  const { budget: most, reset, zone } = limits;
-  const shared = budgetKey !== null && { sumKey: budgetKey };
-  return most === null ? {} : { budget: { name, most, reset, zone, ...shared } };
 }
 
 type Paying = Pick<PaidRequest, 'request' | 'services' | 'repeat' | 'share'>;

@@ -29,10 +29,10 @@ export function isEntry(row: Entry): boolean {
 
 export function isCharge(row: Charge): boolean {
   const { id, wallet, key, kind, state, reserved, charged, model, prices } = row;
-  const { usage, owner, lease, createdAt, endedAt, period, budgetKey } = row;
+  const { usage, owner, lease, createdAt, endedAt, period, budgetKey, excess = 0n } = row;
   const times = isWhole(createdAt) && [lease, endedAt, period].every(isWholeOrNull);
   const names = KINDS.has(kind) && STATES.has(state) && [usage, owner, budgetKey].every(isTextOrNull);
-  return [id, wallet, key, model, prices].every(isText) && [reserved, charged].every(isMoney) && times && names;
+  return [id, wallet, key, model, prices].every(isText) && [reserved, charged, excess].every(isMoney) && times && names;
 }
 
 export function isWallet({ avail, held, charged, topped, adjusted, seq, status }: Wallet): boolean {

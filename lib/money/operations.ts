@@ -64,6 +64,8 @@ export interface ReserveOp extends ChargeStart {
   readonly lease: number;
   /** What running calls of the wallet have used above their holds: it is not paid yet, so it cannot be held. */
   readonly owed?: Micro;
+  /** What the call may cost above its hold; absent if its output is capped. */
+  readonly excess?: Micro;
 }
 
 /** Charges a price at once, without a hold: for a job that outlives its process. */
@@ -77,7 +79,9 @@ export interface ChargeOp extends ChargeStart {
 
 /**
  * Turns a hold into a charge for what was used; the difference is returned, or is overshoot. A hold that expired
- * because its process was only suspended has been returned, but the answer was delivered: its full price is overshoot.
+ * because its process was only suspended has been returned, but the answer was delivered: its full price is overshoot,
+ * unless the client has repeated the call meanwhile, under its idempotency key: then the repeat is charged, and this is
+ * free.
  */
 export interface SettleOp extends Base {
   readonly kind: 'settle';
@@ -85,6 +89,8 @@ export interface SettleOp extends Base {
   readonly amount: Micro;
   /** `Usage` as JSON. */
   readonly usage: string | null;
+  /** The id of the client's idempotency key; absent if it sent none. */
+  readonly repeatId?: string;
 }
 
 /** Returns a hold; `release`: the call failed; `expire`: its process is dead. */

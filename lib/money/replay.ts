@@ -44,7 +44,7 @@ export function operationOf(entry: Entry, charge: Charge | undefined): Operation
   }
   if (!charge) return undefined;
   if (kind === 'settle') return { kind, wallet, at, chargeId: id, amount: entry.charged, usage: charge.usage };
-  const { key, kind: chargeKind, model, prices, usage, owner, lease, period, budgetKey } = charge;
+  const { key, kind: chargeKind, model, prices, usage, owner, lease, period, budgetKey, excess } = charge;
   // It was within the budget when it started.
   const shared = budgetKey !== null && { key: budgetKey };
   const budget = period !== null && { budget: { ...shared, period, most: null } };
@@ -52,7 +52,7 @@ export function operationOf(entry: Entry, charge: Charge | undefined): Operation
   // An ended hold no longer has its own.
   return kind === 'charge'
     ? { kind, ...start, ...(usage !== null && { usage }) }
-    : { kind, ...start, owner: owner ?? 'copied', lease: lease ?? at };
+    : { kind, ...start, owner: owner ?? 'copied', lease: lease ?? at, ...(excess !== undefined && { excess }) };
 }
 
 /** What was taken back, or given back because a refund was refused. */

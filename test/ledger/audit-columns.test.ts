@@ -65,6 +65,7 @@ const BLIND: readonly Blind[] = [
     why: 'nothing was charged by them, or not by tokens',
     rows: ({ kind, state }) => kind !== 'text' || ['held', 'released', 'expired'].includes(String(state)),
   },
+  { at: /^charges\.excess$/, why: 'what a call might have cost more, said once: no money' },
   { at: /^charges\.kind$/, why: 'prices of other kinds have no fixed shape', rows: ({ kind }) => kind !== 'text' },
   {
     at: /^charges\.(owner|lease)$/,

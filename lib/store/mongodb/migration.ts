@@ -4,7 +4,7 @@ import { OperatorError } from '../../operator-error.ts';
 import { StoreError } from '../store.ts';
 import { call, MAJORITY, send, within } from './call.ts';
 import type { CollectionSchema } from './fields.ts';
-import { COLLECTIONS, DEVICES, FORMER_USERS, WALLETS_WITH_PLAY_MONEY } from './schema.ts';
+import { CHARGE_WITH_EXCESS, COLLECTIONS, DEVICES, FORMER_USERS, WALLETS_WITH_PLAY_MONEY } from './schema.ts';
 
 /** Version n of the schema is the first n of these; a released one never changes. */
 export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void>)[] = [
@@ -20,6 +20,13 @@ export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void
     await send(db, { createIndexes: 'payments', indexes: [untold], ...MAJORITY }, { signal });
   },
   markPlayMoney,
+  // Only of running calls that may cost more than their holds.
+  async (db, signal) => {
+    const partialFilterExpression = { state: 'held', excess: { $gt: 0 } };
+    const index = { key: { wallet: 1 }, name: 'exposed', partialFilterExpression };
+    await send(db, { collMod: 'charges', validator: CHARGE_WITH_EXCESS, ...MAJORITY }, { signal });
+    await send(db, { createIndexes: 'charges', indexes: [index], ...MAJORITY }, { signal });
+  },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

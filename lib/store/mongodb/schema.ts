@@ -37,6 +37,11 @@ const CHARGE: Document = {
   ],
 };
 
+/** Since version 2: absent, or above zero. */
+export const CHARGE_WITH_EXCESS: Document = {
+  $and: [CHARGE, { $or: [{ excess: { $exists: false } }, { excess: { $type: 'long', $gt: 0 } }] }],
+};
+
 const ENTRY: Document = {
   ...{ wallet: isText, seq: { $type: 'number', $gte: 1 }, at: isTime },
   kind: { $in: ENTRY_KINDS },

@@ -8,7 +8,7 @@ type Row = Record<string, unknown>;
 export const WALLET_COLUMNS = 'id, avail, held, charged, topped, adjusted, seq, status, play_money';
 
 export const CHARGE_COLUMNS =
-  'id, wallet, key, kind, state, reserved, charged, model, prices, usage, owner, lease, created_at, ended_at, period, budget_key';
+  'id, wallet, key, kind, state, reserved, charged, model, prices, usage, owner, lease, created_at, ended_at, period, budget_key, excess';
 
 export const BUDGET_COLUMNS = 'key, wallet, period, spent';
 
@@ -47,6 +47,7 @@ export function chargeOf(row: Row): Charge {
     endedAt: numberOrNull(row.ended_at),
     period: numberOrNull(row.period),
     budgetKey: row.budget_key as string | null,
+    ...(row.excess !== null && { excess: row.excess as bigint }),
   };
 }
 

@@ -41,9 +41,10 @@ export function decodeOperations(cells: readonly Cell[]): Operation[] {
 /** Outcomes without what their operations already say. */
 export function encodeOutcomes(outcomes: readonly Outcome[], operations: readonly Operation[]): Cell[] {
   const cells: Cell[] = [];
-  for (const [index, { status, wallet, charge, job, payment }] of outcomes.entries()) {
+  for (const [index, { status, wallet, charge, job, payment, exposed }] of outcomes.entries()) {
     const op = operations[index] as Operation;
     cells.push(status);
+    if (status === 'insufficient') cells.push(exposed ?? null);
     if (paymentChangeOf(op)) pushPayment(cells, payment);
     if (jobChangeOf(op)) cells.push(jsonOf(job));
     if (wallet) pushWallet(cells, wallet);
@@ -62,6 +63,7 @@ export function decodeOutcomes(cells: readonly Cell[], operations: readonly Oper
   const reader = createReader(cells);
   return operations.map((op) => {
     const status = reader.next<OutcomeStatus>();
+    const exposed = status === 'insufficient' ? reader.next<bigint | null>() : null;
     const payment = paymentChangeOf(op) ? nextPayment(reader) : undefined;
     const job = jobChangeOf(op) ? nextJob<Job>(reader.next) : undefined;
     const wallet = nextWallet(reader, op.wallet);
@@ -70,7 +72,8 @@ export function decodeOutcomes(cells: readonly Cell[], operations: readonly Oper
       return { status };
     }
     const charge = isStart(status, op) ? startOf(op, op.budget ? reader.next() : null) : nextCharge(reader, op);
-    const money = charge ? { status, wallet, charge } : { status, wallet };
+    const rows = charge ? { status, wallet, charge } : { status, wallet };
+    const money = exposed === null ? rows : { ...rows, exposed };
     if (payment) return { ...money, payment };
     return job ? { ...money, ...job } : money;
   });
@@ -113,6 +116,7 @@ function pushOperation(cells: Cell[], op: Operation): void {
       break;
     case 'reserve':
       cells.push(op.chargeId, op.key, op.chargeKind, op.model, op.prices, op.amount, op.owner, op.lease, op.owed ?? 0n);
+      cells.push(op.excess ?? null);
       pushTerms(cells, op);
       break;
     case 'charge':
@@ -121,7 +125,7 @@ function pushOperation(cells: Cell[], op: Operation): void {
       pushTerms(cells, op);
       break;
     case 'settle':
-      cells.push(op.chargeId, op.amount, op.usage);
+      cells.push(op.chargeId, op.amount, op.usage, op.repeatId ?? null);
       break;
     case 'release':
     case 'expire':
@@ -156,6 +160,7 @@ function nextOperation({ next }: Reader): Operation {
         owner: next(),
         lease: next(),
         ...nextOwed(next),
+        ...nextExcess(next),
         ...nextTerms(next),
       };
     case 'charge':
@@ -168,7 +173,7 @@ function nextOperation({ next }: Reader): Operation {
         ...nextTerms(next),
       };
     case 'settle':
-      return { kind, ...base, chargeId: next(), amount: next(), usage: next() };
+      return { kind, ...base, chargeId: next(), amount: next(), usage: next(), ...nextRepeatId(next) };
     case 'release':
     case 'expire':
       return { kind, ...base, chargeId: next() };
@@ -237,6 +242,16 @@ function nextReturned(next: Reader['next']) {
 function nextOwed(next: Reader['next']) {
   const owed = next<bigint>();
   return owed > 0n ? { owed } : {};
+}
+
+function nextRepeatId(next: Reader['next']) {
+  const repeatId = next<string | null>();
+  return repeatId === null ? {} : { repeatId };
+}
+
+function nextExcess(next: Reader['next']) {
+  const excess = next<bigint | null>();
+  return excess === null ? {} : { excess };
 }
 
 function pushTerms(cells: Cell[], op: ReserveOp | ChargeOp): void {
@@ -311,7 +326,7 @@ function nextWallet({ next }: Reader, id: string): Wallet | undefined {
 function pushCharge(cells: Cell[], charge: Charge): void {
   const { key, kind, state, reserved, charged, model, prices, usage, owner, lease, createdAt, endedAt } = charge;
   cells.push(state, key, kind, reserved, charged, model, prices, usage, owner, lease, createdAt, endedAt);
-  cells.push(charge.period, charge.budgetKey);
+  cells.push(charge.period, charge.budgetKey, charge.excess ?? null);
 }
 
 function nextCharge({ next }: Reader, op: Operation): Charge | undefined {
@@ -334,5 +349,6 @@ function nextCharge({ next }: Reader, op: Operation): Charge | undefined {
     endedAt: next(),
     period: next(),
     budgetKey: next(),
+    ...nextExcess(next),
   };
 }

@@ -6,6 +6,7 @@ import { budgetContract } from './budgets.ts';
 import { chargeListContract } from './charge-list.ts';
 import { changesContract, checkpointContract } from './checkpoints.ts';
 import { type StoreContext, type StoreKind, useStore } from './context.ts';
+import { exposureContract } from './exposure.ts';
 import { idempotencyContract } from './idempotency.ts';
 import { jobContract } from './jobs.ts';
 import { journalContract } from './journal.ts';
@@ -39,6 +40,7 @@ const TOGETHER: Readonly<Record<string, (context: StoreContext) => void>> = {
   settings: settingContract,
   people: peopleContract,
   alerts: alertContract,
+  'calls without a cap': exposureContract,
   'keys against repeats': idempotencyContract,
   'sessions and links': signinContract,
 };

@@ -2,18 +2,15 @@
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { MongoMemoryServer } from 'mongodb-memory-server-core';
-import type { Payment } from '../../../lib/money/payment.ts';
 import { OperatorError } from '../../../lib/operator-error.ts';
 import { refusalOf } from '../../../lib/store/mongodb/connection.ts';
-import { MIGRATIONS, SCHEMA_VERSION } from '../../../lib/store/mongodb/migration.ts';
-import { COLLECTIONS } from '../../../lib/store/mongodb/schema.ts';
+import { SCHEMA_VERSION } from '../../../lib/store/mongodb/migration.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import type { Opening } from '../../../lib/store/store.ts';
 import { createMongoDatabase, type MongoDatabase } from '../../../testkit/mongod.ts';
 import { binary, LAUNCH_MS_MAX } from '../../../testkit/replica-set.ts';
 import { itTimed } from '../../../testkit/timed.ts';
-import { AT, applied, newId, newWallet, rejection } from '../../contract/store/context.ts';
-import { creditOf, newSucceeded } from '../../contract/store/payments.ts';
+import { rejection } from '../../contract/store/context.ts';
 
 async function refused(url: string, options?: Opening): Promise<string> {
   const error = await rejection(openStore(url, options));
@@ -132,70 +129,6 @@ describe('openStore on MongoDB: databases', () => {
       .and.to.include('newer');
   });
 
-  it('knows devices also in a database of the version before', async () => {
-    await MIGRATIONS[0]?.(client.db(), AbortSignal.timeout(30_000));
-    await client.db().collection<{ _id: string; version: number }>('schema').insertOne({ _id: 'version', version: 1 });
-    const [one, two] = await Promise.all([openStore(database.url), openStore(database.url)]);
-    const device = { hash: newId('hash'), user: newId('usr'), expiresAt: Date.now() };
-    await one.sessions.putDevice(device);
-    expect(await two.sessions.device(device.hash)).to.deep.equal(device);
-    for (const store of [one, two]) await store.close();
-    expect(await client.db().listCollections({ name: 'devices' }).toArray()).to.have.length(1);
-  });
-
-  it('adds the indexes of notices and of orders by phase to a schema of the step before', async () => {
-    await (await openStore(database.url)).close();
-    const indexes = async (name: string) => (await client.db().collection(name).indexes()).map((index) => index.name);
-    await client.db().collection('notices').dropIndex('by_verdict');
-    await client.db().collection('payments').dropIndex('by_phase');
-    await client
-      .db()
-      .collection<{ _id: string }>('schema')
-      .updateOne({ _id: 'version' }, { $set: { version: 3 } });
-    await (await openStore(database.url)).close();
-    expect(await indexes('notices')).to.include('by_verdict');
-    expect(await indexes('payments')).to.include('by_phase');
-  });
-
-  it('marks the wallets of a database of before that hold money of test payments, or the gift of the demo', async () => {
-    const store = await openStore(database.url);
-    const [test, said, demo, real] = [
-      await newWallet(store),
-      await newWallet(store),
-      await newWallet(store),
-      await newWallet(store),
-    ];
-    for (const [wallet, isTest, state] of [
-      [test, true, '{}'],
-      [said, false, '{"test":true}'],
-      [real, false, '{"test":false}'],
-    ] as const) {
-      const payment = await newSucceeded(store, wallet, { test: isTest });
-      await applied(store, creditOf(payment));
-      const credited = await store.payments.get(payment.id);
-      await store.payments.put('payments', [{ ...credited, state } as Payment]);
-    }
-    await store.settings.set('demo-account', demo);
-    await store.close();
-    const validator = COLLECTIONS.find(({ name }) => name === 'wallets')?.validator;
-    await client.db().command({ collMod: 'wallets', validator });
-    await client
-      .db()
-      .collection<{ _id: string }>('schema')
-      .updateOne({ _id: 'version' }, { $set: { version: 1 } });
-    const stores = await Promise.all([openStore(database.url), openStore(database.url)]);
-    const [again] = stores;
-    for (const [wallet, playMoney] of [
-      [test, true],
-      [said, true],
-      [demo, true],
-      [real, undefined],
-    ] as const) {
-      expect((await again.ledger.wallet(wallet))?.playMoney).to.equal(playMoney);
-    }
-    for (const one of stores) await one.close();
-  });
-
   it('finishes a schema whose making broke off, with several openers at once', async () => {
     await (await openStore(database.url)).close();
     await client.db().dropCollection('entries');
@@ -213,18 +146,6 @@ describe('openStore on MongoDB: databases', () => {
     expect(row?.version).to.equal(SCHEMA_VERSION);
     const indexes = async (name: string) => (await client.db().collection(name).indexes()).map((index) => index.name);
     expect(await indexes('entries')).to.have.members(['_id_', 'journal', 'charged_by_time']);
-    expect(await indexes('charges')).to.have.members(['_id_', 'of_wallet', 'held']);
-  });
-
-  it('knows former users also in a database of a version before', async () => {
-    await MIGRATIONS[0]?.(client.db(), AbortSignal.timeout(30_000));
-    await client.db().collection<{ _id: string; version: number }>('schema').insertOne({ _id: 'version', version: 1 });
-    const store = await openStore(database.url);
-    const former = { id: newId('usr'), email: 'ann@example.com', createdAt: AT, removedAt: AT };
-    await store.users.putFormer([former]);
-    expect(await store.users.former(former.id)).to.deep.equal(former);
-    await store.close();
-    const [made] = await client.db().listCollections({ name: 'former_users' }).toArray();
-    expect(made).to.have.nested.property('options.validator');
+    expect(await indexes('charges')).to.have.members(['_id_', 'of_wallet', 'held', 'exposed']);
   });
 });

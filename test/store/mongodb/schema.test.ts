@@ -16,6 +16,7 @@ const INDEXES: Readonly<Record<string, Document>> = {
   'keys hash': { key: { hash: 1 }, unique: true },
   'keys of_account': { key: { account: 1, createdAt: 1 } },
   'charges of_wallet': { key: { wallet: 1, createdAt: 1, _id: 1 } },
+  'charges exposed': { key: { wallet: 1 }, partialFilterExpression: { state: 'held', excess: { $gt: 0 } } },
   'charges held': { key: { lease: 1 }, partialFilterExpression: { state: 'held' } },
   'budgets of_wallet': { key: { wallet: 1 } },
   'entries journal': { key: { wallet: 1, seq: 1 }, unique: true },
@@ -114,6 +115,7 @@ describe('MongoDB: schema', () => {
     const balanced = { held: Long.fromNumber(-1), avail: Long.fromNumber(1_000_000_001), charged: Long.ZERO };
     expect(await codeOf('wallets', wallet, balanced)).to.equal(INVALID);
     expect(await codeOf('charges', 'held', { reserved: Long.ZERO })).to.equal(INVALID);
+    for (const excess of [Long.ZERO, 5, null]) expect(await codeOf('charges', 'held', { excess })).to.equal(INVALID);
   });
 
   it('refuses states that are none', async () => {
@@ -148,6 +150,7 @@ describe('MongoDB: schema', () => {
       ['entries', { wallet, at: { $lte: AT }, ...CHARGING }, { at: -1, seq: -1 }, 'charged_by_time'],
       ['entries', { wallet, seq: { $lt: 9 } }, { seq: -1 }, 'journal'],
       ['charges', { state: 'held', owner: { $nin: ['a'] }, $and: [over] }, { lease: 1 }, 'held'],
+      ['charges', { wallet: { $in: [wallet] }, state: 'held', excess: { $gt: 0 } }, {}, 'exposed'],
       ['charges', { wallet }, { createdAt: -1, _id: -1 }, 'of_wallet'],
       ['keys', { hash: 'a' }, {}, 'hash'],
       ['keys', { account: wallet, revokedAt: null }, {}, 'of_account'],

@@ -2,13 +2,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
-import type { Payment } from '../../../lib/money/payment.ts';
 import { OperatorError } from '../../../lib/operator-error.ts';
-import { APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION } from '../../../lib/store/sqlite/schema.ts';
+import { SCHEMA_VERSION } from '../../../lib/store/sqlite/schema.ts';
 import { openSqliteStore, type SqliteOptions } from '../../../lib/store/sqlite/store.ts';
 import { longer } from '../../../testkit/long.ts';
-import { AT, applied, newId, newWallet, rejection, reserve } from '../../contract/store/context.ts';
-import { creditOf, newNotice, newSucceeded } from '../../contract/store/payments.ts';
+import { applied, newId, newWallet, rejection, reserve } from '../../contract/store/context.ts';
 import { useFolder } from './folder.ts';
 
 describe('sqlite schema', () => {
@@ -24,91 +22,12 @@ describe('sqlite schema', () => {
     expect(db.prepare('PRAGMA integrity_check').get()).to.deep.include({ integrity_check: 'ok' });
   });
 
-  it('brings a file that knew no former users to the present version', async () => {
-    const path = folder.file();
-    const step = MIGRATIONS.findIndex((sql) => sql.includes('CREATE TABLE former_users'));
-    const old = folder.raw(path);
-    old.exec(
-      `${MIGRATIONS.slice(0, step).join('')} PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${step}`,
-    );
-    const { users: before } = await folder.open(path, { readOnly: true });
-    expect([await before.former('usr_1'), await before.formerPage({ limit: 5 })]).to.deep.equal([undefined, []]);
-    const { users } = await folder.open(path);
-    const former = { id: 'usr_1', email: 'ann@example.com', createdAt: AT, removedAt: AT };
-    await users.putFormer([former]);
-    expect(await users.former('usr_1')).to.deep.equal(former);
-  });
-
   it('comes up when several open a new file at the same moment', async () => {
     for (let round = 0; round < longer(1, 3); round += 1) {
       const path = folder.file();
       const stores = await Promise.all([1, 2, 3].map(() => folder.open(path)));
       const wallet = await newWallet(stores[0] as (typeof stores)[0]);
       for (const store of stores) expect((await store.ledger.wallet(wallet))?.id).to.equal(wallet);
-    }
-  });
-
-  it('knows devices also in a file of the version before, which reads as it is without them', async () => {
-    const path = folder.file();
-    const before = folder.raw(path);
-    before.exec(`${MIGRATIONS[0]}; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = 1`);
-    before.exec("INSERT INTO settings VALUES ('a', 'b')");
-    const reader = await folder.open(path, { readOnly: true });
-    expect(await reader.settings.get('a')).to.equal('b');
-    const store = await folder.open(path);
-    expect(await store.settings.get('a')).to.equal('b');
-    const device = { hash: newId('hash'), user: newId('usr'), expiresAt: Date.now() };
-    await store.sessions.putDevice(device);
-    expect(await store.sessions.device(device.hash)).to.deep.equal(device);
-    expect(before.prepare('PRAGMA user_version').get()).to.deep.include({ user_version: SCHEMA_VERSION });
-  });
-
-  it('of the step before gets the indexes of notices and of payments without an id', async () => {
-    const path = folder.file();
-    await (await folder.open(path)).close();
-    const db = folder.raw(path);
-    db.exec('DROP INDEX notices_vain; DROP INDEX payments_untold; PRAGMA user_version = 3');
-    const old = newNotice({ verdict: 'rejected', headers: '{"a":"b"}' });
-    const columns = Object.keys(old).map((name) => `"${name}"`);
-    db.prepare(`INSERT INTO notices (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`).run(...Object.values(old));
-    const store = await folder.open(path);
-    expect(await store.payments.notices({ limit: 5 })).to.deep.equal([old]);
-    expect(db.prepare('PRAGMA user_version').get()).to.deep.include({ user_version: SCHEMA_VERSION });
-    await store.payments.addNotice(newNotice({ verdict: 'foreign' }));
-    expect(await store.payments.hasUntold('till', 0)).to.equal(false);
-  });
-
-  it('marks the wallets of a store of before that hold money of test payments, or the gift of the demo', async () => {
-    const path = folder.file();
-    const store = await folder.open(path);
-    const [test, said, demo, real] = [
-      await newWallet(store),
-      await newWallet(store),
-      await newWallet(store),
-      await newWallet(store),
-    ];
-    for (const [wallet, isTest, state] of [
-      [test, true, '{}'],
-      [said, false, '{"test":true}'],
-      [real, false, '{"test":false}'],
-    ] as const) {
-      const payment = await newSucceeded(store, wallet, { test: isTest });
-      await applied(store, creditOf(payment));
-      const credited = await store.payments.get(payment.id);
-      await store.payments.put('payments', [{ ...credited, state } as Payment]);
-    }
-    await store.settings.set('demo-account', demo);
-    await store.close();
-    folder.raw(path).exec('ALTER TABLE wallets DROP COLUMN play_money; PRAGMA user_version = 1');
-    expect(await rejection(folder.open(path, { readOnly: true }))).to.be.instanceOf(OperatorError);
-    const again = await folder.open(path);
-    for (const [wallet, playMoney] of [
-      [test, true],
-      [said, true],
-      [demo, true],
-      [real, undefined],
-    ] as const) {
-      expect((await again.ledger.wallet(wallet))?.playMoney).to.equal(playMoney);
     }
   });
 
