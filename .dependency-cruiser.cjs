@@ -11,6 +11,8 @@ const LAYERS = [
     'lib/config.ts',
     'lib/operator-error.ts',
     'lib/package.ts',
+    'lib/network.ts',
+    'lib/fair-gate.ts',
     'lib/compile-cache.ts',
   ],
   ['lib/platform/'],

@@ -2,11 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import { distance } from 'fastest-levenshtein';
 import Joi from 'joi';
+import { readProxies } from './network.ts';
 import { OperatorError } from './operator-error.ts';
 
 export interface Config {
   readonly host: string;
   readonly port: number;
+  /** Proxies in front whose `X-Forwarded-For` is believed, as `readProxies` takes them. */
+  readonly trustedProxies: string;
   /** Processes that answer calls. */
   readonly workers: number;
   /** Base of the links handed out, without a slash at the end. */
@@ -27,6 +30,7 @@ export interface Config {
   readonly catalogDir: string;
   /** Origins that pictures and results may be fetched from although they are not public. */
   readonly imageTrustedOrigins: string;
+  readonly webhookTrustedOrigins: string;
   /** Names of variables that a catalog may use, `*` matching any text; never one of the service's own. */
   readonly catalogVariables: readonly string[];
   readonly providersPath: readonly string[];
@@ -74,6 +78,12 @@ const CATALOG_VARIABLES = '*_API_KEY,*_SECRET,*_SHOP_ID,*_BASE_URL,*_FOLDER,*_SC
 const schema = Joi.object({
   HOST: Joi.string().default('127.0.0.1'),
   PORT: Joi.number().integer().min(0).max(65_535).default(8080),
+  TRUSTED_PROXIES: Joi.string()
+    .custom((text: string, { error }) => (readProxies(text) ? text : error('any.custom')))
+    .messages({
+      'any.custom': '{#label} is neither a number of hops nor a list of addresses and networks (10.0.0.0/8)',
+    })
+    .default('0'),
   WORKERS: Joi.number().integer().min(1).max(64).default(1),
   // Without the value: it may contain a password.
   PUBLIC_URL: Joi.string()
@@ -102,6 +112,7 @@ const schema = Joi.object({
   PROVIDERS_PATH: Joi.string().default(''),
   PAYMENTS_PATH: Joi.string().default(''),
   IMAGE_TRUSTED_ORIGINS: Joi.string().default(''),
+  WEBHOOK_TRUSTED_ORIGINS: Joi.string().default(''),
   LOG_LEVEL: Joi.string().valid('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent').default('info'),
   SANDBOX: Joi.string().valid('auto', 'on', 'off').default('auto'),
   KEY_PREFIX: Joi.string()
@@ -172,6 +183,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   return Object.freeze({
     host: value.HOST,
     port: value.PORT,
+    trustedProxies: value.TRUSTED_PROXIES,
     workers: value.WORKERS,
     publicUrl: (value.PUBLIC_URL ?? `http://127.0.0.1:${value.PORT}`).replace(/\/+$/, ''),
     publicUrlSet: value.PUBLIC_URL !== undefined,
@@ -186,6 +198,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     providersPath: foldersOf(value.PROVIDERS_PATH),
     paymentsPath: foldersOf(value.PAYMENTS_PATH),
     imageTrustedOrigins: value.IMAGE_TRUSTED_ORIGINS,
+    webhookTrustedOrigins: value.WEBHOOK_TRUSTED_ORIGINS,
     logLevel: value.LOG_LEVEL,
     sandbox: value.SANDBOX,
     keyPrefix: value.KEY_PREFIX,

@@ -52,6 +52,15 @@ const CATALOG = fileURLToPath(new URL('../catalog/', import.meta.url));
 
 const VARIABLES: Readonly<Record<string, Variable>> = {
   HOST: { field: 'host', byDefault: '127.0.0.1', good: [['::', '::']], bad: [] },
+  TRUSTED_PROXIES: {
+    field: 'trustedProxies',
+    byDefault: '0',
+    good: [
+      ['1', '1'],
+      ['10.0.0.0/8, ::1', '10.0.0.0/8, ::1'],
+    ],
+    bad: ['proxy', '10.0.0.0/33', '0.0.0.0/0', '-1', '10.0.0.1;10.0.0.2', '100'],
+  },
   WORKERS: {
     field: 'workers',
     byDefault: 1,
@@ -195,6 +204,12 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
     field: 'imageTrustedOrigins',
     byDefault: '',
     good: [['http://10.0.0.5:9000', 'http://10.0.0.5:9000']],
+    bad: [],
+  },
+  WEBHOOK_TRUSTED_ORIGINS: {
+    field: 'webhookTrustedOrigins',
+    byDefault: '',
+    good: [['http://10.0.0.6:9000', 'http://10.0.0.6:9000']],
     bad: [],
   },
   FIRST_TOKEN_TIMEOUT_MS: milliseconds('firstTokenTimeoutMs', 60_000),

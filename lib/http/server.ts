@@ -9,6 +9,7 @@ import {
 import { type AddressInfo, type ListenOptions, Server as NetServer, type Socket } from 'node:net';
 import Hapi, { type Server } from '@hapi/hapi';
 import { type Fault, fault } from '../faults.ts';
+import { readProxies } from '../network.ts';
 import { OperatorError } from '../operator-error.ts';
 import { stopListening } from '../platform/stop-listening.ts';
 import { openState } from './context.ts';
@@ -33,6 +34,8 @@ export interface HttpOptions {
   readonly faceAt: FaceAt;
   /** Where clients reach the service, if that is known: over https, browsers are told to stay there. */
   readonly publicUrl?: string;
+  /** As `readProxies` takes them; none by default. */
+  readonly trustedProxies?: string;
 }
 
 export interface BadHttp {
@@ -65,7 +68,7 @@ const BUFFERED_BYTES = 16 * 1024;
 
 export function createHttp(options: HttpOptions): Http {
   const { host, port, headersTimeoutMs = HEADERS_TIMEOUT_MS, stallMs = STALL_MS, onBadHttp, faceAt } = options;
-  const { connectionsMax = connectionsFor(readDescriptorLimit()), sharesPort = false } = options;
+  const { connectionsMax = connectionsFor(readDescriptorLimit()), sharesPort = false, trustedProxies = '' } = options;
   const headers = securityHeaders(options.publicUrl ?? '');
   const listener = openListener(headersTimeoutMs);
   listener.maxConnections = connectionsMax;
@@ -74,7 +77,7 @@ export function createHttp(options: HttpOptions): Http {
     listener,
     // It would check the address with an expression that takes a thirtieth of a start to compile.
     autoListen: false,
-    app: { faceAt, headers },
+    app: { faceAt, headers, trustedProxies: readProxies(trustedProxies) },
     compression: false,
     router: { stripTrailingSlash: true },
     operations: { cleanStop: false },

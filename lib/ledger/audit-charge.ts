@@ -33,7 +33,7 @@ export function checkCharge({ wallet, charge, entries }: ChargeRows): readonly C
     held: { found: isHeld ? charge.reserved : 0n, wanted: sums.held },
     charged: { found: charge.state === 'settled' ? charge.charged : 0n, wanted: sums.charged },
   });
-  return [...money.map(toFinding), ...replay(wallet, charge, ordered), ...checkPrice(charge)];
+  return [...money.map(toFinding), ...replay(wallet, charge, ordered), ...checkPrice(charge, ordered)];
 }
 
 function isEntryOfMoney({ held, charged }: Entry): boolean {
@@ -58,8 +58,8 @@ function replay(wallet: string, charge: Charge, entries: readonly Entry[]): Char
   return [...findings, ...wrong.map((name) => ({ problem: `${name}: ${charge[name]} instead of ${made?.[name]}` }))];
 }
 
-/** The cost of a text call follows from its tokens and the prices it was made with. */
-function checkPrice(charge: Charge): readonly ChargeFinding[] {
+/** The cost of a text call follows from its tokens and the prices it was made with; one that was repeated is free. */
+function checkPrice(charge: Charge, entries: readonly Entry[]): readonly ChargeFinding[] {
   const { kind, state, charged, usage } = charge;
   const prices = readObject(charge.prices);
   if (!prices) return [{ problem: `its prices are ${charge.prices}` }];
@@ -68,11 +68,20 @@ function checkPrice(charge: Charge): readonly ChargeFinding[] {
   if (usage === null || (state !== 'settled' && state !== 'refunded')) return [];
   const used = readObject(usage);
   if (!used) return [{ problem: `its usage is ${usage}` }];
-  const { tokens_input: input, tokens_output: output } = used;
+  const { tokens_input: input, tokens_output: output, repeated_as: repeat } = used;
+  if (repeat !== undefined) return checkRepeated(charge, repeat, entries);
   if (!price || !isCount(input) || !isCount(output)) return [];
   const cost = textCost(price, { input, output });
   if (cost === charged) return [];
   return [{ problem: `charged ${charged}, but ${input} + ${output} tokens cost ${cost}` }];
+}
+
+/** Only a call whose hold had expired can have been repeated. */
+function checkRepeated({ id, charged }: Charge, repeat: unknown, entries: readonly Entry[]): readonly ChargeFinding[] {
+  if (typeof repeat !== 'string' || repeat === id) return [{ problem: `it says it was repeated as ${repeat}` }];
+  if (charged !== 0n) return [{ problem: `charged ${charged}, but it was repeated as ${repeat}` }];
+  if (entries.some(({ kind }) => kind === 'expire')) return [];
+  return [{ problem: `it was repeated as ${repeat}, but its hold has not expired` }];
 }
 
 function isCount(value: unknown): value is number {

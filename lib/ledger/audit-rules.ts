@@ -29,10 +29,10 @@ export function isEntry(row: Entry): boolean {
 
 export function isCharge(row: Charge): boolean {
   const { id, wallet, key, kind, state, reserved, charged, model, prices } = row;
-  const { usage, owner, lease, createdAt, endedAt, period, budgetKey } = row;
+  const { usage, owner, lease, createdAt, endedAt, period, budgetKey, excess = 0n } = row;
   const times = isWhole(createdAt) && [lease, endedAt, period].every(isWholeOrNull);
   const names = KINDS.has(kind) && STATES.has(state) && [usage, owner, budgetKey].every(isTextOrNull);
-  return [id, wallet, key, model, prices].every(isText) && [reserved, charged].every(isMoney) && times && names;
+  return [id, wallet, key, model, prices].every(isText) && [reserved, charged, excess].every(isMoney) && times && names;
 }
 
 export function isWallet({ avail, held, charged, topped, adjusted, seq, status }: Wallet): boolean {
@@ -64,6 +64,12 @@ export interface Again {
 
 /** Not compared: they are running sums over earlier entries. */
 const SUMS: ReadonlySet<string> = new Set(['seq', 'chargedAfter'] satisfies (keyof Entry)[]);
+
+/** What a payment's money exceeded depends on the balance before it, which is compared in order. */
+function isRunning(name: keyof Entry, { kind }: Entry): boolean {
+  return SUMS.has(name) || (name === 'overshoot' && (kind === 'payback' || kind === 'dispute'));
+}
+
 /** Decides the operation of an entry again, with `made` as the charge before it, and compares the result. */
 export function decideAgain(entry: Entry, charge: Charge | undefined, made?: Charge): Again {
   if (!isEntry(entry)) return { problems: [], charge: made };
@@ -72,7 +78,7 @@ export function decideAgain(entry: Entry, charge: Charge | undefined, made?: Cha
   if (!decision) return { problems: [`a ${entry.kind} of ${entry.avail} is impossible`], charge: made };
   const { status, entry: wanted } = decision;
   if (!wanted) return { problems: [`a ${entry.kind} here would be refused with ${status}`], charge: made };
-  const names = (Object.keys(wanted) as (keyof Entry)[]).filter((name) => !SUMS.has(name));
+  const names = (Object.keys(wanted) as (keyof Entry)[]).filter((name) => !isRunning(name, entry));
   const wrong = names.filter((name) => wanted[name] !== entry[name]);
   const problems = wrong.map((name) => `${name} ${entry[name]} instead of ${wanted[name]}`);
   return { problems, charge: decision.charge };

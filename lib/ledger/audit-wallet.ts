@@ -1,7 +1,7 @@
 // The audit of one account: sums its entries in order and compares them with its wallet.
 
 import { countOf } from '../count.ts';
-import type { Entry, Wallet } from '../money/decide.ts';
+import { type Entry, missingOf, type Wallet } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { CHARGELESS } from '../money/operations.ts';
 import type { Opening } from '../store/ports/archives.ts';
@@ -77,6 +77,8 @@ export function openAccount(id: string, found: Found, checkpoint?: Checkpoint): 
   function check(entry: Entry): void {
     const { seq, kind, avail, held, charged, topped, adjusted, overshoot, chargedAfter } = entry;
     const say = (text: string) => problem(`entry ${seq}: ${text}`);
+    const missing = kind === 'payback' || kind === 'dispute' ? missingOf(-avail, sums.avail) : overshoot;
+    if (overshoot !== missing) say(`overshoot ${overshoot} instead of ${missing}`);
     for (const column of COLUMNS) sums[column] += entry[column];
     sums.overshoot += overshoot;
     if (avail + held + charged !== topped + adjusted) say('it does not balance');

@@ -14,11 +14,12 @@ import { createPaymentMetrics, type PaymentMetrics } from './payments.ts';
 import { createRequestMetrics } from './requests.ts';
 import type { SeriesFacts } from './series.ts';
 import { answerInTime, createServiceMetrics, type ServiceFacts } from './service.ts';
+import { createSignInMetrics, type SignInMetrics } from './sign-ins.ts';
 import { createUpstreamMetrics } from './upstreams.ts';
 import { createJobMetrics, type JobMetrics } from './videos.ts';
 import { createWorkerMetrics, type WorkerFacts } from './workers.ts';
 
-export interface Metrics extends JobMetrics, PaymentMetrics {
+export interface Metrics extends JobMetrics, PaymentMetrics, SignInMetrics {
   /** A request whose reply is over. */
   readonly onPast: (past: PastRequest) => void;
   /** What was not an HTTP request. */
@@ -67,6 +68,7 @@ export function createMetrics(facts: SeriesFacts): Metrics {
     onRouteChange,
     ...createJobMetrics(registry, facts),
     ...createPaymentMetrics(registry, facts),
+    ...createSignInMetrics(registry),
     onAudit,
     media: createMediaMetrics(registry),
     watchStore,

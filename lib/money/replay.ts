@@ -1,6 +1,7 @@
 // Turns the journal back into operations: for a copy to resend, and for the audit to decide again.
 import { type Charge, type Decision, decide, type Entry, type Wallet } from './decide.ts';
-import { CHARGELESS, type Operation, operationId } from './operations.ts';
+import type { Micro } from './money.ts';
+import { CHARGELESS, type Operation, operationId, type PaybackOp } from './operations.ts';
 
 const CHARGE_KINDS = ['reserve', 'charge', 'settle', 'release', 'expire', 'refund'] as const;
 
@@ -35,7 +36,7 @@ export function operationOf(entry: Entry, charge: Charge | undefined): Operation
       return { kind, wallet, at, amount: entry.avail, paymentId: id, order: note ?? '' };
     case 'payback':
     case 'dispute':
-      return { kind, wallet, at, amount: -entry.avail, paybackId: id, order: note ?? '', suspend: false };
+      return { kind, wallet, at, ...backOf(entry.avail), paybackId: id, order: note ?? '', suspend: false };
     case 'release':
     case 'expire':
     case 'refund':
@@ -43,7 +44,7 @@ export function operationOf(entry: Entry, charge: Charge | undefined): Operation
   }
   if (!charge) return undefined;
   if (kind === 'settle') return { kind, wallet, at, chargeId: id, amount: entry.charged, usage: charge.usage };
-  const { key, kind: chargeKind, model, prices, usage, owner, lease, period, budgetKey } = charge;
+  const { key, kind: chargeKind, model, prices, usage, owner, lease, period, budgetKey, excess } = charge;
   // It was within the budget when it started.
   const shared = budgetKey !== null && { key: budgetKey };
   const budget = period !== null && { budget: { ...shared, period, most: null } };
@@ -51,7 +52,12 @@ export function operationOf(entry: Entry, charge: Charge | undefined): Operation
   // An ended hold no longer has its own.
   return kind === 'charge'
     ? { kind, ...start, ...(usage !== null && { usage }) }
-    : { kind, ...start, owner: owner ?? 'copied', lease: lease ?? at };
+    : { kind, ...start, owner: owner ?? 'copied', lease: lease ?? at, ...(excess !== undefined && { excess }) };
+}
+
+/** What was taken back, or given back because a refund was refused. */
+function backOf(avail: Micro): Pick<PaybackOp, 'amount' | 'returned'> {
+  return avail > 0n ? { amount: 0n, returned: avail } : { amount: -avail };
 }
 
 /** A wallet that can pay for everything. */

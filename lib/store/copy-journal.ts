@@ -150,12 +150,15 @@ async function compare(
   for (const part of parts) {
     const { id, wallet } = part;
     const last = part.entries.at(-1)?.seq ?? 0;
-    const found = (entries.get(id) ?? []).filter(({ seq }) => seq <= last);
-    if (!isDeepStrictEqual(found, part.entries)) throw mismatch(`the wallet ${id}`);
+    const copied = (entries.get(id) ?? []).filter(({ seq }) => seq <= last);
+    if (!isDeepStrictEqual(copied, part.entries)) throw mismatch(`the wallet ${id}`);
     if (!wallet) continue;
-    const { status } = wallet;
-    const isSet = wallets.get(id)?.status === status || (await to.accounts.setStatus(id, status));
-    if (!isSet || !isDeepStrictEqual({ ...wallets.get(id), status }, wallet)) throw mismatch(`the wallet ${id}`);
+    const { status, playMoney } = wallet;
+    const { playMoney: marked, ...found } = wallets.get(id) ?? ({} as Partial<Wallet>);
+    const isSet = found.status === status || (await to.accounts.setStatus(id, status));
+    const isMarked = marked === playMoney || (await to.accounts.setPlayMoney(id, playMoney === true));
+    const made = { ...found, status, ...(playMoney && { playMoney }) };
+    if (!isSet || !isMarked || !isDeepStrictEqual(made, wallet)) throw mismatch(`the wallet ${id}`);
     const wrong = (sums.get(id) ?? []).find((budget) => !isDeepStrictEqual(copies.get(budget.key), budget));
     if (wrong) throw mismatch(`the budget of the key ${wrong.key}`);
   }

@@ -108,6 +108,7 @@ export function withSecrets(store: Store, vault: Vault): Store {
     users: {
       ...users,
       add: async (user) => users.add(await hide(user)),
+      addFirstOperator: async (user) => users.addFirstOperator(await hide(user)),
       change: async (user) => users.change(await hide(user)),
       get: async (id) => reveal(await users.get(id)),
       find: async (email) => reveal(await users.find(email)),

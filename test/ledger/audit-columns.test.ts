@@ -44,6 +44,7 @@ const BLIND: readonly Blind[] = [
   { at: /^accounts\.(name|createdAt)$/, why: 'said once, by the operator' },
   { at: /^accounts\.autoTopup/, why: 'a wish of the account: no money follows from it yet' },
   { at: /^wallets\.status$/, why: 'what the operator has decided last; no entry is made of it' },
+  { at: /^wallets\.playMoney$/, why: 'what an operator has decided of test payments: the entry keeps only the reason' },
   { at: /^keys\.(name|createdAt|revokedAt)$/, why: 'said once, by the operator' },
   { at: /^keys\.(limits|budget|reset|zone|expiresAt|models)$/, why: 'a wish of the owner, said once' },
   {
@@ -64,6 +65,7 @@ const BLIND: readonly Blind[] = [
     why: 'nothing was charged by them, or not by tokens',
     rows: ({ kind, state }) => kind !== 'text' || ['held', 'released', 'expired'].includes(String(state)),
   },
+  { at: /^charges\.excess$/, why: 'what a call might have cost more, said once: no money' },
   { at: /^charges\.kind$/, why: 'prices of other kinds have no fixed shape', rows: ({ kind }) => kind !== 'text' },
   {
     at: /^charges\.(owner|lease)$/,

@@ -27,6 +27,13 @@ export function accountStore({ db, scanner }: Connection, transactions: Transact
     return rows.map(accountOf);
   }
 
+  /** False if there is no such row. */
+  async function set(update: 'wallets' | 'accounts', id: string, values: Document): Promise<boolean> {
+    const updates = [{ q: { _id: id }, u: { $set: values } }];
+    const { n } = await call({ repeatable: true }, (signal) => send(db, { update, updates, ...MAJORITY }, { signal }));
+    return n === 1;
+  }
+
   return {
     async create({ id, name, createdAt }) {
       const account = accountRow({ id, name, createdAt, autoTopup: NO_TOPUP });
@@ -66,20 +73,9 @@ export function accountStore({ db, scanner }: Connection, transactions: Transact
     list: () => scan([{ $sort: { createdAt: 1, _id: 1 } }, ...WITH_WALLET]),
     page: ({ after = '', limit }) =>
       scan([{ $match: { _id: { $gt: after } } }, { $sort: { _id: 1 } }, { $limit: limit }, ...WITH_WALLET]),
-    async setStatus(id, status) {
-      const updates = [{ q: { _id: id }, u: { $set: { status } } }];
-      const { n } = await call({ repeatable: true }, (signal) =>
-        send(db, { update: 'wallets', updates, ...MAJORITY }, { signal }),
-      );
-      return n === 1;
-    },
-    async setAutoTopup(id, autoTopup) {
-      const updates = [{ q: { _id: id }, u: { $set: { autoTopup: topupRow(autoTopup) } } }];
-      const { n } = await call({ repeatable: true }, (signal) =>
-        send(db, { update: 'accounts', updates, ...MAJORITY }, { signal }),
-      );
-      return n === 1;
-    },
+    setStatus: (id, status) => set('wallets', id, { status }),
+    setPlayMoney: (id, playMoney) => set('wallets', id, { playMoney }),
+    setAutoTopup: (id, autoTopup) => set('accounts', id, { autoTopup: topupRow(autoTopup) }),
   };
 }
 

@@ -23,7 +23,7 @@ export interface AlertWebhook {
 /** One thing that is watched, and its last alert. */
 export interface Alarm {
   readonly account: string;
-  /** `balance`; other kinds add what they watch: `kind:id`. */
+  /** `balance`; other kinds add what they watch: `kind:id`; and `topup.succeeded:1` for what happens meanwhile. */
   readonly subject: string;
   /** JSON, owned by the kind that watches. */
   readonly state: string;

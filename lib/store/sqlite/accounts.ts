@@ -10,6 +10,7 @@ export function accountWrites({ db, write }: Connection) {
   const insertAccount = db.prepare('INSERT INTO accounts (id, name, created_at) VALUES (?, ?, ?)');
   const insertWallet = db.prepare('INSERT INTO wallets (id) VALUES (?)');
   const setStatus = db.prepare('UPDATE wallets SET status = ? WHERE id = ?');
+  const setPlayMoney = db.prepare('UPDATE wallets SET play_money = ? WHERE id = ?');
   const setAutoTopup = db.prepare(
     'UPDATE accounts SET auto_topup_enabled = ?, auto_topup_amount = ?, auto_topup_threshold = ? WHERE id = ?',
   );
@@ -34,6 +35,8 @@ export function accountWrites({ db, write }: Connection) {
       }),
     setAccountStatus: (id: string, status: Account['status']): boolean =>
       write(() => setStatus.run(status, id).changes === 1),
+    setPlayMoney: (id: string, isPlay: boolean): boolean =>
+      write(() => setPlayMoney.run(Number(isPlay), id).changes === 1),
     setAutoTopup: (id: string, { enabled, amount, threshold }: AutoTopup): boolean =>
       write(() => setAutoTopup.run(Number(enabled), amount, threshold, id).changes === 1),
   };
