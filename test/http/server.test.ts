@@ -214,34 +214,6 @@ describe('http server', () => {
     await http.close(async () => undefined);
   });
 
-  it('writes no refusal into the reply before the one that is due', async () => {
-    const http = createHttp({ faceAt, host: '127.0.0.1', port: 0 });
-    http.server.route([
-      {
-        method: 'GET',
-        path: '/',
-        handler({ raw: { res } }, h) {
-          res.writeHead(200, { 'content-length': '100' }).write('half');
-          return h.abandon;
-        },
-      },
-      { method: 'POST', path: '/', handler: () => new Promise(() => undefined) },
-    ]);
-    await http.start();
-    const client = connect(Number(http.server.info.port), '127.0.0.1').on('error', () => undefined);
-    let text = '';
-    client.setEncoding('utf8').on('data', (part) => {
-      text += part;
-    });
-    client.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
-    await until(() => text.endsWith('half'));
-    const closed = once(client, 'close');
-    client.write('POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nno chunk\r\n');
-    await closed;
-    expect(text.endsWith('half'), text).to.equal(true);
-    await http.close(async () => undefined);
-  });
-
   it('sends a reply whole that has ended but is not read yet', async () => {
     const bytes = 16 * 1024 * 1024;
     const http = createHttp({ faceAt, host: '127.0.0.1', port: 0 });
