@@ -35,7 +35,10 @@ export function operationOf(entry: Entry, charge: Charge | undefined): Operation
       return { kind, wallet, at, amount: entry.avail, paymentId: id, order: note ?? '' };
     case 'payback':
     case 'dispute':
-      return { kind, wallet, at, amount: -entry.avail, paybackId: id, order: note ?? '', suspend: false };
+      return { kind, wallet, at, amount: -entry.avail, paybackId: id, order: note ?? '', ...suspension(entry) };
+    case 'suspend':
+    case 'resume':
+      return { kind, wallet, at, changeId: id };
     case 'release':
     case 'expire':
     case 'refund':
@@ -54,13 +57,24 @@ export function operationOf(entry: Entry, charge: Charge | undefined): Operation
     : { kind, ...start, owner: owner ?? 'copied', lease: lease ?? at };
 }
 
+function suspension({ status }: Entry) {
+  return { suspend: false, ...(status === 'suspended' && { suspended: true as const }) };
+}
+
+/** The operation that makes the very same entry again, with the mark it has. */
+export function replayOf(entry: Entry, charge: Charge | undefined): Operation | undefined {
+  const op = operationOf(entry, charge);
+  return op && { ...op, mark: entry.mark };
+}
+
 /** A wallet that can pay for everything. */
 const PLENTY = 2n ** 62n;
 
 /** Decides an operation whatever its wallet had; undefined for one that cannot exist, as damaged rows may say. */
 export function decideRich(op: Operation, charge: Charge | undefined): Decision | undefined {
   const money = { avail: PLENTY, held: PLENTY, charged: PLENTY, topped: PLENTY, adjusted: 0n };
-  const wallet: Wallet = { id: op.wallet, ...money, seq: 0, status: 'active' };
+  const status = op.kind === 'resume' ? 'suspended' : 'active';
+  const wallet: Wallet = { id: op.wallet, ...money, seq: 0, status };
   try {
     return decide({ wallet, charge, prior: undefined }, op);
   } catch {

@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { forEach } from '../for-each.ts';
 import type { Charge, Entry, Wallet } from '../money/decide.ts';
-import { operationOf } from '../money/replay.ts';
+import { replayOf } from '../money/replay.ts';
 import { OperatorError } from '../operator-error.ts';
 import { copyEarlier } from './copy-archives.ts';
 import { mismatch } from './copy-mismatch.ts';
@@ -44,7 +44,7 @@ export async function copyJournal({ from, to, resumed, onProgress }: JournalCopy
     const known = parts.filter(({ id }) => wanted.has(id));
     for (const { id } of parts) if (!wanted.has(id)) await refuseStranger(from, id);
     await addMissing(to, known, page, resumed);
-    await compare(to, known, page, await to.journal.rows(position, ROWS_PER_PAGE));
+    compare(known, page, await to.journal.rows(position, ROWS_PER_PAGE));
     position = page.next;
     done += known.reduce((sum, { entries }) => sum + entries.length, 0);
     onProgress?.({ done, total, unit: 'entries' });
@@ -90,10 +90,7 @@ async function missingOf(
   await copyEarlier(to, { id, entries, isLast: wallet !== undefined }, page);
   const opened = page.openings.find((opening) => opening.wallet === id)?.seq ?? 0;
   const begun = resumed ? await to.ledger.wallet(id) : undefined;
-  const missing = entries.filter(({ seq }) => seq > Math.max(begun?.seq ?? 0, opened));
-  // A suspended wallet would refuse its own past.
-  if (begun?.status === 'suspended' && missing.length > 0) await to.accounts.setStatus(id, 'active');
-  return missing;
+  return entries.filter(({ seq }) => seq > Math.max(begun?.seq ?? 0, opened));
 }
 
 /** Those of one wallet stay together, because their order counts; a long list may be more than a batch. */
@@ -109,7 +106,7 @@ function packed(lists: readonly (readonly Entry[])[], most: number): readonly (r
 
 async function replay(to: Store, entries: readonly Entry[], charges: ReadonlyMap<string, Charge>): Promise<void> {
   const batch = entries.map((entry) => {
-    const op = operationOf(entry, charges.get(entry.charge ?? ''));
+    const op = replayOf(entry, charges.get(entry.charge ?? ''));
     if (!op) throw new OperatorError(`The source has no charge for entry ${entry.seq} of ${entry.wallet}.`);
     return { op, tried: false, abandoned: false } satisfies Submission;
   });
@@ -137,12 +134,7 @@ async function applyPatiently(to: Store, batch: readonly Submission[]) {
 }
 
 /** The target's page reaches as far as the source's at least: it has every wanted row of it, and no other wallet's. */
-async function compare(
-  to: Store,
-  parts: readonly WalletPart[],
-  { budgets }: JournalPage,
-  copy: JournalRows,
-): Promise<void> {
+function compare(parts: readonly WalletPart[], { budgets }: JournalPage, copy: JournalRows): void {
   const entries = Map.groupBy(copy.entries, (entry) => entry.wallet);
   const wallets = new Map(copy.wallets.map((wallet) => [wallet.id, wallet]));
   const sums = Map.groupBy(budgets, (budget) => budget.wallet);
@@ -153,9 +145,7 @@ async function compare(
     const found = (entries.get(id) ?? []).filter(({ seq }) => seq <= last);
     if (!isDeepStrictEqual(found, part.entries)) throw mismatch(`the wallet ${id}`);
     if (!wallet) continue;
-    const { status } = wallet;
-    const isSet = wallets.get(id)?.status === status || (await to.accounts.setStatus(id, status));
-    if (!isSet || !isDeepStrictEqual({ ...wallets.get(id), status }, wallet)) throw mismatch(`the wallet ${id}`);
+    if (!isDeepStrictEqual(wallets.get(id), wallet)) throw mismatch(`the wallet ${id}`);
     const wrong = (sums.get(id) ?? []).find((budget) => !isDeepStrictEqual(copies.get(budget.key), budget));
     if (wrong) throw mismatch(`the budget of the key ${wrong.key}`);
   }

@@ -5,12 +5,14 @@ import { StoreError } from '../store.ts';
 import { call, MAJORITY, send, within } from './call.ts';
 import type { CollectionSchema } from './fields.ts';
 import { COLLECTIONS } from './schema.ts';
+import { journalStatuses } from './status-schema.ts';
 
 /** Version n of the schema is the first n of these; a released one never changes. */
-const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void>)[] = [
+export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void>)[] = [
   async (db, signal) => {
     for (const schema of COLLECTIONS) await makeCollection(db, schema, signal);
   },
+  journalStatuses,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -1,6 +1,5 @@
 // The collections of the MongoDB store: indexes, and validators that repeat the ledger's rules.
 import type { Document } from 'mongodb';
-import { ENTRY_KINDS } from '../../money/operations.ts';
 import { ARCHIVE_STATES } from '../ports/archives.ts';
 import {
   amount,
@@ -36,9 +35,14 @@ const CHARGE: Document = {
   ],
 };
 
+const KINDS = [
+  ...['topup', 'adjust', 'pay', 'payback', 'dispute'],
+  ...['reserve', 'charge', 'settle', 'release', 'expire', 'refund'],
+];
+
 const ENTRY: Document = {
   ...{ wallet: isText, seq: { $type: 'number', $gte: 1 }, at: isTime },
-  kind: { $in: ENTRY_KINDS },
+  kind: { $in: KINDS },
   ...{ avail: isMoney, held: isMoney, charged: isMoney, topped: isMoney, adjusted: isMoney },
   ...{ overshoot: isAmount, chargedAfter: isAmount },
   ...balanced,

@@ -119,15 +119,14 @@ function createSave(db: DatabaseSync): (loaded: Loaded, folded: Folded) => void 
   const addEntry = createAddEntry(db);
   const saveJob = createSaveJob(db);
   const savePayment = createSavePayment(db);
-  const suspend = db.prepare("UPDATE wallets SET status = 'suspended' WHERE id = ?");
+  const setStatus = db.prepare('UPDATE wallets SET status = ? WHERE id = ?');
   const saveBudget = createSaveBudget(db);
   const saveRepeat = createSaveRepeat(db);
   return (loaded, folded) => {
     for (const wallet of folded.wallets) {
       const before = loaded.wallets.get(wallet.id);
       saveWallet(wallet);
-      // No operation reactivates it.
-      if (wallet.status !== before?.status) suspend.run(wallet.id);
+      if (wallet.status !== before?.status) setStatus.run(wallet.status, wallet.id);
     }
     for (const charge of folded.charges) {
       if (loaded.charges.has(charge.id)) changeCharge(charge);
@@ -183,13 +182,13 @@ function createChangeCharge(db: DatabaseSync): (charge: Charge) => void {
 }
 
 export function createAddEntry(db: DatabaseSync): (entry: Entry) => void {
-  const insert = db.prepare(`INSERT INTO entries (${ENTRY_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const insert = db.prepare(`INSERT INTO entries (${ENTRY_COLUMNS}) VALUES (${ENTRY_COLUMNS.replace(/\w+/g, '?')})`);
   return (entry) => {
     const { opId, wallet, seq, kind, charge, at } = entry;
-    const { avail, held, charged, topped, adjusted, overshoot, chargedAfter, note } = entry;
+    const { avail, held, charged, topped, adjusted, overshoot, chargedAfter, note, status, mark } = entry;
     insert.run(
       ...[opId, wallet, seq, kind, charge, at],
-      ...[avail, held, charged, topped, adjusted, overshoot, chargedAfter, note],
+      ...[avail, held, charged, topped, adjusted, overshoot, chargedAfter, note, status, mark],
     );
   };
 }

@@ -1,16 +1,20 @@
 // The tables of the SQLite store, as a forward list of migrations; CHECKs repeat the rules of the ledger.
 import type { DatabaseSync } from 'node:sqlite';
-import { CHARGELESS, ENTRY_KINDS } from '../../money/operations.ts';
 import { OperatorError } from '../../operator-error.ts';
 import { ARCHIVE_TABLES } from './archive-schema.ts';
 import { oneOf } from './checks.ts';
 import { PAYMENT_TABLES } from './payment-schema.ts';
+import { journalStatuses } from './status-schema.ts';
 
 /** Marks a file as ours: `toll`. */
 const APPLICATION_ID = 0x746f6c6c;
 
+/** The kinds of entries in version 1, and those of them without a call. */
+const CHARGELESS_1 = ['topup', 'adjust', 'pay', 'payback', 'dispute'];
+const KINDS_1 = [...CHARGELESS_1, 'reserve', 'charge', 'settle', 'release', 'expire', 'refund'];
+
 /** Version n of the schema is the first n of these; a released one never changes. */
-const MIGRATIONS: readonly string[] = [
+export const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
   `
   CREATE TABLE accounts (
     id TEXT NOT NULL PRIMARY KEY,
@@ -89,7 +93,7 @@ const MIGRATIONS: readonly string[] = [
     wallet TEXT NOT NULL,
     seq INTEGER NOT NULL CHECK (seq > 0),
     kind TEXT NOT NULL CHECK (
-      ${oneOf('kind', ENTRY_KINDS)}
+      ${oneOf('kind', KINDS_1)}
     ),
     charge TEXT,
     at INTEGER NOT NULL,
@@ -103,7 +107,7 @@ const MIGRATIONS: readonly string[] = [
     note TEXT,
     UNIQUE (wallet, seq),
     CHECK (avail + held + charged = topped + adjusted),
-    CHECK ((charge IS NULL) = (${oneOf('kind', CHARGELESS)}))
+    CHECK ((charge IS NULL) = (${oneOf('kind', CHARGELESS_1)}))
   ) STRICT;
   CREATE INDEX entries_by_time ON entries (wallet, at, seq) WHERE charged <> 0;
   CREATE TRIGGER entries_stay BEFORE UPDATE ON entries BEGIN
@@ -302,12 +306,13 @@ const MIGRATIONS: readonly string[] = [
     value TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  journalStatuses,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** Rows from this version on read the same before and after a migration. */
-const READABLE_SINCE = 1;
+const READABLE_SINCE = 2;
 
 interface Identity {
   readonly application: number;
@@ -358,9 +363,10 @@ export function migrate(db: DatabaseSync, path: string): void {
     try {
       checkIdentity(db, path);
       const { version } = readIdentity(db);
-      const sql = MIGRATIONS[version];
-      if (sql !== undefined) {
-        db.exec(sql);
+      const step = MIGRATIONS[version];
+      if (step !== undefined) {
+        if (typeof step === 'string') db.exec(step);
+        else step(db);
         db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version + 1}`);
       }
       db.exec('COMMIT');

@@ -215,8 +215,9 @@ describe('MongoDB: a server whose commands fail', () => {
 
     it('is repeated when that changes nothing more', async () => {
       await fail(2, ['update'], UNCONFIRMED);
-      expect(await store.accounts.setStatus(wallet, 'suspended')).to.equal(true);
-      expect((await walletOf(store, wallet)).status).to.equal('suspended');
+      const wish = { enabled: true, amount: 5n, threshold: 1n };
+      expect(await store.accounts.setAutoTopup(wallet, wish)).to.equal(true);
+      expect((await store.accounts.get(wallet))?.autoTopup).to.deep.equal(wish);
     });
   });
 

@@ -1,0 +1,84 @@
+// Marks of entries: short checksums of what nothing else in the store repeats, so that the audit sees a value that was
+// changed behind the ledger's back. They are no signature: whoever can write to the store can make them, too.
+import { crc32 } from 'node:zlib';
+import type { Micro } from './money.ts';
+import type { Operation } from './operations.ts';
+
+/** What the mark of an entry covers. */
+interface EntryFacts {
+  readonly opId: string;
+  readonly wallet: string;
+  readonly kind: Operation['kind'];
+  readonly at: number;
+  readonly avail: Micro;
+  readonly topped: Micro;
+  readonly adjusted: Micro;
+  readonly chargedAfter: Micro;
+  readonly note: string | null;
+  readonly status: string | null;
+}
+
+/** What it covers of a call. */
+interface CallFacts {
+  readonly key: string;
+  readonly kind: string;
+  readonly model: string;
+  readonly prices: string;
+  readonly state: string;
+  readonly period: number | null;
+  readonly budgetKey: string | null;
+}
+
+const LENGTH = 8;
+
+/**
+ * Of a call's beginning: its terms, then who holds it (of a charge: what it paid for, and its job's id); of a
+ * settlement: its usage; of an entry without a call: all it says. Each with its time.
+ */
+export function markOf(op: Operation, entry: EntryFacts, charge: CallFacts | undefined): string {
+  switch (op.kind) {
+    case 'reserve':
+      return checksum(termsOf(entry, charge)) + checksum([op.owner, op.lease]);
+    case 'charge':
+      return checksum(termsOf(entry, charge)) + checksum([op.usage ?? null]) + (op.job?.job.id ?? '');
+    case 'settle':
+      return checksum([entry.at, `${entry.chargedAfter}`, op.usage]);
+    default: {
+      const { opId, wallet, kind, at, avail, topped, adjusted, chargedAfter, note, status } = entry;
+      const sums = [avail, topped, adjusted, chargedAfter].map(String);
+      return checksum([opId, wallet, kind, at, ...sums, note, status]);
+    }
+  }
+}
+
+function termsOf({ at, chargedAfter }: EntryFacts, charge: CallFacts | undefined): readonly unknown[] {
+  const when = [at, `${chargedAfter}`];
+  if (!charge) return when;
+  const { key, kind, model, prices, period, budgetKey } = charge;
+  return [...when, key, kind, model, prices, period, budgetKey];
+}
+
+/** The id of the job that a charge was made with; undefined if there was none or the entry has no mark. */
+export function jobOfMark({
+  kind,
+  mark,
+}: Pick<EntryFacts, 'kind'> & { readonly mark: string | null }): string | undefined {
+  return kind === 'charge' && mark !== null && mark.length > 2 * LENGTH ? mark.slice(2 * LENGTH) : undefined;
+}
+
+/** Whether an entry has the mark that it should have; `wanted` is made again from the rows beside it. */
+export function hasMark(
+  { kind, mark }: Pick<EntryFacts, 'kind'> & { readonly mark: string | null },
+  wanted: string,
+  charge: CallFacts | undefined,
+): boolean {
+  if (mark === null) return true;
+  if (mark.length !== wanted.length && kind !== 'charge') return false;
+  // An ended hold no longer says who had it, and a charge does not know its job.
+  const length = kind === 'charge' ? 2 * LENGTH : kind === 'reserve' && charge?.state !== 'held' ? LENGTH : undefined;
+  return mark.slice(0, length) === wanted.slice(0, length);
+}
+
+export function checksum(values: readonly unknown[]): string {
+  return crc32(JSON.stringify(values)).toString(16).padStart(LENGTH, '0');
+}
