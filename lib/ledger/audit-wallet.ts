@@ -19,6 +19,8 @@ export interface OpenAccount {
   end(wallet: Wallet | undefined, account: AccountAudit | undefined): void;
   /** The sums of all entries so far. */
   checkpoint(): Checkpoint;
+  /** How many entries up to the opening have left, and what they had charged. */
+  left(): { readonly entries: number; readonly charged: Micro };
 }
 
 const COLUMNS = ['avail', 'held', 'charged', 'topped', 'adjusted'] as const;
@@ -39,7 +41,11 @@ export function openAccount(id: string, found: Found, checkpoint?: Checkpoint): 
   let isBelow = false;
   /** Entries that belong to no call, all of them and those up to the opening. */
   const lasting = { seen: 0, before: 0 };
+  /** What is still there of the entries up to the opening. */
+  const there = { entries: 0, charged: 0n };
   let opening: Opening | undefined;
+  /** Undefined while no entry has told: what is before a checkpoint is not read again. */
+  let status: Wallet['status'] | undefined = checkpoint ? undefined : 'active';
   const problem = (text: string, drift?: Micro) => found(id, text, drift);
 
   function openAt(next: Opening): void {
@@ -55,6 +61,7 @@ export function openAccount(id: string, found: Found, checkpoint?: Checkpoint): 
 
   function add(entry: Entry): void {
     if (CHARGELESS.includes(entry.kind)) lasting.seen += 1;
+    if (entry.status !== null) status = entry.status;
     if (opening && entry.seq <= opening.seq) {
       addEarlier(entry);
       return;
@@ -68,6 +75,8 @@ export function openAccount(id: string, found: Found, checkpoint?: Checkpoint): 
 
   /** Its call, if it has one, is checked with its charge. */
   function addEarlier(entry: Entry): void {
+    there.entries += 1;
+    if (typeof entry.charged === 'bigint') there.charged += entry.charged;
     if (!CHARGELESS.includes(entry.kind)) return;
     lasting.before = lasting.seen;
     if (!isEntry(entry)) problem(`entry ${entry.seq}: it is not a valid entry`);
@@ -105,6 +114,7 @@ export function openAccount(id: string, found: Found, checkpoint?: Checkpoint): 
     const balance = { found: avail + held + charged, wanted: topped + adjusted };
     const all = { 'avail + held + charged': balance, ...Object.fromEntries(pairs) };
     for (const { text, drift } of differences(all)) problem(text, drift);
+    if (status !== undefined && wallet.status !== status) problem(`status: ${wallet.status} instead of ${status}`);
     if (opening && read === 0 && lasting.before !== opening.lasting) {
       problem(
         `${countOf(lasting.before, 'entry', 'entries')} without a call up to ${opening.seq} instead of ${opening.lasting}`,
@@ -116,7 +126,12 @@ export function openAccount(id: string, found: Found, checkpoint?: Checkpoint): 
     }
   }
 
-  return { id, openAt, add, end, checkpoint: () => ({ wallet: id, seq: seqs.last, ...sums }) };
+  function left() {
+    if (!opening) return { entries: 0, charged: 0n };
+    return { entries: opening.seq - there.entries, charged: opening.charged - there.charged };
+  }
+
+  return { id, openAt, add, end, checkpoint: () => ({ wallet: id, seq: seqs.last, ...sums }), left };
 }
 
 function sizeOf({ avail, held, charged }: Sums): Micro {
