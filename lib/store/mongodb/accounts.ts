@@ -68,7 +68,14 @@ export function accountStore({ db, scanner }: Connection, transactions: Transact
     list: () => scan([{ $sort: { createdAt: 1, _id: 1 } }, ...WITH_WALLET]),
     page: ({ after = '', limit }) =>
       scan([{ $match: { _id: { $gt: after } } }, { $sort: { _id: 1 } }, { $limit: limit }, ...WITH_WALLET]),
-    setStatus: (id, status) => transactions.run({ steps: (step) => setStatus(step, id, status) }),
+    async setStatus(id, status) {
+      const change = () => transactions.run({ steps: (step) => setStatus(step, id, status) });
+      return change().catch((error: unknown) => {
+        // If it was committed, the second time finds it done.
+        if (error instanceof StoreError && error.applied === 'unknown') return change();
+        throw error;
+      });
+    },
     async setAutoTopup(id, autoTopup) {
       const updates = [{ q: { _id: id }, u: { $set: { autoTopup: topupRow(autoTopup) } } }];
       const { n } = await call({ repeatable: true }, (signal) =>
