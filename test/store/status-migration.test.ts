@@ -84,6 +84,20 @@ for (const kind of STORES) {
       expect(await problems()).to.deep.equal([]);
     });
 
+    const itOnSqlite = kind.name === 'sqlite' ? it : () => undefined;
+    itOnSqlite('takes no other kind or status than the new ones', () => {
+      const db = new DatabaseSync(database.url.slice('sqlite:'.length));
+      const copy = (change: string) => () =>
+        db.exec(`CREATE TEMP TABLE one AS SELECT * FROM entries WHERE seq = 3;
+          UPDATE one SET op_id = 'x', seq = 99, ${change}; INSERT INTO entries SELECT * FROM one`);
+      for (const change of ["kind = 'close'", "status = 'closed'", "kind = 'reserve'"]) {
+        expect(copy(change), change).to.throw('CHECK constraint failed');
+        db.exec('DROP TABLE one');
+      }
+      expect(db.prepare('PRAGMA integrity_check').get()).to.deep.include({ integrity_check: 'ok' });
+      db.close();
+    });
+
     it('goes on with its calls, and with entries that have no mark', async () => {
       await applied(store, settle('acc_1', 'req_1'));
       await store.accounts.setStatus('acc_1', 'active');

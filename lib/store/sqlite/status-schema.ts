@@ -4,29 +4,27 @@ import type { DatabaseSync } from 'node:sqlite';
 import { decideStatus } from '../status.ts';
 import { oneOf } from './checks.ts';
 
-const LAST_BEFORE = "kind = 'dispute'";
-const WITH_STATUS = oneOf('kind', ['dispute', 'suspend', 'resume']);
 const MARKED = ['payments', 'auto_topups', 'saved_methods', 'consents', 'jobs', 'keys', 'openings', 'archives'];
 
 export function journalStatuses(db: DatabaseSync): void {
-  db.exec(`ALTER TABLE entries ADD COLUMN status TEXT CHECK (status IN ('active', 'suspended'));
-    ALTER TABLE entries ADD COLUMN mark TEXT`);
+  db.exec('ALTER TABLE entries ADD COLUMN status TEXT; ALTER TABLE entries ADD COLUMN mark TEXT');
   for (const table of MARKED) db.exec(`ALTER TABLE ${table} ADD COLUMN mark TEXT`);
-  allowKinds(db);
+  changeChecks(db);
   addBaseline(db);
 }
 
 /**
- * A CHECK cannot be altered, and copying the table would take hours: as https://sqlite.org/lang_altertable.html (7)
- * describes for changes that no stored row can feel, its text is replaced.
+ * A CHECK cannot be altered, copying the table would take hours, and adding a column with one reads every row: as
+ * https://sqlite.org/lang_altertable.html (7) describes for changes that no stored row can feel, the text is replaced.
  */
-function allowKinds(db: DatabaseSync): void {
+function changeChecks(db: DatabaseSync): void {
   db.enableDefensive(false);
   db.exec('PRAGMA writable_schema = ON');
-  db.prepare("UPDATE sqlite_schema SET sql = replace(sql, ?, ?) WHERE type = 'table' AND name = 'entries'").run(
-    LAST_BEFORE,
-    WITH_STATUS,
+  const change = db.prepare(
+    "UPDATE sqlite_schema SET sql = replace(sql, ?, ?) WHERE type = 'table' AND name = 'entries'",
   );
+  change.run("kind = 'dispute'", oneOf('kind', ['dispute', 'suspend', 'resume']));
+  change.run(', status TEXT', `, status TEXT CHECK (${oneOf('status', ['active', 'suspended'])})`);
   db.exec('PRAGMA writable_schema = RESET');
   db.enableDefensive(true);
 }
