@@ -1,6 +1,7 @@
 // Keeps the house in order: sizes of files, functions and vendors' folders, one-way imports without cycles, vendors'
-// names only where they belong.
-import { readdirSync, readFileSync } from 'node:fs';
+// names only where they belong, no output of tools in the repository.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,6 +18,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'lib/count.ts',
     'lib/for-each.ts',
     'lib/faults.ts',
+    'lib/network.ts',
     'lib/config.ts',
     'lib/operator-error.ts',
     'lib/package.ts',
@@ -46,6 +48,10 @@ const CONTRACTS = { providers: 'lib/plugin/contract.ts', payments: 'lib/plugin/p
 const VENDOR_MAX = { files: 4, lines: 150 };
 const LARGER = new Map([['sandbox', { files: 9, lines: 705 }]]);
 
+/** What tools leave behind: profiles, snapshots, logs, databases, packages. */
+const TOOL_OUTPUT = /\.(cpuprofile|heapprofile|heapsnapshot|log|db(-wal|-shm)?|sqlite|tgz|tsbuildinfo)$/;
+const TRACKED_BYTES_MAX = 600_000;
+
 const root = fileURLToPath(new URL('../', import.meta.url));
 const providers = readdirSync(join(root, 'providers'));
 const VENDORS = new RegExp(`\\b(${namesOfVendors().join('|')})\\b`, 'i');
@@ -55,6 +61,7 @@ const imports = new Map<string, readonly string[]>();
 for (const path of ['lib', 'providers', 'payments', 'deploy', 'scripts', 'test', 'testkit'].flatMap(filesUnder))
   check(path);
 for (const name of providers) checkProvider(name);
+checkTrackedFiles();
 for (const circle of findCircles(imports)) problems.push(`imports run in a circle: ${circle.join(' → ')}`);
 for (const problem of problems) console.error(problem);
 if (problems.length > 0) process.exit(1);
@@ -81,6 +88,21 @@ function checkProvider(name: string): void {
   if (files.length <= most.files && lines <= most.lines) return;
   const limit = `at most ${most.files} files and ${most.lines} lines`;
   problems.push(`providers/${name}: ${files.length} files with ${lines} lines, ${limit}`);
+}
+
+/** Only what git tracks: a developer may keep profiles beside the sources. */
+function checkTrackedFiles(): void {
+  // An unpacked archive of the sources tracks nothing.
+  if (!existsSync(join(root, '.git'))) return;
+  const tracked = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' }).split('\0');
+  for (const path of tracked.filter((name) => name !== '')) {
+    const stats = statSync(join(root, path), { throwIfNoEntry: false });
+    if (!stats) continue;
+    if (TOOL_OUTPUT.test(path)) problems.push(`${path}: is the output of a tool; do not commit it`);
+    if (stats.size > TRACKED_BYTES_MAX) {
+      problems.push(`${path}: ${stats.size} bytes, at most ${TRACKED_BYTES_MAX}`);
+    }
+  }
 }
 
 function countLines(text: string): number {

@@ -52,6 +52,15 @@ const CATALOG = fileURLToPath(new URL('../catalog/', import.meta.url));
 
 const VARIABLES: Readonly<Record<string, Variable>> = {
   HOST: { field: 'host', byDefault: '127.0.0.1', good: [['::', '::']], bad: [] },
+  TRUSTED_PROXIES: {
+    field: 'trustedProxies',
+    byDefault: '0',
+    good: [
+      ['1', '1'],
+      ['10.0.0.0/8, ::1', '10.0.0.0/8, ::1'],
+    ],
+    bad: ['proxy', '10.0.0.0/33', '0.0.0.0/0', '-1', '10.0.0.1;10.0.0.2', '100'],
+  },
   WORKERS: {
     field: 'workers',
     byDefault: 1,
@@ -106,6 +115,18 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
     ],
     bad: ['0', '8761', '1.5', 'a day'],
   },
+  SECRETS_KEY: {
+    field: 'secretsKeys',
+    byDefault: [],
+    good: [
+      ['ab'.repeat(32), [Buffer.alloc(32, 0xab)]],
+      ['AB'.repeat(32), [Buffer.alloc(32, 0xab)]],
+      [Buffer.alloc(32, 1).toString('base64'), [Buffer.alloc(32, 1)]],
+      [Buffer.alloc(32, 0xff).toString('base64url'), [Buffer.alloc(32, 0xff)]],
+      [`${'01'.repeat(32)} , ${'02'.repeat(32)}`, [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]],
+    ],
+    bad: ['hunter22', 'ab'.repeat(31), 'ab'.repeat(33), `${'ab'.repeat(32)},`, 'g'.repeat(64), 'a'.repeat(45), ','],
+  },
   PROVIDERS_PATH: {
     field: 'providersPath',
     byDefault: [],
@@ -153,6 +174,7 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   RATE_LIMIT_PER_MINUTE: count('rateLimitPerMinute', 30),
   BALANCE_RATE_LIMIT_PER_MINUTE: count('balanceRateLimitPerMinute', 120),
   VIDEO_RATE_LIMIT_PER_MINUTE: count('videoRateLimitPerMinute', 120),
+  PAGE_RATE_LIMIT_PER_MINUTE: count('pageRateLimitPerMinute', 300),
   BODY_MEMORY_MB: {
     field: 'bodyMemoryBytes',
     byDefault: 96 * 1024 * 1024,
@@ -182,6 +204,12 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
     field: 'imageTrustedOrigins',
     byDefault: '',
     good: [['http://10.0.0.5:9000', 'http://10.0.0.5:9000']],
+    bad: [],
+  },
+  WEBHOOK_TRUSTED_ORIGINS: {
+    field: 'webhookTrustedOrigins',
+    byDefault: '',
+    good: [['http://10.0.0.6:9000', 'http://10.0.0.6:9000']],
     bad: [],
   },
   FIRST_TOKEN_TIMEOUT_MS: milliseconds('firstTokenTimeoutMs', 60_000),
@@ -229,6 +257,10 @@ describe('config', () => {
     for (const url of ['postgres://user:hunter22@host/db', 'hunter22', 'mysql:hunter22']) {
       expect(mistake({ DATABASE_URL: url })).not.to.contain('hunter22');
     }
+    const key = 'ab'.repeat(32);
+    expect(mistake({ SECRETS_KEY: `${key},hunter22` }))
+      .to.match(/32 bytes/)
+      .and.not.to.match(/hunter22|abab/);
   });
 
   it('names every mistake at once', () => {

@@ -64,6 +64,7 @@ export async function startGateway(options: TestGatewayOptions): Promise<TestGat
     LOG_LEVEL: 'info',
     RATE_LIMIT_PER_MINUTE: '100000',
     BALANCE_RATE_LIMIT_PER_MINUTE: '100000',
+    PAGE_RATE_LIMIT_PER_MINUTE: '100000',
     ...env,
   });
   const log = createLog({ level: config.logLevel, keyPrefix: config.keyPrefix, destination: join(home, 'log') });

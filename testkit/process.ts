@@ -44,6 +44,7 @@ export function makeHome(catalog?: unknown, databaseUrl?: string): Home {
       CATALOG_DIR: catalogDir,
       RATE_LIMIT_PER_MINUTE: '100000',
       BALANCE_RATE_LIMIT_PER_MINUTE: '100000',
+      PAGE_RATE_LIMIT_PER_MINUTE: '100000',
     },
     writeCatalog(value, name = 'models.json') {
       writeFileSync(join(catalogDir, name), typeof value === 'string' ? value : JSON.stringify(value));

@@ -1,12 +1,13 @@
 // Accounts and their keys as an operator handles them: created, listed, suspended, issued, revoked.
 import { randomBytes } from 'node:crypto';
-import { DEFAULT_ZONE, NO_LIMITS } from '../money/key-limits.ts';
+import { NO_LIMITS } from '../money/key-limits.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { Account } from '../store/ports/accounts.ts';
 import type { KeyRow } from '../store/ports/keys.ts';
 import type { Store } from '../store/store.ts';
 import { hashKey, makeKey } from './key.ts';
 import { checkLimits, type WishedLimits } from './limits.ts';
+import { readZone } from './zone.ts';
 
 /** The most active keys an account may have. */
 export const ACTIVE_KEYS_MAX = 10;
@@ -92,7 +93,7 @@ export function createAccounts({ store, keyPrefix, clock = Date.now }: AccountsO
   async function issueKey(account: string, name: string, wish: Partial<WishedLimits> = {}): Promise<IssuedKey> {
     const { key, row } = newKey();
     const { createdAt } = row;
-    const limits = { ...NO_LIMITS, ...wish, zone: await zoneOf(account) };
+    const limits = { ...NO_LIMITS, ...wish, zone: await readZone(users, account) };
     checkLimits(limits, createdAt);
     const added = await keys.add({ ...row, account, name: checkName(name), limits }, ACTIVE_KEYS_MAX);
     if (added === 'no_account') throw unknownAccount(account);
@@ -124,18 +125,11 @@ export function createAccounts({ store, keyPrefix, clock = Date.now }: AccountsO
     const row = await keys.get(id);
     if (!row) throw unknownKey(id);
     checkLimits({ ...NO_LIMITS, ...change }, clock());
-    const result = await keys.limit(id, { ...change, zone: await zoneOf(row.account) }, clock());
+    const result = await keys.limit(id, { ...change, zone: await readZone(users, row.account) }, clock());
     if (result === 'ended') throw endedKey(id);
     const changed = result === 'no_key' ? undefined : await keys.get(id);
     if (!changed) throw unknownKey(id);
     return changed;
-  }
-
-  /** The time zone of the account's first owner. */
-  async function zoneOf(account: string): Promise<string> {
-    const [first] = await users.membersOf(account);
-    const user = first && (await users.get(first.user));
-    return user?.timeZone ?? DEFAULT_ZONE;
   }
 
   async function listKeys(account: string): Promise<readonly KeyRow[]> {

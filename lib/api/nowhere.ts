@@ -18,15 +18,16 @@ export function refuseOtherMethods(routes: readonly ServerRoute[]): readonly Ser
   }));
 }
 
-/** hapi's own not-found route would read the whole body first. */
-export function nothingHere(publicUrl: () => string): ServerRoute {
+/** hapi's own not-found route would read the whole body first. `routes` are the endpoints that a base may lead to. */
+export function nothingHere(publicUrl: () => string, routes: readonly ServerRoute[]): ServerRoute {
+  const readPath = createPathReader(routes.map(({ path }) => path));
   return {
     method: '*',
     path: '/{p*}',
     options: { auth: false },
     handler: ({ path }) => {
-      const base = baseFor(path);
-      throw fault('not_found', base === undefined ? {} : { hint: adviceOf(path, `${publicUrl()}${base}`) });
+      const read = readPath(path);
+      throw fault('not_found', read ? { hint: adviceOf(path, read, publicUrl()) } : {});
     },
   };
 }
@@ -59,21 +60,63 @@ function printable(header: string): string {
   return header.replace(/[^\x20-\x7e]/g, '');
 }
 
-/** Paths that a wrong base address leads to, and the right base. */
-const WRONG_BASES: readonly (readonly [path: RegExp, base: string])[] = [
-  [/^(?:\/v1|\/api|\/api\/v1\/v1|\/v1\/v1)?\/chat\/completions$/, '/api/v1'],
-  [/^(?:\/v1|\/api\/v1\/v1|\/v1\/v1|\/api)?\/messages(?:\/count_tokens)?$/, '/api'],
-  [/^(?:\/v1|\/api\/v1\/v1|\/v1\/v1|\/api)?\/(?:models(?:\/[^/]+)?|balance|images\/\w+|videos)$/, '/api/v1'],
-];
+/** What clients append to their base, each with the base that it needs. */
+const SUFFIXES = [
+  { adds: '/api/v1', base: '' },
+  { adds: '/v1', base: '/api' },
+  { adds: '', base: '/api/v1' },
+] as const;
 
-const PATH_SHOWN_MAX = 100;
+type Suffix = (typeof SUFFIXES)[number];
 
-function baseFor(path: string): string | undefined {
-  return WRONG_BASES.find(([pattern]) => pattern.test(path))?.[1];
+interface WrongBase {
+  readonly endpoint: string;
+  /** What may have been appended; the likeliest comes last. */
+  readonly suffixes: readonly Suffix[];
 }
 
-function adviceOf(path: string, base: string): string {
-  return `${path.slice(0, PATH_SHOWN_MAX)} was called: set the base URL of your client to ${base}`;
+const API = '/api/v1';
+const PATH_SHOWN_MAX = 100;
+const PATH_READ_MAX = 1000;
+
+/**
+ * Tells from a path what a client may have appended to a wrong base. Such a base consists of `api`, `v1` and whole
+ * endpoints, which people paste.
+ */
+function createPathReader(paths: readonly string[]): (path: string) => WrongBase | undefined {
+  const endpoints = paths.filter((path) => path.startsWith(`${API}/`)).map((path) => path.slice(API.length));
+  const plain = endpoints.filter((endpoint) => !endpoint.includes('{'));
+  const ends = endpoints.map((endpoint) => endpoint.replaceAll(/\{\w+\}/g, '[^/]+'));
+  const wrong = new RegExp(`^((?:/?(?:/api|/v1|${plain.join('|')}))*)(/?)(${ends.join('|')})$`);
+  return (path) => {
+    if (path.length > PATH_READ_MAX) return undefined;
+    const [, before, slash, endpoint] = wrong.exec(path) ?? [];
+    if (before === undefined || endpoint === undefined) return undefined;
+    return { endpoint, suffixes: suffixesIn(before + slash, endpoint) };
+  };
+}
+
+function suffixesIn(before: string, endpoint: string): readonly Suffix[] {
+  const [whole, version, bare] = SUFFIXES;
+  // A slash at the end of a base shows where it ends.
+  if (before.endsWith('/')) return [bare];
+  const seam = before.lastIndexOf('//');
+  const known = seam < 0 ? undefined : SUFFIXES.find(({ adds }) => adds === before.slice(seam + 1));
+  if (known) return [known];
+  // Messages clients add the version themselves, the others do not.
+  if (before === '/v1') return endpoint.startsWith('/messages') ? [bare, version] : [version, bare];
+  if (before === `/api${API}`) return [whole, version, bare];
+  if (before.endsWith(API) && before !== API) return [whole];
+  return [before.endsWith('/v1') && before !== API ? version : bare];
+}
+
+/** Where a path does not tell what was appended, each case has its base. */
+function adviceOf(path: string, { endpoint, suffixes }: WrongBase, origin: string): string {
+  const cases = suffixes.map(({ adds, base }, at) => {
+    if (suffixes.length === 1) return `${origin}${base}`;
+    return at < suffixes.length - 1 ? `${origin}${base} if it adds ${adds}${endpoint}` : `else to ${origin}${base}`;
+  });
+  return `${path.slice(0, PATH_SHOWN_MAX)} was called: set the base URL of your client to ${cases.join(', ')}`;
 }
 
 /** Gives each route the face of its path, unless it names one. */

@@ -28,6 +28,7 @@ export const apiPlugin: Plugin<Services> = {
       openapiRoute(services),
       mediaRoute(services),
     ];
-    server.route(withFaces([...routes, ...refuseOtherMethods(routes), ...preflights, nothingHere(services.publicUrl)]));
+    const others = [...refuseOtherMethods(routes), ...preflights, nothingHere(services.publicUrl, routes)];
+    server.route(withFaces([...routes, ...others]));
   },
 };

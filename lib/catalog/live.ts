@@ -7,6 +7,7 @@ import type { HostLog, Provider } from '../plugin/contract.ts';
 import type { KeyHealth } from '../plugin/keys.ts';
 import { loadPlugins } from '../plugin/loader.ts';
 import type { HostMemory, PaymentPlugin, PaymentProvider } from '../plugin/payment-contract.ts';
+import { scrub } from '../plugin/secret.ts';
 import type { OpenProvider } from '../plugin/settings.ts';
 import { buildCatalog, type Catalog } from './catalog.ts';
 import { createChanges } from './changes.ts';
@@ -15,7 +16,7 @@ import { listModels } from './listing.ts';
 import { type Opened, openSection, type Section } from './opened.ts';
 import { type OpenPayment, paymentsOf } from './payments.ts';
 import type { CatalogFile } from './schema.ts';
-import { variablesOf } from './variables.ts';
+import { isSet, variablesOf } from './variables.ts';
 
 /** What a catalog is loaded with. */
 export type CatalogConfig = Pick<
@@ -53,11 +54,21 @@ export interface LiveCatalog {
   payments(): ReadonlyMap<string, OpenPayment>;
   /** The keys of the upstreams that are switched on, by name. */
   keyHealth(): ReadonlyMap<string, KeyHealth>;
+  /** Why the last reload changed nothing in this process; undefined once one has succeeded. */
+  failure(): CatalogFailure | undefined;
   /** Reloads the files, one reload at a time; a bad edit is logged and the old catalog stays. */
   reload(): Promise<boolean>;
   /** Reloads when a file changes. */
   watch(): void;
   close(): Promise<void>;
+}
+
+/** A reload that failed; what was loaded before stays in force. */
+export interface CatalogFailure {
+  /** ms since the epoch. */
+  readonly at: number;
+  /** What is wrong with the files, without secrets. */
+  readonly reason: string;
 }
 
 interface Loaded {
@@ -83,6 +94,7 @@ const SWITCHED_OFF =
   'the edit switched an upstream or a payment provider off: it names variables that are not set in this process';
 const NOT_RELOADED = 'the catalog was not reloaded; the old one stays in force';
 const NO_MEMORY: HostMemory = { get: async () => undefined, set: async () => undefined };
+const REASON_CHARS_MAX = 2000;
 const LOOK_EVERY_MS = 500;
 /** A reload that could not record what an upstream costs is tried again after this many polls. */
 const AGAIN_POLLS = 10;
@@ -98,6 +110,7 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
   let closed = false;
   /** Polls until a reload is tried again; undefined: none is owed. */
   let again: number | undefined;
+  let failure: CatalogFailure | undefined;
   const retired = new Map<Opened, NodeJS.Timeout>();
   const oneAtATime = createGate(1);
   await recordCost(options, loaded).catch((error: unknown) => {
@@ -119,6 +132,7 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
     const next = await prepare(before);
     if (!next) return false;
     loaded = next;
+    failure = undefined;
     for (const opened of freshOf(before, next)) retire(opened);
     warn(next);
     for (const [upstream, variables] of next.switchedOff) {
@@ -137,7 +151,10 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
       if (!closed) return next;
     } catch (error) {
       if (next) again = AGAIN_POLLS;
-      if (!closed) log.error(`${NOT_RELOADED}${next ? '; trying again soon' : ''}: ${(error as Error).message}`);
+      const secrets = openedOf(before).flatMap(({ open }) => open.secrets);
+      const reason = scrub((error as Error).message, secrets).slice(0, REASON_CHARS_MAX);
+      failure = { at: Date.now(), reason };
+      if (!closed) log.error(`${NOT_RELOADED}${next ? '; trying again soon' : ''}: ${reason}`);
     }
     if (next) discard(freshOf(next, before));
     return undefined;
@@ -166,6 +183,7 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
   return {
     current: () => loaded.catalog,
     payments: () => loaded.payments,
+    failure: () => failure,
     keyHealth: () => new Map([...loaded.upstreams].map(([name, { open }]) => [name, open.keyHealth()])),
     reload,
     watch,
@@ -232,8 +250,15 @@ function load(
     const catalog = buildCatalog(file, new Map([...open.opened].map(([name, opened]) => [name, opened.open])));
     const costly = [...open.opened.keys()].find((name) => !file.upstreams[name]?.sandbox);
     const paying = paymentsOf(file, paid.opened, { sandbox, costly });
+    const off = [...paid.switchedOff].map(
+      ([name, lacks]) => `payments.${name} is off: not set or empty: ${lacks.join(', ')}`,
+    );
     const loaded = {
-      catalog: { ...catalog, warnings: [...catalog.warnings, ...paying.warnings] },
+      catalog: {
+        ...catalog,
+        warnings: [...catalog.warnings, ...paying.warnings, ...off],
+        paymentsOff: paid.switchedOff,
+      },
       costly,
       payments: paying.payments,
       upstreams: open.opened,
@@ -276,7 +301,7 @@ export function readCatalogFacts(config: Pick<Config, 'catalogDir' | 'catalogVar
   let upstreams = 0;
   for (const [name, { settings, sandbox }] of Object.entries(file.upstreams)) {
     if (sandbox) continue;
-    const missing = [...variablesOf(settings)].filter((variable) => !config.env[variable]);
+    const missing = [...variablesOf(settings)].filter((variable) => !isSet(config.env, variable));
     if (missing.length === 0) upstreams += 1;
     else switchedOff.push(`${name} (${missing.join(', ')})`);
   }

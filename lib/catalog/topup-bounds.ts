@@ -9,7 +9,7 @@ export interface SumBounds {
 }
 
 export interface TopupBounds {
-  /** Orders started per day (UTC), whatever their outcome. */
+  /** Orders started per day of the account's zone, whatever their outcome. */
   readonly perDay: number;
   readonly threshold: SumBounds;
   readonly amount: SumBounds;

@@ -5,17 +5,18 @@ import { type Fault, fault, isFault } from '../faults.ts';
 import { markPayloadRead } from '../platform/hapi-payload.ts';
 import { stateOf } from './context.ts';
 import { faceOf } from './face.ts';
+import { problemOfHeaders } from './headers.ts';
 import { linger } from './linger.ts';
 
 /** Headers of every reply to a request, including streams. */
 export function commonHeaders(request: Request): Readonly<Record<string, string>> {
   const { id } = stateOf(request);
-  return { 'x-request-id': id, 'request-id': id, ...faceOf(request).headers };
+  return { 'x-request-id': id, 'request-id': id, ...request.server.settings.app?.headers, ...faceOf(request).headers };
 }
 
 export function onRequest(request: Request, h: ResponseToolkit): Lifecycle.ReturnValue {
-  const { headers, httpVersion } = request.raw.req;
-  if (headers.host === undefined && httpVersion === '1.1') throw fault('bad_http');
+  const hint = problemOfHeaders(request.raw.req);
+  if (hint !== undefined) throw fault('bad_http', { hint });
   return h.continue;
 }
 
@@ -35,6 +36,8 @@ function errorReply(request: Request, h: ResponseToolkit): ResponseObject {
   noteFault(request, reason);
   const { body, type } = faceOf(request).renderFault(reason);
   const reply = h.response(body).type(type).code(reason.output.statusCode);
+  // What follows on the connection may not be where the other side thinks it is.
+  if (data?.code === 'bad_http') reply.header('connection', 'close');
   if (data?.retryable === false) reply.header('x-should-retry', 'false');
   if (data?.code === 'range_not_satisfiable') reply.header('content-range', `bytes */${data.detail.bytes}`);
   if (data?.detail.retryAfterS !== undefined) reply.header('retry-after', String(data.detail.retryAfterS));

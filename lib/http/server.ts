@@ -3,12 +3,14 @@ import type { Server as Listener, ServerResponse } from 'node:http';
 import { type AddressInfo, type ListenOptions, Server as NetServer, type Socket } from 'node:net';
 import Hapi, { type Server } from '@hapi/hapi';
 import { type Fault, fault } from '../faults.ts';
+import { readProxies } from '../network.ts';
 import { OperatorError } from '../operator-error.ts';
 import { createServer as createListener, STATUS_CODES } from '../platform/node-http.ts';
 import { stopListening } from '../platform/stop-listening.ts';
 import { type Connections, placesFor, readDescriptorLimit, watchConnections } from './connections.ts';
 import { openState } from './context.ts';
 import type { FaceAt } from './face.ts';
+import { securityHeaders } from './headers.ts';
 import { destroyLater } from './linger.ts';
 
 export interface HttpOptions {
@@ -25,6 +27,10 @@ export interface HttpOptions {
   readonly onBadHttp?: (refusal: BadHttp) => void;
   /** How requests without a route, and input that is not HTTP, are answered. */
   readonly faceAt: FaceAt;
+  /** Where clients reach the service, if that is known: over https, browsers are told to stay there. */
+  readonly publicUrl?: string;
+  /** As `readProxies` takes them; none by default. */
+  readonly trustedProxies?: string;
 }
 
 export interface BadHttp {
@@ -54,25 +60,17 @@ const BUFFERED_BYTES = 16 * 1024;
 
 export function createHttp(options: HttpOptions): Http {
   const { host, port, headersTimeoutMs = HEADERS_TIMEOUT_MS, stallMs = STALL_MS, onBadHttp, faceAt } = options;
-  const { placesMax = placesFor(readDescriptorLimit()), sharesPort = false } = options;
-  const listener = createListener({
-    headersTimeout: headersTimeoutMs,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    connectionsCheckingInterval: headersTimeoutMs / 10,
-    maxHeaderSize: HEADERS_BYTES_MAX,
-    noDelay: true,
-    highWaterMark: BUFFERED_BYTES,
-    // Node's own answer has neither an id nor an envelope: `onRequest` refuses it.
-    requireHostHeader: false,
-  });
+  const { placesMax = placesFor(readDescriptorLimit()), sharesPort = false, trustedProxies = '' } = options;
+  const headers = securityHeaders(options.publicUrl ?? '');
+  const listener = openListener(headersTimeoutMs);
   const connections = watchConnections(listener, { placesMax, stallMs });
   const server = Hapi.server({
     listener,
     // It would check the address with an expression that takes a thirtieth of a start to compile.
     autoListen: false,
-    app: { faceAt },
+    app: { faceAt, headers, trustedProxies: readProxies(trustedProxies) },
     compression: false,
+    router: { stripTrailingSlash: true },
     operations: { cleanStop: false },
     routes: {
       // Handlers read bodies themselves; hapi's limit would answer before the key is checked.
@@ -102,14 +100,15 @@ export function createHttp(options: HttpOptions): Http {
   listener.on('clientError', (error: ClientError, socket: Socket) => {
     const reply = latest.get(socket);
     const path = pathOf(error, reply);
-    afterReply(reply, socket, () => answerBadHttp(error, { socket, path, onBadHttp, faceAt }));
+    afterReply(reply, socket, () => answerBadHttp(error, { socket, path, headers, onBadHttp, faceAt }));
   });
   listener.on('connect', (_request, socket: Socket) => {
     // Node has abandoned the socket: an unhandled error would end the process, and unread bytes hide its end.
     socket.on('error', () => undefined).resume();
     const reason = fault('method_not_allowed', { hint: 'GET or POST' });
     const refusal = { reason, what: 'CONNECT' };
-    afterReply(latest.get(socket), socket, () => answerPastHapi(refusal, { socket, path: '', onBadHttp, faceAt }));
+    const asker = { socket, path: '', headers, onBadHttp, faceAt };
+    afterReply(latest.get(socket), socket, () => answerPastHapi(refusal, asker));
   });
   return {
     server,
@@ -119,6 +118,23 @@ export function createHttp(options: HttpOptions): Http {
       await closeListener(listener, { drain, connections, latest });
     },
   };
+}
+
+function openListener(headersTimeoutMs: number): Listener {
+  const listener = createListener({
+    headersTimeout: headersTimeoutMs,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionsCheckingInterval: headersTimeoutMs / 10,
+    maxHeaderSize: HEADERS_BYTES_MAX,
+    noDelay: true,
+    highWaterMark: BUFFERED_BYTES,
+    // Node's own answer has neither an id nor an envelope: `onRequest` refuses it.
+    requireHostHeader: false,
+  });
+  // Node would pass over headers beyond the 2000th, which others read; their bytes are bounded.
+  listener.maxHeadersCount = 0;
+  return listener;
 }
 
 type Address = Pick<HttpOptions, 'host' | 'port' | 'sharesPort'>;
@@ -217,6 +233,8 @@ interface Asker {
   readonly socket: Socket;
   /** Empty if unknown. */
   readonly path: string;
+  /** Of every reply. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly onBadHttp: HttpOptions['onBadHttp'];
   readonly faceAt: FaceAt;
 }
@@ -235,17 +253,19 @@ interface Refusal {
   readonly what: string | undefined;
 }
 
-function answerPastHapi({ reason, what }: Refusal, { socket, path, onBadHttp, faceAt }: Asker): void {
+function answerPastHapi({ reason, what }: Refusal, { socket, path, headers, onBadHttp, faceAt }: Asker): void {
   // Its client has reset it.
   if (!socket.writable) return void socket.destroy();
   const { statusCode } = reason.output;
   const { id } = openState();
-  const { body, type } = faceAt(path).renderFault(reason);
+  const face = faceAt(path);
+  const { body, type } = face.renderFault(reason);
+  const shared = Object.entries({ ...headers, ...face.headers }).map(([name, value]) => `${name}: ${value}\r\n`);
   const retry = reason.data?.retryable === false ? 'x-should-retry: false\r\n' : '';
   const advice = statusCode === 405 ? `${retry}allow: GET, POST, OPTIONS\r\n` : retry;
   socket.end(
     `HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}\r\nconnection: close\r\ncontent-type: ${type}\r\n` +
-      `x-request-id: ${id}\r\nrequest-id: ${id}\r\n${advice}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      `x-request-id: ${id}\r\nrequest-id: ${id}\r\n${shared.join('')}${advice}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
   destroyLater(socket);
   onBadHttp?.({ request_id: id, status: statusCode, reason: what });

@@ -106,7 +106,7 @@ function plain(_name: string, value: unknown): unknown {
   return typeof value === 'bigint' ? `${value}` : value;
 }
 
-const AMOUNTS: ReadonlySet<string> = new Set([...COLUMNS, 'chargedAfter', 'reserved', 'spent']);
+const AMOUNTS: ReadonlySet<string> = new Set([...COLUMNS, 'chargedAfter', 'reserved', 'excess', 'spent']);
 
 function exact(name: string, value: unknown): unknown {
   return AMOUNTS.has(name) && typeof value === 'string' ? BigInt(value) : value;

@@ -8,7 +8,8 @@ import type { Found } from './audit-rules.ts';
 type Parts = Pick<Store, 'payments' | 'accounts'>;
 
 const PAGE = 50;
-const DAY_MS = 24 * 3_600_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 /** A row is counted, and its payment made, one after the other: around midnight they may be of two days. */
 const BETWEEN_MS = 60_000;
 
@@ -49,7 +50,7 @@ async function disagreements({ payments, accounts }: Parts, auto: AutoTopupRow):
 async function checkCounts(payments: Parts['payments'], auto: AutoTopupRow): Promise<string[]> {
   const [day, month] = [spanOf(auto.day), spanOf(auto.month)];
   if (!day || !month) return auto.day === '' && auto.month === '' ? [] : [`it counts ${auto.day}, ${auto.month}`];
-  const made = await startedSince(payments, auto.id, Math.min(day.from, month.from) - BETWEEN_MS);
+  const made = await startedSince(payments, auto.id, Math.min(day.first, month.first));
   const days = made.map(({ createdAt }) => ({ size: 1n, counts: countsIn(createdAt, day) }));
   const months = made.map((payment) => ({ size: payment.amount, counts: countsForMonth(payment, auto, month) }));
   return [
@@ -68,24 +69,33 @@ function compare(name: string, found: Micro, parts: readonly { size: Micro; coun
   return [`${name}: ${found} instead of ${least === most ? least : `${least} to ${most}`}`];
 }
 
+/**
+ * Of a day or month, in the account's zone when each payment was made: its first owner may have chosen another since, and
+ * earlier versions counted in UTC.
+ */
 interface Span {
+  /** From when to when it may be that day or month. */
+  readonly first: number;
+  readonly last: number;
+  /** From when to when it is everywhere; of a day that is never. */
   readonly from: number;
   readonly to: number;
 }
 
-/** Of a UTC day or month. */
+const EAST_MS = 14 * HOUR_MS + BETWEEN_MS;
+const WEST_MS = 12 * HOUR_MS + BETWEEN_MS;
+
 function spanOf(text: string): Span | undefined {
   const from = Date.parse(text);
   if (Number.isNaN(from) || !/^\d{4}-\d\d(-\d\d)?$/.test(text)) return undefined;
   const date = new Date(from);
-  const next = text.length > 7 ? from + DAY_MS : Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
-  return { from, to: next };
+  const to = text.length > 7 ? from + DAY_MS : Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
+  return { first: from - EAST_MS, last: to + WEST_MS, from: from + WEST_MS, to: to - EAST_MS };
 }
 
-function countsIn(at: number, { from, to }: Span): Counts {
-  const isNear = (end: number) => Math.abs(at - end) < BETWEEN_MS;
-  if (isNear(from) || isNear(to)) return 'perhaps';
-  return at >= from && at < to ? 'yes' : 'no';
+function countsIn(at: number, { first, last, from, to }: Span): Counts {
+  if (at < first || at >= last) return 'no';
+  return at >= from && at < to ? 'yes' : 'perhaps';
 }
 
 /** What was not paid is taken out again once its end was seen: not if that was later than its month or its time. */

@@ -34,7 +34,7 @@ export function checkCharge({ wallet, charge, entries }: ChargeRows): readonly C
     held: { found: isHeld ? charge.reserved : 0n, wanted: sums.held },
     charged: { found: charge.state === 'settled' ? charge.charged : 0n, wanted: sums.charged },
   });
-  return [...money.map(toFinding), ...replay(wallet, charge, ordered), ...checkPrice(charge)];
+  return [...money.map(toFinding), ...replay(wallet, charge, ordered), ...checkPrice(charge, ordered)];
 }
 
 function isEntryOfMoney({ held, charged }: Entry): boolean {
@@ -54,13 +54,13 @@ function replay(wallet: string, charge: Charge, entries: readonly Entry[]): Char
     made = again.charge ?? made;
   }
   if (!made) return [...findings, { problem: `no entry of ${wallet} creates it` }];
-  const names = Object.keys(made) as (keyof Charge)[];
+  const names = Object.keys({ ...charge, ...made }) as (keyof Charge)[];
   const wrong = names.filter((name) => made?.[name] !== charge[name]);
   return [...findings, ...wrong.map((name) => ({ problem: `${name}: ${charge[name]} instead of ${made?.[name]}` }))];
 }
 
-/** The cost of a call follows from what it used and the prices it was made with. */
-function checkPrice(charge: Charge): readonly ChargeFinding[] {
+/** The cost of a call follows from what it used and the prices it was made with; one that was repeated is free. */
+function checkPrice(charge: Charge, entries: readonly Entry[]): readonly ChargeFinding[] {
   const { kind, state, charged, usage } = charge;
   const prices = readObject(charge.prices);
   if (!prices) return [{ problem: `its prices are ${charge.prices}` }];
@@ -71,6 +71,7 @@ function checkPrice(charge: Charge): readonly ChargeFinding[] {
   if (usage === null || (state !== 'settled' && state !== 'refunded')) return [];
   const used = readObject(usage);
   if (!used) return [{ problem: `its usage is ${usage}` }];
+  if (used.repeated_as !== undefined) return checkRepeated(charge, used.repeated_as, entries);
   const cost = price?.cost(used);
   if (cost === undefined || cost.amount === charged) return [];
   return [{ problem: `charged ${charged}, but ${cost.of} cost ${cost.amount}` }];
@@ -117,6 +118,14 @@ function secondPrice(price: Micro): Price {
       return isCount(seconds) ? { amount: price * BigInt(seconds), of: countOf(seconds, 'second') } : undefined;
     },
   };
+}
+
+/** Only a call whose hold had expired can have been repeated. */
+function checkRepeated({ id, charged }: Charge, repeat: unknown, entries: readonly Entry[]): readonly ChargeFinding[] {
+  if (typeof repeat !== 'string' || repeat === id) return [{ problem: `it says it was repeated as ${repeat}` }];
+  if (charged !== 0n) return [{ problem: `charged ${charged}, but it was repeated as ${repeat}` }];
+  if (entries.some(({ kind }) => kind === 'expire')) return [];
+  return [{ problem: `it was repeated as ${repeat}, but its hold has not expired` }];
 }
 
 function isCount(value: unknown): value is number {

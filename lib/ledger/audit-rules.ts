@@ -31,10 +31,10 @@ export function isEntry(row: Entry): boolean {
 
 export function isCharge(row: Charge): boolean {
   const { id, wallet, key, kind, state, reserved, charged, model, prices } = row;
-  const { usage, owner, lease, createdAt, endedAt, period, budgetKey } = row;
+  const { usage, owner, lease, createdAt, endedAt, period, budgetKey, excess = 0n } = row;
   const times = isWhole(createdAt) && [lease, endedAt, period].every(isWholeOrNull);
   const names = KINDS.has(kind) && STATES.has(state) && [usage, owner, budgetKey].every(isTextOrNull);
-  return [id, wallet, key, model, prices].every(isText) && [reserved, charged].every(isMoney) && times && names;
+  return [id, wallet, key, model, prices].every(isText) && [reserved, charged, excess].every(isMoney) && times && names;
 }
 
 export function isWallet({ avail, held, charged, topped, adjusted, seq, status }: Wallet): boolean {
@@ -74,6 +74,11 @@ export interface Again {
 /** Not compared one by one: running sums over earlier entries, and the mark. */
 const OTHERS: ReadonlySet<string> = new Set(['seq', 'chargedAfter', 'mark'] satisfies (keyof Entry)[]);
 
+/** What a payment's money exceeded depends on the balance before it, which is compared in order. */
+function isRunning(name: keyof Entry, { kind }: Entry): boolean {
+  return OTHERS.has(name) || (name === 'overshoot' && (kind === 'payback' || kind === 'dispute'));
+}
+
 /** Decides the operation of an entry again, with `made` as the charge before it, and compares the result. */
 export function decideAgain(entry: Entry, charge: Charge | undefined, made?: Charge): Again {
   if (!isEntry(entry)) return { problems: [], charge: made };
@@ -82,10 +87,11 @@ export function decideAgain(entry: Entry, charge: Charge | undefined, made?: Cha
   if (!decision) return { problems: [`a ${entry.kind} of ${entry.avail} is impossible`], charge: made };
   const { status, entry: wanted } = decision;
   if (!wanted) return { problems: [`a ${entry.kind} here would be refused with ${status}`], charge: made };
-  const names = (Object.keys(wanted) as (keyof Entry)[]).filter((name) => !OTHERS.has(name));
+  const names = (Object.keys(wanted) as (keyof Entry)[]).filter((name) => !isRunning(name, entry));
   const wrong = names.filter((name) => wanted[name] !== entry[name]);
   const problems = wrong.map((name) => `${name} ${entry[name]} instead of ${wanted[name]}`);
-  const again = markOf(op, { ...wanted, chargedAfter: entry.chargedAfter }, decision.charge);
+  const { chargedAfter, overshoot } = entry;
+  const again = markOf(op, { ...wanted, chargedAfter, overshoot }, decision.charge);
   if (problems.length === 0 && !hasMark(entry, again, charge)) problems.push(MARKED[entry.kind] ?? MARKED_ALL);
   return { problems, charge: decision.charge };
 }

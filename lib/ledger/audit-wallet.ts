@@ -1,7 +1,8 @@
 // The audit of one account: sums its entries in order and compares them with its wallet.
 
 import { countOf } from '../count.ts';
-import type { Entry, Wallet } from '../money/decide.ts';
+import { type Entry, missingOf, type Wallet } from '../money/decide.ts';
+import { playOfMark } from '../money/mark.ts';
 import type { Micro } from '../money/money.ts';
 import { CHARGELESS } from '../money/operations.ts';
 import type { Opening } from '../store/ports/archives.ts';
@@ -46,6 +47,8 @@ export function openAccount(id: string, found: Found, checkpoint?: Checkpoint): 
   let opening: Opening | undefined;
   /** Undefined while no entry has told: what is before a checkpoint is not read again. */
   let status: Wallet['status'] | undefined = checkpoint ? undefined : 'active';
+  /** The same of whether it holds play money, which entries of earlier versions do not tell. */
+  let isPlay: boolean | undefined = checkpoint ? undefined : false;
   const problem = (text: string, drift?: Micro) => found(id, text, drift);
 
   function openAt(next: Opening): void {
@@ -62,6 +65,7 @@ export function openAccount(id: string, found: Found, checkpoint?: Checkpoint): 
   function add(entry: Entry): void {
     if (CHARGELESS.includes(entry.kind)) lasting.seen += 1;
     if (entry.status !== null) status = entry.status;
+    isPlay = playAfter(isPlay, entry);
     if (opening && entry.seq <= opening.seq) {
       addEarlier(entry);
       return;
@@ -86,6 +90,8 @@ export function openAccount(id: string, found: Found, checkpoint?: Checkpoint): 
   function check(entry: Entry): void {
     const { seq, kind, avail, held, charged, topped, adjusted, overshoot, chargedAfter } = entry;
     const say = (text: string) => problem(`entry ${seq}: ${text}`);
+    const missing = kind === 'payback' || kind === 'dispute' ? missingOf(-avail, sums.avail) : overshoot;
+    if (overshoot !== missing) say(`overshoot ${overshoot} instead of ${missing}`);
     for (const column of COLUMNS) sums[column] += entry[column];
     sums.overshoot += overshoot;
     if (avail + held + charged !== topped + adjusted) say('it does not balance');
@@ -115,6 +121,11 @@ export function openAccount(id: string, found: Found, checkpoint?: Checkpoint): 
     const all = { 'avail + held + charged': balance, ...Object.fromEntries(pairs) };
     for (const { text, drift } of differences(all)) problem(text, drift);
     if (status !== undefined && wallet.status !== status) problem(`status: ${wallet.status} instead of ${status}`);
+    if (isPlay !== undefined && (wallet.playMoney === true) !== isPlay) {
+      problem(
+        `it ${isPlay ? 'holds play money, which its wallet does not say' : 'holds no play money, but its wallet says so'}`,
+      );
+    }
     if (opening && read === 0 && lasting.before !== opening.lasting) {
       problem(
         `${countOf(lasting.before, 'entry', 'entries')} without a call up to ${opening.seq} instead of ${opening.lasting}`,
@@ -132,6 +143,14 @@ export function openAccount(id: string, found: Found, checkpoint?: Checkpoint): 
   }
 
   return { id, openAt, add, end, checkpoint: () => ({ wallet: id, seq: seqs.last, ...sums }), left };
+}
+
+function playAfter(before: boolean | undefined, entry: Entry): boolean | undefined {
+  const { isPlay, settlesPlay } = playOfMark(entry);
+  if (isPlay || settlesPlay) return isPlay === true;
+  // Of an earlier version: what it brought or settled is in the wallet alone.
+  const may = entry.mark === null && (entry.kind === 'topup' || entry.kind === 'pay' || entry.kind === 'adjust');
+  return may ? undefined : before;
 }
 
 function sizeOf({ avail, held, charged }: Sums): Micro {

@@ -1,6 +1,7 @@
 // Usage from hourly sums instead of from every call: the journal is folded behind a cursor, off the path of calls, and a
 // reader folds only a short rest of it.
 import assert from 'node:assert/strict';
+import { addDays, dayOfHour, startHourOfDay } from '../money/days.ts';
 import type { Usage } from '../money/decide.ts';
 import type { UsedEntry } from '../store/ports/journal.ts';
 import type { ChargeFilter } from '../store/ports/ledger.ts';
@@ -18,6 +19,8 @@ type UsageParts = Pick<Store, 'journal' | 'ledger' | 'usage'>;
 
 export interface UsageQuery {
   readonly by: UsageReportQuery['by'];
+  /** Whose days `by: 'day'` groups by; UTC by default. */
+  readonly zone?: string;
   /** Whole hours: the sums know no shorter times, and no states of calls. */
   readonly filter: Omit<UsageReportQuery['filter'], 'state'>;
 }
@@ -41,19 +44,36 @@ const HOUR_MS = 3_600_000;
 const ENTRIES_PER_STEP = 400;
 
 /** Like `reportUsage`, but its time grows with hours instead of calls: what is far behind is told, not waited for. */
-export async function readUsage(store: UsageParts, wallet: string, { by, filter }: UsageQuery): Promise<CountedUsage> {
+export async function readUsage(store: UsageParts, wallet: string, query: UsageQuery): Promise<CountedUsage> {
+  const { by, zone, filter } = query;
+  const isZoned = by === 'day' && zone !== undefined;
   const { from, to, key, model, kind } = filter;
   assert([from, to].every((at) => at === undefined || at % HOUR_MS === 0));
   const behind = await catchUp(store, wallet);
   const sums = await store.usage.sums(wallet, {
-    by,
+    by: isZoned ? 'hour' : by,
     ...(from !== undefined && { from }),
     ...(to !== undefined && { to }),
     ...(key !== undefined && { key }),
     ...(model !== undefined && { model }),
     ...(kind !== undefined && { kind }),
   });
-  return { ...reportOf(sums, by), ...(behind && { behind }) };
+  return { ...reportOf(isZoned ? intoDays(sums, zone) : sums, by), ...(behind && { behind }) };
+}
+
+/** From sums by the hour. */
+function intoDays(hours: readonly UsageGroupSum[], zone: string): readonly UsageGroupSum[] {
+  const days = new Map<string, UsageGroupSum>();
+  let [day, end] = ['', Number.NEGATIVE_INFINITY];
+  for (const { group, ...counts } of hours.toSorted((one, other) => Number(one.group) - Number(other.group))) {
+    const hour = Number(group);
+    if (hour >= end) {
+      day = dayOfHour(hour, zone);
+      end = startHourOfDay(addDays(day, 1), zone);
+    }
+    days.set(day, { group: day, ...added(days.get(day) ?? NOTHING, counts) });
+  }
+  return [...days.values()];
 }
 
 /** Folds the rest if it is short. */

@@ -13,6 +13,7 @@ interface EntryFacts {
   readonly avail: Micro;
   readonly topped: Micro;
   readonly adjusted: Micro;
+  readonly overshoot: Micro;
   readonly chargedAfter: Micro;
   readonly note: string | null;
   readonly status: string | null;
@@ -27,13 +28,18 @@ interface CallFacts {
   readonly state: string;
   readonly period: number | null;
   readonly budgetKey: string | null;
+  readonly usage: string | null;
+  readonly excess?: Micro;
 }
+
+/** After the checksum of an entry that brings play money, or that settles it: nothing else in the journal says so. */
+const [PLAY, SETTLED] = ['play', 'real'] as const;
 
 const LENGTH = 8;
 
 /**
  * Of a call's beginning: its terms, then who holds it (of a charge: what it paid for, and its job's id); of a
- * settlement: its usage; of an entry without a call: all it says. Each with its time.
+ * settlement: its usage; of an entry without a call: all it says, and what it does to play money. Each with its time.
  */
 export function markOf(op: Operation, entry: EntryFacts, charge: CallFacts | undefined): string {
   switch (op.kind) {
@@ -42,20 +48,37 @@ export function markOf(op: Operation, entry: EntryFacts, charge: CallFacts | und
     case 'charge':
       return checksum(termsOf(entry, charge)) + checksum([op.usage ?? null]) + (op.job?.job.id ?? '');
     case 'settle':
-      return checksum([entry.at, `${entry.chargedAfter}`, op.usage]);
+      // As it is kept: of a call that was repeated it says so.
+      return checksum([entry.at, `${entry.chargedAfter}`, charge?.usage]);
     default: {
-      const { opId, wallet, kind, at, avail, topped, adjusted, chargedAfter, note, status } = entry;
-      const sums = [avail, topped, adjusted, chargedAfter].map(String);
-      return checksum([opId, wallet, kind, at, ...sums, note, status]);
+      const { opId, wallet, kind, at, avail, topped, adjusted, overshoot, chargedAfter, note, status } = entry;
+      const sums = [avail, topped, adjusted, overshoot, chargedAfter].map(String);
+      const play = playOf(op);
+      return checksum([opId, wallet, kind, at, ...sums, note, status, play]) + play;
     }
   }
+}
+
+function playOf(op: Operation): string {
+  if ('isPlay' in op && op.isPlay) return PLAY;
+  return op.kind === 'adjust' && op.settlesPlay ? SETTLED : '';
+}
+
+/** What an entry does to play money: it brings some, or settles what is there. */
+export function playOfMark({ mark }: { readonly mark: string | null }): {
+  readonly isPlay?: true;
+  readonly settlesPlay?: true;
+} {
+  const more = mark?.slice(LENGTH);
+  if (more === PLAY) return { isPlay: true };
+  return more === SETTLED ? { settlesPlay: true } : {};
 }
 
 function termsOf({ at, chargedAfter }: EntryFacts, charge: CallFacts | undefined): readonly unknown[] {
   const when = [at, `${chargedAfter}`];
   if (!charge) return when;
-  const { key, kind, model, prices, period, budgetKey } = charge;
-  return [...when, key, kind, model, prices, period, budgetKey];
+  const { key, kind, model, prices, period, budgetKey, excess } = charge;
+  return [...when, key, kind, model, prices, period, budgetKey, excess === undefined ? null : `${excess}`];
 }
 
 /** The id of the job that a charge was made with; undefined if there was none or the entry has no mark. */

@@ -1,8 +1,9 @@
 // All rules of automatic top-ups, pure: when a wallet's card is charged, and what the end of a payment means.
 import type { TopupBounds } from '../catalog/topup-bounds.ts';
+import { dayAt } from '../money/days.ts';
 import type { Wallet } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
-import { NEVER_BEGAN, type Payment } from '../money/payment.ts';
+import { NEVER_BEGAN, NOT_ACCEPTED, type Payment } from '../money/payment.ts';
 import type { AutoTopupRow } from '../store/ports/payments.ts';
 import { lesser } from './bounds.ts';
 
@@ -14,8 +15,13 @@ export const OUTAGE_MS = 900_000;
 /** Why nothing is charged now; undefined: something is. */
 export type Hindrance = 'off' | 'paused' | 'in_flight' | 'waits' | 'enough' | 'bounds' | 'day' | 'cap';
 
-export interface TopupFacts {
+/** A moment, and the account's time zone, by whose days and months orders are counted. */
+export interface Moment {
   readonly at: number;
+  readonly zone: string;
+}
+
+export interface TopupFacts extends Moment {
   /** Those in force now, which may be tighter than when its owner set it up. */
   readonly bounds: TopupBounds;
 }
@@ -23,15 +29,16 @@ export interface TopupFacts {
 export function findHindrance(
   auto: AutoTopupRow,
   wallet: Pick<Wallet, 'avail' | 'held' | 'status'>,
-  { at, bounds }: TopupFacts,
+  { at, zone, bounds }: TopupFacts,
 ): Hindrance | undefined {
-  const { day, month } = calendarOf(at);
-  const { dayCount, monthSum } = countsAt(auto, at);
+  const { day, month } = calendarOf({ at, zone });
+  const { dayCount, monthSum } = countsAt(auto, { at, zone });
   if (!auto.enabled || auto.method === null || wallet.status !== 'active') return 'off';
   if (auto.pausedAt !== null) return 'paused';
   if (auto.order !== null) return 'in_flight';
-  // A clock that ran ahead must not block it for good.
+  // Counted by a clock ahead, or in a zone east of this one: no day and no month counts twice.
   if (auto.day > day || auto.month > month) return 'waits';
+  // A clock that ran ahead must not block it for good.
   if (auto.nextAt > at && auto.nextAt <= at + WAITS_MS[2]) return 'waits';
   if (auto.amount < bounds.amount.min || auto.amount > bounds.amount.max) return 'bounds';
   if (dayCount >= bounds.perDay) return 'day';
@@ -41,9 +48,9 @@ export function findHindrance(
 }
 
 /** The row when an order starts. */
-export function claimed(auto: AutoTopupRow, order: string, at: number): AutoTopupRow {
-  const { dayCount, monthSum } = countsAt(auto, at);
-  return { ...auto, order, ...calendarOf(at), dayCount: dayCount + 1, monthSum: monthSum + auto.amount };
+export function claimed(auto: AutoTopupRow, order: string, now: Moment): AutoTopupRow {
+  const { dayCount, monthSum } = countsAt(auto, now);
+  return { ...auto, order, ...calendarOf(now), dayCount: dayCount + 1, monthSum: monthSum + auto.amount };
 }
 
 /** What owners are alerted of. */
@@ -55,7 +62,8 @@ export interface TopupEnd {
 }
 
 /** The row after its payment has ended; undefined while that is still open. */
-export function ended(auto: AutoTopupRow, payment: Payment, at: number): TopupEnd | undefined {
+export function ended(auto: AutoTopupRow, payment: Payment, now: Moment): TopupEnd | undefined {
+  const { at } = now;
   const free = { ...auto, order: null };
   switch (payment.phase) {
     case 'created':
@@ -64,11 +72,11 @@ export function ended(auto: AutoTopupRow, payment: Payment, at: number): TopupEn
     case 'review':
       return undefined;
     case 'canceled':
-      return declined(giveBack(free, payment, at), payment, at);
+      return declined(giveBack(free, payment, now), payment, at);
     case 'failed':
-      return failed(giveBack(free, payment, at), payment, at);
+      return failed(giveBack(free, payment, now), payment, at);
     case 'rejected':
-      return { auto: { ...giveBack(free, payment, at), nextAt: at + OUTAGE_MS } };
+      return { auto: { ...giveBack(free, payment, now), nextAt: at + OUTAGE_MS } };
     case 'expired':
       // It may still be credited late, so it keeps counting towards the month.
       return { auto: { ...free, nextAt: at + OUTAGE_MS } };
@@ -99,6 +107,9 @@ function declined(auto: AutoTopupRow, { state, reason }: Payment, at: number): T
 
 /** An order that the provider refused outright would be refused again later. */
 function failed(auto: AutoTopupRow, { ref, reason }: Payment, at: number): TopupEnd {
+  // Nothing was charged, whatever the operator has to mend: it does not count for the day either.
+  if (ref === null && reason === NOT_ACCEPTED)
+    return { auto: { ...auto, dayCount: Math.max(0, auto.dayCount - 1), nextAt: at + OUTAGE_MS } };
   if (ref !== null || reason === NEVER_BEGAN) return { auto: { ...auto, nextAt: at + OUTAGE_MS } };
   return { auto: { ...paused(auto, reason ?? '', at), declines: auto.declines + 1 }, news: 'paused' };
 }
@@ -109,18 +120,20 @@ function declineOf(state: string | null): { readonly kind?: string } {
 }
 
 /** Unpaid amounts do not count towards the cap; last month's payment counted there. */
-function giveBack(auto: AutoTopupRow, { amount, createdAt }: Payment, at: number): AutoTopupRow {
-  if (calendarOf(createdAt).month !== auto.month || calendarOf(at).month !== auto.month) return auto;
+function giveBack(auto: AutoTopupRow, { amount, createdAt }: Payment, now: Moment): AutoTopupRow {
+  const months = [{ ...now, at: createdAt }, now].map((moment) => calendarOf(moment).month);
+  if (months.some((month) => month !== auto.month)) return auto;
   const left: Micro = auto.monthSum - amount;
   return { ...auto, monthSum: left < 0n ? 0n : left };
 }
 
-function countsAt({ day, dayCount, month, monthSum }: AutoTopupRow, at: number) {
-  const now = calendarOf(at);
-  return { dayCount: day === now.day ? dayCount : 0, monthSum: month === now.month ? monthSum : 0n };
+/** What was ordered this day and this month so far. */
+export function countsAt({ day, dayCount, month, monthSum }: AutoTopupRow, now: Moment) {
+  const today = calendarOf(now);
+  return { dayCount: day === today.day ? dayCount : 0, monthSum: month === today.month ? monthSum : 0n };
 }
 
-function calendarOf(at: number): { readonly day: string; readonly month: string } {
-  const day = new Date(at).toISOString().slice(0, 10);
+function calendarOf({ at, zone }: Moment): { readonly day: string; readonly month: string } {
+  const day = dayAt(at, zone);
   return { day, month: day.slice(0, 7) };
 }

@@ -44,7 +44,7 @@ export async function copyJournal({ from, to, resumed, onProgress }: JournalCopy
     const known = parts.filter(({ id }) => wanted.has(id));
     for (const { id } of parts) if (!wanted.has(id)) await refuseStranger(from, id);
     await addMissing(to, known, page, resumed);
-    compare(known, page, await to.journal.rows(position, ROWS_PER_PAGE));
+    await compare(to, known, page, await to.journal.rows(position, ROWS_PER_PAGE));
     position = page.next;
     done += known.reduce((sum, { entries }) => sum + entries.length, 0);
     onProgress?.({ done, total, unit: 'entries' });
@@ -134,7 +134,12 @@ async function applyPatiently(to: Store, batch: readonly Submission[]) {
 }
 
 /** The target's page reaches as far as the source's at least: it has every wanted row of it, and no other wallet's. */
-function compare(parts: readonly WalletPart[], { budgets }: JournalPage, copy: JournalRows): void {
+async function compare(
+  to: Store,
+  parts: readonly WalletPart[],
+  { budgets }: JournalPage,
+  copy: JournalRows,
+): Promise<void> {
   const entries = Map.groupBy(copy.entries, (entry) => entry.wallet);
   const wallets = new Map(copy.wallets.map((wallet) => [wallet.id, wallet]));
   const sums = Map.groupBy(budgets, (budget) => budget.wallet);
@@ -142,10 +147,15 @@ function compare(parts: readonly WalletPart[], { budgets }: JournalPage, copy: J
   for (const part of parts) {
     const { id, wallet } = part;
     const last = part.entries.at(-1)?.seq ?? 0;
-    const found = (entries.get(id) ?? []).filter(({ seq }) => seq <= last);
-    if (!isDeepStrictEqual(found, part.entries)) throw mismatch(`the wallet ${id}`);
+    const copied = (entries.get(id) ?? []).filter(({ seq }) => seq <= last);
+    if (!isDeepStrictEqual(copied, part.entries)) throw mismatch(`the wallet ${id}`);
     if (!wallet) continue;
-    if (!isDeepStrictEqual(wallets.get(id), wallet)) throw mismatch(`the wallet ${id}`);
+    const { playMoney } = wallet;
+    const { playMoney: marked, ...found } = wallets.get(id) ?? ({} as Partial<Wallet>);
+    // Entries of earlier versions do not tell of it.
+    const isMarked = marked === playMoney || (await to.accounts.setPlayMoney(id, playMoney === true));
+    const made = { ...found, ...(playMoney && { playMoney }) };
+    if (!isMarked || !isDeepStrictEqual(made, wallet)) throw mismatch(`the wallet ${id}`);
     const wrong = (sums.get(id) ?? []).find((budget) => !isDeepStrictEqual(copies.get(budget.key), budget));
     if (wrong) throw mismatch(`the budget of the key ${wrong.key}`);
   }

@@ -1,5 +1,7 @@
-// Which calls a page shows: the range (UTC days) and filters of its URL, as links and forms carry them on.
+// Which calls a page shows: the range (days of the account's zone) and filters of its URL, as links and forms carry them on.
+import { addDays, dayAt, dayOfHour, readDay, startHourOfDay, startOfDay } from '../money/days.ts';
 import { CHARGE_KINDS, CHARGE_STATES, type ChargeKind, type ChargeState } from '../money/decide.ts';
+import type { KeyRow } from '../store/ports/keys.ts';
 import type { ChargeFilter } from '../store/ports/ledger.ts';
 import { type Html, html } from './html.ts';
 import { defineWords } from './language.ts';
@@ -8,19 +10,21 @@ import type { OwnerVisit } from './visit.ts';
 
 const WORDS = defineWords({
   en: {
-    from: 'From (UTC)',
-    to: 'To, inclusive',
+    from: 'From',
+    to: 'To',
+    zone: (zone: string) => `Days and times are those of ${zone}; both days are included.`,
     key: 'Key',
     model: 'Model',
     kind: 'Kind',
     state: 'State',
     all: 'all',
-    show: 'Show',
+    show: 'Apply',
     filter: 'Filter',
   },
   ru: {
-    from: 'С дня (UTC)',
-    to: 'По этот день',
+    from: 'С',
+    to: 'По (включительно)',
+    zone: (zone: string) => `Дни и время — по часовому поясу ${zone}.`,
     key: 'Ключ',
     model: 'Модель',
     kind: 'Вид',
@@ -38,37 +42,35 @@ export interface ChargeQuery {
   readonly filter: ChargeFilter;
 }
 
-const DAY_MS = 24 * 3600 * 1000;
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const ID_LENGTH_MAX = 200;
 
-/** Without a range, the last days: no page walks years of the journal by itself. */
-export function readChargeQuery({ query, services }: OwnerVisit, daysByDefault?: number): ChargeQuery {
-  const today = dayOf(services.now());
-  const from = readDay(query.get('from')) ?? (daysByDefault && dayOf(services.now() - (daysByDefault - 1) * DAY_MS));
-  const to = readDay(query.get('to')) ?? (daysByDefault === undefined ? undefined : today);
+export interface RangeOptions {
+  /** Without a range, so many last days: no page walks years of the journal by itself. */
+  readonly days?: number;
+  /** Days begin at whole hours, as sums of usage need them. */
+  readonly byHours?: boolean;
+}
+
+export function readChargeQuery(
+  { query, services, zone }: OwnerVisit,
+  { days, byHours = false }: RangeOptions = {},
+): ChargeQuery {
+  const today = (byHours ? dayOfHour : dayAt)(services.now(), zone);
+  const from = readDay(query.get('from') ?? '') ?? (days && addDays(today, 1 - days));
+  const to = readDay(query.get('to') ?? '') ?? (days === undefined ? undefined : today);
+  const start = byHours ? startHourOfDay : startOfDay;
   const [key, model] = [readId(query.get('key')), readId(query.get('model'))];
   const kind = CHARGE_KINDS.find((name) => name === query.get('kind'));
   const state = CHARGE_STATES.find((name) => name === query.get('state'));
   const filter = {
-    ...(from && { from: Date.parse(from) }),
-    ...(to && { to: Date.parse(to) + DAY_MS }),
+    ...(from && { from: start(from, zone) }),
+    ...(to && { to: start(addDays(to, 1), zone) }),
     ...(key && { key }),
     ...(model && { model }),
     ...(kind && { kind }),
     ...(state && { state }),
   };
   return { from: from || undefined, to: to || undefined, filter };
-}
-
-export function dayOf(at: number): string {
-  return new Date(at).toISOString().slice(0, 10);
-}
-
-function readDay(text: string | null): string | undefined {
-  if (text === null || !DAY.test(text)) return undefined;
-  const at = Date.parse(text);
-  return Number.isNaN(at) || dayOf(at) !== text ? undefined : text;
 }
 
 function readId(text: string | null): string | undefined {
@@ -86,8 +88,13 @@ export function chargeQueryText(visit: OwnerVisit, more: Readonly<Record<string,
   return query.size === 0 ? '' : `?${query}`;
 }
 
+/** Several keys may have the same name. */
+export function keyName({ name, last4 }: Pick<KeyRow, 'name' | 'last4'>): string {
+  return `${name} (…${last4})`;
+}
+
 export interface FilterChoices {
-  readonly keys: readonly { readonly id: string; readonly name: string }[];
+  readonly keys: readonly Pick<KeyRow, 'id' | 'name' | 'last4'>[];
   readonly kinds: Readonly<Record<ChargeKind, string>>;
   readonly states?: Readonly<Record<ChargeState, string>>;
   /** Extra fields of the page. */
@@ -104,14 +111,15 @@ ${field({ name: 'from', label: words.from, type: 'date', value: from, optional: 
 ${field({ name: 'to', label: words.to, type: 'date', value: to, optional: true })}
 ${select(
   { name: 'key', label: words.key, all: words.all, chosen: filter.key },
-  keys.map(({ id, name }) => [id, name]),
+  keys.map((key) => [key.id, keyName(key)]),
 )}
 ${field({ name: 'model', label: words.model, value: filter.model, optional: true })}
 ${select({ name: 'kind', label: words.kind, all: words.all, chosen: filter.kind }, Object.entries(kinds))}
 ${states && select({ name: 'state', label: words.state, all: words.all, chosen: filter.state }, Object.entries(states))}
 ${more}
 <p><button>${words.show}</button></p>
-</form>`;
+</form>
+<p class="hint">${words.zone(visit.zone)}</p>`;
 }
 
 export interface Select {
@@ -122,11 +130,18 @@ export interface Select {
   readonly chosen: string | undefined;
 }
 
-export function select(
-  { name, label, all, chosen }: Select,
-  options: readonly (readonly [value: string, text: string])[],
-): Html {
-  const items = options.map(([value, text]) => {
+type Option = readonly [value: string, text: string];
+
+/** People give the same name to several things: those also show the end of their ids. */
+export function tellApart(options: readonly Option[]): readonly Option[] {
+  const counts = new Map<string, number>();
+  for (const [, text] of options) counts.set(text, (counts.get(text) ?? 0) + 1);
+  const isTwice = (text: string) => (counts.get(text) ?? 0) > 1;
+  return options.map(([value, text]) => [value, isTwice(text) ? `${text} (…${value.slice(-6)})` : text]);
+}
+
+export function select({ name, label, all, chosen }: Select, options: readonly Option[]): Html {
+  const items = tellApart(options).map(([value, text]) => {
     const selected = value === chosen && html` selected`;
     return html`<option value="${value}"${selected}>${text}</option>`;
   });

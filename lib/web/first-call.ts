@@ -1,9 +1,16 @@
 // A call that can be made at once, as a line for a shell.
+import { TEXT_MINIMUM } from '../money/price.ts';
 import { type Html, html } from './html.ts';
+import { defineWords } from './language.ts';
 import type { OwnerVisit } from './visit.ts';
 
+const WORDS = defineWords({
+  en: { least: (minimum: string) => `It costs at least ${minimum}, the minimum of a text call.` },
+  ru: { least: (minimum: string) => `Он стоит не меньше ${minimum}: это минимум за вызов текстовой модели.` },
+});
+
 /** With what stands in the place of the key, or the key itself. */
-export function firstCall({ services }: OwnerVisit, key: string): Html {
+export function firstCall({ services, language, format }: OwnerVisit, key: string): Html {
   const model =
     services.catalog().models.find(({ type, routes }) => type === 'text' && routes.length > 0)?.id ?? 'smart';
   const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello!' }] });
@@ -11,5 +18,6 @@ export function firstCall({ services }: OwnerVisit, key: string): Html {
   -H 'authorization: Bearer ${key}' \\
   -H 'content-type: application/json' \\
   -d '${body}'`;
-  return html`<pre tabindex="0"><code data-copy>${curl}</code></pre>`;
+  return html`<pre tabindex="0"><code data-copy>${curl}</code></pre>
+<p class="hint">${WORDS[language].least(format.rub(TEXT_MINIMUM))}</p>`;
 }

@@ -1,4 +1,5 @@
 // The frame of every page: head, sandbox banner, navigation, language and the page itself.
+import { tellApart } from './charge-query.ts';
 import { sandboxWords } from './fault-words.ts';
 import { type Html, html } from './html.ts';
 import { defineWords, LANGUAGE_NAMES, LANGUAGES } from './language.ts';
@@ -25,6 +26,7 @@ const WORDS = defineWords({
     admin: {
       overview: 'Overview',
       accounts: 'Accounts',
+      people: 'People',
       payments: 'Payments',
       ledger: 'Ledger',
       catalog: 'Catalog',
@@ -55,6 +57,7 @@ const WORDS = defineWords({
     admin: {
       overview: 'Обзор',
       accounts: 'Аккаунты',
+      people: 'Люди',
       payments: 'Платежи',
       ledger: 'Журнал денег',
       catalog: 'Каталог',
@@ -70,7 +73,18 @@ const WORDS = defineWords({
 /** In this order. */
 const OWNER_PAGES = ['overview', 'keys', 'wallet', 'usage', 'calls', 'models', 'playground', 'settings'] as const;
 const ADMIN_PAGES = [
-  ...(['overview', 'accounts', 'payments', 'ledger', 'catalog', 'upstreams', 'notices', 'audit', 'checks'] as const),
+  ...([
+    'overview',
+    'accounts',
+    'people',
+    'payments',
+    'ledger',
+    'catalog',
+    'upstreams',
+    'notices',
+    'audit',
+    'checks',
+  ] as const),
 ] as const;
 
 export function layout(
@@ -145,7 +159,8 @@ function accountSwitch({
 }: Visit & Partial<Pick<OwnerVisit, 'account' | 'accounts'>>): Html | undefined {
   if (accounts.length < 2) return undefined;
   const words = WORDS[language];
-  const options = accounts.map(({ id, name }) => {
+  const named = tellApart(accounts.map(({ id, name }) => [id, name]));
+  const options = named.map(([id, name]) => {
     const selected = id === account?.id ? html` selected` : undefined;
     return html`<option value="${id}"${selected}>${name}</option>`;
   });

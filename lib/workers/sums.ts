@@ -7,6 +7,7 @@ type Metric = MetricObjectWithValues<MetricValue<string>>;
 /** Metrics that all processes report alike, or where the worst one must show. */
 const AGGREGATORS: Readonly<Record<string, 'max' | 'min'>> = {
   tollgate_build_info: 'max',
+  tollgate_catalog_reload_failed: 'max',
   tollgate_models: 'max',
   tollgate_open_videos: 'max',
   tollgate_payments_in_review: 'max',

@@ -11,38 +11,89 @@ describe('a path that is not there', () => {
   });
   after(() => gateway.stop());
 
+  const ENDPOINTS = [
+    '/messages',
+    '/messages/count_tokens',
+    CHAT.slice('/api/v1'.length),
+    '/models',
+    '/models/model-a',
+  ].concat(['/balance', '/videos', '/images/generations', '/images/edits']);
+  /** What a client appends to its base besides the endpoint, and the base that it needs. */
+  const RIGHT = { '': '/api/v1', '/v1': '/api', '/api/v1': '' } as const;
+  const BASES = [
+    '',
+    '/api',
+    '/v1',
+    '/api/v1',
+    '/api/api',
+    '/api/api/v1',
+    '/api/v1/chat/completions',
+    '/api/v1/messages',
+  ]
+    .concat(['/v1/messages', '/chat/completions', '/api/v1/models', '/api/v1/images/generations'])
+    .flatMap((base) => [base, `${base}/`]);
+
+  /** The base that is named for a client that appends this. */
+  function readAdvice(message: string, appended: string): string | undefined {
+    const named = [...message.matchAll(/http:\/\/[^/]+?:\d+(\S*?)(?: if it adds ([^,]+))?(?=,|\.$)/g)];
+    const meant = named.find(([, , adds]) => adds === appended) ?? named.at(-1);
+    return meant?.[1];
+  }
+
+  for (const [adds, right] of Object.entries(RIGHT)) {
+    it(`is told the base that works for a client that appends ${adds || 'nothing'} and an endpoint`, async () => {
+      for (const base of BASES.filter((each) => each !== right)) {
+        for (const endpoint of ENDPOINTS) {
+          const path = `${base}${adds}${endpoint}`;
+          const reply = await send(`${gateway.url}${path}?beta=true`, { body: {} });
+          // A base may be wrong and the address right, as where "/v1" is in both.
+          if (reply.status !== 404 || reply.json.error.message.includes('model')) continue;
+          expect(readAdvice(reply.json.error.message, `${adds}${endpoint}`), path).to.equal(right);
+          expect((await send(`${gateway.url}${right}${adds}${endpoint}`, { body: {} })).status).to.not.equal(404);
+        }
+      }
+    });
+  }
+
   const wrong: Readonly<Record<string, string>> = {
-    '/v1/messages': '/api',
-    '/messages': '/api',
-    '/api/messages': '/api',
+    '/v1/messages': '/api/v1 if it adds /messages, else to ORIGIN/api',
+    '/messages': '/api/v1',
+    '/api/messages': '/api/v1',
     '/api/v1/v1/messages': '/api',
-    '/v1/messages/count_tokens': '/api',
-    '/v1/chat/completions': '/api/v1',
+    '/v1/messages/count_tokens': '/api/v1 if it adds /messages/count_tokens, else to ORIGIN/api',
+    '/v1/chat/completions': '/api if it adds /v1/chat/completions, else to ORIGIN/api/v1',
     '/chat/completions': '/api/v1',
     '/api/chat/completions': '/api/v1',
-    '/api/v1/v1/chat/completions': '/api/v1',
-    '/v1/models': '/api/v1',
-    '/api/models/model-a': '/api/v1',
-    '/api/v1/v1/images/generations': '/api/v1',
-    '/v1/videos': '/api/v1',
-    '/v1/v1/messages': '/api',
-    '/v1/v1/chat/completions': '/api/v1',
-    '/v1/v1/models': '/api/v1',
+    '/api/v1/v1/chat/completions': '/api',
+    '/api/v1/v1/models': '/api',
+    '/api/v1/v1/images/generations': '/api',
+    '/v1/v1/models': '/api',
     '/balance': '/api/v1',
-    '/api/v1/v1/balance': '/api/v1',
-    '/api/images/edits': '/api/v1',
+    '/api/v1/chat/completions/chat/completions': '/api/v1',
+    '/api/v1/chat/completions/v1/chat/completions': '/api',
+    '/api/v1/messages/v1/messages': '/api',
+    '/api/v1/chat/completions/models': '/api/v1',
+    '/api/v1//chat/completions': '/api/v1',
+    '//v1/messages': '/api',
+    '/api/v1/api/v1/chat/completions': '',
+    '/api/api/v1/models': ' if it adds /api/v1/models, ORIGIN/api if it adds /v1/models, else to ORIGIN/api/v1',
   };
   for (const [path, base] of Object.entries(wrong)) {
     it(`${path} is told the base ${base}`, async () => {
-      const reply = await send(`${gateway.url}${path}?beta=true`, { body: {} });
-      expect(reply.status).to.equal(404);
-      expect(reply.json.error.message).to.match(
-        new RegExp(
-          `^There is nothing at this path\\. ${path} was called: set the base URL .* to http://[^/]+${base}\\.$`,
-        ),
-      );
+      const { status, json } = await send(`${gateway.url}${path}?beta=true`, { body: {} });
+      const advice = `${path} was called: set the base URL of your client to ORIGIN${base}.`;
+      expect([status, json.error.message]).to.deep.equal([
+        404,
+        `There is nothing at this path. ${advice.replaceAll('ORIGIN', gateway.url)}`,
+      ]);
     });
   }
+
+  it('is served where only a slash at the end was added', async () => {
+    for (const path of [...DIALECTS, '/api/v1/models', '/api/v1/balance', '/login']) {
+      expect((await send(`${gateway.url}${path}/`, { body: {} })).status, path).to.not.equal(404);
+    }
+  });
 
   it('is told the start of a long path', async () => {
     const path = `/v1/models/${'m'.repeat(100)}`;
@@ -61,6 +112,9 @@ describe('a path that is not there', () => {
       '/api/v2/messages',
       '/api/v1/message',
       '/x/v1/messages',
+      '/v1/completions',
+      '/api/v1/v1/files',
+      `/${'/v1'.repeat(400)}/messages`,
     ]) {
       const { status, json } = await send(gateway.url + path, { body: {} });
       expect([status, json.type, json.error.type]).to.deep.equal([404, 'error', 'not_found_error']);

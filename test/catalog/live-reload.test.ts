@@ -73,6 +73,38 @@ describe('a catalog that is read again', () => {
     await until(() => counted('the catalog was reloaded') === 1, 3000);
   });
 
+  it('keeps why it failed, and when, until a reload succeeds', async () => {
+    stage.folder.write(content({ one: up('key-of-one') }));
+    await stage.load();
+    expect(stage.live.failure()).to.equal(undefined);
+    const before = Date.now();
+    stage.folder.write('{ "models": [');
+    expect(await stage.live.reload()).to.equal(false);
+    const first = stage.live.failure();
+    expect(first?.reason).to.contain(stage.folder.catalog).and.to.contain('JSON');
+    expect(first?.at).to.be.within(before, Date.now());
+    stage.folder.write(content({ other: { plugin: 'nowhere', settings: {} } }));
+    expect(await stage.live.reload()).to.equal(false);
+    expect(stage.live.failure()?.reason).to.contain('unknown plugin nowhere');
+    stage.folder.write(content({ one: up('key-of-one') }, '300'));
+    expect(await stage.live.reload()).to.equal(true);
+    expect(stage.live.failure()).to.equal(undefined);
+  });
+
+  it('quotes no secret in it, whoever names one', async () => {
+    stage.folder.write(content({ one: up('key-of-one') }));
+    await stage.load();
+    stage.folder.write(content({ one: up('key-of-two', { refuse: 'key-of-two' }) }));
+    expect(await stage.live.reload()).to.equal(false);
+    stage.folder.write(content({ one: up('key-of-two', { refuse: true }) }));
+    expect(await stage.live.reload()).to.equal(false);
+    expect(stage.live.failure()?.reason).to.contain('refused [secret]').and.not.contain('key-of');
+    stage.folder.write(content({ one: { plugin: 'key-of-one', settings: {} } }));
+    expect(await stage.live.reload()).to.equal(false);
+    expect(stage.live.failure()?.reason).to.contain('unknown plugin [secret]');
+    expect(stage.lines.join()).not.to.contain('key-of');
+  });
+
   it('is not read again for a bad edit that nobody mends', async () => {
     stage.folder.write(content({ one: up('key-of-one') }));
     await stage.load({ lookEveryMs: 2 });

@@ -15,7 +15,7 @@ export default {
   name: 'test-plugin',
   settings: (joi) => joi.object({ apiKey: joi.string().required().meta({ secret: true }), refuse: joi.boolean() }),
   create(settings) {
-    if (settings.refuse) throw new Error('refused');
+    if (settings.refuse) throw new Error('refused ' + settings.apiKey);
     const provider = { closed: 0, async *text() {}, async close() { provider.closed += 1; throw new Error('unwilling'); } };
     made.push(provider);
     return provider;

@@ -52,6 +52,36 @@ describe('the audit of a charge', () => {
     ]);
   });
 
+  it('lets a call be free that was repeated after its hold had expired, and no other', () => {
+    const free = (...kinds: readonly Kind[]) => {
+      const { charge, entries } = rowsAfter(...kinds);
+      // Without its mark, which would tell of the usage before.
+      const settle = { ...(entries.at(-1) as Entry), avail: 0n, charged: 0n, overshoot: 0n, mark: null };
+      return { charge: { ...charge, charged: 0n }, entries: [...entries.slice(0, -1), settle] };
+    };
+    const { charge, entries } = free('reserve', 'expire', 'settle');
+    const usageOf = (repeat: unknown) => JSON.stringify({ ...JSON.parse(USED), repeated_as: repeat });
+    expect(problemsOf({ ...charge, usage: usageOf('d') }, entries)).to.deep.equal([]);
+    expect(problemsOf(charge, entries)).to.deep.equal([{ problem: `charged 0, but 1000 + 2000 tokens cost ${COST}` }]);
+    for (const repeat of ['c', 7, null]) {
+      expect(problemsOf({ ...charge, usage: usageOf(repeat) }, entries)).to.deep.equal([
+        { problem: `it says it was repeated as ${repeat}` },
+      ]);
+    }
+    const paid = rowsAfter('reserve', 'expire', 'settle');
+    const unmarked = paid.entries.map((entry) => ({ ...entry, mark: null }));
+    expect(problemsOf({ ...paid.charge, usage: usageOf('d') }, unmarked)).to.deep.equal([
+      { problem: `charged ${COST}, but it was repeated as d` },
+    ]);
+    expect(problemsOf({ ...paid.charge, usage: usageOf('d') }, paid.entries)[0]).to.deep.equal({
+      problem: 'entry 4: its mark says another usage or time',
+    });
+    const held = free('reserve', 'settle');
+    expect(problemsOf({ ...held.charge, usage: usageOf('d') }, held.entries)).to.deep.include({
+      problem: 'it was repeated as d, but its hold has not expired',
+    });
+  });
+
   it('finds a charge of a wrong type', () => {
     const { charge, entries } = rowsAfter('reserve');
     expect(problemsOf({ ...charge, reserved: 10 as never }, entries)).to.deep.equal([

@@ -72,11 +72,11 @@ async function makeTopup(store: Store, wallet: string): Promise<void> {
   };
   const auto = (await store.payments.autoTopup(wallet)) ?? first;
   const order = newOrder(wallet, { origin: 'auto', amount: auto.amount, createdAt: now });
-  await store.payments.create(order, claimed(auto, order.id, now));
+  await store.payments.create(order, claimed(auto, order.id, { at: now, zone: 'UTC' }));
   const state = JSON.stringify({ reason: { kind: 'technical' } });
   const over = await changed(store, order, { kind: 'cancel', reason: 'no', state, at: Date.now() });
   const after = (await store.payments.autoTopup(wallet)) as typeof auto;
-  await store.payments.changeAutoTopup(ended(after, over, Date.now())?.auto as typeof auto);
+  await store.payments.changeAutoTopup(ended(after, over, { at: Date.now(), zone: 'UTC' })?.auto as typeof auto);
 }
 
 for (const kind of STORES) {

@@ -53,7 +53,7 @@ for (const kind of STORES) {
         'auto_topups.dayCount',
         'acc_a',
         7,
-        /automatic top-up: payments of the day: 7 instead of 1/,
+        /automatic top-up: payments of the day: 7 instead of 0 to 1/,
       ];
       for (const [place, id, value] of [...all, last]) {
         const [table = '', column = ''] = place.split('.');

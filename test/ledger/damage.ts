@@ -7,6 +7,7 @@ import { type Document, MongoClient } from 'mongodb';
 import { archiveLedger } from '../../lib/ledger/archive.ts';
 import { foldUsage } from '../../lib/ledger/usage-fold.ts';
 import type { Operation } from '../../lib/money/decide.ts';
+import { askOp, refusalOp } from '../../lib/money/payback.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
 import { type TextPrice, textCost } from '../../lib/money/price.ts';
 import type { Store } from '../../lib/store/store.ts';
@@ -36,8 +37,8 @@ export interface Raw {
  * Of people and their alerts, of files, of replies that are kept for a day, and of the audit itself: no money is in them.
  */
 const OTHERS = [
-  ...['users', 'memberships', 'sessions', 'signins', 'links', 'attempts', 'audit_log', 'counters', 'media'],
-  ...['checkpoints', 'alerts', 'alarms', 'repeats', 'notices'],
+  ...['users', 'memberships', 'sessions', 'signins', 'links', 'attempts', 'devices', 'former_users', 'audit_log'],
+  ...['counters', 'media', 'checkpoints', 'alerts', 'alarms', 'repeats', 'notices'],
 ];
 const isOfMoney = (table: string) => !OTHERS.includes(table.split('.')[0] as string);
 
@@ -184,6 +185,7 @@ export async function fillStore(store: Store): Promise<void> {
   await applied(store, topup('acc_a', 10_000n * RUB, { paymentId: 'pay_a' }));
   await applied(store, topup('acc_b', 1000n * RUB, { paymentId: 'pay_b' }));
   await applied(store, adjust('acc_a', -5n * RUB, { adjustId: 'adj_a' }));
+  await makePlayMoney(store);
   await makePayments(store, 'acc_a');
   await makeCalls(store, 'acc_a', 'key_a');
   await makeCalls(store, 'acc_b', 'key_b');
@@ -196,6 +198,14 @@ export async function fillStore(store: Store): Promise<void> {
   for (const id of ['acc_a', 'acc_b', 'acc_d']) await foldUsage(store, id);
   await store.limits.merge([{ bucket: 'b', endsAt: Date.now() + 3_600_000, count: 1 }], Date.now());
   await store.owners.renew({ id: 'own_a', leaseMs: 3_600_000, alone: false });
+}
+
+/** Of one wallet it is settled, another one still has it. */
+async function makePlayMoney(store: Store): Promise<void> {
+  const play = (wallet: string) =>
+    ({ ...topup(wallet, 7n * RUB, { paymentId: `play_${wallet}` }), isPlay: true }) as const;
+  const settling = { ...adjust('acc_a', -7n * RUB, { adjustId: 'adj_play' }), settlesPlay: true } as const;
+  await applied(store, play('acc_a') as Operation, play('acc_b') as Operation, settling as Operation);
 }
 
 /** A saved card, what its owner agreed to, and an automatic top-up in flight. */
@@ -253,6 +263,12 @@ async function makePayments(store: Store, wallet: string): Promise<void> {
   await applied(store, refundOf(await credited('refunded'), 'ref_2', 1000n * RUB));
   const dispute = { kind: 'dispute', dispute: 'cb_2', amount: 1000n * RUB };
   await applied(store, reverseOf(await changed(store, await credited('reversed'), dispute), 'cb_2', 1000n * RUB));
+  const wish = { reason: 'wish', at: AT };
+  for (const name of ['asked', 'refused']) {
+    const [asked] = await applied(store, askOp(await credited(name), { ...wish, refund: `rfd_${name}` }, 200n * RUB));
+    if (name === 'asked') continue;
+    await applied(store, refusalOp(asked?.payment as Payment, { ...wish, refund: `rfd_${name}`, reason: 'no' }));
+  }
 }
 
 async function makeCalls(store: Store, wallet: string, key: string): Promise<void> {
@@ -278,6 +294,10 @@ async function makeCalls(store: Store, wallet: string, key: string): Promise<voi
   await applied(store, back('release', 'released', AT + 31), hold('expired'), back('expire', 'expired', AT + 32));
   await applied(store, back('expire', 'late', AT + 33), settled('late', AT + 34));
   await applied(store, hold('over', 1n * RUB, AT + 35), settled('over', AT + 36));
+  await applied(store, { ...hold('open'), excess: 5n * RUB });
+  const repeat = { id: `rep_${wallet}`, body: 'b', awaited: false, expiresAt: AT + 1000 };
+  await applied(store, { ...hold('slow'), repeat }, back('expire', 'slow', AT + 36), { ...hold('again'), repeat });
+  await applied(store, { ...settled('slow', AT + 37), repeatId: repeat.id });
   await applied(store, { kind: 'charge', ...start('video'), ...call, at: AT + 37 });
   const budget = { period: 1000, most: 100n * RUB };
   const limited = { ...start('limited'), key: `${key}_limited`, ...call, budget } as const;

@@ -273,6 +273,40 @@ for (const kind of STORES) {
       expect(cut, 'no sum is of part of an hour').to.include('AssertionError');
     });
 
+    it('is added up by the days of a zone, the same sums as by any other', async () => {
+      const { store } = context;
+      const wallet = await newWallet(store);
+      const hours = [-2.5, -1.5, 0.5, 5.75, 20.5, 21.25, 23.9, 24.1];
+      const ops = hours.map((hour, n) => charge(wallet, { at: MIDNIGHT + hour * HOUR_MS, amount: BigInt(10 ** n) }));
+      await applied(store, ...ops);
+      const day = (days: number) => new Date(MIDNIGHT + days * 24 * HOUR_MS).toISOString().slice(0, 10);
+      const daysIn = async (zone?: string) => {
+        const { rows, total } = await readUsage(store, wallet, { by: 'day', filter: {}, ...(zone && { zone }) });
+        expect([total.calls, total.charged]).to.deep.equal([8, 11_111_111n]);
+        return rows.map(({ group, charged }) => [group, charged]);
+      };
+      const utc = [
+        [day(-1), 11n],
+        [day(0), 1_111_100n],
+        [day(1), 10_000_000n],
+      ];
+      expect(await daysIn()).to.deep.equal(utc);
+      expect(await daysIn('UTC')).to.deep.equal(utc);
+      expect(await daysIn('Europe/Moscow')).to.deep.equal([
+        [day(0), 11_111n],
+        [day(1), 11_100_000n],
+      ]);
+      // From 18:00, half an hour before its midnight.
+      expect(await daysIn('Asia/Kolkata')).to.deep.equal([
+        [day(0), 1111n],
+        [day(1), 11_110_000n],
+      ]);
+      expect(await daysIn('America/New_York')).to.deep.equal([
+        [day(-1), 111n],
+        [day(0), 11_111_000n],
+      ]);
+    });
+
     it('is answered by the hourly sums for whole hours of all calls only', () => {
       expect([{}, { from: MIDNIGHT }, { from: MIDNIGHT, to: MIDNIGHT + HOUR_MS }].map(isFolded)).not.to.include(false);
       const cut = [{ from: MIDNIGHT + 1 }, { to: MIDNIGHT - 1 }, { from: MIDNIGHT, to: MIDNIGHT + HOUR_MS / 2 }];

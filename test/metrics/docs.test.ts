@@ -28,6 +28,7 @@ async function families(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   metrics.watchService({
     calls: { count: () => 0, countStreams: () => 0 },
     catalog: () => none,
+    catalogFailure: () => undefined,
     ping: async () => undefined,
     upstreams: () => [{ upstream: 'up', routes: 1, routesOpen: 0, keys: { keys: 1, rate: 0, auth: 0, quota: 0 } }],
   });

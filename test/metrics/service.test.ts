@@ -10,11 +10,12 @@ import { itTimed } from '../../testkit/timed.ts';
 const calls = { count: () => 5, countStreams: () => 3 };
 const none = buildCatalog(readCatalogFiles([], []), new Map());
 const catalog = () => none;
+const catalogFailure = () => undefined;
 
 describe('service metrics', () => {
   async function look(ping: () => Promise<void>) {
     const registry = new Registry();
-    createServiceMetrics(registry, { calls, catalog, ping });
+    createServiceMetrics(registry, { calls, catalog, catalogFailure, ping });
     return parseExposition(await registry.metrics());
   }
 
@@ -22,6 +23,17 @@ describe('service metrics', () => {
     const { sum } = await look(async () => undefined);
     const names = ['tollgate_open_calls', 'tollgate_open_streams', 'tollgate_models', 'tollgate_store_up'];
     expect(names.map((name) => sum(name))).to.deep.equal([5, 3, 0, 1]);
+  });
+
+  it('says whether the last reload of the catalog failed', async () => {
+    const registry = new Registry();
+    let failure: unknown;
+    const facts = { calls, catalog, catalogFailure: () => failure, ping: async () => undefined };
+    createServiceMetrics(registry, facts);
+    const look = async () => parseExposition(await registry.metrics()).sum('tollgate_catalog_reload_failed');
+    expect(await look()).to.equal(0);
+    failure = { at: 1, reason: 'a mistake' };
+    expect(await look()).to.equal(1);
   });
 
   itTimed('says that a store is down which fails, or never answers', async () => {

@@ -1,7 +1,8 @@
 // Marks of entries: what each of them covers, and what a mark of an ended hold no longer says.
 import { expect } from 'chai';
 import { type Charge, decide, type Entry, emptyWallet, type Operation, type Wallet } from '../../lib/money/decide.ts';
-import { hasMark, jobOfMark, markOf } from '../../lib/money/mark.ts';
+import { hasMark, jobOfMark, markOf, playOfMark } from '../../lib/money/mark.ts';
+import type { Repeat } from '../../lib/money/repeat.ts';
 import { operationOf, replayOf } from '../../lib/money/replay.ts';
 
 const WALLET: Wallet = { ...emptyWallet('w'), avail: 100n, topped: 100n, seq: 1 };
@@ -25,6 +26,7 @@ describe('the mark of an entry', () => {
     'the budget it shares': { period: 0, budgetKey: 'x' },
     owner: { owner: 'x' },
     lease: { lease: 8 },
+    excess: { excess: 5n },
   };
   for (const [name, change] of Object.entries(changes)) {
     it(`of a hold covers its ${name}`, () => {
@@ -46,12 +48,10 @@ describe('the mark of an entry', () => {
 
   it('of a settlement covers its usage and its time', () => {
     const settle: Operation = { kind: 'settle', wallet: 'w', at: 7, chargeId: 'c', amount: 4n, usage: '{"a":1}' };
-    const { entry: end } = made(settle, charge);
-    const marks = [settle, { ...settle, usage: '{"a":2}' }, { ...settle, usage: null }].map((op) =>
-      markOf(op as Operation, end, charge),
-    );
+    const { entry: end, charge: settled } = made(settle, charge) as { entry: Entry; charge: Charge };
+    const marks = [settled.usage, '{"a":2}', null].map((usage) => markOf(settle, end, { ...settled, usage }));
     expect(marks[0]).to.equal(end.mark);
-    expect(new Set([...marks, markOf(settle, { ...end, at: 8 }, charge)]).size).to.equal(4);
+    expect(new Set([...marks, markOf(settle, { ...end, at: 8 }, settled)]).size).to.equal(4);
   });
 
   it('of an entry without a call covers all it says', () => {
@@ -59,10 +59,68 @@ describe('the mark of an entry', () => {
     const { entry: own } = made(op);
     const others: Partial<Entry>[] = [
       ...[{ opId: 'adjust:b' }, { wallet: 'x' }, { kind: 'topup' as const }, { at: 6 }, { avail: 1n }, { topped: 1n }],
-      ...[{ adjusted: 1n }, { chargedAfter: 1n }, { note: 's' }, { status: 'active' as const }],
+      ...[{ adjusted: 1n }, { overshoot: 1n }, { chargedAfter: 1n }, { note: 's' }, { status: 'active' as const }],
     ];
     const marks = others.map((change) => markOf(op, { ...own, ...change }, undefined));
     expect(new Set([own.mark, ...marks]).size).to.equal(others.length + 1);
+  });
+
+  it('of a settlement that is free because its call was repeated covers what is kept of that', () => {
+    const expired: Charge = { ...charge, state: 'expired', owner: null, lease: null };
+    const taken = { id: 'r', wallet: 'w', charge: 'other', body: 'b', at: 6 } as unknown as Repeat;
+    const settle: Operation = { kind: 'settle', wallet: 'w', at: 7, chargeId: 'c', amount: 4n, usage: '{"a":1}' };
+    const free = decide({ wallet: WALLET, charge: expired, prior: undefined, taken }, settle);
+    const [end, kept] = [free.entry as Entry, free.charge as Charge];
+    expect(kept.usage).to.equal('{"a":1,"repeated_as":"other"}');
+    expect(made(operationOf(end, kept) as Operation, expired).entry).to.include({ mark: end.mark, charged: 0n });
+  });
+
+  it('of an entry says whether it brings play money or settles it, and a replay does the same', () => {
+    const base = { wallet: 'w', at: 5, amount: 3n } as const;
+    const topup: Operation = { kind: 'topup', ...base, paymentId: 'p' };
+    const adjust: Operation = { kind: 'adjust', ...base, reason: 'r', adjustId: 'a' };
+    const isPlay = true as const;
+    const settlesPlay = true as const;
+    const pairs: readonly (readonly [Operation, Operation, object])[] = [
+      [topup, { ...topup, isPlay }, { isPlay }],
+      [
+        { kind: 'pay', ...base, paymentId: 'p', order: 'o' },
+        { kind: 'pay', ...base, paymentId: 'p', order: 'o', isPlay },
+        { isPlay },
+      ],
+      [adjust, { ...adjust, settlesPlay }, { settlesPlay }],
+    ];
+    const before: Wallet = { ...WALLET, playMoney: true };
+    const entryOf = (op: Operation) =>
+      decide({ wallet: before, charge: undefined, prior: undefined }, op).entry as Entry;
+    for (const [plain, playing, wanted] of pairs) {
+      const [one, other] = [entryOf(plain), entryOf(playing)];
+      expect([playOfMark(one), playOfMark(other)], plain.kind).to.deep.equal([{}, wanted]);
+      expect(operationOf(other, undefined)).to.deep.include(wanted);
+      expect(hasMark({ ...other, mark: String(other.mark).slice(0, 8) }, one.mark as string, undefined)).to.equal(
+        false,
+      );
+    }
+    expect(playOfMark(entry)).to.deep.equal({});
+  });
+
+  it('lets a copy settle play money that entries of earlier versions did not bring', () => {
+    const adjust: Operation = {
+      kind: 'adjust',
+      wallet: 'w',
+      at: 5,
+      amount: 0n,
+      reason: 'r',
+      adjustId: 'a',
+      settlesPlay: true,
+    };
+    const known = { wallet: WALLET, charge: undefined, prior: undefined };
+    expect(decide(known, adjust).status).to.equal('exists');
+    const settled = decide({ ...known, wallet: { ...WALLET, playMoney: true } }, adjust).entry as Entry;
+    expect(decide(known, replayOf(settled, undefined) as Operation)).to.deep.include({
+      status: 'done',
+      entry: settled,
+    });
   });
 
   it('of a charge names its job', () => {

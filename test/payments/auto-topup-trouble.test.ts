@@ -21,6 +21,8 @@ const READS: readonly (readonly [call: Call, nth: number])[] = [
   ['payments.autoTopup', 2],
   ['ledger.wallet', 1],
   ['ledger.wallet', 2],
+  ['users.membersOf', 1],
+  ['users.membersOf', 2],
   ['payments.consents', 1],
   ['users.get', 1],
   ['payments.method', 1],

@@ -2,12 +2,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { topupBoundsOf } from '../../lib/catalog/topup-bounds.ts';
-import { NEVER_BEGAN, type Payment } from '../../lib/money/payment.ts';
+import { NEVER_BEGAN, NOT_ACCEPTED, type Payment } from '../../lib/money/payment.ts';
 import {
   claimed,
   ended,
   findHindrance,
   type Hindrance,
+  type Moment,
   paused,
   resumed,
   WAITS_MS,
@@ -56,12 +57,13 @@ function paymentOf(more: Partial<Payment>): Payment {
   return { id: 'pay_1', amount: 1000n * RUB, createdAt: AT, state: null, reason: null, ...more } as Payment;
 }
 
-const FLYING = claimed(ROW, 'pay_1', AT);
+const NOW: Moment = { at: AT, zone: 'UTC' };
+const FLYING = claimed(ROW, 'pay_1', NOW);
 
 describe('rules of automatic top-ups', () => {
   for (const [name, row, wallet, hindrance] of HINDRANCES) {
     it(`${name}: ${hindrance ?? 'charges'}`, () => {
-      expect(findHindrance({ ...ROW, ...row }, { ...LOW, ...wallet }, { at: AT, bounds: BOUNDS })).to.equal(hindrance);
+      expect(findHindrance({ ...ROW, ...row }, { ...LOW, ...wallet }, { ...NOW, bounds: BOUNDS })).to.equal(hindrance);
     });
   }
 
@@ -78,7 +80,7 @@ describe('rules of automatic top-ups', () => {
     ['a threshold a hair above the balance', { threshold: { max: '400.01' } }, {}, undefined],
   ] as const) {
     it(`follows the operator’s bounds, ${name}: ${hindrance ?? 'charges'}`, () => {
-      const facts = { at: AT, bounds: topupBoundsOf(bounds) };
+      const facts = { ...NOW, bounds: topupBoundsOf(bounds) };
       expect(findHindrance({ ...ROW, ...row }, LOW, facts)).to.equal(hindrance);
     });
   }
@@ -86,25 +88,25 @@ describe('rules of automatic top-ups', () => {
   it('counts an order when it begins, from zero in a new day and month', () => {
     expect(FLYING).to.deep.equal({ ...ROW, order: 'pay_1', dayCount: 1, monthSum: 1000n * RUB });
     const old = { ...ROW, day: '2026-10-31', dayCount: 3, month: '2026-10', monthSum: 4000n * RUB };
-    expect(claimed(old, 'pay_1', AT)).to.deep.equal(FLYING);
+    expect(claimed(old, 'pay_1', NOW)).to.deep.equal(FLYING);
     const today = { ...ROW, day: '2026-11-21', dayCount: 3, monthSum: 2000n * RUB };
-    expect(claimed(today, 'pay_1', AT)).to.include({ day: '2026-11-22', dayCount: 1, monthSum: 3000n * RUB });
+    expect(claimed(today, 'pay_1', NOW)).to.include({ day: '2026-11-22', dayCount: 1, monthSum: 3000n * RUB });
   });
 
   it('gives a month back no more than it has counted', () => {
     const counted = { ...FLYING, monthSum: 400n * RUB };
-    expect(ended(counted, paymentOf({ phase: 'rejected' }), AT)?.auto.monthSum).to.equal(0n);
+    expect(ended(counted, paymentOf({ phase: 'rejected' }), NOW)?.auto.monthSum).to.equal(0n);
   });
 
   for (const phase of ['created', 'pending', 'succeeded', 'review'] as const) {
     it(`goes on waiting while its payment is ${phase}`, () => {
-      expect(ended(FLYING, paymentOf({ phase }), AT)).to.equal(undefined);
+      expect(ended(FLYING, paymentOf({ phase }), NOW)).to.equal(undefined);
     });
   }
 
   for (const phase of ['credited', 'partly_refunded', 'refunded', 'disputed', 'reversed', 'kept'] as const) {
     it(`is free, and its declines forgotten, once its payment is ${phase}`, () => {
-      const end = ended({ ...FLYING, declines: 2, reason: 'x' }, paymentOf({ phase }), AT + 1);
+      const end = ended({ ...FLYING, declines: 2, reason: 'x' }, paymentOf({ phase }), { ...NOW, at: AT + 1 });
       expect(end).to.deep.equal({ auto: { ...FLYING, order: null, nextAt: AT + 1 }, news: 'succeeded' });
     });
   }
@@ -114,7 +116,7 @@ describe('rules of automatic top-ups', () => {
     const seen: unknown[] = [];
     for (let decline = 1; decline <= 4; decline += 1) {
       const payment = paymentOf({ phase: 'canceled', state: said('soft'), reason: 'insufficient_funds' });
-      const end = ended({ ...auto, order: 'pay_1' }, payment, AT);
+      const end = ended({ ...auto, order: 'pay_1' }, payment, NOW);
       seen.push([end?.news, (end?.auto.nextAt ?? 0) - AT, end?.auto.pausedAt]);
       auto = end?.auto as AutoTopupRow;
     }
@@ -131,7 +133,7 @@ describe('rules of automatic top-ups', () => {
   });
 
   it('pauses at once for a card that will never do', () => {
-    const end = ended(FLYING, paymentOf({ phase: 'canceled', state: said('hard'), reason: 'card_expired' }), AT);
+    const end = ended(FLYING, paymentOf({ phase: 'canceled', state: said('hard'), reason: 'card_expired' }), NOW);
     expect([end?.news, end?.auto.pausedAt, end?.auto.reason]).to.deep.equal(['paused', AT, 'card_expired']);
   });
 
@@ -144,21 +146,28 @@ describe('rules of automatic top-ups', () => {
     ['one that was not paid in time', { phase: 'expired' }],
   ] as const) {
     it(`takes ${name} for no decline`, () => {
-      const end = ended({ ...FLYING, declines: 1 }, paymentOf(payment), AT);
+      const end = ended({ ...FLYING, declines: 1 }, paymentOf(payment), NOW);
       expect(end?.news).to.equal(undefined);
       expect(end?.auto).to.include({ order: null, declines: 1, pausedAt: null, nextAt: AT + 900_000 });
     });
   }
 
   it('pauses at once for an order that its provider would not take', () => {
-    const end = ended(FLYING, paymentOf({ phase: 'failed', ref: null, reason: 'unknown card' }), AT);
+    const end = ended(FLYING, paymentOf({ phase: 'failed', ref: null, reason: 'unknown card' }), NOW);
     expect([end?.news, end?.auto.pausedAt, end?.auto.reason, end?.auto.monthSum]).to.deep.equal([
       ...['paused', AT, 'unknown card', 0n],
     ]);
   });
 
+  it('takes a provider that accepts nothing of ours for no decline, and does not count it', () => {
+    const end = ended(FLYING, paymentOf({ phase: 'failed', ref: null, reason: NOT_ACCEPTED }), NOW);
+    expect(end?.news).to.equal(undefined);
+    expect(end?.auto).to.include({ order: null, pausedAt: null, nextAt: AT + 900_000 });
+    expect(end?.auto).to.include({ dayCount: FLYING.dayCount - 1, monthSum: 0n, declines: 0 });
+  });
+
   it('counts for its month only what may have been paid', () => {
-    const sumAfter = (more: Partial<Payment>, at = AT) => ended(FLYING, paymentOf(more), at)?.auto.monthSum;
+    const sumAfter = (more: Partial<Payment>) => ended(FLYING, paymentOf(more), NOW)?.auto.monthSum;
     expect(sumAfter({ phase: 'credited' })).to.equal(1000n * RUB);
     expect(sumAfter({ phase: 'expired' })).to.equal(1000n * RUB);
     expect(sumAfter({ phase: 'failed' })).to.equal(0n);
@@ -167,25 +176,57 @@ describe('rules of automatic top-ups', () => {
     expect(sumAfter({ phase: 'failed', createdAt: AT - 40 * DAY_MS })).to.equal(1000n * RUB);
   });
 
+  it('counts days and months of the zone of its account', () => {
+    // Three hours before it is December in UTC, as the row was counted before there were zones.
+    const counted = { ...ROW, day: '2026-11-30', dayCount: 3, monthSum: 5000n * RUB };
+    const at = Date.UTC(2026, 10, 30, 21);
+    for (const [zone, hindrance] of [
+      ['UTC', 'day'],
+      ['Europe/Moscow', undefined],
+      ['America/New_York', 'day'],
+    ] as const) {
+      expect(findHindrance(counted, LOW, { at, zone, bounds: BOUNDS }), zone).to.equal(hindrance);
+    }
+    const begun = claimed(counted, 'pay_1', { at, zone: 'Europe/Moscow' });
+    expect(begun).to.include({ day: '2026-12-01', dayCount: 1, month: '2026-12', monthSum: 1000n * RUB });
+    const lost = paymentOf({ phase: 'failed', ref: 'ref_1', createdAt: at });
+    expect(ended(begun, lost, { at, zone: 'Europe/Moscow' })?.auto.monthSum).to.equal(0n);
+    expect(ended(begun, lost, { at, zone: 'UTC' })?.auto.monthSum, 'another zone in between').to.equal(1000n * RUB);
+  });
+
+  it('begins no day anew for an account whose zone changes back and forth', () => {
+    const at = Date.UTC(2026, 10, 22, 20);
+    const spent = { ...ROW, dayCount: ORDERS_PER_DAY };
+    const east = { at, zone: 'Asia/Vladivostok' };
+    expect(findHindrance(spent, LOW, { ...east, bounds: BOUNDS }), 'its 23rd').to.equal(undefined);
+    const next = ended(claimed(spent, 'pay_1', east), paymentOf({ phase: 'credited' }), east)?.auto as AutoTopupRow;
+    expect(next).to.include({ day: '2026-11-23', dayCount: 1 });
+    const back = { zone: 'UTC', bounds: BOUNDS };
+    expect(findHindrance(next, LOW, { ...back, at }), 'still the 22nd').to.equal('waits');
+    const later = { ...next, dayCount: ORDERS_PER_DAY };
+    expect(findHindrance(later, LOW, { ...back, at: at + 8 * HOUR_MS }), 'the 23rd').to.equal('day');
+  });
+
   it('is paused with a reason where it cannot be begun', () => {
     expect(paused(ROW, 'no card', AT)).to.deep.equal({ ...ROW, pausedAt: AT, reason: 'no card' });
   });
 
   it('never begins more than three orders a day or charges more than its cap in a month, whatever happens', () => {
     const outcome = fc.constantFrom('credited', 'soft', 'hard', 'technical', 'failed', 'expired', 'manual');
-    const step = fc.record({ waitMs: fc.integer({ min: 0, max: 2 * DAY_MS }), outcome });
+    const zone = fc.constantFrom('UTC', 'Europe/Moscow', 'America/New_York', 'Asia/Vladivostok', 'Asia/Kathmandu');
+    const step = fc.record({ waitMs: fc.integer({ min: 0, max: 2 * DAY_MS }), outcome, zone });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
         let auto: AutoTopupRow = { ...ROW, nextAt: 0 };
         let at = AT;
         const begun = new Map<string, number>();
         const charged = new Map<string, bigint>();
-        for (const { waitMs, outcome: how } of steps) {
+        for (const { waitMs, outcome: how, zone } of steps) {
           at += waitMs;
           if (how === 'manual' && auto.pausedAt !== null) auto = resumed(auto);
-          if (findHindrance(auto, LOW, { at, bounds: BOUNDS }) !== undefined) continue;
-          const [day, month] = [new Date(at).toISOString().slice(0, 10), new Date(at).toISOString().slice(0, 7)];
-          auto = claimed(auto, 'pay_1', at);
+          if (findHindrance(auto, LOW, { at, zone, bounds: BOUNDS }) !== undefined) continue;
+          auto = claimed(auto, 'pay_1', { at, zone });
+          const { day, month } = auto;
           begun.set(day, (begun.get(day) ?? 0) + 1);
           const isDecline = ['soft', 'hard', 'technical'].includes(how);
           const phase = isDecline ? 'canceled' : how === 'manual' ? 'credited' : how;
@@ -195,7 +236,7 @@ describe('rules of automatic top-ups', () => {
             createdAt: at,
             ...(isDecline && { state: said(how) }),
           });
-          auto = ended(auto, payment, at)?.auto as AutoTopupRow;
+          auto = ended(auto, payment, { at, zone })?.auto as AutoTopupRow;
         }
         for (const count of begun.values()) expect(count).to.be.at.most(ORDERS_PER_DAY);
         for (const sum of charged.values()) expect(sum <= ROW.cap).to.equal(true);

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
-import { MongoClient } from 'mongodb';
+import { type Document, MongoClient } from 'mongodb';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { operationIdsOf } from '../../lib/money/replay.ts';
 import { MIGRATIONS as MONGODB } from '../../lib/store/mongodb/migration.ts';
@@ -109,3 +109,37 @@ for (const kind of STORES) {
     });
   });
 }
+
+describe('a MongoDB database of version 1', () => {
+  const mongodb = STORES.find(({ name }) => name === 'mongodb') as (typeof STORES)[number];
+
+  async function schemaOf(url: string): Promise<Document> {
+    const client = await MongoClient.connect(url);
+    const db = client.db();
+    const collections = await db.listCollections().toArray();
+    const found = collections.map(async ({ name, ...collection }) => {
+      const indexes = (await db.collection(name).indexes()).toSorted((a, b) => (`${a.name}` < `${b.name}` ? -1 : 1));
+      return [name, { validator: 'options' in collection && collection.options?.validator, indexes }] as const;
+    });
+    const all = Object.fromEntries((await Promise.all(found)).sort(([one], [other]) => (one < other ? -1 : 1)));
+    await client.close();
+    return all;
+  }
+
+  it('gets the same rules and indexes as a fresh one, also if its last step is made twice', async () => {
+    const [old, fresh] = [await mongodb.create(), await mongodb.create()];
+    try {
+      await writeOldDatabase(old.url);
+      for (const { url } of [old, fresh]) await (await openStore(url, mongodb.opening)).close();
+      const wanted = await schemaOf(fresh.url);
+      expect(await schemaOf(old.url)).to.deep.equal(wanted);
+      expect(JSON.stringify(wanted.payments.validator)).to.contain('"mark":');
+      const client = await MongoClient.connect(fresh.url, { useBigInt64: true });
+      await MONGODB.at(-1)?.(client.db(), AbortSignal.timeout(30_000));
+      await client.close();
+      expect(await schemaOf(fresh.url)).to.deep.equal(wanted);
+    } finally {
+      for (const database of [old, fresh]) await database.remove();
+    }
+  });
+});

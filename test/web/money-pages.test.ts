@@ -152,7 +152,7 @@ describe('pages about money', () => {
   it('calculate what a call would cost as the ledger does', async () => {
     const page = await owner.get('/account/models?model=sandbox-lite&characters=4000000&answer=0&max=512');
     expect(page.status).to.equal(200);
-    expect(page.text).to.contain('Held at the start');
+    expect(page.text).to.contain('<dt>Reserved</dt>');
     for (const query of [
       'model=none',
       'model=smart',

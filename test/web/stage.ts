@@ -36,7 +36,7 @@ export async function openPages({ isPaid = true } = {}): Promise<Pages> {
   const http = openTestHttp();
   const web = openWeb({
     ...{ store, calls, budget, log: pino({ enabled: false }), limiter: createLimiter({ store: store.limits }) },
-    ...{ publicUrl: () => 'http://127.0.0.1', sandbox: false, upstreams: () => [] },
+    ...{ publicUrl: () => 'http://127.0.0.1', sandbox: false, upstreams: () => [], catalogFailure: () => undefined },
     catalog: () => ({ byName: new Map(), models: [], autoTopup: topupBoundsOf() }),
     payments: {
       providers: () => (isPaid ? [{ name: 'till', provider, shortfall: 'suspend' }] : []),
@@ -46,7 +46,13 @@ export async function openPages({ isPaid = true } = {}): Promise<Pages> {
     },
     topups: { notice: () => undefined },
     fetcher: () => ({ refusalOf: () => undefined }),
-    config: { keyPrefix: 'tg-', publicUrl: 'http://127.0.0.1', registration: 'closed', smtpUrl: undefined },
+    config: {
+      keyPrefix: 'tg-',
+      publicUrl: 'http://127.0.0.1',
+      registration: 'closed',
+      smtpUrl: undefined,
+      pageRateLimitPerMinute: 100_000,
+    },
   } as unknown as WebOptions);
   await http.server.register({ plugin: webPlugin, options: web.services });
   await http.start();

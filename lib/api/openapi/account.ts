@@ -190,7 +190,7 @@ export const accountChapter: Chapter = {
       currency: CURRENCY,
       balance_rub: rub('What can be spent; holds of running calls are subtracted'),
       topped_up_total_rub: rub('All top-ups together'),
-      spent_30d_rub: rub('Charges of the last 30 days less refunds'),
+      spent_30d_rub: rub('Charges of the last 30 times 24 hours less refunds, whatever the time zone'),
       min_topup_rub: rub('Minimum first top-up'),
       auto_topup: object({
         enabled: { type: 'boolean' },

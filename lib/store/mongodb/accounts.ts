@@ -29,6 +29,13 @@ export function accountStore({ db, scanner }: Connection, transactions: Transact
     return rows.map(accountOf);
   }
 
+  /** False if there is no such row. */
+  async function set(update: 'wallets' | 'accounts', id: string, values: Document): Promise<boolean> {
+    const updates = [{ q: { _id: id }, u: { $set: values } }];
+    const { n } = await call({ repeatable: true }, (signal) => send(db, { update, updates, ...MAJORITY }, { signal }));
+    return n === 1;
+  }
+
   return {
     async create({ id, name, createdAt }) {
       const account = accountRow({ id, name, createdAt, autoTopup: NO_TOPUP });
@@ -76,13 +83,8 @@ export function accountStore({ db, scanner }: Connection, transactions: Transact
         throw error;
       });
     },
-    async setAutoTopup(id, autoTopup) {
-      const updates = [{ q: { _id: id }, u: { $set: { autoTopup: topupRow(autoTopup) } } }];
-      const { n } = await call({ repeatable: true }, (signal) =>
-        send(db, { update: 'accounts', updates, ...MAJORITY }, { signal }),
-      );
-      return n === 1;
-    },
+    setPlayMoney: (id, playMoney) => set('wallets', id, { playMoney }),
+    setAutoTopup: (id, autoTopup) => set('accounts', id, { autoTopup: topupRow(autoTopup) }),
   };
 }
 

@@ -110,6 +110,7 @@ function updateOf(wallet: string, { hour, key, model, kind, charged, refunded, .
 }
 
 const GROUPS: Readonly<Record<UsageQuery['by'], Document | string>> = {
+  hour: { $toString: { $toLong: '$hour' } },
   day: { $dateToString: { format: '%Y-%m-%d', date: { $toDate: { $toLong: '$hour' } } } },
   model: '$model',
   key: '$key',

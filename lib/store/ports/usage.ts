@@ -42,7 +42,7 @@ export interface FoldedUsage {
 }
 
 export interface UsageQuery {
-  readonly by: 'day' | 'model' | 'key' | 'kind';
+  readonly by: 'hour' | 'day' | 'model' | 'key' | 'kind';
   /** Whole hours, ms since the epoch; `to` is exclusive. */
   readonly from?: number;
   readonly to?: number;
@@ -52,7 +52,7 @@ export interface UsageQuery {
 }
 
 export interface UsageGroupSum extends UsageCounts {
-  /** The UTC day as `2027-01-15`, the model, the id of the key, or the kind. */
+  /** The start of the hour in ms since the epoch, the UTC day as `2027-01-15`, the model, the id of the key, or the kind. */
   readonly group: string;
 }
 

@@ -15,6 +15,7 @@ export function accountWrites({ db, write }: Connection) {
   const wallet = prepareBig(db, `SELECT ${WALLET_COLUMNS} FROM wallets WHERE id = ?`);
   const setStatus = db.prepare('UPDATE wallets SET status = ?, seq = ? WHERE id = ?');
   const addEntry = createAddEntry(db);
+  const setPlayMoney = db.prepare('UPDATE wallets SET play_money = ? WHERE id = ?');
   const setAutoTopup = db.prepare(
     'UPDATE accounts SET auto_topup_enabled = ?, auto_topup_amount = ?, auto_topup_threshold = ? WHERE id = ?',
   );
@@ -47,6 +48,8 @@ export function accountWrites({ db, write }: Connection) {
         addEntry(decision.entry);
         return true;
       }),
+    setPlayMoney: (id: string, isPlay: boolean): boolean =>
+      write(() => setPlayMoney.run(Number(isPlay), id).changes === 1),
     setAutoTopup: (id: string, { enabled, amount, threshold }: AutoTopup): boolean =>
       write(() => setAutoTopup.run(Number(enabled), amount, threshold, id).changes === 1),
   };

@@ -1,5 +1,6 @@
 // Payments in the SQLite store, with their methods, consents, automatic top-ups and notices.
 import type { DatabaseSync } from 'node:sqlite';
+import { NEVER_BEGAN } from '../../money/payment.ts';
 import {
   decidePayment,
   type FreePaymentChange,
@@ -17,13 +18,18 @@ import {
   type Consent,
   MARKED,
   type MarkedSort,
+  NOTICES_MAX,
+  NOTICES_REMOVED_MAX,
   type Notice,
   type PaymentList,
   type PaymentRows,
   type PaymentStore,
   type SavedMethodRow,
+  VAIN_NOTICES_MAX,
+  VAIN_VERDICTS,
 } from '../ports/payments.ts';
 import { findUnmarked, markRow } from '../row-mark.ts';
+import { oneOf } from './checks.ts';
 import { createClaim, createRenew } from './claim.ts';
 import { type Connection, prepareBig } from './connection.ts';
 
@@ -40,6 +46,11 @@ const columnsOf = (sort: PaymentSort): readonly string[] =>
   Object.keys(PAYMENT_FIELDS[sort]).map((name) => `"${name.replace(/[A-Z]/g, (big) => `_${big.toLowerCase()}`)}"`);
 
 const selectOf = (sort: PaymentSort): string => `SELECT ${columnsOf(sort).join(', ')} FROM ${TABLES[sort]}`;
+
+/** As the index says it. */
+const IS_VAIN = oneOf('verdict', VAIN_VERDICTS);
+
+type Select = ReturnType<typeof prepareBig>;
 
 type Stored = Record<string, unknown>;
 
@@ -60,9 +71,6 @@ export function paymentWrites({ db, write }: Connection) {
   const showAuto = db.prepare(
     `UPDATE accounts SET auto_topup_enabled = ?, auto_topup_amount = ?, auto_topup_threshold = ? WHERE id = ?`,
   );
-  const addNotice = createPut(db, 'notices');
-  const judge = db.prepare('UPDATE notices SET verdict = ?, detail = ? WHERE id = ?');
-  const clean = db.prepare('DELETE FROM notices WHERE at < ?');
   const addConsent = createPut(db, 'consents');
   const puts = new Map(Object.keys(TABLES).map((sort) => [sort, createPut(db, sort as PaymentSort)]));
 
@@ -99,10 +107,7 @@ export function paymentWrites({ db, write }: Connection) {
     ...methodWrites({ db, write }, changeAuto),
     addConsent: (consent: Consent): void => write(() => addConsent(consent)),
     changeAutoTopup: (auto: AutoTopupRow): boolean => write(() => changeAuto(auto)),
-    addNotice: (notice: Notice): void => write(() => addNotice(notice)),
-    judgeNotice: (id: string, { verdict, detail }: Pick<Notice, 'verdict' | 'detail'>): boolean =>
-      write(() => judge.run(verdict, detail, id).changes === 1),
-    cleanNotices: (before: number): void => void write(() => clean.run(before)),
+    ...noticeWrites({ db, write }),
     putPaymentRows: (sort: PaymentSort, rows: readonly PaymentRows[PaymentSort][]): void =>
       write(() => {
         for (const row of rows) puts.get(sort)?.(row);
@@ -133,8 +138,41 @@ function methodWrites({ db, write }: Pick<Connection, 'db' | 'write'>, changeAut
   };
 }
 
+function noticeWrites({ db, write }: Pick<Connection, 'db' | 'write'>) {
+  const addNotice = createPut(db, 'notices');
+  const judge = db.prepare('UPDATE notices SET verdict = ?, detail = ? WHERE id = ?');
+  const removeVain = db.prepare(
+    `DELETE FROM notices WHERE id IN (
+      SELECT id FROM notices INDEXED BY notices_vain WHERE ${IS_VAIN} ORDER BY id DESC LIMIT ? OFFSET ?)`,
+  );
+  const removeOld = db.prepare('DELETE FROM notices WHERE id IN (SELECT id FROM notices WHERE at < ? LIMIT ?)');
+  const removeMost = db.prepare(
+    'DELETE FROM notices WHERE id IN (SELECT id FROM notices ORDER BY id DESC LIMIT ? OFFSET ?)',
+  );
+  return {
+    addNotice: (notice: Notice): void =>
+      write(() => {
+        addNotice(notice);
+        if (VAIN_VERDICTS.includes(notice.verdict)) removeVain.run(NOTICES_REMOVED_MAX, VAIN_NOTICES_MAX);
+      }),
+    judgeNotice: (id: string, { verdict, detail }: Pick<Notice, 'verdict' | 'detail'>): boolean =>
+      write(() => judge.run(verdict, detail, id).changes === 1),
+    cleanNotices: (before: number, keep = NOTICES_MAX): number =>
+      write(() => {
+        const old = removeOld.run(before, NOTICES_REMOVED_MAX);
+        return Number(old.changes) + Number(removeMost.run(NOTICES_REMOVED_MAX, keep).changes);
+      }),
+  };
+}
+
 export function paymentReads(db: DatabaseSync) {
   const byRef = prepareBig(db, `${selectOf('payments')} WHERE provider = ? AND ref = ?`);
+  const untold = db.prepare(
+    `SELECT EXISTS (SELECT 1 FROM payments
+        WHERE provider = :provider AND ref IS NULL AND phase = 'created')
+      OR EXISTS (SELECT 1 FROM payments
+        WHERE provider = :provider AND ref IS NULL AND phase = 'failed' AND created_at >= :since AND reason = :reason) AS has`,
+  );
   const list = prepareBig(
     db,
     `${selectOf('payments')} WHERE (:wallet IS NULL OR wallet = :wallet) AND (:provider IS NULL OR provider = :provider)
@@ -145,7 +183,9 @@ export function paymentReads(db: DatabaseSync) {
   const [method, auto, notice] = [one('methods'), one('autoTopups'), one('notices')];
   const methods = prepareBig(db, `${selectOf('methods')} WHERE wallet = ? ORDER BY created_at DESC, id DESC`);
   const consents = prepareBig(db, `${selectOf('consents')} WHERE wallet = ? ORDER BY "at" DESC, id DESC`);
-  const notices = prepareBig(db, `${selectOf('notices')} WHERE (?1 IS NULL OR id < ?1) ORDER BY id DESC LIMIT ?2`);
+  const [notices, ours] = [`true`, `NOT (${IS_VAIN})`].map((which) =>
+    prepareBig(db, `${selectOf('notices')} WHERE (?1 IS NULL OR id < ?1) AND ${which} ORDER BY id DESC LIMIT ?2`),
+  ) as [Select, Select];
   const pages = new Map(
     Object.keys(TABLES).map((sort) => [
       sort,
@@ -168,6 +208,8 @@ export function paymentReads(db: DatabaseSync) {
     },
     payment: createLoadPayment(db),
     paymentByRef: (provider: string, ref: string): Payment | undefined => read('payments', byRef.get(provider, ref)),
+    hasUntold: (provider: string, since: number): boolean =>
+      Number(untold.get({ provider, since, reason: NEVER_BEGAN })?.has) === 1,
     payments: ({ before, limit, phases, ...asked }: PaymentList): Payment[] => {
       const { createdAt: at, id } = before ?? { createdAt: Number.MAX_SAFE_INTEGER, id: '' };
       const [wallet, provider] = [asked.wallet ?? null, asked.provider ?? null];
@@ -179,8 +221,8 @@ export function paymentReads(db: DatabaseSync) {
     consents: (wallet: string): Consent[] => consents.all(wallet).map((row) => read('consents', row)),
     autoTopup: (wallet: string): AutoTopupRow | undefined => read('autoTopups', auto.get(wallet)),
     notice: (id: string): Notice | undefined => read('notices', notice.get(id)),
-    notices: ({ before, limit }: Parameters<PaymentStore['notices']>[0]): Notice[] =>
-      notices.all(before ?? null, limit).map((row) => read('notices', row)),
+    notices: ({ before, limit, isVain }: Parameters<PaymentStore['notices']>[0]): Notice[] =>
+      (isVain === false ? ours : notices).all(before ?? null, limit).map((row) => read('notices', row)),
     paymentRows: (sort: PaymentSort, { after = '', limit }: { after?: string; limit: number }) =>
       (pages.get(sort)?.all(after, limit) ?? []).map((row) => read(sort, row)),
   };

@@ -7,6 +7,7 @@ import { auditLogReads, auditLogWrites } from './audit-log.ts';
 import { copyDatabase } from './backup.ts';
 import { checkpointReads, checkpointWrites } from './checkpoints.ts';
 import { type ConnectionOptions, openForReads, openForWrites } from './connection.ts';
+import { departureWrites, formerUserReads } from './departures.ts';
 import { idempotencyReads, idempotencyWrites } from './idempotency.ts';
 import { jobReads, jobWrites } from './jobs.ts';
 import { journalReads } from './journal.ts';
@@ -16,7 +17,7 @@ import { limitWrites } from './limits.ts';
 import { mediaReads, mediaWrites } from './media.ts';
 import { ownerWrites } from './owners.ts';
 import { paymentReads, paymentWrites } from './payments.ts';
-import { attemptWrites, linkWrites, sessionReads, sessionWrites } from './sessions.ts';
+import { attemptWrites, deviceWrites, linkWrites, sessionReads, sessionWrites } from './sessions.ts';
 import { settingReads, settingWrites } from './settings.ts';
 import { usageReads, usageWrites } from './usage.ts';
 import { userReads, userWrites } from './users.ts';
@@ -41,9 +42,11 @@ export function openWriter(options: ConnectionOptions) {
     ...checkpointWrites(connection),
     ...archiveWrites(connection),
     ...userWrites(connection),
+    ...departureWrites(connection),
     ...sessionWrites(connection),
     ...linkWrites(connection),
     ...attemptWrites(connection),
+    ...deviceWrites(connection),
     ...auditLogWrites(connection),
     ...alertWrites(connection),
     ...idempotencyWrites(connection),
@@ -68,6 +71,7 @@ export function openReader(options: ConnectionOptions) {
     ...checkpointReads(db),
     ...archiveReads(db),
     ...userReads(db),
+    ...formerUserReads(db),
     ...sessionReads(db),
     ...auditLogReads(db),
     ...alertReads(db),

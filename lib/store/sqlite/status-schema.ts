@@ -1,4 +1,4 @@
-// Version 2 of the SQLite schema: the journal has the changes of a wallet's status, and entries and rows of payments and
+// A step of the schema of SQLite: the journal has the changes of a wallet's status, and entries and rows of payments and
 // jobs have marks, by which the audit sees values that were changed behind the ledger's back.
 import type { DatabaseSync } from 'node:sqlite';
 import { decideStatus } from '../status.ts';

@@ -97,6 +97,7 @@ function createStore(parts: Parts): Store {
       list: () => scanner.call('accounts'),
       page: (page) => scanner.call('accountPage', page),
       setStatus: (id, status) => writer.call('setAccountStatus', id, status),
+      setPlayMoney: (id, isPlay) => writer.call('setPlayMoney', id, isPlay),
       setAutoTopup: (id, autoTopup) => writer.call('setAutoTopup', id, autoTopup),
     },
     keys: {
@@ -173,6 +174,7 @@ function paymentsOf({ writer, reader, scanner }: Parts): PaymentStore {
     create: (payment, auto) => writer.call('createPayment', payment, auto),
     get: (id) => reader.call('payment', id),
     find: (provider, ref) => reader.call('paymentByRef', provider, ref),
+    hasUntold: (provider, since) => reader.call('hasUntold', provider, since),
     list: (list) => scanner.call('payments', list),
     claim: (claim) => writer.call('claimPayments', claim, Date.now()),
     renew: (renewal) => writer.call('renewPayment', renewal, Date.now()),
@@ -189,7 +191,7 @@ function paymentsOf({ writer, reader, scanner }: Parts): PaymentStore {
     judgeNotice: (id, verdict) => writer.call('judgeNotice', id, verdict),
     notice: (id) => reader.call('notice', id),
     notices: (page) => scanner.call('notices', page),
-    cleanNotices: (before) => writer.call('cleanNotices', before),
+    cleanNotices: (before, keep) => writer.call('cleanNotices', before, keep),
     page: async <Sort extends keyof PaymentRows>(sort: Sort, page: Parameters<PaymentStore['page']>[1]) =>
       (await scanner.call('paymentRows', sort, page)) as PaymentRows[Sort][],
     unmarked: (sort, page) => scanner.call('paymentsUnmarked', sort, page),
@@ -250,12 +252,19 @@ function peopleOf({ writer, reader, scanner }: Parts): Pick<Store, 'users' | 'se
   return {
     users: {
       add: (user) => writer.call('addUser', user),
+      addFirstOperator: (user) => writer.call('addFirstOperator', user),
       get: (id) => reader.call('user', id),
       find: (email) => reader.call('userByEmail', email),
       change: (user) => writer.call('changeUser', user),
+      suspend: (user) => writer.call('suspendUser', user),
+      remove: (user, at) => writer.call('removeUser', user, at),
+      former: (id) => reader.call('formerUser', id),
+      formerPage: (page) => scanner.call('formerUserPage', page),
+      putFormer: (users) => writer.call('putFormerUsers', users),
       page: (page) => scanner.call('userPage', page),
       operators: () => reader.call('operators'),
       join: (membership) => writer.call('joinAccount', membership),
+      leave: (membership) => writer.call('leaveAccount', membership),
       membershipsOf: (user) => reader.call('membershipsOf', user),
       membersOf: (account) => reader.call('membersOf', account),
       memberships: (page) => scanner.call('memberships', page),
@@ -271,12 +280,16 @@ function peopleOf({ writer, reader, scanner }: Parts): Pick<Store, 'users' | 'se
       link: (hash) => reader.call('link', hash),
       takeLink: (hash) => writer.call('takeLink', hash),
       removeLinks: (of) => writer.call('removeLinks', of),
-      fail: (name, at) => writer.call('failAttempt', name, at),
+      count: (name, rule) => writer.call('countAttempt', name, rule),
+      uncount: (name) => writer.call('uncountAttempt', name),
       attempts: (name) => reader.call('attempts', name),
       forget: (name) => writer.call('forgetAttempts', name),
+      putDevice: (device) => writer.call('putDevice', device),
+      device: (hash) => reader.call('device', hash),
       clean: async ({ now, since }) => {
         await writer.call('cleanSessions', now);
         await writer.call('cleanLinks', now);
+        await writer.call('cleanDevices', now);
         await writer.call('cleanAttempts', since);
       },
     },

@@ -53,6 +53,7 @@ export function usageWrites({ db, write }: Connection) {
 
 /** What rows are grouped by; none of it comes from a request. */
 const GROUPS: Readonly<Record<UsageQuery['by'], string>> = {
+  hour: 'CAST(hour AS TEXT)',
   day: "date(hour / 1000, 'unixepoch')",
   model: 'model',
   key: 'key',

@@ -10,6 +10,7 @@ export function userWrites({ db, write }: Connection) {
   const insert = db.prepare(
     `INSERT INTO users (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   );
+  const operator = db.prepare('SELECT 1 FROM users WHERE operator = 1 LIMIT 1');
   const update = db.prepare(
     `UPDATE users SET email = ?2, password = ?3, totp_secret = ?4, totp_step = ?5, recovery = ?6, operator = ?7,
       status = ?8, language = ?9, time_zone = ?10, created_at = ?11, version = ?12 + 1 WHERE id = ?1 AND version = ?12`,
@@ -18,6 +19,11 @@ export function userWrites({ db, write }: Connection) {
   return {
     addUser: (user: User): 'added' | 'taken' =>
       write(() => (insert.run(...valuesOf(user)).changes === 1 ? 'added' : 'taken')),
+    addFirstOperator: (user: User): 'added' | 'taken' | 'late' =>
+      write(() => {
+        if (operator.get()) return 'late';
+        return insert.run(...valuesOf(user)).changes === 1 ? 'added' : 'taken';
+      }),
     changeUser: (user: User): boolean => write(() => update.run(...valuesOf(user)).changes === 1),
     joinAccount: ({ user, account, role }: Membership): void => {
       write(() => join.run(user, account, role));

@@ -41,9 +41,10 @@ export function decodeOperations(cells: readonly Cell[]): Operation[] {
 /** Outcomes without what their operations already say. */
 export function encodeOutcomes(outcomes: readonly Outcome[], operations: readonly Operation[]): Cell[] {
   const cells: Cell[] = [];
-  for (const [index, { status, wallet, charge, job, payment }] of outcomes.entries()) {
+  for (const [index, { status, wallet, charge, job, payment, exposed }] of outcomes.entries()) {
     const op = operations[index] as Operation;
     cells.push(status);
+    if (status === 'insufficient') cells.push(exposed ?? null);
     if (paymentChangeOf(op)) pushPayment(cells, payment);
     if (jobChangeOf(op)) cells.push(jsonOf(job));
     if (wallet) pushWallet(cells, wallet);
@@ -62,6 +63,7 @@ export function decodeOutcomes(cells: readonly Cell[], operations: readonly Oper
   const reader = createReader(cells);
   return operations.map((op) => {
     const status = reader.next<OutcomeStatus>();
+    const exposed = status === 'insufficient' ? reader.next<bigint | null>() : null;
     const payment = paymentChangeOf(op) ? nextPayment(reader) : undefined;
     const job = jobChangeOf(op) ? nextJob<Job>(reader.next) : undefined;
     const wallet = nextWallet(reader, op.wallet);
@@ -70,7 +72,8 @@ export function decodeOutcomes(cells: readonly Cell[], operations: readonly Oper
       return { status };
     }
     const charge = isStart(status, op) ? startOf(op, op.budget ? reader.next() : null) : nextCharge(reader, op);
-    const money = charge ? { status, wallet, charge } : { status, wallet };
+    const rows = charge ? { status, wallet, charge } : { status, wallet };
+    const money = exposed === null ? rows : { ...rows, exposed };
     if (payment) return { ...money, payment };
     return job ? { ...money, ...job } : money;
   });
@@ -100,27 +103,22 @@ function pushOperation(cells: Cell[], op: Operation): void {
   cells.push(op.kind, op.wallet, op.at, op.mark === undefined ? 0 : op.mark);
   switch (op.kind) {
     case 'topup':
-      cells.push(op.amount, op.paymentId);
+      cells.push(op.amount, op.paymentId, Number(op.isPlay ?? 0));
       break;
     case 'adjust':
-      cells.push(op.amount, op.reason, op.adjustId);
+      cells.push(op.amount, op.reason, op.adjustId, Number(op.settlesPlay ?? 0));
       break;
     case 'pay':
-      cells.push(op.amount, op.paymentId, op.order, jsonOf(op.payment));
+      cells.push(op.amount, op.paymentId, op.order, Number(op.isPlay ?? 0), jsonOf(op.payment));
       break;
     case 'payback':
     case 'dispute':
-      cells.push(
-        op.amount,
-        op.paybackId,
-        op.order,
-        Number(op.suspend),
-        Number(op.suspended === true),
-        jsonOf(op.payment),
-      );
+      cells.push(op.amount, op.returned ?? 0n, op.paybackId, op.order);
+      cells.push(Number(op.suspend), Number(op.suspended === true), jsonOf(op.payment));
       break;
     case 'reserve':
       cells.push(op.chargeId, op.key, op.chargeKind, op.model, op.prices, op.amount, op.owner, op.lease, op.owed ?? 0n);
+      cells.push(op.excess ?? null);
       pushTerms(cells, op);
       break;
     case 'charge':
@@ -129,7 +127,7 @@ function pushOperation(cells: Cell[], op: Operation): void {
       pushTerms(cells, op);
       break;
     case 'settle':
-      cells.push(op.chargeId, op.amount, op.usage);
+      cells.push(op.chargeId, op.amount, op.usage, op.repeatId ?? null);
       break;
     case 'release':
     case 'expire':
@@ -152,11 +150,11 @@ function nextOperation({ next }: Reader): Operation {
   const base = { wallet: next<string>(), at: next<number>(), ...nextMark(next) };
   switch (kind) {
     case 'topup':
-      return { kind, ...base, amount: next(), paymentId: next() };
+      return { kind, ...base, amount: next(), paymentId: next(), ...nextPlay(next) };
     case 'adjust':
-      return { kind, ...base, amount: next(), reason: next(), adjustId: next() };
+      return { kind, ...base, amount: next(), reason: next(), adjustId: next(), ...nextSettled(next) };
     case 'pay':
-      return { kind, ...base, amount: next(), paymentId: next(), order: next(), ...nextChange<CreditPayment>(next) };
+      return { kind, ...base, ...nextPaid(next), ...nextPlay(next), ...nextChange<CreditPayment>(next) };
     case 'payback':
     case 'dispute':
       return { kind, ...base, ...nextPayback(next), ...nextChange<BookRefund | ReversePayment>(next) };
@@ -168,6 +166,7 @@ function nextOperation({ next }: Reader): Operation {
         owner: next(),
         lease: next(),
         ...nextOwed(next),
+        ...nextExcess(next),
         ...nextTerms(next),
       };
     case 'charge':
@@ -180,7 +179,7 @@ function nextOperation({ next }: Reader): Operation {
         ...nextTerms(next),
       };
     case 'settle':
-      return { kind, ...base, chargeId: next(), amount: next(), usage: next() };
+      return { kind, ...base, chargeId: next(), amount: next(), usage: next(), ...nextRepeatId(next) };
     case 'release':
     case 'expire':
       return { kind, ...base, chargeId: next() };
@@ -197,8 +196,21 @@ function nextMark(next: Reader['next']): { mark?: string | null } {
   return mark === 0 ? {} : { mark };
 }
 
+function nextPaid(next: Reader['next']) {
+  return { amount: next<bigint>(), paymentId: next<string>(), order: next<string>() };
+}
+
+function nextPlay(next: Reader['next']): { isPlay?: true } {
+  return next<number>() === 1 ? { isPlay: true } : {};
+}
+
+function nextSettled(next: Reader['next']): { settlesPlay?: true } {
+  return next<number>() === 1 ? { settlesPlay: true } : {};
+}
+
 function nextPayback(next: Reader['next']) {
-  const asked = { amount: next<bigint>(), paybackId: next<string>(), order: next<string>() };
+  const money = { amount: next<bigint>(), ...nextReturned(next) };
+  const asked = { ...money, paybackId: next<string>(), order: next<string>() };
   const suspend = next<number>() === 1;
   return { ...asked, suspend, ...(next<number>() === 1 && { suspended: true as const }) };
 }
@@ -237,20 +249,40 @@ function nextUsage(next: Reader['next']) {
   return usage === null ? {} : { usage };
 }
 
+function nextReturned(next: Reader['next']) {
+  const returned = next<bigint>();
+  return returned > 0n ? { returned } : {};
+}
+
 function nextOwed(next: Reader['next']) {
   const owed = next<bigint>();
   return owed > 0n ? { owed } : {};
 }
 
+function nextRepeatId(next: Reader['next']) {
+  const repeatId = next<string | null>();
+  return repeatId === null ? {} : { repeatId };
+}
+
+function nextExcess(next: Reader['next']) {
+  const excess = next<bigint | null>();
+  return excess === null ? {} : { excess };
+}
+
 function pushTerms(cells: Cell[], op: ReserveOp | ChargeOp): void {
   pushBudget(cells, op);
-  const { repeat } = op;
+  const { repeat, real } = op;
+  cells.push(real ? 1 : 0);
   if (repeat) cells.push(repeat.id, repeat.body, Number(repeat.awaited), repeat.expiresAt);
   else cells.push(null);
 }
 
 function nextTerms(next: Reader['next']) {
-  return { ...nextBudget(next), ...nextRepeat(next) };
+  return { ...nextBudget(next), ...nextReal(next), ...nextRepeat(next) };
+}
+
+function nextReal(next: Reader['next']): { real?: true } {
+  return next<number>() === 1 ? { real: true } : {};
 }
 
 function nextRepeat(next: Reader['next']) {
@@ -285,14 +317,14 @@ function nextStart(next: Reader['next']) {
 }
 
 function pushWallet(cells: Cell[], wallet: Wallet): void {
-  const { avail, held, charged, topped, adjusted, seq, status } = wallet;
-  cells.push(status, avail, held, charged, topped, adjusted, seq);
+  const { avail, held, charged, topped, adjusted, seq, status, playMoney } = wallet;
+  cells.push(status, avail, held, charged, topped, adjusted, seq, playMoney ? 1 : 0);
 }
 
 function nextWallet({ next }: Reader, id: string): Wallet | undefined {
   const status = next<Wallet['status'] | null>();
   if (status === null) return undefined;
-  return {
+  const wallet: Wallet = {
     id,
     avail: next(),
     held: next(),
@@ -302,13 +334,14 @@ function nextWallet({ next }: Reader, id: string): Wallet | undefined {
     seq: next(),
     status,
   };
+  return next<number>() === 1 ? { ...wallet, playMoney: true } : wallet;
 }
 
 /** Its id and wallet are the operation's. */
 function pushCharge(cells: Cell[], charge: Charge): void {
   const { key, kind, state, reserved, charged, model, prices, usage, owner, lease, createdAt, endedAt } = charge;
   cells.push(state, key, kind, reserved, charged, model, prices, usage, owner, lease, createdAt, endedAt);
-  cells.push(charge.period, charge.budgetKey);
+  cells.push(charge.period, charge.budgetKey, charge.excess ?? null);
 }
 
 function nextCharge({ next }: Reader, op: Operation): Charge | undefined {
@@ -331,5 +364,6 @@ function nextCharge({ next }: Reader, op: Operation): Charge | undefined {
     endedAt: next(),
     period: next(),
     budgetKey: next(),
+    ...nextExcess(next),
   };
 }

@@ -1,4 +1,5 @@
 // The current catalog and its upstreams, read-only for an operator: it is edited in its files.
+import { catalogBar } from '../catalog-bar.ts';
 import { html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
@@ -10,6 +11,7 @@ const WORDS = defineWords({
     catalog: 'Catalog',
     upstreams: 'Upstreams',
     edit: 'The catalog is edited in its files; an edit takes effect within a second.',
+    check: 'finds mistakes before that.',
     model: 'Model',
     aliases: 'Aliases',
     type: 'Kind',
@@ -29,6 +31,7 @@ const WORDS = defineWords({
     catalog: 'Каталог',
     upstreams: 'Поставщики',
     edit: 'Каталог правится в файлах; правка вступает в силу в течение секунды.',
+    check: 'найдёт ошибки заранее.',
     model: 'Модель',
     aliases: 'Другие имена',
     type: 'Вид',
@@ -49,7 +52,8 @@ const WORDS = defineWords({
 export const adminCatalog = page({
   path: '/admin/catalog',
   who: 'operator',
-  get({ services, language }) {
+  get(visit) {
+    const { services, language } = visit;
     const words = WORDS[language];
     const { kinds } = chargeWords({ language });
     const { models, warnings, retired } = services.catalog();
@@ -61,7 +65,8 @@ export const adminCatalog = page({
       routes.length === 0 ? words.off : routes.map(({ upstream, model }) => `${upstream}: ${model}`).join(', '),
     ]);
     const gone = [...retired].map(([id, replacement]) => [id, replacement]);
-    const body = html`<p>${words.edit}</p>
+    const bar = catalogBar(visit);
+    const body = html`${bar ?? html`<p>${words.edit} <code>tollgate catalog check</code> ${words.check}</p>`}
 ${warnings.length > 0 && html`<h2>${words.warnings}</h2>${warnings.map((warning) => message('error', warning))}`}
 ${table(words.catalog, columns, rows)}
 ${gone.length > 0 && html`<h2>${words.retired}</h2>`}

@@ -2,6 +2,7 @@
 import type { UpstreamHealth } from '../../call/upstreams.ts';
 import { type LastAudit, lastAuditOf } from '../../ledger/last-audit.ts';
 import { audit } from '../audit.ts';
+import { catalogBar } from '../catalog-bar.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
@@ -83,7 +84,7 @@ export const adminOverview = page({
       [words.reviews, html`<a href="/admin/payments?phase=review">${reviews}</a>`],
       [words.disputes, html`<a href="/admin/payments?phase=disputed">${disputes}</a>`],
     ]);
-    return { title: words.title, body: html`${await ownAccount(visit)}${body}` };
+    return { title: words.title, body: html`${catalogBar(visit)}${await ownAccount(visit)}${body}` };
   },
   async post(visit) {
     const { services, signedIn } = visit;

@@ -1,6 +1,7 @@
 // One call: what it was, what it used, and how its price was calculated, to the last digit.
 import type { Charge, Usage } from '../../money/decide.ts';
 import { TEXT_MINIMUM } from '../../money/price.ts';
+import { keyName } from '../charge-query.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
@@ -89,11 +90,11 @@ export const call = page({
 ${facts([
   [words.time, format.time(charge.createdAt)],
   [words.ended, charge.endedAt === null ? words.running : format.time(charge.endedAt)],
-  [words.key, key ? `${key.name} (…${key.last4})` : charge.key],
+  [words.key, key ? keyName(key) : charge.key],
   [words.kind, kinds[charge.kind]],
   ...modelRows(visit, charge, usage),
   [words.state, states[charge.state]],
-  [words.why, endingWords(visit.language, charge, usage.ended)],
+  [words.why, endingWords(visit.language, charge, usage)],
   [words.held, format.rubExact(charge.reserved)],
   [words.charged, format.rubExact(charge.charged)],
   ...(charge.state === 'refunded' ? [[words.refunded, format.rubExact(charge.charged)] as const] : []),

@@ -1,6 +1,7 @@
 // The calls of an account: a list with filters, the same as CSV, and each call with its price calculation.
 import { fault } from '../../faults.ts';
 import type { Charge } from '../../money/decide.ts';
+import { formatMoment } from '../../money/period.ts';
 import type { ChargeFilter } from '../../store/ports/ledger.ts';
 import { archivedNote } from '../archived.ts';
 import { chargeFilterForm, chargeQueryText, readChargeQuery } from '../charge-query.ts';
@@ -84,6 +85,7 @@ function nothing(visit: OwnerVisit, isFiltered: boolean): Html {
 export const callsCsv = page({
   path: '/account/calls.csv',
   who: 'owner',
+  isFile: true,
   get(visit) {
     const { head } = WORDS[visit.language];
     const rows = charges(visit, readChargeQuery(visit).filter);
@@ -91,22 +93,34 @@ export const callsCsv = page({
   },
 });
 
-async function* charges({ services, account }: OwnerVisit, filter: ChargeFilter): AsyncGenerator<readonly Cell[]> {
+async function* charges(
+  { services, account, zone }: OwnerVisit,
+  filter: ChargeFilter,
+): AsyncGenerator<readonly Cell[]> {
   for (let before: string | undefined; ; ) {
     const page = await services.store.ledger.charges(account.id, {
       ...{ limit: PER_READ, filter },
       ...(before !== undefined && { before }),
     });
-    for (const charge of page) yield rowOf(charge);
+    for (const charge of page) yield rowOf(charge, zone);
     before = page.at(-1)?.id;
     if (before === undefined || page.length < PER_READ) return;
   }
 }
 
-function rowOf(charge: Charge): readonly Cell[] {
+function rowOf(charge: Charge, zone: string): readonly Cell[] {
   const { id, createdAt, key, kind, model, state, reserved, usage } = charge;
-  const time = new Date(createdAt).toISOString();
-  return [time, id, key, kind, model, state, { rub: reserved }, { rub: spentOf(charge) }, usage ?? ''];
+  return [
+    formatMoment(createdAt, zone),
+    id,
+    key,
+    kind,
+    model,
+    state,
+    { rub: reserved },
+    { rub: spentOf(charge) },
+    usage ?? '',
+  ];
 }
 
 /** A call of this account only. */

@@ -17,9 +17,9 @@ const WORDS = defineWords({
     kinds: { text: 'text', image: 'image', edit: 'edit', video: 'video' },
     states: {
       held: 'running',
-      settled: 'charged',
-      released: 'returned',
-      expired: 'returned after a failure on our side',
+      settled: 'done',
+      released: 'failed, not charged',
+      expired: 'failed on our side, not charged',
       refunded: 'refunded',
     },
   },
@@ -34,10 +34,10 @@ const WORDS = defineWords({
     kinds: { text: 'текст', image: 'картинка', edit: 'правка', video: 'видео' },
     states: {
       held: 'идёт',
-      settled: 'списано',
-      released: 'возвращено',
-      expired: 'возвращено после нашего сбоя',
-      refunded: 'возвращено',
+      settled: 'готово',
+      released: 'не выполнено, деньги не списаны',
+      expired: 'сбой у нас, деньги не списаны',
+      refunded: 'списано и возвращено',
     },
   },
 });

@@ -14,10 +14,10 @@ const WORDS = defineWords({
     changes: ['± Balance', '± Held', '± Charged'],
   },
   ru: {
-    title: 'Записи в журнале денег',
+    title: 'История операций',
     time: 'Время',
-    entry: 'Запись',
-    changes: ['± Остаток', '± Удержано', '± Списано'],
+    entry: 'Операция',
+    changes: ['± Баланс', '± Резерв', '± Списано'],
   },
 });
 

@@ -267,4 +267,4 @@ ${form(visit, { action: to('rotate'), fields: hours, button: words.rotate })}
 }
 
 /** The default limits of a new key. */
-export const noLimits = (visit: OwnerVisit): KeyLimits => ({ ...NO_LIMITS, zone: visit.signedIn.user.timeZone });
+export const noLimits = (visit: OwnerVisit): KeyLimits => ({ ...NO_LIMITS, zone: visit.zone });

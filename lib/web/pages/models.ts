@@ -4,7 +4,7 @@ import { findModel } from '../../catalog/lookup.ts';
 import type { Model } from '../../catalog/model.ts';
 import { isFault } from '../../faults.ts';
 import type { Micro } from '../../money/money.ts';
-import { textCost, textReserve } from '../../money/price.ts';
+import { TEXT_MINIMUM, textCost, textReserve } from '../../money/price.ts';
 import { TOKENS_PER_IMAGE } from '../../text/estimate.ts';
 import { select } from '../charge-query.ts';
 import { type Html, html } from '../html.ts';
@@ -19,21 +19,23 @@ const WORDS = defineWords({
     caption: 'Current models and prices',
     model: 'Model',
     type: 'Kind',
-    provider: 'Provider',
+    provider: 'Developer',
     price: 'Price',
     types: { text: 'text', image: 'image', video: 'video' },
-    text: (input: string, output: string) => `${input} in, ${output} out per 1M tokens`,
+    text: (input: string, output: string) => `${input} input, ${output} output per 1M tokens`,
+    least: (minimum: string) => `Any call of a text model costs at least ${minimum}, however few tokens it has.`,
+    minimum: 'the minimum of a call',
     smart: 'that of the model it picks',
     request: (price: string) => `${price} each`,
     second: (price: string) => `${price} per second`,
     calculator: 'What would it cost?',
     characters: 'Characters of the request',
     answer: 'Characters of the answer',
-    max: 'max_tokens',
+    max: 'Answer limit (max_tokens)',
     seconds: 'Seconds of video',
     pictures: 'Pictures',
     button: 'Calculate',
-    held: 'Held at the start',
+    held: 'Reserved',
     cost: 'Estimated cost',
     hint: 'A token is taken as 4 characters here, a picture to look at as 1,000 tokens; you are charged for the actual count.',
     aliases: (names: string) => `also ${names}`,
@@ -43,23 +45,26 @@ const WORDS = defineWords({
     caption: 'Модели и цены сейчас',
     model: 'Модель',
     type: 'Вид',
-    provider: 'Поставщик',
+    provider: 'Разработчик',
     price: 'Цена',
     types: { text: 'текст', image: 'картинка', video: 'видео' },
-    text: (input: string, output: string) => `${input} запрос, ${output} ответ за 1 млн токенов`,
-    smart: 'как у выбранной модели',
+    text: (input: string, output: string) => `вход ${input}, выход ${output} за 1 млн токенов`,
+    least: (minimum: string) =>
+      `Любой запрос к текстовой модели стоит не меньше ${minimum}, как бы мало токенов в нём ни было.`,
+    minimum: 'минимум за вызов',
+    smart: 'по цене модели, которую выберет smart',
     request: (price: string) => `${price} за штуку`,
     second: (price: string) => `${price} за секунду`,
     calculator: 'Сколько это стоит?',
     characters: 'Символов в запросе',
     answer: 'Символов в ответе',
-    max: 'max_tokens',
+    max: 'Лимит ответа (max_tokens)',
     seconds: 'Секунд видео',
     pictures: 'Картинок',
     button: 'Посчитать',
-    held: 'Удержится в начале',
+    held: 'Резерв на время запроса',
     cost: 'Стоимость, примерно',
-    hint: 'Токен здесь считается за 4 символа, картинка в запросе — за 1000 токенов; спишется по настоящему счёту.',
+    hint: 'Токен здесь считается за 4 символа, картинка в запросе — за 1000 токенов; спишем за фактическое число токенов.',
     aliases: (names: string) => `также ${names}`,
   },
 });
@@ -77,7 +82,9 @@ export const models = page({
       model.provider,
       priceText(visit, model),
     ]);
-    return { title: words.title, body: html`${table(words.caption, columns, rows)}${calculator(visit, listed)}` };
+    const least = listed.some(({ type }) => type === 'text') && words.least(visit.format.rub(TEXT_MINIMUM));
+    const body = html`${least && html`<p>${least}</p>`}${table(words.caption, columns, rows)}${calculator(visit, listed)}`;
+    return { title: words.title, body };
   },
 });
 
@@ -145,7 +152,10 @@ ${
   cost &&
   facts([
     [words.held, format.rub(cost.held)],
-    [words.cost, html`<strong class="big">${format.rub(cost.cost)}</strong>`],
+    [
+      words.cost,
+      html`<strong class="big">${format.rub(cost.cost)}</strong>${cost.isLeast && html` <span class="hint">${words.minimum}</span>`}`,
+    ],
   ])
 }
 <p class="hint">${words.hint}</p>`;
@@ -171,21 +181,27 @@ interface Wanted {
   readonly pictures: number;
 }
 
+interface Estimate {
+  readonly held: Micro;
+  readonly cost: Micro;
+  /** The tokens alone would cost less. */
+  readonly isLeast: boolean;
+}
+
 const TOKEN_CHARACTERS = 4;
 
-function costOf(model: Model | undefined, wanted: Wanted): { held: Micro; cost: Micro } | undefined {
+function costOf(model: Model | undefined, wanted: Wanted): Estimate | undefined {
   if (!model) return undefined;
   if (model.type === 'text') {
     const [input, output] = [wanted.characters, wanted.answer].map((count) => Math.ceil(count / TOKEN_CHARACTERS));
     const tokens = { input: (input ?? 0) + wanted.pictures * TOKENS_PER_IMAGE, output: output ?? 0 };
-    return {
-      held: textReserve(model.price, { ...tokens, maxTokens: wanted.max }),
-      cost: textCost(model.price, tokens),
-    };
+    const cost = textCost(model.price, tokens);
+    const held = textReserve(model.price, { ...tokens, maxTokens: wanted.max });
+    return { held, cost, isLeast: cost === TEXT_MINIMUM };
   }
   const pictures = BigInt(Math.max(1, wanted.pictures));
   const price = model.type === 'image' ? model.price.request * pictures : videoCost(model.price, wanted.seconds);
-  return { held: price, cost: price };
+  return { held: price, cost: price, isLeast: false };
 }
 
 function videoCost(price: Extract<Model, { type: 'video' }>['price'], seconds: number): Micro {

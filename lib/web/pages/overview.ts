@@ -1,20 +1,27 @@
 // The owner's first page: balance, spending and recent calls; for a new account, three steps to the first call.
 import { fault } from '../../faults.ts';
+import type { UsageReport } from '../../ledger/usage.ts';
+import { readUsage } from '../../ledger/usage-fold.ts';
+import { addDays, dayOfHour, startHourOfDay } from '../../money/days.ts';
+import type { Wallet } from '../../money/decide.ts';
 import type { Micro } from '../../money/money.ts';
 import { firstCall } from '../first-call.ts';
+import { fundsRows, spendableIn } from '../funds.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
 import { facts } from '../parts.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { chargeTable } from './charge-table.ts';
+import { USAGE_RANGE } from './usage.ts';
 
 const WORDS = defineWords({
   en: {
     title: 'Overview',
-    spendable: 'Available',
-    held: 'Held by running calls',
-    spent: 'Spent in 30 days',
+    held: 'Reserved by running calls',
+    today: 'Charged today',
+    spent: 'Charged in 30 days',
+    counting: 'still being counted',
     left: 'Lasts at this pace',
     endless: 'no spending yet',
     days: (days: string, rule: string) => `${days} ${rule === 'one' ? 'day' : 'days'}`,
@@ -33,12 +40,14 @@ const WORDS = defineWords({
   },
   ru: {
     title: 'Обзор',
-    spendable: 'Можно потратить',
-    held: 'Удержано идущими вызовами',
-    spent: 'Потрачено за 30 дней',
-    left: 'Хватит при таком расходе',
+    held: 'В резерве (запросы выполняются)',
+    today: 'Списано сегодня',
+    spent: 'Списано за 30 дней',
+    counting: 'ещё подсчитывается',
+    left: 'На сколько хватит',
     endless: 'расхода пока нет',
-    days: (days: string, rule: string) => `${days} ${rule === 'one' ? 'день' : rule === 'few' ? 'дня' : 'дней'}`,
+    days: (days: string, rule: string) =>
+      `примерно на ${days} ${rule === 'one' ? 'день' : rule === 'few' ? 'дня' : 'дней'}`,
     suspended: 'Аккаунт приостановлен: его ключи отклоняются. Обратитесь к оператору.',
     last: 'Последние вызовы',
     topUp: 'Пополнить',
@@ -54,8 +63,7 @@ const WORDS = defineWords({
   },
 });
 
-const DAYS = 30;
-const DAY_MS = 24 * 3600 * 1000;
+const { days: DAYS } = USAGE_RANGE;
 const CALLS = 10;
 
 export const overview = page({
@@ -65,21 +73,17 @@ export const overview = page({
     const { services, account, format, language } = visit;
     const words = WORDS[language];
     const { ledger } = services.store;
-    const [wallet, before, charges, keys] = await Promise.all([
+    const [wallet, used, charges, keys] = await Promise.all([
       ledger.wallet(account.id),
-      ledger.chargedAt(account.id, services.now() - DAYS * DAY_MS),
+      recentUsage(visit),
       ledger.charges(account.id, { limit: CALLS }),
       services.store.keys.list(account.id),
     ]);
     if (!wallet) throw fault('internal', {}, new Error(`account ${account.id} has no wallet`));
-    const spent = wallet.charged - before;
-    const days = daysLeft(wallet.avail, spent);
-    const left = days === undefined ? words.endless : words.days(format.number(days), format.plural(days));
     const numbers = facts([
-      [words.spendable, html`<strong class="big">${format.rub(wallet.avail)}</strong>`],
+      ...fundsRows(visit, wallet),
       [words.held, format.rub(wallet.held)],
-      [words.spent, format.rub(spent)],
-      [words.left, left],
+      ...usageRows(visit, wallet, used),
     ]);
     const body = html`${account.status === 'suspended' && html`<p class="message error" role="alert">${words.suspended}</p>`}
 ${numbers}
@@ -89,6 +93,31 @@ ${charges.length === 0 ? steps(visit, { isPaid: wallet.topped > 0n, hasKey: keys
     return { title: words.title, body };
   },
 });
+
+/** As the usage page shows it without a filter, so that both have the same sums; undefined while it is being counted. */
+async function recentUsage({ services, account, zone }: OwnerVisit): Promise<UsageReport | undefined> {
+  const today = dayOfHour(services.now(), zone);
+  const [from, to] = [1 - DAYS, 1].map((days) => startHourOfDay(addDays(today, days), zone)) as [number, number];
+  const report = await readUsage(services.store, account.id, { by: 'day', zone, filter: { from, to } });
+  if (!report.behind) return report;
+  services.usage.hurry(account.id);
+  return undefined;
+}
+
+function usageRows(visit: OwnerVisit, wallet: Wallet, used: UsageReport | undefined) {
+  const { language, format, services, zone } = visit;
+  const words = WORDS[language];
+  const spent = used?.total.charged;
+  if (used === undefined || spent === undefined) return [[words.spent, words.counting]] as const;
+  const today = used.rows.find(({ group }) => group === dayOfHour(services.now(), zone))?.charged ?? 0n;
+  const days = daysLeft(spendableIn(wallet), spent);
+  const left = days === undefined ? words.endless : words.days(format.number(days), format.plural(days));
+  return [
+    [words.today, format.rub(today)],
+    [words.spent, format.rub(spent)],
+    [words.left, left],
+  ] as const;
+}
 
 function daysLeft(avail: Micro, spent: Micro): number | undefined {
   if (spent <= 0n) return undefined;

@@ -2,7 +2,15 @@
 import { fault } from '../../faults.ts';
 import { USAGE_GROUPS, USAGE_UNITS, type UsageGroup, type UsageReport, type UsageRow } from '../../ledger/usage.ts';
 import { type CountedUsage, readUsage, type UsageBehind } from '../../ledger/usage-fold.ts';
-import { chargeFilterForm, chargeQueryText, readChargeQuery, select } from '../charge-query.ts';
+import { dayOfHour, hasSplitHours } from '../../money/days.ts';
+import {
+  type ChargeQuery,
+  chargeFilterForm,
+  chargeQueryText,
+  keyName,
+  readChargeQuery,
+  select,
+} from '../charge-query.ts';
 import { barChart } from '../chart.ts';
 import { type Cell, csvOf } from '../csv.ts';
 import { type Html, html } from '../html.ts';
@@ -31,16 +39,17 @@ const WORDS = defineWords({
     soFar: (share: string, until: string | undefined) =>
       until === undefined ? `So far ${share}.` : `So far ${share}, up to ${until}; what came later is missing.`,
     again: 'Look again',
+    split: 'Usage is kept by whole hours of UTC: in this time zone a day here begins up to half an hour from midnight.',
   },
   ru: {
     title: 'Расход',
-    by: 'Строка на',
-    groups: { day: 'день', model: 'модель', key: 'ключ', kind: 'вид' },
+    by: 'Сгруппировать по',
+    groups: { day: 'дням', model: 'моделям', key: 'ключам', kind: 'видам' },
     heads: { day: 'День', model: 'Модель', key: 'Ключ', kind: 'Вид' },
     calls: 'Вызовов',
     charged: 'Списано',
     refunded: 'Возвращено',
-    units: { tokens_input: 'Токены запроса', tokens_output: 'Токены ответа', images: 'Картинки', seconds: 'Секунды' },
+    units: { tokens_input: 'Входные токены', tokens_output: 'Выходные токены', images: 'Картинки', seconds: 'Секунды' },
     chart: 'Списано по дням',
     none: 'За это время расхода нет.',
     csv: 'Скачать CSV',
@@ -50,10 +59,13 @@ const WORDS = defineWords({
     soFar: (share: string, until: string | undefined) =>
       until === undefined ? `Пока ${share}.` : `Пока ${share}, до ${until}; того, что было позже, здесь ещё нет.`,
     again: 'Посмотреть ещё раз',
+    split:
+      'Расход хранится по целым часам UTC: в этом часовом поясе день здесь начинается не ровно в полночь, а в пределах получаса от неё.',
   },
 });
 
-const DAYS = 30;
+/** Also what the overview adds up. */
+export const USAGE_RANGE = { days: 30, byHours: true } as const;
 /** When a table that is not complete may be asked for again. */
 const AGAIN_S = 10;
 
@@ -63,11 +75,11 @@ export const usage = page({
   async get(visit) {
     const { services, account, language } = visit;
     const words = WORDS[language];
-    const wanted = readChargeQuery(visit, DAYS);
+    const wanted = readChargeQuery(visit, USAGE_RANGE);
     const by = groupOf(visit);
     const [report, keys] = await Promise.all([countedUsage(visit), services.store.keys.list(account.id)]);
     const { kinds } = chargeWords(visit);
-    const names = new Map([...keys.map(({ id, name }) => [id, name] as const), ...Object.entries(kinds)]);
+    const names = new Map([...keys.map((key) => [key.id, keyName(key)] as const), ...Object.entries(kinds)]);
     const nameOf = ({ group }: UsageRow) => names.get(group) ?? group;
     const more = select(
       { name: 'by', label: words.by, chosen: by },
@@ -75,6 +87,7 @@ export const usage = page({
     );
     const { behind, rows } = report;
     const body = html`${chargeFilterForm(visit, wanted, { keys, kinds, more })}
+${isSplit(visit, wanted) && html`<p class="hint">${words.split}</p>`}
 <section id="figures"${behind && html` data-again`}>${behind && progress(visit, behind)}
 ${rows.length > 0 ? reportOf(visit, { report, by, nameOf }) : !behind && html`<p>${words.none}</p>`}
 ${!behind && html`<p><a href="/account/usage.csv${chargeQueryText(visit)}" download>${words.csv}</a></p>`}</section>`;
@@ -82,11 +95,18 @@ ${!behind && html`<p><a href="/account/usage.csv${chargeQueryText(visit)}" downl
   },
 });
 
+function isSplit({ services, zone }: OwnerVisit, { from, to }: ChargeQuery): boolean {
+  return hasSplitHours(
+    [from, to].map((day) => day ?? dayOfHour(services.now(), zone)),
+    zone,
+  );
+}
+
 /** What is counted so far; the rest is counted next. */
 async function countedUsage(visit: OwnerVisit): Promise<CountedUsage> {
-  const { services, account } = visit;
-  const { state: _, ...filter } = readChargeQuery(visit, DAYS).filter;
-  const report = await readUsage(services.store, account.id, { by: groupOf(visit), filter });
+  const { services, account, zone } = visit;
+  const { state: _, ...filter } = readChargeQuery(visit, USAGE_RANGE).filter;
+  const report = await readUsage(services.store, account.id, { by: groupOf(visit), zone, filter });
   if (report.behind) services.usage.hurry(account.id);
   return report;
 }
@@ -142,6 +162,7 @@ function groupOf({ query }: OwnerVisit): UsageGroup {
 export const usageCsv = page({
   path: '/account/usage.csv',
   who: 'owner',
+  isFile: true,
   async get(visit) {
     const by = groupOf(visit);
     const report = await countedUsage(visit);

@@ -2,6 +2,7 @@
 import { fault } from '../../faults.ts';
 import type { Wallet } from '../../money/decide.ts';
 import { archivedNote } from '../archived.ts';
+import { fundsRows } from '../funds.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords, wordOf } from '../language.ts';
 import { type Page, page } from '../page.ts';
@@ -17,8 +18,7 @@ import { entriesTitle, entryTable } from './entry-table.ts';
 const WORDS = defineWords({
   en: {
     title: 'Wallet',
-    spendable: 'Available',
-    held: 'Held by running calls',
+    held: 'Reserved by running calls',
     charged: 'Total charged',
     topped: 'Total paid',
     adjusted: 'Corrections by the operator',
@@ -27,17 +27,18 @@ const WORDS = defineWords({
       auto: 'Automatic top-up is on.',
       auto_off: 'Automatic top-up is off.',
     },
+    play: 'This wallet holds money of test payments, which pays for no real model. Ask the operator to convert it or to write it off.',
     none: 'There are no entries yet.',
     older: 'Older entries',
   },
   ru: {
     title: 'Кошелёк',
-    spendable: 'Можно потратить',
-    held: 'Удержано идущими вызовами',
+    held: 'В резерве (запросы выполняются)',
     charged: 'Списано всего',
     topped: 'Внесено всего',
-    adjusted: 'Поправки оператора',
+    adjusted: 'Корректировки оператора',
     done: { removed: 'Карта удалена.', auto: 'Автопополнение включено.', auto_off: 'Автопополнение отключено.' },
+    play: 'В кошельке деньги тестовых платежей, а настоящие модели за них не работают. Попросите оператора зачесть их или списать.',
     none: 'Записей пока нет.',
     older: 'Записи раньше',
   },
@@ -87,6 +88,7 @@ async function walletPage(visit: OwnerVisit, shown: Shown = {}): Promise<Page> {
   const last = entries.length === PER_PAGE ? entries.at(-1) : undefined;
   const done = wordOf(words.done, query.get('done'));
   const body = html`${done !== undefined && message('done', done)}
+${found.playMoney && services.isReal() && message('error', words.play)}
 ${balances(visit, found)}
 ${await paySection(visit, shown.pay)}
 ${await autoSection(visit, found, shown.auto)}
@@ -99,10 +101,11 @@ ${last && html`<p><a href="${linkTo(visit, `/account/wallet?before=${last.seq}`)
   return { title: words.title, body };
 }
 
-function balances({ language, format }: OwnerVisit, wallet: Wallet): Html {
+function balances(visit: OwnerVisit, wallet: Wallet): Html {
+  const { language, format } = visit;
   const words = WORDS[language];
   return facts([
-    [words.spendable, html`<strong class="big">${format.rub(wallet.avail)}</strong>`],
+    ...fundsRows(visit, wallet),
     [words.held, format.rub(wallet.held)],
     [words.charged, format.rub(wallet.charged)],
     [words.topped, format.rub(wallet.topped)],

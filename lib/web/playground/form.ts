@@ -1,9 +1,11 @@
 // The playground's form, with the price of the call and the same call as code.
 import { IMAGE_SIZES } from '../../api/media-fields.ts';
 import { isFault } from '../../faults.ts';
+import { TEXT_MINIMUM } from '../../money/price.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
-import { select } from '../charge-query.ts';
+import { keyName, select } from '../charge-query.ts';
 import { faultWords } from '../fault-words.ts';
+import { bonusText, fundsRows, spendableIn } from '../funds.ts';
 import { type Html, html } from '../html.ts';
 import { facts, field, fileField, message, textArea } from '../parts.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
@@ -38,7 +40,7 @@ export async function playForm(visit: OwnerVisit, wish: Wish, keys: readonly Key
 <input type="hidden" name="pictures" value="${pictures}">
 ${select(
   { name: 'key', label: words.key, chosen: wish.key },
-  keys.map(({ id, name, last4 }) => [id, `${name} (…${last4})`]),
+  keys.map((key) => [key.id, keyName(key)]),
 )}
 ${select(
   { name: 'model', label: words.model, chosen: wish.model },
@@ -86,10 +88,10 @@ function choices({ language }: OwnerVisit, wish: Wish): Html | undefined {
 }
 
 async function priceOf(visit: OwnerVisit, wish: Wish, keys: readonly KeyRow[]): Promise<Html> {
-  const { language, services, account, format } = visit;
+  const { language, services, account } = visit;
   const words = WORDS[language];
   const wallet = await services.store.ledger.wallet(account.id);
-  const balance = wallet && ([words.balance, format.rub(wallet.avail)] as const);
+  const funds = wallet ? fundsRows(visit, wallet) : [];
   const section = (body: Html) =>
     html`<section id="price" aria-label="${words.price}" aria-live="polite">${body}</section>`;
   const mistake = mistakeIn(wish);
@@ -97,9 +99,10 @@ async function priceOf(visit: OwnerVisit, wish: Wish, keys: readonly KeyRow[]): 
   try {
     const { limits } = keys.find(({ id }) => id === wish.key) ?? keys[0] ?? {};
     const rows = quoteRows(visit, await quote(services.catalog(), wish, limits));
-    const isEmpty = wallet !== undefined && (wallet.topped === 0n || wallet.avail <= 0n);
-    return section(html`${facts(balance ? [...rows, balance] : rows)}
-${isEmpty && refusal(visit, words.empty, 'toWallet')}
+    const isEmpty = wallet !== undefined && spendableIn(wallet) <= 0n;
+    const empty = wallet && bonusText(visit, wallet) ? words.waiting : words.empty;
+    return section(html`${facts([...rows, ...funds])}
+${isEmpty && refusal(visit, empty, 'toWallet')}
 ${wish.kind === 'text' && html`<p class="hint">${words.heldHint}</p>`}`);
   } catch (error) {
     if (!isFault(error)) throw error;
@@ -115,6 +118,7 @@ function quoteRows({ language, format }: OwnerVisit, { amount, model, price, ter
       [words.held, sum],
       [words.answers, model],
       [words.tokenPrice, words.perMillion(format.rub(price.input), format.rub(price.output))],
+      [words.minimum, format.rub(TEXT_MINIMUM)],
     ] as const;
   }
   if (terms?.price.unit !== 'second') return [[words.cost, sum]] as const;

@@ -9,7 +9,7 @@ interface AutoWords {
   readonly thresholdHint: string;
   readonly amount: string;
   readonly cap: string;
-  readonly capHint: string;
+  readonly capHint: (zone: string) => string;
   readonly card: string;
   readonly on: string;
   readonly save: string;
@@ -40,7 +40,7 @@ const WORDS = defineWords<AutoWords>({
     thresholdHint: 'What running calls hold counts as balance.',
     amount: 'Charge this amount (RUB)',
     cap: 'At most in a month (RUB)',
-    capHint: 'Months and days are counted in UTC.',
+    capHint: (zone) => `Months and days are those of ${zone}.`,
     card: 'Card to charge',
     on: 'Switch on',
     save: 'Save',
@@ -76,11 +76,11 @@ const WORDS = defineWords<AutoWords>({
   ru: {
     title: 'Автопополнение',
     noCard: 'Чтобы включить его, оплатите один раз и отметьте сохранение карты.',
-    threshold: 'Когда баланс меньше, ₽',
-    thresholdHint: 'Удержанное идущими вызовами считается балансом.',
-    amount: 'Списать, ₽',
+    threshold: 'Пополнять, когда баланс ниже, ₽',
+    thresholdHint: 'Резерв под выполняющиеся запросы входит в баланс.',
+    amount: 'Сумма пополнения, ₽',
     cap: 'Не больше за месяц, ₽',
-    capHint: 'Месяцы и дни считаются по UTC.',
+    capHint: (zone) => `Месяцы и дни — по времени ${zone}.`,
     card: 'С какой карты',
     on: 'Включить',
     save: 'Сохранить',

@@ -3,7 +3,7 @@ import { fault } from '../../faults.ts';
 import type { Wallet } from '../../money/decide.ts';
 import { formatRub, type Micro } from '../../money/money.ts';
 import { boundsOf, commonOf, KOPECK } from '../../payments/bounds.ts';
-import { findHindrance, resumed } from '../../payments/topup-rules.ts';
+import { countsAt, findHindrance, resumed } from '../../payments/topup-rules.ts';
 import type { MethodKind } from '../../plugin/payment-contract.ts';
 import type { AutoTopupRow, SavedMethodRow } from '../../store/ports/payments.ts';
 import { readRub } from '../amount.ts';
@@ -61,19 +61,18 @@ ${cards.length === 0 ? html`<p>${words.noCard}</p>` : settings(visit, auto, { ca
 ${auto.enabled && form(visit, { action: linkTo(visit, PATH), button: words.off, danger: true, confirm: `${words.title}: ${words.off}?`, fields: html`<input type="hidden" name="change" value="auto_off">` })}`;
 }
 
-function stateOf({ language, format, services }: OwnerVisit, auto: AutoTopupRow, wallet: Wallet): Html {
+function stateOf({ language, format, services, zone }: OwnerVisit, auto: AutoTopupRow, wallet: Wallet): Html {
   const words = autoWords(language);
-  const now = services.now();
+  const now = { at: services.now(), zone };
   const { autoTopup: bounds } = services.catalog();
-  const state = findHindrance(auto, wallet, { at: now, bounds }) ?? 'due';
-  const { pausedAt, reason, month, monthSum, cap, nextAt } = auto;
-  const spent = month === new Date(now).toISOString().slice(0, 7) ? monthSum : 0n;
+  const state = findHindrance(auto, wallet, { ...now, bounds }) ?? 'due';
+  const { pausedAt, reason, cap, nextAt } = auto;
   return html`${facts([
     [words.state, html`<strong>${words.states[state]}</strong>`],
     ...(pausedAt === null ? [] : [[words.since, format.time(pausedAt)] as const]),
     ...(reason === null ? [] : [[words.why, reasonText(language, reason)] as const]),
-    ...(state === 'waits' ? [[words.next, format.time(nextAt)] as const] : []),
-    [words.month, `${format.rub(spent)} / ${format.rub(cap)}`],
+    ...(state === 'waits' && nextAt > now.at ? [[words.next, format.time(nextAt)] as const] : []),
+    [words.month, `${format.rub(countsAt(auto, now).monthSum)} / ${format.rub(cap)}`],
   ])}
 ${pausedAt !== null && html`<p>${words.resume}</p>`}`;
 }
@@ -104,7 +103,7 @@ function settings(visit: OwnerVisit, auto: AutoTopupRow, { cards, shown }: Setti
   const fields = html`<input type="hidden" name="change" value="auto">
 ${sum('threshold', words.thresholdHint)}
 ${sum('amount')}
-${sum('cap', words.capHint)}
+${sum('cap', words.capHint(visit.zone))}
 ${select({ name: 'card', label: words.card, chosen: typed.card }, options)}
 ${checkbox({ name: 'consent', label: consentText(language, 'auto_topup'), checked: false })}
 ${wrong !== undefined && message('error', wrong)}`;
@@ -127,7 +126,7 @@ export async function changeAuto(visit: OwnerVisit, sent: Form): Promise<Redirec
   const wanted = { ...auto, ...sums, enabled: true, method: card.id };
   const next = isMended(auto, card) ? resumed(wanted) : wanted;
   const { autoTopup: bounds } = services.catalog();
-  const isDue = findHindrance(next, wallet, { at: services.now(), bounds }) === undefined;
+  const isDue = findHindrance(next, wallet, { at: services.now(), zone: visit.zone, bounds }) === undefined;
   if (isDue && !sent.has('confirm')) return confirmPage(visit, sent, wish);
   const consent = await keepConsent(visit, 'auto_topup');
   if (!(await services.store.payments.changeAutoTopup({ ...next, consent }))) {

@@ -37,7 +37,7 @@ const WORDS = defineWords({
     title: 'Пополнить',
     off: (minimum: string, account: string) =>
       `Оплата на сайте не настроена. Попросите оператора сервиса пополнить аккаунт ${account}. Первый платёж — не меньше ${minimum}.`,
-    record: 'Провести платёж',
+    record: 'Зачислить платёж',
     amount: 'Сумма, ₽',
     least: (least: string) => `Не меньше ${least}.`,
     method: 'Чем оплатить',

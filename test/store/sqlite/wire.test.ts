@@ -32,9 +32,11 @@ describe('sqlite wire', () => {
     adjust('w1', -12n, { adjustId: 'a', reason: '' }),
     reserve('w2', { chargeId: 'c1', amount: 2n ** 62n }),
     { ...(reserve('w2', { chargeId: 'c4' }) as ReserveOp), owed: 7n },
+    { ...(reserve('w2', { chargeId: 'c8' }) as ReserveOp), excess: 8n },
     charge('w2', { chargeId: 'c2' }),
     settle('w2', 'c1', { amount: 0n }),
     { kind: 'settle', wallet: 'w2', at: 1, chargeId: 'c3', amount: 5n, usage: null },
+    { kind: 'settle', wallet: 'w2', at: 1, chargeId: 'c7', amount: 5n, usage: '{}', repeatId: 'rep' },
     giveBack('release', 'w1', 'c3'),
     giveBack('expire', 'w1', 'c4'),
     giveBack('refund', 'w1', 'c5'),
@@ -42,7 +44,17 @@ describe('sqlite wire', () => {
     { kind: 'pay', wallet: 'w1', at: 1, amount: 5n, paymentId: 'till:2', order: 'pay_2', payment: CREDIT },
     { kind: 'payback', wallet: 'w1', at: 1, amount: 5n, paybackId: 'till:3', order: 'pay_2', suspend: true },
     { kind: 'payback', ...BACK, suspend: false, payment: { ...CHANGE, kind: 'refund', ref: 'r', refund: null } },
+    { kind: 'payback', ...BACK, suspend: false, payment: { ...CHANGE, kind: 'ask_refund', refund: 'r', reason: '' } },
+    { kind: 'payback', ...BACK, returned: 3n, suspend: false },
+    { ...topup('w1', 12n, { paymentId: 'q' }), isPlay: true } as Operation,
+    { ...adjust('w1', 0n, { adjustId: 'b', reason: 'r' }), settlesPlay: true } as Operation,
+    { kind: 'pay', wallet: 'w1', at: 1, amount: 5n, paymentId: 'till:9', order: 'pay_9', isPlay: true },
+    { ...(reserve('w2') as ReserveOp), real: true },
+    { ...(charge('w2') as ChargeOp), real: true },
     { kind: 'dispute', ...BACK, suspend: true, payment: { ...CHANGE, kind: 'reverse' } },
+    { kind: 'dispute', ...BACK, returned: 3n, suspend: false, suspended: true, mark: 'abc' },
+    { kind: 'suspend', wallet: 'w1', at: 1, changeId: 'w1:4', mark: null },
+    { kind: 'resume', wallet: 'w1', at: 1, changeId: 'w1:5' },
     { ...(reserve('w2') as ReserveOp), budget: { period: 0, most: 5n }, repeat: REPEAT },
     { ...(reserve('w2') as ReserveOp), budget: { key: 'k0', period: 7, most: null } },
     {
@@ -97,6 +109,9 @@ describe('sqlite wire', () => {
     const answered: [Operation, Outcome][] = [
       [settle('x', 'c', {}), { status: 'no_wallet' }],
       [begun, { status: 'insufficient', wallet }],
+      [begun, { status: 'insufficient', wallet, exposed: 7n }],
+      [paid, { status: 'insufficient', wallet, exposed: 7n }],
+      [giveBack('expire', 'w', 'c'), { status: 'exists', wallet, charge: { ...held, excess: 8n } }],
       [begun, { status: 'done', wallet, charge: startOf(begun, null) }],
       [limited, { status: 'done', wallet, charge: startOf(limited, 9) }],
       [limited, { status: 'key_budget', wallet }],
@@ -109,6 +124,7 @@ describe('sqlite wire', () => {
       [giveBack('release', 'w', 'c'), { status: 'exists', wallet, charge: held }],
       [settle('w', 'c', {}), { status: 'done', wallet, charge: { ...held, state: 'settled', charged: 3n } }],
       [topup('w', 12n, {}), { status: 'done', wallet }],
+      [topup('w', 13n, {}), { status: 'done', wallet: { ...wallet, playMoney: true } }],
     ];
     const operations = answered.map(([op]) => op);
     const outcomes = answered.map(([, outcome]) => outcome);

@@ -1,5 +1,6 @@
 // The list of calls: how far a page and a file go, which days a range has, and what its links keep.
 import { expect } from 'chai';
+import { formatMoment } from '../../../lib/money/period.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../../testkit/gateway.ts';
 import { setUpOwner, type Visitor } from '../../../testkit/pages.ts';
 
@@ -63,12 +64,12 @@ describe('the list of calls', () => {
     const { head, rows } = await rowsOf(`${PATH}.csv`);
     expect(head).to.equal('time,request_id,key_id,kind,model,state,held_rub,charged_rub,usage');
     expect(rows.map(([, id]) => id)).to.deep.equal(newest(CALLS));
-    const time = new Date(STARTED_AT).toISOString();
+    const time = formatMoment(STARTED_AT, 'Europe/Moscow');
     expect(rows.at(-1)).to.deep.equal([time, 'call-0', account.keyId, 'image', 'm-1', 'settled', '0.01', '0.01', '']);
   });
 
-  it('has a range of whole days, the last one too', async () => {
-    const day = Date.UTC(2025, 4, 10);
+  it('has a range of whole days of the owner’s zone, the last one too', async () => {
+    const day = Date.UTC(2025, 4, 9, 21);
     const times = [day - 1, day, day + DAY_MS, day + 2 * DAY_MS - 1, day + 2 * DAY_MS];
     await pay(
       times.map((at, number) => ({ id: `range-${number}`, at })),

@@ -1,0 +1,15 @@
+// The time zone in which an account counts its days and months: that of its first owner.
+import { DEFAULT_ZONE } from '../money/key-limits.ts';
+import type { User, UserStore } from '../store/ports/users.ts';
+
+/** `known` saves a read if it is the first owner. */
+export async function readZone(
+  users: Pick<UserStore, 'membersOf' | 'get'>,
+  account: string,
+  known?: User,
+): Promise<string> {
+  const [first] = await users.membersOf(account);
+  if (!first) return DEFAULT_ZONE;
+  const user = first.user === known?.id ? known : await users.get(first.user);
+  return user?.timeZone ?? DEFAULT_ZONE;
+}

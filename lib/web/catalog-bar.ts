@@ -1,0 +1,25 @@
+// The bar on an operator's pages while the catalog in force is not the one in the files.
+import { type Html, html } from './html.ts';
+import { defineWords } from './language.ts';
+import { message } from './parts.ts';
+import type { UserVisit } from './visit.ts';
+
+const WORDS = defineWords({
+  en: {
+    failed: (at: string) => `The catalog was not reloaded (${at}): the models and prices from before stay in force.`,
+    mend: 'Mend the file; it is read again by itself.',
+  },
+  ru: {
+    failed: (at: string) => `Каталог не загружен (${at}): действуют прежние модели и цены.`,
+    mend: 'Исправьте файл: он перечитается сам.',
+  },
+});
+
+/** Undefined while the last reload has succeeded. */
+export function catalogBar({ services, language, format }: UserVisit): Html | undefined {
+  const failure = services.catalogFailure();
+  if (!failure) return undefined;
+  const words = WORDS[language];
+  const when = words.failed(format.time(failure.at));
+  return message('error', html`${when} <code>${failure.reason}</code> ${words.mend}`);
+}

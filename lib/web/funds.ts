@@ -1,0 +1,44 @@
+// What of a wallet's money can be spent: money put in before the first payment waits for it.
+import { FIRST_TOPUP_MINIMUM, type Wallet } from '../money/decide.ts';
+import type { Micro } from '../money/money.ts';
+import { type Html, html } from './html.ts';
+import { defineWords } from './language.ts';
+import type { Visit } from './visit.ts';
+
+const WORDS = defineWords({
+  en: {
+    spendable: 'Available',
+    bonus: 'Bonus',
+    later: (minimum: string) => `can be spent after the first payment of at least ${minimum}`,
+  },
+  ru: {
+    spendable: 'Доступно',
+    bonus: 'Бонус',
+    later: (minimum: string) => `станет доступно после первого платежа от ${minimum}`,
+  },
+});
+
+type Funds = Pick<Wallet, 'avail' | 'topped'>;
+
+/** Calls are refused while a wallet was never topped up. */
+export function spendableIn({ avail, topped }: Funds): Micro {
+  return topped === 0n && avail > 0n ? 0n : avail;
+}
+
+/** What can be spent now, and what cannot yet, as rows of facts. */
+export function fundsRows(
+  visit: Pick<Visit, 'language' | 'format'>,
+  wallet: Funds,
+): readonly (readonly [name: string, value: Html])[] {
+  const words = WORDS[visit.language];
+  const spendable = html`<strong class="big">${visit.format.rub(spendableIn(wallet))}</strong>`;
+  const bonus = bonusText(visit, wallet);
+  return [[words.spendable, spendable], ...(bonus ? [[words.bonus, bonus] as const] : [])];
+}
+
+/** Undefined if nothing waits for the first payment. */
+export function bonusText({ language, format }: Pick<Visit, 'language' | 'format'>, wallet: Funds): Html | undefined {
+  const bonus = wallet.avail - spendableIn(wallet);
+  if (bonus === 0n) return undefined;
+  return html`${format.rub(bonus)} <span class="hint">${WORDS[language].later(format.rub(FIRST_TOPUP_MINIMUM))}</span>`;
+}

@@ -1,0 +1,45 @@
+// What an operator's pages say of a catalog that could not be read again: they never call it fine.
+import { expect } from 'chai';
+import { chatCatalog, startGateway, type TestGateway } from '../../../testkit/gateway.ts';
+import { setUpOperator, type Visitor } from '../../../testkit/pages.ts';
+
+const PAGES = ['/admin', '/admin/catalog', '/admin/checks'];
+const SAYS = { en: 'The catalog was not reloaded', ru: 'Каталог не загружен' } as const;
+const FINE = { en: 'within a second', ru: 'в течение секунды' } as const;
+
+describe('a catalog that did not load', () => {
+  let test: TestGateway;
+  let operator: Visitor;
+  const good = chatCatalog('http://127.0.0.1:1');
+
+  before(async () => {
+    test = await startGateway({ catalog: good });
+    operator = await setUpOperator(test);
+  });
+  after(() => test.stop());
+
+  const textOf = async (path: string, language: string) => (await operator.get(`${path}?lang=${language}`)).text;
+  const warningsCheck = async (language: string) =>
+    /<td>[^<]*(?:no warnings|нет предупреждений)<\/td><td>(.*?)<\/td>/s.exec(
+      await textOf('/admin/checks', language),
+    )?.[1];
+
+  for (const language of ['en', 'ru'] as const) {
+    it(`is shown with its mistake and the time until it loads, in ${language}`, async () => {
+      test.writeCatalog({ ...good, models: [{ id: 'broken', type: 'text' }] });
+      expect(await test.gateway.reload()).to.equal(false);
+      for (const path of PAGES) {
+        const text = await textOf(path, language);
+        expect(text, path).to.contain(SAYS[language]).and.to.contain('models[0]');
+        expect(text).to.match(/\(\d+\u00a0\S+(?:\u00a0\S+)*, \d\d:\d\d:\d\d\)/);
+        expect(text).not.to.contain(FINE[language]);
+      }
+      expect(await warningsCheck(language)).to.contain(SAYS[language]);
+      test.writeCatalog(good);
+      expect(await test.gateway.reload()).to.equal(true);
+      for (const path of PAGES) expect(await textOf(path, language), path).not.to.contain(SAYS[language]);
+      expect(await textOf('/admin/catalog', language)).to.contain(FINE[language]);
+      expect(await warningsCheck(language)).to.equal(language === 'en' ? 'ok' : 'в порядке');
+    });
+  }
+});
