@@ -31,11 +31,13 @@ export function addWalletCommands(program: Command): void {
     .command('adjust')
     .description(
       'Corrects a balance, up or down, with an entry of its own; never takes it below zero. ' +
-        'A correction is not a payment: a wallet still needs its first top-up. Repeating the command books it again.',
+        'A correction is not a payment: a wallet still needs its first top-up. Repeating the command books it again, ' +
+        'unless --adjust-id says that it is the same one.',
     )
     .argument('<id>', 'the account')
     .argument('<rub>', `${RUB}; may be negative`, readAmount)
     .requiredOption('--reason <text>', 'the reason; it stays in the ledger', readText)
+    .option('--adjust-id <id>', 'your own id of the correction, unique across all wallets', readText)
     .addHelpText('after', '\nExample:\n  tollgate wallet adjust acc_5f0c… -12.50 --reason "paid back by bank transfer"')
     .action(onStore(adjust));
   wallet
@@ -69,12 +71,21 @@ async function topup({ store }: Session, id: string, amount: Micro, options: { p
   return { json: { ...walletJson(wallet), repeated }, text: `${line}\n${walletText(wallet)}` };
 }
 
-async function adjust({ store }: Session, id: string, amount: Micro, options: { reason: string }): Promise<Answer> {
-  const adjustId = `adj_${randomBytes(12).toString('hex')}`;
-  const op: Operation = { kind: 'adjust', wallet: id, at: Date.now(), amount, reason: options.reason, adjustId };
-  const wallet = await accepted(op, await book(store, op));
-  const json = { ...walletJson(wallet), adjust_id: adjustId };
-  return { json, text: `Adjusted by ${formatMoney(amount)}.\n${walletText(wallet)}` };
+interface AdjustFlags {
+  readonly reason: string;
+  readonly adjustId?: string;
+}
+
+async function adjust({ store }: Session, id: string, amount: Micro, flags: AdjustFlags): Promise<Answer> {
+  const { reason, adjustId = `adj_${randomBytes(12).toString('hex')}` } = flags;
+  const op: Operation = { kind: 'adjust', wallet: id, at: Date.now(), amount, reason, adjustId };
+  const outcome = await book(store, op);
+  const wallet = await accepted(op, outcome);
+  const repeated = outcome.status === 'exists';
+  const line = repeated
+    ? `Correction ${adjustId} was already booked; nothing changed.`
+    : `Adjusted by ${formatMoney(amount)}.`;
+  return { json: { ...walletJson(wallet), adjust_id: adjustId, repeated }, text: `${line}\n${walletText(wallet)}` };
 }
 
 interface PlayOptions {
@@ -109,7 +120,9 @@ async function accepted(op: Operation, { status, wallet }: Outcome): Promise<Wal
     case 'first_topup_too_small':
       throw new OperatorError(`The first top-up of a wallet is at least ${formatMoney(FIRST_TOPUP_MINIMUM)}.`);
     case 'id_taken':
-      throw new OperatorError('This payment id was booked with another amount or for another account.');
+      throw new OperatorError(
+        `This ${op.kind === 'adjust' ? 'correction' : 'payment'} id was booked with another amount or for another account.`,
+      );
     case 'insufficient':
       throw new OperatorError(`The balance is ${formatMoney(wallet.avail)}: this would take it below zero.`);
     default:

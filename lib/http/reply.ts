@@ -54,8 +54,10 @@ export function noteFault(request: Request, reason: Fault): void {
   const { data } = reason;
   const { notes } = stateOf(request);
   Object.assign(notes, notesOf(reason));
-  // The upstream's words may quote a prompt: they are logged where it failed, at level `debug`.
-  const isOurs = data?.code === 'internal' || (reason.cause !== undefined && data?.chatCode !== 'upstream_error');
+  // The upstream's words may quote a prompt: they are logged where it failed, at level `debug`. And a client's mistake
+  // is no failure, whatever found it.
+  const hasFailed = reason.cause !== undefined && reason.output.statusCode >= 500;
+  const isOurs = data?.code === 'internal' || (hasFailed && data?.chatCode !== 'upstream_error');
   if (isOurs) notes.err = reason.cause ?? reason;
 }
 

@@ -1,5 +1,6 @@
 // The audit's rules for single rows: they have the right shape, and deciding them again gives the same row.
 import { CHARGE_KINDS, CHARGE_STATES, type Charge, type Entry, type Wallet } from '../money/decide.ts';
+import { hasMark, markOf } from '../money/mark.ts';
 import type { Micro } from '../money/money.ts';
 import { ENTRY_KINDS } from '../money/operations.ts';
 import { decideRich, operationOf } from '../money/replay.ts';
@@ -20,10 +21,11 @@ const isWholeOrNull = (value: unknown) => value === null || isWhole(value);
 
 /** A document database accepts values of any type from writers that bypass us. */
 export function isEntry(row: Entry): boolean {
-  const { opId, wallet, seq, kind, charge, at, note } = row;
+  const { opId, wallet, seq, kind, charge, at, note, status, mark } = row;
   const { avail, held, charged, topped, adjusted, overshoot, chargedAfter } = row;
   const money = [avail, held, charged, topped, adjusted, overshoot, chargedAfter];
-  const texts = isText(opId) && isText(wallet) && isTextOrNull(charge) && isTextOrNull(note);
+  const texts = isText(opId) && isText(wallet) && [charge, note, mark].every(isTextOrNull);
+  if (status !== null && !STATUSES.has(status)) return false;
   return texts && isWhole(seq) && isWhole(at) && ENTRIES.has(kind) && money.every(isMoney);
 }
 
@@ -56,18 +58,25 @@ export function differences(
     }));
 }
 
+const MARKED: { readonly [Kind in Entry['kind']]?: string } = {
+  reserve: 'its mark says another time, key, kind, model, price, budget or holder',
+  charge: 'its mark says another time, key, kind, model, price, budget or usage',
+  settle: 'its mark says another usage or time',
+};
+const MARKED_ALL = 'its mark says another id, time, amount, note or status';
+
 export interface Again {
   readonly problems: readonly string[];
   /** The charge as it is after the entry. */
   readonly charge: Charge | undefined;
 }
 
-/** Not compared: they are running sums over earlier entries. */
-const SUMS: ReadonlySet<string> = new Set(['seq', 'chargedAfter'] satisfies (keyof Entry)[]);
+/** Not compared one by one: running sums over earlier entries, and the mark. */
+const OTHERS: ReadonlySet<string> = new Set(['seq', 'chargedAfter', 'mark'] satisfies (keyof Entry)[]);
 
 /** What a payment's money exceeded depends on the balance before it, which is compared in order. */
 function isRunning(name: keyof Entry, { kind }: Entry): boolean {
-  return SUMS.has(name) || (name === 'overshoot' && (kind === 'payback' || kind === 'dispute'));
+  return OTHERS.has(name) || (name === 'overshoot' && (kind === 'payback' || kind === 'dispute'));
 }
 
 /** Decides the operation of an entry again, with `made` as the charge before it, and compares the result. */
@@ -81,5 +90,13 @@ export function decideAgain(entry: Entry, charge: Charge | undefined, made?: Cha
   const names = (Object.keys(wanted) as (keyof Entry)[]).filter((name) => !isRunning(name, entry));
   const wrong = names.filter((name) => wanted[name] !== entry[name]);
   const problems = wrong.map((name) => `${name} ${entry[name]} instead of ${wanted[name]}`);
+  const { chargedAfter, overshoot } = entry;
+  const again = markOf(op, { ...wanted, chargedAfter, overshoot }, decision.charge);
+  if (problems.length === 0 && !hasMark(entry, again, charge)) problems.push(MARKED[entry.kind] ?? MARKED_ALL);
   return { problems, charge: decision.charge };
+}
+
+/** A damaged row, but not a store that does not answer. */
+export function isUnreadable(error: unknown): error is Error {
+  return error instanceof SyntaxError || error instanceof RangeError || error instanceof TypeError;
 }

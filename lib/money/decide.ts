@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import type { Job } from './job-rules.ts';
 import { isOverBudget, type KeyBudget, periodOf, type SharesBudget } from './key-budget.ts';
+import { markOf } from './mark.ts';
 import type { Micro } from './money.ts';
 import {
   type AdjustOp,
@@ -16,6 +17,7 @@ import {
   type ReserveOp,
   type ReturnOp,
   type SettleOp,
+  type StatusOp,
   type TopupOp,
 } from './operations.ts';
 import type { Payment } from './payment-rules.ts';
@@ -109,6 +111,10 @@ export interface Entry {
   readonly chargedAfter: Micro;
   /** The payment's id of a top-up, the reason of an adjustment, or the order of a payment's money. */
   readonly note: string | null;
+  /** The wallet's status from here on; null if it stays. */
+  readonly status: Wallet['status'] | null;
+  /** See `mark.ts`; null in journals of earlier versions. */
+  readonly mark: string | null;
 }
 
 /**
@@ -193,6 +199,9 @@ export function decide(known: Known, op: Operation): Decision {
     case 'payback':
     case 'dispute':
       return payBack(wallet, known.prior, op);
+    case 'suspend':
+    case 'resume':
+      return changeStatus(wallet, known.prior, op);
     case 'reserve':
     case 'charge':
       return begin(wallet, known, op);
@@ -218,8 +227,8 @@ function paidInto(wallet: Wallet, { isPlay }: TopupOp | PayOp): Wallet {
 
 function adjust(wallet: Wallet, prior: Entry | undefined, op: AdjustOp): Decision {
   if (prior) return repeated(wallet, prior, { wallet: op.wallet, amount: op.amount });
-  // Another operator was faster.
-  if (op.settlesPlay && !wallet.playMoney) return { status: 'exists', wallet };
+  // Another operator was faster. When the journal is replayed, earlier versions may not have told where it came from.
+  if (op.settlesPlay && !wallet.playMoney && op.mark === undefined) return { status: 'exists', wallet };
   if (op.amount < 0n && wallet.avail + op.amount < 0n) return { status: 'insufficient', wallet };
   const { playMoney: _, ...settled } = wallet;
   const after = op.settlesPlay ? settled : wallet;
@@ -242,14 +251,22 @@ function payBack(wallet: Wallet, prior: Entry | undefined, op: PaybackOp): Decis
   const taken = wanted < wallet.topped ? wanted : wallet.topped;
   const overshoot = missingOf(taken, wallet.avail);
   const isShort = wallet.avail - taken < 0n || taken < wanted;
-  const status = op.suspend && isShort ? 'suspended' : wallet.status;
-  return write({ ...wallet, status }, undefined, op, { avail: -taken, topped: -taken, overshoot, note: op.order });
+  const suspends = op.suspended === true || (op.suspend && isShort);
+  const status = suspends && wallet.status === 'active' ? 'suspended' : null;
+  return write(wallet, undefined, op, { avail: -taken, topped: -taken, overshoot, note: op.order, status });
 }
 
 /** How much of what is taken back is not there: the balance goes below zero by that. */
 export function missingOf(taken: Micro, avail: Micro): Micro {
   const missing = taken - (avail > 0n ? avail : 0n);
   return missing > 0n ? missing : 0n;
+}
+
+function changeStatus(wallet: Wallet, prior: Entry | undefined, op: StatusOp): Decision {
+  const status = op.kind === 'suspend' ? 'suspended' : 'active';
+  if (prior && prior.wallet !== op.wallet) return { status: 'id_taken', wallet };
+  if (prior || wallet.status === status) return { status: 'exists', wallet };
+  return write(wallet, undefined, op, { status });
 }
 
 function repeated(wallet: Wallet, prior: Entry, wanted: { wallet: string; amount: Micro }): Decision {
@@ -342,10 +359,13 @@ function ended(charge: Charge, state: ChargeState, at: number): Charge {
   return { ...charge, state, owner: null, lease: null, endedAt: at };
 }
 
-type Change = Partial<Pick<Entry, 'avail' | 'held' | 'charged' | 'topped' | 'adjusted' | 'overshoot' | 'note'>>;
+type Change = Partial<
+  Pick<Entry, 'avail' | 'held' | 'charged' | 'topped' | 'adjusted' | 'overshoot' | 'note' | 'status'>
+>;
 
 function write(before: Wallet, charge: Charge | undefined, op: Operation, change: Change): Decision {
   const { avail = 0n, held = 0n, charged = 0n, topped = 0n, adjusted = 0n, overshoot = 0n, note = null } = change;
+  const { status = null } = change;
   assert.equal(avail + held + charged, topped + adjusted);
   const wallet: Wallet = {
     ...before,
@@ -355,9 +375,10 @@ function write(before: Wallet, charge: Charge | undefined, op: Operation, change
     topped: before.topped + topped,
     adjusted: before.adjusted + adjusted,
     seq: before.seq + 1,
+    ...(status !== null && { status }),
   };
   assert(wallet.held >= 0n && wallet.charged >= 0n);
-  const entry: Entry = {
+  const unmarked: Omit<Entry, 'mark'> = {
     opId: operationId(op),
     wallet: wallet.id,
     seq: wallet.seq,
@@ -372,6 +393,8 @@ function write(before: Wallet, charge: Charge | undefined, op: Operation, change
     overshoot,
     chargedAfter: wallet.charged,
     note,
+    status,
   };
+  const entry: Entry = { ...unmarked, mark: op.mark === undefined ? markOf(op, unmarked, charge) : op.mark };
   return charge ? { status: 'done', wallet, entry, charge } : { status: 'done', wallet, entry };
 }

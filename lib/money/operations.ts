@@ -19,6 +19,8 @@ interface Base {
   readonly wallet: string;
   /** ms since the epoch. */
   readonly at: number;
+  /** When the journal is replayed: the mark of its entry, null if that has none. Otherwise it is made from the rest. */
+  readonly mark?: string | null;
 }
 
 /** What a new charge starts from. */
@@ -138,13 +140,33 @@ export interface PaybackOp extends Base {
   readonly order: string;
   /** Suspends the wallet if it has less than the amount. */
   readonly suspend: boolean;
+  /** When the journal is replayed: it did. */
+  readonly suspended?: true;
   readonly payment?: AskRefund | RefuseRefund | BookRefund | ReversePayment;
 }
 
-export type Operation = TopupOp | AdjustOp | ReserveOp | ChargeOp | SettleOp | ReturnOp | RefundOp | PayOp | PaybackOp;
+/** The operator lets a wallet take no new calls, or takes that back. `changeId` is unique across all wallets. */
+export interface StatusOp extends Base {
+  readonly kind: 'suspend' | 'resume';
+  readonly changeId: string;
+}
+
+export type Operation =
+  | TopupOp
+  | AdjustOp
+  | ReserveOp
+  | ChargeOp
+  | SettleOp
+  | ReturnOp
+  | RefundOp
+  | PayOp
+  | PaybackOp
+  | StatusOp;
 
 /** The kinds of operations without a charge. */
-export const CHARGELESS: readonly Operation['kind'][] = ['topup', 'adjust', 'pay', 'payback', 'dispute'];
+export const CHARGELESS: readonly Operation['kind'][] = [
+  ...(['topup', 'adjust', 'pay', 'payback', 'dispute', 'suspend', 'resume'] as const),
+];
 
 /** The kinds that belong to a payment. */
 export const PAYMENT_KINDS: readonly Operation['kind'][] = ['pay', 'payback', 'dispute'];
@@ -168,6 +190,9 @@ export function operationId(op: Operation): string {
       return `refund:${op.paybackId}`;
     case 'dispute':
       return `dispute:${op.paybackId}`;
+    case 'suspend':
+    case 'resume':
+      return `${op.kind}:${op.changeId}`;
     default:
       return `${op.kind}:${op.chargeId}`;
   }

@@ -125,6 +125,13 @@ describe('cli wallet', () => {
     expect(await rig.json(...adjust(other, '-1000'))).to.include({ balance_rub: 0 });
     const { entries } = (await rig.json('ledger', 'list', other)) as { entries: { note: string }[] };
     expect(entries.map(({ note }) => note).slice(0, 4)).to.deep.equal(['correction', 'correction', '-5', 'order']);
+    for (const repeated of [false, true]) {
+      const again = await rig.json(...adjust(other, '7'), '--adjust-id', 'ticket-7');
+      expect(again).to.include({ balance_rub: 7, adjust_id: 'ticket-7', repeated });
+    }
+    expect(await rig.text(...adjust(other, '7'), '--adjust-id', 'ticket-7')).to.include('nothing changed');
+    const taken = 'This correction id was booked with another amount or for another account.';
+    expect(await rig.refused(1, ...adjust(other, '8'), '--adjust-id', 'ticket-7')).to.include(taken);
   });
 
   it('refuses what is not an amount, in one line', async () => {

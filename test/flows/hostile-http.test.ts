@@ -241,7 +241,7 @@ describe('hostile http', () => {
   });
 
   it('uses the chat envelope for everything below the chat path', async () => {
-    for (const path of [`${CHAT}/`, `${CHAT}/chatcmpl_1`, `${CHAT}/%2e/x`, `${CHAT}//?a=b`]) {
+    for (const path of [`${CHAT}/chatcmpl_1`, `${CHAT}/%2e/x`, `${CHAT}//?a=b`]) {
       const { status, json } = await send(gateway.url + path, { key: account.key });
       expect([path, status, json]).to.deep.equal([
         path,

@@ -51,7 +51,7 @@ for (const kind of longer([SQLITE], STORES)) {
     }
 
     async function start(keys: string): Promise<TestGateway> {
-      const env = { SECRETS_KEY: keys, IMAGE_TRUSTED_ORIGINS: receiver.origin };
+      const env = { SECRETS_KEY: keys, WEBHOOK_TRUSTED_ORIGINS: receiver.origin };
       test = await startGateway({ catalog: { upstreams: {}, models: [] }, database: database.url, env });
       return test;
     }

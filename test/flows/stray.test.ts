@@ -259,8 +259,8 @@ describe('a plugin that leaves errors unhandled', () => {
 
   it('has its routes opened after five in a minute, those of other models too', async () => {
     await start();
-    const openRoutes = async () =>
-      (await send(`${service.url}/readyz?verbose`)).json.upstreams.bad.routes_open as number;
+    const operator = /^Metrics: (.*)\/metrics$/m.exec(service.stdout())?.[1];
+    const openRoutes = async () => (await send(`${operator}/readyz?verbose`)).json.upstreams.bad.routes_open as number;
     // Answers that are complete say nothing against the routes.
     for (let calls = 0; calls < 4; calls += 1) await post(MESSAGES, ask('end', { model: 'moody' }));
     await new Promise((resolve) => setTimeout(resolve, 200));
@@ -277,7 +277,7 @@ describe('a plugin that leaves errors unhandled', () => {
     expect(notice.status).to.be.within(200, 503);
     expect((await send(`${service.url}/healthz`)).status).to.equal(200);
     const told = (await strays()).filter(({ upstream: name }) => name === 'till');
-    expect(told.map(({ err }) => err.message)).to.deep.equal(Array.from({ length: 3 }, () => 'stray: payments'));
+    expect(told.map(({ err }) => err.message)).to.deep.equal(['stray: payments', 'stray: payments']);
   }).timeout(60_000);
 
   it('is told from our own mistakes, which end the process once its calls have ended', async () => {

@@ -53,7 +53,7 @@ describe('several keys of an upstream', () => {
         { ...model('film', 'video', { second: { '720p': '8' } }), seconds: [4] },
       ],
     };
-    gateway = await startGateway({ catalog, env: { VIDEO_POLL_MS: '100' } });
+    gateway = await startGateway({ catalog, env: { VIDEO_POLL_MS: '100', METRICS_PORT: '0' } });
     account = await gateway.account();
   });
   afterEach(async () => {
@@ -64,7 +64,8 @@ describe('several keys of an upstream', () => {
 
   const post = (path: string, body: object): Promise<Reply> => send(gateway.url + path, { key: account.key, body });
   const charges = () => gateway.store.ledger.charges(account.id, { limit: 10 });
-  const resting = async () => (await send(`${gateway.url}/readyz?verbose`)).json.upstreams;
+  const operator = () => (gateway.gateway.facts.metricsUrl ?? '').replace(/\/metrics$/, '');
+  const resting = async () => (await send(`${operator()}/readyz?verbose`)).json.upstreams;
 
   for (const path of DIALECTS)
     for (const stream of [true, false])

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { formatOf } from '../../lib/web/language.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { createVisitor, hiddenFields, PASSWORD, setUpOwner } from '../../testkit/pages.ts';
+import { itTimed } from '../../testkit/timed.ts';
 
 const PATH = '/account/settings';
 
@@ -46,7 +47,7 @@ describe('settings of a person', () => {
     expect((await signIn(owner.email, fresh)).status).to.equal(303);
   });
 
-  it('make whoever guesses the password wait, as signing in does', async () => {
+  itTimed('make whoever guesses the password wait, as signing in does', async () => {
     const owner = await comeIn();
     const fields = { password: 'another tulip in rain', again: 'another tulip in rain' };
     const statuses: number[] = [];

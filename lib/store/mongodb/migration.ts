@@ -5,6 +5,7 @@ import { StoreError } from '../store.ts';
 import { call, MAJORITY, send, within } from './call.ts';
 import type { CollectionSchema } from './fields.ts';
 import { CHARGE_WITH_EXCESS, COLLECTIONS, DEVICES, FORMER_USERS, WALLETS_WITH_PLAY_MONEY } from './schema.ts';
+import { journalStatuses } from './status-schema.ts';
 
 /** Version n of the schema is the first n of these; a released one never changes. */
 export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void>)[] = [
@@ -27,6 +28,7 @@ export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void
     await send(db, { collMod: 'charges', validator: CHARGE_WITH_EXCESS, ...MAJORITY }, { signal });
     await send(db, { createIndexes: 'charges', indexes: [index], ...MAJORITY }, { signal });
   },
+  journalStatuses,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

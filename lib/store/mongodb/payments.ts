@@ -5,6 +5,8 @@ import { decidePayment, newPayment, type Payment } from '../../money/payment-rul
 import { rowOf as fromCells, PAYMENT_FIELDS, type PaymentSort } from '../payment-rows.ts';
 import {
   type AutoTopupRow,
+  MARKED,
+  type MarkedSort,
   NOTICES_MAX,
   NOTICES_REMOVED_MAX,
   type PaymentRows,
@@ -12,6 +14,7 @@ import {
   VAIN_NOTICES_MAX,
   VAIN_VERDICTS,
 } from '../ports/payments.ts';
+import { findUnmarked, markRow } from '../row-mark.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import { type Claimable, createClaims, replacement, replaceRows } from './claim.ts';
 import type { Connection } from './connection.ts';
@@ -83,13 +86,14 @@ export function paymentStore(connection: Connection, transactions: Transactions)
     },
     ...extrasOf(rows, connection, transactions),
     page: (sort, { after = '', limit }) => many(sort, { filter: { _id: { $gt: after } }, order: { _id: 1 }, limit }),
+    unmarked: rows.unmarked,
     put,
   };
 }
 
 type Extras = Omit<
   PaymentStore,
-  'create' | 'get' | 'find' | 'hasUntold' | 'list' | 'claim' | 'renew' | 'change' | 'page' | 'put'
+  'create' | 'get' | 'find' | 'hasUntold' | 'list' | 'claim' | 'renew' | 'change' | 'page' | 'unmarked' | 'put'
 >;
 
 /** What belongs to payments. */
@@ -181,6 +185,20 @@ function createRows({ db }: Connection) {
     return found.map((row) => rowOf(sort, row));
   }
 
+  async function unmarked(sort: MarkedSort, { after = '', limit }: { after?: string; limit: number }) {
+    const found = await read((signal) =>
+      collectionOf(sort)
+        .find({ _id: { $gt: after } }, { signal })
+        .sort({ _id: 1 })
+        .limit(limit)
+        .toArray(),
+    );
+    return findUnmarked(
+      found.map((row) => ({ row: rowOf(sort, row), mark: row.mark })),
+      limit,
+    );
+  }
+
   async function put<Sort extends PaymentSort>(sort: Sort, list: readonly PaymentRows[Sort][]): Promise<void> {
     if (list.length === 0) return;
     const updates = list.map((row) => ({ q: { _id: row.id }, u: documentOf(sort, row), upsert: true }));
@@ -189,7 +207,7 @@ function createRows({ db }: Connection) {
     );
   }
 
-  return { one, many, put };
+  return { one, many, unmarked, put };
 }
 
 function findOne(sort: PaymentSort, filter: Document): Document {
@@ -213,9 +231,10 @@ async function changeAuto(step: Step, auto: AutoTopupRow): Promise<boolean> {
 }
 
 async function removeMethod(step: Step, id: string, removedAt: number): Promise<boolean> {
-  const gone = { q: { _id: id, removedAt: null }, u: { $set: { removedAt } } };
-  const { n } = await step({ update: COLLECTION_OF.methods, updates: [gone] });
-  if (n !== 1) return false;
+  const [found] = await firstBatch(step(findOne('methods', { _id: id, removedAt: null })));
+  if (!found) return false;
+  const gone = documentOf('methods', { ...rowOf('methods', found), removedAt });
+  await step({ update: COLLECTION_OF.methods, updates: [{ q: { _id: id }, u: gone }] });
   const [row] = await firstBatch(step(findOne('autoTopups', { method: isExactly(id) })));
   if (row) await changeAuto(step, { ...rowOf('autoTopups', row), enabled: false, method: null });
   return true;
@@ -244,7 +263,8 @@ function documentOf<Sort extends PaymentSort>(sort: Sort, row: PaymentRows[Sort]
     return [name, value === 'micro' ? toLong(cell as bigint) : cell];
   });
   const { id: _id, ...rest } = Object.fromEntries(fields);
-  return { _id, ...rest };
+  const isMarked = (MARKED as readonly PaymentSort[]).includes(sort);
+  return { _id, ...rest, ...(isMarked && { mark: markRow(row) }) };
 }
 
 export function rowOf<Sort extends PaymentSort>(sort: Sort, { _id: id, ...rest }: Document): PaymentRows[Sort] {

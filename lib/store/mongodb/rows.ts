@@ -66,11 +66,11 @@ export function entryRow({ opId, ...entry }: Entry): Document {
 }
 
 export function entryOf(row: Document): Entry {
-  const { _id: opId, wallet, seq, kind, charge, at, note } = row;
+  const { _id: opId, wallet, seq, kind, charge, at, note, status = null, mark = null } = row;
   const { avail, held, charged, topped, adjusted, overshoot, chargedAfter } = row;
   return {
     ...{ opId, wallet, seq: Number(seq), kind, charge, at: Number(at) },
-    ...{ avail, held, charged, topped, adjusted, overshoot, chargedAfter, note },
+    ...{ avail, held, charged, topped, adjusted, overshoot, chargedAfter, note, status, mark },
   };
 }
 

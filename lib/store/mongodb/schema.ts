@@ -1,6 +1,5 @@
 // The collections of the MongoDB store: indexes, and validators that repeat the ledger's rules.
 import type { Document } from 'mongodb';
-import { ENTRY_KINDS } from '../../money/operations.ts';
 import { ARCHIVE_STATES } from '../ports/archives.ts';
 import {
   amount,
@@ -37,14 +36,19 @@ const CHARGE: Document = {
   ],
 };
 
-/** Since version 2: absent, or above zero. */
+/** Since a later version: absent, or above zero. */
 export const CHARGE_WITH_EXCESS: Document = {
   $and: [CHARGE, { $or: [{ excess: { $exists: false } }, { excess: { $type: 'long', $gt: 0 } }] }],
 };
 
+const KINDS = [
+  ...['topup', 'adjust', 'pay', 'payback', 'dispute'],
+  ...['reserve', 'charge', 'settle', 'release', 'expire', 'refund'],
+];
+
 const ENTRY: Document = {
   ...{ wallet: isText, seq: { $type: 'number', $gte: 1 }, at: isTime },
-  kind: { $in: ENTRY_KINDS },
+  kind: { $in: KINDS },
   ...{ avail: isMoney, held: isMoney, charged: isMoney, topped: isMoney, adjusted: isMoney },
   ...{ overshoot: isAmount, chargedAfter: isAmount },
   ...balanced,

@@ -9,6 +9,7 @@ import type {
   PaymentPhase,
 } from '../../money/payment-rules.ts';
 import type { JobClaim, JobRenewal } from './jobs.ts';
+import type { MarkedPage } from './marked.ts';
 
 /** An instrument that its owner allowed us to save. All times in ms since the epoch. */
 export interface SavedMethodRow {
@@ -108,6 +109,10 @@ export interface PaymentRows {
   readonly notices: Notice;
 }
 
+/** Those whose rows have a mark. */
+export const MARKED = ['payments', 'methods', 'consents', 'autoTopups'] as const;
+export type MarkedSort = (typeof MARKED)[number];
+
 export interface PaymentList {
   /** The last one of the previous page. */
   readonly before?: Pick<Payment, 'createdAt' | 'id'>;
@@ -181,6 +186,8 @@ export interface PaymentStore {
     sort: Sort,
     page: { readonly after?: string; readonly limit: number },
   ): Promise<readonly PaymentRows[Sort][]>;
+  /** Of the `limit` rows with ids above `after`, those whose values were changed behind the store's back. */
+  unmarked(sort: MarkedSort, page: { readonly after?: string; readonly limit: number }): Promise<MarkedPage>;
   /** Writes rows as they are in another store, overwriting: for a copy. */
   put<Sort extends keyof PaymentRows>(sort: Sort, rows: readonly PaymentRows[Sort][]): Promise<void>;
 }

@@ -136,7 +136,7 @@ function createSave(db: DatabaseSync): (loaded: Loaded, folded: Folded) => void 
   const addEntry = createAddEntry(db);
   const saveJob = createSaveJob(db);
   const savePayment = createSavePayment(db);
-  const suspend = db.prepare("UPDATE wallets SET status = 'suspended' WHERE id = ?");
+  const setStatus = db.prepare('UPDATE wallets SET status = ? WHERE id = ?');
   const mark = db.prepare('UPDATE wallets SET play_money = ? WHERE id = ?');
   const saveBudget = createSaveBudget(db);
   const saveRepeat = createSaveRepeat(db);
@@ -144,8 +144,7 @@ function createSave(db: DatabaseSync): (loaded: Loaded, folded: Folded) => void 
     for (const wallet of folded.wallets) {
       const before = loaded.wallets.get(wallet.id);
       saveWallet(wallet);
-      // No operation reactivates it.
-      if (wallet.status !== before?.status) suspend.run(wallet.id);
+      if (wallet.status !== before?.status) setStatus.run(wallet.status, wallet.id);
       if (wallet.playMoney !== before?.playMoney) mark.run(wallet.playMoney ? 1 : 0, wallet.id);
     }
     for (const charge of folded.charges) {
@@ -202,13 +201,13 @@ function createChangeCharge(db: DatabaseSync): (charge: Charge) => void {
 }
 
 export function createAddEntry(db: DatabaseSync): (entry: Entry) => void {
-  const insert = db.prepare(`INSERT INTO entries (${ENTRY_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const insert = db.prepare(`INSERT INTO entries (${ENTRY_COLUMNS}) VALUES (${ENTRY_COLUMNS.replace(/\w+/g, '?')})`);
   return (entry) => {
     const { opId, wallet, seq, kind, charge, at } = entry;
-    const { avail, held, charged, topped, adjusted, overshoot, chargedAfter, note } = entry;
+    const { avail, held, charged, topped, adjusted, overshoot, chargedAfter, note, status, mark } = entry;
     insert.run(
       ...[opId, wallet, seq, kind, charge, at],
-      ...[avail, held, charged, topped, adjusted, overshoot, chargedAfter, note],
+      ...[avail, held, charged, topped, adjusted, overshoot, chargedAfter, note, status, mark],
     );
   };
 }

@@ -52,9 +52,10 @@ export function migrate(db: DatabaseSync, path: string): void {
     try {
       checkIdentity(db, path);
       const { version } = readIdentity(db);
-      const sql = MIGRATIONS[version];
-      if (sql !== undefined) {
-        db.exec(sql);
+      const step = MIGRATIONS[version];
+      if (step !== undefined) {
+        if (typeof step === 'string') db.exec(step);
+        else step(db);
         db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version + 1}`);
       }
       db.exec('COMMIT');

@@ -12,9 +12,12 @@ import {
 import { byTurn } from '../claim.ts';
 import { cellsOf, PAYMENT_FIELDS, type PaymentSort, rowOf } from '../payment-rows.ts';
 import type { JobClaim, JobRenewal } from '../ports/jobs.ts';
+import type { MarkedPage } from '../ports/marked.ts';
 import {
   type AutoTopupRow,
   type Consent,
+  MARKED,
+  type MarkedSort,
   NOTICES_MAX,
   NOTICES_REMOVED_MAX,
   type Notice,
@@ -25,6 +28,7 @@ import {
   VAIN_NOTICES_MAX,
   VAIN_VERDICTS,
 } from '../ports/payments.ts';
+import { findUnmarked, markRow } from '../row-mark.ts';
 import { oneOf } from './checks.ts';
 import { createClaim, createRenew } from './claim.ts';
 import { type Connection, prepareBig } from './connection.ts';
@@ -114,7 +118,7 @@ export function paymentWrites({ db, write }: Connection) {
 function methodWrites({ db, write }: Pick<Connection, 'db' | 'write'>, changeAuto: (auto: AutoTopupRow) => boolean) {
   const byRef = prepareBig(db, `${selectOf('methods')} WHERE provider = ? AND ref = ?`);
   const put = createPut(db, 'methods');
-  const remove = db.prepare('UPDATE saved_methods SET removed_at = ? WHERE id = ? AND removed_at IS NULL');
+  const method = prepareBig(db, `${selectOf('methods')} WHERE id = ? AND removed_at IS NULL`);
   const charging = prepareBig(db, `${selectOf('autoTopups')} WHERE method = ?`);
   return {
     saveMethod: (method: SavedMethodRow): SavedMethodRow =>
@@ -125,7 +129,9 @@ function methodWrites({ db, write }: Pick<Connection, 'db' | 'write'>, changeAut
       }),
     removeMethod: (id: string, at: number): boolean =>
       write(() => {
-        if (remove.run(at, id).changes === 0) return false;
+        const found = read('methods', method.get(id));
+        if (!found) return false;
+        put({ ...found, removedAt: at });
         for (const row of charging.all(id)) changeAuto({ ...read('autoTopups', row), enabled: false, method: null });
         return true;
       }),
@@ -186,7 +192,20 @@ export function paymentReads(db: DatabaseSync) {
       prepareBig(db, `${selectOf(sort as PaymentSort)} WHERE id > ? ORDER BY id LIMIT ?`),
     ]),
   );
+  const marked = new Map(
+    MARKED.map((sort) => {
+      const columns = [...columnsOf(sort), 'mark'].join(', ');
+      return [sort, prepareBig(db, `SELECT ${columns} FROM ${TABLES[sort]} WHERE id > ? ORDER BY id LIMIT ?`)];
+    }),
+  );
   return {
+    paymentsUnmarked: (sort: MarkedSort, { after = '', limit }: { after?: string; limit: number }): MarkedPage => {
+      const rows = marked.get(sort)?.all(after, limit) ?? [];
+      return findUnmarked(
+        rows.map(({ mark, ...row }) => ({ row: read(sort, row), mark })),
+        limit,
+      );
+    },
     payment: createLoadPayment(db),
     paymentByRef: (provider: string, ref: string): Payment | undefined => read('payments', byRef.get(provider, ref)),
     hasUntold: (provider: string, since: number): boolean =>
@@ -221,11 +240,12 @@ export function createSavePayment(db: DatabaseSync): (payment: Payment) => void 
 }
 
 function createPut<Sort extends PaymentSort>(db: DatabaseSync, sort: Sort): (row: PaymentRows[Sort]) => void {
-  const columns = columnsOf(sort);
+  const isMarked = (MARKED as readonly PaymentSort[]).includes(sort);
+  const columns = [...columnsOf(sort), ...(isMarked ? ['mark'] : [])];
   // Not `INSERT OR REPLACE`: that removes another row that has the same unique value.
   const put = db.prepare(
     `INSERT INTO ${TABLES[sort]} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})
       ON CONFLICT (id) DO UPDATE SET ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`,
   );
-  return (row) => void put.run(...cellsOf(sort, row));
+  return (row) => void put.run(...cellsOf(sort, row), ...(isMarked ? [markRow(row)] : []));
 }

@@ -13,7 +13,7 @@ export const CHARGE_COLUMNS =
 export const BUDGET_COLUMNS = 'key, wallet, period, spent';
 
 export const ENTRY_COLUMNS =
-  'op_id, wallet, seq, kind, charge, at, avail, held, charged, topped, adjusted, overshoot, charged_after, note';
+  'op_id, wallet, seq, kind, charge, at, avail, held, charged, topped, adjusted, overshoot, charged_after, note, status, mark';
 
 export function walletOf(row: Row): Wallet {
   const wallet: Wallet = {
@@ -72,6 +72,8 @@ export function entryOf(row: Row): Entry {
     overshoot: row.overshoot as bigint,
     chargedAfter: row.charged_after as bigint,
     note: row.note as string | null,
+    status: row.status as Entry['status'],
+    mark: row.mark as string | null,
   };
 }
 

@@ -1,9 +1,10 @@
 // The tables of the SQLite store, as a forward list of migrations; CHECKs repeat the rules of the ledger.
-import { CHARGELESS, ENTRY_KINDS } from '../../money/operations.ts';
+import type { DatabaseSync } from 'node:sqlite';
 import { ARCHIVE_TABLES } from './archive-schema.ts';
 import { oneOf } from './checks.ts';
 import { PAYMENT_TABLES } from './payment-schema.ts';
 import { DEVICE_TABLE, FORMER_USER_TABLE } from './people-schema.ts';
+import { journalStatuses } from './status-schema.ts';
 
 /** Marks a file as ours: `toll`. */
 export const APPLICATION_ID = 0x746f6c6c;
@@ -14,8 +15,12 @@ const EXCESS = `
   CREATE INDEX charges_exposed ON charges (wallet, excess) WHERE state = 'held' AND excess IS NOT NULL;
 `;
 
+/** The kinds of entries in version 1, and those of them without a call. */
+const CHARGELESS_1 = ['topup', 'adjust', 'pay', 'payback', 'dispute'];
+const KINDS_1 = [...CHARGELESS_1, 'reserve', 'charge', 'settle', 'release', 'expire', 'refund'];
+
 /** Version n of the schema is the first n of these; a released one never changes. */
-export const MIGRATIONS: readonly string[] = [
+export const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
   `
   CREATE TABLE accounts (
     id TEXT NOT NULL PRIMARY KEY,
@@ -94,7 +99,7 @@ export const MIGRATIONS: readonly string[] = [
     wallet TEXT NOT NULL,
     seq INTEGER NOT NULL CHECK (seq > 0),
     kind TEXT NOT NULL CHECK (
-      ${oneOf('kind', ENTRY_KINDS)}
+      ${oneOf('kind', KINDS_1)}
     ),
     charge TEXT,
     at INTEGER NOT NULL,
@@ -108,7 +113,7 @@ export const MIGRATIONS: readonly string[] = [
     note TEXT,
     UNIQUE (wallet, seq),
     CHECK (avail + held + charged = topped + adjusted),
-    CHECK ((charge IS NULL) = (${oneOf('kind', CHARGELESS)}))
+    CHECK ((charge IS NULL) = (${oneOf('kind', CHARGELESS_1)}))
   ) STRICT;
   CREATE INDEX entries_by_time ON entries (wallet, at, seq) WHERE charged <> 0;
   CREATE TRIGGER entries_stay BEFORE UPDATE ON entries BEGIN
@@ -321,9 +326,10 @@ export const MIGRATIONS: readonly string[] = [
   );
   `,
   EXCESS,
+  journalStatuses,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** Rows from this version on read the same before and after a migration. */
-export const READABLE_SINCE = MIGRATIONS.indexOf(EXCESS) + 1;
+export const READABLE_SINCE = MIGRATIONS.indexOf(journalStatuses) + 1;

@@ -106,6 +106,7 @@ function createStore(parts: Parts): Store {
       get: (id) => reader.call('key', id),
       list: (account) => reader.call('keys', account),
       owners: (page) => scanner.call('keyOwners', page),
+      unmarked: (page) => scanner.call('keysUnmarked', page),
       revoke: (id, at) => writer.call('revokeKey', id, at),
       replace: (id, key, activeMax) => writer.call('replaceKey', id, key, activeMax),
       limit: (id, change, now) => writer.call('limitKey', id, change, now),
@@ -163,6 +164,7 @@ function jobsOf({ writer, reader, scanner }: Parts): JobStore {
     renew: (renewal) => writer.call('renewJob', renewal, Date.now()),
     open: () => reader.call('openJobs'),
     page: (page) => scanner.call('jobPage', page),
+    unmarked: (page) => scanner.call('jobsUnmarked', page),
     put: (jobs) => writer.call('putJobs', jobs),
   };
 }
@@ -192,6 +194,7 @@ function paymentsOf({ writer, reader, scanner }: Parts): PaymentStore {
     cleanNotices: (before, keep) => writer.call('cleanNotices', before, keep),
     page: async <Sort extends keyof PaymentRows>(sort: Sort, page: Parameters<PaymentStore['page']>[1]) =>
       (await scanner.call('paymentRows', sort, page)) as PaymentRows[Sort][],
+    unmarked: (sort, page) => scanner.call('paymentsUnmarked', sort, page),
     put: (sort, rows) => writer.call('putPaymentRows', sort, rows),
   };
 }
@@ -211,6 +214,7 @@ function usageOf({ writer, scanner }: Parts): UsageStore {
 function archivesOf({ writer, reader, scanner }: Parts): ArchiveStore {
   return {
     list: () => reader.call('archives'),
+    unmarked: (sort, page) => scanner.call('archivesUnmarked', sort, page),
     begin: (archive) => writer.call('beginArchive', archive),
     put: (archive) => writer.call('putArchive', archive),
     drop: (id) => writer.call('dropArchive', id),

@@ -99,7 +99,8 @@ function createReader(cells: readonly Cell[]): Reader {
 }
 
 function pushOperation(cells: Cell[], op: Operation): void {
-  cells.push(op.kind, op.wallet, op.at);
+  // 0: its entry gets its own mark.
+  cells.push(op.kind, op.wallet, op.at, op.mark === undefined ? 0 : op.mark);
   switch (op.kind) {
     case 'topup':
       cells.push(op.amount, op.paymentId, Number(op.isPlay ?? 0));
@@ -112,7 +113,8 @@ function pushOperation(cells: Cell[], op: Operation): void {
       break;
     case 'payback':
     case 'dispute':
-      cells.push(op.amount, op.returned ?? 0n, op.paybackId, op.order, Number(op.suspend), jsonOf(op.payment));
+      cells.push(op.amount, op.returned ?? 0n, op.paybackId, op.order);
+      cells.push(Number(op.suspend), Number(op.suspended === true), jsonOf(op.payment));
       break;
     case 'reserve':
       cells.push(op.chargeId, op.key, op.chargeKind, op.model, op.prices, op.amount, op.owner, op.lease, op.owed ?? 0n);
@@ -134,6 +136,10 @@ function pushOperation(cells: Cell[], op: Operation): void {
     case 'refund':
       cells.push(op.chargeId, jsonOf(op.job));
       break;
+    case 'suspend':
+    case 'resume':
+      cells.push(op.changeId);
+      break;
     default:
       op satisfies never;
   }
@@ -141,7 +147,7 @@ function pushOperation(cells: Cell[], op: Operation): void {
 
 function nextOperation({ next }: Reader): Operation {
   const kind = next<Operation['kind']>();
-  const base = { wallet: next<string>(), at: next<number>() };
+  const base = { wallet: next<string>(), at: next<number>(), ...nextMark(next) };
   switch (kind) {
     case 'topup':
       return { kind, ...base, amount: next(), paymentId: next(), ...nextPlay(next) };
@@ -179,7 +185,15 @@ function nextOperation({ next }: Reader): Operation {
       return { kind, ...base, chargeId: next() };
     case 'refund':
       return { kind, ...base, chargeId: next(), ...nextJob<FailJob>(next) };
+    case 'suspend':
+    case 'resume':
+      return { kind, ...base, changeId: next() };
   }
+}
+
+function nextMark(next: Reader['next']): { mark?: string | null } {
+  const mark = next<string | 0 | null>();
+  return mark === 0 ? {} : { mark };
 }
 
 function nextPaid(next: Reader['next']) {
@@ -197,7 +211,8 @@ function nextSettled(next: Reader['next']): { settlesPlay?: true } {
 function nextPayback(next: Reader['next']) {
   const money = { amount: next<bigint>(), ...nextReturned(next) };
   const asked = { ...money, paybackId: next<string>(), order: next<string>() };
-  return { ...asked, suspend: next<number>() === 1 };
+  const suspend = next<number>() === 1;
+  return { ...asked, suspend, ...(next<number>() === 1 && { suspended: true as const }) };
 }
 
 function nextChange<Change extends PaidPaymentChange>(next: Reader['next']): { payment?: Change } {

@@ -69,6 +69,8 @@ const WORDS = defineWords({
     badEmail: 'This is not an email address.',
     done: 'Done.',
     exists: 'This payment was recorded before: nothing changed.',
+    corrected: 'This correction was made before: nothing changed.',
+    reused: 'This form made another correction before. It is a new one now: send it again.',
     refusals: {
       first_topup_too_small: (minimum: string) => `The first payment of a wallet is at least ${minimum}.`,
       id_taken: () => 'This payment id was recorded with another amount or for another account.',
@@ -125,6 +127,8 @@ const WORDS = defineWords({
     badEmail: 'Это не адрес почты.',
     done: 'Готово.',
     exists: 'Этот платёж уже проведён: ничего не изменилось.',
+    corrected: 'Эта поправка уже внесена: ничего не изменилось.',
+    reused: 'Этой формой уже внесена другая поправка. Теперь форма новая: отправьте её ещё раз.',
     refusals: {
       first_topup_too_small: (minimum: string) => `Первый платёж кошелька — не меньше ${minimum}.`,
       id_taken: () => 'Этот номер платежа уже проведён с другой суммой или для другого аккаунта.',
@@ -193,23 +197,28 @@ async function adjust(visit: UserVisit, account: Account, sent: Form): Promise<A
   if (size === undefined) return refused(visit, account, words.badAmount);
   if (!isLine(reason)) return refused(visit, account, words.badText);
   const amount = /^[-−]/.test(text) ? -size : size;
-  const adjustId = `adj_${randomBytes(12).toString('hex')}`;
-  return booked(visit, account, {
-    kind: 'adjust',
-    wallet: account.id,
-    at: visit.services.now(),
-    amount,
-    reason,
-    adjustId,
-  });
+  // The form's own id: submitted twice, it corrects once.
+  const id = sent.text('adjust');
+  const adjustId = ADJUST_ID.test(id) ? id : newAdjustId();
+  const op = { kind: 'adjust', wallet: account.id, at: visit.services.now(), amount, reason, adjustId } as const;
+  return booked(visit, account, op);
+}
+
+const ADJUST_ID = /^adj_[0-9a-f]{24}$/;
+
+function newAdjustId(): string {
+  return `adj_${randomBytes(12).toString('hex')}`;
 }
 
 async function booked(visit: UserVisit, account: Account, op: Extract<Operation, { amount: bigint }>): Promise<Answer> {
   const { status } = await book(visit.services.store, op);
+  const isReused = op.kind === 'adjust' && status === 'id_taken';
+  if (isReused) return refused(visit, account, WORDS[visit.language].reused);
   if (status !== 'done' && status !== 'exists') return refused(visit, account, refusalOf(visit, status));
   const detail = { rub_micro: `${op.amount}`, status };
   await audit(visit, { action: `wallet.${op.kind}`, target: account.id, account: account.id, detail });
-  return { to: `/admin/accounts/${account.id}?done=${status}` };
+  const done = status === 'exists' && op.kind === 'adjust' ? 'corrected' : status;
+  return { to: `/admin/accounts/${account.id}?done=${done}` };
 }
 
 async function settlePlay(visit: UserVisit, account: Account, sent: Form): Promise<Answer> {
@@ -264,7 +273,7 @@ async function accountPage(visit: UserVisit, account: Account, { problem, link }
   const done = visit.query.get('done');
   const body = html`${problem !== undefined && message('error', problem)}
 ${link !== undefined && message('done', html`${words.link}<br><code class="key" data-copy>${link}</code>`)}
-${(done === 'done' || done === 'exists') && message('done', words[done])}
+${(done === 'done' || done === 'exists' || done === 'corrected') && message('done', words[done])}
 ${wallet && balances(visit, account, wallet)}
 ${playLeft !== undefined && playForms(visit, account, playLeft)}
 <p><a href="/admin/payments?account=${account.id}">${words.payments}</a></p>
@@ -322,7 +331,7 @@ function changes(visit: UserVisit, account: Account): Html {
   return html`<h2>${words.money}</h2>
 ${change('topup', words.topup, html`${amount('topup-amount', words.amountHint)}${field({ name: 'payment', label: words.payment, hint: words.paymentHint })}`)}
 <h2>${words.correct}</h2>
-${change('adjust', words.adjust, html`${amount('adjust-amount', words.correctHint)}${field({ name: 'reason', label: words.reason })}`)}
+${change('adjust', words.adjust, html`${amount('adjust-amount', words.correctHint)}${field({ name: 'reason', label: words.reason })}<input type="hidden" name="adjust" value="${newAdjustId()}">`)}
 <h2>${words.invite}</h2>
 ${change('invite', words.inviteButton, field({ name: 'email', label: words.email, type: 'email' }))}
 <h2>${isActive ? words.suspend : words.resume}</h2>

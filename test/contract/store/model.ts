@@ -5,6 +5,7 @@ import type { Charge, Entry, Operation, Wallet } from '../../../lib/money/decide
 import { emptyWallet } from '../../../lib/money/decide.ts';
 import { exposureOf, fold } from '../../../lib/money/fold.ts';
 import type { KeyBudget } from '../../../lib/money/key-budget.ts';
+import { decideStatus } from '../../../lib/store/status.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { longer } from '../../../testkit/long.ts';
 import {
@@ -96,7 +97,8 @@ async function compare(stores: readonly Store[], steps: readonly Step[]): Promis
   for (const { batch, by, status } of steps) {
     if (status) {
       await openerOf(status.by).accounts.setStatus(wallet, status.to);
-      model.setStatus(status.to);
+      const [last] = await openerOf(0).ledger.entries(wallet, { limit: 1 });
+      model.setStatus(status.to, last?.at ?? 0);
     }
     await both(
       openerOf(by),
@@ -163,8 +165,10 @@ function createModel(id: string) {
       for (const row of folded.budgets) budgets.set(row.key, row);
       return folded.outcomes;
     },
-    setStatus(status: Wallet['status']) {
-      wallets.set(id, { ...(wallets.get(id) as Wallet), status });
+    setStatus(status: Wallet['status'], at: number) {
+      const decision = decideStatus(wallets.get(id) as Wallet, status, at);
+      wallets.set(id, decision.wallet as Wallet);
+      if (decision.entry) journal.set(decision.entry.opId, decision.entry);
     },
     wallet: () => wallets.get(id),
     charges: () => [...charges.values()],

@@ -103,6 +103,19 @@ describe('MongoDB: a server whose commands fail', () => {
   });
 
   describe('a transaction', () => {
+    it('changes a status once, also after conflicts and when its commit is not confirmed', async () => {
+      const id = await newWallet(store);
+      await fail(2, ['commitTransaction'], { errorCode: WRITE_CONFLICT });
+      expect(await store.accounts.setStatus(id, 'suspended')).to.equal(true);
+      await fail(1, ['commitTransaction'], UNCONFIRMED);
+      expect(await store.accounts.setStatus(id, 'active')).to.equal(true);
+      await fail(1, ['insert'], { errorCode: BAD_VALUE });
+      expect(await failureOf(store.accounts.setStatus(id, 'suspended'))).to.equal('no');
+      const kinds = (await store.ledger.entries(id, { limit: 9 })).map(({ kind }) => kind);
+      expect(kinds).to.deep.equal(['resume', 'suspend', 'topup']);
+      expect((await walletOf(store, id)).status).to.equal('active');
+    });
+
     it('begins anew after conflicts, and is done once', async () => {
       await fail(3, ['commitTransaction'], { errorCode: WRITE_CONFLICT });
       expect(await statuses(store, charge(wallet))).to.deep.equal(['done']);
@@ -218,8 +231,9 @@ describe('MongoDB: a server whose commands fail', () => {
 
     it('is repeated when that changes nothing more', async () => {
       await fail(2, ['update'], UNCONFIRMED);
-      expect(await store.accounts.setStatus(wallet, 'suspended')).to.equal(true);
-      expect((await walletOf(store, wallet)).status).to.equal('suspended');
+      const wish = { enabled: true, amount: 5n, threshold: 1n };
+      expect(await store.accounts.setAutoTopup(wallet, wish)).to.equal(true);
+      expect((await store.accounts.get(wallet))?.autoTopup).to.deep.equal(wish);
     });
   });
 

@@ -41,14 +41,15 @@ describe('calls of the MongoDB store', () => {
       ...{ unknownCharges: ['', 5], keys: ['', 5] },
     },
     checkpoints: { changes: ['', 5], page: ['', 5] },
-    archives: { opening: ['w'], openings: [{ after: '', ...page }] },
+    archives: { opening: ['w'], openings: [{ after: '', ...page }], unmarked: ['openings', page] },
     accounts: { get: ['a'], page: [page] },
-    keys: { find: ['h'], get: ['k'], list: ['a'], owners: [page] },
+    keys: { find: ['h'], get: ['k'], list: ['a'], owners: [page], unmarked: [page] },
     settings: { get: ['s'] },
-    jobs: { get: ['j'], page: [page] },
+    jobs: { get: ['j'], page: [page], unmarked: [page] },
     payments: {
       ...{ get: ['p'], find: ['p', 'r'], list: [page], method: ['m'], methods: ['w'], consents: ['w'] },
       ...{ autoTopup: ['w'], notice: ['n'], notices: [page], page: ['notices', page] },
+      unmarked: ['payments', page],
     },
     media: { get: ['m'], page: [page] },
     usage: { cursor: ['w'], sums: ['w', query], whole: ['w'], behind: ['', 5] },
@@ -177,7 +178,7 @@ describe('calls of the MongoDB store', () => {
     const hour = { hour: 0, key: 'k', model: 'm', kind: 'text' as const, ...usage };
     return [
       () => applied(store, charge(wallet)),
-      () => store.accounts.setStatus(wallet, 'active'),
+      () => store.accounts.setStatus(wallet, 'suspended'),
       () => store.accounts.setAutoTopup(wallet, { enabled: false, amount: 0n, threshold: 0n }),
       () => store.keys.add(key, 10),
       () => store.keys.put(id, NO_LIMITS),

@@ -52,6 +52,9 @@ describe('sqlite wire', () => {
     { ...(reserve('w2') as ReserveOp), real: true },
     { ...(charge('w2') as ChargeOp), real: true },
     { kind: 'dispute', ...BACK, suspend: true, payment: { ...CHANGE, kind: 'reverse' } },
+    { kind: 'dispute', ...BACK, returned: 3n, suspend: false, suspended: true, mark: 'abc' },
+    { kind: 'suspend', wallet: 'w1', at: 1, changeId: 'w1:4', mark: null },
+    { kind: 'resume', wallet: 'w1', at: 1, changeId: 'w1:5' },
     { ...(reserve('w2') as ReserveOp), budget: { period: 0, most: 5n }, repeat: REPEAT },
     { ...(reserve('w2') as ReserveOp), budget: { key: 'k0', period: 7, most: null } },
     {

@@ -113,6 +113,22 @@ describe('the pages of accounts', () => {
     expect([deed?.action, JSON.parse(deed?.detail ?? '').rub_micro]).to.deep.equal(['wallet.adjust', '-500000']);
   });
 
+  it('correct once by one form, also when it is sent twice', async () => {
+    const before = (await sums()).adjusted;
+    const form = async () =>
+      /name="adjust" value="(adj_[0-9a-f]{24})"/.exec((await operator.get(path)).text)?.[1] ?? '';
+    const adjust = await form();
+    const send = (amount: string) => submit({ change: 'adjust', amount, reason: 'once', adjust });
+    for (const end of ['done', 'corrected']) {
+      expect((await send('3')).headers.location).to.equal(`${path}?done=${end}`);
+    }
+    expect((await operator.get(`${path}?done=corrected`)).text).to.contain('made before: nothing changed');
+    const other = await send('4');
+    expect([other.status, other.text.includes('made another correction before')]).to.deep.equal([400, true]);
+    expect((await sums()).adjusted - before).to.equal(3_000_000n);
+    expect(await form()).to.not.equal(adjust);
+  });
+
   it('invite another owner, and show who the owners are', async () => {
     const { email } = await setUpOwner(test, account.id);
     const { email: other } = await setUpOwner(test, (await test.account('0')).id);

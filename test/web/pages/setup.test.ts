@@ -16,6 +16,7 @@ import {
 } from '../../../testkit/pages.ts';
 import { type MailServer, startMailServer } from '../../../testkit/smtp.ts';
 import { STORES } from '../../../testkit/stores.ts';
+import { itTimed } from '../../../testkit/timed.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -232,7 +233,7 @@ describe('links that work once', () => {
     expect(await test.store.users.get(other.id)).to.include({ totpSecret: other.secret });
   });
 
-  it('to a new password make those wait who guess codes', async () => {
+  itTimed('to a new password make those wait who guess codes', async () => {
     const { secret, path } = await forgetful();
     const statuses: number[] = [];
     for (let guess = 0; guess < 6; guess += 1) statuses.push((await reset(path, `00000${guess}`)).status);
