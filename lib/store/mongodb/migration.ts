@@ -2,7 +2,7 @@
 import { type Db, MongoServerError } from 'mongodb';
 import { OperatorError } from '../../operator-error.ts';
 import { StoreError } from '../store.ts';
-import { call, MAJORITY, send, within } from './call.ts';
+import { call, MAJORITY, pause, send, within } from './call.ts';
 import type { CollectionSchema } from './fields.ts';
 import { CHARGE_WITH_EXCESS, COLLECTIONS, DEVICES, FORMER_USERS, WALLETS_WITH_PLAY_MONEY } from './schema.ts';
 import { journalStatuses } from './status-schema.ts';
@@ -37,6 +37,9 @@ const STEP_MS = 30_000;
 const SCHEMA = 'schema';
 const NAMESPACE_EXISTS = 48;
 const UNAUTHORIZED = 13;
+/** Another one builds an index of the collection, or changes it. */
+const BUSY: ReadonlySet<unknown> = new Set([12_587, 117, 112]);
+const TURN_MS = 50;
 
 interface Version {
   readonly _id: string;
@@ -48,12 +51,24 @@ export async function migrate(db: Db): Promise<void> {
     let version = await claim(db);
     while (version < SCHEMA_VERSION) {
       const step = MIGRATIONS[version] as (typeof MIGRATIONS)[number];
-      await within(STEP_MS, (signal) => step(db, signal));
+      await within(STEP_MS, (signal) => takeTurns(() => step(db, signal), signal));
       version += 1;
       await writeVersion(db, version);
     }
   } catch (error) {
     throw isUnauthorized(error) ? mayNot('set up', db) : error;
+  }
+}
+
+/** Several processes may be at the same step: the server changes no collection whose index is being built. */
+async function takeTurns(step: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    try {
+      return await step();
+    } catch (error) {
+      if (!(error instanceof MongoServerError && BUSY.has(error.code)) || signal.aborted) throw error;
+      await pause(TURN_MS);
+    }
   }
 }
 
@@ -66,15 +81,24 @@ function mayNot(what: string, { databaseName }: Db): OperatorError {
   return new OperatorError(`The user of the database URL may not ${what} the database ${databaseName}.`);
 }
 
-/** Refuses a database that no Tollgate has set up: nothing is written to it. */
-export async function requireStore(db: Db): Promise<void> {
+/** Refuses a database that no Tollgate has set up, and resolves to its version: nothing is written to it. */
+export async function requireStore(db: Db): Promise<number> {
   const version = await readVersion(db).catch((error) => {
     throw isUnauthorized(error) ? mayNot('read', db) : error;
   });
   // 0: a start was killed before it had created the collections.
-  if (version !== undefined && version > 0) return;
+  if (version !== undefined && version > 0) return version;
   throw new OperatorError(
     `There is no Tollgate store in the database ${db.databaseName}: only the server and "tollgate account create" make one.`,
+  );
+}
+
+/** For reading only, when no step is made: without one, rows may not say what they have to, such as whose money is play. */
+export async function requireMigrated(db: Db): Promise<void> {
+  const version = await requireStore(db);
+  if (version === SCHEMA_VERSION) return;
+  throw new OperatorError(
+    `The database ${db.databaseName} has schema version ${version}: start this Tollgate on it once.`,
   );
 }
 

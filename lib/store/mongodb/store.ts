@@ -21,7 +21,7 @@ import { keyStore } from './keys.ts';
 import { ledgerReads } from './ledger.ts';
 import { limitStore } from './limits.ts';
 import { mediaStore } from './media.ts';
-import { migrate, requireStore } from './migration.ts';
+import { migrate, requireMigrated, requireStore } from './migration.ts';
 import { aliveOwners, ownerStore } from './owners.ts';
 import { paymentStore } from './payments.ts';
 import { createSessions, type Sessions } from './sessions.ts';
@@ -38,8 +38,11 @@ export async function openMongoStore(
 ): Promise<Store> {
   const connection = await connect(url);
   try {
-    if (existing || readOnly) await requireStore(connection.db);
-    if (!readOnly) await migrate(connection.db);
+    if (readOnly) await requireMigrated(connection.db);
+    else {
+      if (existing) await requireStore(connection.db);
+      await migrate(connection.db);
+    }
   } catch (error) {
     await disconnect(connection);
     throw toStoreError(error, 'no');

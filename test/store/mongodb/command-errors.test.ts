@@ -31,6 +31,8 @@ const KILLED = 11_601;
 const BAD_VALUE = 2;
 const UNAUTHORIZED = 13;
 const AUTHENTICATION_FAILED = 18;
+/** Another one builds an index of the collection, or changes it. */
+const BUSY = [12_587, 117] as const;
 const TAKEN = { errorCode: 11_000, errorExtraInfo: { keyPattern: { _id: 1 }, keyValue: { _id: 'name' } } };
 /** Done, but not yet by a majority. */
 const UNCONFIRMED = { writeConcernError: { code: 64, codeName: 'WriteConcernFailed', errmsg: 'not in time' } };
@@ -99,6 +101,14 @@ describe('MongoDB: a server whose commands fail', () => {
         'The user of the database URL may not read the database fresh.',
       );
       await (await openStore(set.url('fresh'))).close();
+    });
+
+    it('takes turns with others that change the schema at the same moment', async () => {
+      for (const errorCode of BUSY) {
+        await fail(3, ['createIndexes', 'collMod'], { errorCode });
+        await (await openStore(set.url(`busy_${errorCode}`))).close();
+        await (await openStore(set.url(`busy_${errorCode}`), { readOnly: true })).close();
+      }
     });
   });
 

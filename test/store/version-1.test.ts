@@ -1,0 +1,352 @@
+// Stores that the first release made open in this one: nothing is lost, each step since then has had its effect, and
+// the money goes on. What a later step does to them is told here too, in "the steps since then"; a column that is new
+// needs nothing, as rows are compared by the fields that they had.
+import { readFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { expect } from 'chai';
+import { type Db, MongoClient } from 'mongodb';
+import { hashKey } from '../../lib/accounts/key.ts';
+import { verifyLedger } from '../../lib/ledger/audit.ts';
+import type { Operation } from '../../lib/money/decide.ts';
+import { bookingOp, refusalOp, reversalOp } from '../../lib/money/payback.ts';
+import type { Payment } from '../../lib/money/payment-rules.ts';
+import { OperatorError } from '../../lib/operator-error.ts';
+import { SCHEMA_VERSION as MONGODB_VERSION } from '../../lib/store/mongodb/migration.ts';
+import { openStore } from '../../lib/store/open.ts';
+import { SCHEMA_VERSION as SQLITE_VERSION } from '../../lib/store/sqlite/schema.ts';
+import type { Store } from '../../lib/store/store.ts';
+import { verifyPassword } from '../../lib/users/password.ts';
+import { MONGODB, SQLITE } from '../../testkit/stores.ts';
+import { applied, RUB, reserve, type StoreDatabase, settle, statuses } from '../contract/store/context.ts';
+import { creditOf } from '../contract/store/payments.ts';
+import { type Contents, type Rows, readContents } from './contents.ts';
+import { type OldFile, PASSWORD, PICTURE, readExpected, restoreDatabase, restoreFile } from './version-1.ts';
+
+/** Monday, 2 March 2026, a minute after the calls of the old stores. */
+const AT = Date.UTC(2026, 2, 2, 10, 1);
+/** What the held texts used. */
+const USED = '{"tokens_input":25000,"tokens_output":50000}';
+const SUSPENDED = ['acc_owing', 'acc_suspended'];
+/** People sign in again on a backup of MongoDB; its checkpoints and sums are made anew. */
+const NOT_IN_BACKUPS = ['sessions', 'links', 'attempts', 'checkpoints', 'usageCursors', 'usageHours'];
+/** Paid by payments whose order or whose provider called them a test, or the demo account. */
+const PLAY_MONEY = ['acc_demo', 'acc_reported', 'acc_tested'];
+
+const fileOf = ({ url }: StoreDatabase) => url.slice('sqlite:'.length);
+
+interface OldStore {
+  readonly name: string;
+  create(): Promise<StoreDatabase>;
+  restore(database: StoreDatabase): Promise<void>;
+  /** Tables and indexes by name, with all their rules. */
+  schema(database: StoreDatabase): Promise<Rows>;
+  version(database: StoreDatabase): Promise<number>;
+  readonly newest: number;
+  /** The indexes that steps have added, and that nothing but time tells. */
+  readonly indexes: readonly string[];
+}
+
+function oldFile(name: OldFile): OldStore {
+  const readRows = (database: StoreDatabase, sql: string) => {
+    const db = new DatabaseSync(fileOf(database), { readOnly: true });
+    try {
+      return db.prepare(sql).all();
+    } finally {
+      db.close();
+    }
+  };
+  return {
+    name: name === 'backup.db' ? 'backup' : 'sqlite',
+    create: SQLITE.create,
+    restore: async (database) => restoreFile(fileOf(database), name),
+    schema: async (database) => {
+      const rows = readRows(database, "SELECT type || ' ' || name AS name, sql FROM sqlite_schema ORDER BY name");
+      return Object.fromEntries(rows.map((row) => [String(row.name), row.sql]));
+    },
+    version: async (database) => Number(readRows(database, 'PRAGMA user_version')[0]?.user_version),
+    newest: SQLITE_VERSION,
+    indexes: ['index notices_vain', 'index payments_untold', 'index charges_exposed'],
+  };
+}
+
+async function withDatabase<T>({ url }: StoreDatabase, look: (db: Db) => Promise<T>): Promise<T> {
+  const client = await MongoClient.connect(url);
+  try {
+    return await look(client.db());
+  } finally {
+    await client.close();
+  }
+}
+
+const OLD_DATABASE: OldStore = {
+  name: 'mongodb',
+  create: MONGODB.create,
+  restore: ({ url }) => restoreDatabase(url),
+  schema: (database) =>
+    withDatabase(database, async (db) => {
+      const found = await db.listCollections().toArray();
+      const rows = found.map(async (collection) => {
+        const { name } = collection;
+        const indexes = await db.collection(name).indexes();
+        const byName = indexes.toSorted((one, other) => ((one.name ?? '') < (other.name ?? '') ? -1 : 1));
+        return [name, { options: 'options' in collection ? collection.options : {}, indexes: byName }] as const;
+      });
+      return Object.fromEntries(await Promise.all(rows));
+    }),
+  version: (database) =>
+    withDatabase(database, async (db) => {
+      const row = await db.collection<{ _id: string; version: number }>('schema').findOne({ _id: 'version' });
+      return Number(row?.version);
+    }),
+  newest: MONGODB_VERSION,
+  indexes: ['by_verdict', 'by_phase', 'exposed'],
+};
+
+/** Of what is there now, the fields that were there before. */
+function project(now: unknown, before: unknown): unknown {
+  if (Array.isArray(now) && Array.isArray(before)) return now.map((value, at) => project(value, before[at]));
+  if (!isRows(now) || !isRows(before)) return now;
+  return Object.fromEntries(
+    Object.keys(before).flatMap((name) => (name in now ? [[name, project(now[name], before[name])]] : [])),
+  );
+}
+
+function isRows(value: unknown): value is Rows {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A step may add an entry to a suspended wallet, which says so. */
+function withoutSeq(wallets: Rows = {}): Rows {
+  return Object.fromEntries(
+    Object.entries(wallets).map(([id, wallet]) => {
+      const { seq, ...rest } = wallet as Record<string, unknown>;
+      return [id, SUSPENDED.includes(id) ? rest : { seq, ...rest }];
+    }),
+  );
+}
+
+for (const old of [oldFile('sqlite.db'), oldFile('backup.db'), OLD_DATABASE]) {
+  const isBackup = old.name === 'backup';
+
+  describe(`a store of the first release: ${old.name}`, () => {
+    const expected = readExpected();
+    let database: StoreDatabase;
+    let store: Store;
+    let contents: Contents;
+
+    before(async () => {
+      database = await old.create();
+      await old.restore(database);
+      expect(await old.version(database)).to.equal(1);
+      const openers = await Promise.allSettled(Array.from({ length: 4 }, () => openStore(database.url)));
+      const stores = openers.flatMap((opener) => (opener.status === 'fulfilled' ? opener.value : []));
+      store = stores[0] as Store;
+      for (const other of stores.slice(1)) await other.close();
+      const refusals = openers.flatMap((opener) => (opener.status === 'rejected' ? [String(opener.reason)] : []));
+      expect(refusals, 'of gateways that start at once').to.deep.equal([]);
+      contents = await readContents(store);
+    });
+    after(async () => {
+      await store?.close();
+      await database.remove();
+    });
+
+    const problems = async () => (await verifyLedger(store)).problems;
+    const payment = async (name: string) => (await store.payments.get(`pay_${name}`)) as Payment;
+    const wallet = async (name: string) => store.ledger.wallet(`acc_${name}`);
+
+    describe('reads the same as before', () => {
+      for (const name of Object.keys(expected).filter((port) => !isBackup || !NOT_IN_BACKUPS.includes(port))) {
+        it(`in its ${name}`, () => {
+          const [before, now] = [expected[name] as Rows, contents[name] as Rows];
+          // Entries may be added (see the steps), and a backup has a setting that says so.
+          if (!['entries', 'settings'].includes(name)) expect(Object.keys(now)).to.have.members(Object.keys(before));
+          const compared = name === 'wallets' ? withoutSeq : (rows: Rows) => rows;
+          expect(project(compared(now), compared(before))).to.deep.equal(compared(before));
+        });
+      }
+
+      it('in the bytes of its media', async () => {
+        const chunks = await Array.fromAsync(store.media.read(PICTURE.id));
+        expect(Buffer.concat(chunks).equals(PICTURE.bytes)).to.equal(true);
+      });
+
+      it('to those who have a key or a password', async () => {
+        expect((await store.keys.find(hashKey('sk-tg-key_main')))?.id).to.equal('key_main');
+        const owner = await store.users.find('owner@example.com');
+        expect(await verifyPassword(owner?.password ?? undefined, PASSWORD)).to.equal(true);
+        expect(await verifyPassword(owner?.password ?? undefined, 'another')).to.equal(false);
+      });
+    });
+
+    it('adds up', async () => {
+      expect(await problems()).to.deep.equal([]);
+    });
+
+    // One test for each step, in order; the next one goes to the end.
+    describe('has the steps since then', () => {
+      it('to the same schema as a new store', async () => {
+        const fresh = await old.create();
+        try {
+          await (await openStore(fresh.url)).close();
+          const [wanted, found] = [await old.schema(fresh), await old.schema(database)];
+          expect(Object.keys(found)).to.have.members(Object.keys(wanted));
+          expect(found).to.deep.equal(wanted);
+          for (const name of old.indexes) expect(JSON.stringify(found)).to.include(`"${name}"`);
+          expect(await old.version(database)).to.equal(old.newest);
+        } finally {
+          await fresh.remove();
+        }
+      });
+
+      it('which keep devices', async () => {
+        const device = { hash: 'device_1', user: 'usr_owner', expiresAt: AT };
+        expect(await store.sessions.device('device_1')).to.equal(undefined);
+        await store.sessions.putDevice(device);
+        expect(await store.sessions.device('device_1')).to.deep.equal(device);
+      });
+
+      it('which keep former users', async () => {
+        expect(await store.users.formerPage({ limit: 10 })).to.deep.equal([]);
+        const invited = await store.users.get('usr_invited');
+        if (!invited) throw new Error('nobody was invited');
+        expect(await store.users.remove(invited, AT)).to.equal('done');
+        expect(await store.users.former('usr_invited')).to.include({ email: 'invited@example.com', removedAt: AT });
+        expect(await store.users.get('usr_invited')).to.equal(undefined);
+      });
+
+      it('which find notices that matter, and orders whose id nobody was told', async () => {
+        const { payments } = store;
+        const told = await payments.notices({ limit: 100, isVain: false });
+        expect(told.map(({ verdict }) => verdict)).to.deep.equal(['failed', 'done', 'received']);
+        expect(await payments.hasUntold('till', 0)).to.equal(true);
+        expect(await payments.hasUntold('another', 0)).to.equal(false);
+      });
+
+      it('which mark the wallets with play money, and no other', async () => {
+        const marked = Object.entries(contents.wallets ?? {}).filter(([, found]) => (found as Rows).playMoney);
+        expect(marked.map(([id]) => id)).to.have.members(PLAY_MONEY);
+        const real = (name: string) =>
+          ({ ...reserve(`acc_${name}`, { at: AT, key: `key_${name}` }), real: true }) as Operation;
+        expect(await statuses(store, real('tested'))).to.deep.equal(['play_money']);
+        expect(await statuses(store, real('untried'))).to.deep.equal(['done']);
+      });
+
+      it('which bound what running calls may cost above their holds', async () => {
+        const call = reserve('acc_demo', { chargeId: 'req_open', at: AT, key: 'key_demo' });
+        await applied(store, { ...call, excess: 1290n * RUB } as Operation);
+        expect(await store.ledger.charge('req_open')).to.include({ state: 'held', excess: 1290n * RUB });
+        const next = reserve('acc_demo', { at: AT, key: 'key_demo', amount: 20n * RUB });
+        expect(await statuses(store, next)).to.deep.equal(['insufficient']);
+        await applied(store, settle('acc_demo', 'req_open', { at: AT }));
+        expect(await statuses(store, next)).to.deep.equal(['done']);
+      });
+
+      it('which leave suspended wallets suspended, with nothing else in the journal', async () => {
+        const found = Object.entries(contents.wallets ?? {}).filter(([, row]) => (row as Rows).status === 'suspended');
+        expect(found.map(([id]) => id)).to.have.members(SUSPENDED);
+        const more = Object.entries(contents.entries ?? {}).filter(([opId]) => !(opId in (expected.entries as Rows)));
+        // Those of a step that gives them the entry of their suspension: one each, or none of a step before it.
+        if (more.length > 0) expect(more.map(([, entry]) => (entry as Rows).wallet)).to.have.members(SUSPENDED);
+        for (const [, entry] of more) {
+          expect(entry).to.include({ kind: 'suspend', avail: '0n', held: '0n', charged: '0n' });
+        }
+        for (const name of ['suspended', 'owing']) {
+          const call = reserve(`acc_${name}`, { at: AT, key: `key_${name}` });
+          expect(await statuses(store, call)).to.deep.equal(['suspended']);
+          const [last] = await store.ledger.entries(`acc_${name}`, { limit: 1 });
+          expect((await wallet(name))?.seq).to.equal(last?.seq);
+        }
+      });
+    });
+
+    describe('goes on', () => {
+      it('with calls that were held, and with new ones', async () => {
+        const held = Object.values(expected.charges as Rows).filter((charge) => (charge as Rows).state === 'held');
+        expect(held).to.have.length(6);
+        const ends = held.map((charge) => {
+          const { id, wallet: of } = charge as { id: string; wallet: string };
+          return { kind: 'settle', wallet: of, chargeId: id, at: AT, amount: 13n * RUB, usage: USED } as const;
+        });
+        for (const end of ends) expect(await statuses(store, end)).to.deep.equal(['done']);
+        expect(await store.ledger.charge('req_text_held')).to.include({ state: 'settled', charged: 13n * RUB });
+        const call = { chargeId: 'req_new', at: AT, key: 'key_main', amount: 20n * RUB };
+        expect(await statuses(store, reserve('acc_main', call))).to.deep.equal(['done']);
+        expect(await statuses(store, settle('acc_main', 'req_new', { at: AT }))).to.deep.equal(['done']);
+        expect((await wallet('main'))?.held).to.equal(0n);
+      });
+
+      it('with payments, refunds and disputes that were under way', async () => {
+        const at = AT;
+        const [paid] = await applied(store, { ...creditOf(await payment('succeeded')), at } as Operation);
+        expect(paid?.payment).to.include({ phase: 'credited', credited: 1000n * RUB });
+        const before = (await wallet('main'))?.avail ?? 0n;
+        const back = { amount: 300n * RUB, suspend: true };
+        const [booked] = await applied(
+          store,
+          bookingOp(await payment('noted'), { at, ref: 'back_noted', refund: 'rfd_noted' }, back),
+        );
+        expect(booked?.payment).to.include({ phase: 'partly_refunded', refunded: 300n * RUB, shortfall: 0n });
+        const wish = { at, refund: 'rfd_asked', reason: 'the provider refuses it' };
+        expect(await statuses(store, refusalOp(await payment('asked'), wish))).to.deep.equal(['done']);
+        const lost = { dispute: 'cb_disputed', amount: 1000n * RUB, suspend: true };
+        expect(await statuses(store, reversalOp(await payment('disputed'), { at }, lost))).to.deep.equal(['done']);
+        expect((await wallet('main'))?.avail).to.equal(before - 1300n * RUB);
+      });
+
+      it('with suspended accounts, once they are active', async () => {
+        expect(await store.accounts.setStatus('acc_suspended', 'active')).to.equal(true);
+        const call = reserve('acc_suspended', { at: AT, key: 'key_suspended' });
+        expect(await statuses(store, call)).to.deep.equal(['done']);
+      });
+
+      it('and adds up, also after it was opened again', async () => {
+        expect(await problems()).to.deep.equal([]);
+        await store.close();
+        store = await openStore(database.url, { readOnly: true });
+        expect(await problems()).to.deep.equal([]);
+        expect((await wallet('tested'))?.playMoney).to.equal(true);
+      });
+    });
+  });
+}
+
+describe('a store of the first release that is only read', () => {
+  async function refuse(url: string): Promise<string> {
+    const error: unknown = await openStore(url, { readOnly: true }).then(
+      (store) => store.close(),
+      (reason) => reason,
+    );
+    expect(error).to.be.instanceOf(OperatorError);
+    return (error as OperatorError).message;
+  }
+
+  for (const name of ['sqlite.db', 'backup.db'] as const) {
+    it(`is refused in one plain line, and left as it is: ${name}`, async () => {
+      const database = await SQLITE.create();
+      try {
+        const path = fileOf(database);
+        restoreFile(path, name);
+        const before = readFileSync(path);
+        const message = `The database ${path} has schema version 1: start this Tollgate on it once.`;
+        expect(await refuse(database.url)).to.equal(message);
+        expect(readFileSync(path).equals(before)).to.equal(true);
+      } finally {
+        await database.remove();
+      }
+    });
+  }
+
+  it('is refused in one plain line, and left as it is: mongodb', async () => {
+    const database = await MONGODB.create();
+    try {
+      await restoreDatabase(database.url);
+      const before = await OLD_DATABASE.schema(database);
+      const message = / has schema version 1: start this Tollgate on it once\.$/;
+      expect(await refuse(database.url)).to.match(message);
+      expect(await OLD_DATABASE.schema(database)).to.deep.equal(before);
+    } finally {
+      await database.remove();
+    }
+  });
+});
