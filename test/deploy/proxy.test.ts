@@ -26,7 +26,7 @@ async function startListener(answer: Parameters<typeof createServer>[1]): Promis
 }> {
   const seen: IncomingMessage[] = [];
   const server = createServer((request, response) => {
-    if (request.url === '/readyz') return void response.end('{}');
+    if (request.url === '/healthz') return void response.end('{}');
     seen.push(request);
     request.resume().once('end', () => answer?.(request, response));
   });
