@@ -213,6 +213,26 @@ function suite(kind: StoreKind): void {
     ]);
   });
 
+  for (const how of ['won', 'lost'] as const) {
+    it(`is not sent while the bank may take the same money, and ${how === 'won' ? 'goes on' : 'ends'} with the dispute`, async () => {
+      stage.bank.hook = (asked) => (asked === 'refund' ? 503 : undefined);
+      await ask(300n);
+      await service.payments.look(paid.id);
+      const at = stage.now();
+      await openDispute(stage.store, paid.id, { at, dispute: `CB-${paid.id}` });
+      stage.bank.hook = () => undefined;
+      await stage.letTimePass();
+      await service.payments.look(paid.id);
+      expect([await balance(), await states()]).to.deep.equal([[700, 0, 700], ['asked']]);
+      expect(stage.bank.holds([paid.id])).to.equal(1000n * RUB);
+      expect((await endDispute(stage.store, paid.id, { at, how, suspend: true })).status).to.equal('done');
+      await service.payments.look(paid.id);
+      const [left, state, kept] = how === 'won' ? [700, 'booked', 700n] : [0, 'refused', 1000n];
+      expect([await balance(), await states()]).to.deep.equal([[left, 0, left], [state]]);
+      expect(stage.bank.holds([paid.id])).to.equal(kept * RUB);
+    });
+  }
+
   it('stays off the balance beside one made at the bank, as far as the payment covers both', async () => {
     stage.bank.refunds = 'pending';
     await ask(400n);
