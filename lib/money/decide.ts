@@ -169,6 +169,8 @@ export interface Known {
   readonly charge: Charge | undefined;
   /** What the wallet's running calls may cost above their holds, in total; for operations that start one. */
   readonly exposed?: Micro | undefined;
+  /** The same of those that count in the operation's budget. */
+  readonly exposedInBudget?: Micro | undefined;
   /** The sum that the operation's key counts in, if any. */
   readonly budget?: KeyBudget | undefined;
   /** The entry with the operation's id, if any. */
@@ -275,7 +277,7 @@ function repeated(wallet: Wallet, prior: Entry, wanted: { wallet: string; amount
 }
 
 function begin(wallet: Wallet, known: Known, op: ReserveOp | ChargeOp): Decision {
-  const { charge: existing, budget, taken, exposed = 0n } = known;
+  const { charge: existing, budget, taken, exposed = 0n, exposedInBudget = 0n } = known;
   assert(op.amount > 0n);
   if (existing) return begun(wallet, existing, op);
   if (taken) return { status: taken.body === op.repeat?.body ? 'repeated' : 'key_misused', wallet };
@@ -287,7 +289,8 @@ function begin(wallet: Wallet, known: Known, op: ReserveOp | ChargeOp): Decision
   // Its own excess does not count, so that a call that is alone needs no more than its hold.
   if (wallet.avail < op.amount + owed + exposed)
     return { status: 'insufficient', wallet, ...(exposed > 0n && { exposed }) };
-  if (op.budget && isOverBudget(budget, op.budget, op.amount)) return { status: 'key_budget', wallet };
+  if (op.budget && isOverBudget(budget, op.budget, op.amount + exposedInBudget))
+    return { status: 'key_budget', wallet };
   const charge = startOf(op, op.budget ? periodOf(budget, op.budget) : null);
   const moved = op.kind === 'reserve' ? { held: op.amount } : { charged: op.amount };
   return write(wallet, charge, op, { avail: -op.amount, ...moved });
