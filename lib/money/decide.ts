@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import type { Job } from './job-rules.ts';
 import { isOverBudget, type KeyBudget, periodOf, type SharesBudget } from './key-budget.ts';
 import { markOf } from './mark.ts';
-import type { Micro } from './money.ts';
+import { type Micro, missingOf } from './money.ts';
 import {
   type AdjustOp,
   type ChargeKind,
@@ -256,12 +256,6 @@ function payBack(wallet: Wallet, prior: Entry | undefined, op: PaybackOp): Decis
   const suspends = op.suspended === true || (op.suspend && isShort);
   const status = suspends && wallet.status === 'active' ? 'suspended' : null;
   return write(wallet, undefined, op, { avail: -taken, topped: -taken, overshoot, note: op.order, status });
-}
-
-/** How much of what is taken back is not there: the balance goes below zero by that. */
-export function missingOf(taken: Micro, avail: Micro): Micro {
-  const missing = taken - (avail > 0n ? avail : 0n);
-  return missing > 0n ? missing : 0n;
 }
 
 function changeStatus(wallet: Wallet, prior: Entry | undefined, op: StatusOp): Decision {
