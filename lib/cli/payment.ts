@@ -169,6 +169,10 @@ function answerOf(id: string, { status, payment }: OperatorOutcome, done: string
       throw new OperatorError(
         `The payment ${id} is a test: its money is not real, and wallets here pay for upstreams that cost real money.`,
       );
+    case 'number_taken':
+      throw new OperatorError(
+        'Another payment has a dispute of this number: add something to it, such as "/2", if one letter is about both.',
+      );
     default:
       throw new OperatorError(
         `The payment ${id} is ${payment.phase}, with ${formatMoney(payment.credited - payment.refunded)} left: it cannot be done.`,

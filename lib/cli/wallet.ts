@@ -102,6 +102,10 @@ async function playMoney({ store }: Session, id: string, options: PlayOptions): 
   const { status, amount, wallet } = await settlePlayMoney(store, id, { how, reason, at: Date.now() });
   if (!wallet) throw await unknownAccount(id);
   if (status === 'none') throw new OperatorError('The wallet holds no play money, or it has been decided on before.');
+  if (status === 'running')
+    throw new OperatorError(
+      'Calls of the wallet are running, and what they return would not be play money any more: wait for them, or suspend the account first.',
+    );
   if (status === 'stale') throw new OperatorError('The wallet changed at this very moment: try again.');
   const line = convert ? 'Converted: it pays for everything now.' : `Wrote off ${formatMoney(amount)}.`;
   return { json: { ...walletJson(wallet), written_off_rub: toRub(amount) }, text: `${line}\n${walletText(wallet)}` };

@@ -1,9 +1,9 @@
 // The audit of one account: sums its entries in order and compares them with its wallet.
 
 import { countOf } from '../count.ts';
-import { type Entry, missingOf, type Wallet } from '../money/decide.ts';
+import type { Entry, Wallet } from '../money/decide.ts';
 import { playOfMark } from '../money/mark.ts';
-import type { Micro } from '../money/money.ts';
+import { type Micro, missingOf } from '../money/money.ts';
 import { CHARGELESS } from '../money/operations.ts';
 import type { Opening } from '../store/ports/archives.ts';
 import type { Checkpoint } from '../store/ports/checkpoints.ts';

@@ -23,8 +23,9 @@ interface Made {
 }
 
 /**
- * The requested refunds whose money a change has: a refund's own and, where that payment has no more left for all of them,
- * every other's; a lost dispute has that of all.
+ * The requested refunds whose money a change has: a refund's own, a lost dispute's those that were never sent, and of the
+ * others only as many, the newest first, as the rest of the payment does not cover: what is still on its way back stays
+ * off the balance.
  */
 export function foldedBy(
   payment: Payment,
@@ -32,10 +33,15 @@ export function foldedBy(
   amount: Micro,
 ): readonly Refund[] {
   const holding = refundsOf(payment).filter((refund) => heldBy(refund) > 0n);
-  if (change.kind === 'reverse') return holding;
-  const [own, others] = [holding.filter((refund) => isOf(refund, change)), holding.filter((one) => !isOf(one, change))];
-  const left = payment.credited - payment.refunded - others.reduce((sum, refund) => sum + heldBy(refund), 0n);
-  return amount > left ? holding : own;
+  const isOwn = (refund: Refund) => (change.kind === 'reverse' ? isUnsent(refund) : isOf(refund, change));
+  const [folded, others] = [holding.filter(isOwn), holding.filter((refund) => !isOwn(refund))];
+  let left = payment.credited - payment.refunded - others.reduce((sum, refund) => sum + heldBy(refund), 0n);
+  for (const refund of others.reverse()) {
+    if (left >= amount) break;
+    left += heldBy(refund);
+    folded.push(refund);
+  }
+  return folded;
 }
 
 function isOf({ id, ref, state }: Refund, change: Made): boolean {
@@ -57,18 +63,26 @@ export function bookedOf(folded: readonly Refund[], { amount, taken, returned = 
   return { ...booked, shortfall };
 }
 
-export function lostLists(payment: Payment, booked: Booked): Pick<Payment, 'dispute' | 'refunds'> | undefined {
+interface Fold {
+  readonly folded: readonly Refund[];
+  readonly booked: Booked;
+}
+
+export function lostLists(
+  payment: Payment,
+  { folded, booked }: Fold,
+): Pick<Payment, 'dispute' | 'refunds'> | undefined {
   const dispute = disputeOf(payment);
   if (!dispute || BigInt(dispute.amount) < BigInt(booked.amount)) return undefined;
   const lost: Dispute = { ...dispute, ...booked };
-  const refunds = refundsOf(payment).map(asFolded).map(withdrawn);
+  const refunds = foldedIn(refundsOf(payment), folded).map(withdrawn);
   return { dispute: JSON.stringify(lost), refunds: JSON.stringify(refunds) };
 }
 
 export function bookedLists(
   payment: Payment,
   change: Made,
-  { folded, booked }: { readonly folded: readonly Refund[]; readonly booked: Booked },
+  { folded, booked }: Fold,
 ): Pick<Payment, 'refunds'> | undefined {
   const refunds = refundsOf(payment);
   const found = refunds.find((refund) => isOf(refund, change));
@@ -77,19 +91,20 @@ export function bookedLists(
     ...(found ?? { id: change.ref, reason: '', at: change.at }),
     ...{ ref: change.ref, state: 'booked', ...booked },
   };
-  const isFolded = (refund: Refund) => folded.some(({ id }) => id === refund.id);
-  const others = refunds.map((refund) => (isFolded(refund) ? asFolded(refund) : refund));
+  const others = foldedIn(refunds, folded);
   const list = found ? others.map((refund) => (refund.id === found.id ? one : refund)) : [...others, one];
   return { refunds: JSON.stringify(list) };
 }
 
-function asFolded(refund: Refund): Refund {
-  return heldBy(refund) > 0n ? { ...refund, folded: true } : refund;
+function foldedIn(refunds: readonly Refund[], folded: readonly Refund[]): readonly Refund[] {
+  return refunds.map((refund) => (folded.some(({ id }) => id === refund.id) ? { ...refund, folded: true } : refund));
 }
 
 /** The bank has the money now: what was not sent to the provider by then never is. */
 function withdrawn(refund: Refund): Refund {
-  return refund.state === 'asked' && refund.ref === null
-    ? { ...refund, state: 'refused', reason: 'the dispute was lost' }
-    : refund;
+  return isUnsent(refund) ? { ...refund, state: 'refused', reason: 'the dispute was lost' } : refund;
+}
+
+function isUnsent({ state, ref }: Refund): boolean {
+  return state === 'asked' && ref === null;
 }

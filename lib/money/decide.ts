@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import type { Job } from './job-rules.ts';
 import { isOverBudget, type KeyBudget, periodOf, type SharesBudget } from './key-budget.ts';
 import { markOf } from './mark.ts';
-import type { Micro } from './money.ts';
+import { type Micro, missingOf } from './money.ts';
 import {
   type AdjustOp,
   type ChargeKind,
@@ -169,6 +169,8 @@ export interface Known {
   readonly charge: Charge | undefined;
   /** What the wallet's running calls may cost above their holds, in total; for operations that start one. */
   readonly exposed?: Micro | undefined;
+  /** The same of those that count in the operation's budget. */
+  readonly exposedInBudget?: Micro | undefined;
   /** The sum that the operation's key counts in, if any. */
   readonly budget?: KeyBudget | undefined;
   /** The entry with the operation's id, if any. */
@@ -256,12 +258,6 @@ function payBack(wallet: Wallet, prior: Entry | undefined, op: PaybackOp): Decis
   return write(wallet, undefined, op, { avail: -taken, topped: -taken, overshoot, note: op.order, status });
 }
 
-/** How much of what is taken back is not there: the balance goes below zero by that. */
-export function missingOf(taken: Micro, avail: Micro): Micro {
-  const missing = taken - (avail > 0n ? avail : 0n);
-  return missing > 0n ? missing : 0n;
-}
-
 function changeStatus(wallet: Wallet, prior: Entry | undefined, op: StatusOp): Decision {
   const status = op.kind === 'suspend' ? 'suspended' : 'active';
   if (prior && prior.wallet !== op.wallet) return { status: 'id_taken', wallet };
@@ -275,7 +271,7 @@ function repeated(wallet: Wallet, prior: Entry, wanted: { wallet: string; amount
 }
 
 function begin(wallet: Wallet, known: Known, op: ReserveOp | ChargeOp): Decision {
-  const { charge: existing, budget, taken, exposed = 0n } = known;
+  const { charge: existing, budget, taken, exposed = 0n, exposedInBudget = 0n } = known;
   assert(op.amount > 0n);
   if (existing) return begun(wallet, existing, op);
   if (taken) return { status: taken.body === op.repeat?.body ? 'repeated' : 'key_misused', wallet };
@@ -287,7 +283,8 @@ function begin(wallet: Wallet, known: Known, op: ReserveOp | ChargeOp): Decision
   // Its own excess does not count, so that a call that is alone needs no more than its hold.
   if (wallet.avail < op.amount + owed + exposed)
     return { status: 'insufficient', wallet, ...(exposed > 0n && { exposed }) };
-  if (op.budget && isOverBudget(budget, op.budget, op.amount)) return { status: 'key_budget', wallet };
+  if (op.budget && isOverBudget(budget, op.budget, op.amount + exposedInBudget))
+    return { status: 'key_budget', wallet };
   const charge = startOf(op, op.budget ? periodOf(budget, op.budget) : null);
   const moved = op.kind === 'reserve' ? { held: op.amount } : { charged: op.amount };
   return write(wallet, charge, op, { avail: -op.amount, ...moved });

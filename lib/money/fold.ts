@@ -16,7 +16,7 @@ import {
   type Wallet,
 } from './decide.ts';
 import { decideJob, type Job, type JobOutcome, jobIdOf } from './job-rules.ts';
-import { book, type KeyBudget } from './key-budget.ts';
+import { book, type KeyBudget, periodOf } from './key-budget.ts';
 import type { Micro } from './money.ts';
 import { decidePayment, type Payment, type PaymentOutcome } from './payment-rules.ts';
 import { isTaken, type Repeat, type RepeatTerms } from './repeat.ts';
@@ -34,7 +34,7 @@ export interface Loaded {
   readonly budgets: Map<string, KeyBudget>;
   /** By id: those listed by `repeatIdsOf`; the charges they belong to are among the charges. */
   readonly repeats: Map<string, Repeat>;
-  /** By wallet: the sum of `exposureOf` over its charges; only those listed by `exposedWalletsOf`, and only above 0. */
+  /** Made by `addExposure` from all charges of the wallets listed by `exposedWalletsOf`, those of 0 left out. */
   readonly exposed?: ReadonlyMap<string, Micro>;
 }
 
@@ -107,6 +107,20 @@ export function exposureOf(charge: Charge | undefined): Micro {
   return charge?.state === 'held' ? (charge.excess ?? 0n) : 0n;
 }
 
+/** Adds to what the running calls of a wallet may cost above their holds, and to those that count in the same budget. */
+export function addExposure(
+  exposed: Map<string, Micro>,
+  { wallet, key, budgetKey, period }: Pick<Charge, 'wallet' | 'key' | 'budgetKey' | 'period'>,
+  amount: Micro,
+): void {
+  const names = period === null ? [wallet] : [wallet, exposedBudget(budgetKey ?? key, period)];
+  for (const name of names) exposed.set(name, (exposed.get(name) ?? 0n) + amount);
+}
+
+function exposedBudget(key: string, period: number): string {
+  return `${key} ${period}`;
+}
+
 /** The idempotency keys that a batch needs; nearly always none. */
 export function repeatIdsOf(operations: readonly Operation[]): Set<string> {
   const ids = new Set<string>();
@@ -144,7 +158,9 @@ export function fold(loaded: Loaded, operations: readonly Operation[]): Folded {
     const key = budgetKeyOf(op, charge);
     const budget = key === undefined ? undefined : (budgets.get(key) ?? loaded.budgets.get(key));
     const taken = takenBy(op, { repeats, charges, loaded });
-    const decision = decide({ wallet, charge, prior, budget, taken, exposed: exposures.get(op.wallet) }, op);
+    const exposed = exposures.get(op.wallet);
+    const inBudget = exposedIn(op, budget, exposures);
+    const decision = decide({ wallet, charge, prior, budget, taken, exposed, exposedInBudget: inBudget }, op);
     const job = outcomeOfJob(op, decision, { jobs, loaded });
     // Money and job change together or not at all.
     if (job && decision.entry && job.status !== 'done')
@@ -162,8 +178,8 @@ export function fold(loaded: Loaded, operations: readonly Operation[]): Folded {
     if (chargeId === undefined) loaded.entries.set(decision.entry.opId, decision.entry);
     if (outcome.wallet) wallets.set(outcome.wallet.id, outcome.wallet);
     if (outcome.charge) charges.set(outcome.charge.id, outcome.charge);
-    const exposed = exposureOf(outcome.charge) - exposureOf(charge);
-    if (exposed !== 0n) exposures.set(op.wallet, (exposures.get(op.wallet) ?? 0n) + exposed);
+    const more = exposureOf(outcome.charge) - exposureOf(charge);
+    if (outcome.charge && more !== 0n) addExposure(exposures, outcome.charge, more);
     const sum = key === undefined ? undefined : bookedOf(budget, decision);
     if (sum) budgets.set(sum.key, sum);
     if ('repeat' in op && op.repeat) repeats.set(op.repeat.id, repeatOf(op, op.repeat));
@@ -172,6 +188,12 @@ export function fold(loaded: Loaded, operations: readonly Operation[]): Folded {
   const changed = { wallets: [...wallets.values()], charges: [...charges.values()], jobs: [...jobs.values()] };
   const counted = { budgets: [...budgets.values()], repeats: [...repeats.values()] };
   return { outcomes, ...changed, payments: [...payments.values()], entries, ...counted };
+}
+
+/** What the running calls that count in an operation's budget may cost above their holds. */
+function exposedIn(op: Operation, budget: KeyBudget | undefined, exposures: ReadonlyMap<string, Micro>) {
+  if (!('budget' in op) || !op.budget) return undefined;
+  return exposures.get(exposedBudget(op.budget.key ?? op.key, periodOf(budget, op.budget)));
 }
 
 /** What a call takes from the wallet or returns counts in the period it started in. */

@@ -34,3 +34,9 @@ export function formatRub(micro: Micro): string {
     .replace(/0{1,4}$/, '');
   return `${sign}${abs / MICRO_PER_RUB}.${fraction}`;
 }
+
+/** How much of what is taken back is not there: the balance goes below zero by that. */
+export function missingOf(taken: Micro, avail: Micro): Micro {
+  const missing = taken - (avail > 0n ? avail : 0n);
+  return missing > 0n ? missing : 0n;
+}

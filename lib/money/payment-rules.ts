@@ -290,8 +290,8 @@ function moneyChanged(
   if (folded.reduce((sum, refund) => sum + heldBy(refund), 0n) !== (moved.returned ?? 0n)) return undefined;
   const { shortfall, ...booked } = bookedOf(folded, moved);
   const money = { refunded, shortfall: payment.shortfall + shortfall };
-  const lists =
-    change.kind === 'reverse' ? lostLists(payment, booked) : bookedLists(payment, change, { folded, booked });
+  const fold = { folded, booked };
+  const lists = change.kind === 'reverse' ? lostLists(payment, fold) : bookedLists(payment, change, fold);
   if (!lists) return undefined;
   const isWhole = refunded === payment.credited;
   const phase =

@@ -136,7 +136,7 @@ function methodRow(of: { wallet: string; provider: string; createdAt: number }, 
   return { id: newId('pm', of.createdAt), ...of, ref, ...method, removedAt: null };
 }
 
-/** Whether the provider has to be asked for a refund. */
+/** Whether the provider has to be asked for a refund: not while the bank may take the same money. */
 export function hasAsked(payment: Payment): boolean {
-  return refundsOf(payment).some(({ state, ref }) => state === 'asked' && ref === null);
+  return payment.phase !== 'disputed' && refundsOf(payment).some(({ state, ref }) => state === 'asked' && ref === null);
 }

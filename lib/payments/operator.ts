@@ -3,6 +3,7 @@
 import { book } from '../ledger/booking.ts';
 import type { PaybackOp, PayOp } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
+import { operationId } from '../money/operations.ts';
 import { askOp, reversalOp } from '../money/payback.ts';
 import { disputeOf, type FreePaymentChange, type Payment, refundable, refundsOf } from '../money/payment-rules.ts';
 import type { Store } from '../store/store.ts';
@@ -12,9 +13,9 @@ import { costOf, isPlayMoney, playOf } from './play-money.ts';
 /**
  * `done`; `exists` it had been done before; `refused` the payment is in no phase for it, or the amount is not there: see
  * the payment; `stale` it changed at this very moment: look at it and try again; `play_money` it is not real, and wallets
- * here pay for upstreams that cost real money; `no_payment`.
+ * here pay for upstreams that cost real money; `number_taken` another payment has a dispute of this number; `no_payment`.
  */
-export type OperatorStatus = 'done' | 'exists' | 'refused' | 'stale' | 'play_money' | 'no_payment';
+export type OperatorStatus = 'done' | 'exists' | 'refused' | 'stale' | 'play_money' | 'number_taken' | 'no_payment';
 
 export interface OperatorOutcome {
   readonly status: OperatorStatus;
@@ -74,8 +75,26 @@ export async function openDispute(
   const payment = await store.payments.get(id);
   if (!payment) return { status: 'no_payment' };
   const { at, dispute, amount = payment.credited - payment.refunded } = entered;
+  if (await isNumberTaken(store, payment, dispute)) return { status: 'number_taken', payment };
   return freely(store, { kind: 'dispute', id, version: payment.version, at, dispute, amount });
 }
+
+/** The entry of a lost dispute has its number: a second one of the same number could never be lost. */
+async function isNumberTaken({ payments, ledger }: Parts, payment: Payment, dispute: string): Promise<boolean> {
+  const { id, provider } = payment;
+  const lost = reversalOp(payment, { at: 0 }, { dispute, amount: 1n, suspend: false });
+  const entry = await ledger.entry(operationId(lost));
+  if (entry) return entry.note !== id;
+  for (let before: Payment | undefined; ; ) {
+    const open = { provider, phases: ['disputed'], limit: ROWS_PER_PAGE } as const;
+    const page = await payments.list({ ...open, ...(before && { before }) });
+    if (page.some((other) => other.id !== id && disputeOf(other)?.id === dispute)) return true;
+    before = page.at(-1);
+    if (!before || page.length < ROWS_PER_PAGE) return false;
+  }
+}
+
+const ROWS_PER_PAGE = 500;
 
 /** The dispute was won, or lost: then the money leaves the balance, which falls below zero by what is not there. */
 export async function endDispute(

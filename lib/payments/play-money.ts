@@ -2,10 +2,12 @@
 // and a wallet that has it pays for none of them until an operator has converted it or written it off.
 // Processes of one store may differ in their catalogs, so the store remembers that one of them has such upstreams.
 
+import { videoIdOf } from '../jobs/id.ts';
 import { book } from '../ledger/booking.ts';
 import type { Wallet } from '../money/decide.ts';
+import type { JobPhase } from '../money/job-rules.ts';
 import type { Micro } from '../money/money.ts';
-import type { Payment } from '../money/payment.ts';
+import { heldBy, type Payment, refundsOf } from '../money/payment.ts';
 import type { PaymentState } from '../plugin/payment-contract.ts';
 import type { SettingStore } from '../store/ports/settings.ts';
 import type { Store } from '../store/store.ts';
@@ -86,8 +88,11 @@ export interface PlayMoneyVerdict {
   readonly at: number;
 }
 
-/** `none`: the wallet has none, any more; `stale`: it was being spent at this very moment: try again. */
-export type PlayMoneyStatus = 'done' | 'none' | 'stale' | 'no_wallet';
+/**
+ * `none`: the wallet has none, any more; `running`: calls that play money pays for have not ended, and what they return
+ * would be as good as real; `stale`: it was being spent at this very moment: try again.
+ */
+export type PlayMoneyStatus = 'done' | 'none' | 'running' | 'stale' | 'no_wallet';
 
 export interface PlayMoneyOutcome {
   readonly status: PlayMoneyStatus;
@@ -99,13 +104,15 @@ export interface PlayMoneyOutcome {
 
 /** Decides once, with an entry of its own; from then on the wallet pays for everything. */
 export async function settlePlayMoney(
-  store: Pick<Store, 'ledger' | 'payments'>,
+  store: Pick<Store, 'ledger' | 'payments' | 'jobs'>,
   id: string,
   { how, reason, at }: PlayMoneyVerdict,
 ): Promise<PlayMoneyOutcome> {
   const wallet = await store.ledger.wallet(id);
   if (!wallet) return { status: 'no_wallet', amount: 0n };
   if (!wallet.playMoney) return { status: 'none', amount: 0n, wallet };
+  if (how === 'write_off' && (wallet.held > 0n || (await hasOpenVideos(store, id, at))))
+    return { status: 'running', amount: 0n, wallet };
   const amount = how === 'convert' ? 0n : await playMoneyLeft(store, wallet);
   const note = `play money ${how === 'convert' ? 'converted' : 'written off'}: ${reason}`;
   const what = { amount: -amount, reason: note, adjustId: newId('adj', at), settlesPlay: true } as const;
@@ -113,6 +120,28 @@ export async function settlePlayMoney(
   if (status === 'done') return { status, amount, wallet: after };
   return { status: after.playMoney ? 'stale' : 'none', amount: 0n, wallet: after };
 }
+
+/** They are charged when they start, and refunded if they fail, by their deadline at the latest. */
+async function hasOpenVideos({ ledger, jobs }: Pick<Store, 'ledger' | 'jobs'>, wallet: string, at: number) {
+  const filter = { kind: 'video', state: 'settled', from: at - VIDEO_MS } as const;
+  for (let before: string | undefined; ; ) {
+    const page = await ledger.charges(wallet, {
+      limit: ROWS_PER_PAGE,
+      filter,
+      ...(before !== undefined && { before }),
+    });
+    for (const { id } of page) {
+      const job = await jobs.get(videoIdOf(id));
+      if (job && OPEN_JOBS.includes(job.phase)) return true;
+    }
+    before = page.at(-1)?.id;
+    if (page.length < ROWS_PER_PAGE) return false;
+  }
+}
+
+const OPEN_JOBS: readonly JobPhase[] = ['starting', 'running'];
+/** Far above the deadline of a video, also where no gateway ran meanwhile. */
+const VIDEO_MS = 24 * 3_600_000;
 
 /** Calls have spent it before anything else: they were all the sandbox's. Never more than can be spent. */
 export async function playMoneyLeft(store: Pick<Store, 'ledger' | 'payments'>, wallet: Wallet): Promise<Micro> {
@@ -126,8 +155,13 @@ async function sumOfPlayMoney({ payments }: Pick<Store, 'payments'>, wallet: str
   let sum = 0n;
   for (let before: Payment | undefined; ; ) {
     const page = await payments.list({ wallet, limit: ROWS_PER_PAGE, ...(before && { before }) });
-    for (const payment of page) if (isPlayMoney(payment)) sum += payment.credited - payment.refunded;
+    for (const payment of page) if (isPlayMoney(payment)) sum += leftOf(payment);
     before = page.at(-1);
     if (!before || page.length < ROWS_PER_PAGE) return sum;
   }
+}
+
+/** What requested refunds have taken is off the balance already. */
+function leftOf(payment: Payment): Micro {
+  return refundsOf(payment).reduce((left, refund) => left - heldBy(refund), payment.credited - payment.refunded);
 }

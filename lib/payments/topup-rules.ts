@@ -1,6 +1,6 @@
 // All rules of automatic top-ups, pure: when a wallet's card is charged, and what the end of a payment means.
 import type { TopupBounds } from '../catalog/topup-bounds.ts';
-import { dayAt } from '../money/days.ts';
+import { addDays, dayAt } from '../money/days.ts';
 import type { Wallet } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { NEVER_BEGAN, NOT_ACCEPTED, type Payment } from '../money/payment.ts';
@@ -11,6 +11,7 @@ import { lesser } from './bounds.ts';
 export const WAITS_MS = [3_600_000, 3 * 3_600_000, 7 * 3_600_000] as const;
 /** After a failure that was not a decline. */
 export const OUTAGE_MS = 900_000;
+const ZONES_APART_DAYS = 2;
 
 /** Why nothing is charged now; undefined: something is. */
 export type Hindrance = 'off' | 'paused' | 'in_flight' | 'waits' | 'enough' | 'bounds' | 'day' | 'cap';
@@ -36,9 +37,10 @@ export function findHindrance(
   if (!auto.enabled || auto.method === null || wallet.status !== 'active') return 'off';
   if (auto.pausedAt !== null) return 'paused';
   if (auto.order !== null) return 'in_flight';
-  // Counted by a clock ahead, or in a zone east of this one: no day and no month counts twice.
-  if (auto.day > day || auto.month > month) return 'waits';
-  // A clock that ran ahead must not block it for good.
+  // Counted in a zone east of this one: no day and no month counts twice. Zones are never two days apart: a day beyond
+  // that was counted by a clock that ran ahead, which must not block it for good.
+  if ((auto.day > day || auto.month > month) && auto.day <= addDays(day, ZONES_APART_DAYS)) return 'waits';
+  // Likewise.
   if (auto.nextAt > at && auto.nextAt <= at + WAITS_MS[2]) return 'waits';
   if (auto.amount < bounds.amount.min || auto.amount > bounds.amount.max) return 'bounds';
   if (dayCount >= bounds.perDay) return 'day';

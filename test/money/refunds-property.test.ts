@@ -104,7 +104,7 @@ class Story {
           ? run(this.books, bookingOp(payment, { at: AT, ref: id, refund: null }, { amount, suspend: false }))
           : undefined;
       case 'dispute':
-        return void this.free({ kind: 'dispute', dispute: 'cb', amount: left });
+        return void this.free({ kind: 'dispute', dispute: 'cb', amount: pick > 2 && amount < left ? amount : left });
       case 'lose': {
         const dispute = disputeOf(payment);
         const lost = dispute && BigInt(dispute.amount) < left ? BigInt(dispute.amount) : left;

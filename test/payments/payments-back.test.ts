@@ -119,6 +119,25 @@ function suite(kind: StoreKind): void {
       expect(await stage.problems()).to.deep.equal([]);
     });
 
+    it('by disputes of one letter needs a number for each payment, so that each can be lost', async () => {
+      const [one, two, three] = [await credited(), await credited(), await credited()];
+      const at = stage.now();
+      const number = `cb_${one.id}`;
+      const dispute = async (id: string, name: string) =>
+        (await openDispute(stage.store, id, { at, dispute: name })).status;
+      expect(await dispute(one.id, number)).to.equal('done');
+      expect(await dispute(two.id, number)).to.equal('number_taken');
+      expect(await dispute(two.id, `${number}/2`)).to.equal('done');
+      for (const { id } of [one, two]) await endDispute(stage.store, id, { at, how: 'lost', suspend: false });
+      expect(await stage.topped()).to.equal(1000n * RUB);
+      expect([await dispute(three.id, number), await dispute(one.id, number)]).to.deep.equal([
+        'number_taken',
+        'exists',
+      ]);
+      expect((await stage.payment(three.id)).phase).to.equal('credited');
+      expect(await stage.problems()).to.deep.equal([]);
+    });
+
     it('while its dispute is open, and after it was won or lost, is taken as far as any is left of it', async () => {
       for (const [how, phase, refunded] of [
         ['won', 'kept', 500n],

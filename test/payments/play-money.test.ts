@@ -1,9 +1,12 @@
 // Play money buys nothing real: not in a store that another process serves with models that cost money, not after the shop's
 // secret was changed, and not by an operator's hand.
 import { expect } from 'chai';
+import { videoIdOf } from '../../lib/jobs/id.ts';
+import type { ChargeOp, Operation } from '../../lib/money/decide.ts';
+import type { Job } from '../../lib/money/job-rules.ts';
 import type { Payment } from '../../lib/money/payment.ts';
-import { decideReview } from '../../lib/payments/operator.ts';
-import { noteCost } from '../../lib/payments/play-money.ts';
+import { askRefund, decideReview } from '../../lib/payments/operator.ts';
+import { noteCost, settlePlayMoney } from '../../lib/payments/play-money.ts';
 import { mapCalls } from '../../lib/store/ports.ts';
 import { until } from '../../testkit/client.ts';
 import { refuse } from '../../testkit/faulty-store.ts';
@@ -11,6 +14,8 @@ import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gatew
 import { RUB } from '../../testkit/payments.ts';
 import { STORES } from '../../testkit/stores.ts';
 import { startYooKassa, type YooKassa } from '../../testkit/yookassa.ts';
+import { applied, giveBack, newId, reserve, walletOf } from '../contract/store/context.ts';
+import { chargeWithJob, refundWithJob } from '../contract/store/jobs.ts';
 import { newOrder } from '../contract/store/payments.ts';
 import { useStage } from './service-stage.ts';
 
@@ -86,6 +91,70 @@ for (const kind of STORES)
     it('needs no look at the settings where money is real', async () => {
       await noteCost(stage.store, 'acme');
       expect((await paidIn(true, { test: false })).phase).to.equal('credited');
+    });
+  });
+
+for (const kind of STORES)
+  describe(`play money that is written off, on ${kind.name}`, () => {
+    const use = useStage(kind);
+    const { stage } = use;
+    let played: Payment;
+    afterEach(async () => expect(await stage.problems()).to.deep.equal([]));
+
+    const pay = async (live: boolean): Promise<Payment> => {
+      stage.settings = { live };
+      const service = stage.service('own_play');
+      const payment = await stage.order(service);
+      stage.bank.pay(payment.id, { test: !live });
+      return (await service.payments.look(payment.id)) as Payment;
+    };
+    const settle = (how: 'convert' | 'write_off') =>
+      settlePlayMoney(stage.store, stage.wallet, { how, reason: 'over', at: stage.now() });
+    const avail = async () => (await walletOf(stage.store, stage.wallet)).avail / RUB;
+
+    beforeEach(async () => {
+      played = await pay(false);
+      await pay(true);
+      expect(await walletOf(stage.store, stage.wallet)).to.include({ avail: 2000n * RUB, playMoney: true });
+    });
+
+    it('leaves real money alone where a refund of a test payment is under way', async () => {
+      const at = stage.now();
+      const asked = await askRefund(stage.store, played.id, { at, amount: 700n * RUB, reason: 'a test' });
+      expect([asked.status, await avail()]).to.deep.equal(['done', 1300n]);
+      expect((await settle('write_off')).amount).to.equal(300n * RUB);
+      expect(await avail()).to.equal(1000n);
+      // The bank makes it at last, whose money is gone already.
+      await stage.service('own_late').payments.look(played.id);
+      expect([(await stage.payment(played.id)).phase, await avail()]).to.deep.equal(['partly_refunded', 1000n]);
+    });
+
+    it('waits for running calls and videos, whose money would come back as real', async () => {
+      const chargeId = newId('req');
+      await applied(stage.store, reserve(stage.wallet, { chargeId, amount: 400n * RUB }));
+      expect(await settle('write_off')).to.include({ status: 'running', amount: 0n });
+      await applied(stage.store, giveBack('release', stage.wallet, chargeId));
+
+      const start = chargeWithJob(stage.wallet) as ChargeOp;
+      const job = { ...start.job, job: { ...start.job?.job, id: videoIdOf(start.chargeId) } };
+      const [made] = await applied(stage.store, { ...start, job } as Operation);
+      expect(made?.status).to.equal('done');
+      expect(await settle('write_off')).to.include({ status: 'running', amount: 0n });
+      expect((await walletOf(stage.store, stage.wallet)).playMoney).to.equal(true);
+      const [failed] = await applied(stage.store, refundWithJob(made?.job as Job));
+      expect(failed?.status).to.equal('done');
+      expect((await settle('write_off')).amount).to.equal(1000n * RUB);
+      expect(await walletOf(stage.store, stage.wallet))
+        .to.include({ avail: 1000n * RUB })
+        .and.not.have.any.keys('playMoney');
+      expect((await settle('write_off')).status).to.equal('none');
+    });
+
+    it('may be converted while calls run, once, whoever asks', async () => {
+      await applied(stage.store, reserve(stage.wallet, { amount: 400n * RUB }));
+      const ends = await Promise.all([settle('convert'), settle('convert'), settle('convert')]);
+      expect(ends.map(({ status }) => status).sort()).to.deep.equal(['done', 'none', 'none']);
+      expect(await avail()).to.equal(1600n);
     });
   });
 

@@ -190,6 +190,71 @@ function suite(kind: StoreKind): void {
     ]);
   });
 
+  it('stays off the balance when a dispute about another part of the payment is lost, and is taken once', async () => {
+    stage.bank.refunds = 'pending';
+    await ask(200n);
+    await service.payments.look(paid.id);
+    await ask(100n);
+    const at = stage.now();
+    await openDispute(stage.store, paid.id, { at, dispute: `CB-${paid.id}`, amount: 150n * RUB });
+    expect(await balance()).to.deep.equal([700, 0, 700]);
+    expect((await endDispute(stage.store, paid.id, { at, how: 'lost', suspend: true })).status).to.equal('done');
+    // The 100 that were never sent are withdrawn; the 200 are on their way.
+    expect([await balance(), await states()]).to.deep.equal([
+      [650, 0, 650],
+      ['asked', 'refused'],
+    ]);
+    const [refund] = stage.bank.ofOrder(paid.id)[0]?.refunds ?? [];
+    Object.assign(refund ?? {}, { status: 'succeeded' });
+    expect(await service.payments.look(paid.id)).to.include({ refunded: 350n * RUB, shortfall: 0n });
+    expect([await balance(), await states()]).to.deep.equal([
+      [650, 0, 650],
+      ['booked', 'refused'],
+    ]);
+  });
+
+  for (const how of ['won', 'lost'] as const) {
+    it(`is not sent while the bank may take the same money, and ${how === 'won' ? 'goes on' : 'ends'} with the dispute`, async () => {
+      stage.bank.hook = (asked) => (asked === 'refund' ? 503 : undefined);
+      await ask(300n);
+      await service.payments.look(paid.id);
+      const at = stage.now();
+      await openDispute(stage.store, paid.id, { at, dispute: `CB-${paid.id}` });
+      stage.bank.hook = () => undefined;
+      await stage.letTimePass();
+      await service.payments.look(paid.id);
+      expect([await balance(), await states()]).to.deep.equal([[700, 0, 700], ['asked']]);
+      expect(stage.bank.holds([paid.id])).to.equal(1000n * RUB);
+      expect((await endDispute(stage.store, paid.id, { at, how, suspend: true })).status).to.equal('done');
+      await service.payments.look(paid.id);
+      const [left, state, kept] = how === 'won' ? [700, 'booked', 700n] : [0, 'refused', 1000n];
+      expect([await balance(), await states()]).to.deep.equal([[left, 0, left], [state]]);
+      expect(stage.bank.holds([paid.id])).to.equal(kept * RUB);
+    });
+  }
+
+  it('stays off the balance beside one made at the bank, as far as the payment covers both', async () => {
+    stage.bank.refunds = 'pending';
+    await ask(400n);
+    await service.payments.look(paid.id);
+    await ask(400n);
+    stage.bank.refunds = 'succeeded';
+    stage.bank.giveBack(paid.id, 500n * RUB);
+    // The notice of it comes before the second is sent, for which nothing is left at the bank.
+    expect(await stage.notice(service, stage.refOf(paid))).to.equal('done');
+    expect([await balance(), await states()]).to.deep.equal([
+      [100, 0, 100],
+      ['asked', 'asked', 'booked'],
+    ]);
+    const [first] = stage.bank.ofOrder(paid.id)[0]?.refunds ?? [];
+    Object.assign(first ?? {}, { status: 'succeeded' });
+    expect(await service.payments.look(paid.id)).to.include({ refunded: 900n * RUB, shortfall: 0n });
+    expect([await balance(), await states()]).to.deep.equal([
+      [100, 0, 100],
+      ['booked', 'refused', 'booked'],
+    ]);
+  });
+
   it('leaves its money to one that somebody made at the bank, and is refused there', async () => {
     await ask(600n);
     stage.bank.giveBack(paid.id, 1000n * RUB);

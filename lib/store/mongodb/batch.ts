@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import type { Document } from 'mongodb';
 import type { Charge, Operation, Outcome } from '../../money/decide.ts';
 import {
+  addExposure,
   budgetKeysOf,
   exposedWalletsOf,
   type Folded,
@@ -15,6 +16,7 @@ import {
 } from '../../money/fold.ts';
 import type { Job } from '../../money/job-rules.ts';
 import type { KeyBudget } from '../../money/key-budget.ts';
+import type { Micro } from '../../money/money.ts';
 import { createKnown, type KnownCharges } from '../known.ts';
 import type { LedgerStore, Submission } from '../ports/ledger.ts';
 import { StaleRead } from './failure.ts';
@@ -112,7 +114,7 @@ async function load(step: Step, operations: readonly Operation[], known?: KnownC
     payments: new Map(rows.payments.map((row) => [row._id, rowOf('payments', row)])),
     budgets: new Map(rows.budgets.map((row) => [row._id, budgetOf(row)])),
     repeats: new Map(rows.repeats.map((row) => [row._id, repeatOf(row)])),
-    exposed: new Map(rows.exposed.map((row) => [row._id, fromSum(row.sum)])),
+    exposed: exposuresOf(rows.exposed),
   };
   const [wallet] = loaded.wallets.values();
   const unread = new Set(keys.charges).difference(new Set(asked));
@@ -151,10 +153,20 @@ async function readAtOnce(
   };
 }
 
-/** What running calls may cost above their holds, by wallet. */
+/** What running calls may cost above their holds, by wallet and budget. */
 function exposedOf(wallets: readonly string[]): Document[] {
   const running = { wallet: { $in: wallets }, state: 'held', excess: { $gt: 0 } };
-  return [{ $match: running }, { $group: { _id: '$wallet', sum: { $sum: '$excess' } } }];
+  const of = { wallet: '$wallet', key: '$key', budgetKey: '$budgetKey', period: '$period' };
+  return [{ $match: running }, { $group: { _id: of, sum: { $sum: '$excess' } } }];
+}
+
+function exposuresOf(rows: readonly Document[]): Map<string, Micro> {
+  const exposed = new Map<string, Micro>();
+  for (const { _id: of, sum } of rows) {
+    const { wallet, key, budgetKey = null, period = null } = of;
+    addExposure(exposed, { wallet, key, budgetKey, period: period === null ? null : Number(period) }, fromSum(sum));
+  }
+  return exposed;
 }
 
 async function readInTurn(

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import type { DatabaseSync } from 'node:sqlite';
 import { type Charge, chargeIdOf, type Entry, type Operation, type Wallet } from '../../money/decide.ts';
 import {
+  addExposure,
   budgetKeysOf,
   exposedWalletsOf,
   type Folded,
@@ -76,7 +77,8 @@ function createLoad(
   const selectBudgets = prepareBig(db, SELECT_BUDGETS);
   const selectExposed = prepareBig(
     db,
-    "SELECT sum(excess) AS sum FROM charges WHERE wallet = ? AND state = 'held' AND excess IS NOT NULL",
+    `SELECT key, budget_key, period, sum(excess) AS sum FROM charges
+    WHERE wallet = ? AND state = 'held' AND excess IS NOT NULL GROUP BY key, budget_key, period`,
   );
   const loadJob = createLoadJob(db);
   const loadPayment = createLoadPayment(db);
@@ -86,9 +88,12 @@ function createLoad(
     const rows = { wallets: new Map(), charges: new Map(), entries: new Map(), jobs: new Map(), budgets: new Map() };
     const exposed = new Map<string, Micro>();
     const loaded: Loaded = { ...rows, payments: new Map(), repeats: new Map(), exposed };
-    for (const id of exposedWalletsOf(operations)) {
-      const sum = selectExposed.get(id)?.sum as Micro | null;
-      if (sum !== null) exposed.set(id, sum);
+    for (const wallet of exposedWalletsOf(operations)) {
+      for (const { key, budget_key, period, sum } of selectExposed.all(wallet)) {
+        const budgetKey = budget_key as string | null;
+        const of = { wallet, key: key as string, budgetKey, period: period === null ? null : Number(period) };
+        addExposure(exposed, of, sum as Micro);
+      }
     }
     for (const id of keys.wallets) {
       const wallet = mapped(selectWallet.get(id), walletOf);

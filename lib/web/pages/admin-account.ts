@@ -50,6 +50,8 @@ const WORDS = defineWords({
     writeOff: 'Write it off',
     writeOffHint: (left: string) => `What calls have left of it, ${left}, is taken away.`,
     noPlay: 'This wallet holds no play money any more.',
+    running:
+      'Calls of this account are running, and what they return would not be play money any more. Wait for them, or suspend the account first.',
     stale: 'The wallet changed at this very moment. Try again.',
     invite: 'Invite an owner',
     email: 'Email',
@@ -108,6 +110,8 @@ const WORDS = defineWords({
     writeOff: 'Списать',
     writeOffHint: (left: string) => `Будет списано то, что от них осталось: ${left}.`,
     noPlay: 'Тестовых денег в кошельке уже нет.',
+    running:
+      'Вызовы этого аккаунта ещё идут, и то, что они вернут, уже не считалось бы тестовыми деньгами. Подождите их или сначала приостановите аккаунт.',
     stale: 'Кошелёк только что изменился. Попробуйте ещё раз.',
     invite: 'Пригласить владельца',
     email: 'Почта',
@@ -228,7 +232,8 @@ async function settlePlay(visit: UserVisit, account: Account, sent: Form): Promi
   if (!isLine(reason)) return refused(visit, account, words.badText);
   const how = sent.text('change') === 'convert' ? 'convert' : 'write_off';
   const { status, amount } = await settlePlayMoney(services.store, account.id, { how, reason, at: services.now() });
-  if (status !== 'done') return refused(visit, account, status === 'stale' ? words.stale : words.noPlay);
+  if (status !== 'done')
+    return refused(visit, account, status === 'stale' || status === 'running' ? words[status] : words.noPlay);
   const detail = { end: how, rub_micro: `${amount}`, reason };
   await audit(visit, { action: 'wallet.play_money', target: account.id, account: account.id, detail });
   return { to: `/admin/accounts/${account.id}?done=done` };

@@ -63,6 +63,8 @@ const WORDS = defineWords({
     stale: 'The payment has just changed. Look at it and try again.',
     refused: 'This cannot be done: the payment is in another state, or the amount is not there.',
     play_money: 'This payment is a test: its money is not real, and models here cost real money. Reject it.',
+    number_taken:
+      'Another payment has a dispute of this number. Add something to it, such as “/2”, if one letter is about both.',
     done: 'Done.',
     exists: 'This had been done before: nothing changed.',
     looked: 'The provider was asked. This is how the payment is now.',
@@ -119,6 +121,8 @@ const WORDS = defineWords({
     stale: 'Платёж только что изменился. Посмотрите на него и повторите.',
     refused: 'Так нельзя: платёж в другом состоянии или такой суммы нет.',
     play_money: 'Это тестовый платёж: деньги ненастоящие, а модели здесь стоят настоящих. Отклоните его.',
+    number_taken:
+      'Спор с таким номером уже есть у другого платежа. Если письмо об обоих, добавьте к номеру, например, «/2».',
     done: 'Готово.',
     exists: 'Это уже сделано: ничего не изменилось.',
     looked: 'Платёжная система ответила. Сейчас платёж таков.',

@@ -116,7 +116,7 @@ async function told(visit: UserVisit, { id, wallet }: Payment, deed: Deed): Prom
   if (!payment) throw fault('not_found');
   const words = paymentPageWords(visit.language);
   if (status !== 'done' && status !== 'exists') {
-    return refused(visit, payment, words[status === 'stale' || status === 'play_money' ? status : 'refused']);
+    return refused(visit, payment, words[status === 'no_payment' ? 'refused' : status]);
   }
   const detail = { ...(amount !== null && { rub: formatRub(amount) }), ...(reason !== '' && { reason }), status };
   await audit(visit, { action: `payment.${action}`, target: id, account: wallet, detail });

@@ -80,6 +80,29 @@ export function exposureContract(context: StoreContext): void {
     }
   });
 
+  it('take the budget of a key, and of one in its place, at most one of their excesses above it', async () => {
+    const openers = [context.store, await context.other()];
+    const [wallet, key] = [await newWallet(context.store, 100_000n), newId('key')];
+    const budget = { period: 1000, most: 330n * RUB };
+    const by = [
+      { key, budget },
+      { key: `${key}_new`, budget: { ...budget, key } },
+    ];
+    const shared = { amount: 3n * RUB, excess: 160n * RUB };
+    const calls = Array.from({ length: 40 }, (_, at) => reserve(wallet, { ...shared, ...by[at % 2] }));
+    const answers = await Promise.all(calls.map((op, at) => applied(openers[at % 2] as Store, op)));
+    const held = answers.flat().flatMap(({ status, charge: row }) => (status === 'done' && row ? [row] : []));
+    // The third needs 3 RUB beside 326 of the others, the fourth beside 489.
+    expect(held).to.have.length(3);
+    expect(answers.flat().filter(({ status }) => status === 'key_budget')).to.have.length(37);
+    // Not those of another period, of a key without a budget, or of other keys.
+    const later = { ...shared, key, budget: { ...budget, period: 2000 } };
+    const others = [reserve(wallet, { ...shared, key }), reserve(wallet, { ...shared, key: newId('key'), budget })];
+    expect(await statuses(context.store, ...others, reserve(wallet, later))).to.deep.equal(['done', 'done', 'done']);
+    for (const { id } of held) await applied(context.store, settle(wallet, id, { amount: 163n * RUB }));
+    expect(await problemsOf(context.store, wallet)).to.deep.equal([]);
+  });
+
   it('count within one batch, and on their own wallet only', async () => {
     const { store } = context;
     const [wallet, another] = [await newWallet(store), await newWallet(store)];

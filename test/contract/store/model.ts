@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Charge, Entry, Operation, Wallet } from '../../../lib/money/decide.ts';
 import { emptyWallet } from '../../../lib/money/decide.ts';
-import { exposureOf, fold } from '../../../lib/money/fold.ts';
+import { addExposure, exposureOf, fold } from '../../../lib/money/fold.ts';
 import type { KeyBudget } from '../../../lib/money/key-budget.ts';
 import { decideStatus } from '../../../lib/store/status.ts';
 import type { Store } from '../../../lib/store/store.ts';
@@ -155,8 +155,8 @@ function createModel(id: string) {
   const budgets = new Map<string, KeyBudget>();
   return {
     apply(operations: readonly Operation[]) {
-      const sum = [...charges.values()].reduce((exposed, row) => exposed + exposureOf(row), 0n);
-      const exposed = new Map(sum > 0n ? [[id, sum]] : []);
+      const exposed = new Map<string, bigint>();
+      for (const row of charges.values()) if (exposureOf(row) > 0n) addExposure(exposed, row, exposureOf(row));
       const others = { jobs: new Map(), payments: new Map(), budgets, repeats: new Map(), exposed };
       const folded = fold({ wallets, charges, entries: new Map(journal), ...others }, operations);
       for (const row of folded.wallets) wallets.set(row.id, row);

@@ -50,7 +50,9 @@ describe('the page of a payment', () => {
   ] as const) {
     it(`leaves an account ${status} that has spent what a dispute was ${how} for, at ${provider}`, async () => {
       const payment = await credited(provider, 900n * RUB);
-      expect((await submit(payment, { change: 'dispute', dispute: 'CB-1', amount: '' })).status).to.equal(303);
+      expect((await submit(payment, { change: 'dispute', dispute: `CB-${payment.id}`, amount: '' })).status).to.equal(
+        303,
+      );
       expect((await submit(payment, { change: how })).status).to.equal(303);
       const { phase, shortfall } = await found(payment);
       expect([phase, shortfall]).to.deep.equal(how === 'won' ? ['kept', 0n] : ['reversed', 900n * RUB]);
@@ -68,6 +70,15 @@ describe('the page of a payment', () => {
     expect((await submit(payment, { change: 'lost' })).status).to.equal(303);
     expect((await test.wallet(account)).avail).to.equal(600n * RUB);
     expect((await test.store.accounts.get(account.id))?.status).to.equal('active');
+  });
+
+  it('says that the number of a dispute belongs to another payment', async () => {
+    const [first, second] = [await credited('strict'), await credited('strict')];
+    const dispute = { change: 'dispute', dispute: 'CB-3', amount: '' };
+    expect((await submit(first, dispute)).status).to.equal(303);
+    const { status, text } = await submit(second, dispute);
+    expect([status, text.includes('Another payment has a dispute of this number')]).to.deep.equal([400, true]);
+    expect((await found(second)).phase).to.equal('credited');
   });
 
   it('asks for a refund under an id of its own where the form has none of ours', async () => {
