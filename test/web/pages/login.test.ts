@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { createDevices } from '../../../lib/users/devices.ts';
 import { hashPassword } from '../../../lib/users/password.ts';
 import { hashToken } from '../../../lib/users/token.ts';
+import { csrfToken } from '../../../lib/web/forms.ts';
 import { startGateway, type TestGateway } from '../../../testkit/gateway.ts';
 import { codeOf, createVisitor, hiddenFields, PASSWORD, setUpOperator, setUpOwner } from '../../../testkit/pages.ts';
 
@@ -44,6 +45,16 @@ describe('the page to sign in', () => {
     await signIn(email, PASSWORD, here);
     expect((await createVisitor(test.url, { session: before }).get('/account')).status).to.equal(303);
     for (const visitor of [here, elsewhere]) expect((await visitor.get('/account')).status).to.equal(200);
+  });
+
+  it('takes no form without the cookie that guards it, and none with two of them', async () => {
+    const { email } = await owner();
+    const fields = { email, password: PASSWORD, csrf: csrfToken('') };
+    const path = '/login';
+    expect((await createVisitor(test.url).post(path, fields)).status).to.equal(403);
+    const two = { headers: { cookie: 'form=one; form=two' } };
+    expect((await createVisitor(test.url).post(path, fields, two)).status).to.equal(403);
+    expect((await createVisitor(test.url).post(path, fields, { headers: { cookie: 'form=' } })).status).to.equal(403);
   });
 
   it('leads from a form back to its page, without what its query said', async () => {
