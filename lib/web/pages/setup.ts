@@ -301,7 +301,7 @@ async function admit(
     const enrolled = totp && { totpSecret: totp.secret, totpStep: totp.step, recovery: totp.recovery };
     const changed = { ...known, ...(link.purpose === 'restore' && NO_APP), ...enrolled };
     if (!(await people.setHash(changed, hashed))) return 'late';
-    return { ...changed, version: known.version + 1 };
+    return { ...changed, password: hashed, version: known.version + 1 };
   }
   const wanted = { email, password, ...(totp && { totp }), operator: isOperator(link), language };
   const user = await (link.purpose === 'setup' ? people.addFirstOperator(wanted) : people.add(wanted));
