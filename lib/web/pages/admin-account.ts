@@ -193,7 +193,9 @@ async function adjust(visit: UserVisit, account: Account, sent: Form): Promise<A
   if (size === undefined) return refused(visit, account, words.badAmount);
   if (!isLine(reason)) return refused(visit, account, words.badText);
   const amount = /^[-−]/.test(text) ? -size : size;
-  const adjustId = `adj_${randomBytes(12).toString('hex')}`;
+  // The form's own id: submitted twice, it corrects once.
+  const id = sent.text('adjust');
+  const adjustId = /^adj_[0-9a-f]{24}$/.test(id) ? id : makeAdjustId();
   return booked(visit, account, {
     kind: 'adjust',
     wallet: account.id,
@@ -202,6 +204,10 @@ async function adjust(visit: UserVisit, account: Account, sent: Form): Promise<A
     reason,
     adjustId,
   });
+}
+
+function makeAdjustId(): string {
+  return `adj_${randomBytes(12).toString('hex')}`;
 }
 
 async function booked(visit: UserVisit, account: Account, op: Extract<Operation, { amount: bigint }>): Promise<Answer> {
@@ -322,7 +328,7 @@ function changes(visit: UserVisit, account: Account): Html {
   return html`<h2>${words.money}</h2>
 ${change('topup', words.topup, html`${amount('topup-amount', words.amountHint)}${field({ name: 'payment', label: words.payment, hint: words.paymentHint })}`)}
 <h2>${words.correct}</h2>
-${change('adjust', words.adjust, html`${amount('adjust-amount', words.correctHint)}${field({ name: 'reason', label: words.reason })}`)}
+${change('adjust', words.adjust, html`<input type="hidden" name="adjust" value="${makeAdjustId()}">${amount('adjust-amount', words.correctHint)}${field({ name: 'reason', label: words.reason })}`)}
 <h2>${words.invite}</h2>
 ${change('invite', words.inviteButton, field({ name: 'email', label: words.email, type: 'email' }))}
 <h2>${isActive ? words.suspend : words.resume}</h2>
