@@ -1,4 +1,5 @@
 // Signing in: the same answer whatever was wrong, and growing waits for those who guess.
+import type { Source } from '../fair-gate.ts';
 import { networkOf } from '../network.ts';
 import type { SessionStore } from '../store/ports/sessions.ts';
 import type { User, UserStore } from '../store/ports/users.ts';
@@ -75,7 +76,7 @@ export function createSignIn({ store: { sessions, users }, now = Date.now }: Sig
     const proved = await useCode(user, code);
     if (!proved) return { status: 'wrong', user };
     await forgive(names);
-    return { status: 'ok', user: await rehashed(proved.user, password, names), proven: proved.proven };
+    return { status: 'ok', user: await rehashed(proved.user, password), proven: proved.proven };
   }
 
   async function proveCode(user: User, code: string, client: SignInClient): Promise<SignInResult> {
@@ -116,10 +117,10 @@ export function createSignIn({ store: { sessions, users }, now = Date.now }: Sig
     return { user: { ...changed, version: changed.version + 1 }, proven: true };
   }
 
-  async function rehashed(user: User, password: string, { source }: Names): Promise<User> {
+  async function rehashed(user: User, password: string): Promise<User> {
     if (user.password === null || !isOutdated(user.password)) return user;
     // Where there is no room for it now, the old hash goes on until the next time.
-    const hashed = await hashPassword(password, source).catch(() => user.password);
+    const hashed = await hashPassword(password, user.id).catch(() => user.password);
     const fresh = { ...user, password: hashed };
     // A concurrent change wins: the old hash still works.
     return (await users.change(fresh)) ? { ...fresh, version: user.version + 1 } : user;
@@ -134,10 +135,11 @@ export function createSignIn({ store: { sessions, users }, now = Date.now }: Sig
     const own = device
       ? { name: `device:${device.hash}`, waitsMs: DEVICE_WAITS_MS, windowMs: WINDOW_MS }
       : { name: `mail:${email.slice(0, 254)}`, waitsMs: MAIL_WAITS_MS, windowMs: WINDOW_MS };
-    if (device) return { own, shared: [], all: [own], source: own.name };
+    // One person may have made many devices.
+    if (device) return { own, shared: [], all: [own], source: { name: device.user, isKnown: true } };
     const network = networkOf(client.address);
     const shared = [{ name: `address:${network}`, waitsMs: ADDRESS_WAITS_MS, windowMs: WINDOW_MS }];
-    return { own, shared, all: [...shared, own], source: network };
+    return { own, shared, all: [...shared, own], source: { name: network, isKnown: false } };
   }
 
   /** A success says nothing about what else was tried from its address, so only its own attempt is taken back there. */
@@ -155,7 +157,7 @@ interface Names {
   readonly shared: readonly CountedName[];
   readonly all: readonly CountedName[];
   /** Who takes turns with others where passwords are checked. */
-  readonly source: string;
+  readonly source: Source;
 }
 
 /** What somebody gives as a code, right or wrong. */
