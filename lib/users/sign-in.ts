@@ -19,6 +19,8 @@ export interface SignInClient {
   readonly address: string;
   /** The token in the cookie of a device on which somebody has signed in. */
   readonly device: string | undefined;
+  /** Somebody with a link that was mailed to the user. */
+  readonly hasLink?: boolean;
 }
 
 export interface Credentials {
@@ -127,10 +129,15 @@ export function createSignIn({ store: { sessions, users }, now = Date.now }: Sig
   }
 
   /**
-   * What an attempt is counted under. On a device where its owner has signed in before it is the device alone, so that
-   * strangers who guess elsewhere, or in the same network, cannot lock the owner out.
+   * What an attempt is counted under. On a device where its owner has signed in before it is the device alone, and with
+   * a link from the owner's mailbox that alone, so that strangers who guess elsewhere, or in the same network, cannot lock
+   * the owner out.
    */
   async function namesOf(client: SignInClient, email: string, user: User | undefined): Promise<Names> {
+    if (user && client.hasLink) {
+      const own = { name: `link:${user.id}`, waitsMs: MAIL_WAITS_MS, windowMs: WINDOW_MS };
+      return { own, shared: [], all: [own], source: { name: user.id, isKnown: true } };
+    }
     const device = await devices.find(user, client.device);
     const own = device
       ? { name: `device:${device.hash}`, waitsMs: DEVICE_WAITS_MS, windowMs: WINDOW_MS }

@@ -234,14 +234,15 @@ async function useLink(visit: Visit, sent: Form): Promise<Answer> {
     : { ...codesPage(visit, codes, user.operator ? '/admin' : '/account'), ...cookies };
 }
 
-/** The same waits apply as for signing in. */
+/** The same waits apply as for signing in, apart from what strangers without the link have guessed. */
 async function prove(
   visit: Visit,
   user: User,
   code: string,
 ): Promise<{ readonly user: User } | { readonly problem: string; readonly status: number }> {
   const words = WORDS[visit.language];
-  const attempt = () => visit.services.signIn.proveCode(user, code, visit);
+  const { address, device, services } = visit;
+  const attempt = () => services.signIn.proveCode(user, code, { address, device, hasLink: true });
   const result = await attemptSignIn(visit, { factor: codeFactorOf(code) }, attempt);
   if (result.status === 'ok') return result;
   return result.status === 'wait'
