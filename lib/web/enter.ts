@@ -6,7 +6,7 @@ import type { Visit } from './visit.ts';
 
 /**
  * The cookies to answer with, for the user whose password or link was checked. `proven`: a code was given. Throws the
- * fault `stale_form` if what was checked lets nobody in any more.
+ * fault `stale_form` if what was checked lets nobody in any more, and a 429 one for whoever starts sessions all the time.
  */
 export async function enter(
   visit: Visit,
@@ -14,6 +14,7 @@ export async function enter(
   { proven = false } = {},
 ): Promise<{ readonly session: string; readonly device: string }> {
   const { services } = visit;
+  await services.visitLimit.hit('entry', user.id);
   const session = await services.sessions.open(user, visit, { proven });
   // Read after the write: a change of the password or the app, a suspension and a removal end the sessions they find.
   if (!isAsChecked(user, await services.store.users.get(user.id))) {
