@@ -5,6 +5,9 @@ import { createFairGate } from '../lib/fair-gate.ts';
 describe('a fair gate', () => {
   const turn = () => new Promise((resolve) => setImmediate(resolve));
 
+  /** Those in capitals are known. */
+  const sourceOf = (name: string) => ({ name: name.split(' ')[0] ?? '', isKnown: /^[A-Z]/.test(name) });
+
   /** Notes what it lets in, each as `source number`, and ends the first of them with `end`. */
   function open(limits: { atOnce?: number; waitingMax?: number; sourceMax?: number } = {}) {
     const gate = createFairGate({
@@ -14,7 +17,7 @@ describe('a fair gate', () => {
     const begun: string[] = [];
     const ends: (() => void)[] = [];
     const enter = (name: string) =>
-      gate(name.split(' ')[0] ?? '', () => {
+      gate(sourceOf(name), () => {
         begun.push(name);
         return new Promise<string>((resolve) => ends.push(() => resolve(name)));
       }).catch((error: Error) => error.message);
@@ -49,9 +52,30 @@ describe('a fair gate', () => {
     expect(await Promise.all(runs)).to.deep.equal(['a 1', 'a 2', 'full', 'full', 'b 1', 'full', 'c 1', 'full']);
   });
 
+  it('has a line for those who are known, which takes turns with that of strangers', async () => {
+    const { begun, enter, end } = open();
+    const names = ['a 1', 'b 1', 'c 1', 'd 1', 'A 1', 'A 2', 'B 1', 'e 1'];
+    const runs = names.map(enter);
+    for (const _ of names) await end();
+    expect(await Promise.all(runs)).to.deep.equal(names);
+    expect(begun).to.deep.equal(['a 1', 'A 1', 'b 1', 'B 1', 'c 1', 'A 2', 'd 1', 'e 1']);
+  });
+
+  it('has a place for the one when the other line is full', async () => {
+    for (const [others, one] of [
+      ['abcd', 'A 1'],
+      ['ABCD', 'a 1'],
+    ] as const) {
+      const { enter, end } = open({ waitingMax: 3 });
+      const runs = [...[...others].map((name) => `${name} 1`), one].map(enter);
+      for (const _ of runs) await end();
+      expect(await Promise.all(runs)).not.to.include('full');
+    }
+  });
+
   it('hands its places on whatever becomes of a run, and then is as empty as before', async () => {
     const { gate, enter, end, begun } = open({ atOnce: 2, waitingMax: 1 });
-    const failing = gate('a', () => Promise.reject(new Error('no'))).catch((error: Error) => error.message);
+    const failing = gate(sourceOf('a'), () => Promise.reject(new Error('no'))).catch((error: Error) => error.message);
     const [first, second] = [enter('b 1'), enter('b 2')];
     expect(await failing).to.equal('no');
     await turn();

@@ -53,8 +53,15 @@ export function createChannels({ store, mailer, fetcher, publicUrl, log, now }: 
   }
 
   async function mail(userId: string, event: AlertEvent, signal: AbortSignal): Promise<Arrival> {
-    const [user, account] = await Promise.all([store.users.get(userId), store.accounts.get(event.account)]);
-    if (!mailer || !account || user?.status !== 'active') return { state: 'failed', why: 'removed' };
+    const { users, accounts } = store;
+    const [user, account, members] = await Promise.all([
+      users.get(userId),
+      accounts.get(event.account),
+      users.membersOf(event.account),
+    ]);
+    // Who has left the account since is told nothing of it any more.
+    const isOwner = user?.status === 'active' && members.some((member) => member.user === userId);
+    if (!mailer || !account || !isOwner) return { state: 'failed', why: 'removed' };
     const letter = alertLetter(event, { user, accountName: account.name, publicUrl: publicUrl() });
     await within(MAIL_MS, signal, (ending) => orAbort(mailer.send(letter), ending));
     return { state: 'sent' };

@@ -18,13 +18,24 @@ export function print(answer: Answer, options: { readonly json: boolean }): void
   const { csv, store, failed } = answer;
   if (options.json && csv !== undefined) throw new InvalidArgumentError('--csv and --json cannot be used together.');
   const line = store === undefined ? '' : `Store: ${store}\n`;
-  if (options.json) process.stdout.write(`${JSON.stringify({ ...answer.json, store })}\n`);
-  else if (csv === undefined) process.stdout.write(`${answer.text}\n${line}`);
+  if (options.json) process.stdout.write(`${toJson({ ...answer.json, store })}\n`);
+  else if (csv === undefined) process.stdout.write(withoutControls(`${answer.text}\n${line}`));
   else {
     process.stdout.write(csv);
-    process.stderr.write(line);
+    process.stderr.write(withoutControls(line));
   }
   if (failed) process.exitCode = 1;
+}
+
+/** Texts of strangers, such as the name of a browser, must not steer the terminal. */
+export function withoutControls(text: string): string {
+  return text.replace(/[^\P{Cc}\n]/gu, '\ufffd');
+}
+
+/** JSON leaves those above ASCII as they are. */
+export function toJson(value: object): string {
+  const spell = (control: string) => `\\u00${control.charCodeAt(0).toString(16)}`;
+  return JSON.stringify(value).replace(/[\x7f-\x9f]/g, spell);
 }
 
 /** A reader that has seen enough (`| head -1`) is not a failure: what the command did stays done. */

@@ -13,6 +13,15 @@ type Rhythm = Pick<KeyLimits, 'reset' | 'zone'>;
 const ALWAYS: Period = { start: 0, end: null };
 const DAY_MS = 86_400_000;
 
+/** People choose their zones, and can spell each in thousands of ways: beyond that all are forgotten. */
+const ZONES_MAX = 1000;
+
+function remember<T>(known: Map<string, T>, name: string, value: T): T {
+  if (known.size >= ZONES_MAX) known.clear();
+  known.set(name, value);
+  return value;
+}
+
 /** The last period of each kind: calls come in order of time. */
 const last = new Map<string, Period & { readonly end: number }>();
 
@@ -29,9 +38,7 @@ export function periodAt(at: number, { reset, zone }: Rhythm): Period {
     week: [Date.UTC(year, month, monday), Date.UTC(year, month, monday + 7)] as const,
     month: [Date.UTC(year, month, 1), Date.UTC(year, month + 1, 1)] as const,
   }[reset];
-  const period = { start: momentOf(first, zone), end: momentOf(next, zone) };
-  last.set(name, period);
-  return period;
+  return remember(last, name, { start: momentOf(first, zone), end: momentOf(next, zone) });
 }
 
 /** `2026-11-23T00:00:00+03:00`. */
@@ -67,7 +74,5 @@ function formatOf(zone: string): Intl.DateTimeFormat {
   if (known) return known;
   const digits = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' } as const;
   const options = { ...digits, second: 'numeric', hourCycle: 'h23', calendar: 'gregory', timeZone: zone } as const;
-  const format = new Intl.DateTimeFormat('en-u-nu-latn', options);
-  formats.set(zone, format);
-  return format;
+  return remember(formats, zone, new Intl.DateTimeFormat('en-u-nu-latn', options));
 }

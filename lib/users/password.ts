@@ -1,7 +1,7 @@
 // Passwords: argon2id with its parameters stored beside the hash, so that they can be raised, and rules against weak ones.
 import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { createFairGate } from '../fair-gate.ts';
+import { createFairGate, type Source } from '../fair-gate.ts';
 import { fault } from '../faults.ts';
 import { isCommon } from './common.ts';
 
@@ -34,18 +34,22 @@ interface Hashed {
 }
 
 /**
- * `$argon2id$v=19$m=…,t=…,p=…$salt$hash`, in base64 without padding. Different sources, such as people or addresses,
- * take turns; throws the fault `busy` if too many are waiting.
+ * `$argon2id$v=19$m=…,t=…,p=…$salt$hash`, in base64 without padding. Different people take turns; throws the fault
+ * `busy` if too many are waiting. Strangers, who set no password, are not before them.
  */
-export async function hashPassword(password: string, source = ''): Promise<string> {
+export async function hashPassword(password: string, person = ''): Promise<string> {
   const nonce = randomBytes(SALT_BYTES);
-  const tag = await runInTurn(source, { message: messageOf(password), ...current(nonce) });
+  const tag = await runInTurn({ name: person, isKnown: true }, { message: messageOf(password), ...current(nonce) });
   const parts = [nonce, tag].map((bytes) => bytes.toString('base64').replaceAll('=', ''));
   return `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=${LANES}$${parts.join('$')}`;
 }
 
 /** `undefined`, for an unknown user, takes as long and never matches. Waits and throws as `hashPassword` does. */
-export async function verifyPassword(hashed: string | undefined, password: string, source = ''): Promise<boolean> {
+export async function verifyPassword(
+  hashed: string | undefined,
+  password: string,
+  source: Source = STRANGER,
+): Promise<boolean> {
   const stored = hashed === undefined ? undefined : parse(hashed);
   const { parameters, tag } = stored ?? { parameters: current(randomBytes(SALT_BYTES)), tag: randomBytes(TAG_BYTES) };
   const found = await runInTurn(source, { message: messageOf(password), ...parameters });
@@ -89,6 +93,8 @@ const inTurn = createFairGate({
   onFull: () => fault('busy', { retryAfterS: RETRY_S }),
 });
 
-function runInTurn(source: string, parameters: Argon2Parameters): Promise<Buffer> {
+const STRANGER: Source = { name: '', isKnown: false };
+
+function runInTurn(source: Source, parameters: Argon2Parameters): Promise<Buffer> {
   return inTurn(source, () => derive('argon2id', parameters));
 }

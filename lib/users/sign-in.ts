@@ -1,4 +1,5 @@
 // Signing in: the same answer whatever was wrong, and growing waits for those who guess.
+import type { Source } from '../fair-gate.ts';
 import { networkOf } from '../network.ts';
 import type { SessionStore } from '../store/ports/sessions.ts';
 import type { User, UserStore } from '../store/ports/users.ts';
@@ -18,6 +19,8 @@ export interface SignInClient {
   readonly address: string;
   /** The token in the cookie of a device on which somebody has signed in. */
   readonly device: string | undefined;
+  /** Somebody with a link that was mailed to the user. */
+  readonly hasLink?: boolean;
 }
 
 export interface Credentials {
@@ -75,7 +78,7 @@ export function createSignIn({ store: { sessions, users }, now = Date.now }: Sig
     const proved = await useCode(user, code);
     if (!proved) return { status: 'wrong', user };
     await forgive(names);
-    return { status: 'ok', user: await rehashed(proved.user, password, names), proven: proved.proven };
+    return { status: 'ok', user: await rehashed(proved.user, password), proven: proved.proven };
   }
 
   async function proveCode(user: User, code: string, client: SignInClient): Promise<SignInResult> {
@@ -116,28 +119,34 @@ export function createSignIn({ store: { sessions, users }, now = Date.now }: Sig
     return { user: { ...changed, version: changed.version + 1 }, proven: true };
   }
 
-  async function rehashed(user: User, password: string, { source }: Names): Promise<User> {
+  async function rehashed(user: User, password: string): Promise<User> {
     if (user.password === null || !isOutdated(user.password)) return user;
     // Where there is no room for it now, the old hash goes on until the next time.
-    const hashed = await hashPassword(password, source).catch(() => user.password);
+    const hashed = await hashPassword(password, user.id).catch(() => user.password);
     const fresh = { ...user, password: hashed };
     // A concurrent change wins: the old hash still works.
     return (await users.change(fresh)) ? { ...fresh, version: user.version + 1 } : user;
   }
 
   /**
-   * What an attempt is counted under. On a device where its owner has signed in before it is the device alone, so that
-   * strangers who guess elsewhere, or in the same network, cannot lock the owner out.
+   * What an attempt is counted under. On a device where its owner has signed in before it is the device alone, and with
+   * a link from the owner's mailbox that alone, so that strangers who guess elsewhere, or in the same network, cannot lock
+   * the owner out.
    */
   async function namesOf(client: SignInClient, email: string, user: User | undefined): Promise<Names> {
+    if (user && client.hasLink) {
+      const own = { name: `link:${user.id}`, waitsMs: MAIL_WAITS_MS, windowMs: WINDOW_MS };
+      return { own, shared: [], all: [own], source: { name: user.id, isKnown: true } };
+    }
     const device = await devices.find(user, client.device);
     const own = device
       ? { name: `device:${device.hash}`, waitsMs: DEVICE_WAITS_MS, windowMs: WINDOW_MS }
       : { name: `mail:${email.slice(0, 254)}`, waitsMs: MAIL_WAITS_MS, windowMs: WINDOW_MS };
-    if (device) return { own, shared: [], all: [own], source: own.name };
+    // One person may have made many devices.
+    if (device) return { own, shared: [], all: [own], source: { name: device.user, isKnown: true } };
     const network = networkOf(client.address);
     const shared = [{ name: `address:${network}`, waitsMs: ADDRESS_WAITS_MS, windowMs: WINDOW_MS }];
-    return { own, shared, all: [...shared, own], source: network };
+    return { own, shared, all: [...shared, own], source: { name: network, isKnown: false } };
   }
 
   /** A success says nothing about what else was tried from its address, so only its own attempt is taken back there. */
@@ -155,7 +164,7 @@ interface Names {
   readonly shared: readonly CountedName[];
   readonly all: readonly CountedName[];
   /** Who takes turns with others where passwords are checked. */
-  readonly source: string;
+  readonly source: Source;
 }
 
 /** What somebody gives as a code, right or wrong. */

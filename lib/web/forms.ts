@@ -79,6 +79,8 @@ export function csrfToken(cookie: string): string {
 }
 
 export function checkCsrf(form: Form, cookie: string): void {
+  // Anybody can produce the one of no cookie.
+  if (cookie === '') throw fault('stale_form');
   const [sent, expected] = [form.secret('csrf'), csrfToken(cookie)].map((text) => Buffer.from(text)) as [
     Buffer,
     Buffer,

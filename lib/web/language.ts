@@ -59,7 +59,9 @@ export function formatOf(language: Language, timeZone: string): Format {
   const known = formats.get(name);
   if (known) return known;
   const format = createFormat(language, timeZone);
-  if (formats.size < FORMATS_MAX) formats.set(name, format);
+  // What somebody fills it with must not make it useless to all others.
+  if (formats.size >= FORMATS_MAX) formats.clear();
+  formats.set(name, format);
   return format;
 }
 

@@ -116,7 +116,7 @@ async function limit({ signedIn, services }: Visit, { who, isFile }: Pick<PageRo
 
 /** After signing in, the visitor returns to the page asked for. */
 function loginPath({ request, path }: Visit): string {
-  const next = request.method === 'get' ? `${path}${request.raw.req.url?.slice(path.length) ?? ''}` : path;
+  const next = request.method === 'get' ? `${path}${request.url.search}` : path;
   return `/login?next=${encodeURIComponent(next)}`;
 }
 
@@ -133,12 +133,14 @@ async function admit(visit: Visit, who: Who): Promise<Visit | Redirect> {
 }
 
 interface FormRoute<V extends Visit> {
+  readonly who: Who;
   readonly post: (visit: V, form: Form) => Promise<Answer> | Answer;
   readonly beforeForm?: (visit: V) => Promise<Answer | undefined>;
   readonly pictures?: string;
 }
 
-async function answerForm<V extends Visit>(visit: V, { post, beforeForm, pictures }: FormRoute<V>): Promise<Answer> {
+async function answerForm<V extends Visit>(visit: V, route: FormRoute<V>): Promise<Answer> {
+  const { who, post, beforeForm, pictures } = route;
   const { signedIn, services } = visit;
   refuseForeign(visit.request);
   const early = await beforeForm?.(visit);
@@ -146,7 +148,7 @@ async function answerForm<V extends Visit>(visit: V, { post, beforeForm, picture
   const rules = pictures === undefined ? undefined : { name: pictures, limits: services.bodyLimits };
   const { form, close } = await openForm(visit, rules);
   try {
-    if (signedIn?.user.operator && visit.path.startsWith('/admin')) await prove({ ...visit, signedIn }, form);
+    if (signedIn && who === 'operator') await prove({ ...visit, signedIn }, form);
     return await post(visit, form);
   } finally {
     close();

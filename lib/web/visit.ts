@@ -16,7 +16,7 @@ import type { WebServices } from './services.ts';
 export interface Visit {
   readonly request: Request;
   readonly services: WebServices;
-  /** Without the host. */
+  /** As the route was found by it: spelled in one way, however it was requested. */
   readonly path: string;
   readonly query: URLSearchParams;
   readonly language: Language;
@@ -61,7 +61,7 @@ export async function openVisit(request: Request, services: WebServices): Promis
   return {
     request,
     services,
-    path: url.pathname,
+    path: request.path,
     query: url.searchParams,
     language,
     format: formatOf(language, signedIn?.user.timeZone ?? DEFAULT_ZONE),

@@ -8,6 +8,7 @@ import type { AlertStore } from '../../lib/store/ports/alerts.ts';
 import { until } from '../../testkit/client.ts';
 import { SQLITE } from '../../testkit/stores.ts';
 import { AT, adjust, applied, newId, newWallet, RUB, reserve, topup, useStore } from '../contract/store/context.ts';
+import { makeUser } from '../contract/store/people.ts';
 
 const MINUTE_MS = 60_000;
 const HOOK = { url: 'https://hook.example/', secret: 'whsec_test' };
@@ -60,6 +61,29 @@ describe('rounds of alerts', () => {
   }
 
   const topups = (id: string) => ({ type: 'topup.declined' as const, data: { amount: '5.00', payment: id } });
+
+  it('mail nothing to whoever has left the account since, however often the first try failed', async () => {
+    const account = await watched();
+    const user = makeUser();
+    await context.store.users.add(user);
+    await context.store.users.join({ user: user.id, account, role: 'owner' });
+    let letters = 0;
+    const send = async () => {
+      letters += 1;
+      throw new Error('no');
+    };
+    const alerts = createAlerts({
+      ...{ store: context.store, mailer: { send, close: () => undefined }, now: () => now, log: { warn } },
+      ...{ fetcher: () => ({ post: accept }), publicUrl: () => 'https://gate.example' },
+    });
+    const arrival = async () => (await alerts.last(account))[0]?.arrivals[`mail:${user.id}`];
+    await alerts.look();
+    expect([letters, await arrival()]).to.deep.equal([1, { state: 'due', why: 'mail' }]);
+    await context.store.users.leave({ user: user.id, account });
+    now += 10 * MINUTE_MS;
+    await alerts.look();
+    expect([letters, await arrival()]).to.deep.equal([1, { state: 'failed', why: 'removed' }]);
+  });
 
   it('visit every account once, page by page', async () => {
     const accounts: string[] = [];

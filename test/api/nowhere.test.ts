@@ -41,6 +41,17 @@ describe('a path that is not there', () => {
   }
 
   for (const [adds, right] of Object.entries(RIGHT)) {
+    it('is read in no time, however often it repeats an endpoint', async () => {
+      const startedAt = performance.now();
+      for (const endpoint of [...ENDPOINTS, '/api', '/v1', '//api', '//v1']) {
+        for (const end of ['', '-', '/messages-', '/videos/x/y']) {
+          const path = `${endpoint.repeat(28)}${end}`;
+          expect((await send(`${gateway.url}${path}`)).status, path).to.be.oneOf([401, 404]);
+        }
+      }
+      expect(performance.now() - startedAt).to.be.below(2000);
+    });
+
     it(`is told the base that works for a client that appends ${adds || 'nothing'} and an endpoint`, async () => {
       for (const base of BASES.filter((each) => each !== right)) {
         for (const endpoint of ENDPOINTS) {

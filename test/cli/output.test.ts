@@ -1,6 +1,6 @@
 // What commands print, by itself: aligned text, and values that a spreadsheet takes as they are.
 import { expect } from 'chai';
-import { formatCsv, formatPairs, formatTable } from '../../lib/cli/output.ts';
+import { formatCsv, formatPairs, formatTable, toJson, withoutControls } from '../../lib/cli/output.ts';
 
 describe('cli output', () => {
   it('quotes values of CSV that need it, and defuses those that would be a formula', () => {
@@ -22,6 +22,14 @@ describe('cli output', () => {
     for (const [cell, written] of Object.entries(cells)) {
       expect(formatCsv(['head', 'last'], [[cell, '7']]), cell).to.equal(`head,last\n${written},7\n`);
     }
+  });
+
+  it('passes no control characters of others on to a terminal', () => {
+    const text = 'Browser\u009b31m \u001b]0;title\u0007\u007f é\n';
+    expect(withoutControls(text)).to.equal('Browser\ufffd31m \ufffd]0;title\ufffd\ufffd é\n');
+    const json = toJson({ text });
+    expect(json).to.match(/^[^\p{Cc}]*$/u);
+    expect(JSON.parse(json)).to.deep.equal({ text });
   });
 
   it('aligns pairs, and columns to the side that their head says', () => {

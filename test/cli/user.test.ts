@@ -1,6 +1,7 @@
 // `tollgate user`: people listed, suspended, removed, taken off accounts, signed out and let back in, beside a server.
 import { expect } from 'chai';
 import type { User } from '../../lib/store/ports/users.ts';
+import { createSessions } from '../../lib/users/sessions.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { comeIn, createVisitor, PASSWORD, setUpOperator, setUpOwner } from '../../testkit/pages.ts';
 import { createRig, type Rig } from './command.ts';
@@ -100,6 +101,10 @@ describe('cli user', () => {
     expect(await rig.json('user', 'sessions', 'end', email)).to.deep.equal({ user_id: user.id, ended: 1 });
     expect((await get('/account')).status).to.equal(303);
     expect(await rig.text('user', 'sessions', 'list', email)).to.equal('None.\n');
+    // A header may have bytes above ASCII, among which are control characters of terminals.
+    await createSessions(test).open(user, { address: '127.0.0.1', agent: 'Browser \u009b31m' });
+    expect(await rig.text('user', 'sessions', 'list', email)).to.contain('Browser \ufffd31m');
+    expect(await rig.json('user', 'sessions', 'end', email)).to.include({ ended: 1 });
     expect(await rig.json('user', 'sessions', 'end', email)).to.include({ ended: 0 });
   });
 

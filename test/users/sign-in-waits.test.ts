@@ -76,6 +76,21 @@ describe('signing in', () => {
     expect(await guess(16, email)).to.deep.equal([0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
   });
 
+  it('lets whoever has a link give a code whatever strangers guess, and counts what is guessed with it', async () => {
+    const user = await add({ totpSecret: SECRET });
+    const address = place();
+    await guess(12, user.email, address);
+    const withLink = (code: string) =>
+      signIn.proveCode(user, code, { address: place(), device: undefined, hasLink: true });
+    for (let time = 0; time < 5; time += 1) expect((await withLink('x00000')).status).to.equal('wrong');
+    expect(await withLink('x00000')).to.deep.equal({ status: 'wait', seconds: 1 });
+    expect((await signIn.proveCode(user, 'x00000', at(address))).status).to.equal('wait');
+    now += 1000;
+    const code = codeOf(SECRET, Math.round((now - Date.now()) / 30_000));
+    expect((await withLink(code)).status).to.equal('ok');
+    expect((await signIn.proveCode(user, 'x00000', at(place()))).status).to.equal('wait');
+  });
+
   it('counts guesses from everywhere, however the address is written', async () => {
     const { email } = await add();
     const [name = '', host = ''] = email.split('@');

@@ -21,9 +21,9 @@ describe('with too many passwords to check', () => {
   after(() => test.stop());
 
   /** Sends a request while all places are taken, each by somebody else. */
-  async function whileFull<T>(ask: () => Promise<T>): Promise<T> {
+  async function whileFull<T>(ask: () => Promise<T>, { isKnown = false } = {}): Promise<T> {
     const others = Array.from({ length: AT_ONCE + WAITING_MAX }, (_, number) =>
-      verifyPassword(number < AT_ONCE ? SLOW : QUICK, 'a rather long one', `somebody ${number}`),
+      verifyPassword(number < AT_ONCE ? SLOW : QUICK, 'a rather long one', { name: `somebody ${number}`, isKnown }),
     );
     try {
       return await ask();
@@ -54,6 +54,14 @@ describe('with too many passwords to check', () => {
     expect((await visitor.submit('/login', { email, password: PASSWORD, code: '' })).status).to.equal(303);
   });
 
+  it('strangers do not keep anybody out who has signed in on the device before', async () => {
+    const { email } = await owner();
+    const visitor = createVisitor(test.url);
+    const signIn = () => visitor.submit('/login', { email, password: PASSWORD, code: '' });
+    await signIn();
+    expect((await whileFull(signIn)).status).to.equal(303);
+  });
+
   for (const purpose of ['reset', 'invite'] as const) {
     it(`a link is as good as before: ${purpose}`, async () => {
       const { email } = await owner();
@@ -63,7 +71,7 @@ describe('with too many passwords to check', () => {
       const path = `/setup?token=${await createPeople(test).makeLink({ purpose, account, ...whose })}`;
       const visitor = createVisitor(test.url);
       const use = () => visitor.submit(path, { password: PASSWORD, again: PASSWORD, code: '' });
-      expect((await whileFull(use)).status).to.equal(503);
+      expect((await whileFull(use, { isKnown: true })).status).to.equal(503);
       const reply = await use();
       expect([reply.status, reply.headers.location]).to.deep.equal([303, '/account']);
       expect((await visitor.get(path)).status).to.equal(404);

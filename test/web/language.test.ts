@@ -27,3 +27,13 @@ describe('a sum on a page', () => {
     expect([en.rubTyped(12_500_000n), ru.rubTyped(12_500_000n)]).to.deep.equal(['12.50', '12,50']);
   });
 });
+
+describe('the formats of zones', () => {
+  it('are kept for those that come, however somebody has spelled theirs before', () => {
+    const name = 'america/argentina/comodrivadavia';
+    const spelled = (number: number) =>
+      [...name].map((letter, at) => ((number >> at) & 1 ? letter.toUpperCase() : letter)).join('');
+    for (let number = 0; number < 3000; number += 1) formatOf('en', spelled(number));
+    expect(formatOf('en', 'Asia/Omsk')).to.equal(formatOf('en', 'Asia/Omsk'));
+  });
+});

@@ -1,7 +1,7 @@
 // How often an owner may ask for pages and files: more than any person does, and not without bound.
 import { expect } from 'chai';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
-import { setUpOperator, setUpOwner } from '../../testkit/pages.ts';
+import { createVisitor, PASSWORD, setUpOperator, setUpOwner } from '../../testkit/pages.ts';
 
 const [PAGES, FILES] = [30, 2];
 
@@ -46,6 +46,18 @@ describe('visits of one person', () => {
       expect((await owner.get(path)).status, path).to.equal(429);
     }
     expect((await owner.get('/account/calls')).status).to.equal(200);
+  });
+
+  it('start no more sessions than that', async () => {
+    const { id } = await test.account();
+    const { email } = await setUpOwner(test, id);
+    const signIn = () => createVisitor(test.url).submit('/login', { email, password: PASSWORD, code: '' });
+    expect(await statuses(signIn, FILES + 1)).to.deep.equal([303, 303, 429]);
+    const user = await test.store.users.find(email);
+    expect(await test.store.sessions.list(user?.id ?? '')).to.have.length(1 + FILES);
+    const other = (await setUpOwner(test, (await test.account()).id)).email;
+    const reply = await createVisitor(test.url).submit('/login', { email: other, password: PASSWORD, code: '' });
+    expect(reply.status).to.equal(303);
   });
 
   it('leave others alone, and the operator', async () => {

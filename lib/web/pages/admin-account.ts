@@ -203,14 +203,14 @@ async function adjust(visit: UserVisit, account: Account, sent: Form): Promise<A
   const amount = /^[-−]/.test(text) ? -size : size;
   // The form's own id: submitted twice, it corrects once.
   const id = sent.text('adjust');
-  const adjustId = ADJUST_ID.test(id) ? id : newAdjustId();
+  const adjustId = ADJUST_ID.test(id) ? id : makeAdjustId();
   const op = { kind: 'adjust', wallet: account.id, at: visit.services.now(), amount, reason, adjustId } as const;
   return booked(visit, account, op);
 }
 
 const ADJUST_ID = /^adj_[0-9a-f]{24}$/;
 
-function newAdjustId(): string {
+function makeAdjustId(): string {
   return `adj_${randomBytes(12).toString('hex')}`;
 }
 
@@ -336,7 +336,7 @@ function changes(visit: UserVisit, account: Account): Html {
   return html`<h2>${words.money}</h2>
 ${change('topup', words.topup, html`${amount('topup-amount', words.amountHint)}${field({ name: 'payment', label: words.payment, hint: words.paymentHint })}`)}
 <h2>${words.correct}</h2>
-${change('adjust', words.adjust, html`${amount('adjust-amount', words.correctHint)}${field({ name: 'reason', label: words.reason })}<input type="hidden" name="adjust" value="${newAdjustId()}">`)}
+${change('adjust', words.adjust, html`${amount('adjust-amount', words.correctHint)}${field({ name: 'reason', label: words.reason })}<input type="hidden" name="adjust" value="${makeAdjustId()}">`)}
 <h2>${words.invite}</h2>
 ${change('invite', words.inviteButton, field({ name: 'email', label: words.email, type: 'email' }))}
 <h2>${isActive ? words.suspend : words.resume}</h2>

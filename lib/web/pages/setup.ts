@@ -234,14 +234,15 @@ async function useLink(visit: Visit, sent: Form): Promise<Answer> {
     : { ...codesPage(visit, codes, user.operator ? '/admin' : '/account'), ...cookies };
 }
 
-/** The same waits apply as for signing in. */
+/** The same waits apply as for signing in, apart from what strangers without the link have guessed. */
 async function prove(
   visit: Visit,
   user: User,
   code: string,
 ): Promise<{ readonly user: User } | { readonly problem: string; readonly status: number }> {
   const words = WORDS[visit.language];
-  const attempt = () => visit.services.signIn.proveCode(user, code, visit);
+  const { address, device, services } = visit;
+  const attempt = () => services.signIn.proveCode(user, code, { address, device, hasLink: true });
   const result = await attemptSignIn(visit, { factor: codeFactorOf(code) }, attempt);
   if (result.status === 'ok') return result;
   return result.status === 'wait'
@@ -301,7 +302,7 @@ async function admit(
     const enrolled = totp && { totpSecret: totp.secret, totpStep: totp.step, recovery: totp.recovery };
     const changed = { ...known, ...(link.purpose === 'restore' && NO_APP), ...enrolled };
     if (!(await people.setHash(changed, hashed))) return 'late';
-    return { ...changed, version: known.version + 1 };
+    return { ...changed, password: hashed, version: known.version + 1 };
   }
   const wanted = { email, password, ...(totp && { totp }), operator: isOperator(link), language };
   const user = await (link.purpose === 'setup' ? people.addFirstOperator(wanted) : people.add(wanted));

@@ -4,7 +4,7 @@ import { AMOUNT_MAX, MICRO_PER_RUB } from '../../../lib/money/money.ts';
 import type { User } from '../../../lib/store/ports/users.ts';
 import { send, until } from '../../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../../testkit/gateway.ts';
-import { setUpOperator, setUpOwner } from '../../../testkit/pages.ts';
+import { hiddenFields, setUpOperator, setUpOwner } from '../../../testkit/pages.ts';
 
 const LIST = '/admin/accounts';
 
@@ -98,6 +98,18 @@ describe('the pages of accounts', () => {
     expect((await topup('1001', id)).text).to.contain('recorded with another amount');
     expect(await sums()).to.deep.equal({ avail: 1_000_000_000n, topped: 1_000_000_000n, adjusted: 0n });
     expect((await operator.get(`${path}?done=exists`)).text).to.contain('nothing changed');
+  });
+
+  it('correct a balance once, however often a form is sent', async () => {
+    const { text } = await operator.get(path);
+    const [adjust = ''] = /adj_[0-9a-f]{24}/.exec(text) ?? [];
+    const { csrf = '' } = hiddenFields(text, path);
+    const form = { csrf, change: 'adjust', adjust, amount: '5', reason: 'a gift' };
+    const replies = await Promise.all([1, 2, 3].map(() => operator.post(path, form)));
+    const ends = replies.map(({ headers }) => String(headers.location).split('=').at(-1));
+    expect(ends.sort()).to.deep.equal(['done', 'exists', 'exists']);
+    expect((await operator.post(path, { ...form, amount: '6' })).status).to.equal(400);
+    expect(await sums()).to.deep.equal({ avail: 5_000_000n, topped: 0n, adjusted: 5_000_000n });
   });
 
   it('correct a balance in both directions, never below zero, each time anew', async () => {

@@ -3,8 +3,9 @@ import { expect } from 'chai';
 import { createDevices } from '../../../lib/users/devices.ts';
 import { hashPassword } from '../../../lib/users/password.ts';
 import { hashToken } from '../../../lib/users/token.ts';
+import { csrfToken } from '../../../lib/web/forms.ts';
 import { startGateway, type TestGateway } from '../../../testkit/gateway.ts';
-import { codeOf, createVisitor, PASSWORD, setUpOperator, setUpOwner } from '../../../testkit/pages.ts';
+import { codeOf, createVisitor, hiddenFields, PASSWORD, setUpOperator, setUpOwner } from '../../../testkit/pages.ts';
 
 const MINUTE_MS = 60_000;
 const ACCOUNTS = '/admin/accounts';
@@ -46,9 +47,24 @@ describe('the page to sign in', () => {
     for (const visitor of [here, elsewhere]) expect((await visitor.get('/account')).status).to.equal(200);
   });
 
+  it('takes no form without the cookie that guards it, and none with two of them', async () => {
+    const { email } = await owner();
+    const fields = { email, password: PASSWORD, csrf: csrfToken('') };
+    const path = '/login';
+    expect((await createVisitor(test.url).post(path, fields)).status).to.equal(403);
+    const two = { headers: { cookie: 'form=one; form=two' } };
+    expect((await createVisitor(test.url).post(path, fields, two)).status).to.equal(403);
+    expect((await createVisitor(test.url).post(path, fields, { headers: { cookie: 'form=' } })).status).to.equal(403);
+  });
+
   it('leads from a form back to its page, without what its query said', async () => {
     const reply = await createVisitor(test.url).post('/account/wallet?done=removed', {});
     expect([reply.status, reply.headers.location]).to.deep.equal([303, '/login?next=%2Faccount%2Fwallet']);
+  });
+
+  it('leads back to a page however its path is spelled', async () => {
+    const reply = await createVisitor(test.url).get('/%61ccount/%77allet?done=removed');
+    expect(reply.headers.location).to.equal('/login?next=%2Faccount%2Fwallet%3Fdone%3Dremoved');
   });
 
   describe('for an operator', () => {
@@ -100,6 +116,22 @@ describe('the page to sign in', () => {
       );
       await test.store.sessions.forget(`device:${device?.hash}`);
       expect((await create(operator, codeOf(operator.secret))).status).to.equal(303);
+    });
+
+    it('is asked for a code however the path of the form is spelled', async () => {
+      await grow(operator, 11);
+      const { csrf = '' } = hiddenFields((await operator.get(ACCOUNTS)).text, ACCOUNTS);
+      const count = (await test.store.accounts.list()).length;
+      for (const path of [
+        '/%61dmin/accounts',
+        '/admin/%61ccounts',
+        '/admin/../%61dmin/accounts',
+        '/%61dmin/accounts/',
+      ]) {
+        expect((await operator.post(path, { name: 'new one', csrf })).status, path).to.equal(403);
+        expect((await operator.get(path)).text, path).to.contain('<form method="post" action="/admin/accounts"');
+      }
+      expect(await test.store.accounts.list()).to.have.length(count);
     });
 
     it('leads to the pages of operators, also from those of an owner that the operator is not', async () => {

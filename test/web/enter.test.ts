@@ -1,0 +1,84 @@
+// Coming in while what lets somebody in is taken away: a session that starts too late does not outlive it.
+import { expect } from 'chai';
+import type { User } from '../../lib/store/ports/users.ts';
+import { createDepartures } from '../../lib/users/departures.ts';
+import { createPeople } from '../../lib/users/people.ts';
+import { makeSecret } from '../../lib/users/totp.ts';
+import { createVisitor, PASSWORD } from '../../testkit/pages.ts';
+import { after as behind, openPages, type Pages } from './stage.ts';
+
+const OTHER_PASSWORD = 'seven boats on a pond';
+
+describe('coming in', () => {
+  let pages: Pages;
+
+  before(async () => {
+    pages = await openPages();
+  });
+  after(() => pages.close());
+
+  async function owner(): Promise<User> {
+    const { email } = await pages.owner();
+    const user = await pages.faults.real.users.find(email);
+    if (!user) throw new Error('there is no owner');
+    return user;
+  }
+  const sessionsOf = ({ id }: User) => pages.faults.real.sessions.list(id);
+
+  const people = () => createPeople({ store: pages.faults.real });
+  const changes: readonly (readonly [string, (user: User) => Promise<unknown>])[] = [
+    ['the password was changed', (user) => people().setPassword(user, OTHER_PASSWORD)],
+    [
+      'an app was set up',
+      async (user) => {
+        await people().change({ ...user, totpSecret: makeSecret() });
+        await pages.faults.real.sessions.removeOf(user.id);
+      },
+    ],
+    ['the person was suspended', ({ id }) => createDepartures({ store: pages.faults.real }).suspend(id)],
+    ['the person was removed', ({ id }) => createDepartures({ store: pages.faults.real }).remove(id)],
+  ];
+
+  for (const [what, change] of changes) {
+    it(`starts no session with a password that was checked before ${what}`, async () => {
+      const user = await owner();
+      const visitor = createVisitor(pages.url);
+      pages.faults.next(
+        'sessions.add',
+        behind(() => change(user)),
+      );
+      const reply = await visitor.submit('/login', { email: user.email, password: PASSWORD, code: '' });
+      expect(reply.status).to.equal(403);
+      expect(visitor.cookies.has('session')).to.equal(false);
+      expect(await sessionsOf(user)).to.deep.equal([]);
+    });
+  }
+
+  it('starts one if only the language was changed meanwhile', async () => {
+    const user = await owner();
+    const visitor = createVisitor(pages.url);
+    pages.faults.next(
+      'sessions.add',
+      behind(() => people().change({ ...user, language: 'ru' })),
+    );
+    const reply = await visitor.submit('/login', { email: user.email, password: PASSWORD, code: '' });
+    expect(reply.status).to.equal(303);
+    expect((await visitor.get('/account')).status).to.equal(200);
+  });
+
+  it('starts no session by a link after another one was used', async () => {
+    const user = await owner();
+    const token = await people().makeLink({ purpose: 'reset', user: user.id, email: user.email });
+    const visitor = createVisitor(pages.url);
+    pages.faults.next(
+      'sessions.add',
+      behind(async () => {
+        const latest = await pages.faults.real.users.get(user.id);
+        if (latest) await people().setPassword(latest, OTHER_PASSWORD);
+      }),
+    );
+    const reply = await visitor.submit(`/reset?token=${token}`, { password: PASSWORD, again: PASSWORD });
+    expect(reply.status).to.equal(403);
+    expect(await sessionsOf(user)).to.deep.equal([]);
+  });
+});
