@@ -22,6 +22,7 @@ import type {
 } from '../ports/payments.ts';
 import { createClaim, createRenew } from './claim.ts';
 import { type Connection, prepareBig } from './connection.ts';
+import type { ReadsOf, WritesOf } from './thread-ports.ts';
 
 const TABLES: { readonly [Sort in PaymentSort]: string } = {
   payments: 'payments',
@@ -46,7 +47,7 @@ function read<Sort extends PaymentSort>(sort: Sort, row: Stored | undefined): Pa
   return row && rowOf(sort, Object.values(row));
 }
 
-export function paymentWrites({ db, write }: Connection) {
+export function paymentWrites({ db, write }: Connection): WritesOf<'payments'> {
   const claim = createClaim(db, 'payments', columnsOf('payments').join(', '));
   const renew = createRenew(db, 'payments');
   const load = createLoadPayment(db);
@@ -72,21 +73,21 @@ export function paymentWrites({ db, write }: Connection) {
   }
 
   return {
-    createPayment: (start: NewPayment, auto?: AutoTopupRow): Awaited<ReturnType<PaymentStore['create']>> =>
+    create: (start: NewPayment, auto?: AutoTopupRow): Awaited<ReturnType<PaymentStore['create']>> =>
       write(() => {
         if (load(start.id)) return 'exists';
         if (auto && !changeAuto(auto)) return 'stale';
         save(newPayment(start));
         return 'created';
       }),
-    claimPayments: (asked: JobClaim, now: number): Payment[] =>
+    claim: (asked: JobClaim): Payment[] =>
       write(() =>
-        claim(asked, now)
+        claim(asked, Date.now())
           .map((row) => read('payments', row))
           .sort(byTurn),
       ),
-    renewPayment: (renewal: JobRenewal, now: number): boolean => write(() => renew(renewal, now)),
-    changePayment: (change: FreePaymentChange): PaymentOutcome =>
+    renew: (renewal: JobRenewal): boolean => write(() => renew(renewal, Date.now())),
+    change: (change: FreePaymentChange): PaymentOutcome =>
       write(() => {
         const outcome = decidePayment(load(change.id), change);
         if (outcome.status === 'done' && outcome.payment) save(outcome.payment);
@@ -99,7 +100,7 @@ export function paymentWrites({ db, write }: Connection) {
     judgeNotice: (id: string, { verdict, detail }: Pick<Notice, 'verdict' | 'detail'>): boolean =>
       write(() => judge.run(verdict, detail, id).changes === 1),
     cleanNotices: (before: number): void => void write(() => clean.run(before)),
-    putPaymentRows: (sort: PaymentSort, rows: readonly PaymentRows[PaymentSort][]): void =>
+    put: (sort: PaymentSort, rows: readonly PaymentRows[PaymentSort][]): void =>
       write(() => {
         for (const row of rows) puts.get(sort)?.(row);
       }),
@@ -127,7 +128,7 @@ function methodWrites({ db, write }: Pick<Connection, 'db' | 'write'>, changeAut
   };
 }
 
-export function paymentReads(db: DatabaseSync) {
+export function paymentReads(db: DatabaseSync): ReadsOf<'payments'> {
   const byRef = prepareBig(db, `${selectOf('payments')} WHERE provider = ? AND ref = ?`);
   const list = prepareBig(
     db,
@@ -147,22 +148,22 @@ export function paymentReads(db: DatabaseSync) {
     ]),
   );
   return {
-    payment: createLoadPayment(db),
-    paymentByRef: (provider: string, ref: string): Payment | undefined => read('payments', byRef.get(provider, ref)),
-    payments: ({ before, limit, phases, ...asked }: PaymentList): Payment[] => {
+    get: createLoadPayment(db),
+    find: (provider: string, ref: string): Payment | undefined => read('payments', byRef.get(provider, ref)),
+    list: ({ before, limit, phases, ...asked }: PaymentList): Payment[] => {
       const { createdAt: at, id } = before ?? { createdAt: Number.MAX_SAFE_INTEGER, id: '' };
       const [wallet, provider] = [asked.wallet ?? null, asked.provider ?? null];
       const phasesJson = phases ? JSON.stringify(phases) : null;
       return list.all({ wallet, provider, phases: phasesJson, at, id, limit }).map((row) => read('payments', row));
     },
-    savedMethod: (id: string): SavedMethodRow | undefined => read('methods', method.get(id)),
-    savedMethods: (wallet: string): SavedMethodRow[] => methods.all(wallet).map((row) => read('methods', row)),
+    method: (id: string): SavedMethodRow | undefined => read('methods', method.get(id)),
+    methods: (wallet: string): SavedMethodRow[] => methods.all(wallet).map((row) => read('methods', row)),
     consents: (wallet: string): Consent[] => consents.all(wallet).map((row) => read('consents', row)),
     autoTopup: (wallet: string): AutoTopupRow | undefined => read('autoTopups', auto.get(wallet)),
     notice: (id: string): Notice | undefined => read('notices', notice.get(id)),
     notices: ({ before, limit }: Parameters<PaymentStore['notices']>[0]): Notice[] =>
       notices.all(before ?? null, limit).map((row) => read('notices', row)),
-    paymentRows: (sort: PaymentSort, { after = '', limit }: { after?: string; limit: number }) =>
+    page: (sort: PaymentSort, { after = '', limit }: { after?: string; limit: number }) =>
       (pages.get(sort)?.all(after, limit) ?? []).map((row) => read(sort, row)),
   };
 }

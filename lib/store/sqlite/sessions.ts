@@ -2,34 +2,43 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Attempts, Link, LinkPurpose, Session, SessionStore } from '../ports/sessions.ts';
 import type { Connection } from './connection.ts';
+import type { ReadsOf, WritesOf } from './thread-ports.ts';
 
 const SESSION = 'hash, user, created_at, seen_at, expires_at, idle_ms, proven_at, address, agent';
 const LINK = 'hash, purpose, user, account, email, expires_at';
 
-export function sessionWrites({ db, write }: Connection) {
+export function sessionWrites(connection: Connection): WritesOf<'sessions'> {
+  const { db, write } = connection;
   const add = db.prepare(`INSERT INTO sessions (${SESSION}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const touch = db.prepare('UPDATE sessions SET seen_at = ?, proven_at = ? WHERE hash = ?');
   const remove = db.prepare('DELETE FROM sessions WHERE hash = ?');
   const removeOf = db.prepare('DELETE FROM sessions WHERE user = ? AND hash <> ?');
   const clean = db.prepare('DELETE FROM sessions WHERE expires_at <= :now OR seen_at + idle_ms <= :now');
+  const { cleanLinks, ...links } = linkWrites(connection);
+  const { cleanAttempts, ...attempts } = attemptWrites(connection);
   return {
-    addSession: (session: Session): void => {
+    ...links,
+    ...attempts,
+    add: (session: Session): void => {
       const { hash, user, createdAt, seenAt, expiresAt, idleMs, provenAt, address, agent } = session;
       write(() => add.run(hash, user, createdAt, seenAt, expiresAt, idleMs, provenAt, address, agent));
     },
-    touchSession: (hash: string, { seenAt, provenAt }: Parameters<SessionStore['touch']>[1]): boolean =>
+    touch: (hash: string, { seenAt, provenAt }: Parameters<SessionStore['touch']>[1]): boolean =>
       write(() => touch.run(seenAt, provenAt, hash).changes === 1),
-    removeSession: (hash: string): boolean => write(() => remove.run(hash).changes === 1),
-    removeSessionsOf: (user: string, except = ''): void => {
+    remove: (hash: string): boolean => write(() => remove.run(hash).changes === 1),
+    removeOf: (user: string, except = ''): void => {
       write(() => removeOf.run(user, except));
     },
-    cleanSessions: (now: number): void => {
-      write(() => clean.run({ now }));
-    },
+    clean: ({ now, since }: Parameters<SessionStore['clean']>[0]): void =>
+      write(() => {
+        clean.run({ now });
+        cleanLinks(now);
+        cleanAttempts(since);
+      }),
   };
 }
 
-export function linkWrites({ db, write }: Connection) {
+function linkWrites({ db, write }: Connection) {
   const add = db.prepare(`INSERT INTO links (${LINK}) VALUES (?, ?, ?, ?, ?, ?)`);
   const take = db.prepare(`DELETE FROM links WHERE hash = ? RETURNING ${LINK}`);
   const remove = db.prepare('DELETE FROM links WHERE purpose = ? AND user IS ? AND email IS ?');
@@ -42,13 +51,12 @@ export function linkWrites({ db, write }: Connection) {
     removeLinks: ({ purpose, user, email }: { purpose: LinkPurpose; user?: string; email?: string }): void => {
       write(() => remove.run(purpose, user ?? null, email ?? null));
     },
-    cleanLinks: (now: number): void => {
-      write(() => clean.run(now));
-    },
+    /** In the transaction that cleans. */
+    cleanLinks: (now: number) => void clean.run(now),
   };
 }
 
-export function attemptWrites({ db, write }: Connection) {
+function attemptWrites({ db, write }: Connection) {
   const fail = db.prepare(
     `INSERT INTO attempts (name, count, last_at) VALUES (:name, 1, :now) ON CONFLICT (name)
       DO UPDATE SET count = CASE WHEN last_at < :since THEN 1 ELSE count + 1 END, last_at = :now
@@ -57,25 +65,24 @@ export function attemptWrites({ db, write }: Connection) {
   const forget = db.prepare('DELETE FROM attempts WHERE name = ?');
   const clean = db.prepare('DELETE FROM attempts WHERE last_at < ?');
   return {
-    failAttempt: (name: string, { now, since }: { now: number; since: number }): Attempts =>
+    fail: (name: string, { now, since }: { now: number; since: number }): Attempts =>
       write(() => attemptsOf(fail.get({ name, now, since })) as Attempts),
-    forgetAttempts: (name: string): void => {
+    forget: (name: string): void => {
       write(() => forget.run(name));
     },
-    cleanAttempts: (since: number): void => {
-      write(() => clean.run(since));
-    },
+    /** In the transaction that cleans. */
+    cleanAttempts: (since: number) => void clean.run(since),
   };
 }
 
-export function sessionReads(db: DatabaseSync) {
+export function sessionReads(db: DatabaseSync): ReadsOf<'sessions'> {
   const get = db.prepare(`SELECT ${SESSION} FROM sessions WHERE hash = ?`);
   const list = db.prepare(`SELECT ${SESSION} FROM sessions WHERE user = ? ORDER BY created_at DESC, hash`);
   const link = db.prepare(`SELECT ${LINK} FROM links WHERE hash = ?`);
   const attempts = db.prepare('SELECT count, last_at FROM attempts WHERE name = ?');
   return {
-    session: (hash: string): Session | undefined => sessionOf(get.get(hash)),
-    sessions: (user: string): Session[] => list.all(user).map((row) => sessionOf(row) as Session),
+    get: (hash: string): Session | undefined => sessionOf(get.get(hash)),
+    list: (user: string): Session[] => list.all(user).map((row) => sessionOf(row) as Session),
     link: (hash: string): Link | undefined => linkOf(link.get(hash)),
     attempts: (name: string): Attempts | undefined => attemptsOf(attempts.get(name)),
   };
