@@ -2,11 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import { distance } from 'fastest-levenshtein';
 import Joi from 'joi';
+import { readProxies } from './network.ts';
 import { OperatorError } from './operator-error.ts';
 
 export interface Config {
   readonly host: string;
   readonly port: number;
+  /** Proxies in front whose `X-Forwarded-For` is believed, as `readProxies` takes them. */
+  readonly trustedProxies: string;
   /** Processes that answer calls. */
   readonly workers: number;
   /** Base of the links handed out, without a slash at the end. */
@@ -18,6 +21,8 @@ export interface Config {
   readonly dataDir: string;
   /** How long stored media can be read. */
   readonly mediaTtlHours: number;
+  /** Encrypt secrets in the store: the first one does, all of them decrypt. None: they are stored in plain. */
+  readonly secretsKeys: readonly Buffer[];
   /** Who may register on the pages: nobody, people with an invitation, or anybody with an email address. */
   readonly registration: 'closed' | 'invite' | 'open';
   /** The server that sends email; without it the operator hands out links. */
@@ -25,6 +30,7 @@ export interface Config {
   readonly catalogDir: string;
   /** Origins that pictures and results may be fetched from although they are not public. */
   readonly imageTrustedOrigins: string;
+  readonly webhookTrustedOrigins: string;
   /** Names of variables that a catalog may use, `*` matching any text; never one of the service's own. */
   readonly catalogVariables: readonly string[];
   readonly providersPath: readonly string[];
@@ -72,6 +78,12 @@ const CATALOG_VARIABLES = '*_API_KEY,*_SECRET,*_SHOP_ID,*_BASE_URL,*_FOLDER,*_SC
 const schema = Joi.object({
   HOST: Joi.string().default('127.0.0.1'),
   PORT: Joi.number().integer().min(0).max(65_535).default(8080),
+  TRUSTED_PROXIES: Joi.string()
+    .custom((text: string, { error }) => (readProxies(text) ? text : error('any.custom')))
+    .messages({
+      'any.custom': '{#label} is neither a number of hops nor a list of addresses and networks (10.0.0.0/8)',
+    })
+    .default('0'),
   WORKERS: Joi.number().integer().min(1).max(64).default(1),
   // Without the value: it may contain a password.
   PUBLIC_URL: Joi.string()
@@ -87,6 +99,10 @@ const schema = Joi.object({
   DATA_DIR: Joi.string().default('./data'),
   REGISTRATION: Joi.string().valid('closed', 'invite', 'open').default('closed'),
   SMTP_URL: Joi.string(),
+  // Without the value.
+  SECRETS_KEY: Joi.string()
+    .custom((text: string, { error }) => (text.split(',').every((key) => readKey(key)) ? text : error('any.custom')))
+    .messages({ 'any.custom': '{#label} must be 32 bytes in base64 or hex, or several of them separated by commas' }),
   MEDIA_TTL_HOURS: Joi.number().integer().min(1).max(8760).default(24),
   CATALOG_DIR: Joi.string(),
   CATALOG_VARIABLES: Joi.string()
@@ -96,6 +112,7 @@ const schema = Joi.object({
   PROVIDERS_PATH: Joi.string().default(''),
   PAYMENTS_PATH: Joi.string().default(''),
   IMAGE_TRUSTED_ORIGINS: Joi.string().default(''),
+  WEBHOOK_TRUSTED_ORIGINS: Joi.string().default(''),
   LOG_LEVEL: Joi.string().valid('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent').default('info'),
   SANDBOX: Joi.string().valid('auto', 'on', 'off').default('auto'),
   KEY_PREFIX: Joi.string()
@@ -166,12 +183,14 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   return Object.freeze({
     host: value.HOST,
     port: value.PORT,
+    trustedProxies: value.TRUSTED_PROXIES,
     workers: value.WORKERS,
     publicUrl: (value.PUBLIC_URL ?? `http://127.0.0.1:${value.PORT}`).replace(/\/+$/, ''),
     publicUrlSet: value.PUBLIC_URL !== undefined,
     databaseUrl: value.DATABASE_URL,
     dataDir: value.DATA_DIR,
     mediaTtlHours: value.MEDIA_TTL_HOURS,
+    secretsKeys: keysOf(value.SECRETS_KEY),
     registration: value.REGISTRATION,
     smtpUrl: value.SMTP_URL,
     catalogDir: value.CATALOG_DIR ?? decodeURIComponent(new URL('catalog/', ROOT).pathname),
@@ -179,6 +198,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     providersPath: foldersOf(value.PROVIDERS_PATH),
     paymentsPath: foldersOf(value.PAYMENTS_PATH),
     imageTrustedOrigins: value.IMAGE_TRUSTED_ORIGINS,
+    webhookTrustedOrigins: value.WEBHOOK_TRUSTED_ORIGINS,
     logLevel: value.LOG_LEVEL,
     sandbox: value.SANDBOX,
     keyPrefix: value.KEY_PREFIX,
@@ -206,6 +226,23 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
 function isBase(text: string): boolean {
   const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
   return url !== null && url.username === '' && url.password === '' && !/[?#\s]/.test(text);
+}
+
+const KEY_BYTES = 32;
+
+/** As `openssl rand -hex 32` or `openssl rand -base64 32` makes it; undefined if it is not one. */
+function readKey(text: string): Buffer | undefined {
+  const trimmed = text.trim();
+  if (/^[0-9a-f]{64}$/i.test(trimmed)) return Buffer.from(trimmed, 'hex');
+  const bytes = /^[\w+/-]{43}=?$/.test(trimmed) ? Buffer.from(trimmed, 'base64') : undefined;
+  return bytes?.length === KEY_BYTES ? bytes : undefined;
+}
+
+function keysOf(text: string | undefined): readonly Buffer[] {
+  return (text ?? '')
+    .split(',')
+    .map(readKey)
+    .filter((key) => key !== undefined);
 }
 
 function foldersOf(path: string): readonly string[] {

@@ -64,12 +64,24 @@ const invalid = (text: Row['text']): Row => ({
   text,
 });
 
+const unpaid = (text: Row['text']): Row => ({
+  ...{ status: 402, type: 'billing_error', chatCode: 'insufficient_balance', retryable: false },
+  text,
+});
+
 const upstream = (text: string, retryable = true): Row => ({
   status: 502,
   type: 'api_error',
   chatCode: 'upstream_error',
   retryable,
   text: () => text,
+});
+
+const unavailable = (text: Row['text']): Row => ({
+  ...upstream(''),
+  status: 503,
+  chatCode: 'service_unavailable',
+  text,
 });
 
 const refused = (status: number, chatCode: string, text: string): Row => ({
@@ -133,24 +145,21 @@ const table = {
     retryable: false,
     text: (d) => `This API key may not be used for model \`${d.model}\`. It may be used for ${d.hint}.`,
   },
-  never_topped_up: {
-    status: 402,
-    type: 'billing_error',
-    chatCode: 'insufficient_balance',
-    retryable: false,
-    text: (d) =>
+  never_topped_up: unpaid(
+    (d) =>
       `The wallet has never been topped up. The minimum first top-up is ${d.minimumRub} RUB.` +
       (d.walletUrl ? ` Top it up at ${d.walletUrl}.` : ''),
-  },
-  insufficient_balance: {
-    status: 402,
-    type: 'billing_error',
-    chatCode: 'insufficient_balance',
-    retryable: false,
-    text: (d) =>
+  ),
+  insufficient_balance: unpaid(
+    (d) =>
       `The balance is too low: this call ${d.isReserve ? 'needs a reserve of' : 'costs'} ${d.priceRub} RUB and the ` +
       `balance is ${d.balanceRub} RUB.${held(d)} Top up the wallet${d.walletUrl ? ` at ${d.walletUrl}` : ''}${d.isReserve ? ' or lower `max_tokens`' : ''}.`,
-  },
+  ),
+  play_money: unpaid(
+    () =>
+      'The wallet holds money of test payments, which pays for no real model. Ask the operator of this service to ' +
+      'convert it or to write it off.',
+  ),
   key_budget: {
     status: 402,
     type: 'billing_error',
@@ -261,7 +270,7 @@ const table = {
     text: (d) => `The range is outside of the file, which has ${d.bytes} bytes.`,
   },
   headers_too_large: { ...refused(431, 'request_too_large', 'The request headers are too large.'), retryable: false },
-  bad_http: invalid(() => 'The request is not valid HTTP.'),
+  bad_http: invalid((d) => `The request is not valid HTTP${d.hint === undefined ? '' : `: ${d.hint}`}.`),
   rate_limited: {
     status: 429,
     type: 'rate_limit_error',
@@ -291,13 +300,8 @@ const table = {
     retryable: true,
     text: () => 'The service could not store the result.',
   },
-  no_room: {
-    status: 503,
-    type: 'api_error',
-    chatCode: 'service_unavailable',
-    retryable: true,
-    text: () => 'Too many large requests are being received at the moment. Nothing was charged.',
-  },
+  no_room: unavailable(() => 'Too many large requests are being received at the moment. Nothing was charged.'),
+  busy: unavailable((d) => `Too many people are signing in at the moment. Try again in ${d.retryAfterS} s.`),
   images_unavailable: {
     status: 503,
     type: 'api_error',

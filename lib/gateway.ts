@@ -2,6 +2,7 @@
 import type { Server } from '@hapi/hapi';
 import { createHolders, type Holders } from './accounts/holders.ts';
 import type { Alerts } from './alerts/alerts.ts';
+import { tellOfSaved } from './alerts/card.ts';
 import { createBodyParser } from './api/body-parser.ts';
 import { type Cooldown, createCooldown } from './api/cooldown.ts';
 import { faceAt as apiFaceAt } from './api/face.ts';
@@ -11,7 +12,7 @@ import type { Services } from './api/services.ts';
 import { createSolvent } from './api/solvent.ts';
 import { createRouteHealth, type RouteChange, type RouteHealth } from './call/health.ts';
 import { createPaidCalls } from './call/paid.ts';
-import { healthOfUpstreams } from './call/upstreams.ts';
+import { countStrays, healthOfUpstreams, type OnStray } from './call/upstreams.ts';
 import { listModels } from './catalog/listing.ts';
 import { type LiveCatalog, type LiveCatalogLog, openLiveCatalog, readCatalogFacts } from './catalog/live.ts';
 import { createChores, openUsage } from './chores.ts';
@@ -20,6 +21,7 @@ import { fault } from './faults.ts';
 import { logRequest, type PastRequest } from './http/access-log.ts';
 import type { BodyLimits } from './http/body.ts';
 import { createBudget } from './http/budget.ts';
+import { warnOfProxyOnce } from './http/client-address.ts';
 import { createLiveCalls, type LiveCalls } from './http/context.ts';
 import type { FaceAt } from './http/face.ts';
 import type { Log } from './http/log.ts';
@@ -28,17 +30,17 @@ import { type BadHttp, createHttp, type Http } from './http/server.ts';
 import { createImageEngine } from './images/engine.ts';
 import { createLedger, type Ledger, type LedgerOptions } from './ledger/ledger.ts';
 import { createOwner, type Owner } from './ledger/owner.ts';
-import { createFetcher, type Fetcher } from './media/fetcher.ts';
+import { createLateFetcher } from './media/fetcher.ts';
 import { createResults, type Results, type ResultsOptions } from './media/results.ts';
 import { readOrigins } from './media/url.ts';
-import type { Metrics, MetricsSnapshot } from './metrics/metrics.ts';
+import type { Metrics } from './metrics/metrics.ts';
 import { openMetrics } from './metrics/open.ts';
 import { type AutoTopup, createAutoTopup } from './payments/auto-topup.ts';
 import { createMemory } from './payments/memory.ts';
 import { createPayments, type Payments } from './payments/payments.ts';
-import { noteCost } from './payments/play-money.ts';
-import { decideSandbox, findDemoAccount, makeDemoAccount } from './sandbox.ts';
-import { makeMediaFolder, openOwnStore } from './store/open.ts';
+import { watchCost } from './payments/play-money.ts';
+import { type Demo, decideSandbox, NO_DEMO, openDemo } from './sandbox.ts';
+import { openServiceStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
 import { createTextEngine } from './text/engine.ts';
 import { openVideos } from './videos/open.ts';
@@ -54,10 +56,12 @@ export interface Gateway {
   stop(): Promise<void>;
   /** Reloads the catalog. */
   reload(): Promise<boolean>;
+  /** A plugin of it has left an error unhandled. */
+  readonly onStray: OnStray;
   /** What an operator is told after the start. */
   readonly facts: GatewayFacts;
-  /** What a worker has counted; undefined when nothing is. */
-  readonly metrics: (() => Promise<MetricsSnapshot>) | undefined;
+  /** What a worker has counted, and how it is; undefined when nothing is counted. */
+  readonly metrics: Pick<Metrics, 'snapshot' | 'readiness'> | undefined;
 }
 
 /** What a gateway that is one of several workers of a start leaves to their primary, which also has its chores. */
@@ -105,9 +109,8 @@ const CLOSE_MS = 5_000;
 
 export async function createGateway(config: Config, log: Log, options: GatewayOptions = {}): Promise<Gateway> {
   const { timings = {}, member } = options;
-  const store = await openOwnStore(config);
+  const store = await openServiceStore(config);
   try {
-    await makeMediaFolder(config);
     return await compose(config, { log, store, timings, member });
   } catch (error) {
     await store.close();
@@ -125,26 +128,26 @@ interface Means {
 async function compose(config: Config, { log, store, timings, member }: Means): Promise<Gateway> {
   const facts = readCatalogFacts(config);
   const sandbox = await decideSandbox(store, config, { facts, log });
-  const catalog = await openCatalog(config, { sandbox, store, log });
+  const { catalog, isReal } = await openCatalog(config, { sandbox, store, log });
   let [demo, metricsUrl]: [Demo, string | undefined] = [NO_DEMO, undefined];
   const series = { catalog: catalog.current, providers: catalog.payments, routes: () => http.server.table() };
   const metrics = await openMetrics(config, { log, isMember: member !== undefined, series });
   const usage = openUsage(store, log, { sweeps: member?.isFirst !== false });
   const topups = openTopups({ store, log, catalog }, () => ({ payments, alerts: web.services.alerts, owner }));
-  const ledger = topups.watch(usage.watch(openLedger({ ...config, store, log }, metrics)));
+  const ledger = topups.watch(usage.watch(openLedger({ ...config, store, log, isReal }, metrics)));
   const { limiter, onPeers } = openLimiter(store, member);
   const owner = createOwner({ ...config, store: store.owners, ledger, log, onPeers });
   const holders = openHolders(config, store, log);
   const [calls, parser, cooldown] = [createLiveCalls(), createBodyParser(), createCooldown()];
   const http = openHttp({ ...config, ...timings, sandbox, member }, { log, metrics, cooldown });
   const media = openMedia(config, http.server, { media: store.media, onStored: metrics?.media.onStored });
-  const parts = { catalog, ledger, metrics, log, store, owner, results: media.results };
-  const { videos, ...engines } = openEngines({ ...config, ...timings }, parts);
+  const parts = { catalog, ledger, metrics, log, store, owner, clock: owner, results: media.results };
+  const { videos, onStray, ...engines } = openEngines({ ...config, ...timings }, parts);
   const services: Services = {
     store,
     catalog: catalog.current,
     holders,
-    ...{ limiter, cooldown, calls, solvent: createSolvent() },
+    ...{ limiter, cooldown, calls, solvent: createSolvent(), topups, isReal },
     budget: createBudget({ bytesMax: config.bodyMemoryBytes, ownerBytesMax: config.bodyMemoryBytes / 2 }),
     log,
     ...media,
@@ -155,10 +158,10 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
     clientStallMs: config.clientStallMs,
   };
   await http.server.register({ plugin: apiPlugin, options: services });
-  const incoming = { providers: catalog.payments, clock: owner, onChange: topups.onPayment, counts: metrics?.payments };
-  const payments = createPayments({ ...config, ...parts, ...media, ...incoming });
+  const told = { onChange: topups.onPayment, onSaved: tellOfSaved(() => web.services), counts: metrics?.payments };
+  const payments = createPayments({ ...config, ...parts, ...media, ...told, providers: catalog.payments });
   const shown = { topups, usage, sandbox, config, catalogFailure: catalog.failure };
-  const web = openWeb({ ...services, ...shown, payments, alertsEveryMs: timings.alertsEveryMs });
+  const web = openWeb({ ...timings, ...services, ...shown, payments, metrics });
   await http.server.register({ plugin: webPlugin, options: web.services });
   const chores = member ? usage : createChores({ store, log, metrics, more: [usage] });
   metrics?.watchService({ ...services, calls, ping: store.ping, catalogFailure: catalog.failure });
@@ -173,7 +176,7 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
       await owner.start();
       metricsUrl = await metrics?.start();
       await http.start();
-      if (member?.isFirst !== false) demo = await (sandbox ? openDemo(store, config) : warnOfDemo(store, log));
+      if (member?.isFirst !== false) demo = await openDemo(store, config, { sandbox, log });
       await web.start(member?.isFirst === false ? undefined : demo);
       catalog.watch();
       for (const each of [videos.worker, payments, topups, chores]) each.start();
@@ -189,7 +192,7 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
       await metrics?.close();
     },
     reload: catalog.reload,
-    metrics: metrics?.snapshot,
+    ...{ onStray, metrics },
   };
 }
 
@@ -200,21 +203,15 @@ function openLimiter(store: Store, member: Membership | undefined) {
   return { limiter, onPeers: limiter.setPeers };
 }
 
-function openCatalog(
+async function openCatalog(
   config: Config,
   { sandbox, store, log }: Pick<Means, 'store' | 'log'> & { readonly sandbox: boolean },
-): Promise<LiveCatalog> {
+): Promise<{ readonly catalog: LiveCatalog; readonly isReal: () => boolean }> {
   const memoryOf = (provider: string) => createMemory(store.settings, provider);
-  async function note(upstream: string): Promise<void> {
-    const accounts = await noteCost(store, upstream);
-    if (accounts.length > 0) log.warn({ accounts }, PLAY_MONEY);
-  }
-  const means = { memoryOf, noteCost: note };
-  return openLiveCatalog({ config, sandbox, onSecrets: log.addSecrets, log: adviceLog(log), ...means });
+  const { isReal, noteCost } = watchCost(store, log);
+  const means = { memoryOf, noteCost, onSecrets: log.addSecrets, log: adviceLog(log) };
+  return { catalog: await openLiveCatalog({ config, sandbox, ...means }), isReal };
 }
-
-const PLAY_MONEY =
-  'wallets hold money of test payments, which can be spent on real models now: suspend those accounts or use a new store';
 
 async function endLedger(ledger: Ledger, log: Log): Promise<void> {
   const left = await ledger.drain(LEDGER_DRAIN_MS);
@@ -240,18 +237,14 @@ function openMedia(
   config: Config,
   server: Server,
   options: Pick<ResultsOptions, 'media' | 'onStored'>,
-): Pick<Services, 'publicUrl' | 'fetcher' | 'results'> {
-  const trustedOrigins = readOrigins(config.imageTrustedOrigins);
+): Pick<Services, 'publicUrl' | 'fetcher' | 'webhooks' | 'results'> {
   const publicUrl = () => publicUrlOf(config, server);
-  let made: Fetcher | undefined;
-  const fetcher = () => {
-    // Called late: the service's address may not be known before.
-    made ??= createFetcher({ trustedOrigins, ownOrigin: publicUrl() });
-    return made;
-  };
+  const fetcher = createLateFetcher(readOrigins(config.imageTrustedOrigins), publicUrl);
   return {
     publicUrl,
     fetcher,
+    // Owners choose where alerts are posted to: what pictures may be fetched from is none of their business.
+    webhooks: createLateFetcher(readOrigins(config.webhookTrustedOrigins, 'WEBHOOK_TRUSTED_ORIGINS'), publicUrl),
     results: createResults({ ...options, fetcher, publicUrl, ttlMs: config.mediaTtlHours * HOUR_MS }),
   };
 }
@@ -340,7 +333,8 @@ function openEngines(settings: Config & Timings, { catalog, ledger, metrics, log
   const videos = openVideos({ ...more, catalog: catalog.current, ledger, health, metrics, log, results, settings });
   metrics?.watchJobs(more.store.jobs);
   metrics?.watchReviews(more.store.payments);
-  return { text, images, upstreams, videos };
+  const onStray = countStrays({ catalog: catalog.current, health });
+  return { text, images, upstreams, videos, onStray };
 }
 
 /** Paths of the pages get HTML errors even where there is no page. */
@@ -353,38 +347,25 @@ function openHttp(
   options: Omit<Config, 'sandbox'> & Timings & Pick<Means, 'member'> & { readonly sandbox: boolean },
   { log, metrics, cooldown }: { log: Log; metrics: Metrics | undefined; cooldown: Cooldown },
 ): Http {
-  const { host, port, member, clientStallMs: stallMs, headersTimeoutMs } = options;
+  const { member, clientStallMs: stallMs } = options;
   const sharesPort = member !== undefined;
   const onBadHttp = (refusal: BadHttp) => {
     metrics?.onBadHttp(refusal);
     log.info(refusal, 'not an HTTP request');
   };
-  const http = createHttp({ host, port, sharesPort, stallMs, headersTimeoutMs, onBadHttp, faceAt: faceAtOf(options) });
+  const http = createHttp({ ...options, sharesPort, stallMs, onBadHttp, faceAt: faceAtOf(options) });
   const onPast = (past: PastRequest) => {
     cooldown.past(past);
     metrics?.onPast(past);
   };
+  const lookAtProxy = warnOfProxyOnce(log);
   http.server.ext('onRequest', (request, h) => {
     logRequest(request, log, onPast);
+    if (isPagePath(request.path)) lookAtProxy(request);
     return onRequest(request, h);
   });
   http.server.ext('onPreResponse', onPreResponse);
   return http;
-}
-
-type Demo = Pick<GatewayFacts, 'demoKey' | 'demoAccount'>;
-
-const NO_DEMO: Demo = { demoKey: undefined, demoAccount: undefined };
-
-/** Last of all: if the start failed after this, the account's key would never have been shown. */
-async function openDemo(store: Store, config: Config): Promise<Demo> {
-  return { demoKey: await makeDemoAccount(store, config), demoAccount: await findDemoAccount(store) };
-}
-
-async function warnOfDemo(store: Store, log: Log): Promise<Demo> {
-  const account = await findDemoAccount(store);
-  if (account) log.warn({ account }, "the sandbox's demo account can spend its gift on real models: suspend it");
-  return NO_DEMO;
 }
 
 /** pino takes the fields first; plugins and the catalog pass the message first. */

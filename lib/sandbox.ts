@@ -28,7 +28,7 @@ export async function decideSandbox(
 }
 
 const LEFT =
-  'this store was a sandbox: money that was paid in there is not real, but can be spent on real models now; suspend those accounts or use a new store';
+  'this store was a sandbox: money of test payments pays for no real model, but what operators recorded there by hand does; correct it or use a new store';
 
 /** The key of a new demo account with 1000 RUB; undefined if the store has accounts or ever had a demo account. */
 export async function makeDemoAccount(store: Store, config: Config): Promise<string | undefined> {
@@ -36,13 +36,20 @@ export async function makeDemoAccount(store: Store, config: Config): Promise<str
   const accounts = createAccounts({ store, keyPrefix: config.keyPrefix });
   const { id } = await accounts.create('demo');
   const { key } = await accounts.issueKey(id, 'demo');
-  const op = { kind: 'topup', wallet: id, at: Date.now(), amount: DEMO_BALANCE, paymentId: `demo-${id}` } as const;
+  const op = {
+    kind: 'topup',
+    wallet: id,
+    at: Date.now(),
+    amount: DEMO_BALANCE,
+    paymentId: `demo-${id}`,
+    isPlay: true,
+  } as const;
   await store.ledger.apply([{ op, tried: false, abandoned: false }]);
   await store.settings.set(DEMO, id);
   return key;
 }
 
-/** The id of the demo account while it can be used: in real mode its gift would buy real answers. */
+/** The id of the demo account while it can be used: in real mode its gift pays for nothing. */
 export async function findDemoAccount(store: Store): Promise<string | undefined> {
   const id = await store.settings.get(DEMO);
   const account = id === undefined ? undefined : await store.accounts.get(id);
@@ -51,4 +58,26 @@ export async function findDemoAccount(store: Store): Promise<string | undefined>
 
 async function hasAccounts(store: Store): Promise<boolean> {
   return (await store.accounts.page({ limit: 1 })).length > 0;
+}
+
+export interface Demo {
+  /** The demo account's key, if this start created it. */
+  readonly demoKey: string | undefined;
+  /** The demo account, in the sandbox while it can be used. */
+  readonly demoAccount: string | undefined;
+}
+
+export const NO_DEMO: Demo = { demoKey: undefined, demoAccount: undefined };
+
+/** Last of all at a start: if it failed after this, the account's key would never have been shown. */
+export async function openDemo(
+  store: Store,
+  config: Config,
+  { sandbox, log }: { readonly sandbox: boolean; readonly log: Pick<Log, 'warn'> },
+): Promise<Demo> {
+  if (sandbox) return { demoKey: await makeDemoAccount(store, config), demoAccount: await findDemoAccount(store) };
+  const account = await findDemoAccount(store);
+  if (account)
+    log.warn({ account }, "the gift of the sandbox's demo account pays for no real model: its calls get 402");
+  return NO_DEMO;
 }

@@ -4,6 +4,7 @@ import { countOf } from './count.ts';
 import { createGateway } from './gateway.ts';
 import { createLog, type Log } from './http/log.ts';
 import { OperatorError } from './operator-error.ts';
+import { findStray, type PluginName } from './plugin/stray.ts';
 import { StoreError } from './store/store.ts';
 import { WorkerFailed } from './workers/pool.ts';
 import { type Told, toldOf } from './workers/told.ts';
@@ -12,10 +13,12 @@ import { isWorker, startWorker } from './workers/worker.ts';
 /** Serves until a signal ends the process; a failure to start is reported on stderr. */
 export function serve(): void {
   const started = isWorker() ? serveAsWorker() : start();
-  started.catch((error: unknown) => {
-    if (!(error instanceof WorkerFailed)) process.stderr.write(`tollgate: ${describe(error)}\n`);
-    process.exit(1);
-  });
+  started.catch(reportFailure);
+}
+
+function reportFailure(error: unknown): void {
+  if (!(error instanceof WorkerFailed)) process.stderr.write(`tollgate: ${describe(error)}\n`);
+  process.exit(1);
 }
 
 /** What a signal can do to what was started: one gateway, or several workers. */
@@ -24,6 +27,8 @@ interface Served {
   readonly metricsUrl: string | undefined;
   stop(): Promise<void>;
   reload(): Promise<boolean>;
+  /** Absent where no plugin runs. */
+  onStray?(whose: PluginName): void;
 }
 
 async function start(): Promise<void> {
@@ -33,10 +38,11 @@ async function start(): Promise<void> {
   for (const { name, meant } of findMisspellings(config.env)) {
     log.warn({ variable: name }, `the variable ${name} is not read: is ${meant} meant?`);
   }
+  const onStarted = watchUnhandled(log, config);
   const served = await (isShared ? startSeveral(config, log) : startAlone(config, log));
   const stop = stopOnce(served, log);
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
+  onStarted(served, stop);
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal));
   process.on('SIGHUP', () => void served.reload());
   greet(config, served);
   if (!config.publicUrlSet && !['127.0.0.1', 'localhost', '::1'].includes(config.host)) {
@@ -68,7 +74,48 @@ async function serveAsWorker(): Promise<void> {
   let stop: (why: string) => void = () => process.exit(0);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal));
   process.on('SIGHUP', () => undefined);
-  stop = stopOnce(await startWorker({ config, log, stop: (why) => stop(why) }), log);
+  const onStarted = watchUnhandled(log, config);
+  const gateway = await startWorker({ config, log, stop: (why) => stop(why) });
+  const end = stopOnce(gateway, log);
+  stop = end;
+  onStarted(gateway, end);
+}
+
+type OnStarted = (served: Pick<Served, 'onStray'>, stop: ReturnType<typeof stopOnce>) => void;
+
+/** How long the end may take once calls have ended, before it is forced. */
+const ENDING_MS = 30_000;
+
+const STRAY = 'a plugin has left an error unhandled; its call fails if it still runs';
+
+/**
+ * Errors that nobody has handled: a plugin's fail its call, and the rest goes on; any other ends the process, which is in
+ * no known state: at once until it has started, then after its calls.
+ */
+function watchUnhandled(log: Log, { drainMs }: Pick<Config, 'drainMs'>): OnStarted {
+  let onStray: (whose: PluginName) => void = () => undefined;
+  let onOther = reportFailure;
+  const handle = (err: unknown) => {
+    const run = findStray(err);
+    if (run) {
+      log.error({ alert: 'plugin', [run.title === 'Plugin' ? 'plugin' : 'upstream']: run.name, err }, STRAY);
+      run.fail(err);
+      onStray(run);
+    } else {
+      log.fatal({ err }, 'an error that nobody has handled; stopping');
+      onOther(err);
+    }
+  };
+  process.on('unhandledRejection', handle);
+  process.on('uncaughtException', handle);
+  return (served, stop) => {
+    onStray = (whose) => served.onStray?.(whose);
+    onOther = () => {
+      // What is broken may be what has to end.
+      setTimeout(() => process.exit(1), drainMs + ENDING_MS).unref();
+      stop('an error that nobody has handled', 1);
+    };
+  };
 }
 
 /** The command line, invoked the way this service was. */
@@ -125,14 +172,16 @@ function greet(config: Config, { told: facts, metricsUrl }: Served): void {
 }
 
 /** What ends the process, whoever asks for it first. */
-function stopOnce(served: Pick<Served, 'stop'>, log: Log): (signal: string) => void {
+function stopOnce(served: Pick<Served, 'stop'>, log: Log): (signal: string, code?: number) => void {
   let stopping = false;
-  return (signal) => {
+  let exitCode = 0;
+  return (signal, wanted = 0) => {
+    exitCode ||= wanted;
     if (stopping) return;
     stopping = true;
     log.info({ signal }, 'stopping');
     const stopped = served.stop().then(
-      () => 0,
+      () => exitCode,
       (err: unknown) => {
         log.error({ err }, 'the shutdown failed');
         return 1;

@@ -1,13 +1,48 @@
-// Keeps the house in order: sizes of files, functions and vendors' folders, vendors' names only where they belong, no output of tools in the repository.
+// Keeps the house in order: sizes of files, functions and vendors' folders, one-way imports without cycles, vendors'
+// names only where they belong, no output of tools in the repository.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Node, parse } from 'acorn';
+import { findCircles } from './circles.ts';
 
 const FILE_LINES_MAX = 400;
 const FUNCTION_LINES_MAX = 70;
+
+/** From the bottom up: a file imports only from its own layer and those below. */
+const LAYERS: readonly (readonly string[])[] = [
+  [
+    'lib/base62.ts',
+    'lib/count.ts',
+    'lib/for-each.ts',
+    'lib/faults.ts',
+    'lib/network.ts',
+    'lib/config.ts',
+    'lib/operator-error.ts',
+    'lib/package.ts',
+  ],
+  ['lib/platform/'],
+  ['lib/money/'],
+  ['lib/stream/'],
+  ['lib/store/'],
+  ['lib/plugin/', 'lib/wire/', 'lib/ledger/', 'lib/accounts/', 'lib/users/', 'lib/media/'],
+  ['lib/catalog/', 'lib/alerts/'],
+  ['lib/call/', 'lib/smart/'],
+  ['lib/text/', 'lib/images/', 'lib/videos/', 'lib/jobs/', 'lib/payments/'],
+  ['lib/http/'],
+  ['lib/api/', 'lib/web/', 'lib/metrics/'],
+  ['lib/sandbox.ts', 'lib/chores.ts', 'lib/gateway.ts'],
+  ['lib/workers/'],
+  ['lib/main.ts', 'lib/serve.ts', 'lib/cli/'],
+];
+
+/** Folders that others enter through one file only. */
+const DOORS: readonly (readonly [room: string, door: string])[] = [['lib/smart/', 'lib/smart/route.ts']];
+
+/** What a plugin may import from us: types only. */
+const CONTRACTS = { providers: 'lib/plugin/contract.ts', payments: 'lib/plugin/payment-contract.ts' } as const;
 
 /** What a vendor's folder may hold besides recordings; docs/decisions/formats-and-vendors.md says why one has more. */
 const VENDOR_MAX = { files: 4, lines: 150 };
@@ -21,14 +56,16 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 const providers = readdirSync(join(root, 'providers'));
 const VENDORS = new RegExp(`\\b(${namesOfVendors().join('|')})\\b`, 'i');
 const problems: string[] = [];
+const imports = new Map<string, readonly string[]>();
 
 for (const path of ['lib', 'providers', 'payments', 'deploy', 'scripts', 'test', 'testkit'].flatMap(filesUnder))
   check(path);
 for (const name of providers) checkProvider(name);
 checkTrackedFiles();
+for (const circle of findCircles(imports)) problems.push(`imports run in a circle: ${circle.join(' → ')}`);
 for (const problem of problems) console.error(problem);
 if (problems.length > 0) process.exit(1);
-console.log('tidy: files, functions and names are in order');
+console.log('tidy: files, functions, imports and names are in order');
 
 function filesUnder(folder: string): readonly string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
@@ -84,6 +121,7 @@ function check(path: string): void {
   if (!path.startsWith('test/') && !/^(#!.*\n)?\/\/ /.test(text))
     problems.push(`${path}: does not open with what it is for`);
   if (!path.startsWith('test/')) checkFunctions(path, treeOf(text));
+  checkImports(path, text);
 }
 
 function treeOf(text: string): Node {
@@ -112,4 +150,40 @@ function isFactory(node: Node): boolean {
   const own = statements.filter((statement) => statement.type !== 'FunctionDeclaration');
   const ownLines = own.reduce((sum, { loc }) => sum + (loc ? loc.end.line - loc.start.line + 1 : 0), 0);
   return inner.length >= 2 && ownLines <= FUNCTION_LINES_MAX;
+}
+
+function checkImports(path: string, text: string): void {
+  const targets: string[] = [];
+  imports.set(path, targets);
+  const found = text.matchAll(/^(?:import|export)\s+(type\s)?[^;]*?from\s+'(\.{1,2}\/[^']+)'/gms);
+  for (const [, isType, specifier = ''] of found) {
+    const target = normalize(join(dirname(path), specifier));
+    targets.push(target);
+    const contract = contractOf(path);
+    if (contract !== undefined) {
+      const own = path.split('/').slice(0, 2).join('/');
+      if (target.startsWith(`${own}/`) || (target === contract && isType)) continue;
+      problems.push(`${path}: imports ${target}; a plugin imports only types of ${contract}`);
+    }
+    for (const [room, door] of path.startsWith('lib/') ? DOORS : []) {
+      const inside = target.startsWith(room) && target !== door;
+      if (inside && !path.startsWith(room)) problems.push(`${path}: imports ${target}; the door is ${door}`);
+    }
+    if (!path.startsWith('lib/')) continue;
+    const [from, to] = [layerOf(path), layerOf(target)];
+    if (from === -1) problems.push(`${path}: belongs to no layer`);
+    else if (to > from) problems.push(`${path}: imports ${target} from a layer above`);
+  }
+}
+
+/** The contract that a plugin's file must follow. */
+function contractOf(path: string): string | undefined {
+  return Object.entries(CONTRACTS).find(([room]) => path.startsWith(`${room}/`))?.[1];
+}
+
+function layerOf(path: string): number {
+  const exact = LAYERS.findIndex((places) => places.includes(path));
+  return exact === -1
+    ? LAYERS.findIndex((places) => places.some((place) => place.endsWith('/') && path.startsWith(place)))
+    : exact;
 }

@@ -52,6 +52,15 @@ const CATALOG = fileURLToPath(new URL('../catalog/', import.meta.url));
 
 const VARIABLES: Readonly<Record<string, Variable>> = {
   HOST: { field: 'host', byDefault: '127.0.0.1', good: [['::', '::']], bad: [] },
+  TRUSTED_PROXIES: {
+    field: 'trustedProxies',
+    byDefault: '0',
+    good: [
+      ['1', '1'],
+      ['10.0.0.0/8, ::1', '10.0.0.0/8, ::1'],
+    ],
+    bad: ['proxy', '10.0.0.0/33', '0.0.0.0/0', '-1', '10.0.0.1;10.0.0.2', '100'],
+  },
   WORKERS: {
     field: 'workers',
     byDefault: 1,
@@ -105,6 +114,18 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
       ['8760', 8760],
     ],
     bad: ['0', '8761', '1.5', 'a day'],
+  },
+  SECRETS_KEY: {
+    field: 'secretsKeys',
+    byDefault: [],
+    good: [
+      ['ab'.repeat(32), [Buffer.alloc(32, 0xab)]],
+      ['AB'.repeat(32), [Buffer.alloc(32, 0xab)]],
+      [Buffer.alloc(32, 1).toString('base64'), [Buffer.alloc(32, 1)]],
+      [Buffer.alloc(32, 0xff).toString('base64url'), [Buffer.alloc(32, 0xff)]],
+      [`${'01'.repeat(32)} , ${'02'.repeat(32)}`, [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]],
+    ],
+    bad: ['hunter22', 'ab'.repeat(31), 'ab'.repeat(33), `${'ab'.repeat(32)},`, 'g'.repeat(64), 'a'.repeat(45), ','],
   },
   PROVIDERS_PATH: {
     field: 'providersPath',
@@ -185,6 +206,12 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
     good: [['http://10.0.0.5:9000', 'http://10.0.0.5:9000']],
     bad: [],
   },
+  WEBHOOK_TRUSTED_ORIGINS: {
+    field: 'webhookTrustedOrigins',
+    byDefault: '',
+    good: [['http://10.0.0.6:9000', 'http://10.0.0.6:9000']],
+    bad: [],
+  },
   FIRST_TOKEN_TIMEOUT_MS: milliseconds('firstTokenTimeoutMs', 60_000),
   IDLE_TIMEOUT_MS: milliseconds('idleTimeoutMs', 60_000),
   TOTAL_TIMEOUT_MS: milliseconds('totalTimeoutMs', 600_000),
@@ -230,6 +257,10 @@ describe('config', () => {
     for (const url of ['postgres://user:hunter22@host/db', 'hunter22', 'mysql:hunter22']) {
       expect(mistake({ DATABASE_URL: url })).not.to.contain('hunter22');
     }
+    const key = 'ab'.repeat(32);
+    expect(mistake({ SECRETS_KEY: `${key},hunter22` }))
+      .to.match(/32 bytes/)
+      .and.not.to.match(/hunter22|abab/);
   });
 
   it('names every mistake at once', () => {

@@ -1,7 +1,9 @@
 // Every page of a gateway with content: accounts with calls of each kind, keys with limits, payments with each outcome,
 // alerts and an audit log; and where to see it all, by route, so that no page is forgotten.
 import { createAccounts } from '../lib/accounts/accounts.ts';
+import { createDepartures } from '../lib/users/departures.ts';
 import { createPeople } from '../lib/users/people.ts';
+import { makeSecret } from '../lib/users/totp.ts';
 import { isPagePath } from '../lib/web/face.ts';
 import type { Who } from '../lib/web/page.ts';
 import { send, until } from './client.ts';
@@ -80,14 +82,21 @@ export async function setUpTour(test: TestGateway): Promise<Tour> {
   await operator.submit(stoppedPage, { change: 'suspend' });
   await operator.submit('/admin/accounts', { change: 'invite', email: 'boris.ivanov@example.com' });
   await operator.submit(stoppedPage, { change: 'invite', email: 'vera@example.com' });
-  await operator.submit(stoppedPage, { change: 'invite', email: 'stopped@example.com' });
+  await operator.submit(stoppedPage, { change: 'invite', email: 'anna.petrova@example.com' });
   const links = await makeLinks(test, account);
   const [notice] = await test.store.payments.notices({ limit: 1 });
-  const sights = { account: account.id, call: busy.calls.text, payments: busy.payments, notice: notice?.id ?? '' };
+  const people = await findPeople(test);
+  const sights = {
+    account: account.id,
+    people,
+    call: busy.calls.text,
+    payments: busy.payments,
+    notice: notice?.id ?? '',
+  };
   return {
     visitors: { stranger: createVisitor(test.url), owner, member, newcomer, stopped, operator },
     busy,
-    stops: [...strangerStops(links), ...ownerStops(busy), ...operatorStops(sights)],
+    stops: [...strangerStops(links), ...ownerStops({ ...busy, join: links.join }), ...operatorStops(sights)],
   };
 }
 
@@ -95,10 +104,12 @@ interface Links {
   readonly invite: string;
   readonly operator: string;
   readonly reset: string;
+  readonly restore: string;
   readonly demo: string;
+  readonly join: string;
 }
 
-function strangerStops({ invite, operator, reset, demo }: Links): readonly Stop[] {
+function strangerStops({ invite, operator, reset, restore, demo }: Links): readonly Stop[] {
   const at = (route: string, name: string, more: Partial<Stop> = {}): Stop => ({
     ...{ route, path: route, as: 'stranger', name },
     ...more,
@@ -117,6 +128,7 @@ function strangerStops({ invite, operator, reset, demo }: Links): readonly Stop[
     at('/setup', 'setup-demo', { path: demo }),
     at('/reset', 'reset-ask'),
     at('/reset', 'reset', { path: reset }),
+    at('/setup', 'setup-restore', { path: restore }),
     at('/register', 'register'),
     at('/account', 'not-signed-in'),
   ];
@@ -136,13 +148,14 @@ interface Sights {
   readonly payments: Payments;
 }
 
-function ownerStops({ calls, keys, payments }: Sights): readonly Stop[] {
+const play = '/account/playground';
+const wallet = '/account/wallet';
+
+function ownerStops({ calls, keys, payments, join }: Sights & Pick<Links, 'join'>): readonly Stop[] {
   const at = (route: string, name: string, more: Partial<Stop> = {}): Stop => ({
     ...{ route, path: route, as: 'owner', name },
     ...more,
   });
-  const play = '/account/playground';
-  const wallet = '/account/wallet';
   const newcomers = ['', '/keys', '/wallet', '/usage', '/calls', '/playground'].map((path) =>
     at(`/account${path}`, `newcomer${path.replace('/', '-')}`, { as: 'newcomer' }),
   );
@@ -193,7 +206,16 @@ function ownerStops({ calls, keys, payments }: Sights): readonly Stop[] {
     at(play, 'playground-pictures', { path: `${play}?pictures=2` }),
     at(play, 'playground-picture', { path: `${play}?kind=image`, does: [['button[value=send]', true]] }),
     at(`${play}/video`, 'playground-film', { path: `${play}/video?id=${calls.job}` }),
+    at('/account/join', 'join', { path: join }),
+    at('/account/join', 'join-none', { path: '/account/join?token=none' }),
     at('/account/settings', 'settings'),
+    at('/account/settings', 'settings-with-app', {
+      as: 'member',
+      does: [
+        ['details:nth-of-type(1) summary', true],
+        ['details:nth-of-type(2) summary', true],
+      ],
+    }),
     at('/account/settings/alerts', 'alerts'),
     at('/account/settings/export', 'export'),
     at('/account', 'not-found', { path: '/account/nothing' }),
@@ -201,18 +223,19 @@ function ownerStops({ calls, keys, payments }: Sights): readonly Stop[] {
 }
 
 interface OperatorSights {
+  readonly people: Readonly<Record<'active' | 'suspended' | 'operator' | 'former', string>>;
   readonly account: string;
   readonly call: string;
   readonly payments: Payments;
   readonly notice: string;
 }
 
-function operatorStops({ account, call, payments, notice }: OperatorSights): readonly Stop[] {
+function operatorStops({ account, people, call, payments, notice }: OperatorSights): readonly Stop[] {
   const at = (route: string, name: string, more: Partial<Stop> = {}): Stop => ({
     ...{ route, path: route, as: 'operator', name: `admin-${name}` },
     ...more,
   });
-  const plain = ['accounts', 'payments', 'ledger', 'catalog', 'upstreams', 'notices', 'audit', 'checks'];
+  const plain = ['accounts', 'people', 'payments', 'ledger', 'catalog', 'upstreams', 'notices', 'audit', 'checks'];
   return [
     at('/admin', 'overview'),
     ...plain.map((name) => at(`/admin/${name}`, name)),
@@ -230,6 +253,14 @@ function operatorStops({ account, call, payments, notice }: OperatorSights): rea
         ['#email', 'colleague@example.com'],
         ['form:has(#email) button', true],
       ],
+    }),
+    ...Object.entries(people).map(([name, id]) =>
+      at('/admin/people/{id}', `person-${name}`, { path: `/admin/people/${id}` }),
+    ),
+    at('/admin/people', 'people-search', { path: '/admin/people?q=nobody' }),
+    at('/admin/people/{id}', 'person-link', {
+      path: `/admin/people/${people.active}`,
+      does: [['form:has(input[value=restore]) button', true]],
     }),
     at('/admin/payments', 'payments-review', { path: '/admin/payments?phase=review' }),
     at('/admin/payments/{id}', 'payment-review', { path: `/admin/payments/${payments.review}` }),
@@ -299,10 +330,27 @@ async function joinBoth(test: TestGateway, { id }: TestAccount): Promise<Visitor
   const member = await setUpOwner(test, second.id, 'member@example.com');
   const user = await test.store.users.find(member.email);
   await test.store.users.join({ user: user?.id ?? '', account: id, role: 'owner' });
+  if (user) await test.store.users.change({ ...user, totpSecret: makeSecret() });
   return member;
 }
 
-async function makeLinks({ store }: TestGateway, { id }: TestAccount): Promise<Links> {
+/** One of each kind; two of them leave for it. */
+async function findPeople(test: TestGateway): Promise<OperatorSights['people']> {
+  const { store } = test;
+  const idOf = async (email: string) => (await store.users.find(email))?.id ?? '';
+  const leavers = ['suspended@example.com', 'former@example.com'] as const;
+  for (const email of leavers) await setUpOwner(test, (await test.account('0')).id, email);
+  const [suspended, former] = await Promise.all(leavers.map(idOf));
+  const departures = createDepartures({ store });
+  await departures.suspend(suspended ?? '');
+  await departures.remove(former ?? '');
+  const [active, operator] = [await idOf('anna.petrova@example.com'), await idOf('op@example.com')];
+  return { active, operator, suspended: suspended ?? '', former: former ?? '' };
+}
+
+async function makeLinks(test: TestGateway, { id }: TestAccount): Promise<Links> {
+  const { store } = test;
+  const elsewhere = (await test.account('0')).id;
   const people = createPeople({ store });
   const user = await store.users.find('anna.petrova@example.com');
   const to = async (page: string, token: Promise<string>) => `/${page}?token=${await token}`;
@@ -310,6 +358,11 @@ async function makeLinks({ store }: TestGateway, { id }: TestAccount): Promise<L
   return {
     invite: await to('setup', people.makeLink({ purpose: 'invite', account: id, email })),
     operator: await to('setup', people.makeLink({ purpose: 'operator', email: 'second@example.com' })),
+    restore: await to('setup', people.makeLink({ purpose: 'restore', user: user?.id ?? '', email: user?.email ?? '' })),
+    join: await to(
+      'account/join',
+      people.makeLink({ purpose: 'invite', account: elsewhere, email: user?.email ?? '' }),
+    ),
     reset: await to('reset', people.makeLink({ purpose: 'reset', user: user?.id ?? '', email: user?.email ?? '' })),
     demo: await to('setup', people.makeLink({ purpose: 'demo', account: id })),
   };

@@ -2,10 +2,13 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
+import type { Certificate } from './certificates.ts';
 import { until } from './client.ts';
 
 export interface Letter {
   readonly to: string;
+  /** It came through TLS. */
+  readonly isSecure: boolean;
   /** The subject as sent, and the decoded body. */
   readonly head: string;
   readonly text: string;
@@ -23,23 +26,30 @@ export interface MailServer {
   stop(): Promise<void>;
 }
 
-export async function startMailServer(): Promise<MailServer> {
+/** With a certificate it offers STARTTLS. */
+export async function startMailServer({ tls }: { readonly tls?: Certificate } = {}): Promise<MailServer> {
   const letters: Letter[] = [];
   let refused: readonly string[] = [];
   const server = new SMTPServer({
-    disabledCommands: ['STARTTLS'],
+    ...(tls ?? { disabledCommands: ['STARTTLS'] }),
+    allowInsecureAuth: true,
     authOptional: true,
     onAuth: ({ username, password }, _session, done) =>
       done(password === 'p@ss' ? null : new Error('wrong password'), { user: username }),
     onRcptTo: ({ address }, _session, done) => done(refused.includes(address) ? new Error('no such mailbox') : null),
-    onData: (stream, { envelope }, done) => {
+    onData: (stream, { envelope, secure }, done) => {
       let message = '';
       stream.setEncoding('utf8').on('data', (chunk: string) => {
         message += chunk;
       });
       stream.on('end', () => {
         const [head = ''] = message.split('\r\n\r\n');
-        letters.push({ to: envelope.rcptTo.map(({ address }) => address).join(), head, text: decoded(message) });
+        letters.push({
+          isSecure: secure,
+          to: envelope.rcptTo.map(({ address }) => address).join(),
+          head,
+          text: decoded(message),
+        });
         done();
       });
     },

@@ -13,7 +13,7 @@ export interface Post {
 }
 
 export interface Receiver {
-  /** For `IMAGE_TRUSTED_ORIGINS`. */
+  /** For `WEBHOOK_TRUSTED_ORIGINS`. */
   readonly origin: string;
   readonly posts: readonly Post[];
   /** The status it answers from now on: 200 at first. */

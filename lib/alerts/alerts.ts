@@ -137,13 +137,16 @@ export function createAlerts({ everyMs = EVERY_MS, now = Date.now, ...options }:
   }
 
   async function tell(account: string, happening: Happening, id: string): Promise<void> {
-    const subject = happening.type;
+    const { type } = happening;
     for (;;) {
       const settings = await settingsOf(account);
-      const alarm = (await store.alerts.alarms(account)).find((found) => found.subject === subject);
-      if (readState(alarm?.state).mark?.id === id) return;
+      const told = (await store.alerts.alarms(account)).filter(({ subject }) => subject.split(':', 1)[0] === type);
+      if (told.some(({ state }) => readState(state).mark?.id === id)) return;
       const delivery = newDelivery(happening, { account, channels: await channels.of(settings), now: now() });
-      const from = alarm ?? { account, subject, state: '', version: 0 };
+      // One whose alert is still being sent keeps it: what happens in the meantime gets another.
+      const sent = told.find(({ state }) => (readState(state).delivery?.dueAt ?? null) === null);
+      const subject = told.length === 0 ? type : `${type}:${told.length}`;
+      const from = sent ?? { account, subject, state: '', version: 0 };
       if (await move(from, { mark: { id }, delivery })) return;
     }
   }

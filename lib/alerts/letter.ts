@@ -19,6 +19,8 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
       'topup.succeeded': ({ amount }) => `Your card was charged ${amount} RUB`,
       'topup.declined': ({ amount }) => `A charge of ${amount} RUB was declined`,
       'topup.paused': () => 'Automatic top-up is paused',
+      'card.saved': ({ card }) => `A card was saved: ${card}`,
+      'card.removed': ({ card }) => `A card was removed: ${card}`,
       test: () => 'A test alert',
     },
     texts: {
@@ -32,6 +34,10 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
         `The bank declined an automatic top-up of the account “${name}” with ${amount} RUB (payment ${payment}). It is tried again later.`,
       'topup.paused': (name, { amount, payment }) =>
         `The bank declined an automatic top-up of the account “${name}” with ${amount} RUB (payment ${payment}). Your card is not charged again until you pay by hand or choose another card.`,
+      'card.saved': (name, { card }) =>
+        `The card ${card} was saved for the account “${name}”. If no owner of the account did it, tell the operator of this service.`,
+      'card.removed': (name, { card }) =>
+        `The card ${card} was removed from the account “${name}” and is never charged again. If no owner of the account did it, tell the operator of this service.`,
       test: (name) => `This is a test: alerts of the account “${name}” arrive here.`,
     },
     wallet: 'The wallet:',
@@ -44,6 +50,8 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
       'topup.succeeded': ({ amount }) => `С карты списано ${amount} ₽`,
       'topup.declined': ({ amount }) => `Списание ${amount} ₽ отклонено`,
       'topup.paused': () => 'Автопополнение приостановлено',
+      'card.saved': ({ card }) => `Сохранена карта: ${card}`,
+      'card.removed': ({ card }) => `Удалена карта: ${card}`,
       test: () => 'Пробное оповещение',
     },
     texts: {
@@ -57,6 +65,10 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
         `Банк отклонил автопополнение аккаунта «${name}» на ${amount} ₽ (платёж ${payment}). Попытка повторится позже.`,
       'topup.paused': (name, { amount, payment }) =>
         `Банк отклонил автопополнение аккаунта «${name}» на ${amount} ₽ (платёж ${payment}). Карта больше не списывается, пока вы не заплатите сами или не выберете другую карту.`,
+      'card.saved': (name, { card }) =>
+        `Для аккаунта «${name}» сохранена карта ${card}. Если этого не делал никто из владельцев, сообщите оператору сервиса.`,
+      'card.removed': (name, { card }) =>
+        `Карта ${card} удалена из аккаунта «${name}», с неё больше ничего не спишется. Если этого не делал никто из владельцев, сообщите оператору сервиса.`,
       test: (name) => `Это проверка: оповещения аккаунта «${name}» приходят сюда.`,
     },
     wallet: 'Кошелёк:',

@@ -4,10 +4,18 @@
 export type Mark = Readonly<Record<string, string>>;
 
 export interface Happening {
-  readonly type: 'balance.below' | 'budget.used' | 'topup.succeeded' | 'topup.declined' | 'topup.paused' | 'test';
+  readonly type:
+    | 'balance.below'
+    | 'budget.used'
+    | 'topup.succeeded'
+    | 'topup.declined'
+    | 'topup.paused'
+    | 'card.saved'
+    | 'card.removed'
+    | 'test';
   /**
    * Amounts are decimal strings in RUB. `budget.used` also has `key`, `name`, `percent` (80, 95, 100); `topup.…`
-   * `payment`.
+   * `payment`; `card.…` only `card`, such as `Visa •••• 4242`.
    */
   readonly data: Readonly<Record<string, string>>;
 }

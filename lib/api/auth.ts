@@ -2,6 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Request, ResponseToolkit, Server } from '@hapi/hapi';
 import type { Holders } from '../accounts/holders.ts';
+import type { CallContext } from '../call/context.ts';
 import { refuseModel } from '../catalog/allowed.ts';
 import { fault } from '../faults.ts';
 import { clocked, stateOf } from '../http/context.ts';
@@ -111,6 +112,13 @@ export function holderOf(request: Request): KeyHolder {
   const { holder } = request.auth.credentials;
   if (!holder) throw new Error('the route has no authentication');
   return holder;
+}
+
+/** The budget that a call of the key counts in, if it has one. */
+export function budgetOf({ name, budgetKey, limits }: KeyHolder): Pick<CallContext, 'budget'> {
+  const { budget: most, reset, zone } = limits;
+  const shared = budgetKey !== null && { sumKey: budgetKey };
+  return most === null ? {} : { budget: { name, most, reset, zone, ...shared } };
 }
 
 /** `x-api-key` wins when both headers are present. */

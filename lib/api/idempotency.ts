@@ -6,9 +6,11 @@ import { fault } from '../faults.ts';
 import { stateOf } from '../http/context.ts';
 import type { Form } from '../http/form.ts';
 import { videoIdOf } from '../jobs/id.ts';
+import { refuseOverBudget } from '../ledger/ledger.ts';
 import type { Charge } from '../money/decide.ts';
+import { sumKeyOf } from '../money/key-budget.ts';
 import { isTaken, type Repeat, type RepeatTerms } from '../money/repeat.ts';
-import { holderOf } from './auth.ts';
+import { budgetOf, confirmHolder, holderOf } from './auth.ts';
 import { invalidField } from './dialects/fields.ts';
 import type { Services } from './services.ts';
 import { orUnavailable } from './wallet.ts';
@@ -48,8 +50,11 @@ export function hasRepeatKey({ raw }: Request): boolean {
   return raw.req.headers[HEADER] !== undefined;
 }
 
+type Means = Pick<Services, 'store' | 'log' | 'holders' | 'catalog'>;
+
 /** Throws a 400 fault for an invalid key. */
-export function openRepeat(request: Request, { store, log }: Pick<Services, 'store' | 'log'>): RepeatCall {
+export function openRepeat(request: Request, means: Means): RepeatCall {
+  const { store, log } = means;
   const key = String(request.raw.req.headers[HEADER]);
   if (!FORM.test(key)) throw invalidField(HEADER, 'must be 1 to 255 printable characters');
   const { id: charge } = stateOf(request);
@@ -65,6 +70,7 @@ export function openRepeat(request: Request, { store, log }: Pick<Services, 'sto
     const first = repeat && (await orUnavailable(store.ledger.charge(repeat.charge)));
     if (!first || !isTaken(repeat, first, Date.now())) return;
     if (repeat.body !== body) throw fault('idempotency_mismatch');
+    await refuseLimited(request, first, means);
     if (repeat.reply !== null) throw new Replay(repeat.reply);
     if (await isRunning(first, repeat)) throw fault('idempotency_running', { retryAfterS: patienceWith(first) });
     throw fault('idempotency_done', { charge: first.id, ...hintOf(first) });
@@ -109,6 +115,21 @@ export function openRepeat(request: Request, { store, log }: Pick<Services, 'sto
       if (isAwaited) void write(null);
     },
   };
+}
+
+/**
+ * A key never learns of a call that it could not have made: a repeat obeys the models and the last moment of its own
+ * key, and another key's budget too. Nothing is charged, so the balance and the budget that has paid do not matter.
+ */
+async function refuseLimited(request: Request, first: Charge, { store, holders, catalog }: Means): Promise<void> {
+  const { model: id, kind, reserved: amount } = first;
+  await confirmHolder(request, holders, catalog().byName.get(id) ?? { id, aliases: [] });
+  const holder = holderOf(request);
+  const { budget } = budgetOf(holder);
+  const sumKey = sumKeyOf(holder);
+  if (!budget || sumKey === sumKeyOf({ id: first.key, budgetKey: first.budgetKey })) return;
+  const [sum] = await orUnavailable(store.ledger.budgets([sumKey]));
+  refuseOverBudget(sum, { kind, amount, at: Date.now(), budget });
 }
 
 /** The longer it has taken, the longer it may still take. */

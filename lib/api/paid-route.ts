@@ -1,7 +1,7 @@
 // What all generating endpoints share: the life of a call, its memory, its context, and its reply.
 import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import { type CallContext, type CallLog, GONE } from '../call/context.ts';
-import { faultWithWallet, isFault, walletPage } from '../faults.ts';
+import { type Fault, fault, faultWithWallet, isFault, walletPage } from '../faults.ts';
 import { announcedBytes, BODY_BYTES_MAX } from '../http/body.ts';
 import { type Share, SMALL_BYTES } from '../http/budget.ts';
 import { clocked, type LiveCall, type RequestState, stateOf } from '../http/context.ts';
@@ -9,8 +9,7 @@ import { commonHeaders } from '../http/reply.ts';
 import { insufficientFault, neverToppedFault } from '../ledger/ledger.ts';
 import type { ChargeKind, Wallet } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
-import type { KeyHolder } from '../store/ports/keys.ts';
-import { holderOf } from './auth.ts';
+import { budgetOf, holderOf } from './auth.ts';
 import { hasRepeatKey, openRepeat, type RepeatCall, Replay } from './idempotency.ts';
 import type { Services } from './services.ts';
 import { readWallet } from './wallet.ts';
@@ -131,12 +130,6 @@ class RequestLog implements CallLog {
   }
 }
 
-function budgetOf({ name, budgetKey, limits }: KeyHolder): Pick<CallContext, 'budget'> {
-  const { budget: most, reset, zone } = limits;
-  const shared = budgetKey !== null && { sumKey: budgetKey };
-  return most === null ? {} : { budget: { name, most, reset, zone, ...shared } };
-}
-
 type Paying = Pick<PaidRequest, 'request' | 'services' | 'repeat' | 'share'>;
 
 /** What a call will cost. */
@@ -146,10 +139,10 @@ export interface Cost {
 }
 
 /** Refuses early what the wallet cannot pay now; the hold decides. */
-export async function refuseUnpayable(request: Request, { store }: Services, cost: Cost): Promise<void> {
-  const wallet = await walletOf(request, store);
-  if (wallet.topped === 0n) throw neverToppedFault();
-  if (wallet.avail < cost.amount) throw insufficientFault(wallet, cost);
+export async function refuseUnpayable(request: Request, services: Services, cost: Cost): Promise<void> {
+  const wallet = await walletOf(request, services.store);
+  refusePlayMoney(services, wallet);
+  if (wallet.topped === 0n || wallet.avail < cost.amount) throw tooLittle(services, wallet, cost);
 }
 
 /**
@@ -165,13 +158,23 @@ export async function admitBody({ request, services, repeat, share }: Paying, le
   if (repeat && (await repeat.isKnown())) return;
   const { account } = holderOf(request);
   if (services.solvent.has(account)) return;
-  refuseEmpty(await walletOf(request, services.store), least());
+  refuseEmpty(services, await walletOf(request, services.store), least());
   services.solvent.note(account);
 }
 
-export function refuseEmpty(wallet: Wallet, least: Cost): void {
-  if (wallet.topped === 0n) throw neverToppedFault();
-  if (wallet.avail <= 0n) throw insufficientFault(wallet, least);
+export function refuseEmpty(services: Pick<Services, 'topups' | 'isReal'>, wallet: Wallet, least: Cost): void {
+  refusePlayMoney(services, wallet);
+  if (wallet.topped === 0n || wallet.avail <= 0n) throw tooLittle(services, wallet, least);
+}
+
+function refusePlayMoney({ isReal }: Pick<Services, 'isReal'>, { playMoney }: Wallet): void {
+  if (playMoney && isReal()) throw fault('play_money');
+}
+
+/** Its owner may have a card that is charged for this: the ledger, which would report it, never sees the call. */
+function tooLittle({ topups }: Pick<Services, 'topups'>, wallet: Wallet, cost: Cost): Fault {
+  topups.refused(wallet.id);
+  return wallet.topped === 0n ? neverToppedFault() : insufficientFault(wallet, cost);
 }
 
 function walletOf(request: Request, store: Services['store']): Promise<Wallet> {

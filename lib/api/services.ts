@@ -10,6 +10,7 @@ import type { LiveCalls } from '../http/context.ts';
 import type { ImageEngine } from '../images/engine.ts';
 import type { Fetcher } from '../media/fetcher.ts';
 import type { Results } from '../media/results.ts';
+import type { AutoTopup } from '../payments/auto-topup.ts';
 import type { Store } from '../store/store.ts';
 import type { TextEngine } from '../text/engine.ts';
 import type { VideoEngine } from '../videos/engine.ts';
@@ -32,12 +33,18 @@ export interface Services {
   readonly parser: BodyParser;
   /** Fetches pictures that requests link to; `readLinked` also knows our own links. */
   readonly fetcher: () => Fetcher;
+  /** Posts alerts to owners' webhooks, which other origins are trusted for. */
+  readonly webhooks: () => Fetcher;
   /** Generated pictures and videos. */
   readonly results: Results;
   readonly calls: LiveCalls;
   /** Bounds the request bodies held at once. */
   readonly budget: Budget;
   readonly solvent: Solvent;
+  /** Whether models here cost real money: play money pays for none of them. */
+  readonly isReal: () => boolean;
+  /** Told of calls that are refused for lack of money. */
+  readonly topups: Pick<AutoTopup, 'refused'>;
   readonly log: Logger;
   readonly bodyLimits: BodyLimits;
   /** The buckets of generating endpoints, of the balance, and of video polls. */

@@ -30,6 +30,8 @@ export interface RouteHealth {
    */
   begin<R extends Way>(left: readonly R[]): Trial<R>;
   isOpen(way: Way): boolean;
+  /** An upstream's plugin has left an error unhandled, whatever the attempts say: five in a minute open its routes. */
+  stray(upstream: string, routes: readonly Way[]): void;
 }
 
 /** One attempt at a route. */
@@ -49,6 +51,10 @@ export interface RouteHealthOptions {
 
 /** This many consecutive failures open a route. */
 const FAILURES_MAX = 3;
+
+/** This many unhandled errors of its plugin within this time open all routes of an upstream. */
+const STRAYS_MAX = 5;
+const STRAYS_MS = 60_000;
 
 /** How long a route stays open before one call tries it again; doubles with every failed try. */
 const OPEN_MS = 1_000;
@@ -77,6 +83,8 @@ interface State {
 
 export function createRouteHealth({ now = monotonic, onChange }: RouteHealthOptions = {}): RouteHealth {
   const states = new Map<string, State>();
+  /** When the plugins of upstreams have left errors unhandled. */
+  const strays = new Map<string, readonly number[]>();
 
   function stateOf(way: Way): State {
     const known = states.get(way.key);
@@ -153,14 +161,26 @@ export function createRouteHealth({ now = monotonic, onChange }: RouteHealthOpti
       if (!isProbe) return;
       state.openMs = Math.min(state.openMs * 2, OPEN_MS_MAX);
       state.dueAt = at + state.openMs;
-    } else if (state.failures >= FAILURES_MAX) {
-      state.openedAt = at;
-      state.dueAt = at + state.openMs;
-      onChange?.({ way: state.way, to: 'open', kind: kindOf(ending), openMs: 0 });
-    }
+    } else if (state.failures >= FAILURES_MAX) open(state, at, kindOf(ending));
   }
 
-  return { inOrder, begin, isOpen: (way) => states.get(way.key)?.openedAt !== undefined };
+  function open(state: State, at: number, kind: UpstreamFaultKind | undefined): void {
+    state.openedAt = at;
+    state.dueAt = at + state.openMs;
+    onChange?.({ way: state.way, to: 'open', kind, openMs: 0 });
+  }
+
+  function stray(upstream: string, routes: readonly Way[]): void {
+    const at = now();
+    const recent = [...(strays.get(upstream) ?? []), at].filter((time) => time > at - STRAYS_MS).slice(-STRAYS_MAX);
+    strays.set(upstream, recent);
+    if (recent.length < STRAYS_MAX) return;
+    strays.delete(upstream);
+    const all = routes.filter((way) => way.upstream === upstream).map(stateOf);
+    for (const state of new Set(all)) if (state.openedAt === undefined) open(state, at, undefined);
+  }
+
+  return { inOrder, begin, isOpen: (way) => states.get(way.key)?.openedAt !== undefined, stray };
 }
 
 const monotonic = () => performance.now();

@@ -9,7 +9,7 @@ import { createRunningCalls } from './running.ts';
 export interface PaidCall<Result, Owed extends Due = Due> {
   readonly context: CallContext;
   /** What is held before the call. */
-  readonly terms: Pick<HoldRequest, 'kind' | 'model' | 'prices' | 'amount'>;
+  readonly terms: Pick<HoldRequest, 'kind' | 'model' | 'prices' | 'amount' | 'excess'>;
   /** The upstream's part; a rejection fails the call. */
   ask(): Promise<Ending<Result>>;
   /** What it has used so far above its hold, if it can exceed it. */
@@ -45,7 +45,9 @@ export function createPaidCalls(ledger: Ledger): PaidCalls {
         owed: running.overshoot(context.accountId),
         waitedMs: context.waitedMs ?? 0,
       });
-      const remove = running.add(context.accountId, () => call.overshoot?.(hold.charge.reserved) ?? 0n);
+      // What it may cost above its hold anyway is known to the ledger.
+      const known = hold.charge.reserved + (terms.excess ?? 0n);
+      const remove = running.add(context.accountId, () => call.overshoot?.(known) ?? 0n);
       let asked: Ending<Result>;
       try {
         asked = await call.ask();

@@ -1,6 +1,7 @@
 // The state of the current catalog's upstreams, for the operator: names and numbers only.
 import type { Catalog } from '../catalog/catalog.ts';
 import type { KeyHealth } from '../plugin/keys.ts';
+import { isUpstream, type PluginName } from '../plugin/stray.ts';
 import type { RouteHealth } from './health.ts';
 
 export interface UpstreamHealth {
@@ -26,4 +27,14 @@ export function healthOfUpstreams({ catalog, keyHealth, health }: UpstreamFacts)
     const own = byUpstream.get(upstream) ?? [];
     return { upstream, routes: own.length, routesOpen: own.filter(health.isOpen).length, keys };
   });
+}
+
+export type OnStray = (whose: PluginName) => void;
+
+/** A plugin has left an error unhandled: counts it for the routes of its upstream. */
+export function countStrays({ catalog, health }: Pick<UpstreamFacts, 'catalog' | 'health'>): OnStray {
+  return (whose) => {
+    const routes = catalog().models.flatMap((model) => model.routes);
+    if (isUpstream(whose)) health.stray(whose.name, routes);
+  };
 }

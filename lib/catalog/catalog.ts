@@ -40,6 +40,8 @@ export interface Catalog {
   readonly autoTopup: TopupBounds;
   /** Warnings for the operator, one line each. */
   readonly warnings: readonly string[];
+  /** Payment providers that are off, with the variables they lack; absent: none is. */
+  readonly paymentsOff?: ReadonlyMap<string, readonly string[]>;
 }
 
 /** Builds the catalog from the upstreams that are switched on. Throws an `OperatorError` listing everything wrong. */

@@ -16,7 +16,7 @@ import { listModels } from './listing.ts';
 import { type Opened, openSection, type Section } from './opened.ts';
 import { type OpenPayment, paymentsOf } from './payments.ts';
 import type { CatalogFile } from './schema.ts';
-import { variablesOf } from './variables.ts';
+import { isSet, variablesOf } from './variables.ts';
 
 /** What a catalog is loaded with. */
 export type CatalogConfig = Pick<
@@ -250,8 +250,15 @@ function load(
     const catalog = buildCatalog(file, new Map([...open.opened].map(([name, opened]) => [name, opened.open])));
     const costly = [...open.opened.keys()].find((name) => !file.upstreams[name]?.sandbox);
     const paying = paymentsOf(file, paid.opened, { sandbox, costly });
+    const off = [...paid.switchedOff].map(
+      ([name, lacks]) => `payments.${name} is off: not set or empty: ${lacks.join(', ')}`,
+    );
     const loaded = {
-      catalog: { ...catalog, warnings: [...catalog.warnings, ...paying.warnings] },
+      catalog: {
+        ...catalog,
+        warnings: [...catalog.warnings, ...paying.warnings, ...off],
+        paymentsOff: paid.switchedOff,
+      },
       costly,
       payments: paying.payments,
       upstreams: open.opened,
@@ -294,7 +301,7 @@ export function readCatalogFacts(config: Pick<Config, 'catalogDir' | 'catalogVar
   let upstreams = 0;
   for (const [name, { settings, sandbox }] of Object.entries(file.upstreams)) {
     if (sandbox) continue;
-    const missing = [...variablesOf(settings)].filter((variable) => !config.env[variable]);
+    const missing = [...variablesOf(settings)].filter((variable) => !isSet(config.env, variable));
     if (missing.length === 0) upstreams += 1;
     else switchedOff.push(`${name} (${missing.join(', ')})`);
   }

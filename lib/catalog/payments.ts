@@ -2,6 +2,7 @@
 import type { Config } from '../config.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { PaymentProvider } from '../plugin/payment-contract.ts';
+import { guardMethods } from '../plugin/stray.ts';
 import { catalogFilesOf, readCatalogFiles } from './files.ts';
 import type { Opened } from './opened.ts';
 import { type CatalogFile, mistakeIn, type PaymentEntry } from './schema.ts';
@@ -69,7 +70,8 @@ export function paymentsOf(
       warnings.push(`payments.${name} is off: ${mistake}`);
       continue;
     }
-    payments.set(name, { name, provider, shortfall: file.payments[name]?.shortfall ?? 'suspend' });
+    const guarded = guardMethods(provider, { title: 'Payment provider', name });
+    payments.set(name, { name, provider: guarded, shortfall: file.payments[name]?.shortfall ?? 'suspend' });
   }
   return { payments, warnings };
 }

@@ -83,6 +83,8 @@ export interface TextEntry extends ModelBase {
   /** Supports JSON schemas; absent in the file: as `json`. */
   readonly schema: boolean;
   readonly reasoning: boolean;
+  /** Tokens that its upstream adds to each prompt at most; absent: a usual number. */
+  readonly upstreamAdditions?: number;
 }
 
 export interface ImageEntry extends ModelBase {
@@ -142,6 +144,7 @@ const text = Joi.object({
   json: flag,
   schema: Joi.boolean().default(Joi.ref('json')),
   reasoning: flag,
+  upstreamAdditions: Joi.number().integer().min(0),
 });
 
 const image = Joi.object({

@@ -3,7 +3,7 @@ import { VARIABLES } from '../config.ts';
 
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
-/** Replaces `${NAME}` in every string of a value; `missing` collects names that are unset or empty. */
+/** Replaces `${NAME}` in every string of a value; `missing` collects names that are unset or blank. */
 export function substitute(
   value: unknown,
   env: Readonly<Record<string, string | undefined>>,
@@ -11,13 +11,18 @@ export function substitute(
 ): unknown {
   if (typeof value === 'string') {
     return value.replace(VARIABLE, (_match, variable: string) => {
-      if (!env[variable]) missing.add(variable);
+      if (!isSet(env, variable)) missing.add(variable);
       return env[variable] ?? '';
     });
   }
   if (Array.isArray(value)) return value.map((item) => substitute(item, env, missing));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, substitute(item, env, missing)]));
+}
+
+/** A blank one is as good as none: no secret or key is made of spaces. */
+export function isSet(env: Readonly<Record<string, string | undefined>>, variable: string): boolean {
+  return (env[variable] ?? '').trim() !== '';
 }
 
 /** The names of all variables that a value uses. */

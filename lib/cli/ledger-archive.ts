@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { toRub } from '../money/money.ts';
+import { OperatorError } from '../operator-error.ts';
 import type { Archive } from '../store/ports/archives.ts';
 import { readTime } from './arguments.ts';
 import { type Answer, formatMoney, formatPairs, formatTable, print, toTime } from './output.ts';
@@ -31,7 +32,10 @@ export function addArchiveCommand(ledger: Command): void {
     .action(onStore(list, { readOnly: true }));
   archive
     .command('verify')
-    .description('Reads a whole archive and checks its sums; needs no store.')
+    .description(
+      'Reads a whole archive and checks its sums; needs no store. If there is one that knows the archive, its sha256 ' +
+        'must be the one that was noted there.',
+    )
     .argument('<file>', 'the archive')
     .addHelpText('after', '\nExample:\n  tollgate ledger archive verify /backup/calls-2026-01.gz')
     .action(async function act(this: Command, file: string): Promise<void> {
@@ -66,6 +70,12 @@ async function list({ store }: Session): Promise<Answer> {
 async function verify(file: string): Promise<Answer> {
   const { verifyArchive } = await import('../ledger/archive-file.ts');
   const { head, totals, sha256 } = await verifyArchive(file);
+  const noted = await findNote(head.id);
+  if (noted !== undefined && noted !== sha256) {
+    throw new OperatorError(
+      `The archive ${file} adds up, but it is not the one that was written: its sha256 is ${sha256}, the store has ${noted}.`,
+    );
+  }
   const { wallets, calls, entries, charged } = totals;
   const before = toTime(head.before);
   const pairs = [
@@ -81,9 +91,39 @@ async function verify(file: string): Promise<Answer> {
       ['charged', formatMoney(charged)],
     ] as const),
     ['sha256', sha256] as const,
+    ['store', noted === undefined ? 'none that knows it' : 'has noted the same'] as const,
   ];
-  const json = { ok: true, id: head.id, before, wallets, calls, entries, charged_rub: toRub(charged), sha256 };
-  return { json, text: formatPairs(pairs) };
+  const json = { ok: true, id: head.id, before, wallets, calls, entries, charged_rub: toRub(charged) };
+  return { json: { ...json, sha256, compared: noted !== undefined }, text: formatPairs(pairs) };
+}
+
+/** The sha256 that the store of this machine has of an archive; undefined without a store that knows it. */
+async function findNote(id: string): Promise<string | undefined> {
+  const { readConfig } = await import('../config.ts');
+  const { openOwnStore } = await import('../store/open.ts');
+  const config = attempt(() => readConfig(process.env));
+  const store =
+    config && (await openOwnStore(config, { here: true, existing: true, readOnly: true }).catch(unlessOurs));
+  if (!store) return undefined;
+  try {
+    const note = (await store.archives.list()).find((archive) => archive.id === id);
+    return note?.sha256 ?? undefined;
+  } finally {
+    await store.close().catch(() => {});
+  }
+}
+
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    return unlessOurs(error);
+  }
+}
+
+/** There is no store here, or none of this version. */
+function unlessOurs(error: unknown): undefined {
+  if (!(error instanceof OperatorError)) throw error;
 }
 
 /** For lists of calls: what they do not show. */

@@ -27,6 +27,7 @@ export function walletJson(wallet: Wallet) {
     charged_rub: toRub(wallet.charged),
     topped_up_total_rub: toRub(wallet.topped),
     adjusted_rub: toRub(wallet.adjusted),
+    ...(wallet.playMoney && { play_money: true }),
   };
 }
 
@@ -39,6 +40,7 @@ export function walletText(wallet: Wallet): string {
     ['charged', formatMoney(wallet.charged)],
     ['topped up', formatMoney(wallet.topped)],
     ['adjusted', formatMoney(wallet.adjusted)],
+    ...(wallet.playMoney ? [['play money', 'yes: it pays for no real model'] as const] : []),
   ]);
 }
 

@@ -35,7 +35,8 @@ export function addPaymentCommands(program: Command): void {
   payment
     .command('refund')
     .description(
-      'Requests a refund from the provider; a running gateway sends the request and books the refund once it is made.',
+      'Requests a refund from the provider: it leaves the balance at once, and is given back if the provider refuses. ' +
+        'A running gateway sends the request.',
     )
     .argument('<id>', ID)
     .argument('<rub>', RUB, readPayment)
@@ -60,7 +61,7 @@ export function addPaymentCommands(program: Command): void {
     )
     .option('--amount <rub>', `with --open: ${RUB}; by default all that is left`, readPayment)
     .addOption(new Option('--won', 'the money stays').conflicts('lost'))
-    .option('--lost', 'the money is taken from the wallet as far as available')
+    .option('--lost', 'all of it leaves the balance, which may fall below zero')
     .option('--suspend', 'with --lost: suspends the account if the wallet has less; by default as set in the catalog')
     .option('--no-suspend', 'with --lost: does not suspend it')
     .addHelpText('after', '\nExample:\n  tollgate payment dispute pay_019a… --open CB-7741')

@@ -1,9 +1,10 @@
 // `tollgate operator` and `tollgate user`: one-time links for people, printed once.
 import type { Command } from 'commander';
 import { OperatorError } from '../operator-error.ts';
-import type { User } from '../store/ports/users.ts';
-import { type Answer, formatPairs } from './output.ts';
+import { linkAnswer, recordDeed } from './deed.ts';
+import type { Answer } from './output.ts';
 import { findAccount, ID_OR_NAME, onStore, type Session } from './session.ts';
+import { addUserCommands } from './user.ts';
 
 export function addPeopleCommands(program: Command): void {
   const operator = program.command('operator').description('operators of the pages: create, reset');
@@ -21,54 +22,51 @@ export function addPeopleCommands(program: Command): void {
     .argument('<email>', 'the operator')
     .addHelpText('after', '\nExample:\n  tollgate operator reset ann@example.com')
     .action(onStore(resetOperator));
-  const user = program.command('user').description('owners of accounts: invite');
+  const user = program
+    .command('user')
+    .description('people: invite, list, suspend, resume, remove, remove-owner, reset, sessions');
   user
     .command('invite')
-    .description('Prints a one-time link, valid for a week, that makes somebody an owner of an account.')
+    .description(
+      'Prints a one-time link, valid for a week, that makes somebody an owner of an account; who has access already accepts it after signing in.',
+    )
     .argument('<account>', ID_OR_NAME)
     .argument('<email>', 'what the owner signs in with')
     .addHelpText('after', '\nExample:\n  tollgate user invite "Acme" bob@example.com')
     .action(onStore(invite));
+  addUserCommands(user);
 }
 
 async function createOperator(session: Session, text: string): Promise<Answer> {
   const email = await checkEmail(text);
   const user = await session.store.users.find(email);
   if (user) throw new OperatorError(`The address ${email} is already in use.`);
-  return answer(session, { purpose: 'operator', email });
+  await recordDeed(session, { action: 'operator.invite', target: email });
+  return linkAnswer(session, { purpose: 'operator', email });
 }
 
 async function resetOperator(session: Session, text: string): Promise<Answer> {
   const email = await checkEmail(text);
   const user = await session.store.users.find(email);
   if (!user?.operator) throw new OperatorError(`There is no operator ${email}.`);
-  return answer(session, { purpose: 'operator', email, user: user.id });
+  if (user.status !== 'active') throw new OperatorError(`${email} is suspended: see "tollgate user resume".`);
+  await recordDeed(session, { action: 'operator.reset', target: user.id, detail: { email } });
+  return linkAnswer(session, { purpose: 'operator', email, user: user.id });
 }
 
 async function invite(session: Session, account: string, text: string): Promise<Answer> {
   const { id } = await findAccount(session, account);
   const email = await checkEmail(text);
-  const user: User | undefined = await session.store.users.find(email);
-  if (user) {
-    await session.store.users.join({ user: user.id, account: id, role: 'owner' });
-    const url = `${session.config.publicUrl}/account?account=${id}`;
-    return { json: { url }, text: `${email} is an owner of the account now.\n${formatPairs([['page', url]])}` };
-  }
-  return answer(session, { purpose: 'invite', email, account: id });
-}
-
-interface LinkOf {
-  readonly purpose: 'operator' | 'invite';
-  readonly email: string;
-  readonly user?: string;
-  readonly account?: string;
-}
-
-async function answer({ store, config }: Session, of: LinkOf): Promise<Answer> {
-  const { createPeople } = await import('../users/people.ts');
-  const token = await createPeople({ store }).makeLink(of);
-  const url = `${config.publicUrl}/setup?token=${token}`;
-  return { json: { url }, text: formatPairs([['link', url]]) };
+  const { users } = session.store;
+  const user = await users.find(email);
+  if (user?.status === 'suspended') throw new OperatorError(`${email} is suspended: see "tollgate user resume".`);
+  const isOwner = user && (await users.membershipsOf(user.id)).some(({ account: of }) => of === id);
+  if (isOwner) throw new OperatorError(`${email} is an owner of the account already.`);
+  await recordDeed(session, { action: 'owner.invite', target: email, account: id });
+  const answer = await linkAnswer(session, { purpose: 'invite', email, account: id });
+  return user
+    ? { ...answer, text: `${email} has access already, and accepts after signing in.\n${answer.text}` }
+    : answer;
 }
 
 async function checkEmail(text: string): Promise<string> {

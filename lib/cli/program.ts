@@ -9,6 +9,7 @@ import { addLedgerCommands } from './ledger.ts';
 import { addPaymentCommands } from './payment.ts';
 import { addPeopleCommands } from './people.ts';
 import { addProviderCommands } from './provider.ts';
+import { addSecretsCommands } from './secrets.ts';
 import { addServeCommand } from './serve.ts';
 import { addSmartCommands } from './smart.ts';
 import { addStoreCommands } from './store.ts';
@@ -49,7 +50,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
 function createProgram(): Command {
   const program = new Command('tollgate')
     .description(
-      'Runs a Tollgate gateway and manages its accounts, keys, wallets, payments, charges, usage, ledger, catalog, providers, store and people.',
+      'Runs a Tollgate gateway and manages its accounts, keys, wallets, payments, charges, usage, ledger, catalog, providers, store, people and secrets.',
     )
     .option('--json', 'print one JSON object instead of text')
     .version(readVersion(), '--version', 'print the version')
@@ -69,6 +70,7 @@ function createProgram(): Command {
   addSmartCommands(program);
   addStoreCommands(program);
   addPeopleCommands(program);
+  addSecretsCommands(program);
   addServeCommand(program);
   return program;
 }

@@ -1,6 +1,7 @@
 // Opens what a command works on, runs it, prints its answer and closes everything.
 import type { Command } from 'commander';
 import type { Config } from '../config.ts';
+import type { OwnOptions } from '../store/open.ts';
 import type { Account } from '../store/ports/accounts.ts';
 import type { Opening, Store } from '../store/store.ts';
 import { type Answer, print } from './output.ts';
@@ -17,7 +18,7 @@ export interface Session {
  */
 export function onStore<Args extends readonly unknown[]>(
   work: (session: Session, ...args: Args) => Promise<Answer>,
-  opening: Opening = { existing: true },
+  opening: Opening & Pick<OwnOptions, 'sealed'> = { existing: true },
 ) {
   return onConfig(async (config, ...args: Args) => {
     const { nameOfStore, openOwnStore } = await import('../store/open.ts');

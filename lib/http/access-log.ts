@@ -1,6 +1,7 @@
 // One log line per request, written when both its reply and its call are over: a call whose client left is settled
 // later.
 import type { Request } from '@hapi/hapi';
+import { clientAddressOf } from './client-address.ts';
 import { type Notes, stateOf } from './context.ts';
 import type { Log } from './log.ts';
 
@@ -35,6 +36,7 @@ export function logRequest(
   const { id, notes, startedAt } = state;
   const { req, res: response } = request.raw;
   const { socket } = req;
+  const address = clientAddressOf(request);
   const bytesBefore = socket.bytesRead;
   const onClose = () => {
     const { method } = request;
@@ -45,7 +47,7 @@ export function logRequest(
     const bytes = socket.bytesRead - bytesBefore;
     const write = () => {
       onPast?.({ method, route: request.route.path, status, ms, aborted, bytes, notes });
-      const line = { request_id: id, method, path, status, ms, aborted, ...notes };
+      const line = { request_id: id, method, path, status, ms, aborted, address, ...notes };
       if (notes.err !== undefined) log.error(line, 'request');
       else log.line(line, 'request');
     };

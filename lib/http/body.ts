@@ -87,7 +87,8 @@ function checkHead(request: IncomingMessage, bytesMax: number): number | undefin
 }
 
 function tooLarge(bytesMax: number): Fault {
-  return fault('body_too_large', { hint: `${Math.floor(bytesMax / 1024 / 1024)} MiB` });
+  const kib = bytesMax / 1024;
+  return fault('body_too_large', { hint: kib < 1024 ? `${Math.floor(kib)} KiB` : `${Math.floor(kib / 1024)} MiB` });
 }
 
 interface Receiving {

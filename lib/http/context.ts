@@ -25,6 +25,8 @@ export interface RequestState {
   call?: LiveCall | undefined;
   /** How long it has waited for the store, in ms: the total is bounded. */
   waitedMs: number;
+  /** The client's network address; `clientAddressOf` finds it. */
+  address?: string;
 }
 
 /** What becomes known about a request along the way; metrics count these fields too. */

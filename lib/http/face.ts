@@ -25,6 +25,8 @@ declare module '@hapi/hapi' {
   }
   interface ServerOptionsApp {
     faceAt?: FaceAt;
+    /** Of every reply, whatever its face. */
+    headers?: Readonly<Record<string, string>>;
   }
 }
 

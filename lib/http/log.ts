@@ -24,6 +24,9 @@ export interface LogOptions {
 }
 
 const SCRUBBED = '[secret]';
+/** What is all one needs to use a one-time link, or to read a stored file: also in URLs within URLs. */
+const LINKS = /((?<!_)token(?:=|%(?:25)*3D)|media(?:\/|%(?:25)*2F)[0-9A-Za-z]{6})[\w-]{16,}/gi;
+const HAS_LINK = /token[=%]|media[/%]/;
 /** Shorter values are not secrets, and scrubbing them would garble the log. */
 const SECRET_LENGTH_MIN = 8;
 /** Written when full, and every quarter of a second. */
@@ -57,6 +60,7 @@ export function createLog({ level, keyPrefix, destination = 1, isShared = false 
   const scrub = (line: string): string => {
     let text = line;
     for (const secret of secrets) if (text.includes(secret)) text = text.replaceAll(secret, SCRUBBED);
+    if (HAS_LINK.test(text)) text = text.replace(LINKS, `$1${SCRUBBED}`);
     return text.includes(marker) ? text.replace(keys, SCRUBBED) : text;
   };
   // Its types only allow strings.

@@ -5,17 +5,18 @@ import { type Fault, fault, isFault } from '../faults.ts';
 import { markPayloadRead } from '../platform/hapi-payload.ts';
 import { stateOf } from './context.ts';
 import { faceOf } from './face.ts';
+import { problemOfHeaders } from './headers.ts';
 import { lingeringBody } from './linger.ts';
 
 /** Headers of every reply to a request, including streams. */
 export function commonHeaders(request: Request): Readonly<Record<string, string>> {
   const { id } = stateOf(request);
-  return { 'x-request-id': id, 'request-id': id, ...faceOf(request).headers };
+  return { 'x-request-id': id, 'request-id': id, ...request.server.settings.app?.headers, ...faceOf(request).headers };
 }
 
 export function onRequest(request: Request, h: ResponseToolkit): Lifecycle.ReturnValue {
-  const { headers, httpVersion } = request.raw.req;
-  if (headers.host === undefined && httpVersion === '1.1') throw fault('bad_http');
+  const hint = problemOfHeaders(request.raw.req);
+  if (hint !== undefined) throw fault('bad_http', { hint });
   return h.continue;
 }
 
@@ -39,6 +40,8 @@ function errorReply(request: Request, h: ResponseToolkit): ResponseObject {
   const { req } = request.raw;
   const content = req.complete ? h.response(body) : h.response(lingeringBody(req, body)).bytes(Buffer.byteLength(body));
   const reply = content.type(type).code(reason.output.statusCode);
+  // What follows on the connection may not be where the other side thinks it is.
+  if (data?.code === 'bad_http') reply.header('connection', 'close');
   if (data?.retryable === false) reply.header('x-should-retry', 'false');
   if (data?.code === 'range_not_satisfiable') reply.header('content-range', `bytes */${data.detail.bytes}`);
   if (data?.detail.retryAfterS !== undefined) reply.header('retry-after', String(data.detail.retryAfterS));
@@ -51,8 +54,10 @@ export function noteFault(request: Request, reason: Fault): void {
   const { data } = reason;
   const { notes } = stateOf(request);
   Object.assign(notes, notesOf(reason));
-  // The upstream's words may quote a prompt: they are logged where it failed, at level `debug`.
-  const isOurs = data?.code === 'internal' || (reason.cause !== undefined && data?.chatCode !== 'upstream_error');
+  // The upstream's words may quote a prompt: they are logged where it failed, at level `debug`. And a client's mistake
+  // is no failure, whatever found it.
+  const hasFailed = reason.cause !== undefined && reason.output.statusCode >= 500;
+  const isOurs = data?.code === 'internal' || (hasFailed && data?.chatCode !== 'upstream_error');
   if (isOurs) notes.err = reason.cause ?? reason;
 }
 

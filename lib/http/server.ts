@@ -9,11 +9,13 @@ import {
 import { type AddressInfo, type ListenOptions, Server as NetServer, type Socket } from 'node:net';
 import Hapi, { type Server } from '@hapi/hapi';
 import { type Fault, fault } from '../faults.ts';
+import { readProxies } from '../network.ts';
 import { OperatorError } from '../operator-error.ts';
 import { stopListening } from '../platform/stop-listening.ts';
 import { openState } from './context.ts';
 import { connectionsFor, readDescriptorLimit } from './descriptors.ts';
 import type { FaceAt } from './face.ts';
+import { securityHeaders } from './headers.ts';
 import { LINGER_MS } from './linger.ts';
 
 export interface HttpOptions {
@@ -30,6 +32,10 @@ export interface HttpOptions {
   readonly onBadHttp?: (refusal: BadHttp) => void;
   /** How requests without a route, and input that is not HTTP, are answered. */
   readonly faceAt: FaceAt;
+  /** Where clients reach the service, if that is known: over https, browsers are told to stay there. */
+  readonly publicUrl?: string;
+  /** As `readProxies` takes them; none by default. */
+  readonly trustedProxies?: string;
 }
 
 export interface BadHttp {
@@ -53,6 +59,7 @@ const REQUESTS_PER_CONNECTION_MAX = 10_000;
 const STALL_MS = 60_000;
 /** Bodies have their own limits; this is the last resort. */
 const REQUEST_TIMEOUT_MS = 900_000;
+const PIPELINED_MAX = 16;
 /** How long socket buffers may take to drain at shutdown. */
 const LAST_WRITES_MS = 1000;
 const HEADERS_BYTES_MAX = 32 * 1024;
@@ -61,25 +68,16 @@ const BUFFERED_BYTES = 16 * 1024;
 
 export function createHttp(options: HttpOptions): Http {
   const { host, port, headersTimeoutMs = HEADERS_TIMEOUT_MS, stallMs = STALL_MS, onBadHttp, faceAt } = options;
-  const { connectionsMax = connectionsFor(readDescriptorLimit()), sharesPort = false } = options;
-  const listener = createListener({
-    headersTimeout: headersTimeoutMs,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    connectionsCheckingInterval: headersTimeoutMs / 10,
-    maxHeaderSize: HEADERS_BYTES_MAX,
-    noDelay: true,
-    highWaterMark: BUFFERED_BYTES,
-    // Node's own answer has neither an id nor an envelope: `onRequest` refuses it.
-    requireHostHeader: false,
-  });
+  const { connectionsMax = connectionsFor(readDescriptorLimit()), sharesPort = false, trustedProxies = '' } = options;
+  const headers = securityHeaders(options.publicUrl ?? '');
+  const listener = openListener(headersTimeoutMs);
   listener.maxConnections = connectionsMax;
   listener.maxRequestsPerSocket = REQUESTS_PER_CONNECTION_MAX;
   const server = Hapi.server({
     listener,
     // It would check the address with an expression that takes a thirtieth of a start to compile.
     autoListen: false,
-    app: { faceAt },
+    app: { faceAt, headers, trustedProxies: readProxies(trustedProxies) },
     compression: false,
     router: { stripTrailingSlash: true },
     operations: { cleanStop: false },
@@ -104,20 +102,38 @@ export function createHttp(options: HttpOptions): Http {
   listener.on('clientError', (error: ClientError, socket: Socket) => {
     const reply = replies.latest(socket);
     const path = pathOf(error, reply);
-    afterReply(reply, socket, () => answerBadHttp(error, { socket, path, onBadHttp, faceAt }));
+    afterReply(reply, socket, () => answerBadHttp(error, { socket, path, headers, onBadHttp, faceAt }));
   });
   listener.on('connect', (_request, socket: Socket) => {
     // Node has abandoned the socket: an unhandled error would end the process, and unread bytes hide its end.
     socket.on('error', () => undefined).resume();
     const reason = fault('method_not_allowed', { hint: 'GET or POST' });
     const refusal = { reason, what: 'CONNECT' };
-    afterReply(replies.latest(socket), socket, () => answerPastHapi(refusal, { socket, path: '', onBadHttp, faceAt }));
+    const asker = { socket, path: '', headers, onBadHttp, faceAt };
+    afterReply(replies.latest(socket), socket, () => answerPastHapi(refusal, asker));
   });
   return {
     server,
     start: () => listen(server, listener, { host, port, sharesPort }),
     close: (drain) => closeListener(listener, { drain, replies }),
   };
+}
+
+function openListener(headersTimeoutMs: number): Listener {
+  const listener = createListener({
+    headersTimeout: headersTimeoutMs,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionsCheckingInterval: headersTimeoutMs / 10,
+    maxHeaderSize: HEADERS_BYTES_MAX,
+    noDelay: true,
+    highWaterMark: BUFFERED_BYTES,
+    // Node's own answer has neither an id nor an envelope: `onRequest` refuses it.
+    requireHostHeader: false,
+  });
+  // Node would pass over headers beyond the 2000th, which others read; their bytes are bounded.
+  listener.maxHeadersCount = 0;
+  return listener;
 }
 
 type Address = Pick<HttpOptions, 'host' | 'port' | 'sharesPort'>;
@@ -182,8 +198,7 @@ function watchReplies(listener: Listener, stallMs: number): Replies {
   const begin = ({ socket }: IncomingMessage, response: ServerResponse): boolean => {
     const before = latest.get(socket);
     if (before && !before.writableEnded) {
-      // Pipelining, which no client of ours does: a packet has room for thousands of requests.
-      socket.destroy();
+      refusePipelined(before, socket);
       return false;
     }
     latest.set(socket, response);
@@ -220,6 +235,23 @@ function watchReplies(listener: Listener, stallMs: number): Replies {
       });
     },
   };
+}
+
+/** Requests that came before an earlier one was answered. */
+const pipelined = new WeakMap<ServerResponse, number>();
+
+/**
+ * No client of ours pipelines, and a packet has room for thousands of requests: they are not answered, and the connection ends
+ * with the reply that is due, or at once if there are many.
+ */
+function refusePipelined(due: ServerResponse, socket: Socket): void {
+  const count = (pipelined.get(due) ?? 0) + 1;
+  pipelined.set(due, count);
+  if (count > PIPELINED_MAX) socket.destroy();
+  else if (count === 1) {
+    due.shouldKeepAlive = false;
+    due.once('finish', () => socket.destroySoon());
+  }
 }
 
 interface Closing {
@@ -270,6 +302,8 @@ interface Asker {
   readonly socket: Socket;
   /** Empty if unknown. */
   readonly path: string;
+  /** Of every reply. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly onBadHttp: HttpOptions['onBadHttp'];
   readonly faceAt: FaceAt;
 }
@@ -288,17 +322,19 @@ interface Refusal {
   readonly what: string | undefined;
 }
 
-function answerPastHapi({ reason, what }: Refusal, { socket, path, onBadHttp, faceAt }: Asker): void {
+function answerPastHapi({ reason, what }: Refusal, { socket, path, headers, onBadHttp, faceAt }: Asker): void {
   // Its client has reset it.
   if (!socket.writable) return void socket.destroy();
   const { statusCode } = reason.output;
   const { id } = openState();
-  const { body, type } = faceAt(path).renderFault(reason);
+  const face = faceAt(path);
+  const { body, type } = face.renderFault(reason);
+  const shared = Object.entries({ ...headers, ...face.headers }).map(([name, value]) => `${name}: ${value}\r\n`);
   const retry = reason.data?.retryable === false ? 'x-should-retry: false\r\n' : '';
   const advice = statusCode === 405 ? `${retry}allow: GET, POST, OPTIONS\r\n` : retry;
   socket.end(
     `HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}\r\nconnection: close\r\ncontent-type: ${type}\r\n` +
-      `x-request-id: ${id}\r\nrequest-id: ${id}\r\n${advice}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      `x-request-id: ${id}\r\nrequest-id: ${id}\r\n${shared.join('')}${advice}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
   // A socket closed with unread bytes is reset, and the answer lost.
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);

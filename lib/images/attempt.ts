@@ -7,6 +7,7 @@ import { orAbort } from '../media/deadline.ts';
 import type { Results } from '../media/results.ts';
 import { toClientFault } from '../plugin/client-fault.ts';
 import type { ImageCall } from '../plugin/contract.ts';
+import { callPlugin, nameUpstream } from '../plugin/stray.ts';
 import type { StoredMedia } from '../store/ports/media.ts';
 
 export interface AttemptOptions {
@@ -55,7 +56,10 @@ async function make(
   const { provider, model, options, upstream, origin, proxy } = route;
   if (!provider.image) throw new Error(`upstream ${upstream} cannot make pictures`);
   onAsk();
-  const { images } = await provider.image({ ...call, model, options }, signal);
+  const { image } = provider;
+  const asked = { ...call, model, options };
+  const name = nameUpstream(upstream);
+  const { images } = await callPlugin(name, signal, (inner) => image.call(provider, asked, inner));
   const [first] = images;
   if (!first) throw fault('upstream_empty');
   onFirst();

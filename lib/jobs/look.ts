@@ -11,6 +11,7 @@ import type { Job } from '../money/job-rules.ts';
 import { alertOf, toClientFault } from '../plugin/client-fault.ts';
 import type { MediaSource, UpstreamFault, UpstreamFaultKind, VideoRef, VideoState } from '../plugin/contract.ts';
 import { isUpstreamFault } from '../plugin/fault.ts';
+import { callPlugin, nameUpstream } from '../plugin/stray.ts';
 
 export interface LookOptions {
   /** The current catalog. */
@@ -75,7 +76,11 @@ export function createLook(options: LookOptions): Look {
     if (!video) throw new Error(`upstream ${job.upstream} makes no videos`);
     const ending = AbortSignal.any([signal, AbortSignal.timeout(pollMsMax)]);
     // A plugin that ignores the signal must not block the worker.
-    return orAbort(video.poll(ref, ending), ending);
+    const name = nameUpstream(job.upstream);
+    return orAbort(
+      callPlugin(name, ending, (inner) => video.poll(ref, inner)),
+      ending,
+    );
   }
 
   async function keep(job: Job, source: MediaSource, route: Route, signal: AbortSignal): Promise<Sight> {

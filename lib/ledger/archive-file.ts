@@ -106,7 +106,7 @@ function plain(_name: string, value: unknown): unknown {
   return typeof value === 'bigint' ? `${value}` : value;
 }
 
-const AMOUNTS: ReadonlySet<string> = new Set([...COLUMNS, 'chargedAfter', 'reserved', 'spent']);
+const AMOUNTS: ReadonlySet<string> = new Set([...COLUMNS, 'chargedAfter', 'reserved', 'excess', 'spent']);
 
 function exact(name: string, value: unknown): unknown {
   return AMOUNTS.has(name) && typeof value === 'string' ? BigInt(value) : value;
@@ -125,7 +125,7 @@ export async function* readArchive(path: string, onBytes?: (bytes: Buffer) => vo
       if (ended) throw new Error('it has lines behind its end');
       const parsed: ArchiveLine = JSON.parse(line, exact);
       ended = 'end' in parsed;
-      yield parsed;
+      yield 'call' in parsed ? { call: withMarks(parsed.call) } : parsed;
     }
     await read;
     if (!ended) throw new Error('its end is missing');
@@ -136,6 +136,14 @@ export async function* readArchive(path: string, onBytes?: (bytes: Buffer) => vo
     source.destroy();
     text.destroy();
   }
+}
+
+/** Files of earlier versions have entries without them. */
+function withMarks({ charge, entries }: WholeCall): WholeCall {
+  return {
+    charge,
+    entries: entries.map((entry) => ({ ...entry, status: entry.status ?? null, mark: entry.mark ?? null })),
+  };
 }
 
 export interface VerifiedArchive {

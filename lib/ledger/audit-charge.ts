@@ -1,6 +1,7 @@
 // The audit of one charge: replaying its entries must give the stored row.
 
-import type { Charge, Entry } from '../money/decide.ts';
+import { countOf } from '../count.ts';
+import type { Charge, ChargeKind, Entry } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { type TextPrice, textCost } from '../money/price.ts';
 import { type AuditDifference, decideAgain, differences, isCharge } from './audit-rules.ts';
@@ -33,7 +34,7 @@ export function checkCharge({ wallet, charge, entries }: ChargeRows): readonly C
     held: { found: isHeld ? charge.reserved : 0n, wanted: sums.held },
     charged: { found: charge.state === 'settled' ? charge.charged : 0n, wanted: sums.charged },
   });
-  return [...money.map(toFinding), ...replay(wallet, charge, ordered), ...checkPrice(charge)];
+  return [...money.map(toFinding), ...replay(wallet, charge, ordered), ...checkPrice(charge, ordered)];
 }
 
 function isEntryOfMoney({ held, charged }: Entry): boolean {
@@ -53,26 +54,78 @@ function replay(wallet: string, charge: Charge, entries: readonly Entry[]): Char
     made = again.charge ?? made;
   }
   if (!made) return [...findings, { problem: `no entry of ${wallet} creates it` }];
-  const names = Object.keys(made) as (keyof Charge)[];
+  const names = Object.keys({ ...charge, ...made }) as (keyof Charge)[];
   const wrong = names.filter((name) => made?.[name] !== charge[name]);
   return [...findings, ...wrong.map((name) => ({ problem: `${name}: ${charge[name]} instead of ${made?.[name]}` }))];
 }
 
-/** The cost of a text call follows from its tokens and the prices it was made with. */
-function checkPrice(charge: Charge): readonly ChargeFinding[] {
+/** The cost of a call follows from what it used and the prices it was made with; one that was repeated is free. */
+function checkPrice(charge: Charge, entries: readonly Entry[]): readonly ChargeFinding[] {
   const { kind, state, charged, usage } = charge;
   const prices = readObject(charge.prices);
   if (!prices) return [{ problem: `its prices are ${charge.prices}` }];
-  const price = textPriceOf(prices);
-  if (price && kind !== 'text') return [{ problem: `its kind is ${kind}, but its prices are those of text` }];
+  const price = priceOf(prices);
+  if (price && !price.kinds.includes(kind)) {
+    return [{ problem: `its kind is ${kind}, but its prices are those of ${price.kinds.join(' or ')}` }];
+  }
   if (usage === null || (state !== 'settled' && state !== 'refunded')) return [];
   const used = readObject(usage);
   if (!used) return [{ problem: `its usage is ${usage}` }];
-  const { tokens_input: input, tokens_output: output } = used;
-  if (!price || !isCount(input) || !isCount(output)) return [];
-  const cost = textCost(price, { input, output });
-  if (cost === charged) return [];
-  return [{ problem: `charged ${charged}, but ${input} + ${output} tokens cost ${cost}` }];
+  if (used.repeated_as !== undefined) return checkRepeated(charge, used.repeated_as, entries);
+  const cost = price?.cost(used);
+  if (cost === undefined || cost.amount === charged) return [];
+  return [{ problem: `charged ${charged}, but ${cost.of} cost ${cost.amount}` }];
+}
+
+interface Price {
+  readonly kinds: readonly ChargeKind[];
+  /** Undefined if the usage does not have what it takes. */
+  cost(usage: Readonly<Record<string, unknown>>): { readonly amount: Micro; readonly of: string } | undefined;
+}
+
+/** By the shape in which the catalog stores it; undefined for any other. */
+function priceOf({ input, output, request, second }: Record<string, unknown>): Price | undefined {
+  if (isAmount(input) && isAmount(output)) return textPrice({ input: BigInt(input), output: BigInt(output) });
+  if (isAmount(request)) return requestPrice(BigInt(request));
+  const [each] = typeof second === 'object' && second !== null ? Object.values(second) : [second];
+  return isAmount(each) ? secondPrice(BigInt(each)) : undefined;
+}
+
+function textPrice(price: TextPrice): Price {
+  return {
+    kinds: ['text'],
+    cost({ tokens_input: input, tokens_output: output }) {
+      if (!isCount(input) || !isCount(output)) return undefined;
+      return { amount: textCost(price, { input, output }), of: `${input} + ${output} tokens` };
+    },
+  };
+}
+
+/** Of a picture, or of a video of any length. */
+function requestPrice(price: Micro): Price {
+  return {
+    kinds: ['image', 'edit', 'video'],
+    cost({ images = 1 }) {
+      return isCount(images) ? { amount: price * BigInt(images), of: countOf(images, 'request') } : undefined;
+    },
+  };
+}
+
+function secondPrice(price: Micro): Price {
+  return {
+    kinds: ['video'],
+    cost({ seconds }) {
+      return isCount(seconds) ? { amount: price * BigInt(seconds), of: countOf(seconds, 'second') } : undefined;
+    },
+  };
+}
+
+/** Only a call whose hold had expired can have been repeated. */
+function checkRepeated({ id, charged }: Charge, repeat: unknown, entries: readonly Entry[]): readonly ChargeFinding[] {
+  if (typeof repeat !== 'string' || repeat === id) return [{ problem: `it says it was repeated as ${repeat}` }];
+  if (charged !== 0n) return [{ problem: `charged ${charged}, but it was repeated as ${repeat}` }];
+  if (entries.some(({ kind }) => kind === 'expire')) return [];
+  return [{ problem: `it was repeated as ${repeat}, but its hold has not expired` }];
 }
 
 function isCount(value: unknown): value is number {
@@ -88,9 +141,8 @@ function readObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-function textPriceOf({ input, output }: Record<string, unknown>): TextPrice | undefined {
-  const isAmount = (value: unknown): value is string => typeof value === 'string' && /^\d+$/.test(value);
-  return isAmount(input) && isAmount(output) ? { input: BigInt(input), output: BigInt(output) } : undefined;
+function isAmount(value: unknown): value is string {
+  return typeof value === 'string' && /^\d+$/.test(value);
 }
 
 function sizeOf(amount: Micro): Micro {

@@ -3,8 +3,10 @@
 import type { Entry } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { operationId, PAYMENT_KINDS } from '../money/operations.ts';
+import { requestIdOf } from '../money/payback.ts';
 import {
   disputeOf,
+  heldBy,
   PAYMENT_PHASES,
   type Payment,
   type PaymentPhase,
@@ -53,38 +55,52 @@ interface Move {
   readonly change: Micro;
   /** What was to be taken back. */
   readonly asked: Micro;
+  /** How much of that the wallet had. */
+  readonly taken: Micro;
 }
 
 /** Undefined if its lists cannot be read. */
 function movesOf(payment: Payment): readonly Move[] | undefined {
   const { provider, id: order, wallet, createdAt: at, ref } = payment;
   const base = { wallet, at, amount: 1n, order };
-  const back = (kind: 'payback' | 'dispute', paybackRef: string | null, amount: string, taken: string | null): Move => {
-    const opId = operationId({ kind, ...base, paybackId: `${provider}:${paybackRef}`, suspend: false });
-    return { opId, kind, change: -BigInt(taken ?? 0), asked: BigInt(amount) };
+  const back = (kind: 'payback' | 'dispute', paybackId: string, more: Omit<Move, 'opId' | 'kind'>): Move => {
+    return { opId: operationId({ kind, ...base, paybackId, suspend: false }), kind, ...more };
+  };
+  const booked = (kind: 'payback' | 'dispute', refId: string | null, { amount, taken, moved }: Booked): Move => {
+    const had = BigInt(taken ?? 0);
+    const change = moved === undefined ? -had : BigInt(moved);
+    return back(kind, `${provider}:${refId}`, { change, asked: BigInt(amount), taken: had });
   };
   try {
     const moves: Move[] = [];
     if (payment.credited > 0n) {
       const opId = operationId({ kind: 'pay', ...base, paymentId: `${provider}:${ref}` });
-      moves.push({ opId, kind: 'pay', change: payment.credited, asked: 0n });
+      moves.push({ opId, kind: 'pay', change: payment.credited, asked: 0n, taken: 0n });
     }
     for (const refund of refundsOf(payment)) {
       if (!isRefund(refund)) return undefined;
-      if (refund.state === 'booked') moves.push(back('payback', refund.ref, refund.amount, refund.taken));
+      const { id, state, off, given } = refund;
+      const request = (what: 'asked' | 'refused', change: Micro) =>
+        back('payback', requestIdOf(payment, id, what), { change, asked: 0n, taken: 0n });
+      if (off !== undefined) moves.push(request('asked', -BigInt(off)));
+      if (given !== undefined) moves.push(request('refused', BigInt(given)));
+      if (state === 'booked') moves.push(booked('payback', refund.ref, refund));
     }
     const dispute = disputeOf(payment);
-    if (dispute && dispute.taken !== null) moves.push(back('dispute', dispute.id, dispute.amount, dispute.taken));
+    if (dispute && dispute.taken !== null) moves.push(booked('dispute', dispute.id, dispute));
     return moves;
   } catch {
     return undefined;
   }
 }
 
+type Booked = Pick<Refund, 'amount' | 'taken' | 'moved'>;
+
 /** A stored list may contain anything. */
-function isRefund({ id, state, amount, at }: Refund): boolean {
+function isRefund({ id, state, amount, at, off, missing, given }: Refund): boolean {
   const isKnown = ['asked', 'booked', 'refused'].includes(state);
-  return typeof id === 'string' && isKnown && /^\d+$/.test(amount) && Number.isSafeInteger(at);
+  const sums = [amount, off, missing, given].filter((sum) => sum !== undefined);
+  return typeof id === 'string' && isKnown && sums.every((sum) => /^\d+$/.test(sum)) && Number.isSafeInteger(at);
 }
 
 async function problemsOf({ payments, ledger }: Parts, payment: Payment): Promise<readonly string[]> {
@@ -109,6 +125,19 @@ async function disagreements(ledger: Parts['ledger'], payment: Payment): Promise
   return problems;
 }
 
+/** Together the entries took what is refunded and what open requests hold. */
+function heldRules(payment: Payment, moves: readonly Move[]): readonly (readonly [boolean, string])[] {
+  const refunds = refundsOf(payment);
+  const held = refunds.reduce((sum, refund) => sum + heldBy(refund), 0n);
+  // Before requests took anything, a booking took only what was there.
+  const isEarly = ({ taken, moved }: Booked) => taken !== null && moved === undefined;
+  const early = [...refunds, disputeOf(payment)].filter((one) => one !== undefined).filter(isEarly);
+  const left = early.reduce((sum, { amount, taken }) => sum + BigInt(amount) - BigInt(taken ?? 0), 0n);
+  const out = moves.reduce((sum, { kind, change }) => (kind === 'pay' ? sum : sum - change), 0n);
+  const wanted = moves.reduce((sum, { asked }) => sum + asked, 0n) + held - left;
+  return [[out === wanted, `${out} left the wallet instead of ${wanted}`]];
+}
+
 const CREDITED: readonly PaymentPhase[] = [
   ...(['credited', 'partly_refunded', 'refunded', 'disputed', 'reversed', 'kept'] as const),
 ];
@@ -116,7 +145,7 @@ const CREDITED: readonly PaymentPhase[] = [
 function sumsOf(payment: Payment, moves: readonly Move[]): string[] {
   const { phase, credited, refunded, shortfall, ref } = payment;
   const asked = moves.reduce((sum, move) => sum + move.asked, 0n);
-  const taken = moves.reduce((sum, { kind, change }) => (kind === 'pay' ? sum : sum - change), 0n);
+  const taken = moves.reduce((sum, move) => sum + move.taken, 0n);
   const isLost = moves.some(({ kind }) => kind === 'dispute');
   const isBack = refunded === credited;
   const rules: readonly (readonly [boolean, string])[] = [
@@ -125,6 +154,7 @@ function sumsOf(payment: Payment, moves: readonly Move[]): string[] {
     [credited === 0n || ref !== null, 'it is credited, but has no provider id'],
     [refunded === asked, `refunded ${refunded} instead of ${asked}`],
     [shortfall === asked - taken, `shortfall ${shortfall} instead of ${asked - taken}`],
+    ...heldRules(payment, moves),
     [refunded <= credited, `refunded ${refunded} of ${credited} credited`],
     [isLost === (phase === 'reversed'), `it is ${phase}, and its dispute is ${isLost ? '' : 'not '}lost`],
     [phase !== 'credited' || refunded === 0n, `it is ${phase}, and ${refunded} went back`],

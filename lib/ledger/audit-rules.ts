@@ -1,5 +1,6 @@
 // The audit's rules for single rows: they have the right shape, and deciding them again gives the same row.
 import { CHARGE_KINDS, CHARGE_STATES, type Charge, type Entry, type Wallet } from '../money/decide.ts';
+import { hasMark, markOf } from '../money/mark.ts';
 import type { Micro } from '../money/money.ts';
 import { ENTRY_KINDS } from '../money/operations.ts';
 import { decideRich, operationOf } from '../money/replay.ts';
@@ -20,19 +21,20 @@ const isWholeOrNull = (value: unknown) => value === null || isWhole(value);
 
 /** A document database accepts values of any type from writers that bypass us. */
 export function isEntry(row: Entry): boolean {
-  const { opId, wallet, seq, kind, charge, at, note } = row;
+  const { opId, wallet, seq, kind, charge, at, note, status, mark } = row;
   const { avail, held, charged, topped, adjusted, overshoot, chargedAfter } = row;
   const money = [avail, held, charged, topped, adjusted, overshoot, chargedAfter];
-  const texts = isText(opId) && isText(wallet) && isTextOrNull(charge) && isTextOrNull(note);
+  const texts = isText(opId) && isText(wallet) && [charge, note, mark].every(isTextOrNull);
+  if (status !== null && !STATUSES.has(status)) return false;
   return texts && isWhole(seq) && isWhole(at) && ENTRIES.has(kind) && money.every(isMoney);
 }
 
 export function isCharge(row: Charge): boolean {
   const { id, wallet, key, kind, state, reserved, charged, model, prices } = row;
-  const { usage, owner, lease, createdAt, endedAt, period, budgetKey } = row;
+  const { usage, owner, lease, createdAt, endedAt, period, budgetKey, excess = 0n } = row;
   const times = isWhole(createdAt) && [lease, endedAt, period].every(isWholeOrNull);
   const names = KINDS.has(kind) && STATES.has(state) && [usage, owner, budgetKey].every(isTextOrNull);
-  return [id, wallet, key, model, prices].every(isText) && [reserved, charged].every(isMoney) && times && names;
+  return [id, wallet, key, model, prices].every(isText) && [reserved, charged, excess].every(isMoney) && times && names;
 }
 
 export function isWallet({ avail, held, charged, topped, adjusted, seq, status }: Wallet): boolean {
@@ -56,14 +58,27 @@ export function differences(
     }));
 }
 
+const MARKED: { readonly [Kind in Entry['kind']]?: string } = {
+  reserve: 'its mark says another time, key, kind, model, price, budget or holder',
+  charge: 'its mark says another time, key, kind, model, price, budget or usage',
+  settle: 'its mark says another usage or time',
+};
+const MARKED_ALL = 'its mark says another id, time, amount, note or status';
+
 export interface Again {
   readonly problems: readonly string[];
   /** The charge as it is after the entry. */
   readonly charge: Charge | undefined;
 }
 
-/** Not compared: they are running sums over earlier entries. */
-const SUMS: ReadonlySet<string> = new Set(['seq', 'chargedAfter'] satisfies (keyof Entry)[]);
+/** Not compared one by one: running sums over earlier entries, and the mark. */
+const OTHERS: ReadonlySet<string> = new Set(['seq', 'chargedAfter', 'mark'] satisfies (keyof Entry)[]);
+
+/** What a payment's money exceeded depends on the balance before it, which is compared in order. */
+function isRunning(name: keyof Entry, { kind }: Entry): boolean {
+  return OTHERS.has(name) || (name === 'overshoot' && (kind === 'payback' || kind === 'dispute'));
+}
+
 /** Decides the operation of an entry again, with `made` as the charge before it, and compares the result. */
 export function decideAgain(entry: Entry, charge: Charge | undefined, made?: Charge): Again {
   if (!isEntry(entry)) return { problems: [], charge: made };
@@ -72,8 +87,16 @@ export function decideAgain(entry: Entry, charge: Charge | undefined, made?: Cha
   if (!decision) return { problems: [`a ${entry.kind} of ${entry.avail} is impossible`], charge: made };
   const { status, entry: wanted } = decision;
   if (!wanted) return { problems: [`a ${entry.kind} here would be refused with ${status}`], charge: made };
-  const names = (Object.keys(wanted) as (keyof Entry)[]).filter((name) => !SUMS.has(name));
+  const names = (Object.keys(wanted) as (keyof Entry)[]).filter((name) => !isRunning(name, entry));
   const wrong = names.filter((name) => wanted[name] !== entry[name]);
   const problems = wrong.map((name) => `${name} ${entry[name]} instead of ${wanted[name]}`);
+  const { chargedAfter, overshoot } = entry;
+  const again = markOf(op, { ...wanted, chargedAfter, overshoot }, decision.charge);
+  if (problems.length === 0 && !hasMark(entry, again, charge)) problems.push(MARKED[entry.kind] ?? MARKED_ALL);
   return { problems, charge: decision.charge };
+}
+
+/** A damaged row, but not a store that does not answer. */
+export function isUnreadable(error: unknown): error is Error {
+  return error instanceof SyntaxError || error instanceof RangeError || error instanceof TypeError;
 }

@@ -1,7 +1,8 @@
 // The audit of one account: sums its entries in order and compares them with its wallet.
 
 import { countOf } from '../count.ts';
-import type { Entry, Wallet } from '../money/decide.ts';
+import { type Entry, missingOf, type Wallet } from '../money/decide.ts';
+import { playOfMark } from '../money/mark.ts';
 import type { Micro } from '../money/money.ts';
 import { CHARGELESS } from '../money/operations.ts';
 import type { Opening } from '../store/ports/archives.ts';
@@ -19,6 +20,8 @@ export interface OpenAccount {
   end(wallet: Wallet | undefined, account: AccountAudit | undefined): void;
   /** The sums of all entries so far. */
   checkpoint(): Checkpoint;
+  /** How many entries up to the opening have left, and what they had charged. */
+  left(): { readonly entries: number; readonly charged: Micro };
 }
 
 const COLUMNS = ['avail', 'held', 'charged', 'topped', 'adjusted'] as const;
@@ -39,7 +42,13 @@ export function openAccount(id: string, found: Found, checkpoint?: Checkpoint): 
   let isBelow = false;
   /** Entries that belong to no call, all of them and those up to the opening. */
   const lasting = { seen: 0, before: 0 };
+  /** What is still there of the entries up to the opening. */
+  const there = { entries: 0, charged: 0n };
   let opening: Opening | undefined;
+  /** Undefined while no entry has told: what is before a checkpoint is not read again. */
+  let status: Wallet['status'] | undefined = checkpoint ? undefined : 'active';
+  /** The same of whether it holds play money, which entries of earlier versions do not tell. */
+  let isPlay: boolean | undefined = checkpoint ? undefined : false;
   const problem = (text: string, drift?: Micro) => found(id, text, drift);
 
   function openAt(next: Opening): void {
@@ -55,6 +64,8 @@ export function openAccount(id: string, found: Found, checkpoint?: Checkpoint): 
 
   function add(entry: Entry): void {
     if (CHARGELESS.includes(entry.kind)) lasting.seen += 1;
+    if (entry.status !== null) status = entry.status;
+    isPlay = playAfter(isPlay, entry);
     if (opening && entry.seq <= opening.seq) {
       addEarlier(entry);
       return;
@@ -68,6 +79,8 @@ export function openAccount(id: string, found: Found, checkpoint?: Checkpoint): 
 
   /** Its call, if it has one, is checked with its charge. */
   function addEarlier(entry: Entry): void {
+    there.entries += 1;
+    if (typeof entry.charged === 'bigint') there.charged += entry.charged;
     if (!CHARGELESS.includes(entry.kind)) return;
     lasting.before = lasting.seen;
     if (!isEntry(entry)) problem(`entry ${entry.seq}: it is not a valid entry`);
@@ -77,6 +90,8 @@ export function openAccount(id: string, found: Found, checkpoint?: Checkpoint): 
   function check(entry: Entry): void {
     const { seq, kind, avail, held, charged, topped, adjusted, overshoot, chargedAfter } = entry;
     const say = (text: string) => problem(`entry ${seq}: ${text}`);
+    const missing = kind === 'payback' || kind === 'dispute' ? missingOf(-avail, sums.avail) : overshoot;
+    if (overshoot !== missing) say(`overshoot ${overshoot} instead of ${missing}`);
     for (const column of COLUMNS) sums[column] += entry[column];
     sums.overshoot += overshoot;
     if (avail + held + charged !== topped + adjusted) say('it does not balance');
@@ -105,6 +120,12 @@ export function openAccount(id: string, found: Found, checkpoint?: Checkpoint): 
     const balance = { found: avail + held + charged, wanted: topped + adjusted };
     const all = { 'avail + held + charged': balance, ...Object.fromEntries(pairs) };
     for (const { text, drift } of differences(all)) problem(text, drift);
+    if (status !== undefined && wallet.status !== status) problem(`status: ${wallet.status} instead of ${status}`);
+    if (isPlay !== undefined && (wallet.playMoney === true) !== isPlay) {
+      problem(
+        `it ${isPlay ? 'holds play money, which its wallet does not say' : 'holds no play money, but its wallet says so'}`,
+      );
+    }
     if (opening && read === 0 && lasting.before !== opening.lasting) {
       problem(
         `${countOf(lasting.before, 'entry', 'entries')} without a call up to ${opening.seq} instead of ${opening.lasting}`,
@@ -116,7 +137,20 @@ export function openAccount(id: string, found: Found, checkpoint?: Checkpoint): 
     }
   }
 
-  return { id, openAt, add, end, checkpoint: () => ({ wallet: id, seq: seqs.last, ...sums }) };
+  function left() {
+    if (!opening) return { entries: 0, charged: 0n };
+    return { entries: opening.seq - there.entries, charged: opening.charged - there.charged };
+  }
+
+  return { id, openAt, add, end, checkpoint: () => ({ wallet: id, seq: seqs.last, ...sums }), left };
+}
+
+function playAfter(before: boolean | undefined, entry: Entry): boolean | undefined {
+  const { isPlay, settlesPlay } = playOfMark(entry);
+  if (isPlay || settlesPlay) return isPlay === true;
+  // Of an earlier version: what it brought or settled is in the wallet alone.
+  const may = entry.mark === null && (entry.kind === 'topup' || entry.kind === 'pay' || entry.kind === 'adjust');
+  return may ? undefined : before;
 }
 
 function sizeOf({ avail, held, charged }: Sums): Micro {

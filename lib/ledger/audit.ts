@@ -1,18 +1,22 @@
 // The audit: checks every wallet against its journal and every charge against its entries, and reports differences.
 
 import { countOf } from '../count.ts';
+import { forEach } from '../for-each.ts';
 import type { Charge, Entry } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { chargeOfEntry } from '../money/replay.ts';
 import { compareIds, journalPages } from '../store/journal.ts';
 import type { JournalPage } from '../store/ports/journal.ts';
 import type { OnProgress, Store } from '../store/store.ts';
+import { checkArchives } from './audit-archives.ts';
+import { checkAutoTopups } from './audit-auto.ts';
 import { createBudgetCheck } from './audit-budgets.ts';
 import { type ChargeFinding, checkCharge } from './audit-charge.ts';
-import { checkJobs } from './audit-jobs.ts';
+import { checkJobs, checkPaidJobs } from './audit-jobs.ts';
+import { checkMarks } from './audit-marks.ts';
 import { checkPaymentEntries, checkPayments } from './audit-payments.ts';
-import type { Found } from './audit-rules.ts';
-import { checkUsage } from './audit-usage.ts';
+import { type Found, isUnreadable } from './audit-rules.ts';
+import { createUsageCheck } from './audit-usage.ts';
 import { type OpenAccount, openAccount } from './audit-wallet.ts';
 
 export interface AuditReport {
@@ -34,6 +38,8 @@ export interface AuditProblem {
 
 /** Rows per read, few enough not to keep other reads waiting. */
 const PAGE = 500;
+/** Wallets that are looked at together. */
+const AT_ONCE = 8;
 const PROBLEMS_MAX = 1000;
 const PROBLEMS_PER_WALLET_MAX = 20;
 
@@ -41,27 +47,52 @@ export async function verifyLedger(store: Store, onProgress?: OnProgress): Promi
   const { journal } = store;
   const total = onProgress ? (await journal.size()).entries : 0;
   const audit = createAudit();
+  const { found } = audit;
+  const archives = await store.archives.list();
+  const usage = createUsageCheck(store, found);
   for await (const page of journalPages(journal, PAGE)) {
-    audit.addPage(page);
-    await checkPaymentEntries(store, page.entries, audit.found);
+    const ended = audit.addPage(page);
+    usage.add(page);
+    await forEach(ended, AT_ONCE, usage.end);
+    await checkPaymentEntries(store, page.entries, found);
+    await checkPaidJobs(store, page, found);
     onProgress?.({ done: audit.entries(), total, unit: 'entries' });
   }
-  await findUnknownCharges(store, audit.found);
-  await checkKeys(store, audit.found);
-  await checkJobs(store, audit.found);
-  await checkPayments(store, audit.found);
-  await checkUsage(store, audit.found);
+  checkArchives(audit.left(), { before: archives, after: await store.archives.list() }, found);
+  const checks: readonly (readonly [string, () => Promise<void>])[] = [
+    ['calls', () => findUnknownCharges(store, found)],
+    ['keys', () => checkKeys(store, found)],
+    ['jobs', () => checkJobs(store, found, Math.min(audit.lastAt(), Date.now()))],
+    ['payments', () => checkPayments(store, found)],
+    ['automatic top-ups', () => checkAutoTopups(store, found)],
+    ['marks', () => checkMarks(store, found)],
+  ];
+  for (const [name, check] of checks) await goOn(name, check, found);
   return audit.report();
+}
+
+/** A row that cannot be read does not hide what the other checks find. */
+async function goOn(name: string, check: () => Promise<void>, found: Found): Promise<void> {
+  try {
+    await check();
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    found(name, `a row cannot be read: ${error.message}`);
+  }
 }
 
 function createAudit() {
   const notes = createNotes();
   const sums = { wallets: 0, entries: 0 };
+  const left = { entries: 0, charged: 0n };
+  let lastAt = Number.NEGATIVE_INFINITY;
   const budgets = createBudgetCheck(notes.found);
   /** The wallet that continues on the next page. */
   let open: OpenAccount | undefined;
 
-  function addPage(page: JournalPage): void {
+  /** The wallets that end on the page. */
+  function addPage(page: JournalPage): readonly string[] {
+    const ended: string[] = [];
     checkCharges(page, notes.found);
     budgets.add(page);
     const entries = Map.groupBy(page.entries, (entry) => entry.wallet);
@@ -75,20 +106,27 @@ function createAudit() {
       const opening = openings.get(id);
       if (opening) account.openAt(opening);
       for (const entry of found) account.add(entry);
+      for (const { at } of found) if (at > lastAt) lastAt = at;
       sums.entries += found.length;
       open = account;
       if (page.next?.id === id && page.next.seq !== null) continue;
       account.end(wallets.get(id), accounts.get(id));
       budgets.end(id, wallets.has(id));
       open = undefined;
+      ended.push(id);
+      left.entries += account.left().entries;
+      left.charged += account.left().charged;
       if (wallets.has(id)) sums.wallets += 1;
     }
+    return ended;
   }
 
   return {
     addPage,
     found: notes.found,
     entries: () => sums.entries,
+    left: () => left,
+    lastAt: () => lastAt,
     report: (): AuditReport => ({ ...sums, ...notes.read() }),
   };
 }

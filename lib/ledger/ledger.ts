@@ -16,6 +16,7 @@ import {
   type Wallet,
 } from '../money/decide.ts';
 import type { CreateJob, FailJob, Job } from '../money/job-rules.ts';
+import { isOverBudget, type KeyBudget } from '../money/key-budget.ts';
 import type { KeyLimits } from '../money/key-limits.ts';
 import { formatRub, type Micro } from '../money/money.ts';
 import { formatMoment, periodAt } from '../money/period.ts';
@@ -33,6 +34,8 @@ export interface LedgerOptions {
   readonly now?: () => number;
   /** How long a caller waits for the store. */
   readonly answerWithinMs?: number;
+  /** Whether models here cost real money: play money pays for none of them. */
+  readonly isReal?: () => boolean;
 }
 
 export interface LedgerLog {
@@ -56,6 +59,8 @@ export interface HoldRequest {
   readonly repeat?: RepeatTerms;
   /** What running calls of the wallet have used above their holds; absent if nothing. */
   readonly owed?: Micro;
+  /** What it may cost above what is held; absent if its output is capped. */
+  readonly excess?: Micro;
   /** How long the call has already waited for the store; counts towards this wait. */
   readonly waitedMs?: number;
 }
@@ -73,6 +78,8 @@ export interface Hold {
   readonly charge: Charge;
   /** The wallet right after the hold. */
   readonly wallet: Wallet;
+  /** The id of the client's idempotency key; absent if it sent none. */
+  readonly repeatId?: string;
 }
 
 /** What a call costs. */
@@ -92,7 +99,7 @@ export interface Settlement {
 }
 
 /** A charge made up front, before the work. */
-export interface ChargeRequest extends Omit<HoldRequest, 'owed'> {
+export interface ChargeRequest extends Omit<HoldRequest, 'owed' | 'excess'> {
   readonly usage: Usage;
 }
 
@@ -149,7 +156,7 @@ export interface Ledger {
 }
 
 export function createLedger(options: LedgerOptions): Ledger {
-  const { store, ownerId, leaseMs, log, now = Date.now, answerWithinMs } = options;
+  const { store, ownerId, leaseMs, log, now = Date.now, answerWithinMs, isReal = () => false } = options;
   const queue = createQueue({
     store: store.ledger,
     ...(answerWithinMs !== undefined && { answerWithinMs }),
@@ -164,22 +171,30 @@ export function createLedger(options: LedgerOptions): Ledger {
   async function hold(request: HoldRequest): Promise<Hold> {
     const at = now();
     const { chargeId, wallet, key, kind: chargeKind, model, prices, amount } = request;
-    const { budget, repeat, owed = 0n, waitedMs = 0 } = request;
-    const terms = { ...termsOf(budget, at), ...(repeat && { repeat }) };
+    const { budget, repeat, owed = 0n, excess, waitedMs = 0 } = request;
+    const set = { ...(repeat && { repeat }), ...(excess !== undefined && { excess }), ...(isReal() && REAL) };
+    const terms = { ...termsOf(budget, at), ...set };
     const start = { chargeId, wallet, key, chargeKind, model, prices, amount, at, ...terms };
     const op = { ...start, kind: 'reserve', owner: ownerId, lease: at + leaseMs, owed } as const;
     // A hold that turns out to be applied after its call was answered 503 is returned at once.
     const onLate = ({ charge }: Outcome) => {
       if (charge?.state === 'held') void end({ kind: 'release', wallet, chargeId, at: now() });
     };
-    return held(await begin(op, { onLate, waitedMs }), { kind: chargeKind, amount, at, budget, owed });
+    const hold = held(await begin(op, { onLate, waitedMs }), { kind: chargeKind, amount, at, budget, owed });
+    return repeat ? { ...hold, repeatId: repeat.id } : hold;
   }
 
   async function charge(request: ChargeRequest, job?: CreateJob): Promise<Paid> {
     const at = now();
     const { kind: chargeKind, waitedMs = 0, usage, budget, ...start } = request;
     const { chargeId, wallet, amount } = start;
-    const paidFor = { ...start, chargeKind, usage: JSON.stringify(usage), ...termsOf(budget, at) };
+    const paidFor = {
+      ...start,
+      chargeKind,
+      usage: JSON.stringify(usage),
+      ...termsOf(budget, at),
+      ...(isReal() && REAL),
+    };
     const op: ChargeOp = { kind: 'charge', ...paidFor, at, ...(job && { job }) };
     // Like a hold: nobody knows about a late charge, so it is refunded at once, and its job fails.
     const onLate = (outcome: Outcome) => {
@@ -227,6 +242,8 @@ export function createLedger(options: LedgerOptions): Ledger {
     if (state !== (op.kind === 'settle' ? 'settled' : 'released')) {
       log.error({ charge: charge.id, operation: op.kind, state }, 'a call ended twice or too late');
     }
+    if (op.kind === 'settle' && state === 'settled' && after.charge?.charged !== op.amount)
+      log.warn({ charge: charge.id, usage: after.charge?.usage }, 'a late call is free: its client has repeated it');
     return {
       charged: state === 'settled' ? (after.charge?.charged ?? 0n) : 0n,
       reserved: charge.reserved,
@@ -241,7 +258,9 @@ export function createLedger(options: LedgerOptions): Ledger {
     refund,
     settle: (open, { amount, usage }) => {
       const { id: chargeId, wallet } = open.charge;
-      return finish(open, { kind: 'settle', wallet, chargeId, at: now(), amount, usage: JSON.stringify(usage) });
+      const repeated = open.repeatId !== undefined && { repeatId: open.repeatId };
+      const due = { amount, usage: JSON.stringify(usage), ...repeated };
+      return finish(open, { kind: 'settle', wallet, chargeId, at: now(), ...due });
     },
     release: (open) =>
       finish(open, { kind: 'release', wallet: open.charge.wallet, chargeId: open.charge.id, at: now() }),
@@ -250,6 +269,8 @@ export function createLedger(options: LedgerOptions): Ledger {
     drain: (withinMs) => queue.drain(withinMs),
   };
 }
+
+const REAL = { real: true } as const;
 
 /** What a call asks for. */
 type Asked = Pick<HoldRequest, 'kind' | 'amount'>;
@@ -265,18 +286,21 @@ function termsOf(budget: CallBudget | undefined, at: number): Pick<ReserveOp, 'b
   return { budget: { ...(sumKey !== undefined && { key: sumKey }), period: periodAt(at, budget).start, most } };
 }
 
-function held({ status, wallet, charge }: Outcome, { owed, ...asked }: Begun & { readonly owed: Micro }): Hold {
+function held(
+  { status, wallet, charge, exposed = 0n }: Outcome,
+  { owed, ...asked }: Begun & { readonly owed: Micro },
+): Hold {
   // `exists` counts as held: an earlier attempt made it and only its answer was lost.
   if (wallet && charge?.state === 'held') return { wallet, charge };
-  throw refusal(status, wallet && lessOwed(wallet, owed), asked);
+  throw refusal(status, wallet && lessOwed(wallet, owed + exposed), asked);
 }
 
-function paid({ status, wallet, charge, job }: Outcome, asked: Begun): Paid {
+function paid({ status, wallet, charge, job, exposed = 0n }: Outcome, asked: Begun): Paid {
   // `exists` counts as paid: an earlier attempt made it and only its answer was lost.
   if (wallet && charge?.state === 'settled' && (status === 'done' || status === 'exists')) {
     return job ? { wallet, charge, job } : { wallet, charge };
   }
-  throw refusal(status, wallet, asked);
+  throw refusal(status, wallet && lessOwed(wallet, exposed), asked);
 }
 
 function refusal(status: Outcome['status'], wallet: Wallet | undefined, asked: Begun) {
@@ -287,6 +311,8 @@ function refusal(status: Outcome['status'], wallet: Wallet | undefined, asked: B
       return neverToppedFault();
     case 'suspended':
       return fault('account_suspended');
+    case 'play_money':
+      return fault('play_money');
     case 'key_budget':
       return budgetFault(asked);
     // It resets at this very moment.
@@ -297,6 +323,12 @@ function refusal(status: Outcome['status'], wallet: Wallet | undefined, asked: B
     default:
       return fault('internal', {}, new Error(`money for a call was answered ${status}`));
   }
+}
+
+/** Throws the 402 of a key whose budget would not cover a call. */
+export function refuseOverBudget(sum: KeyBudget | undefined, asked: Begun): void {
+  const { budget: terms } = termsOf(asked.budget, asked.at);
+  if (terms && isOverBudget(sum, terms, asked.amount)) throw budgetFault(asked);
 }
 
 function budgetFault({ kind, amount, at, budget }: Begun) {
@@ -316,7 +348,7 @@ function failureOf({ id, version }: Job, at: number): FailJob {
   return { kind: 'fail', id, version, at, error: 'The service was temporarily unavailable.' };
 }
 
-/** The wallet once running overshoot is paid, which is as good as held. */
+/** The wallet once running overshoot is paid, known or possible, which is as good as held. */
 function lessOwed(wallet: Wallet, owed: Micro): Wallet {
   return { ...wallet, avail: wallet.avail - owed, held: wallet.held + owed };
 }

@@ -114,27 +114,38 @@ export async function* foldSteps({ journal, ledger, usage }: UsageParts, wallet:
 
 function hoursOf(entries: readonly UsedEntry[]): readonly UsageHour[] {
   const hours = new Map<string, UsageHour>();
+  addHours(hours, entries);
+  return [...hours.values()];
+}
+
+/** Adds what entries used, by hour, key, model and kind. */
+export function addHours(hours: Map<string, UsageHour>, entries: readonly UsedEntry[], sign: 1 | -1 = 1): void {
   for (const { charge, ...entry } of entries) {
     if (!charge) continue;
     const { createdAt, key, model, kind } = charge;
     const hour = createdAt - (createdAt % HOUR_MS);
-    const label = JSON.stringify([hour, key, model, kind]);
-    const counts = countsOf(entry, charge.usage);
+    const label = labelHour({ hour, key, model, kind });
+    const counts = countsOf(entry, charge.usage, sign);
     const found = hours.get(label);
     hours.set(label, { hour, key, model, kind, ...(found ? added(found, counts) : counts) });
   }
-  return [...hours.values()];
+}
+
+/** What the sums of an hour are known by. */
+export function labelHour({ hour, key, model, kind }: Pick<UsageHour, 'hour' | 'key' | 'model' | 'kind'>): string {
+  return JSON.stringify([hour, key, model, kind]);
 }
 
 /** What one entry adds. A charge has its usage once settled, and keeps it after a refund. */
-function countsOf({ kind, charged }: UsedEntry, usage: string | null): UsageCounts {
-  const sign = kind === 'settle' || kind === 'charge' ? 1 : kind === 'refund' ? -1 : 0;
+function countsOf({ kind, charged }: UsedEntry, usage: string | null, by: 1 | -1): UsageCounts {
+  const once = kind === 'settle' || kind === 'charge' ? 1 : kind === 'refund' ? -1 : 0;
+  const sign = once * by;
   const used: Usage = usage === null || sign === 0 ? {} : JSON.parse(usage);
   const units = (name: string) => sign * Number(used[name] ?? 0);
   return {
-    calls: kind === 'reserve' || kind === 'charge' ? 1 : 0,
-    charged,
-    refunded: kind === 'refund' ? -charged : 0n,
+    calls: kind === 'reserve' || kind === 'charge' ? by : 0,
+    charged: charged * BigInt(by),
+    refunded: kind === 'refund' ? -charged * BigInt(by) : 0n,
     tokensInput: units('tokens_input'),
     tokensOutput: units('tokens_output'),
     images: units('images'),

@@ -175,6 +175,15 @@ export function createFetcher(options: FetcherOptions = {}): Fetcher {
   return { fetchImage, fetchResult, post, refusalOf };
 }
 
+/** Made when it is first used: the service's own address may not be known before. */
+export function createLateFetcher(trustedOrigins: ReadonlySet<string>, publicUrl: () => string): () => Fetcher {
+  let made: Fetcher | undefined;
+  return () => {
+    made ??= createFetcher({ trustedOrigins, ownOrigin: publicUrl() });
+    return made;
+  };
+}
+
 /** The fault for an image whose public server did answer; undefined for failures that must look alike. */
 function answerFault({ reason }: FetchFailure, field: string): Fault | undefined {
   switch (reason) {

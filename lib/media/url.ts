@@ -135,14 +135,13 @@ function hostOf({ hostname }: URL): string {
 }
 
 /** Reads a comma-separated list of origins; throws an `OperatorError` for anything that is not exactly an origin. */
-export function readOrigins(list: string): ReadonlySet<string> {
+export function readOrigins(list: string, variable = 'IMAGE_TRUSTED_ORIGINS'): ReadonlySet<string> {
   const origins = new Set<string>();
   for (const item of list.split(',').map((part) => part.trim())) {
     if (item === '') continue;
     const url = URL.parse(item);
     const bare = url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
-    if (!bare)
-      throw new OperatorError(`IMAGE_TRUSTED_ORIGINS: not an origin (scheme, host, port and nothing else): ${item}`);
+    if (!bare) throw new OperatorError(`${variable}: not an origin (scheme, host, port and nothing else): ${item}`);
     origins.add(url.origin);
   }
   return origins;

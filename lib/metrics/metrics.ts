@@ -2,6 +2,7 @@
 import { collectDefaultMetrics, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
 import type { Ending } from '../call/ending.ts';
 import type { RouteChange } from '../call/health.ts';
+import { describeUpstreams, type FullReadiness, readReadiness } from '../call/readiness.ts';
 import type { UpstreamHealth } from '../call/upstreams.ts';
 import type { PastRequest } from '../http/access-log.ts';
 import type { BadHttp } from '../http/server.ts';
@@ -12,12 +13,13 @@ import { createMoneyMetrics } from './money.ts';
 import { createPaymentMetrics, type PaymentMetrics } from './payments.ts';
 import { createRequestMetrics } from './requests.ts';
 import type { SeriesFacts } from './series.ts';
-import { createServiceMetrics, type ServiceFacts } from './service.ts';
+import { answerInTime, createServiceMetrics, type ServiceFacts } from './service.ts';
+import { createSignInMetrics, type SignInMetrics } from './sign-ins.ts';
 import { createUpstreamMetrics } from './upstreams.ts';
 import { createJobMetrics, type JobMetrics } from './videos.ts';
 import { createWorkerMetrics, type WorkerFacts } from './workers.ts';
 
-export interface Metrics extends JobMetrics, PaymentMetrics {
+export interface Metrics extends JobMetrics, PaymentMetrics, SignInMetrics {
   /** A request whose reply is over. */
   readonly onPast: (past: PastRequest) => void;
   /** What was not an HTTP request. */
@@ -42,6 +44,8 @@ export interface Metrics extends JobMetrics, PaymentMetrics {
   scrape(): Promise<string>;
   /** The same for a sum over processes. */
   snapshot(): Promise<MetricsSnapshot>;
+  /** Of the watched service; undefined if there is none. */
+  readiness(): Promise<FullReadiness | undefined>;
   readonly contentType: string;
 }
 
@@ -58,22 +62,31 @@ export function createMetrics(facts: SeriesFacts): Metrics {
   collectDefaultMetrics({ register: registry });
   const { onAudit, watchStore, watchLedger } = createMoneyMetrics(registry, facts);
   const { onRouteChange, watchUpstreams } = createUpstreamMetrics(registry);
+  let watched: WatchedFacts | undefined;
   return {
     ...createRequestMetrics(registry, facts),
     onRouteChange,
     ...createJobMetrics(registry, facts),
     ...createPaymentMetrics(registry, facts),
+    ...createSignInMetrics(registry),
     onAudit,
     media: createMediaMetrics(registry),
     watchStore,
     watchLedger,
     watchService({ upstreams, ...service }) {
+      watched = { upstreams, ...service };
       createServiceMetrics(registry, service);
       watchUpstreams(upstreams);
     },
     watchWorkers: (workers) => createWorkerMetrics(registry, workers),
     scrape: () => registry.metrics(),
     snapshot: () => registry.getMetricsAsJSON() as Promise<MetricsSnapshot>,
+    async readiness() {
+      if (!watched) return undefined;
+      const { catalog, ping, upstreams } = watched;
+      const readiness = await readReadiness({ catalog, ping: () => answerInTime(ping) });
+      return { ...readiness, upstreams: describeUpstreams(upstreams()) };
+    },
     contentType: registry.contentType,
   };
 }

@@ -1,6 +1,8 @@
-// The port for scrapes: `/metrics` and nothing else, separate from the clients' port.
+// The operator's port, separate from the clients': `/metrics` for scrapes, and `/readyz` with the state of the upstreams.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { mergeReadiness } from '../call/readiness.ts';
+import { problemOfHeaders } from '../http/headers.ts';
 import { cannotListen } from '../http/server.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -13,15 +15,17 @@ export interface MetricsServer {
 export interface MetricsServerOptions {
   readonly host: string;
   readonly port: number;
-  readonly metrics: Pick<Metrics, 'scrape' | 'contentType'>;
+  readonly metrics: Pick<Metrics, 'scrape' | 'contentType' | 'readiness'>;
   readonly onError: (error: unknown) => void;
 }
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const CONNECTIONS_MAX = 64;
+const JSON_TYPE = 'application/json; charset=utf-8';
 
 export function createMetricsServer({ host, port, metrics, onError }: MetricsServerOptions): MetricsServer {
   const server = createServer({ headersTimeout: HEADERS_TIMEOUT_MS }, (request, response) => {
+    response.setHeader('x-content-type-options', 'nosniff');
     answer(request, response, metrics).catch((error: unknown) => {
       onError(error);
       response.writeHead(500).end();
@@ -39,18 +43,35 @@ export function createMetricsServer({ host, port, metrics, onError }: MetricsSer
 }
 
 async function answer(
-  { method, url = '' }: IncomingMessage,
+  request: IncomingMessage,
   response: ServerResponse,
-  { scrape, contentType }: MetricsServerOptions['metrics'],
+  { scrape, contentType, readiness }: MetricsServerOptions['metrics'],
 ): Promise<void> {
-  if (url.split('?', 1)[0] !== '/metrics') {
+  const { method, url = '' } = request;
+  const [path, query] = url.split('?', 2);
+  if (problemOfHeaders(request) !== undefined) {
+    response.writeHead(400, { connection: 'close' }).end();
+  } else if (path !== '/metrics' && path !== '/readyz') {
     response.writeHead(404).end();
   } else if (method !== 'GET' && method !== 'HEAD') {
     response.writeHead(405, { allow: 'GET, HEAD' }).end();
+  } else if (path === '/metrics') {
+    send(response, { status: 200, type: contentType, text: await scrape() });
   } else {
-    const text = await scrape();
-    response.writeHead(200, { 'content-type': contentType, 'content-length': Buffer.byteLength(text) }).end(text);
+    const { upstreams, ...rest } = (await readiness()) ?? mergeReadiness([]);
+    const body = new URLSearchParams(query).has('verbose') ? { ...rest, upstreams } : rest;
+    send(response, { status: rest.status === 'ok' ? 200 : 503, type: JSON_TYPE, text: JSON.stringify(body) });
   }
+}
+
+interface Sent {
+  readonly status: number;
+  readonly type: string;
+  readonly text: string;
+}
+
+function send(response: ServerResponse, { status, type, text }: Sent): void {
+  response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(text) }).end(text);
 }
 
 function listen(server: Server, { host, port }: { host: string; port: number }): Promise<string> {

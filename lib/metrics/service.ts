@@ -19,6 +19,13 @@ export interface ServiceFacts {
 /** A store that takes longer counts as down; scrapes time out after ten seconds. */
 const PING_MS = 2000;
 
+/** Rejects when the store does not answer, or not in time for a scrape. */
+export async function answerInTime(ping: ServiceFacts['ping']): Promise<void> {
+  const answer = ping().then(() => true);
+  const answered = await Promise.race([answer, sleep(PING_MS, false, { ref: false })]);
+  if (!answered) throw new Error('the store does not answer in time');
+}
+
 export function createServiceMetrics(registry: Registry, { calls, catalog, catalogFailure, ping }: ServiceFacts): void {
   const registers = [registry];
   const gauge = (name: string, help: string, look: () => number | Promise<number>) =>
@@ -36,13 +43,12 @@ export function createServiceMetrics(registry: Registry, { calls, catalog, catal
   gauge('tollgate_catalog_reload_failed', 'Whether the last reload of the catalog failed (1 or 0).', () =>
     catalogFailure() === undefined ? 0 : 1,
   );
-  gauge('tollgate_store_up', 'Whether the store answers a read (1 or 0).', () => {
-    const answer = ping().then(
+  gauge('tollgate_store_up', 'Whether the store answers a read (1 or 0).', () =>
+    answerInTime(ping).then(
       () => 1,
       () => 0,
-    );
-    return Promise.race([answer, sleep(PING_MS, 0, { ref: false })]);
-  });
+    ),
+  );
   new Gauge({
     name: 'tollgate_build_info',
     help: 'Always 1; the version of the service and of Node.',

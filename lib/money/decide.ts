@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import type { Job } from './job-rules.ts';
 import { isOverBudget, type KeyBudget, periodOf, type SharesBudget } from './key-budget.ts';
+import { markOf } from './mark.ts';
 import type { Micro } from './money.ts';
 import {
   type AdjustOp,
@@ -16,10 +17,11 @@ import {
   type ReserveOp,
   type ReturnOp,
   type SettleOp,
+  type StatusOp,
   type TopupOp,
 } from './operations.ts';
 import type { Payment } from './payment-rules.ts';
-import type { RepeatTerms } from './repeat.ts';
+import type { Repeat } from './repeat.ts';
 
 export type * from './operations.ts';
 export { CHARGE_KINDS, chargeIdOf, jobChangeOf, operationId, paymentChangeOf } from './operations.ts';
@@ -28,7 +30,7 @@ export { CHARGE_KINDS, chargeIdOf, jobChangeOf, operationId, paymentChangeOf } f
 export interface Wallet {
   /** The account's id. */
   readonly id: string;
-  /** What can be spent; below zero only by recorded overshoot. */
+  /** What can be spent; below zero only by recorded overshoot, of calls and of payments that went back. */
   readonly avail: Micro;
   /** The sum over held charges. */
   readonly held: Micro;
@@ -42,6 +44,8 @@ export interface Wallet {
   readonly seq: number;
   /** A suspended wallet takes no new hold or charge; running calls settle. */
   readonly status: 'active' | 'suspended';
+  /** It holds money of test payments, and pays for no real model until an operator has decided on it. */
+  readonly playMoney?: true;
 }
 
 /** `held → settled | released | expired`, `expired → settled`, `settled → refunded`; each once. */
@@ -51,7 +55,8 @@ export type ChargeState = (typeof CHARGE_STATES)[number];
 /**
  * What a call used: `tokens_input` and `tokens_output` of text; `images` of pictures; `seconds` and `resolution` of a
  * video. A charge keeps it as JSON, and so do log lines and the command line, under these names.
- * A text also keeps how it came about, where that is not plain: `text/facts.ts`.
+ * A text also keeps how it came about, where that is not plain: `text/facts.ts`. One that is free because its client
+ * has repeated it keeps the charge of the repeat: `repeated_as`.
  */
 export type Usage = Readonly<Record<string, number | string>>;
 
@@ -82,6 +87,8 @@ export interface Charge extends SharesBudget {
   readonly endedAt: number | null;
   /** The period of the key's budget that it counts in; null if it started without a budget. */
   readonly period: number | null;
+  /** What it may cost above its hold, as known when it started; absent if its output is capped. */
+  readonly excess?: Micro;
 }
 
 /** One row of the journal: the change of each column, balanced, append-only. */
@@ -98,17 +105,22 @@ export interface Entry {
   readonly charged: Micro;
   readonly topped: Micro;
   readonly adjusted: Micro;
-  /** How much of a settlement exceeded what was still held. */
+  /** How much of a settlement exceeded what was still held, and of a payment that went back what was there. */
   readonly overshoot: Micro;
   /** The wallet's `charged` after this entry: the sum over a time span is the difference of two rows. */
   readonly chargedAfter: Micro;
   /** The payment's id of a top-up, the reason of an adjustment, or the order of a payment's money. */
   readonly note: string | null;
+  /** The wallet's status from here on; null if it stays. */
+  readonly status: Wallet['status'] | null;
+  /** See `mark.ts`; null in journals of earlier versions. */
+  readonly mark: string | null;
 }
 
 /**
  * `done`: applied now; `exists`: nothing changed, because it, or another end of the same charge, had been applied
- * before. The rest are refusals that change nothing: `insufficient`: `avail` is below the amount and what is owed;
+ * before. The rest are refusals that change nothing: `insufficient`: `avail` is below the amount, what is owed and what
+ * running calls may cost above their holds;
  * `never_topped`: there was no payment yet, whatever adjustments put into the wallet; `suspended`; `key_budget`: the
  * key's budget does not cover it; `no_wallet`; `no_charge`; `not_settled`: a refund of a charge that is not settled;
  * `first_topup_too_small`; `id_taken`: the id belongs to an operation with other values; `stale_job`: its job has
@@ -121,6 +133,7 @@ export type OutcomeStatus =
   | 'insufficient'
   | 'never_topped'
   | 'suspended'
+  | 'play_money'
   | 'key_budget'
   | 'no_wallet'
   | 'no_charge'
@@ -141,6 +154,8 @@ export interface Outcome {
   readonly job?: Job;
   /** The operation's payment, if it has one. */
   readonly payment?: Payment;
+  /** Of one that is `insufficient`: what running calls may cost above their holds; absent if nothing. */
+  readonly exposed?: Micro;
 }
 
 /** The outcome and what to write; `entry` is present exactly when the status is `done`. */
@@ -152,12 +167,14 @@ export interface Decision extends Outcome {
 export interface Known {
   readonly wallet: Wallet | undefined;
   readonly charge: Charge | undefined;
+  /** What the wallet's running calls may cost above their holds, in total; for operations that start one. */
+  readonly exposed?: Micro | undefined;
   /** The sum that the operation's key counts in, if any. */
   readonly budget?: KeyBudget | undefined;
   /** The entry with the operation's id, if any. */
   readonly prior: Entry | undefined;
   /** The operation's idempotency key, if another call has taken it. */
-  readonly taken?: RepeatTerms | undefined;
+  readonly taken?: Repeat | undefined;
 }
 
 /** The minimum first payment: 1000 RUB. */
@@ -182,11 +199,14 @@ export function decide(known: Known, op: Operation): Decision {
     case 'payback':
     case 'dispute':
       return payBack(wallet, known.prior, op);
+    case 'suspend':
+    case 'resume':
+      return changeStatus(wallet, known.prior, op);
     case 'reserve':
     case 'charge':
       return begin(wallet, known, op);
     case 'settle':
-      return settle(wallet, known.charge, op);
+      return settle(wallet, known, op);
     case 'release':
     case 'expire':
     case 'refund':
@@ -198,30 +218,55 @@ function topup(wallet: Wallet, prior: Entry | undefined, op: TopupOp): Decision 
   assert(op.amount > 0n);
   if (prior) return repeated(wallet, prior, { wallet: op.wallet, amount: op.amount });
   if (wallet.topped === 0n && op.amount < FIRST_TOPUP_MINIMUM) return { status: 'first_topup_too_small', wallet };
-  return write(wallet, undefined, op, { avail: op.amount, topped: op.amount, note: op.paymentId });
+  return write(paidInto(wallet, op), undefined, op, { avail: op.amount, topped: op.amount, note: op.paymentId });
+}
+
+function paidInto(wallet: Wallet, { isPlay }: TopupOp | PayOp): Wallet {
+  return isPlay ? { ...wallet, playMoney: true } : wallet;
 }
 
 function adjust(wallet: Wallet, prior: Entry | undefined, op: AdjustOp): Decision {
-  assert(op.amount !== 0n);
   if (prior) return repeated(wallet, prior, { wallet: op.wallet, amount: op.amount });
+  // Another operator was faster. When the journal is replayed, earlier versions may not have told where it came from.
+  if (op.settlesPlay && !wallet.playMoney && op.mark === undefined) return { status: 'exists', wallet };
   if (op.amount < 0n && wallet.avail + op.amount < 0n) return { status: 'insufficient', wallet };
-  return write(wallet, undefined, op, { avail: op.amount, adjusted: op.amount, note: op.reason });
+  const { playMoney: _, ...settled } = wallet;
+  const after = op.settlesPlay ? settled : wallet;
+  return write(after, undefined, op, { avail: op.amount, adjusted: op.amount, note: op.reason });
 }
 
 function pay(wallet: Wallet, prior: Entry | undefined, op: PayOp): Decision {
   assert(op.amount > 0n);
   if (prior) return repeated(wallet, prior, { wallet: op.wallet, amount: op.amount });
-  return write(wallet, undefined, op, { avail: op.amount, topped: op.amount, note: op.order });
+  return write(paidInto(wallet, op), undefined, op, { avail: op.amount, topped: op.amount, note: op.order });
 }
 
 function payBack(wallet: Wallet, prior: Entry | undefined, op: PaybackOp): Decision {
+  const { amount, returned = 0n } = op;
   // When the journal is replayed, nothing may be left of it.
-  assert(op.amount >= 0n);
+  assert(amount >= 0n && returned >= 0n);
   if (prior) return { status: prior.wallet === op.wallet && prior.note === op.order ? 'exists' : 'id_taken', wallet };
-  const [least = 0n] = [op.amount, wallet.avail, wallet.topped].sort((a, b) => Number(a - b));
-  const taken = least > 0n ? least : 0n;
-  const status = op.suspend && taken < op.amount ? 'suspended' : wallet.status;
-  return write({ ...wallet, status }, undefined, op, { avail: -taken, topped: -taken, note: op.order });
+  const wanted = amount - returned;
+  // biome-ignore lint/complexity/useMathMinMax: it takes no bigint
+  const taken = wanted < wallet.topped ? wanted : wallet.topped;
+  const overshoot = missingOf(taken, wallet.avail);
+  const isShort = wallet.avail - taken < 0n || taken < wanted;
+  const suspends = op.suspended === true || (op.suspend && isShort);
+  const status = suspends && wallet.status === 'active' ? 'suspended' : null;
+  return write(wallet, undefined, op, { avail: -taken, topped: -taken, overshoot, note: op.order, status });
+}
+
+/** How much of what is taken back is not there: the balance goes below zero by that. */
+export function missingOf(taken: Micro, avail: Micro): Micro {
+  const missing = taken - (avail > 0n ? avail : 0n);
+  return missing > 0n ? missing : 0n;
+}
+
+function changeStatus(wallet: Wallet, prior: Entry | undefined, op: StatusOp): Decision {
+  const status = op.kind === 'suspend' ? 'suspended' : 'active';
+  if (prior && prior.wallet !== op.wallet) return { status: 'id_taken', wallet };
+  if (prior || wallet.status === status) return { status: 'exists', wallet };
+  return write(wallet, undefined, op, { status });
 }
 
 function repeated(wallet: Wallet, prior: Entry, wanted: { wallet: string; amount: Micro }): Decision {
@@ -229,15 +274,19 @@ function repeated(wallet: Wallet, prior: Entry, wanted: { wallet: string; amount
   return { status: same ? 'exists' : 'id_taken', wallet };
 }
 
-function begin(wallet: Wallet, { charge: existing, budget, taken }: Known, op: ReserveOp | ChargeOp): Decision {
+function begin(wallet: Wallet, known: Known, op: ReserveOp | ChargeOp): Decision {
+  const { charge: existing, budget, taken, exposed = 0n } = known;
   assert(op.amount > 0n);
   if (existing) return begun(wallet, existing, op);
   if (taken) return { status: taken.body === op.repeat?.body ? 'repeated' : 'key_misused', wallet };
   if (wallet.status === 'suspended') return { status: 'suspended', wallet };
+  if (op.real && wallet.playMoney) return { status: 'play_money', wallet };
   // A correction is not a payment: to let someone call without paying, book a top-up.
   if (wallet.topped === 0n) return { status: 'never_topped', wallet };
   const owed = op.kind === 'reserve' ? (op.owed ?? 0n) : 0n;
-  if (wallet.avail < op.amount + owed) return { status: 'insufficient', wallet };
+  // Its own excess does not count, so that a call that is alone needs no more than its hold.
+  if (wallet.avail < op.amount + owed + exposed)
+    return { status: 'insufficient', wallet, ...(exposed > 0n && { exposed }) };
   if (op.budget && isOverBudget(budget, op.budget, op.amount)) return { status: 'key_budget', wallet };
   const charge = startOf(op, op.budget ? periodOf(budget, op.budget) : null);
   const moved = op.kind === 'reserve' ? { held: op.amount } : { charged: op.amount };
@@ -264,6 +313,7 @@ export function startOf(op: ReserveOp | ChargeOp, period: number | null): Charge
     endedAt: holds ? null : op.at,
     period,
     budgetKey: op.budget?.key ?? null,
+    ...(op.kind === 'reserve' && op.excess !== undefined && { excess: op.excess }),
   };
 }
 
@@ -274,15 +324,22 @@ function begun(wallet: Wallet, charge: Charge, op: ReserveOp | ChargeOp): Decisi
   return sameCall && reserved === op.amount ? { status: 'exists', wallet, charge } : { status: 'id_taken', wallet };
 }
 
-function settle(wallet: Wallet, charge: Charge | undefined, op: SettleOp): Decision {
+function settle(wallet: Wallet, { charge, taken }: Known, op: SettleOp): Decision {
   assert(op.amount >= 0n);
   if (!charge) return { status: 'no_charge', wallet };
   if (charge.state !== 'held' && charge.state !== 'expired') return { status: 'exists', wallet, charge };
-  const settled = { ...ended(charge, 'settled', op.at), charged: op.amount, usage: op.usage };
+  const isRepeated = charge.state === 'expired' && taken !== undefined;
+  const { amount, usage } = isRepeated ? { amount: 0n, usage: usageOfRepeated(op, taken) } : op;
+  const settled = { ...ended(charge, 'settled', op.at), charged: amount, usage };
   const held = charge.state === 'held' ? charge.reserved : 0n;
-  const difference = held - op.amount;
+  const difference = held - amount;
   const overshoot = difference < 0n ? -difference : 0n;
-  return write(wallet, settled, op, { avail: difference, held: -held, charged: op.amount, overshoot });
+  return write(wallet, settled, op, { avail: difference, held: -held, charged: amount, overshoot });
+}
+
+/** What was used stays known; `repeated_as` is the charge that has paid for the same request. */
+function usageOfRepeated({ usage }: SettleOp, { charge }: Repeat): string {
+  return JSON.stringify({ ...(usage !== null && JSON.parse(usage)), repeated_as: charge });
 }
 
 function giveBack(wallet: Wallet, charge: Charge | undefined, op: ReturnOp | RefundOp): Decision {
@@ -302,10 +359,13 @@ function ended(charge: Charge, state: ChargeState, at: number): Charge {
   return { ...charge, state, owner: null, lease: null, endedAt: at };
 }
 
-type Change = Partial<Pick<Entry, 'avail' | 'held' | 'charged' | 'topped' | 'adjusted' | 'overshoot' | 'note'>>;
+type Change = Partial<
+  Pick<Entry, 'avail' | 'held' | 'charged' | 'topped' | 'adjusted' | 'overshoot' | 'note' | 'status'>
+>;
 
 function write(before: Wallet, charge: Charge | undefined, op: Operation, change: Change): Decision {
   const { avail = 0n, held = 0n, charged = 0n, topped = 0n, adjusted = 0n, overshoot = 0n, note = null } = change;
+  const { status = null } = change;
   assert.equal(avail + held + charged, topped + adjusted);
   const wallet: Wallet = {
     ...before,
@@ -315,9 +375,10 @@ function write(before: Wallet, charge: Charge | undefined, op: Operation, change
     topped: before.topped + topped,
     adjusted: before.adjusted + adjusted,
     seq: before.seq + 1,
+    ...(status !== null && { status }),
   };
   assert(wallet.held >= 0n && wallet.charged >= 0n);
-  const entry: Entry = {
+  const unmarked: Omit<Entry, 'mark'> = {
     opId: operationId(op),
     wallet: wallet.id,
     seq: wallet.seq,
@@ -332,6 +393,8 @@ function write(before: Wallet, charge: Charge | undefined, op: Operation, change
     overshoot,
     chargedAfter: wallet.charged,
     note,
+    status,
   };
+  const entry: Entry = { ...unmarked, mark: op.mark === undefined ? markOf(op, unmarked, charge) : op.mark };
   return charge ? { status: 'done', wallet, entry, charge } : { status: 'done', wallet, entry };
 }

@@ -17,8 +17,10 @@ import {
 } from './decide.ts';
 import { decideJob, type Job, type JobOutcome, jobIdOf } from './job-rules.ts';
 import { book, type KeyBudget } from './key-budget.ts';
+import type { Micro } from './money.ts';
 import { decidePayment, type Payment, type PaymentOutcome } from './payment-rules.ts';
 import { isTaken, type Repeat, type RepeatTerms } from './repeat.ts';
+import { BEGINNINGS } from './replay.ts';
 
 /** What a store loads for a batch: the rows listed by `keysOf`, if they exist. */
 export interface Loaded {
@@ -32,6 +34,8 @@ export interface Loaded {
   readonly budgets: Map<string, KeyBudget>;
   /** By id: those listed by `repeatIdsOf`; the charges they belong to are among the charges. */
   readonly repeats: Map<string, Repeat>;
+  /** By wallet: the sum of `exposureOf` over its charges; only those listed by `exposedWalletsOf`, and only above 0. */
+  readonly exposed?: ReadonlyMap<string, Micro>;
 }
 
 /** What a store writes, in one transaction; the outcomes are in the order of the operations. */
@@ -93,11 +97,29 @@ export function budgetKeysOf(
   return keys;
 }
 
+/** The wallets in which a batch starts calls: what may be spent there depends on what runs. */
+export function exposedWalletsOf(operations: readonly Operation[]): Set<string> {
+  return new Set(operations.filter(({ kind }) => BEGINNINGS.includes(kind)).map(({ wallet }) => wallet));
+}
+
+/** What a charge may still cost above its hold. */
+export function exposureOf(charge: Charge | undefined): Micro {
+  return charge?.state === 'held' ? (charge.excess ?? 0n) : 0n;
+}
+
 /** The idempotency keys that a batch needs; nearly always none. */
 export function repeatIdsOf(operations: readonly Operation[]): Set<string> {
   const ids = new Set<string>();
-  for (const op of operations) if ('repeat' in op && op.repeat) ids.add(op.repeat.id);
+  for (const op of operations) {
+    const id = repeatIdOf(op);
+    if (id !== undefined) ids.add(id);
+  }
   return ids;
+}
+
+function repeatIdOf(op: Operation): string | undefined {
+  if ('repeat' in op) return op.repeat?.id;
+  return 'repeatId' in op ? op.repeatId : undefined;
 }
 
 function budgetKeyOf(op: Operation, charge: Charge | undefined): string | undefined {
@@ -113,6 +135,7 @@ export function fold(loaded: Loaded, operations: readonly Operation[]): Folded {
   const budgets = new Map<string, KeyBudget>();
   const repeats = new Map<string, Repeat>();
   const entries: Entry[] = [];
+  const exposures = new Map<string, Micro>(loaded.exposed);
   const outcomes = operations.map((op): Outcome => {
     const chargeId = chargeIdOf(op);
     const wallet = wallets.get(op.wallet) ?? loaded.wallets.get(op.wallet);
@@ -121,7 +144,7 @@ export function fold(loaded: Loaded, operations: readonly Operation[]): Folded {
     const key = budgetKeyOf(op, charge);
     const budget = key === undefined ? undefined : (budgets.get(key) ?? loaded.budgets.get(key));
     const taken = takenBy(op, { repeats, charges, loaded });
-    const decision = decide({ wallet, charge, prior, budget, taken }, op);
+    const decision = decide({ wallet, charge, prior, budget, taken, exposed: exposures.get(op.wallet) }, op);
     const job = outcomeOfJob(op, decision, { jobs, loaded });
     // Money and job change together or not at all.
     if (job && decision.entry && job.status !== 'done')
@@ -134,11 +157,13 @@ export function fold(loaded: Loaded, operations: readonly Operation[]): Folded {
     const outcome = payment
       ? { ...outcomeOf(decision, undefined), ...withPayment(payment) }
       : outcomeOf(decision, job?.job);
-    if (!decision.entry) return outcome;
+    if (!decision.entry) return decision.exposed === undefined ? outcome : { ...outcome, exposed: decision.exposed };
     entries.push(decision.entry);
     if (chargeId === undefined) loaded.entries.set(decision.entry.opId, decision.entry);
     if (outcome.wallet) wallets.set(outcome.wallet.id, outcome.wallet);
     if (outcome.charge) charges.set(outcome.charge.id, outcome.charge);
+    const exposed = exposureOf(outcome.charge) - exposureOf(charge);
+    if (exposed !== 0n) exposures.set(op.wallet, (exposures.get(op.wallet) ?? 0n) + exposed);
     const sum = key === undefined ? undefined : bookedOf(budget, decision);
     if (sum) budgets.set(sum.key, sum);
     if ('repeat' in op && op.repeat) repeats.set(op.repeat.id, repeatOf(op, op.repeat));
@@ -164,9 +189,10 @@ interface RepeatsSoFar {
 
 /** An operation's idempotency key, if another call has taken it. */
 function takenBy(op: Operation, { repeats, charges, loaded }: RepeatsSoFar): Repeat | undefined {
-  if (!('repeat' in op) || !op.repeat) return undefined;
-  const { id } = op.repeat;
+  const id = repeatIdOf(op);
+  if (id === undefined) return undefined;
   const repeat = repeats.get(id) ?? loaded.repeats.get(id);
+  if (repeat?.charge === chargeIdOf(op)) return undefined;
   const charge = repeat && (charges.get(repeat.charge) ?? loaded.charges.get(repeat.charge));
   return isTaken(repeat, charge, op.at) ? repeat : undefined;
 }
@@ -203,7 +229,9 @@ function outcomeOfPayment(
   const entry = decision.entry ?? prior;
   if (!change || !entry || !('amount' in op) || (decision.status !== 'done' && decision.status !== 'exists'))
     return undefined;
-  const moved = { amount: op.amount, taken: -entry.avail };
+  const { avail } = decision.wallet as Wallet;
+  const returned = ('returned' in op && op.returned) || 0n;
+  const moved = { amount: op.amount, returned, taken: -entry.avail - entry.overshoot, debt: avail < 0n ? -avail : 0n };
   return decidePayment(payments.get(change.id) ?? loaded.payments.get(change.id), change, moved);
 }
 

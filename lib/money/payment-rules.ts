@@ -1,10 +1,13 @@
 // All rules of a payment's life as one pure function: takes a payment and a change, returns the payment after it.
 import assert from 'node:assert/strict';
+import { bookedLists, bookedOf, foldedBy, lostLists } from './booked.ts';
 import type { Micro } from './money.ts';
 import {
   DISPUTE_PHASES,
   type Dispute,
   disputeOf,
+  heldBy,
+  type Moved,
   type Payment,
   type PaymentPhase,
   REFUNDS_MAX,
@@ -13,8 +16,9 @@ import {
   refundsOf,
 } from './payment.ts';
 
+export { foldedBy } from './booked.ts';
 export type * from './payment.ts';
-export { DISPUTE_PHASES, disputeOf, newPayment, PAYMENT_PHASES, refundable, refundsOf } from './payment.ts';
+export { DISPUTE_PHASES, disputeOf, heldBy, newPayment, PAYMENT_PHASES, refundable, refundsOf } from './payment.ts';
 
 interface Change {
   readonly id: string;
@@ -36,6 +40,8 @@ export interface BeginPayment extends Change {
 export interface LookPayment extends Change {
   readonly kind: 'look';
   readonly dueAt: number | null;
+  /** `NOT_ACCEPTED` for an order that is only looked for from now on; absent: as it was. */
+  readonly reason?: string;
 }
 
 /** The provider has the money. */
@@ -77,10 +83,10 @@ export interface FailPayment extends Change {
   readonly reason: string;
 }
 
+/** Made together with `payback`: what is asked for leaves the balance at once. */
 export interface AskRefund extends Change {
   readonly kind: 'ask_refund';
   readonly refund: string;
-  readonly amount: Micro;
   readonly reason: string;
 }
 
@@ -92,6 +98,7 @@ export interface NoteRefund extends Change {
   readonly dueAt: number;
 }
 
+/** Made together with `payback`, which gives back what its request took. */
 export interface RefuseRefund extends Change {
   readonly kind: 'refuse_refund';
   readonly refund: string;
@@ -142,22 +149,14 @@ export type FreePaymentChange =
   | CancelPayment
   | ExpirePayment
   | FailPayment
-  | AskRefund
   | NoteRefund
-  | RefuseRefund
   | OpenDispute
   | KeepPayment;
 
 /** Changes made in the transaction that moves their money. */
-export type PaidPaymentChange = CreditPayment | BookRefund | ReversePayment;
+export type PaidPaymentChange = CreditPayment | AskRefund | RefuseRefund | BookRefund | ReversePayment;
 
 export type PaymentChange = FreePaymentChange | PaidPaymentChange;
-
-/** The money that moved with a change: what was asked for, and what the wallet gave, negative if it was given. */
-export interface Moved {
-  readonly amount: Micro;
-  readonly taken: Micro;
-}
 
 /**
  * `done`: applied now; `exists`: the same change had been applied before; `stale`: nothing changed, because the payment
@@ -215,10 +214,10 @@ function changedBy(payment: Payment, change: PaymentChange, moved: Moved | undef
   switch (change.kind) {
     case 'begin': {
       const { ref, payUrl, expiresAt, dueAt } = change;
-      return { phase: 'pending', ref, payUrl, expiresAt, dueAt };
+      return { phase: 'pending', ref, payUrl, expiresAt, dueAt, reason: null };
     }
     case 'look':
-      return { dueAt: change.dueAt };
+      return { dueAt: change.dueAt, ...(change.reason !== undefined && { reason: change.reason }) };
     case 'succeed':
       if (payment.ref !== null && payment.ref !== change.ref) return undefined;
       return { phase: 'succeeded', ref: change.ref, state: change.state, dueAt: change.at };
@@ -242,7 +241,7 @@ function changedBy(payment: Payment, change: PaymentChange, moved: Moved | undef
     case 'ask_refund':
     case 'note_refund':
     case 'refuse_refund':
-      return refundChanged(payment, change);
+      return refundChanged(payment, change, moved);
     case 'credit':
     case 'refund':
     case 'reverse':
@@ -250,20 +249,26 @@ function changedBy(payment: Payment, change: PaymentChange, moved: Moved | undef
   }
 }
 
-function refundChanged(payment: Payment, change: AskRefund | NoteRefund | RefuseRefund): Partial<Payment> | undefined {
+function refundChanged(
+  payment: Payment,
+  change: AskRefund | NoteRefund | RefuseRefund,
+  moved: Moved | undefined,
+): Partial<Payment> | undefined {
   const refunds = refundsOf(payment);
   if (change.kind === 'ask_refund') {
-    const { refund: id, amount, reason, at } = change;
+    const { refund: id, reason, at } = change;
+    const { amount = 0n, taken = 0n } = moved ?? {};
     if (amount <= 0n || amount > refundable(payment) || refunds.length >= REFUNDS_MAX) return undefined;
-    const asked: Refund = { id, ref: null, amount: String(amount), state: 'asked', reason, at, taken: null };
+    const money = { taken: null, off: String(amount), missing: String(amount - taken) };
+    const asked: Refund = { id, ref: null, amount: String(amount), state: 'asked', reason, at, ...money };
     return { refunds: JSON.stringify([...refunds, asked]), dueAt: at };
   }
   const found = refunds.find(({ id, state }) => id === change.refund && state === 'asked');
-  if (!found) return undefined;
+  if (!found || (change.kind === 'refuse_refund' && heldBy(found) !== (moved?.returned ?? 0n))) return undefined;
   const next: Refund =
     change.kind === 'note_refund'
       ? { ...found, ref: change.ref }
-      : { ...found, state: 'refused', reason: change.reason };
+      : { ...found, state: 'refused', reason: change.reason, given: String(moved?.returned ?? 0n) };
   const list = refunds.map((refund) => (refund === found ? next : refund));
   const dueAt = change.kind === 'note_refund' ? change.dueAt : dueFor(list, change.at);
   return { refunds: JSON.stringify(list), dueAt };
@@ -271,54 +276,33 @@ function refundChanged(payment: Payment, change: AskRefund | NoteRefund | Refuse
 
 function moneyChanged(
   payment: Payment,
-  change: PaidPaymentChange,
-  { amount, taken }: Moved,
+  change: CreditPayment | BookRefund | ReversePayment,
+  moved: Moved,
 ): Partial<Payment> | undefined {
+  const { amount } = moved;
   if (change.kind === 'credit') {
     const { reason, dueAt } = change;
     return { phase: 'credited', credited: amount, reason, dueAt };
   }
   const refunded = payment.refunded + amount;
   if (amount <= 0n || refunded > payment.credited) return undefined;
-  const money = { refunded, shortfall: payment.shortfall + amount - taken };
+  const folded = foldedBy(payment, change, amount);
+  if (folded.reduce((sum, refund) => sum + heldBy(refund), 0n) !== (moved.returned ?? 0n)) return undefined;
+  const { shortfall, ...booked } = bookedOf(folded, moved);
+  const money = { refunded, shortfall: payment.shortfall + shortfall };
+  const lists =
+    change.kind === 'reverse' ? lostLists(payment, booked) : bookedLists(payment, change, { folded, booked });
+  if (!lists) return undefined;
   const isWhole = refunded === payment.credited;
-  if (change.kind === 'reverse') {
-    const dispute = disputeOf(payment);
-    if (!dispute || BigInt(dispute.amount) < amount) return undefined;
-    const lost: Dispute = { ...dispute, amount: String(amount), taken: String(taken) };
-    const asked = refundsOf(payment);
-    const lists = { dispute: JSON.stringify(lost), refunds: JSON.stringify(asked.map(withdrawn)) };
-    return { phase: 'reversed', ...money, ...lists, dueAt: isWhole ? null : dueFor(asked, change.at) };
-  }
-  const refunds = refundsOf(payment);
-  const found = refunds.find(
-    ({ id, ref, state }) => state !== 'booked' && (id === change.refund || ref === change.ref),
-  );
-  if (refunds.length >= REFUNDS_MAX && !found) return undefined;
-  const { id, reason, at }: Pick<Refund, 'id' | 'reason' | 'at'> = found ?? {
-    id: change.ref,
-    reason: '',
-    at: change.at,
-  };
-  const booked: Refund = {
-    id,
-    ref: change.ref,
-    amount: String(amount),
-    state: 'booked',
-    reason,
-    at,
-    taken: String(taken),
-  };
-  const list = found ? refunds.map((refund) => (refund === found ? booked : refund)) : [...refunds, booked];
-  const phase = DISPUTE_PHASES.includes(payment.phase) ? payment.phase : isWhole ? 'refunded' : 'partly_refunded';
-  return { phase, ...money, refunds: JSON.stringify(list), dueAt: isWhole ? null : dueFor(list, change.at) };
-}
-
-/** The bank has the money now: what was not sent to the provider by then never is. */
-function withdrawn(refund: Refund): Refund {
-  return refund.state === 'asked' && refund.ref === null
-    ? { ...refund, state: 'refused', reason: 'the dispute was lost' }
-    : refund;
+  const phase =
+    change.kind === 'reverse'
+      ? 'reversed'
+      : DISPUTE_PHASES.includes(payment.phase)
+        ? payment.phase
+        : isWhole
+          ? 'refunded'
+          : 'partly_refunded';
+  return { phase, ...money, ...lists, dueAt: isWhole ? null : dueFor(refundsOf({ ...payment, ...lists }), change.at) };
 }
 
 /** Requested refunds keep the payment due. */

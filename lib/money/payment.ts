@@ -48,7 +48,7 @@ export interface Payment {
   readonly credited: Micro;
   /** What was to be taken back since, by refunds and a lost dispute. */
   readonly refunded: Micro;
-  /** How much of that the wallet no longer had. */
+  /** How much of that the wallet did not have when it was booked; it stays owed, and the balance is below zero. */
   readonly shortfall: Micro;
   /** JSON of `Refund`s, oldest first. */
   readonly refunds: string;
@@ -74,14 +74,26 @@ export interface Refund {
   readonly ref: string | null;
   readonly amount: string;
   /**
-   * `asked`: requested from the provider; `booked`: refunded there and taken from the wallet as far as possible;
+   * `asked`: requested from the provider, and off the balance; `booked`: refunded there;
    * `refused`.
    */
   readonly state: 'asked' | 'booked' | 'refused';
   readonly reason: string;
   readonly at: number;
-  /** What was taken from the wallet; null until it is booked. */
+  /** What the wallet had of it; null until it is booked. */
   readonly taken: string | null;
+  /**
+   * What its request took off the balance, by an entry of its own, and how much of that was not there. Absent: nothing,
+   * as for one started elsewhere, or requested before requests took anything.
+   */
+  readonly off?: string;
+  readonly missing?: string;
+  /** What its refusal gave back, by an entry of its own; absent: it was not refused, or withdrawn with a lost dispute. */
+  readonly given?: string;
+  /** A dispute or another refund of the same payment had what it took: it holds nothing any more. */
+  readonly folded?: true;
+  /** How its booking changed the balance; absent as in `off`: by what was taken. */
+  readonly moved?: string;
 }
 
 /** A payer's bank wants the money back. */
@@ -91,10 +103,24 @@ export interface Dispute {
   readonly amount: string;
   /** As for a refund; null unless it was lost. */
   readonly taken: string | null;
+  readonly moved?: string;
+}
+
+/** The money that moved with a change: what was asked for, and what the wallet gave, negative if it was given. */
+export interface Moved {
+  readonly amount: Micro;
+  readonly taken: Micro;
+  /** What earlier requests had taken for it; absent: nothing. */
+  readonly returned?: Micro;
+  /** How far the balance is below zero now; absent: as far as the amount was not there. */
+  readonly debt?: Micro;
 }
 
 /** The reason of an order that failed because it could not be started for too long. */
 export const NEVER_BEGAN = 'the provider never began it';
+
+/** The reason of an order that its provider did not start because it accepts nothing of ours, such as our secret. */
+export const NOT_ACCEPTED = 'the provider does not accept our requests';
 
 export const REFUNDS_MAX = 50;
 
@@ -104,6 +130,11 @@ export function refundsOf({ refunds }: Pick<Payment, 'refunds'>): readonly Refun
 
 export function disputeOf({ dispute }: Pick<Payment, 'dispute'>): Dispute | undefined {
   return dispute === null ? undefined : JSON.parse(dispute);
+}
+
+/** What the request of a refund keeps off the balance until it is booked or refused. */
+export function heldBy({ state, off = '0', folded }: Refund): Micro {
+  return state === 'asked' && folded !== true ? BigInt(off) : 0n;
 }
 
 /** How much can still be refunded, not counting requested refunds. */

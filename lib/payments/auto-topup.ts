@@ -7,6 +7,7 @@ import type { TopupBounds } from '../catalog/topup-bounds.ts';
 import { type Fault, isFault } from '../faults.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { formatRub, type Micro } from '../money/money.ts';
+import { operationId } from '../money/operations.ts';
 import type { Payment } from '../money/payment-rules.ts';
 import type { AutoTopupRow } from '../store/ports/payments.ts';
 import type { User } from '../store/ports/users.ts';
@@ -33,6 +34,8 @@ export interface AutoTopup {
   watch(ledger: Ledger): Ledger;
   /** Checks a wallet soon, without waiting for it. */
   notice(wallet: string): void;
+  /** A call was refused for lack of money before it reached the ledger. */
+  refused(wallet: string): void;
   /** Reports a changed payment. */
   onPayment(payment: Payment): void;
   /** Checks one wallet and goes as far as it can now; rejects with `StoreError`. */
@@ -120,8 +123,13 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
 
   async function resume(auto: AutoTopupRow, pausedAt: number): Promise<boolean> {
     const paid = await store.payments.list({ wallet: auto.id, phases: PAID, limit: PAID_MAX });
-    const isPaid = paid.some(({ origin, changedAt }) => origin === 'manual' && changedAt > pausedAt);
-    return isPaid && store.payments.changeAutoTopup(resumed(auto));
+    for (const payment of paid) {
+      // Later changes of a payment, such as a refund that an operator requests, are no payment by hand.
+      if (payment.origin !== 'manual' || payment.changedAt <= pausedAt) continue;
+      const credit = await store.ledger.entry(creditIdOf(payment));
+      if (credit && credit.at > pausedAt) return store.payments.changeAutoTopup(resumed(auto));
+    }
+    return false;
   }
 
   async function begin(auto: AutoTopupRow, zone: string): Promise<boolean> {
@@ -180,12 +188,15 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
     ).unref();
   }
 
+  function refused(wallet: string): void {
+    if (!thresholds.has(wallet)) return;
+    short.set(wallet, now());
+    notice(wallet);
+  }
+
   function watch(ledger: Ledger): Ledger {
-    const refused = (wallet: string) => (error: unknown) => {
-      if (isFault(error) && error.data?.code === 'insufficient_balance') {
-        short.set(wallet, now());
-        notice(wallet);
-      }
+    const passOn = (wallet: string) => (error: unknown) => {
+      if (isFault(error) && LACKS_MONEY.includes(error.data?.code ?? '')) refused(wallet);
       throw error;
     };
     return {
@@ -193,7 +204,7 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
       hold(request) {
         const { wallet } = request;
         const held = ledger.hold(request);
-        return thresholds.has(wallet) ? held.catch(refused(wallet)) : held;
+        return thresholds.has(wallet) ? held.catch(passOn(wallet)) : held;
       },
       charge(request, job) {
         const { wallet } = request;
@@ -202,7 +213,7 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
         return paid.then((made) => {
           noticeLow(wallet, made.wallet.avail);
           return made;
-        }, refused(wallet));
+        }, passOn(wallet));
       },
       settle(hold, due) {
         const { wallet } = hold.charge;
@@ -224,6 +235,7 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
   return {
     watch,
     notice,
+    refused,
     look,
     lookAtAll,
     onPayment({ wallet, origin, credited }) {
@@ -243,10 +255,17 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
   };
 }
 
+/** The id of the entry that credited a payment. */
+function creditIdOf({ wallet, provider, ref, amount, id: order, createdAt: at }: Payment): string {
+  return operationId({ kind: 'pay', wallet, at, amount, order, paymentId: `${provider}:${ref}` });
+}
+
 function happeningOf(news: TopupNews, { amount, id: payment }: Payment): Happening {
   return { type: `topup.${news}`, data: { amount: formatRub(amount), payment } };
 }
 
+/** The faults of a call that more money would have let run. */
+const LACKS_MONEY: readonly string[] = ['insufficient_balance', 'never_topped_up'];
 const NOT_LOOKED = 'could not check an automatic top-up';
 /** The phases of a payment whose money has arrived. */
 const PAID = ['credited', 'partly_refunded'] as const;

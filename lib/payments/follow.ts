@@ -2,8 +2,10 @@
 // processes do this at the same time.
 import type { OpenPayment } from '../catalog/payments.ts';
 import { book } from '../ledger/booking.ts';
+import type { PaybackOp } from '../money/decide.ts';
 import { type FreePaymentChange, type Payment, type PaymentStatus, refundsOf } from '../money/payment-rules.ts';
 import type { PaymentState, SavedMethod } from '../plugin/payment-contract.ts';
+import type { SavedMethodRow } from '../store/ports/payments.ts';
 import type { Store } from '../store/store.ts';
 import { factsOf } from './facts.ts';
 import { newId } from './ids.ts';
@@ -16,6 +18,8 @@ export interface FollowOptions {
   readonly log: PaymentLog;
   /** Called after every stored change of a payment's phase or money. */
   readonly onChange?: ((payment: Payment) => void) | undefined;
+  /** Called with a method that was not saved before; never keeps the money waiting. */
+  readonly onSaved?: ((method: SavedMethodRow) => void) | undefined;
 }
 
 export interface PaymentLog {
@@ -29,6 +33,8 @@ export interface Follow {
   follow(payment: Payment, open: OpenPayment, state: PaymentState): Promise<Payment>;
   /** Makes one change, unless another process was faster. Resolves to the payment afterwards. */
   change(change: FreePaymentChange): Promise<Payment>;
+  /** Makes one change with its money, as above. */
+  book(op: PaybackOp): Promise<Payment>;
 }
 
 /** Changes not worth reporting. */
@@ -37,7 +43,7 @@ const QUIET: readonly FreePaymentChange['kind'][] = ['look', 'note_refund'];
 /** Each step moves forward; more than this is a bug of ours, or two contradicting provider states. */
 const STEPS_MAX = 100;
 
-export function createFollow({ store, now, log, onChange }: FollowOptions): Follow {
+export function createFollow({ store, now, log, onChange, onSaved }: FollowOptions): Follow {
   const { payments } = store;
 
   async function follow(first: Payment, open: OpenPayment, state: PaymentState): Promise<Payment> {
@@ -77,6 +83,14 @@ export function createFollow({ store, now, log, onChange }: FollowOptions): Foll
     return { status: 'refused' };
   }
 
+  async function bookOne(op: PaybackOp): Promise<Payment> {
+    const { status, payment } = await paid(op);
+    const after = payment ?? (await payments.get(op.order));
+    if (!after) throw new Error(`the payment ${op.order} is gone`);
+    if (status === 'done') tell(undefined, after);
+    return after;
+  }
+
   async function change(wanted: FreePaymentChange): Promise<Payment> {
     const { status, payment } = await payments.change(wanted);
     if (!payment) throw new Error(`the payment ${wanted.id} is gone`);
@@ -91,7 +105,9 @@ export function createFollow({ store, now, log, onChange }: FollowOptions): Foll
   async function keepMethod(payment: Payment, { saved }: PaymentState): Promise<void> {
     if (!saved || !factsOf(payment).saveMethod) return;
     const { wallet, provider } = payment;
-    await payments.saveMethod(methodRow({ wallet, provider, createdAt: now() }, saved));
+    const wanted = methodRow({ wallet, provider, createdAt: now() }, saved);
+    const kept = await payments.saveMethod(wanted);
+    if (kept.id === wanted.id) onSaved?.(kept);
   }
 
   function tell(before: Payment | undefined, after: Payment): void {
@@ -113,7 +129,7 @@ export function createFollow({ store, now, log, onChange }: FollowOptions): Foll
       log.error({ payment: id, phase, found: state.id }, 'the provider holds money that was not credited');
   }
 
-  return { follow, change };
+  return { follow, change, book: bookOne };
 }
 
 function methodRow(of: { wallet: string; provider: string; createdAt: number }, { id: ref, ...method }: SavedMethod) {

@@ -1,7 +1,7 @@
-// Ids of orders, refunds, methods and notices: sortable by time of creation, and unguessable.
+// Ids of orders, refunds, methods, notices and corrections: sortable by time of creation, and unguessable.
 import { randomBytes } from 'node:crypto';
 
 /** 12 hex digits of time, 24 random ones; at most 40 characters, which every provider accepts as a key. */
-export function newId(prefix: 'pay' | 'rfd' | 'pm' | 'con' | 'ntc', at: number): string {
+export function newId(prefix: 'pay' | 'rfd' | 'pm' | 'con' | 'ntc' | 'adj', at: number): string {
   return `${prefix}_${at.toString(16).padStart(12, '0')}${randomBytes(12).toString('hex')}`;
 }

@@ -16,10 +16,10 @@ export function maskNumbers(text: string): string {
   });
 }
 
-/** JSON in lines; what is no JSON stays a text. */
-export function maskJson(text: string): string {
+/** JSON in lines, or in one without indent; what is no JSON stays a text. */
+export function maskJson(text: string, indent = 2): string {
   try {
-    return maskNumbers(JSON.stringify(masked(JSON.parse(text), false), null, 2));
+    return maskNumbers(JSON.stringify(masked(JSON.parse(text), false), null, indent));
   } catch {
     return maskNumbers(text);
   }

@@ -1,5 +1,6 @@
-// Notices of providers: stored as received, and trusted only for which payments to fetch. A notice is done once all its
-// consequences are stored; until then its sender is told to send it again.
+// Notices of providers: trusted only for which payments to fetch, and only those that are or may be ours. A notice is
+// done once all its consequences are stored; until then its sender is told to send it again. Anybody can send them, so
+// what is stored of them and asked for them is bounded.
 import type { OpenPayment } from '../catalog/payments.ts';
 import type { Payment } from '../money/payment-rules.ts';
 import { isUpstreamFault } from '../plugin/fault.ts';
@@ -8,6 +9,7 @@ import type { Notice } from '../store/ports/payments.ts';
 import type { Store } from '../store/store.ts';
 import type { Follow, PaymentLog } from './follow.ts';
 import { newId } from './ids.ts';
+import { maskJson } from './mask.ts';
 
 export interface NoticesOptions {
   readonly store: Pick<Store, 'payments'>;
@@ -25,21 +27,42 @@ export interface Notices {
 
 /** A forged one must not make us send the provider a thousand requests. */
 const FETCHES_MAX = 10;
+/** Notices of one payment, and those of unknown ones from anywhere; a provider sends a few and repeats what fails. */
+const PER_MINUTE = 20;
+const MINUTE_MS = 60_000;
+/** Bytes stored of a notice that nothing comes of: enough to see what it was. */
+const EXCERPT_BYTES = 300;
+const HEADERS_CHARS_MAX = 8 * 1024;
+/** How long an order that was given up may still be heard of: links live an hour, notices are repeated for a day. */
+const UNTOLD_MS = 3 * 86_400_000;
 
 export function createNotices({ store: { payments }, follow: { follow }, now, log }: NoticesOptions): Notices {
+  const pace = createNoticePace(now);
+
   async function take(open: OpenPayment, raw: RawNotice, signal: AbortSignal): Promise<NoticeEnd> {
     const at = now();
     const { address, body } = raw;
+    const came = { id: newId('ntc', at), provider: open.name, at, address };
+    const cut = { ...came, headers: '', body: excerptOf(body) };
     const verdict = judge(open, raw);
-    const came = { id: newId('ntc', at), provider: open.name, at, address, headers: JSON.stringify(raw.headers), body };
     if (verdict === 'rejected') {
-      await payments.addNotice({ ...came, verdict: 'rejected', detail: '' });
+      await payments.addNotice({ ...cut, verdict: 'rejected', detail: '' });
       return 'rejected';
     }
-    await payments.addNotice({ ...came, verdict: 'received', detail: '' });
+    const named = [...new Set(verdict.fetch.slice(0, FETCHES_MAX))];
+    const ours = await findOurs(open, named);
+    if (ours.length === 0) {
+      await payments.addNotice({ ...cut, verdict: 'foreign', detail: named.map(() => FOREIGN).join(', ') });
+      return 'done';
+    }
+    // Not stored either: whoever knows an id could fill the disk with it.
+    if (!ours.every(({ known }) => isInPace(open, known, address))) return 'again';
+    const json = JSON.stringify(raw.headers);
+    const headers = json.length > HEADERS_CHARS_MAX ? '{}' : json;
+    await payments.addNotice({ ...came, headers, body, verdict: 'received', detail: '' });
     try {
       const found: string[] = [];
-      for (const ref of new Set(verdict.fetch.slice(0, FETCHES_MAX))) found.push(await look(open, ref, signal));
+      for (const { ref } of ours) found.push(await look(open, ref, signal));
       await judged(came.id, found.every((what) => what === FOREIGN) ? 'foreign' : 'done', found.join(', '));
       return 'done';
     } catch (error) {
@@ -47,6 +70,25 @@ export function createNotices({ store: { payments }, follow: { follow }, now, lo
       await judged(came.id, 'failed', isUpstreamFault(error) ? error.kind : 'the store did not answer');
       return 'again';
     }
+  }
+
+  /**
+   * Those named that are payments of ours, or may be because the answer to their start was lost: only they are asked
+   * for with our credentials.
+   */
+  async function findOurs(
+    { name }: OpenPayment,
+    named: readonly string[],
+  ): Promise<{ readonly ref: string; readonly known: string | undefined }[]> {
+    // First: an order that is told its id in between is found by it.
+    const mayBeOurs = await payments.hasUntold(name, now() - UNTOLD_MS);
+    const found = await Promise.all(named.map(async (ref) => ({ ref, known: (await payments.find(name, ref))?.id })));
+    return found.filter(({ known }) => mayBeOurs || known !== undefined);
+  }
+
+  /** The provider's own senders have a count of their own: a flood from elsewhere does not use it up. */
+  function isInPace({ name, provider }: OpenPayment, known: string | undefined, address: string): boolean {
+    return pace.allows(known ?? `${name} ${isSender(provider, address)}`);
   }
 
   function judge({ name, provider }: OpenPayment, raw: RawNotice): NoticeVerdict {
@@ -99,6 +141,36 @@ export function createNotices({ store: { payments }, follow: { follow }, now, lo
   }
 
   return { take };
+}
+
+/** Whether the provider itself sends from there, as far as its plugin knows. */
+export function isSender(provider: OpenPayment['provider'], address: string): boolean {
+  try {
+    return provider.isSender?.(address) === true;
+  } catch {
+    return false;
+  }
+}
+
+/** Counts by name, anew every minute. */
+function createNoticePace(now: () => number): { allows(name: string): boolean } {
+  let counts = new Map<string, number>();
+  let since = Number.NEGATIVE_INFINITY;
+  return {
+    allows(name) {
+      const at = now();
+      // Also after the clock was set back.
+      if (Math.abs(at - since) >= MINUTE_MS) [counts, since] = [new Map(), at];
+      const count = (counts.get(name) ?? 0) + 1;
+      counts.set(name, count);
+      return count <= PER_MINUTE;
+    },
+  };
+}
+
+/** Whole characters, masked while it can be read: the part that is shown later is not JSON any more. */
+function excerptOf(body: string): string {
+  return new TextDecoder().decode(Buffer.from(maskJson(body, 0)).subarray(0, EXCERPT_BYTES)).replace(/\uFFFD$/, '');
 }
 
 /** What is noted of a payment that no order of ours is for. */

@@ -1,11 +1,13 @@
 // What only an operator does to a payment: decide one in review, request a refund, record a dispute. It uses the store
 // alone, so that pages and the command line do the same; any live gateway then asks the provider for the refund.
 import { book } from '../ledger/booking.ts';
+import type { PaybackOp, PayOp } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
-import { disputeOf, type FreePaymentChange, type Payment, refundable } from '../money/payment-rules.ts';
+import { askOp, reversalOp } from '../money/payback.ts';
+import { disputeOf, type FreePaymentChange, type Payment, refundable, refundsOf } from '../money/payment-rules.ts';
 import type { Store } from '../store/store.ts';
 import { newId } from './ids.ts';
-import { costOf, isPlayMoney } from './play-money.ts';
+import { costOf, isPlayMoney, playOf } from './play-money.ts';
 
 /**
  * `done`; `exists` it had been done before; `refused` the payment is in no phase for it, or the amount is not there: see
@@ -40,11 +42,14 @@ export async function decideReview(
   if (isPlayMoney(payment) && (await costOf(store.settings)) !== undefined) return { status: 'play_money', payment };
   // Whatever the provider has refunded while it was in review is booked next.
   const change = { kind: 'credit', id, version, at, reason, dueAt: at } as const;
-  const paid = { amount: credit, paymentId: `${provider}:${ref}`, order: id, payment: change };
+  const paid = { amount: credit, paymentId: `${provider}:${ref}`, order: id, ...playOf(payment), payment: change };
   return paidFor(store, { kind: 'pay', wallet, at, ...paid });
 }
 
-/** Requests a refund of the rest of a payment, or part of it. `refund` is its id, which makes a repeat idempotent. */
+/**
+ * Requests a refund of the rest of a payment, or part of it, which leaves the balance at once. `refund` is its id, which
+ * makes a repeat idempotent.
+ */
 export async function askRefund(
   store: Parts,
   id: string,
@@ -53,8 +58,9 @@ export async function askRefund(
   const payment = await store.payments.get(id);
   if (!payment) return { status: 'no_payment' };
   const { at, amount, reason, refund = newId('rfd', at) } = wish;
-  const change = { kind: 'ask_refund', id, version: payment.version, at, refund, amount, reason } as const;
-  return freely(store, change, amount > 0n && amount <= refundable(payment));
+  if (refundsOf(payment).some((each) => each.id === refund)) return { status: 'exists', payment };
+  if (amount <= 0n || amount > refundable(payment)) return { status: 'refused', payment };
+  return paidFor(store, askOp(payment, { at, refund, reason }, amount));
 }
 
 /**
@@ -71,7 +77,7 @@ export async function openDispute(
   return freely(store, { kind: 'dispute', id, version: payment.version, at, dispute, amount });
 }
 
-/** The dispute was won, or lost: then the money is taken as far as the wallet has it. */
+/** The dispute was won, or lost: then the money leaves the balance, which falls below zero by what is not there. */
 export async function endDispute(
   store: Parts,
   id: string,
@@ -81,7 +87,7 @@ export async function endDispute(
   const dispute = payment && disputeOf(payment);
   if (!payment) return { status: 'no_payment' };
   const { at, how, suspend } = end;
-  const { version, wallet, provider } = payment;
+  const { version } = payment;
   const phase = how === 'won' ? 'kept' : 'reversed';
   if (payment.phase !== 'disputed' || !dispute)
     return { status: payment.phase === phase ? 'exists' : 'refused', payment };
@@ -91,21 +97,20 @@ export async function endDispute(
   const asked = BigInt(dispute.amount);
   const amount = asked < left ? asked : left;
   if (amount <= 0n) return { status: 'refused', payment };
-  const change = { kind: 'reverse', id, version, at } as const;
-  const back = { amount, paybackId: `${provider}:${dispute.id}`, order: id, suspend, payment: change };
-  return paidFor(store, { kind: 'dispute', wallet, at, ...back });
+  return paidFor(store, reversalOp(payment, { at }, { dispute: dispute.id, amount, suspend }));
 }
 
-async function freely({ payments }: Parts, change: FreePaymentChange, isAllowed = true): Promise<OperatorOutcome> {
+async function freely({ payments }: Parts, change: FreePaymentChange): Promise<OperatorOutcome> {
   const { status, payment } = await payments.change(change);
   if (!payment) return { status: 'no_payment' };
   if (status !== 'stale') return { status: status === 'exists' ? 'exists' : 'done', payment };
-  return { status: payment.version === change.version || !isAllowed ? 'refused' : 'stale', payment };
+  return { status: payment.version === change.version ? 'refused' : 'stale', payment };
 }
 
-async function paidFor(store: Parts, op: Parameters<typeof book>[1]): Promise<OperatorOutcome> {
+async function paidFor(store: Parts, op: PayOp | PaybackOp): Promise<OperatorOutcome> {
   const { status, payment } = await book(store, op);
   const after = payment && { payment };
   if (status === 'done' || status === 'exists') return { status, ...after };
-  return { status: status === 'stale_payment' ? 'stale' : 'refused', ...after };
+  const isStale = status === 'stale_payment' && payment?.version !== op.payment?.version;
+  return { status: isStale ? 'stale' : 'refused', ...after };
 }

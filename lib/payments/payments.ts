@@ -8,7 +8,7 @@ import { formatRub, type Micro } from '../money/money.ts';
 import { type NewPayment, PAYMENT_PHASES, type Payment } from '../money/payment-rules.ts';
 import type { UpstreamFault } from '../plugin/fault-contract.ts';
 import type { MethodKind, Order, RawNotice } from '../plugin/payment-contract.ts';
-import type { AutoTopupRow } from '../store/ports/payments.ts';
+import type { AutoTopupRow, SavedMethodRow } from '../store/ports/payments.ts';
 import type { Store } from '../store/store.ts';
 import { boundsOf, KOPECK, LEAST_ORDER } from './bounds.ts';
 import type { OrderFacts } from './facts.ts';
@@ -29,6 +29,8 @@ export interface PaymentsOptions {
   readonly log: PaymentLog;
   /** Called after every stored change of a payment's phase or money made by this process. */
   readonly onChange?: (payment: Payment) => void;
+  /** Called when this process has saved a card or another method. */
+  readonly onSaved?: (method: SavedMethodRow) => void;
   readonly counts?: PaymentCounts | undefined;
 }
 
@@ -97,7 +99,7 @@ const ASK_MS = 30_000;
 export function createPayments(options: PaymentsOptions): Payments {
   const { store, providers, publicUrl, ownerId, leaseMs, clock, log, counts } = options;
   const now = clock.now;
-  const follow = createFollow({ store, now, log, onChange });
+  const follow = createFollow({ store, now, log, onChange, onSaved: options.onSaved });
   const notices = createNotices({ store, follow, now, log });
   const work = createWork({ store, follow, providers, now, log, onFailure: counts?.onFailure });
   const life = new AbortController();
@@ -124,9 +126,11 @@ export function createPayments(options: PaymentsOptions): Payments {
   }
 
   async function clean(): Promise<void> {
-    await store.payments
-      .cleanNotices(now() - NOTICES_KEPT_MS)
-      .catch((err: unknown) => log.warn({ err }, 'could not remove old notices'));
+    try {
+      while ((await store.payments.cleanNotices(now() - NOTICES_KEPT_MS)) > 0 && !life.signal.aborted);
+    } catch (err) {
+      log.warn({ err }, 'could not remove old notices');
+    }
   }
 
   async function leastOrder(wallet: string): Promise<Micro> {

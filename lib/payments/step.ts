@@ -1,10 +1,12 @@
 // What a payment needs next, given its provider's state: one change or one operation at a time, until nothing is left.
 import type { PaybackOp, PayOp } from '../money/decide.ts';
 import { formatRub } from '../money/money.ts';
+import { bookingOp, refusalOp } from '../money/payback.ts';
 import { NEVER_BEGAN } from '../money/payment.ts';
 import { type FreePaymentChange, type Payment, type Refund, refundsOf } from '../money/payment-rules.ts';
 import type { PaymentState, RefundState } from '../plugin/payment-contract.ts';
 import { nextLookAt, nextRefundLookAt } from './pace.ts';
+import { playOf } from './play-money.ts';
 
 export type Step =
   | { readonly change: FreePaymentChange; readonly op?: never }
@@ -103,7 +105,8 @@ function stepOfSucceeded(payment: Payment, state: PaymentState, facts: StepFacts
   // Its refunds are booked in the next step, by whoever goes on after a crash.
   const dueAt = state.refunds.some(({ status }) => status === 'succeeded') ? at : null;
   const credit = { kind: 'credit', id, version, at, reason: null, dueAt } as const;
-  return { op: { kind: 'pay', wallet, at, amount, paymentId: `${provider}:${ref}`, order: id, payment: credit } };
+  const paid = { amount, paymentId: `${provider}:${ref}`, order: id, ...playOf(payment) };
+  return { op: { kind: 'pay', wallet, at, ...paid, payment: credit } };
 }
 
 type RefundFacts = Pick<StepFacts, 'at' | 'suspend'>;
@@ -121,8 +124,7 @@ function stepOfCredited(payment: Payment, state: PaymentState, { at, suspend }: 
   const { id, version } = payment;
   const lost = asked.find((refund) => refund.ref === null && at - refund.at > LOST_MS);
   if (lost) {
-    const reason = NEVER_BEGAN;
-    return { change: { kind: 'refuse_refund', id, version, at, refund: lost.id, reason } };
+    return { op: refusalOp(payment, { at, refund: lost.id, reason: NEVER_BEGAN }) };
   }
   const dueAt = asked.length === 0 ? null : Math.min(...asked.map((refund) => nextRefundLookAt(refund.at, at)));
   return { change: { kind: 'look', id, version, at, dueAt } };
@@ -137,7 +139,7 @@ interface RefundPair {
 }
 
 function stepOfRefund(payment: Payment, { ours, refund }: RefundPair, { at, suspend }: RefundFacts): Step | undefined {
-  const { id, version, wallet, provider } = payment;
+  const { id, version } = payment;
   const base = { id, version, at };
   if (ours.some((one) => one.state === 'booked' && one.ref === refund.id)) return undefined;
   const asked = ours.find((one) => one.state !== 'booked' && (one.ref === refund.id || one.id === refund.order));
@@ -146,13 +148,11 @@ function stepOfRefund(payment: Payment, { ours, refund }: RefundPair, { at, susp
     // biome-ignore lint/complexity/useMathMinMax: it takes no bigint
     const amount = refund.amount > left ? left : refund.amount;
     if (amount <= 0n || refund.currency !== 'RUB') return undefined;
-    const change = { kind: 'refund', ...base, ref: refund.id, refund: asked?.id ?? null } as const;
-    const paybackId = `${provider}:${refund.id}`;
-    return { op: { kind: 'payback', wallet, at, amount, paybackId, order: id, suspend, payment: change } };
+    return { op: bookingOp(payment, { at, ref: refund.id, refund: asked?.id ?? null }, { amount, suspend }) };
   }
   if (asked?.state !== 'asked') return undefined;
   if (refund.status === 'canceled') {
-    return { change: { kind: 'refuse_refund', ...base, refund: asked.id, reason: 'the provider refused it' } };
+    return { op: refusalOp(payment, { at, refund: asked.id, reason: 'the provider refused it' }) };
   }
   if (asked.ref === refund.id) return undefined;
   const dueAt = nextRefundLookAt(asked.at, at);

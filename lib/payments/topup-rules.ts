@@ -3,7 +3,7 @@ import type { TopupBounds } from '../catalog/topup-bounds.ts';
 import { dayAt } from '../money/days.ts';
 import type { Wallet } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
-import { NEVER_BEGAN, type Payment } from '../money/payment.ts';
+import { NEVER_BEGAN, NOT_ACCEPTED, type Payment } from '../money/payment.ts';
 import type { AutoTopupRow } from '../store/ports/payments.ts';
 import { lesser } from './bounds.ts';
 
@@ -107,6 +107,9 @@ function declined(auto: AutoTopupRow, { state, reason }: Payment, at: number): T
 
 /** An order that the provider refused outright would be refused again later. */
 function failed(auto: AutoTopupRow, { ref, reason }: Payment, at: number): TopupEnd {
+  // Nothing was charged, whatever the operator has to mend: it does not count for the day either.
+  if (ref === null && reason === NOT_ACCEPTED)
+    return { auto: { ...auto, dayCount: Math.max(0, auto.dayCount - 1), nextAt: at + OUTAGE_MS } };
   if (ref !== null || reason === NEVER_BEGAN) return { auto: { ...auto, nextAt: at + OUTAGE_MS } };
   return { auto: { ...paused(auto, reason ?? '', at), declines: auto.declines + 1 }, news: 'paused' };
 }

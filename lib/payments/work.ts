@@ -1,6 +1,7 @@
 // Moves one payment as far as it goes now: asks its provider to start it, fetches its state, requests refunds.
 import type { OpenPayment } from '../catalog/payments.ts';
-import { NEVER_BEGAN } from '../money/payment.ts';
+import { refusalOp } from '../money/payback.ts';
+import { NEVER_BEGAN, NOT_ACCEPTED } from '../money/payment.ts';
 import { type Payment, type Refund, refundsOf } from '../money/payment-rules.ts';
 import { isUpstreamFault, upstreamFault } from '../plugin/fault.ts';
 import type { UpstreamFault } from '../plugin/fault-contract.ts';
@@ -33,7 +34,9 @@ const MINUTE_MS = 60_000;
 /** How soon a provider that is switched off is checked for again. */
 const ABSENT_MS = 600_000;
 
-export function createWork({ store, follow: { follow, change }, providers, now, log, onFailure }: WorkOptions): Work {
+export function createWork({ store, follow: steps, providers, now, log, onFailure }: WorkOptions): Work {
+  const { follow, change } = steps;
+
   async function work(payment: Payment, signal: AbortSignal): Promise<Payment> {
     const open = providers().get(payment.provider);
     if (!open) return later(payment, now() + ABSENT_MS);
@@ -82,8 +85,9 @@ export function createWork({ store, follow: { follow, change }, providers, now, 
     const { charges } = factsOf(payment);
     const method = charges === undefined ? undefined : await store.payments.method(charges);
     const isGone = charges !== undefined && (!method || method.removedAt !== null);
-    // A removed method is never charged again, but an earlier attempt may have gone through.
-    if (isGone || age > Math.min(provider.keysLiveMs, DAY_MS) - KEY_MARGIN_MS) return found(payment, open, signal);
+    // Neither is sent again, a removed method and an order that was refused, but an earlier attempt may have gone through.
+    const isOver = isGone || payment.reason === NOT_ACCEPTED;
+    if (isOver || age > Math.min(provider.keysLiveMs, DAY_MS) - KEY_MARGIN_MS) return found(payment, open, signal);
     try {
       if (!method) return begun(payment, open, await provider.start(orderOf(payment), signal));
       if (!provider.charge) return fail(payment, 'the provider does not charge saved methods');
@@ -91,10 +95,29 @@ export function createWork({ store, follow: { follow, change }, providers, now, 
       const saved = { id: ref, kind: kind as 'card', brand, last4, expiry, fingerprint };
       return known(payment, await provider.charge(orderOf(payment), saved, signal).catch(withoutRef(ref)));
     } catch (error) {
-      if (!isUpstreamFault(error) || error.kind !== 'request' || signal.aborted) throw error;
+      if (!isUpstreamFault(error) || signal.aborted) throw error;
+      if (isAboutUs(error, method)) return notAccepted(payment, error);
+      if (error.kind !== 'request') throw error;
       // What is refused now may have been started by an earlier attempt.
       return payment.version === 1 ? fail(payment, error.detail) : found(payment, open, signal);
     }
+  }
+
+  /**
+   * The operator has to mend it, which may take days: by then nobody waits for this order any more, so it ends. Only a
+   * card that an earlier attempt may have charged is looked for.
+   */
+  async function notAccepted(payment: Payment, error: UpstreamFault): Promise<Payment> {
+    const { id, version, provider, origin } = payment;
+    const { kind, status, detail } = error;
+    onFailure?.(provider, kind);
+    log.error(
+      { payment: id, provider, kind, status, detail },
+      'a payment provider accepts nothing of ours: see its secret',
+    );
+    if (version === 1 || origin === 'manual') return fail(payment, NOT_ACCEPTED);
+    const at = now();
+    return change({ kind: 'look', id, version, at, dueAt: at + MINUTE_MS, reason: NOT_ACCEPTED });
   }
 
   /** It must not be sent again: an earlier attempt may have succeeded, or still will. */
@@ -147,7 +170,7 @@ export function createWork({ store, follow: { follow, change }, providers, now, 
   ): Promise<Payment> {
     const { id, version } = payment;
     const at = now();
-    const refuse = (reason: string) => change({ kind: 'refuse_refund', id, version, at, refund: refund.id, reason });
+    const refuse = (reason: string) => steps.book(refusalOp(payment, { at, refund: refund.id, reason }));
     if (!provider.refund) return refuse('this provider gives nothing back: do it there by hand');
     // What the provider did shows by its id in the fetched refunds.
     if (at - refund.at > Math.min(provider.keysLiveMs, DAY_MS) - KEY_MARGIN_MS) return payment;
@@ -167,6 +190,11 @@ function refundOrderOf(payment: Payment, { id, amount, reason, at }: Refund): Re
   const what = { id, idempotenceKey: id, payment: payment.ref ?? '', amount: BigInt(amount) };
   const { email } = factsOf(payment);
   return { ...what, currency: 'RUB', reason, ...(email !== undefined && { email }), createdAt: at };
+}
+
+/** Whether it refuses whatever we send; that a card is unknown is about the card. */
+function isAboutUs({ kind }: UpstreamFault, method: object | undefined): boolean {
+  return kind === 'auth' || kind === 'quota' || (kind === 'missing' && !method);
 }
 
 /** A provider may repeat what it was sent, and its words are shown. */

@@ -28,18 +28,24 @@ const REFUSAL_BYTES_MAX = 64 * 1024;
 /** Statuses that are about the key, whatever the body says. */
 const KEY_STATUSES: ReadonlySet<number> = new Set([401, 402, 429]);
 
+/** About the key's rights, or about content that breaks the upstream's rules: only the body tells. */
+const FORBIDDEN = 403;
+
 export function createAsking({ request, keys, fault }: AskOptions): Asking {
   return {
     async ask(url, init, isRepeatable = isLook(init)) {
       const reuse: Reuse = isRepeatable ? 'repeat' : 'never';
+      let tried: Set<string> | undefined;
       for (;;) {
-        const key = init.auth && keys.take(init.keyId);
+        const key = init.auth && keys.take(init.keyId, tried);
         try {
           const response = await request(url, init, key, reuse);
           if (response.status >= 200 && response.status <= 299) return response;
           throw await refusalOf(response, fault);
         } catch (error) {
-          const hasOther = keys.blame(key?.id, error);
+          tried ??= new Set();
+          if (key) tried.add(key.id);
+          const hasOther = keys.blame(key?.id, error, tried);
           // Anything bound to one account is not asked of another.
           if (!hasOther || init.keyId !== undefined || !isUndone(error)) throw error;
         }
@@ -49,10 +55,12 @@ export function createAsking({ request, keys, fault }: AskOptions): Asking {
     async request(url, init) {
       const key = init.auth && keys.take(init.keyId);
       const response = await request(url, init, key, isLook(init) ? 'repeat' : 'any');
-      const { status, retryAfterMs } = response;
+      const { status, retryAfterMs, headers, body } = response;
       if (key && KEY_STATUSES.has(status)) {
         const facts = { status, ...(retryAfterMs !== undefined && { retryAfterMs }) };
         keys.blame(key.id, upstreamFault(kindOfStatus(status), '', facts));
+      } else if (key && status === FORBIDDEN) {
+        keys.blame(key.id, fault.ofReply(status, headers, await body.peek()));
       }
       return response;
     },

@@ -20,7 +20,7 @@ export interface BodySource {
 }
 
 export class UpstreamBody implements HostBody {
-  readonly #source: BodySource;
+  #source: BodySource;
   #taken = false;
 
   constructor(source: BodySource) {
@@ -67,6 +67,14 @@ export class UpstreamBody implements HostBody {
     }
   }
 
+  /** The whole body as text, which can still be read afterwards; `''` if it breaks off or is too long. */
+  async peek(): Promise<string> {
+    const read = await this.bytes().catch((error: Error) => error);
+    this.#source = { ...this.#source, source: repeat(read) };
+    this.#taken = false;
+    return read instanceof Error ? '' : new TextDecoder().decode(read);
+  }
+
   drop(): void {
     this.#taken = true;
     this.#source.source.destroy();
@@ -77,4 +85,18 @@ export class UpstreamBody implements HostBody {
     this.#taken = true;
     return this.#source;
   }
+}
+
+/** A body that was read, or broke off, once more. */
+function repeat(read: Uint8Array | Error): ByteSource {
+  return {
+    open(taker) {
+      if (read instanceof Error) return taker.fail(read);
+      taker.data(read);
+      taker.end();
+    },
+    pause() {},
+    resume() {},
+    destroy() {},
+  };
 }

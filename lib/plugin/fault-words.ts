@@ -89,6 +89,14 @@ const CAUSES: readonly (readonly [about: RefusalCause, text: RegExp])[] = [
   ],
 ];
 
+const FORBIDDEN = 403;
+
+/** Of a 403: said of what was sent, or of who sent it. */
+const MODERATED =
+  /\b(moderat(ed|ion)|flagged|inappropriate|nsfw|unsafe|prohibited content)\b|\b(content|usage|safety|community|acceptable use) (polic|guideline|filter|rule)/i;
+const BANNED =
+  /\b(account|organi[sz]ation|project|workspace|api key)( \S+)? (is|was|has been|have been)\b.{0,20}\b(flagged|suspended|disabled|banned|blocked|restricted|deactivated|terminated)/i;
+
 /** A status that some answer with when a tier is full. */
 const CAPACITY_EXCEEDED = 498;
 const TOO_LARGE = 413;
@@ -110,9 +118,27 @@ export function createJudge(
     return WEIGHT.find((name) => names.includes(name));
   }
 
-  function kindOf({ message, words }: Complaint, status: number | undefined): UpstreamFaultKind | RefusalCause {
+  function kindOf(complaint: Complaint, status: number | undefined): UpstreamFaultKind | RefusalCause {
     // Whatever its body says: the route leads nowhere.
     if (status === 404) return 'missing';
+    // A key may lack a model that another key has.
+    const kind = kindSaid(complaint, status);
+    if (status === FORBIDDEN) return kindOfForbidden(kind, complaint);
+    return kind === 'missing' && (status === 401 || status === 402) ? kindOfStatus(status) : kind;
+  }
+
+  /** Content that breaks rules breaks them with every key, but many vendors call that, too, a lack of rights. */
+  function kindOfForbidden(kind: UpstreamFaultKind | RefusalCause, { message, words }: Complaint): typeof kind {
+    if (words.some((word) => known.get(word) === 'content')) return 'content';
+    if (!['auth', 'missing', 'content'].includes(kind)) return kind;
+    const text = message.slice(0, TEXT_CHARS);
+    if (BANNED.test(text)) return 'auth';
+    const isModerated =
+      kind === 'content' || MODERATED.test(text) || (texts.content && text.search(texts.content) >= 0);
+    return isModerated ? 'content' : 'auth';
+  }
+
+  function kindSaid({ message, words }: Complaint, status: number | undefined): UpstreamFaultKind | RefusalCause {
     const name = named(words);
     if (name === 'rate' && SPENT.test(message.slice(0, TEXT_CHARS))) return 'quota';
     if (name !== undefined) return name;

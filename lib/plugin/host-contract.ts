@@ -15,7 +15,8 @@ export interface Host {
   /**
    * Sends one request; follows no redirect, asks for no compression, and reaches only the origins in the settings:
    * `baseUrl` and every other setting whose name ends in `Url`. A body that comes compressed all the same is decoded.
-   * Resolves when the headers have arrived, whatever the status. Throws a `network`, `timeout` or `protocol` fault. The
+   * Resolves when the headers have arrived, whatever the status; a 403 when its body has, which tells whether it is about
+   * the key. Throws a `network`, `timeout` or `protocol` fault. The
    * only timeout is for connecting: the signal limits the rest.
    */
   request(url: string, init: HostRequest): Promise<HostResponse>;

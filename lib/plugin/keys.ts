@@ -40,6 +40,8 @@ interface Place {
   /** On the clock of `now`; 0 for a key that was never paused. */
   restsUntil: number;
   kind: KeyFault | undefined;
+  /** Refused for its rights, which may be missing for one model only. */
+  lacksRights: boolean;
 }
 
 const ID_CHARS = 16;
@@ -51,6 +53,13 @@ const REST_MS: Readonly<Record<KeyFault, number>> = { rate: 5_000, auth: 300_000
 const REST_MIN_MS = 500;
 const REST_MAX_MS = 600_000;
 
+const FORBIDDEN = 403;
+
+/** The ids of the keys that a call was refused with. */
+export type Tried = ReadonlySet<string>;
+
+const NONE: Tried = new Set();
+
 export class KeyRing {
   readonly #places: readonly Place[];
   readonly #now: () => number;
@@ -60,16 +69,17 @@ export class KeyRing {
   #hasRested = false;
 
   constructor(values: readonly string[], { now = Date.now, onRest }: KeyRingOptions = {}) {
-    this.#places = values.map((value) => ({ key: keyOf(value), restsUntil: 0, kind: undefined }));
+    this.#places = values.map((value) => ({ key: keyOf(value), restsUntil: 0, kind: undefined, lacksRights: false }));
     this.#now = now;
     this.#onRest = onRest;
   }
 
   /**
    * The key with that id if it still exists, otherwise the next one that is not paused, or if all are, the one that is
-   * back first: the only way to know is to ask. Undefined if there are none.
+   * back first: the only way to know is to ask. Undefined if there are none. Of those that a call has `tried`, none is
+   * taken again while `blame` says that there is another.
    */
-  take(id?: string): Key | undefined {
+  take(id?: string, tried = NONE): Key | undefined {
     const named = id !== undefined && this.#places.find(({ key }) => key.id === id);
     if (named) return named.key;
     const count = this.#places.length;
@@ -79,12 +89,18 @@ export class KeyRing {
     if (count === 1 || !this.#hasRested) return next.key;
     const now = this.#now();
     const inTurn = [...this.#places.slice(turn), ...this.#places.slice(0, turn)];
-    const fit = inTurn.find(({ restsUntil }) => restsUntil <= now);
+    const left = inTurn.filter(({ key }) => !tried.has(key.id));
+    const fit =
+      left.find(({ restsUntil }) => restsUntil <= now) ??
+      (tried.size > 0 ? left.find((place) => place.lacksRights) : undefined);
     return (fit ?? inTurn.reduce((best, place) => (place.restsUntil < best.restsUntil ? place : best))).key;
   }
 
-  /** Pauses a key if what was thrown is about it. True if there is another one that is not paused. */
-  blame(id: string | undefined, thrown: unknown): boolean {
+  /**
+   * Pauses a key if what was thrown is about it. True if a call that was refused with those `tried` may take another:
+   * one that is not paused, or one that is paused for its rights, which may suffice for this call.
+   */
+  blame(id: string | undefined, thrown: unknown, tried = NONE): boolean {
     if (!isUpstreamFault(thrown) || !isKeyFault(thrown.kind)) return false;
     const place = this.#places.find(({ key }) => key.id === id);
     if (!place) return false;
@@ -94,10 +110,12 @@ export class KeyRing {
     const isNew = place.restsUntil <= now || place.kind !== kind;
     place.restsUntil = now + forMs;
     place.kind = kind;
+    place.lacksRights = kind === 'auth' && status === FORBIDDEN;
     this.#hasRested = true;
     const keys = this.#places.length;
     if (isNew && keys > 1) this.#onRest?.({ place: this.#places.indexOf(place) + 1, keys, kind, status, forMs });
-    return this.#places.some(({ restsUntil }) => restsUntil <= now);
+    const left = this.#places.filter(({ key }) => !tried.has(key.id));
+    return left.some((other) => other.restsUntil <= now || (tried.size > 0 && other.lacksRights));
   }
 
   health(): KeyHealth {

@@ -7,6 +7,7 @@ import { OperatorError } from '../operator-error.ts';
 import type { ProviderPlugin } from './contract.ts';
 import { findWordsFlaw } from './fault-words.ts';
 import type { Plugin } from './settings.ts';
+import { notePluginFolder } from './stray.ts';
 
 export interface PluginFolders {
   /** The folder of the shipped plugins. */
@@ -50,6 +51,7 @@ export async function loadPlugin<Kind extends Plugin = ProviderPlugin>(folder: s
   });
   const reason = findFlaw(module.default, folder);
   if (reason !== undefined) throw broken(folder, reason);
+  notePluginFolder(resolve(folder), basename(resolve(folder)));
   return module.default as Kind;
 }
 

@@ -46,8 +46,10 @@ export interface HostMemory {
  *
  * Methods throw faults made by `host.fault`. A fault never means a decline: that is a `PaymentState`.
  * - `request`: the provider refuses this order or refund, and nothing was started. It is not retried.
- * - `auth`, `quota`, `rate`, `missing`, and every fault with `unsent`: nothing was started, and it is not the payer's
- *   fault. The same call is retried later with the same key.
+ * - `auth`, `quota`, and `missing` from `start`: the provider refuses whatever we send until the operator mends it, and
+ *   nothing was started. The order ends, and is never sent again; a refund is retried later with the same key.
+ * - `rate`, `missing`, and every other fault with `unsent`: nothing was started, and it is not the payer's fault. The same
+ *   call is retried later with the same key.
  * - `network`, `timeout`, `server`, `overloaded`, `protocol`, an aborted signal: it is unknown whether anything was
  *   started. The same call is retried with the same key while the provider remembers keys; after that `find` decides.
  * `fetch` and `find` change nothing: their faults only mean that nothing was learnt, except `missing` from `fetch`: the
@@ -91,6 +93,8 @@ export interface PaymentProvider {
    * states in them are not even read.
    */
   notice(raw: RawNotice): NoticeVerdict;
+  /** Whether an address is one of the provider's own, as it publishes them; its notices are served before others. */
+  isSender?(address: string): boolean;
   /** Its own pay page, for a provider without real money: below `Order.pageUrl`. */
   page?(request: PageRequest, signal: AbortSignal): Promise<PageReply>;
   /** Frees what the provider holds; called once, after its last call has ended. */
@@ -230,9 +234,9 @@ export interface RefundState {
 export interface RawNotice {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** UTF-8, at most 64 KiB. */
+  /** UTF-8, at most 8 KiB. */
   readonly body: string;
-  /** The peer's address, which may be a proxy's. At best a filter, never proof. */
+  /** The sender's network address; that of a proxy which is not trusted. At best a filter, never proof. */
   readonly address: string;
 }
 

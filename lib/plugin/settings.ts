@@ -8,6 +8,7 @@ import type { FaultTexts, FaultWords, Host, HostClock, MakeAccountSchema, Provid
 import { createHost, type UpstreamLog } from './host.ts';
 import type { KeyHealth } from './keys.ts';
 import { findSecrets, lacksSecret, scrub } from './secret.ts';
+import { PluginRun, runPlugin } from './stray.ts';
 
 /** What all kinds of plugins have in common. */
 export interface Plugin<Made extends Closable = Closable> {
@@ -73,8 +74,9 @@ export function createProvider<Made extends Closable = Provider>(options: Provid
     ...(ca !== undefined && { ca }),
     ...(clock && { clock }),
   });
+  const name = { title: options.title ?? TITLE, name: upstream };
   const create = () => plugin.create(settings, { ...host, ...extras });
-  const provider = attempt(`${title}: plugin ${plugin.name}`, create, secrets);
+  const provider = attempt(`${title}: plugin ${plugin.name}`, () => runPlugin(new PluginRun(name), create), secrets);
   return {
     provider,
     secrets,
@@ -111,7 +113,9 @@ export function checkSettings(options: Omit<ProviderOptions<Closable>, 'log' | '
   return { settings: value, secrets, schema };
 }
 
-function titleOf({ upstream, title = 'Upstream' }: Pick<ProviderOptions, 'upstream' | 'title'>): string {
+const TITLE = 'Upstream';
+
+function titleOf({ upstream, title = TITLE }: Pick<ProviderOptions, 'upstream' | 'title'>): string {
   return `${title} \`${upstream}\``;
 }
 

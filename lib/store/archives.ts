@@ -2,8 +2,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Charge, Entry } from '../money/decide.ts';
 import { operationIdsOf } from '../money/replay.ts';
-import type { WholeCall } from './ports/archives.ts';
+import type { Archive, Opening, WholeCall } from './ports/archives.ts';
+import { markRow } from './row-mark.ts';
 import { StoreError } from './store.ts';
+
+/** As a row with an id, which has a mark. */
+export function openingRow(opening: Opening): Opening & { readonly id: string } {
+  return { id: opening.wallet, ...opening };
+}
+
+export const markOpening = (opening: Opening): string => markRow(openingRow(opening));
+export const markArchive = (archive: Archive): string => markRow(archive);
 
 /** The rows that a store has of some calls. */
 export interface RowsOfCalls {

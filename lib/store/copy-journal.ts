@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { forEach } from '../for-each.ts';
 import type { Charge, Entry, Wallet } from '../money/decide.ts';
-import { operationOf } from '../money/replay.ts';
+import { replayOf } from '../money/replay.ts';
 import { OperatorError } from '../operator-error.ts';
 import { copyEarlier } from './copy-archives.ts';
 import { mismatch } from './copy-mismatch.ts';
@@ -90,10 +90,7 @@ async function missingOf(
   await copyEarlier(to, { id, entries, isLast: wallet !== undefined }, page);
   const opened = page.openings.find((opening) => opening.wallet === id)?.seq ?? 0;
   const begun = resumed ? await to.ledger.wallet(id) : undefined;
-  const missing = entries.filter(({ seq }) => seq > Math.max(begun?.seq ?? 0, opened));
-  // A suspended wallet would refuse its own past.
-  if (begun?.status === 'suspended' && missing.length > 0) await to.accounts.setStatus(id, 'active');
-  return missing;
+  return entries.filter(({ seq }) => seq > Math.max(begun?.seq ?? 0, opened));
 }
 
 /** Those of one wallet stay together, because their order counts; a long list may be more than a batch. */
@@ -109,7 +106,7 @@ function packed(lists: readonly (readonly Entry[])[], most: number): readonly (r
 
 async function replay(to: Store, entries: readonly Entry[], charges: ReadonlyMap<string, Charge>): Promise<void> {
   const batch = entries.map((entry) => {
-    const op = operationOf(entry, charges.get(entry.charge ?? ''));
+    const op = replayOf(entry, charges.get(entry.charge ?? ''));
     if (!op) throw new OperatorError(`The source has no charge for entry ${entry.seq} of ${entry.wallet}.`);
     return { op, tried: false, abandoned: false } satisfies Submission;
   });
@@ -150,12 +147,15 @@ async function compare(
   for (const part of parts) {
     const { id, wallet } = part;
     const last = part.entries.at(-1)?.seq ?? 0;
-    const found = (entries.get(id) ?? []).filter(({ seq }) => seq <= last);
-    if (!isDeepStrictEqual(found, part.entries)) throw mismatch(`the wallet ${id}`);
+    const copied = (entries.get(id) ?? []).filter(({ seq }) => seq <= last);
+    if (!isDeepStrictEqual(copied, part.entries)) throw mismatch(`the wallet ${id}`);
     if (!wallet) continue;
-    const { status } = wallet;
-    const isSet = wallets.get(id)?.status === status || (await to.accounts.setStatus(id, status));
-    if (!isSet || !isDeepStrictEqual({ ...wallets.get(id), status }, wallet)) throw mismatch(`the wallet ${id}`);
+    const { playMoney } = wallet;
+    const { playMoney: marked, ...found } = wallets.get(id) ?? ({} as Partial<Wallet>);
+    // Entries of earlier versions do not tell of it.
+    const isMarked = marked === playMoney || (await to.accounts.setPlayMoney(id, playMoney === true));
+    const made = { ...found, ...(playMoney && { playMoney }) };
+    if (!isMarked || !isDeepStrictEqual(made, wallet)) throw mismatch(`the wallet ${id}`);
     const wrong = (sums.get(id) ?? []).find((budget) => !isDeepStrictEqual(copies.get(budget.key), budget));
     if (wrong) throw mismatch(`the budget of the key ${wrong.key}`);
   }

@@ -1,6 +1,7 @@
 // The payments of a copy: every row as it is or, from a store in use, as it was when its wallet was copied.
 import { isDeepStrictEqual } from 'node:util';
 import { operationId } from '../money/operations.ts';
+import { requestIdOf } from '../money/payback.ts';
 import { DISPUTE_PHASES, disputeOf, type Payment, type Refund, refundsOf } from '../money/payment-rules.ts';
 import { mismatch } from './copy-mismatch.ts';
 import { PAYMENT_FIELDS, type PaymentSort } from './payment-rows.ts';
@@ -69,23 +70,55 @@ async function asOfMoney({ ledger }: Side, payment: Payment): Promise<Payment> {
   }
   let known = payment;
   const dispute = disputeOf(payment);
-  if (dispute?.taken && !(await has(operationId({ kind: 'dispute', ...back(dispute.id) })))) {
-    known = { ...without(known, dispute), phase: 'disputed', dispute: JSON.stringify({ ...dispute, taken: null }) };
+  if (dispute?.taken && !(await has(operationId({ kind: 'dispute', ...back(paybackId(dispute.id)) })))) {
+    const { moved: _, ...open } = dispute;
+    known = { ...without(known, dispute), phase: 'disputed', dispute: JSON.stringify({ ...open, taken: null }) };
+    known = { ...known, refunds: JSON.stringify(refundsOf(known).map(unfolded)), dueAt: at };
   }
   for (const refund of refundsOf(payment)) {
-    if (refund.state !== 'booked' || (await has(operationId({ kind: 'payback', ...back(refund.ref ?? '') })))) continue;
-    const list = refundsOf(known).map(
-      (one): Refund => (one.ref === refund.ref ? { ...one, state: 'asked', taken: null } : one),
-    );
+    if (
+      refund.state !== 'booked' ||
+      (await has(operationId({ kind: 'payback', ...back(paybackId(refund.ref ?? '')) })))
+    )
+      continue;
+    const list = refundsOf(known).map((one): Refund => {
+      if (one.ref !== refund.ref) return unfolded(one);
+      const { moved: _, ...open } = one;
+      return { ...open, state: 'asked', taken: null };
+    });
     const less = { ...without(known, refund), refunds: JSON.stringify(list), dueAt: at };
     const phase = less.refunded > 0n ? 'partly_refunded' : 'credited';
     known = { ...less, phase: DISPUTE_PHASES.includes(known.phase) ? known.phase : phase };
   }
-  return known;
+  const hasRequest = (id: string, what: 'asked' | 'refused') =>
+    has(operationId({ kind: 'payback', ...back(requestIdOf(payment, id, what)) }));
+  const before = refundsOf(known);
+  const requests = await Promise.all(before.map((refund) => asOfRequest(refund, hasRequest)));
+  const isSame = requests.every((refund, index) => refund === before[index]);
+  return isSame ? known : { ...known, refunds: JSON.stringify(requests), dueAt: at };
 
-  function back(ref: string) {
-    return { ...base, paybackId: paybackId(ref), suspend: false };
+  function back(id: string) {
+    return { ...base, paybackId: id, suspend: false };
   }
+}
+
+/** A request whose money the wallet has yet to give takes it when it is booked; its refusal comes again. */
+async function asOfRequest(
+  refund: Refund,
+  has: (id: string, what: 'asked' | 'refused') => Promise<boolean>,
+): Promise<Refund> {
+  const { given, ...open } = refund;
+  const known =
+    given === undefined || (await has(refund.id, 'refused')) ? refund : { ...open, state: 'asked' as const };
+  if (known.off === undefined || (await has(refund.id, 'asked'))) return known;
+  const { off: _off, missing: _missing, ...rest } = known;
+  return rest;
+}
+
+/** As before another change had what it took. */
+function unfolded(refund: Refund): Refund {
+  const { folded, ...rest } = refund;
+  return folded ? { ...rest, state: 'asked' } : refund;
 }
 
 function without(payment: Payment, { amount, taken }: Pick<Refund, 'amount' | 'taken'>): Payment {

@@ -35,6 +35,16 @@ export async function copyUsers({ users: from }: Side, { users: to }: Side): Pro
   }
 }
 
+export async function copyFormerUsers({ users: from }: Side, { users: to }: Side): Promise<void> {
+  for (let after = ''; ; ) {
+    const page = await from.formerPage({ after, limit: ROWS_PER_PAGE });
+    await to.putFormer(page);
+    const last = page.at(-1);
+    if (!last) return;
+    after = last.id;
+  }
+}
+
 export async function copyAuditLog({ auditLog: from }: Side, { auditLog: to }: Side): Promise<void> {
   for (let before: number | undefined; ; ) {
     const page = await from.page({ ...(before !== undefined && { before }), limit: ROWS_PER_PAGE });

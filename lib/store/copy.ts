@@ -9,7 +9,7 @@ import { copyArchives, copyOpeningUsage, refuseUnfinishedArchive } from './copy-
 import { copyJournal } from './copy-journal.ts';
 import { mismatch } from './copy-mismatch.ts';
 import { copyPayments, findChangedPayments } from './copy-payments.ts';
-import { copyAlerts, copyAuditLog, copyUsers } from './copy-people.ts';
+import { copyAlerts, copyAuditLog, copyFormerUsers, copyUsers } from './copy-people.ts';
 import { copyMedia } from './media.ts';
 import type { Verified } from './ports/checkpoints.ts';
 import type { IdempotencyStore } from './ports/idempotency.ts';
@@ -82,7 +82,10 @@ const STEPS: { readonly [Name in PortName]: Step | null } = {
   payments: async ({ from, to, live }) => ({ payments: await copyPayments(from, to, live) }),
   media: async ({ from, to }) => ({ media: await copyMedia(from.media, to.media) }),
   settings: async ({ from, to }) => ({ settings: await copySettings(from, to) }),
-  users: async ({ from, to }) => ({ users: await copyUsers(from, to) }),
+  users: async ({ from, to }) => {
+    await copyFormerUsers(from, to);
+    return { users: await copyUsers(from, to) };
+  },
   // The copy is verified as a whole.
   checkpoints: null,
   archives: async ({ from, to }) => {

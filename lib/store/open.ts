@@ -7,6 +7,7 @@ import { OperatorError } from '../operator-error.ts';
 import { mediaBeside } from './backup-file.ts';
 import { COPY_SETTING, COPY_UNFINISHED } from './copy.ts';
 import { makeFolder } from './disk.ts';
+import { checkSecrets, createVault, withSecrets } from './secrets.ts';
 import { openSqliteStore } from './sqlite/store.ts';
 import type { Opening, Store } from './store.ts';
 
@@ -17,24 +18,42 @@ export interface OpenOptions extends Opening {
   readonly unfinished?: boolean;
 }
 
+/** What the service needs to open its own store. */
+export type OwnStore = Pick<Config, 'databaseUrl' | 'dataDir'> & Partial<Pick<Config, 'secretsKeys'>>;
+
+export interface OwnOptions extends OpenOptions {
+  /** Secrets are handed out as they are in the database. */
+  readonly sealed?: boolean;
+}
+
 /** The service's folder for the media files of a SQLite store. */
 export function mediaFolderOf({ dataDir }: Pick<Config, 'dataDir'>): string {
   return join(dataDir, 'media');
 }
 
 /** Opens the store of the service itself. Rejects with `OperatorError`, which names the variable. */
-export async function openOwnStore(
-  config: Pick<Config, 'databaseUrl' | 'dataDir'>,
-  options: OpenOptions = {},
-): Promise<Store> {
+export async function openOwnStore(config: OwnStore, { sealed, ...options }: OwnOptions = {}): Promise<Store> {
   try {
-    return await openStore(config.databaseUrl, { mediaFolder: mediaFolderOf(config), ...options });
+    const store = await openStore(config.databaseUrl, { mediaFolder: mediaFolderOf(config), ...options });
+    return sealed ? store : withSecrets(store, createVault(config.secretsKeys ?? []));
   } catch (error) {
     throw error instanceof OperatorError ? new OperatorError(`DATABASE_URL: ${error.message}`) : error;
   }
 }
 
-/** A service whose pictures cannot be stored is refused at its start, not at its first picture. */
+/** For a gateway: one that could not store pictures, or let nobody sign in, is refused at its start. */
+export async function openServiceStore(config: OwnStore): Promise<Store> {
+  const store = await openOwnStore(config);
+  try {
+    await makeMediaFolder(config);
+    await checkSecrets(store, createVault(config.secretsKeys ?? []));
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
 export async function makeMediaFolder(config: Pick<Config, 'databaseUrl' | 'dataDir'>): Promise<void> {
   if (partsOf(config.databaseUrl).scheme.toLowerCase() !== 'sqlite') return;
   const folder = mediaFolderOf(config);

@@ -7,7 +7,7 @@ export interface MeterOptions {
   readonly trusted: boolean;
   /** Input tokens to bill if the upstream reports none. */
   readonly inputEstimate: number;
-  /** Input counts above this are rejected. */
+  /** Input counts above this are believed up to it. */
   readonly inputMax: number;
   /** The maximum of output tokens billed. */
   readonly outputMax: number;
@@ -35,6 +35,8 @@ export interface Meter {
   bill(ending: 'finished' | 'cut'): Bill;
   /** True once text has passed. */
   readonly hasText: boolean;
+  /** Whether the upstream has reported more input than is believed. */
+  readonly isInputAboveBound: boolean;
 }
 
 export interface Bill extends Tokens {
@@ -107,7 +109,8 @@ class AnswerMeter implements Meter {
     const doubts: string[] = [];
     const { trusted } = this.#options;
     const output = ending === 'finished' ? this.#believableOutput() : undefined;
-    if (trusted && this.#believableInput() === undefined) doubts.push(`input ${this.#input}`);
+    if (trusted && (this.#believableInput() === undefined || this.isInputAboveBound))
+      doubts.push(`input ${this.#input}`);
     if (trusted && ending === 'finished' && output === undefined) doubts.push(`output ${this.#output}`);
     return {
       ...this.used(),
@@ -123,8 +126,12 @@ class AnswerMeter implements Meter {
 
   #believableInput(): number | undefined {
     const input = this.#input;
-    if (input === undefined || !Number.isInteger(input)) return undefined;
-    return input > 0 && input <= this.#options.inputMax ? input : undefined;
+    if (input === undefined || !Number.isSafeInteger(input) || input <= 0) return undefined;
+    return Math.min(input, this.#options.inputMax);
+  }
+
+  get isInputAboveBound(): boolean {
+    return (this.#input ?? 0) > this.#options.inputMax;
   }
 
   #believableOutput(): number | undefined {

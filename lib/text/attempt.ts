@@ -5,6 +5,7 @@ import type { Route } from '../catalog/model.ts';
 import { fault } from '../faults.ts';
 import { toClientFault } from '../plugin/client-fault.ts';
 import type { ProviderPart, TextCall } from '../plugin/contract.ts';
+import { nameUpstream, PluginRun, runPlugin } from '../plugin/stray.ts';
 import { type Consumer, driveInto, type Pressure } from '../stream/drive.ts';
 import { type CallsAllowed, createGuard, type Guard } from '../stream/guard.ts';
 import type { ReplyFinishPart, StreamPart } from '../stream/part.ts';
@@ -74,6 +75,7 @@ class Attempt implements Consumer<readonly ProviderPart[]>, Watched {
   readonly #guard: Guard;
   readonly #upstream = new AbortController();
   readonly #watch: Watch;
+  readonly #run: PluginRun;
   #ending: Ending<ReplyFinishPart> | undefined;
   #hasText = false;
 
@@ -82,6 +84,7 @@ class Attempt implements Consumer<readonly ProviderPart[]>, Watched {
     this.#options = options;
     this.#resolve = resolve;
     this.#guard = createGuard({ outputMax, calls });
+    this.#run = new PluginRun(nameUpstream(options.route.upstream), (error) => this.#abort(error));
     this.#watch = createWatch({
       firstTokenTimeoutMs: timeouts.firstTokenTimeoutMs,
       idleTimeoutMs: timeouts.idleTimeoutMs,
@@ -97,7 +100,7 @@ class Attempt implements Consumer<readonly ProviderPart[]>, Watched {
     sink.restart(model);
     signal.addEventListener('abort', this.#onAbort);
     try {
-      driveInto(partsOf(this.#options, upstream), upstream, this);
+      runPlugin(this.#run, () => driveInto(partsOf(this.#options, upstream), upstream, this));
     } catch (error) {
       this.fail(error);
     }
@@ -106,7 +109,7 @@ class Attempt implements Consumer<readonly ProviderPart[]>, Watched {
   take(parts: readonly ProviderPart[]): Pressure {
     const guard = this.#guard;
     const pressure = this.#pass(guard.push(parts));
-    if (guard.failed || guard.cut || this.#options.sink.stopped !== undefined) this.#upstream.abort(OVER);
+    if (guard.failed || guard.cut || this.#options.sink.stopped !== undefined) this.#abort(OVER);
     else if (guard.finished) this.#watch.finished();
     return pressure;
   }
@@ -128,7 +131,7 @@ class Attempt implements Consumer<readonly ProviderPart[]>, Watched {
     } catch (error) {
       this.#ending = failed(error);
     }
-    this.#upstream.abort(OVER);
+    this.#abort(OVER);
     this.#settle();
   }
 
@@ -137,14 +140,20 @@ class Attempt implements Consumer<readonly ProviderPart[]>, Watched {
   }
 
   onTimeout(): void {
-    this.#upstream.abort(fault('upstream_timeout'));
+    this.#abort(fault('upstream_timeout'));
   }
 
-  readonly #onAbort = (): void => this.#upstream.abort(this.#options.signal.reason);
+  readonly #onAbort = (): void => this.#abort(this.#options.signal.reason);
+
+  /** The plugin's listeners are its own code. */
+  #abort(reason: unknown): void {
+    runPlugin(this.#run, () => this.#upstream.abort(reason));
+  }
 
   #settle(): void {
     const { signal } = this.#options;
     this.#watch.stop();
+    this.#run.end();
     signal.removeEventListener('abort', this.#onAbort);
     this.#resolve(this.#ending ?? endingOfAbort(signal));
   }

@@ -21,9 +21,9 @@ import { type Abilities, formatFor, preferAble, unableTo } from './abilities.ts'
 import { type AnswerSink, attempt, type TextTimeouts } from './attempt.ts';
 import { chooseModel } from './choice.ts';
 import { createDelivery, type Delivery, type TextOutput } from './delivery.ts';
-import { estimateInput } from './estimate.ts';
+import { estimateInput, UPSTREAM_ADDITIONS } from './estimate.ts';
 import { factsOf } from './facts.ts';
-import { overshootOf } from './overshoot.ts';
+import { excessOf, overshootOf } from './overshoot.ts';
 import { letGo, messagesOf } from './pictures.ts';
 import { reasoningOf } from './reasoning.ts';
 import type { InputEstimate, TextRequest } from './request.ts';
@@ -138,6 +138,8 @@ interface Candidate extends Way {
   readonly route: Route;
   readonly model: string;
   readonly delivery: TextModel['delivery'];
+  /** Input tokens that its upstream may add to the prompt. */
+  readonly additions: number;
   /** What the model supports on the route; `tools` is false if the request has no tools. */
   readonly abilities: Taken;
 }
@@ -164,7 +166,8 @@ function candidatesOf({ request, model, catalog, health }: Choosing): readonly C
       const { json, schema, reasoning } = each;
       const tools = matters && each.tools && provider.tools === true;
       const abilities = { tools, demands: tools && each.demands, json, schema, reasoning };
-      return { upstream, key, route, model: each.id, delivery: each.delivery, abilities };
+      const { id, delivery, upstreamAdditions: additions = UPSTREAM_ADDITIONS } = each;
+      return { upstream, key, route, model: id, delivery, additions, abilities };
     }),
   );
   // A copy has as many places as routes; what `flatMap` makes has sixteen more.
@@ -202,6 +205,8 @@ interface Asked {
 interface Answer extends Asked {
   /** The tokens that the hold covers. */
   readonly held: Tokens;
+  /** What it may cost above its hold; undefined if its output is capped. */
+  readonly excess: Micro | undefined;
   /** The maximum of output tokens delivered and billed. */
   readonly outputMax: number;
   readonly meter: Meter;
@@ -216,7 +221,7 @@ function openAnswer(asked: Asked): Answer {
   const meter = createMeter({
     trusted: !buffered,
     inputEstimate: buffered ? estimate.tokensBuffered : estimate.tokens,
-    inputMax: estimate.tokensMax,
+    inputMax: estimate.tokensMax + Math.max(0, ...candidates.map(({ additions }) => additions)),
     outputMax,
     ...(estimate.pictures && { pictures: estimate.pictures }),
   });
@@ -236,6 +241,7 @@ function openAnswer(asked: Asked): Answer {
   return {
     ...asked,
     held,
+    excess: buffered ? excessOf(model.price) : undefined,
     outputMax,
     meter,
     delivery,
@@ -298,9 +304,9 @@ class MeteredSink implements AnswerSink {
   }
 }
 
-function termsOf({ model, held }: Answer): PaidCall<unknown>['terms'] {
+function termsOf({ model, held, excess }: Answer): PaidCall<unknown>['terms'] {
   const { id, price, prices } = model;
-  return { kind: 'text', model: id, prices, amount: textCost(price, held) };
+  return { kind: 'text', model: id, prices, amount: textCost(price, held), ...(excess !== undefined && { excess }) };
 }
 
 function callOf(request: TextRequest, takes: Taken): Omit<TextCall, 'model' | 'options'> {
@@ -331,8 +337,8 @@ function dueOf(answer: Answer, ending: Ending<ReplyFinishPart>, answered: string
   const { type } = ending;
   const isStopped = sink.stopped !== undefined;
   const { doubt, ...bill } = meter.bill(type === 'finish' && !isStopped ? 'finished' : 'cut');
-  // If the client leaves, or the answer is stopped, the usage, which comes last, never arrives.
-  if (doubt && type !== 'gone' && !isStopped) {
+  // If the client leaves, or the answer is stopped, the usage, which mostly comes last, never arrives.
+  if (doubt && (meter.isInputAboveBound || (type !== 'gone' && !isStopped))) {
     context.log.warn({ doubt }, 'an upstream reported implausible usage; the call is billed by estimate');
     context.log.note({ doubt });
   }

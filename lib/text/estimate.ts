@@ -9,8 +9,11 @@ const BYTES_PER_TOKEN = 4;
 const TOKENS_PER_MESSAGE = 4;
 export const TOKENS_PER_IMAGE = 1000;
 
-/** Room for what upstreams add to a prompt: templates, tools, hidden instructions. */
-const UPSTREAM_ADDITIONS = 100_000;
+/** How far above our count an upstream's is believed, besides what it adds to each prompt. */
+const BELIEVED_PER_COUNTED = 3;
+
+/** What an upstream may add to each prompt (templates, tools, hidden instructions), if its model does not say. */
+export const UPSTREAM_ADDITIONS = 20_000;
 
 /** How far public tokenizers may be above our count; they are up to a tenth above what is held, not more. */
 const COUNT_PER_HELD = 1.08;
@@ -47,7 +50,7 @@ export async function estimateInput(request: TextRequest): Promise<InputEstimate
   return {
     tokens: tokens + extras,
     tokensHeld: Math.max(tokens, weighed) + extras,
-    tokensMax: 2 * Math.max(bytes, Math.ceil(counted)) + 16 * extras + UPSTREAM_ADDITIONS,
+    tokensMax: BELIEVED_PER_COUNTED * (Math.max(tokens, Math.ceil(counted)) + extras),
     tokensBuffered: tokensOfCharacters(characters) + TOKENS_PER_IMAGE * request.images,
     pictures: picturesOf(request.images, tokens),
   };

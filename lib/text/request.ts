@@ -33,7 +33,7 @@ export interface InputEstimate {
   readonly tokens: number;
   /** Tokens that the hold covers: as many, or more for a text that makes more. */
   readonly tokensHeld: number;
-  /** No tokenizer makes more input tokens from the text; a report above it is an upstream's error. */
+  /** No more input tokens are believed, beyond what the upstream adds to each prompt. */
   readonly tokensMax: number;
   /** Input tokens of a buffered model, which reports none: by characters, plus a fixed number per picture. */
   readonly tokensBuffered: number;

@@ -17,21 +17,30 @@ export interface Mailer {
 
 const TIMEOUT_MS = 10_000;
 
+/** A server on this machine needs no TLS: nobody is in between. */
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i;
+
 /**
- * Takes `smtp://user:password@host:587` or `smtps://…`; `?from=` sets the sender. Throws an `OperatorError` for
- * anything else, without quoting the URL: it may contain a password.
+ * Takes `smtp://user:password@host:587` or `smtps://…`; `?from=` sets the sender. With `smtp:` nothing is sent before
+ * STARTTLS, unless the server is on this machine or `?tls=off` says that nobody is in between. Throws an
+ * `OperatorError` for anything else, without quoting the URL: it may contain a password.
  */
 export function createMailer(smtpUrl: string, fromByDefault: string): Mailer {
   const url = URL.parse(smtpUrl);
   if (!url || !['smtp:', 'smtps:'].includes(url.protocol) || url.hostname === '') {
     throw new OperatorError('SMTP_URL must be an smtp:// or smtps:// URL with a host');
   }
+  const tls = url.searchParams.get('tls') ?? '';
+  if (!['', 'off'].includes(tls)) throw new OperatorError('SMTP_URL: tls may only be off');
+  if (tls === 'off' && url.protocol === 'smtps:')
+    throw new OperatorError('SMTP_URL: smtps:// is TLS, so tls cannot be off');
   const from = url.searchParams.get('from') ?? fromByDefault;
   const secure = url.protocol === 'smtps:';
   const [user, pass] = [url.username, url.password].map(decodeURIComponent);
   const options = {
-    ...{ host: url.hostname, port: Number(url.port) || (secure ? 465 : 587), secure },
+    ...{ host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(url.port) || (secure ? 465 : 587), secure },
     ...(user && pass !== undefined && { auth: { user, pass } }),
+    ...(tls === 'off' ? { ignoreTLS: true } : { requireTLS: !secure && !LOOPBACK.test(url.hostname) }),
     ...{ connectionTimeout: TIMEOUT_MS, greetingTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS },
     // Our templates use neither files nor URLs, so nobody else's may.
     ...{ disableFileAccess: true, disableUrlAccess: true },

@@ -1,8 +1,9 @@
 // Passwords: argon2id with its parameters stored beside the hash, so that they can be raised, and rules against weak ones.
 import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { createGate } from '../gate.ts';
+import { createFairGate } from '../fair-gate.ts';
+import { fault } from '../faults.ts';
+import { isCommon } from './common.ts';
 
 const derive = promisify(argon2);
 
@@ -15,6 +16,10 @@ const TAG_BYTES = 32;
 
 /** Each hash takes 19 MiB and a thread of the pool. */
 const AT_ONCE_MAX = 2;
+/** With more, the last would be served after seconds, when whoever asked has given up. */
+const WAITING_MAX = 100;
+const SOURCE_MAX = 20;
+const RETRY_S = 5;
 
 export const PASSWORD_LENGTH_MIN = 10;
 export const PASSWORD_LENGTH_MAX = 256;
@@ -28,19 +33,22 @@ interface Hashed {
   readonly tag: Buffer;
 }
 
-/** `$argon2id$v=19$m=…,t=…,p=…$salt$hash`, in base64 without padding. */
-export async function hashPassword(password: string): Promise<string> {
+/**
+ * `$argon2id$v=19$m=…,t=…,p=…$salt$hash`, in base64 without padding. Different sources, such as people or addresses,
+ * take turns; throws the fault `busy` if too many are waiting.
+ */
+export async function hashPassword(password: string, source = ''): Promise<string> {
   const nonce = randomBytes(SALT_BYTES);
-  const tag = await runInTurn({ message: messageOf(password), ...current(nonce) });
+  const tag = await runInTurn(source, { message: messageOf(password), ...current(nonce) });
   const parts = [nonce, tag].map((bytes) => bytes.toString('base64').replaceAll('=', ''));
   return `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=${LANES}$${parts.join('$')}`;
 }
 
-/** `undefined`, for an unknown user, takes as long and never matches. */
-export async function verifyPassword(hashed: string | undefined, password: string): Promise<boolean> {
+/** `undefined`, for an unknown user, takes as long and never matches. Waits and throws as `hashPassword` does. */
+export async function verifyPassword(hashed: string | undefined, password: string, source = ''): Promise<boolean> {
   const stored = hashed === undefined ? undefined : parse(hashed);
   const { parameters, tag } = stored ?? { parameters: current(randomBytes(SALT_BYTES)), tag: randomBytes(TAG_BYTES) };
-  const found = await runInTurn({ message: messageOf(password), ...parameters });
+  const found = await runInTurn(source, { message: messageOf(password), ...parameters });
   return timingSafeEqual(found, tag) && stored !== undefined;
 }
 
@@ -56,28 +64,6 @@ export function problemOf(password: string, others: readonly string[] = []): Pas
   if (length < PASSWORD_LENGTH_MIN) return 'short';
   if (length > PASSWORD_LENGTH_MAX) return 'long';
   return isCommon(password.normalize('NFKC').toLowerCase(), others) ? 'common' : undefined;
-}
-
-/** Common passwords in lower case, without those below the minimum length. */
-const COMMON: ReadonlySet<string> = new Set(
-  readFileSync(new URL('./data/common-passwords.txt', import.meta.url), 'utf8')
-    .trim()
-    .split('\n'),
-);
-
-const ROWS = ['abcdefghijklmnopqrstuvwxyz', '01234567890', '1234567890', 'qwertyuiopasdfghjklzxcvbnm', 'йцукенгшщзхъ'];
-
-function isCommon(password: string, others: readonly string[]): boolean {
-  if (COMMON.has(password) || new Set(password).size < 4) return true;
-  if (others.some((other) => password === other.toLowerCase())) return true;
-  return ROWS.some((row) => runsAlong(password, row) || runsAlong(password, [...row].reverse().join('')));
-}
-
-/** Only neighbouring keys of a row, wrapping around at its end. */
-function runsAlong(password: string, row: string): boolean {
-  return (
-    (row + row).includes(password) || row.repeat(Math.ceil(PASSWORD_LENGTH_MAX / row.length) + 1).includes(password)
-  );
 }
 
 function messageOf(password: string): Buffer {
@@ -96,6 +82,13 @@ function parse(hashed: string): Hashed | undefined {
   return { parameters: { nonce: Buffer.from(salt, 'base64'), ...numbers, tagLength: bytes.length }, tag: bytes };
 }
 
-const inTurn = createGate(AT_ONCE_MAX);
+const inTurn = createFairGate({
+  atOnce: AT_ONCE_MAX,
+  waitingMax: WAITING_MAX,
+  sourceMax: SOURCE_MAX,
+  onFull: () => fault('busy', { retryAfterS: RETRY_S }),
+});
 
-const runInTurn = (parameters: Argon2Parameters): Promise<Buffer> => inTurn(() => derive('argon2id', parameters));
+function runInTurn(source: string, parameters: Argon2Parameters): Promise<Buffer> {
+  return inTurn(source, () => derive('argon2id', parameters));
+}

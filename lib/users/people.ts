@@ -37,20 +37,29 @@ export interface LinkRequest {
 
 export interface People {
   /**
-   * A one-time token, valid for an hour (an invitation: a week). Earlier ones for the same purpose and person become
-   * invalid.
+   * A one-time token, valid for an hour (an invitation: a week). Earlier ones for the same purpose, person and account
+   * become invalid, except those that strangers may ask for: they would spoil the one in somebody's mailbox.
    */
   makeLink(request: LinkRequest): Promise<string>;
-  /** What a token is for, without using it up; undefined if it is unknown, used or expired. */
+  /**
+   * What a token is for, without using it up; undefined if it is unknown, used or expired, and for the first operator's
+   * once there is an operator.
+   */
   look(token: string): Promise<Link | undefined>;
   /** Uses it up; of several concurrent attempts one succeeds. */
   take(token: string): Promise<Link | undefined>;
   /** `taken`: the address is already in use. */
   add(user: NewUser): Promise<User | 'taken'>;
+  /** `late`: there is an operator already. */
+  addFirstOperator(user: NewUser): Promise<User | 'taken' | 'late'>;
+  /** Makes somebody an owner; false if they were removed in the meantime. */
+  join(user: User, account: string): Promise<boolean>;
   /** The owner of a demo account, who signs in only through links. */
   addGuest(email: string, account: string, language: User['language']): Promise<User>;
-  /** Ends every session of the user but one. False if the user changed in the meantime. */
+  /** Ends every session of the user but one, and the links to reset it. False if the user changed in the meantime. */
   setPassword(user: User, password: string, keep?: string): Promise<boolean>;
+  /** The same for what `hashPassword` has made. */
+  setHash(user: User, hashed: string, keep?: string): Promise<boolean>;
   /** Any other change; false if the user changed in the meantime. */
   change(user: User): Promise<boolean>;
 }
@@ -60,15 +69,28 @@ const LIFE_MS: Readonly<Record<LinkPurpose, number>> = {
   setup: HOUR_MS,
   operator: HOUR_MS,
   reset: HOUR_MS,
+  restore: HOUR_MS,
   demo: HOUR_MS,
   verify: 24 * HOUR_MS,
   invite: 7 * 24 * HOUR_MS,
 };
 
+/** The letters that everybody may have sent, to any address. Using one of the links ends the others. */
+const ASKED_BY_ANYBODY: ReadonlySet<LinkPurpose> = new Set(['reset', 'verify']);
+
+/** The links that set another password: after a new one none of them is needed. */
+const RESETTING: readonly LinkPurpose[] = ['reset', 'restore', 'operator'];
+
 export function createPeople({ store: { sessions, users }, now = Date.now }: PeopleOptions): People {
   async function look(token: string): Promise<Link | undefined> {
     const link = isToken(token) ? await sessions.link(hashToken(token)) : undefined;
-    return link && link.expiresAt > now() ? link : undefined;
+    if (!link || link.expiresAt <= now()) return undefined;
+    return link.purpose === 'setup' && (await users.operators()) > 0 ? undefined : link;
+  }
+
+  async function userFrom({ email, password, totp, operator, language }: NewUser): Promise<User> {
+    const enrolled = totp && { totpSecret: totp.secret, totpStep: totp.step, recovery: totp.recovery };
+    return { ...bare(email, language), ...enrolled, password: await hashPassword(password, email), operator };
   }
 
   function bare(email: string, language: User['language']): User {
@@ -79,13 +101,21 @@ export function createPeople({ store: { sessions, users }, now = Date.now }: Peo
     };
   }
 
+  async function setHash(user: User, hashed: string, keep?: string): Promise<boolean> {
+    if (!(await users.change({ ...user, password: hashed }))) return false;
+    await sessions.removeOf(user.id, keep);
+    for (const purpose of RESETTING) await sessions.removeLinks({ purpose, user: user.id, email: user.email });
+    return true;
+  }
+
   return {
     async makeLink({ purpose, user, account, email }) {
-      await sessions.removeLinks({
-        purpose,
+      const whose = {
         ...(user !== undefined && { user }),
+        ...(account !== undefined && { account }),
         ...(email !== undefined && { email }),
-      });
+      };
+      if (!ASKED_BY_ANYBODY.has(purpose)) await sessions.removeLinks({ purpose, ...whose });
       const token = makeToken();
       const expiresAt = now() + LIFE_MS[purpose];
       const of = { user: user ?? null, account: account ?? null, email: email ?? null };
@@ -98,10 +128,24 @@ export function createPeople({ store: { sessions, users }, now = Date.now }: Peo
       if (!(await look(token))) return undefined;
       return sessions.takeLink(hashToken(token));
     },
-    async add({ email, password, totp, operator, language }) {
-      const enrolled = totp && { totpSecret: totp.secret, totpStep: totp.step, recovery: totp.recovery };
-      const user = { ...bare(email, language), ...enrolled, password: await hashPassword(password), operator };
-      return (await users.add(user)) === 'added' ? user : 'taken';
+    async add(wanted) {
+      const user = await userFrom(wanted);
+      if ((await users.add(user)) === 'taken') return 'taken';
+      await sessions.removeLinks({ purpose: 'verify', email: user.email });
+      return user;
+    },
+    async addFirstOperator(wanted) {
+      const user = await userFrom({ ...wanted, operator: true });
+      const outcome = await users.addFirstOperator(user);
+      return outcome === 'added' ? user : outcome;
+    },
+    async join({ id }, account) {
+      const membership = { user: id, account, role: 'owner' } as const;
+      await users.join(membership);
+      // Read after the write: who is removed later takes the membership along.
+      const isThere = (await users.get(id)) !== undefined;
+      if (!isThere) await users.leave(membership);
+      return isThere;
     },
     async addGuest(email, account, language) {
       const user = bare(email, language);
@@ -109,11 +153,8 @@ export function createPeople({ store: { sessions, users }, now = Date.now }: Peo
       await users.join({ user: user.id, account, role: 'owner' });
       return user;
     },
-    async setPassword(user, password, keep) {
-      const changed = await users.change({ ...user, password: await hashPassword(password) });
-      if (changed) await sessions.removeOf(user.id, keep);
-      return changed;
-    },
+    setPassword: async (user, password, keep) => setHash(user, await hashPassword(password, user.id), keep),
+    setHash,
     change: (user) => users.change(user),
   };
 }

@@ -1,6 +1,9 @@
 // Signing in: the same answer whatever was wrong, and growing waits for those who guess.
+import { networkOf } from '../network.ts';
 import type { SessionStore } from '../store/ports/sessions.ts';
 import type { User, UserStore } from '../store/ports/users.ts';
+import { type CountedName, countAttempt, uncountAttempt, waitsAfter } from './attempts.ts';
+import { createDevices } from './devices.ts';
 import { hashPassword, isOutdated, verifyPassword } from './password.ts';
 import { hashRecoveryCode, isRecoveryCode, stepOf } from './totp.ts';
 
@@ -9,57 +12,100 @@ export interface SignInOptions {
   readonly now?: () => number;
 }
 
+/** Who tries: guesses are counted by it. */
+export interface SignInClient {
+  /** The network address, in full. */
+  readonly address: string;
+  /** The token in the cookie of a device on which somebody has signed in. */
+  readonly device: string | undefined;
+}
+
 export interface Credentials {
   readonly email: string;
   readonly password: string;
   /** From the authenticator app, or a recovery code; empty if none. */
   readonly code: string;
-  /** The client's network address. */
-  readonly address: string;
+  readonly client: SignInClient;
 }
 
-/** `wrong` never says whether it was the address, the password or the code. */
+/** `wrong` never says whether it was the address, the password or the code; its user is for the audit log only. */
 export type SignInResult =
   | { readonly status: 'ok'; readonly user: User; readonly proven: boolean }
-  | { readonly status: 'wrong' }
+  | { readonly status: 'wrong'; readonly user: User | undefined }
   | { readonly status: 'wait'; readonly seconds: number };
 
+/** By what somebody tries to get in; `reset` and `register` ask for a letter with a link. */
+export const SIGN_IN_FACTORS = ['password', 'code', 'recovery', 'link', 'reset', 'register'] as const;
+export type SignInFactor = (typeof SIGN_IN_FACTORS)[number];
+
+/** `busy`: there was no room to check a password. */
+export const SIGN_IN_OUTCOMES = ['ok', 'wrong', 'wait', 'busy'] as const;
+export type SignInOutcome = (typeof SIGN_IN_OUTCOMES)[number];
+
+/** All of them count, and wait, together. Each throws the fault `busy` if too many passwords are being checked. */
 export interface SignIn {
   signIn(credentials: Credentials): Promise<SignInResult>;
-  /** Whether a code or recovery code is the user's; it is used up. The same waits apply as for signing in. */
-  proveCode(user: User, code: string, address: string): Promise<SignInResult>;
+  /** Whether a code or recovery code is the user's; it is used up. */
+  proveCode(user: User, code: string, client: SignInClient): Promise<SignInResult>;
+  /** Whether a password is that of a user who is signed in; `proven` is false. */
+  confirmPassword(user: User, password: string, client: SignInClient): Promise<SignInResult>;
 }
 
-/** Free failures, and how long they count. */
-const FREE = 5;
 const WINDOW_MS = 15 * 60_000;
-const WAIT_MS_MAX = 5 * 60_000;
+/** One second after the last free attempt, then doubling. */
+const GROWING_MS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 300].map((seconds) => seconds * 1000);
+
+const MAIL_WAITS_MS = waitsAfter(5, GROWING_MS);
+/** Its cookie could be a thief's, but never that of many strangers. */
+const DEVICE_WAITS_MS = waitsAfter(10, GROWING_MS);
 /** One network address may be a whole office. */
-const ADDRESS_FREE = 20;
+const ADDRESS_WAITS_MS = waitsAfter(20, GROWING_MS);
 
 export function createSignIn({ store: { sessions, users }, now = Date.now }: SignInOptions): SignIn {
-  async function signIn(credentials: Credentials): Promise<SignInResult> {
-    const { email, password, code, address } = credentials;
-    const user = await users.find(email.trim().toLowerCase());
-    const names = await namesOf(address, email, user);
-    const seconds = await waitOf(names);
+  const devices = createDevices({ store: { sessions }, now });
+
+  async function signIn({ email: text, password, code, client }: Credentials): Promise<SignInResult> {
+    const email = text.trim().toLowerCase();
+    const user = await users.find(email);
+    const names = await namesOf(client, email, user);
+    const seconds = await countAttempt(sessions, names.all, now());
     if (seconds > 0) return { status: 'wait', seconds };
-    const matches = await verifyPassword(user?.password ?? undefined, password);
-    if (!user || !matches || user.status !== 'active') return failed(names);
+    const matches = await verify(user, password, names);
+    if (!user || !matches || user.status !== 'active') return { status: 'wrong', user };
     const proved = await useCode(user, code);
-    if (!proved) return failed(names);
-    await forget(names);
-    return { status: 'ok', user: await rehashed(proved.user, password), proven: proved.proven };
+    if (!proved) return { status: 'wrong', user };
+    await forgive(names);
+    return { status: 'ok', user: await rehashed(proved.user, password, names), proven: proved.proven };
   }
 
-  async function proveCode(user: User, code: string, address: string): Promise<SignInResult> {
-    const names = await namesOf(address, user.email, user);
-    const seconds = await waitOf(names);
+  async function proveCode(user: User, code: string, client: SignInClient): Promise<SignInResult> {
+    const names = await namesOf(client, user.email, user);
+    const seconds = await countAttempt(sessions, names.all, now());
     if (seconds > 0) return { status: 'wait', seconds };
     const proved = user.totpSecret === null ? undefined : await useCode(user, code);
-    if (!proved) return failed(names);
-    await forget(names);
+    if (!proved) return { status: 'wrong', user };
+    await forgive(names);
     return { status: 'ok', ...proved };
+  }
+
+  async function confirmPassword(user: User, password: string, client: SignInClient): Promise<SignInResult> {
+    const names = await namesOf(client, user.email, user);
+    const seconds = await countAttempt(sessions, names.all, now());
+    if (seconds > 0) return { status: 'wait', seconds };
+    if (!(await verify(user, password, names))) return { status: 'wrong', user };
+    // Wrong codes stay counted: whoever knows only the password could guess on for ever.
+    await uncountAttempt(sessions, names.all);
+    return { status: 'ok', user, proven: false };
+  }
+
+  /** A password that there was no room to check was no attempt. */
+  async function verify(user: User | undefined, password: string, { source, all }: Names): Promise<boolean> {
+    try {
+      return await verifyPassword(user?.password ?? undefined, password, source);
+    } catch (error) {
+      await uncountAttempt(sessions, all);
+      throw error;
+    }
   }
 
   /** Without an app no code is asked for; with one a compare-and-set uses it up, so that none works twice. */
@@ -70,55 +116,51 @@ export function createSignIn({ store: { sessions, users }, now = Date.now }: Sig
     return { user: { ...changed, version: changed.version + 1 }, proven: true };
   }
 
-  async function rehashed(user: User, password: string): Promise<User> {
+  async function rehashed(user: User, password: string, { source }: Names): Promise<User> {
     if (user.password === null || !isOutdated(user.password)) return user;
-    const fresh = { ...user, password: await hashPassword(password) };
+    // Where there is no room for it now, the old hash goes on until the next time.
+    const hashed = await hashPassword(password, source).catch(() => user.password);
+    const fresh = { ...user, password: hashed };
     // A concurrent change wins: the old hash still works.
     return (await users.change(fresh)) ? { ...fresh, version: user.version + 1 } : user;
   }
 
   /**
-   * The keys that failures are counted under. The one of the email address is skipped where its owner has signed in
-   * before, so that strangers who guess elsewhere cannot lock the owner out.
+   * What an attempt is counted under. On a device where its owner has signed in before it is the device alone, so that
+   * strangers who guess elsewhere, or in the same network, cannot lock the owner out.
    */
-  async function namesOf(address: string, email: string, user: User | undefined): Promise<readonly Counted[]> {
-    const known = user && (await sessions.list(user.id)).some((session) => session.address === address);
-    const byAddress = { name: `address:${address}`, free: ADDRESS_FREE };
-    if (known) return [byAddress];
-    return [byAddress, { name: `mail:${email.trim().toLowerCase().slice(0, 254)}`, free: FREE }];
+  async function namesOf(client: SignInClient, email: string, user: User | undefined): Promise<Names> {
+    const device = await devices.find(user, client.device);
+    const own = device
+      ? { name: `device:${device.hash}`, waitsMs: DEVICE_WAITS_MS, windowMs: WINDOW_MS }
+      : { name: `mail:${email.slice(0, 254)}`, waitsMs: MAIL_WAITS_MS, windowMs: WINDOW_MS };
+    if (device) return { own, shared: [], all: [own], source: own.name };
+    const network = networkOf(client.address);
+    const shared = [{ name: `address:${network}`, waitsMs: ADDRESS_WAITS_MS, windowMs: WINDOW_MS }];
+    return { own, shared, all: [...shared, own], source: network };
   }
 
-  async function waitOf(names: readonly Counted[]): Promise<number> {
-    const waits = names.map(async ({ name, free }) => {
-      const attempts = await sessions.attempts(name);
-      if (!attempts) return 0;
-      return attempts.lastAt + waitMsAfter(attempts.count - free) - now();
-    });
-    return Math.ceil(Math.max(0, ...(await Promise.all(waits))) / 1000);
+  /** A success says nothing about what else was tried from its address, so only its own attempt is taken back there. */
+  async function forgive({ own, shared }: Names): Promise<void> {
+    await Promise.all([sessions.forget(own.name), uncountAttempt(sessions, shared)]);
   }
 
-  async function failed(names: readonly Counted[]): Promise<SignInResult> {
-    const at = { now: now(), since: now() - WINDOW_MS };
-    await Promise.all(names.map(({ name }) => sessions.fail(name, at)));
-    return { status: 'wrong' };
-  }
-
-  async function forget(names: readonly Counted[]): Promise<void> {
-    await Promise.all(names.map(({ name }) => sessions.forget(name)));
-  }
-
-  return { signIn, proveCode };
+  return { signIn, proveCode, confirmPassword };
 }
 
-interface Counted {
-  readonly name: string;
-  /** Free failures. */
-  readonly free: number;
+interface Names {
+  /** The user's own: of the device or the email address. */
+  readonly own: CountedName;
+  /** The network's, which others use too. */
+  readonly shared: readonly CountedName[];
+  readonly all: readonly CountedName[];
+  /** Who takes turns with others where passwords are checked. */
+  readonly source: string;
 }
 
-/** One second after the first counted failure, then doubling. */
-function waitMsAfter(over: number): number {
-  return over < 0 ? 0 : Math.min(WAIT_MS_MAX, 1000 * 2 ** Math.min(over, 30));
+/** What somebody gives as a code, right or wrong. */
+export function codeFactorOf(code: string): 'code' | 'recovery' {
+  return isRecoveryCode(code) ? 'recovery' : 'code';
 }
 
 function withStep(user: User, code: string, now: number): User | undefined {

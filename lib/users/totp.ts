@@ -1,6 +1,7 @@
 // Authenticator codes (RFC 6238: SHA-1, six digits, 30 s), each valid once, and recovery codes.
 import { hash, randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
+import { isSealed } from '../store/secrets.ts';
 
 const PERIOD_S = 30;
 const DIGITS = 6;
@@ -39,6 +40,8 @@ export interface CodeUse {
 }
 
 function totpOf(secret: string, label = ''): TOTP {
+  // Only who loses the key or a row gets here: the codes cannot be checked, and nobody is let in without.
+  if (isSealed(secret)) throw new Error('the secret of an authenticator app cannot be decrypted: check SECRETS_KEY');
   const settings = { issuer: 'Tollgate', algorithm: 'SHA1', digits: DIGITS, period: PERIOD_S };
   return new TOTP({ ...settings, label, secret: Secret.fromBase32(secret) });
 }

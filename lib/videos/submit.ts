@@ -10,6 +10,7 @@ import { orAbort } from '../media/deadline.ts';
 import { toClientFault } from '../plugin/client-fault.ts';
 import type { UpstreamFaultKind, VideoCall, VideoRef } from '../plugin/contract.ts';
 import { isUpstreamFault } from '../plugin/fault.ts';
+import { callPlugin, nameUpstream } from '../plugin/stray.ts';
 
 export interface Submission {
   readonly routes: readonly Route[];
@@ -59,13 +60,19 @@ export function submit(submission: Submission): Promise<Ending<VideoRef>> {
 
 async function start({ call, context, timeouts }: Submission, route: Route): Promise<VideoRef> {
   const { provider, model, options, upstream } = route;
-  if (!provider.video) throw new Error(`upstream ${upstream} makes no videos`);
+  const { video } = provider;
+  if (!video) throw new Error(`upstream ${upstream} makes no videos`);
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(fault('upstream_timeout')), timeouts.firstTokenTimeoutMs);
   const signal = AbortSignal.any([context.signal, late.signal]);
   try {
     // A plugin that ignores the signal must not block the call.
-    const ref = await orAbort(provider.video.start({ ...call, model, options }, signal), signal);
+    const asked = { ...call, model, options };
+    const name = nameUpstream(upstream);
+    const ref = await orAbort(
+      callPlugin(name, signal, (inner) => video.start(asked, inner)),
+      signal,
+    );
     if (typeof ref?.id !== 'string') throw new Error(`upstream ${upstream} returned no id for the job it started`);
     return ref;
   } finally {

@@ -1,13 +1,27 @@
-// The cookies of the pages: the session, a random text that guards forms before sign-in, and the language.
+// The cookies of the pages: the session, a random text that guards forms before sign-in, the language, the device, and the
+// tokens of one-time links that were opened.
 import type { Request, ResponseObject } from '@hapi/hapi';
 
-export type CookieName = 'session' | 'form' | 'lang';
+export type CookieName = 'session' | 'form' | 'lang' | 'device' | `link-${string}`;
+
+export interface NewCookie {
+  readonly name: CookieName;
+  readonly value: string;
+  readonly maxAgeS: number;
+}
 
 /**
  * Lax, so that a return from a payment page is still signed in. Over plain http (loopback) browsers refuse the prefix.
  */
-export function setCookie(response: ResponseObject, name: CookieName, value: string, secure: boolean): void {
-  const attributes = `; Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
+export function setCookie(
+  response: ResponseObject,
+  name: CookieName,
+  value: string,
+  secure: boolean,
+  maxAgeS?: number,
+): void {
+  const age = maxAgeS === undefined ? '' : `; Max-Age=${maxAgeS}`;
+  const attributes = `; Path=/; HttpOnly; SameSite=Lax${age}${secure ? '; Secure' : ''}`;
   response.header('set-cookie', `${fullName(name, secure)}=${value}${attributes}`, { append: true });
 }
 

@@ -44,6 +44,8 @@ const RUSSIAN: FaultWords = {
   insufficient_balance: ({ isReserve, priceRub, balanceRub, heldRub }) =>
     `Не хватает денег: ${isReserve ? 'для вызова удерживается' : 'вызов стоит'} ${priceRub} ₽, а на счёте ${balanceRub} ₽.` +
     (heldRub ? ` Ещё ${heldRub} ₽ удержано идущими вызовами.` : ''),
+  play_money: () =>
+    'В кошельке деньги тестовых платежей, а настоящие модели за них не работают. Попросите оператора зачесть их или списать.',
   key_budget: ({ field, isReserve, priceRub, budgetRub, resetsAt }) =>
     `Бюджета ключа «${field}» не хватает: ${isReserve ? 'для вызова удерживается' : 'вызов стоит'} ${priceRub} ₽, ` +
     `а бюджет ${budgetRub} ₽${resetsAt ? ` и начнётся заново ${resetsAt}` : ' на всё время'}.`,
@@ -71,6 +73,7 @@ const RUSSIAN: FaultWords = {
     unconfirmed ? 'Сервис временно недоступен. Удержанное вернётся само.' : unavailable(),
   result_not_kept: () => 'Не удалось сохранить результат.',
   no_room: unavailable,
+  busy: ({ retryAfterS }) => `Сейчас входит слишком много людей. Повторите через ${retryAfterS} с.`,
   images_unavailable: () => 'Картинки временно недоступны. Ничего не списано.',
   video_unavailable: () => 'Видео временно недоступно. Ничего не списано.',
   still_counting: ({ retryAfterS }) => `Эти цифры ещё подсчитываются. Повторите через ${retryAfterS} с.`,

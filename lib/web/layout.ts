@@ -26,6 +26,7 @@ const WORDS = defineWords({
     admin: {
       overview: 'Overview',
       accounts: 'Accounts',
+      people: 'People',
       payments: 'Payments',
       ledger: 'Ledger',
       catalog: 'Catalog',
@@ -56,6 +57,7 @@ const WORDS = defineWords({
     admin: {
       overview: 'Обзор',
       accounts: 'Аккаунты',
+      people: 'Люди',
       payments: 'Платежи',
       ledger: 'Журнал денег',
       catalog: 'Каталог',
@@ -71,7 +73,18 @@ const WORDS = defineWords({
 /** In this order. */
 const OWNER_PAGES = ['overview', 'keys', 'wallet', 'usage', 'calls', 'models', 'playground', 'settings'] as const;
 const ADMIN_PAGES = [
-  ...(['overview', 'accounts', 'payments', 'ledger', 'catalog', 'upstreams', 'notices', 'audit', 'checks'] as const),
+  ...([
+    'overview',
+    'accounts',
+    'people',
+    'payments',
+    'ledger',
+    'catalog',
+    'upstreams',
+    'notices',
+    'audit',
+    'checks',
+  ] as const),
 ] as const;
 
 export function layout(

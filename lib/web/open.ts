@@ -2,6 +2,7 @@
 import { createAccounts } from '../accounts/accounts.ts';
 import { createAlerts } from '../alerts/alerts.ts';
 import type { Config } from '../config.ts';
+import { createDevices } from '../users/devices.ts';
 import { createMailer } from '../users/mail.ts';
 import { createPeople } from '../users/people.ts';
 import { createSessions } from '../users/sessions.ts';
@@ -20,13 +21,16 @@ export type WebOptions = Pick<
   | 'log'
   | 'publicUrl'
   | 'sandbox'
-  | 'fetcher'
   | 'payments'
   | 'topups'
+  | 'isReal'
   | 'usage'
   | keyof CallServices
 > & {
+  /** For alerts. */
+  readonly webhooks: WebServices['fetcher'];
   readonly config: Pick<Config, 'keyPrefix' | 'publicUrl' | 'registration' | 'smtpUrl' | 'pageRateLimitPerMinute'>;
+  readonly metrics?: { readonly onSignIn: NonNullable<WebServices['onSignIn']> } | undefined;
   /** Average pause between two rounds of alerts. */
   readonly alertsEveryMs?: number | undefined;
 };
@@ -55,14 +59,20 @@ const CLEAN_EVERY_MS = 3_600_000;
 /** Sign-in attempts are forgotten after this. */
 const ATTEMPTS_KEPT_MS = 24 * 3_600_000;
 
-export function openWeb({ config, alertsEveryMs, ...options }: WebOptions): Web {
+export function openWeb({ config, metrics, alertsEveryMs, webhooks: fetcher, ...options }: WebOptions): Web {
   const { keyPrefix, registration, smtpUrl } = config;
   const { store, log } = options;
   const now = Date.now;
   const mailer = smtpUrl === undefined ? undefined : createMailer(smtpUrl, senderOf(config.publicUrl));
-  const alerts = createAlerts({ ...options, mailer, ...(alertsEveryMs !== undefined && { everyMs: alertsEveryMs }) });
+  const alerts = createAlerts({
+    ...options,
+    fetcher,
+    mailer,
+    ...(alertsEveryMs !== undefined && { everyMs: alertsEveryMs }),
+  });
   const services: WebServices = {
     ...options,
+    fetcher,
     registration: registrationOf(registration, { mailer, log }),
     mailer,
     alerts,
@@ -71,6 +81,8 @@ export function openWeb({ config, alertsEveryMs, ...options }: WebOptions): Web 
     sessions: createSessions({ store }),
     signIn: createSignIn({ store }),
     visitLimit: createVisitLimit(store.limits, config.pageRateLimitPerMinute),
+    devices: createDevices({ store }),
+    onSignIn: metrics?.onSignIn,
     now,
   };
   let timer: NodeJS.Timeout | undefined;

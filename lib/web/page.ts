@@ -1,7 +1,10 @@
 // Pages as routes: who may visit, what a form must carry, and how a page's answer is sent.
 import type { Lifecycle, Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import { fault } from '../faults.ts';
-import { dropCookie, setCookie } from './cookie.ts';
+import { DEVICE_DAYS } from '../users/devices.ts';
+import { codeFactorOf } from '../users/sign-in.ts';
+import { attemptSignIn } from './audit.ts';
+import { dropCookie, type NewCookie, setCookie } from './cookie.ts';
 import { pageFaceOf } from './face.ts';
 import { type Form, refuseForeign } from './forms.ts';
 import type { Html } from './html.ts';
@@ -26,13 +29,18 @@ export interface Page {
   readonly status?: number;
   /** A session that starts with it. */
   readonly session?: string;
+  /** The device it starts on. */
+  readonly device?: string;
 }
 
-/** After a form: a page of ours, with 303. */
+/** After a form, or instead of a page: a page of ours, with 303. */
 export interface Redirect {
   readonly to: string;
   /** A session that starts with it; `null` ends the current one. */
   readonly session?: string | null;
+  /** The device it starts on. */
+  readonly device?: string;
+  readonly cookie?: NewCookie;
 }
 
 /** A file, such as a CSV table. */
@@ -148,8 +156,10 @@ async function answerForm<V extends Visit>(visit: V, { post, beforeForm, picture
 /** An operator's change needs a recent code. */
 async function prove(visit: UserVisit, form: Form): Promise<void> {
   if (isProvenVisit(visit)) return;
-  const { services, signedIn, address } = visit;
-  const proved = await services.signIn.proveCode(signedIn.user, form.text('code'), address);
+  const { services, signedIn } = visit;
+  const code = form.text('code');
+  const attempt = () => services.signIn.proveCode(signedIn.user, code, visit);
+  const proved = await attemptSignIn(visit, { factor: codeFactorOf(code) }, attempt);
   if (proved.status === 'wait') throw fault('try_later', { retryAfterS: proved.seconds });
   if (proved.status !== 'ok') throw fault('code_needed');
   await services.sessions.prove(signedIn.session);
@@ -162,6 +172,8 @@ function send(h: ResponseToolkit, visit: Visit, answer: Answer): Lifecycle.Retur
   const language = query.get('lang') ?? undefined;
   if (isLanguage(language)) setCookie(response, 'lang', language, secure);
   if (formCookie !== undefined) setCookie(response, 'form', formCookie, secure);
+  if ('device' in answer && answer.device !== undefined)
+    setCookie(response, 'device', answer.device, secure, DEVICE_DAYS * 86_400);
   return response;
 }
 
@@ -177,6 +189,8 @@ function respond(h: ResponseToolkit, visit: Visit, answer: Exclude<Answer, Writt
     return h.response(answer.content).type(answer.type).header('content-disposition', disposition);
   }
   const response = h.response().code(303).header('location', answer.to);
+  const { cookie } = answer;
+  if (cookie) setCookie(response, cookie.name, cookie.value, visit.secure, cookie.maxAgeS);
   if (answer.session === null) dropCookie(response, 'session', visit.secure);
   else if (answer.session !== undefined) setCookie(response, 'session', answer.session, visit.secure);
   return response;

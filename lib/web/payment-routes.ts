@@ -1,15 +1,22 @@
 // Routes for payment providers and their payers: notices, and the pages of a provider that has none of its own.
 import type { Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
+import type { LimitRule } from '../api/limiter.ts';
 import { fault } from '../faults.ts';
 import { readBody } from '../http/body.ts';
+import { clientAddressOf } from '../http/client-address.ts';
+import { networkOf } from '../network.ts';
+import { isSender } from '../payments/notices.ts';
 import type { RawNotice } from '../plugin/payment-contract.ts';
 import { StoreError } from '../store/store.ts';
 import { pageFaceOf } from './face.ts';
 import type { WebServices } from './services.ts';
 
-const BODY_BYTES_MAX = 64 * 1024;
+const NOTICE_BYTES_MAX = 8 * 1024;
+const FORM_BYTES_MAX = 64 * 1024;
 /** Per address: a provider sends few, and it stops forgers early. */
 const NOTICES = { name: 'notices', perMinute: 300 };
+/** Of a provider, from all addresses: its own senders, where it says which they are, are not counted with others. */
+const ALL_NOTICES = { name: 'all-notices', perMinute: 600 };
 const PAGE_MS = 30_000;
 
 export function paymentRoutes(services: WebServices): readonly ServerRoute[] {
@@ -34,12 +41,13 @@ export function paymentRoutes(services: WebServices): readonly ServerRoute[] {
 
 /** Any other status than 200 makes the provider send it again. */
 async function answerNotice(request: Request, h: ResponseToolkit, services: WebServices) {
-  const address = request.info.remoteAddress;
-  const { allowed, retryAfterS } = await services.limiter.hit(NOTICES, address);
-  if (!allowed) throw fault('rate_limited', { retryAfterS });
+  const address = clientAddressOf(request);
+  await count(services, NOTICES, networkOf(address));
   const name = String(request.params.provider);
-  if (!services.payments.providers().some((open) => open.name === name)) throw fault('not_found');
-  const body = await bodyOf(request, services);
+  const open = services.payments.providers().find((one) => one.name === name);
+  if (!open) throw fault('not_found');
+  await count(services, ALL_NOTICES, isSender(open.provider, address) ? `${name}:senders` : name);
+  const body = await bodyOf(request, services, NOTICE_BYTES_MAX);
   const end = await services.payments.notice(name, { headers: request.raw.req.headers, body, address }).catch(refuse);
   switch (end) {
     case undefined:
@@ -53,6 +61,11 @@ async function answerNotice(request: Request, h: ResponseToolkit, services: WebS
   }
 }
 
+async function count({ limiter }: WebServices, rule: LimitRule, key: string): Promise<void> {
+  const { allowed, retryAfterS } = await limiter.hit(rule, key);
+  if (!allowed) throw fault('rate_limited', { retryAfterS });
+}
+
 function refuse(error: unknown): never {
   throw error instanceof StoreError ? fault('store_unavailable', {}, error) : error;
 }
@@ -64,7 +77,7 @@ async function answerPage(request: Request, h: ResponseToolkit, services: WebSer
   // Only a play provider has pages here; a real one has its own.
   if (!provider?.page || provider.live) throw fault('not_found');
   const method = request.method === 'post' ? 'POST' : 'GET';
-  const form = method === 'POST' ? new URLSearchParams(await bodyOf(request, services)) : [];
+  const form = method === 'POST' ? new URLSearchParams(await bodyOf(request, services, FORM_BYTES_MAX)) : [];
   const url = new URL(request.raw.req.url ?? '/', 'http://page');
   const asked = { method, path: `/${request.params.path ?? ''}`, query: Object.fromEntries(url.searchParams) } as const;
   const reply = await provider.page({ ...asked, form: Object.fromEntries(form) }, AbortSignal.timeout(PAGE_MS));
@@ -80,11 +93,11 @@ async function takeOwn({ payments, log }: WebServices, name: string, raw: RawNot
     .catch((err: unknown) => log.warn({ err, provider: name }, 'could not process a notice'));
 }
 
-async function bodyOf(request: Request, { calls, budget }: WebServices): Promise<string> {
+async function bodyOf(request: Request, { calls, budget }: WebServices, bytesMax: number): Promise<string> {
   const call = calls.open(request);
-  const share = budget.open(`address:${request.info.remoteAddress}`);
+  const share = budget.open(`address:${networkOf(clientAddressOf(request))}`);
   try {
-    const bytes = await readBody(request.raw.req, { signal: call.signal, share, limits: { bytesMax: BODY_BYTES_MAX } });
+    const bytes = await readBody(request.raw.req, { signal: call.signal, share, limits: { bytesMax } });
     return bytes.toString('utf8');
   } finally {
     share.giveBack();

@@ -12,9 +12,12 @@ import { adminNotice, adminNotices } from './pages/admin-notices.ts';
 import { adminOverview } from './pages/admin-overview.ts';
 import { adminPayment } from './pages/admin-payment.ts';
 import { adminPayments } from './pages/admin-payments.ts';
+import { adminPeople } from './pages/admin-people.ts';
+import { adminPerson } from './pages/admin-person.ts';
 import { alerts } from './pages/alerts.ts';
 import { call } from './pages/call.ts';
 import { calls, callsCsv } from './pages/calls.ts';
+import { join } from './pages/join.ts';
 import { keyLimits, rotateKey } from './pages/key-limits.ts';
 import { keys, revokeKey } from './pages/keys.ts';
 import { login, logout } from './pages/login.ts';
@@ -37,6 +40,7 @@ const PAGES: readonly PageRoutes[] = [
   setup,
   reset,
   register,
+  join,
   overview,
   keys,
   keyLimits,
@@ -59,6 +63,8 @@ const PAGES: readonly PageRoutes[] = [
   adminOverview,
   adminAccounts,
   adminAccount,
+  adminPeople,
+  adminPerson,
   adminPayments,
   adminPayment,
   adminLedger,

@@ -13,10 +13,11 @@ import type { Fetcher } from '../media/fetcher.ts';
 import type { AutoTopup } from '../payments/auto-topup.ts';
 import type { Payments } from '../payments/payments.ts';
 import type { Store } from '../store/store.ts';
+import type { Devices } from '../users/devices.ts';
 import type { Mailer } from '../users/mail.ts';
 import type { People } from '../users/people.ts';
 import type { Sessions } from '../users/sessions.ts';
-import type { SignIn } from '../users/sign-in.ts';
+import type { SignIn, SignInFactor, SignInOutcome } from '../users/sign-in.ts';
 import type { VisitLimit } from './visit-limit.ts';
 
 /** The API's own engines. */
@@ -46,6 +47,9 @@ export interface WebServices extends CallServices {
   readonly sessions: Sessions;
   readonly signIn: SignIn;
   readonly visitLimit: VisitLimit;
+  readonly devices: Devices;
+  /** Counts attempts to get in. */
+  readonly onSignIn?: ((factor: SignInFactor, result: SignInOutcome) => void) | undefined;
   readonly calls: LiveCalls;
   readonly budget: Budget;
   readonly log: Logger;
@@ -58,10 +62,12 @@ export interface WebServices extends CallServices {
   readonly mailer: Mailer | undefined;
   readonly alerts: Alerts;
   readonly payments: Payments;
-  readonly topups: Pick<AutoTopup, 'notice'>;
+  readonly topups: Pick<AutoTopup, 'notice' | 'refused'>;
+  /** Whether models here cost real money: play money pays for none of them. */
+  readonly isReal: () => boolean;
   /** Counts usage in the background. */
   readonly usage: Pick<UsageChore, 'hurry'>;
-  /** Posts alerts, and knows which addresses are forbidden. */
+  /** Posts alerts to owners' webhooks, and knows which addresses are forbidden: not the one that fetches pictures. */
   readonly fetcher: () => Pick<Fetcher, 'post' | 'refusalOf'>;
   /** ms since the epoch. */
   readonly now: () => number;

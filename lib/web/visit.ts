@@ -2,7 +2,9 @@
 import type { Request } from '@hapi/hapi';
 import { readZone } from '../accounts/zone.ts';
 import { fault } from '../faults.ts';
+import { clientAddressOf } from '../http/client-address.ts';
 import { DEFAULT_ZONE } from '../money/key-limits.ts';
+import { networkOf } from '../network.ts';
 import type { Account } from '../store/ports/accounts.ts';
 import { isProven, type SignedIn } from '../users/sessions.ts';
 import { makeToken } from '../users/token.ts';
@@ -25,7 +27,10 @@ export interface Visit {
   readonly formCookie: string | undefined;
   /** Whether cookies require https. */
   readonly secure: boolean;
+  /** The client's network address. */
   readonly address: string;
+  /** The token of a device on which somebody has signed in; with the address, the `client` of `services.signIn`. */
+  readonly device: string | undefined;
   readonly agent: string;
   readonly signedIn: SignedIn | undefined;
 }
@@ -63,7 +68,8 @@ export async function openVisit(request: Request, services: WebServices): Promis
     csrf: csrfToken(signedIn ? (token ?? '') : (guard ?? formCookie ?? '')),
     formCookie,
     secure,
-    address: request.info.remoteAddress,
+    address: clientAddressOf(request),
+    device: readCookie(request, 'device', secure),
     agent: String(request.raw.req.headers['user-agent'] ?? ''),
     signedIn,
   };
@@ -79,7 +85,7 @@ export interface OpenForm {
 export async function openForm(visit: Visit, pictures?: PictureRules): Promise<OpenForm> {
   const { request, services, secure, signedIn } = visit;
   const call = services.calls.open(request);
-  const share = services.budget.open(signedIn?.user.id ?? `address:${visit.address}`);
+  const share = services.budget.open(signedIn?.user.id ?? `address:${networkOf(visit.address)}`);
   try {
     const form = await readForm(request, { signal: call.signal, share, pictures });
     checkCsrf(form, readCookie(request, signedIn ? 'session' : 'form', secure) ?? '');

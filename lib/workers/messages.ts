@@ -1,4 +1,5 @@
 // The messages between a primary and its workers.
+import type { FullReadiness } from '../call/readiness.ts';
 import type { MetricsSnapshot } from '../metrics/metrics.ts';
 import type { Told } from './told.ts';
 
@@ -21,7 +22,11 @@ export type ToPrimary =
   /** It listens. */
   | { readonly kind: 'ready'; readonly told: Told }
   | { readonly kind: 'hits'; readonly id: number; readonly hits: readonly Hit[] }
-  | { readonly kind: 'scraped'; readonly metrics: MetricsSnapshot };
+  | {
+      readonly kind: 'scraped';
+      readonly metrics: MetricsSnapshot;
+      readonly readiness: FullReadiness | undefined;
+    };
 
 /** The variable that marks a process as a worker, with what it shares with the others. */
 export const WORKER_VARIABLE = 'TOLLGATE_WORKER';

@@ -8,7 +8,7 @@ import type { Config } from '../config.ts';
 import type { Log } from '../http/log.ts';
 import { findPort } from '../http/server.ts';
 import { createOwner } from '../ledger/owner.ts';
-import { openOwnStore } from '../store/open.ts';
+import { openServiceStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { countHits } from './counting.ts';
 import type { ToPrimary, ToWorker } from './messages.ts';
@@ -31,7 +31,7 @@ const STOP_MS = 20_000;
 /** Starts the workers; rejects with `OperatorError`, or with `WorkerFailed` if one has said why. */
 export async function startPrimary(config: Config, log: Log): Promise<Primary> {
   const port = await findPort(config);
-  const store = await openOwnStore(config);
+  const store = await openServiceStore(config);
   try {
     return await supervise({ ...config, port }, log, store);
   } catch (error) {
@@ -46,7 +46,7 @@ async function supervise(config: Config, log: Log, store: Store): Promise<Primar
   const ledger = { expireOrphans: async () => 0 };
   const owner = createOwner({ ...config, store: store.owners, ledger, log, onPeers: limiter.setPeers });
   const onMessage = (message: ToPrimary, answer: (message: ToWorker) => void, worker: number) => {
-    if (message.kind === 'scraped') scrapes?.answer(worker, message.metrics);
+    if (message.kind === 'scraped') scrapes?.answer(worker, message);
     if (message.kind !== 'hits') return;
     const { id, hits } = message;
     void countHits(limiter, hits).then((verdicts) => answer({ kind: 'verdicts', id, verdicts }));

@@ -1,5 +1,6 @@
 // The metrics port of a primary: every scrape asks all workers and answers with the sum, in which exited ones still
-// count.
+// count; `/readyz` answers for all.
+import { type FullReadiness, mergeReadiness } from '../call/readiness.ts';
 import type { Log } from '../http/log.ts';
 import type { Metrics, MetricsSnapshot } from '../metrics/metrics.ts';
 import { createMetricsServer, type MetricsServer } from '../metrics/server.ts';
@@ -20,9 +21,15 @@ export interface ScrapesOptions {
 
 export interface Scrapes extends MetricsServer {
   readonly metrics: Metrics;
-  answer(worker: number, metrics: MetricsSnapshot): void;
+  answer(worker: number, answered: Answered): void;
   /** The worker has exited. */
   forget(worker: number): Promise<void>;
+}
+
+/** What a worker says when it is asked. */
+interface Answered {
+  readonly metrics: MetricsSnapshot;
+  readonly readiness: FullReadiness | undefined;
 }
 
 const ANSWER_WITHIN_MS = 3000;
@@ -35,7 +42,7 @@ interface Scrape {
 export function createScrapes(options: ScrapesOptions): Scrapes {
   const { host, port, metrics, log, tell, answerWithinMs = ANSWER_WITHIN_MS } = options;
   /** The last answer of each worker. */
-  const latest = new Map<number, MetricsSnapshot>();
+  const latest = new Map<number, Answered>();
   const open = new Set<Scrape>();
   let gone: MetricsSnapshot = [];
   let adding: Promise<void> = Promise.resolve();
@@ -62,13 +69,20 @@ export function createScrapes(options: ScrapesOptions): Scrapes {
   async function scrape(): Promise<string> {
     await ask();
     await adding;
-    return textOfSum([await metrics.snapshot(), ...latest.values(), gone]);
+    return textOfSum([await metrics.snapshot(), ...[...latest.values()].map((answered) => answered.metrics), gone]);
+  }
+
+  async function readiness(): Promise<FullReadiness> {
+    await ask();
+    return mergeReadiness(
+      [...latest.values()].map((answered) => answered.readiness).filter((each) => each !== undefined),
+    );
   }
 
   const onError = (err: unknown) => log.warn({ err }, 'a metrics scrape failed');
   const server = createMetricsServer({
     ...{ host, port, onError },
-    metrics: { scrape, contentType: metrics.contentType },
+    metrics: { scrape, readiness, contentType: metrics.contentType },
   });
   return {
     ...server,
@@ -78,7 +92,7 @@ export function createScrapes(options: ScrapesOptions): Scrapes {
       settle(worker);
     },
     forget(worker) {
-      const last = latest.get(worker) ?? [];
+      const last = latest.get(worker)?.metrics ?? [];
       latest.delete(worker);
       settle(worker);
       adding = adding.then(async () => {

@@ -53,7 +53,8 @@ export async function startWorker({ config, log, stop }: WorkerOptions): Promise
 
 async function answerScrape({ metrics }: Gateway, log: Log): Promise<void> {
   try {
-    tell({ kind: 'scraped', metrics: (await metrics?.()) ?? [] });
+    const [snapshot, readiness] = await Promise.all([metrics?.snapshot() ?? [], metrics?.readiness()]);
+    tell({ kind: 'scraped', metrics: snapshot, readiness });
   } catch (err) {
     log.warn({ err }, 'a metrics scrape failed');
   }

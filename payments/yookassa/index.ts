@@ -101,6 +101,6 @@ function createProvider(settings: Settings, host: Host): PaymentProvider {
       const body = await bodies.refund(order, () => client.payment(order.payment, signal));
       return reader.refund(await client.refund(order, body, signal));
     },
-    notice: createNotices(senders),
+    ...createNotices(senders),
   };
 }

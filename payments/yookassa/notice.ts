@@ -1,7 +1,7 @@
 // Which payment a YooKassa notice asks to fetch. Notices are not signed: the sender's network keeps noise away but
 // proves nothing, so a notice is trusted only for which payment to fetch.
 import { BlockList, isIPv6 } from 'node:net';
-import type { JsonObject, NoticeVerdict, RawNotice } from '../../lib/plugin/payment-contract.ts';
+import type { JsonObject, NoticeVerdict, PaymentProvider, RawNotice } from '../../lib/plugin/payment-contract.ts';
 import { fieldsOf } from './fields.ts';
 
 /** https://yookassa.ru/developers/using-api/webhooks#ip */
@@ -25,15 +25,18 @@ const EVENTS = new Map<unknown, 'id' | 'payment_id'>([
 
 const ID = /^[0-9a-f-]{36}$/i;
 
-export function createNotices(senders: readonly string[]): (raw: RawNotice) => NoticeVerdict {
-  const known = listOf(senders);
-  return ({ body, address }) => {
-    if (senders.length > 0 && !known.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')) return 'rejected';
+/** An empty list accepts notices from anywhere; the vendor's own senders still come first. */
+export function createNotices(senders: readonly string[]): Required<Pick<PaymentProvider, 'notice' | 'isSender'>> {
+  const known = listOf(senders.length > 0 ? senders : SENDERS);
+  const isSender = (address: string) => known.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  const notice = ({ body, address }: RawNotice): NoticeVerdict => {
+    if (senders.length > 0 && !isSender(address)) return 'rejected';
     const { type, event, object } = parse(body);
     const field = EVENTS.get(event);
     const id = field && fieldsOf(object)[field];
     return type === 'notification' && typeof id === 'string' && ID.test(id) ? { fetch: [id] } : 'rejected';
   };
+  return { notice, isSender };
 }
 
 function listOf(senders: readonly string[]): BlockList {

@@ -188,7 +188,7 @@ describe('rounds of alerts', () => {
     expect(posts).to.equal(0);
   });
 
-  it('note nothing of an alert that a newer one has replaced', async () => {
+  it('note an alert that is under way beside a newer one, which takes no place of it', async () => {
     const account = await watched(1000n);
     const [slow, other] = [held(), processThat(refuse)];
     const first = processThat(slow.post);
@@ -199,8 +199,14 @@ describe('rounds of alerts', () => {
     await other.look();
     slow.end.resolve();
     await round;
-    const [shown] = await other.last(account);
-    expect([shown?.event.data.payment, shown?.arrivals.webhook?.state]).to.deep.equal(['pay_2', 'due']);
+    const shown = (await other.last(account)).map(({ event, arrivals }) => [
+      event.data.payment,
+      arrivals.webhook?.state,
+    ]);
+    expect(shown.sort()).to.deep.equal([
+      ['pay_1', 'sent'],
+      ['pay_2', 'due'],
+    ]);
   });
 
   it('note nothing of an attempt that another process has made again', async () => {

@@ -1,9 +1,9 @@
 // Keys against repeats when the store fails: a call is paid for once, its reply goes out, and no repeat pays again.
 import { expect } from 'chai';
 import { openRepeat, Replay } from '../../lib/api/idempotency.ts';
-import type { Services } from '../../lib/api/services.ts';
 import type { Form } from '../../lib/http/form.ts';
 import type { Charge } from '../../lib/money/decide.ts';
+import { NO_LIMITS } from '../../lib/money/key-limits.ts';
 import { isTaken, type Repeat } from '../../lib/money/repeat.ts';
 import { type FaultyStore, lose, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
 
@@ -23,18 +23,24 @@ describe('idempotency keys and a store that fails', () => {
   after(() => opened.close());
 
   /** A request under a key, as the routes open it. */
-  function open(key = 'order-1') {
+  function open({ id = 'key', budget = null as bigint | null, key = 'order-1' } = {}) {
     calls += 1;
+    const limits = { ...NO_LIMITS, budget };
     const request = {
       raw: { req: { headers: { 'idempotency-key': key } } },
       path: '/api/v1/messages',
       app: { tollgate: { id: `req_${calls}`, notes: {}, startedAt: 0, waitedMs: 0 } },
-      auth: { credentials: { holder: { account: wallet } } },
+      auth: { credentials: { holder: { id, name: 'little', account: wallet, budgetKey: null, limits } } },
     };
     const log = { warn: (fields: object) => warnings.push(fields) };
     const repeat = openRepeat(
       request as never,
-      { store: opened.store, log } as unknown as Pick<Services, 'store' | 'log'>,
+      {
+        store: opened.store,
+        log,
+        holders: { again: (holder: object) => holder },
+        catalog: () => ({ byName: new Map() }),
+      } as never,
     );
     return { ...repeat, id: `req_${calls}` };
   }
@@ -74,6 +80,9 @@ describe('idempotency keys and a store that fails', () => {
     await pay();
     opened.next('ledger.charge', refuse);
     expect(await outcomeOf(open().readBody(BODY))).to.equal('store_unavailable');
+    opened.next('ledger.budgets', refuse);
+    expect(await outcomeOf(open({ id: 'other', budget: 5n }).readBody(BODY))).to.equal('store_unavailable');
+    expect(await outcomeOf(open({ id: 'other', budget: 4n }).readBody(BODY))).to.equal('key_budget');
   });
 
   it('lets a reply go that cannot be kept; its repeats wait, and are then told of the charge', async () => {
@@ -100,7 +109,7 @@ describe('idempotency keys and a store that fails', () => {
     await pay();
     expect(await open().isKnown()).to.equal(true);
     expect(await outcomeOf(open().readBody(Buffer.from('{}')))).to.equal('idempotency_mismatch');
-    expect(await outcomeOf(open('order-2').readBody(BODY))).to.equal('new');
+    expect(await outcomeOf(open({ key: 'order-2' }).readBody(BODY))).to.equal('new');
   });
 
   it('knows no key any more that has expired', async () => {
@@ -221,7 +230,7 @@ describe('idempotency keys and a store that fails', () => {
         if (!isOver) setImmediate(count);
       };
       setImmediate(count);
-      await open(`order-${bytes}`).readBody(Buffer.alloc(bytes));
+      await open({ key: `order-${bytes}` }).readBody(Buffer.alloc(bytes));
       isOver = true;
       return turns;
     };

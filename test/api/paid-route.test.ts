@@ -20,6 +20,7 @@ import { fault, isFault } from '../../lib/faults.ts';
 import { BODY_BYTES_MAX } from '../../lib/http/body.ts';
 import { createBudget, SMALL_BYTES } from '../../lib/http/budget.ts';
 import { createLiveCalls, openState } from '../../lib/http/context.ts';
+import { securityHeaders } from '../../lib/http/headers.ts';
 import { NO_LIMITS } from '../../lib/money/key-limits.ts';
 import type { KeyHolder } from '../../lib/store/ports/keys.ts';
 import { until } from '../../testkit/client.ts';
@@ -31,6 +32,9 @@ describe('paid route', () => {
   let opened: FaultyStore;
   let rich: string;
   let empty: string;
+  /** Accounts that the automatic top-up was told of. */
+  const refused: string[] = [];
+  const topups = { refused: (account: string) => void refused.push(account) };
 
   before(async () => {
     opened = await openFaultyStore();
@@ -46,7 +50,9 @@ describe('paid route', () => {
     const req = { headers, socket: new EventEmitter() };
     const raw = { req, res: Object.assign(new EventEmitter(), { req, ...response }) };
     const route = { settings: { plugins: { face: messageFace } } };
-    return { app: { tollgate: openState() }, raw, auth: { credentials: { holder } }, route } as unknown as Request;
+    const server = { settings: { app: { headers: securityHeaders('https://ai.example') } } };
+    const app = { tollgate: openState() };
+    return { app, raw, auth: { credentials: { holder } }, route, server } as unknown as Request;
   }
 
   async function codeOf(promise: Promise<unknown>): Promise<unknown> {
@@ -69,7 +75,7 @@ describe('paid route', () => {
       const share = createBudget(budget).open('key');
       share.take(held);
       const repeat = isKnown ? ({ isKnown: async () => true } as PaidRequest['repeat']) : undefined;
-      const services = { store: opened.store, solvent } as Services;
+      const services = { store: opened.store, solvent, topups } as Services;
       return codeOf(admitBody({ request: requestOf(account, { headers }), services, repeat, share }, () => LEAST));
     }
 
@@ -87,7 +93,11 @@ describe('paid route', () => {
         expect(await admit(empty, bytes), `${bytes}`).to.equal('insufficient_balance');
         expect(await admit(empty, bytes, { isKnown: true }), `${bytes}`).to.equal('admitted');
       }
-      expect(await admit(await opened.wallet(0n), undefined)).to.equal('never_topped_up');
+      refused.length = 0;
+      const bare = await opened.wallet(0n);
+      expect(await admit(bare, undefined)).to.equal('never_topped_up');
+      expect(await admit(empty, undefined)).to.equal('insufficient_balance');
+      expect(refused).to.deep.equal([bare, empty]);
     });
 
     it('a wallet with money is looked at once a second, one without each time', async () => {
@@ -114,14 +124,19 @@ describe('paid route', () => {
 
   it('refuses what costs more than there is, and not what costs all of it', async () => {
     const { avail } = await opened.read(rich);
+    refused.length = 0;
     const pay = (account: string, amount: bigint) => {
       const request = requestOf(account);
-      const outcome = codeOf(refuseUnpayable(request, opened as never as Services, { kind: 'image', amount }));
+      const outcome = codeOf(
+        refuseUnpayable(request, { store: opened.store, topups } as Services, { kind: 'image', amount }),
+      );
       return outcome.then((code) => [code, (request.app.tollgate?.waitedMs ?? 0) > 0]);
     };
     expect(await pay(rich, avail)).to.deep.equal(['admitted', true]);
     expect(await pay(rich, avail + 1n)).to.deep.equal(['insufficient_balance', true]);
-    expect(await pay(await opened.wallet(0n), 1n)).to.deep.equal(['never_topped_up', true]);
+    const bare = await opened.wallet(0n);
+    expect(await pay(bare, 1n)).to.deep.equal(['never_topped_up', true]);
+    expect(refused).to.deep.equal([rich, bare]);
     // Every account has a wallet.
     expect(await pay('nobody', 1n)).to.deep.equal(['internal', true]);
   });
@@ -165,6 +180,7 @@ describe('paid route', () => {
       expect(await answered).to.equal(h.abandon);
       const id = request.app.tollgate?.id;
       const headers = {
+        ...{ 'x-content-type-options': 'nosniff', 'strict-transport-security': 'max-age=31536000' },
         ...{ ...messageFace.headers, 'x-request-id': id, 'request-id': id, 'cache-control': 'no-cache' },
         ...{ 'content-type': 'application/json; charset=utf-8', 'content-length': 13 },
       };

@@ -67,6 +67,7 @@ describe('the text endpoints', () => {
       ...{
         parser,
         solvent: createSolvent(),
+        topups: { refused: () => undefined },
         bodyLimits: {},
         catalog: () => catalog,
         text: { run },

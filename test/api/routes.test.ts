@@ -221,7 +221,6 @@ describe('an endpoint that only reads', () => {
       expect([reply.status, reply.json]).to.deep.equal([status, body]);
       expect((await ask('/healthz')).json).to.deep.equal({ status: 'ok' });
     }
-    const { upstreams } = (await ask('/readyz?verbose')).json;
-    expect(upstreams).to.deep.equal({ up: { routes: 3, routes_open: 1, keys: 9, keys_resting: 7 } });
+    expect((await ask('/readyz?verbose')).json).to.have.all.keys('status', 'store', 'models');
   });
 });

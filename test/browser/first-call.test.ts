@@ -26,6 +26,9 @@ describe('the way to the first call in a browser', function () {
   async function walk(javaScriptEnabled: boolean): Promise<void> {
     const page = await guest.openPage(test.url, undefined, { locale: 'en-US', javaScriptEnabled });
     await page.goto(test.gateway.facts.links.setup ?? '');
+    expect(page.url()).to.match(/\/setup\?link=[0-9a-f]{12}$/);
+    await page.reload();
+    expect(await page.evaluate('document.referrer')).not.to.contain('token');
     const secret = (await page.getAttribute('input[name=secret]', 'value')) ?? '';
     const fields = { email: 'me@example.com', password: PASSWORD, again: PASSWORD, code: codeOf(secret) };
     for (const [name, value] of Object.entries(fields)) await page.fill(`#${name}`, value);

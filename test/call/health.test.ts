@@ -52,6 +52,40 @@ describe('health of routes', () => {
     expect(changes).to.deep.equal([{ way: A, to: 'open', kind: 'server', openMs: 0 }]);
   });
 
+  describe('of an upstream whose plugin leaves errors unhandled', () => {
+    const OTHER = { upstream: 'a', key: 'text a other' };
+    const strays = (upstream: string, times: number) => {
+      for (let count = 0; count < times; count += 1) health.stray(upstream, [A, OTHER, A, B, C]);
+    };
+
+    it('is open after five in a minute, on all its routes and no others, tried or not', () => {
+      tried([A], WELL);
+      strays('a', 4);
+      strays('b', 4);
+      expect(told()).to.deep.equal([]);
+      strays('a', 1);
+      expect(told()).to.deep.equal(['a open 0', 'a open 0']);
+      expect([A, OTHER, B, C].map(health.isOpen)).to.deep.equal([true, true, false, false]);
+      expect(first()).to.equal('b');
+    });
+
+    it('counts a minute only, and anew once it is open', () => {
+      strays('a', 4);
+      now += 60_000;
+      strays('a', 4);
+      expect(told()).to.deep.equal([]);
+      strays('a', 1);
+      expect(told()).to.have.length(2);
+      now += 1_000;
+      tried([A], WELL);
+      expect(health.isOpen(A)).to.equal(false);
+      strays('a', 4);
+      expect(health.isOpen(A)).to.equal(false);
+      strays('a', 1);
+      expect(health.isOpen(A)).to.equal(true);
+    });
+  });
+
   it('counts failures in a row only', () => {
     for (let round = 0; round < 5; round += 1) {
       fails(A, 2);

@@ -61,7 +61,12 @@ describe('payment providers of a catalog', () => {
 
   it('are switched off by a variable that is not set', async () => {
     const payments = { main: till({ secret: variable('TILL_SECRET') }), other: REAL };
-    expect(await load(payments, { env: { TILL_SECRET: '' } })).to.deep.equal(['other']);
+    for (const env of [{}, { TILL_SECRET: '' }, { TILL_SECRET: ' \t' }]) {
+      expect(await load(payments, { env })).to.deep.equal(['other']);
+      expect(stage.live.current().warnings).to.include('payments.main is off: not set or empty: TILL_SECRET');
+      expect([...(stage.live.current().paymentsOff ?? [])]).to.deep.equal([['main', ['TILL_SECRET']]]);
+      await stage.live.close();
+    }
   });
 
   it('come and go by an edit, and stay as they were after a bad one', async () => {

@@ -273,6 +273,9 @@ describe('catalog files', () => {
       ['a route without a model', { models: [{ ...TEXT, routes: [{ upstream: 'one' }] }] }, /routes\[0\]\.model/],
       ['no provider', { models: [{ ...TEXT, provider: undefined }] }, /models\[0\]\.provider is required/],
       ['an unknown delivery', { models: [{ ...TEXT, delivery: 'slow' }] }, /models\[0\]\.delivery/],
+      ['additions below zero', { models: [{ ...TEXT, upstreamAdditions: -1 }] }, /models\[0\]\.upstreamAdditions/],
+      ['additions that are not whole', { models: [{ ...TEXT, upstreamAdditions: 0.5 }] }, /must be an integer/],
+      ['additions of a picture', { models: [{ ...IMAGE, upstreamAdditions: 1 }] }, /upstreamAdditions is not allowed/],
       ['an unknown order', { models: [{ ...TEXT, order: 'cost' }] }, /models\[0\]\.order must be one of/],
       [
         'a cost that is no decimal',

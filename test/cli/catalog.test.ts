@@ -58,6 +58,21 @@ describe('cli catalog', () => {
     expect(stdout + text.stdout).to.not.include('secret-of-the-upstream');
   });
 
+  it('names the secret of a payment provider that is not set or blank', async () => {
+    const secret = `$${'{YOOKASSA_SECRET}'}`;
+    const shop = { plugin: 'yookassa', settings: { shopId: '1', secret } };
+    const content = JSON.stringify({ ...catalogOf('key'), payments: { shop } });
+    for (const [index, env] of [{}, { YOOKASSA_SECRET: ' ' }].entries()) {
+      const folder = join(rig.folder, `lacks-${index}`);
+      await mkdir(folder);
+      await writeFile(join(folder, 'catalog.json'), content);
+      const { code, stdout } = await runCommand(['catalog', 'check'], { ...rig.env, ...env, CATALOG_DIR: folder });
+      expect([code, stdout.includes('warning: payments.shop is off: not set or empty: YOOKASSA_SECRET')]).to.deep.equal(
+        [0, true],
+      );
+    }
+  });
+
   it('says in one line what is wrong', async () => {
     const wrong: [content: string, line: RegExp][] = [
       ['{ "models": [', /catalog\.json/],

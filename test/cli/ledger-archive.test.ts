@@ -1,6 +1,7 @@
 // `tollgate ledger archive`: old calls leave for a file, and every command that shows calls says so.
-import { existsSync, renameSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { openStore } from '../../lib/store/open.ts';
 import { ago, history, NOW } from '../ledger/archive-rig.ts';
@@ -44,7 +45,14 @@ describe('cli ledger archive', () => {
     expect(done).to.include({ archived: true, file, state: 'done', calls: old.length - 1 });
     const verified = await rig.json('ledger', 'archive', 'verify', file);
     expect(verified).to.include({ ok: true, calls: done.calls, sha256: done.sha256, charged_rub: done.charged_rub });
+    expect(verified).to.include({ compared: true });
     expect(await rig.text('ledger', 'archive', 'verify', file)).to.match(/^archive +adds up$/m);
+    // Packed again, it still adds up, but it is another file.
+    const other = join(rig.folder, 'again.gz');
+    writeFileSync(other, gzipSync(gunzipSync(readFileSync(file)), { level: 1 }));
+    expect(await rig.refused(1, 'ledger', 'archive', 'verify', other))
+      .to.include('the store has')
+      .and.include(done.sha256);
     expect(await rig.json('ledger', 'verify')).to.include({ ok: true });
     expect(await rig.json('usage', wallet, '--by', 'model')).to.deep.equal(usage);
     expect(await rig.json('wallet', 'show', wallet)).to.deep.equal(shown);

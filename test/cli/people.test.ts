@@ -39,20 +39,37 @@ describe('cli people', () => {
     expect(await rig.refused(1, 'operator', 'reset', 'nobody@example.com')).to.match(/There is no operator/);
   });
 
-  it('invites an owner by the account or its name, and lets in at once who is known', async () => {
+  it('refuses to reset an operator who is suspended', async () => {
+    const { url } = await rig.json('operator', 'create', 'asleep@example.com');
+    await comeIn(test, here(url));
+    await rig.json('user', 'suspend', 'asleep@example.com');
+    expect(await rig.refused(1, 'operator', 'reset', 'asleep@example.com')).to.include('is suspended');
+  });
+
+  it('invites an owner by the account or its name, and who is known accepts it', async () => {
     const account = String((await rig.json('account', 'create', '--name', 'Acme')).account_id);
     const other = String((await rig.json('account', 'create', '--name', 'Other')).account_id);
     const { url } = await rig.json('user', 'invite', 'Acme', 'bob@example.com');
     const bob = await comeIn(test, here(url), { code: '' });
     expect((await bob.get('/account')).status).to.equal(200);
     expect((await bob.get(`/account?account=${other}`)).status).to.equal(404);
-    await rig.json('user', 'invite', other, 'bob@example.com');
+    const text = await rig.text('user', 'invite', other, 'bob@example.com');
+    expect(text).to.contain('has access already, and accepts after signing in');
+    expect((await bob.get(`/account?account=${other}`)).status).to.equal(404);
+    const [, link = ''] = /(http\S+)/.exec(text) ?? [];
+    const join = String((await bob.get(here(link).slice(test.url.length))).headers.location);
+    expect((await bob.submit(join, {})).status).to.equal(303);
     expect((await bob.get(`/account?account=${other}`)).status).to.equal(200);
     expect((await bob.get(`/account?account=${account}`)).status).to.equal(200);
+    expect(await rig.refused(1, 'user', 'invite', other, 'bob@example.com')).to.include(
+      'is an owner of the account already',
+    );
     expect((await bob.get('/admin')).status).to.equal(404);
     // An owner is no operator, and does not become one.
     expect(await rig.refused(1, 'operator', 'reset', 'bob@example.com')).to.include('There is no operator');
     expect(await rig.refused(1, 'operator', 'create', 'bob@example.com')).to.include('is already in use');
+    await rig.json('user', 'suspend', 'bob@example.com');
+    expect(await rig.refused(1, 'user', 'invite', other, 'bob@example.com')).to.include('is suspended');
   });
 
   it('refuses what is no address, and no account', async () => {

@@ -1,6 +1,9 @@
 // `tollgate wallet`, in both modes: payments once, corrections of either sign, and no amount misread.
 import { expect } from 'chai';
+import { readConfig } from '../../lib/config.ts';
+import { openOwnStore } from '../../lib/store/open.ts';
 import { longer } from '../../testkit/long.ts';
+import { applied } from '../contract/store/context.ts';
 import { createRig, type Rig, spawnCommand } from './command.ts';
 
 describe('cli wallet', () => {
@@ -56,6 +59,38 @@ describe('cli wallet', () => {
     expect(await rig.json('wallet', 'show', other)).to.include({ balance_rub: 0 });
   });
 
+  it('converts play money or writes it off, once, with the reason in the ledger', async () => {
+    const decide = (id: string, ...how: string[]) =>
+      ['wallet', 'play-money', id, ...how, '--reason', 'decided'] as const;
+    expect(await rig.refused(1, ...decide(account, '--convert'))).to.include('holds no play money');
+    expect(await rig.refused(1, ...decide('acc_none', '--convert'))).to.include('acc_none');
+    expect(await rig.refused(2, ...decide(account))).to.include('--write-off');
+    const store = await openOwnStore(readConfig(rig.env));
+    try {
+      for (const [how, balance] of [
+        ['--convert', 1400],
+        ['--write-off', 400],
+      ] as const) {
+        const { account_id: id } = await rig.json('account', 'create', '--name', how);
+        const wallet = String(id);
+        await applied(
+          store,
+          { kind: 'topup', wallet, at: 1, amount: 1000_000_000n, paymentId: `demo-${wallet}`, isPlay: true },
+          { kind: 'topup', wallet, at: 1, amount: 400_000_000n, paymentId: `real-${wallet}` },
+        );
+        expect(await rig.json('wallet', 'show', wallet)).to.include({ play_money: true });
+        expect(await rig.text('wallet', 'show', wallet)).to.match(/^play money +yes/m);
+        const json = await rig.json(...decide(wallet, how));
+        expect(json).to.include({ balance_rub: balance, written_off_rub: 1400 - balance });
+        expect(json).not.to.have.property('play_money');
+        expect(await rig.refused(1, ...decide(wallet, how))).to.include('decided on before');
+        expect(await rig.text('ledger', 'list', wallet)).to.match(/play money .*: decided/);
+      }
+    } finally {
+      await store.close();
+    }
+  });
+
   it('books a payment once when several processes send it at the same time', async () => {
     const results = await Promise.all(
       Array.from({ length: longer(3, 6) }, () => spawnCommand(['--json', ...topup(other, '1000', 'same')], rig.env)),
@@ -90,6 +125,13 @@ describe('cli wallet', () => {
     expect(await rig.json(...adjust(other, '-1000'))).to.include({ balance_rub: 0 });
     const { entries } = (await rig.json('ledger', 'list', other)) as { entries: { note: string }[] };
     expect(entries.map(({ note }) => note).slice(0, 4)).to.deep.equal(['correction', 'correction', '-5', 'order']);
+    for (const repeated of [false, true]) {
+      const again = await rig.json(...adjust(other, '7'), '--adjust-id', 'ticket-7');
+      expect(again).to.include({ balance_rub: 7, adjust_id: 'ticket-7', repeated });
+    }
+    expect(await rig.text(...adjust(other, '7'), '--adjust-id', 'ticket-7')).to.include('nothing changed');
+    const taken = 'This correction id was booked with another amount or for another account.';
+    expect(await rig.refused(1, ...adjust(other, '8'), '--adjust-id', 'ticket-7')).to.include(taken);
   });
 
   it('refuses what is not an amount, in one line', async () => {

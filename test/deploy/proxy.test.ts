@@ -1,10 +1,13 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { readFileSync } from 'node:fs';
+import { Agent, createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
+import { parse } from 'yaml';
 import { makeSecret } from '../../lib/base62.ts';
 import { ask, CHAT, DIALECTS, eventsOf, open, responseOf, send, textOf, until } from '../../testkit/client.ts';
 import { freePorts, type ProxyProcess, proxyProblem, startProxy } from '../../testkit/cluster.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { createVisitor, PASSWORD, setUpOwner } from '../../testkit/pages.ts';
 import {
   answerStatus,
   chatChunk,
@@ -140,6 +143,7 @@ describe('deploy/Caddyfile', () => {
       for (const path of ['/metrics', '/metrics/', '//metrics', '/%6detrics', '/METRICS', '/metrics?x=1']) {
         const reply = await send(proxy.url + path);
         expect([path, reply.status, reply.json.error.message]).to.deep.equal([path, 404, 'There is nothing here.']);
+        expect(reply.headers['x-content-type-options'], path).to.equal('nosniff');
       }
       expect((await send(`${proxy.url}/healthz`)).status).to.equal(200);
     });
@@ -153,6 +157,31 @@ describe('deploy/Caddyfile', () => {
     expect([headers?.['x-forwarded-for'], headers?.['x-forwarded-proto']]).to.deep.equal(['127.0.0.1', 'http']);
   });
 
+  it('lets the gateway know people by their own addresses: who guesses keeps nobody else waiting', async () => {
+    const { services } = parse(readFileSync(new URL('../../docker-compose.yml', import.meta.url), 'utf8'));
+    const trusted = /\$\{TRUSTED_PROXIES:-(.+)\}/.exec(services['gateway-1'].environment.TRUSTED_PROXIES)?.[1] ?? '';
+    const test = await startGateway({ catalog: { upstreams: {}, models: [] }, env: { TRUSTED_PROXIES: trusted } });
+    started.push(test.stop);
+    const proxy = await startBefore(new URL(test.url).host, '127.0.0.1:1');
+    const { email } = await setUpOwner(test, (await test.account()).id);
+    const signIn = async (localAddress: string, claimed: string, password = PASSWORD) => {
+      const agent = new Agent({ localAddress });
+      const options = { agent, headers: { 'x-forwarded-for': claimed } };
+      const whom = password === PASSWORD ? email : `nobody-${claimed}@example.com`;
+      const { status } = await createVisitor(proxy.url).submit('/login', { email: whom, password, code: '' }, options);
+      agent.destroy();
+      return status;
+    };
+    const guesses: number[] = [];
+    // Each as if it came from somewhere else.
+    for (let time = 1; time <= 24; time += 1) guesses.push(await signIn('127.0.0.2', `203.0.113.${time}`, 'a guess'));
+    expect(guesses.slice(0, 20)).to.deep.equal(new Array(20).fill(401));
+    expect(guesses).to.include(429);
+    expect(await signIn('127.0.0.3', '127.0.0.2')).to.equal(303);
+    const [session] = await test.store.sessions.list((await test.store.users.find(email))?.id ?? '');
+    expect(session?.address).to.equal('127.0.0.3');
+  });
+
   it('writes no whole name of a stored file into its log', async () => {
     const gateway = await startListener((_request, response) => void response.end());
     const proxy = await startBefore(gateway.host, gateway.host);
@@ -161,6 +190,24 @@ describe('deploy/Caddyfile', () => {
     await until(() => proxy.log().includes(`/media/${name.slice(0, 6)}....mp4`));
     expect(proxy.log()).not.to.contain(name.slice(0, 10));
     expect(gateway.seen.map(({ url }) => url)).to.include(`/media/${name}.png`);
+  });
+
+  it('writes no secret of a one-time link into its log, nor any key, also where an answer breaks off', async () => {
+    const gateway = await startListener((request, response) => {
+      if (!request.url?.startsWith('/media/')) return void response.end();
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('data: 1\n\n', () => setTimeout(() => response.destroy(), 50));
+    });
+    const proxy = await startBefore(gateway.host, gateway.host);
+    const token = makeSecret();
+    const paths = [`/setup?token=${token}`, `/reset?lang=en&token=${token}&x=1`, `/media/${token}.png?token=${token}`];
+    const headers = { cookie: 'session=secret-2', authorization: 'Bearer tg-sk-secret-3' };
+    for (const path of paths) await send(proxy.url + path, { key: 'tg-sk-secret-1', headers }).catch(() => undefined);
+    await until(() => proxy.log().includes('aborting with incomplete response'));
+    await until(() => proxy.log().split(`/media/${token.slice(0, 6)}....png?token=...`).length > 2);
+    expect(proxy.log()).to.contain('/reset?lang=en&token=...&x=1');
+    expect(proxy.log()).not.to.contain(token.slice(0, 10)).and.not.to.contain('secret-');
+    expect(gateway.seen.map(({ url }) => url)).to.deep.equal(paths);
   });
 
   it('writes no key into its log', async () => {
@@ -192,5 +239,6 @@ describe('deploy/Caddyfile', () => {
     const reply = await send(proxy.url + CHAT, { body: {} });
     expect(reply.status).to.be.oneOf([502, 503]);
     expect([reply.json.error.type, reply.json.error.code]).to.deep.equal(['api_error', 'service_unavailable']);
+    expect(reply.headers['x-content-type-options']).to.equal('nosniff');
   });
 });

@@ -215,27 +215,33 @@ describe('hostile http', () => {
     expect(await gateway.wallet(account)).to.include({ held: 0n, charged: 0n });
   });
 
-  it('closes a connection that pipelines, ends its call, and starts none of the others', async () => {
+  it('answers only the first of pipelined calls, charges only that one, and closes the connection', async () => {
     upstream.behave(({ response }) => {
       response.writeHead(200, SSE);
       response.write(chatChunk('first '));
+      setTimeout(() => response.end(chatEnd()), 100);
     });
     const before = upstream.calls.length;
     const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
-    socket.on('error', () => undefined).resume();
+    let text = '';
+    socket
+      .on('error', () => undefined)
+      .on('data', (part) => {
+        text += part;
+      });
     socket.write(post(MESSAGES, ask('one', { stream: true })));
-    await until(() => upstream.calls.length === before + 1);
+    await until(() => text.includes('first '));
     const closed = once(socket, 'close');
     socket.write(post(CHAT, ask('two')) + post(CHAT, ask('three')));
     await closed;
-    await upstream.calls[before]?.closed;
+    expect(text).to.contain('event: billing');
     await until(async () => (await gateway.wallet(account)).held === 0n);
     expect(upstream.calls.length).to.equal(before + 1);
     expect((await gateway.wallet(account)).charged).to.equal(500_000n);
   });
 
   it('uses the chat envelope for everything below the chat path', async () => {
-    for (const path of [`${CHAT}/`, `${CHAT}/chatcmpl_1`, `${CHAT}/%2e/x`, `${CHAT}//?a=b`]) {
+    for (const path of [`${CHAT}/chatcmpl_1`, `${CHAT}/%2e/x`, `${CHAT}//?a=b`]) {
       const { status, json } = await send(gateway.url + path, { key: account.key });
       expect([path, status, json]).to.deep.equal([
         path,

@@ -8,7 +8,7 @@ import { longer } from '../../testkit/long.ts';
 import type { Books, Service } from '../../testkit/process.ts';
 import { openRig, type Rig } from '../../testkit/rig.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
-import { chatAnswer } from '../../testkit/upstream.ts';
+import { chatAnswer, chatHeld } from '../../testkit/upstream.ts';
 import type { StoreDatabase, StoreKind } from '../contract/store/context.ts';
 
 const HOOK = fileURLToPath(new URL('../../testkit/kill-at.ts', import.meta.url));
@@ -112,6 +112,43 @@ function processes(kind: StoreKind): void {
     expect(reply.json.content).to.deep.equal([{ type: 'text', text: 'Hello there.' }]);
     expect(await charges()).to.deep.equal([{ state: 'settled', charged: CHARGED }]);
     expect(rig.upstream.calls).to.have.length(1);
+  }).timeout(90_000);
+
+  it('a process that slept past its lease does not charge what was sent again to another', async () => {
+    const sleeper = await startDoomed();
+    const { behaviour, finish } = chatHeld();
+    rig.upstream.behave(behaviour);
+    const late = post(sleeper);
+    await until(() => rig.upstream.calls.length === 1);
+    const isBack = async () => (await books.wallet(account)).held === 0n;
+    for (let tries = 0; tries < 4 && !(await isBack()); tries += 1) {
+      sleeper.kill('SIGSTOP');
+      // One that was stopped in the middle of a commit has the lock of the file: it commits, and is stopped again.
+      await until(isBack, LEASE_MS + 4000).catch(() => undefined);
+      if (!(await isBack())) sleeper.kill('SIGCONT');
+      if (!(await isBack())) await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect(await isBack()).to.equal(true);
+    rig.upstream.behave(chatAnswer('Hello there.', { input: 7, output: 400 }));
+    const repeated = await post(survivor);
+    expect([repeated.status, repeated.headers['idempotent-replayed']]).to.deep.equal([200, undefined]);
+
+    sleeper.kill('SIGCONT');
+    finish();
+    // What it had read before it slept is delivered, free of charge.
+    expect((await late).status).to.equal(200);
+    const [paid, free] = await books.store.ledger.charges(account.id, { limit: 10 });
+    expect(paid).to.deep.include({ state: 'settled', charged: CHARGED });
+    expect(free).to.deep.include({ state: 'settled', charged: 0n });
+    const used = { tokens_input: 7, tokens_output: 400, repeated_as: paid?.id };
+    expect(JSON.parse(String(free?.usage))).to.deep.equal(used);
+    expect(await books.wallet(account)).to.include({ charged: CHARGED, avail: 1_000_000_000n - CHARGED });
+    // Whoever asks now gets the answer that was paid for, from either process.
+    for (const service of [sleeper, survivor]) {
+      const again = await post(service);
+      expect([again.headers['idempotent-replayed'], again.text]).to.deep.equal(['true', repeated.text]);
+    }
+    expect((await sleeper.stop()).stdout).to.include('a late call is free: its client has repeated it');
   }).timeout(90_000);
 
   it('two processes charge once for many calls at the same moment', async () => {

@@ -4,9 +4,24 @@ import { ask, CHAT, MESSAGES, open, responseOf, send, until } from '../../testki
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
-import { chatAnswer, chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
+import {
+  chatAnswer,
+  chatChunk,
+  chatEnd,
+  chatHeld,
+  SSE,
+  startUpstream,
+  type TestUpstream,
+} from '../../testkit/upstream.ts';
 
 const RUB = 1_000_000n;
+
+/** The upstream may add much to a prompt. */
+function catalogOf(url: string): object {
+  const { models, ...rest } = chatCatalog(url) as { models: readonly object[] };
+  const proxied = { ...models[0], id: 'proxied', aliases: [], delivery: 'buffered' };
+  return { ...rest, models: [{ ...models[0], upstreamAdditions: 600_000 }, ...models.slice(1), proxied] };
+}
 
 for (const kind of longer([SQLITE], STORES)) {
   describe(`overshoot on ${kind.name}`, () => {
@@ -18,13 +33,71 @@ for (const kind of longer([SQLITE], STORES)) {
       this.timeout(60_000);
       database = await kind.create();
       upstream = await startUpstream();
-      gateway = await startGateway({ catalog: chatCatalog(upstream.url), database: database.url });
+      gateway = await startGateway({ catalog: catalogOf(upstream.url), database: database.url });
     });
     afterEach(() => gateway.checkMoney());
     after(async () => {
       await gateway.stop();
       await upstream.close();
       await database.remove();
+    });
+
+    describe('of a model without a cap', () => {
+      /** 3 RUB are held for its 512 tokens, and 30 are charged for its 6,000. */
+      const LONG = 'word'.repeat(6000);
+      const long = (more: object = {}) => ask('hi', { model: 'proxied', max_tokens: 512, ...more });
+
+      it('and 300 calls at once takes a wallet of 1000 RUB nowhere near below zero', async () => {
+        upstream.behave(chatAnswer(LONG));
+        const account = await gateway.account('1000');
+        const calls = Array.from({ length: 300 }, () =>
+          send(gateway.url + MESSAGES, { key: account.key, body: long() }),
+        );
+        const statuses = (await Promise.all(calls)).map(({ status }) => status);
+        expect(new Set(statuses)).to.deep.equal(new Set([200, 402]));
+        const { avail, charged } = await gateway.wallet(account);
+        expect(charged).to.equal(30_001_000n * BigInt(statuses.filter((status) => status === 200).length));
+        // One call's 32,768 tokens at most.
+        expect(avail > -164n * RUB, `${avail}`).to.equal(true);
+      }).timeout(60_000);
+
+      it('needs no more than its reserve if it is alone, which is what is shown and quoted', async () => {
+        upstream.behave(chatAnswer(LONG));
+        const account = await gateway.account('1000');
+        const base = { wallet: account.id, at: 1, reason: 'test' } as const;
+        const adjust = async (amount: bigint, adjustId: string) => {
+          const op = { kind: 'adjust', ...base, amount, adjustId: `${account.id}-${adjustId}` } as const;
+          await gateway.store.ledger.apply([{ op, tried: false, abandoned: false }]);
+        };
+        await adjust(2_561_000n - 1000n * RUB, 'down');
+        const { status, json } = await send(gateway.url + CHAT, { key: account.key, body: long() });
+        expect(status, JSON.stringify(json)).to.equal(402);
+        expect(json.error.message).to.include('a reserve of 2.565 RUB and the balance is 2.561 RUB');
+        await adjust(4_000n, 'up');
+        const paid = await send(gateway.url + CHAT, { key: account.key, body: long() });
+        expect([paid.status, paid.json.billing.reserved_rub, paid.json.billing.charged_rub]).to.deep.equal([
+          ...[200, 2.565, 30.001],
+        ]);
+      });
+
+      it('sets aside what it may cost for as long as it runs', async () => {
+        const { behaviour, finish } = chatHeld();
+        upstream.behave(behaviour);
+        const account = await gateway.account('1000');
+        const running = send(gateway.url + CHAT, { key: account.key, body: long({ max_tokens: 1000 }) });
+        await until(async () => (await gateway.wallet(account)).held > 0n);
+        expect((await gateway.wallet(account)).held).to.equal(5_005_000n);
+        // 994.995 RUB are left, and 163.84 of them may be needed: 166,000 tokens at most are 830 RUB.
+        const { status, json } = await send(gateway.url + CHAT, {
+          key: account.key,
+          body: ask('a'.repeat(4 * 800_000), { max_tokens: 8000 }),
+        });
+        expect(status).to.equal(402);
+        expect(json.error.message).to.include('the balance is 831.155 RUB').and.to.include('168.845 RUB');
+        finish();
+        expect((await running).status).to.equal(200);
+        expect((await gateway.wallet(account)).held).to.equal(0n);
+      });
     });
 
     /** A token for each byte, as the worst tokenizer counts them; 60 RUB with its answer. */

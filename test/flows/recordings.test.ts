@@ -93,6 +93,8 @@ function catalogOf(origin: string): object {
   const models = routes.map(({ id, options }) => ({
     ...{ id, type: 'text', provider: 'Test', routes: [{ upstream: id, model: 'm', options }] },
     price: { input: '1000000', output: '3000000' },
+    // Their prompts were longer than what is sent here.
+    upstreamAdditions: 1_000_000,
   }));
   return { upstreams: Object.fromEntries(upstreams), models };
 }

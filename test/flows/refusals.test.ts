@@ -192,7 +192,7 @@ describe('refusals', () => {
   });
 
   it('404 for an unknown path, with or without a key', async () => {
-    for (const path of ['/', '/api/v1/nothing', '/api/v2/messages', '/api/v1/messages/', '/%zz']) {
+    for (const path of ['/', '/api/v1/nothing', '/api/v2/messages', '/%zz']) {
       const reply = await send(gateway.url + path, { key: account.key });
       expect(reply.status).to.be.oneOf([404, 400]);
       expect(reply.json.type).to.equal('error');

@@ -53,8 +53,9 @@ describe('upstreams that fail', () => {
   async function call(model = 'model-a', path: string = CHAT): Promise<number> {
     return (await send(gateway.url + path, { key: account.key, body: ask('hi', { model }) })).status;
   }
+  const operator = () => (gateway.gateway.facts.metricsUrl ?? '').replace(/\/metrics$/, '');
   async function verbose() {
-    return (await send(`${gateway.url}/readyz?verbose`)).json.upstreams;
+    return (await send(`${operator()}/readyz?verbose`)).json.upstreams;
   }
   const logLines = async (part: string) => {
     const lines = () =>
@@ -132,13 +133,19 @@ describe('upstreams that fail', () => {
     expect([line.status, more]).to.deep.equal([402, []]);
   });
 
-  it('are shown without keys and addresses, and only when that is asked for', async () => {
+  it('are shown without keys and addresses, to the operator, and only when that is asked for', async () => {
     up(0).behave(answerStatus(401));
     await call('single');
-    const { text, status } = await send(`${gateway.url}/readyz?verbose`);
-    expect(status).to.equal(200);
+    const { text, json, status, headers } = await send(`${operator()}/readyz?verbose`);
+    expect([status, headers['content-type']]).to.deep.equal([200, 'application/json; charset=utf-8']);
+    expect(json).to.have.all.keys('status', 'store', 'models', 'upstreams');
     expect(text).not.to.match(/secret|127\.0\.0\.1|localhost|http|v1/);
-    expect((await send(`${gateway.url}/readyz`)).json).to.have.all.keys('status', 'store', 'models');
+    const brief = { status: 'ok', store: true, models: 4 };
+    expect((await send(`${operator()}/readyz`)).json).to.deep.equal(brief);
+    // Whoever uses the service learns nothing of what is behind it.
+    for (const query of ['', '?verbose', '?verbose=1', '?upstreams&verbose=true']) {
+      expect((await send(`${gateway.url}/readyz${query}`)).json, query).to.deep.equal(brief);
+    }
     const log = readFileSync(join(gateway.folder, 'log'), 'utf8');
     for (const key of KEYS) expect(log).not.to.contain(key);
   });

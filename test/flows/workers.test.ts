@@ -138,6 +138,8 @@ function twoWorkers(kind: StoreKind): void {
     const metricsUrl = /^Metrics: (\S+)$/m.exec(service.stdout())?.[1] ?? '';
     const account = await books.account();
     const all = async () => (await scrape(metricsUrl)).sum('tollgate_requests_total', { status: '200', outcome: 'ok' });
+    const ready = await send(`${metricsUrl.replace('/metrics', '/readyz')}?verbose`);
+    expect([ready.status, ready.json.status, Object.keys(ready.json.upstreams)]).to.deep.equal([200, 'ok', ['up']]);
     const before = await all();
     const answered = async () => (await all()) - before;
     for (let index = 0; index < 6; index += 1) expect(await call(account, index)).to.equal(200);

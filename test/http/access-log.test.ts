@@ -37,7 +37,7 @@ describe('access log', () => {
       ...{ headersSent: false, statusCode: 200, writableFinished: false },
       ...reply,
     });
-    const socket = { bytesRead: 700 };
+    const socket = { bytesRead: 700, remoteAddress: '::ffff:192.0.2.1' as string | undefined };
     const opened = openState();
     const state = { ...opened, startedAt: opened.startedAt - ageMs };
     Object.assign(state.notes, notes);
@@ -47,8 +47,11 @@ describe('access log', () => {
       method: 'post',
       path,
       route: { path: '/{p*}' },
+      server: { settings: {} },
     };
     logRequest(request as unknown as Request, log as never, (past) => pasts.push(past));
+    // A connection that is lost has none.
+    socket.remoteAddress = undefined;
     return { state, socket, close: () => response.emit('close') };
   }
 
@@ -61,7 +64,8 @@ describe('access log', () => {
     const { ms, ...rest } = line;
     expect([lines.length, level, message]).to.deep.equal([1, 'info', 'request']);
     expect(rest).to.deep.equal({
-      ...{ request_id: state.id, method: 'post', path: '/a', status: 201, aborted: false, model: 'model-a' },
+      ...{ request_id: state.id, method: 'post', path: '/a', status: 201, aborted: false, address: '192.0.2.1' },
+      model: 'model-a',
     });
     expect(ms).to.be.a('number').within(20, 5000);
     expect(Number.isInteger(ms)).to.equal(true);

@@ -8,8 +8,10 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { makeKey } from '../../lib/accounts/key.ts';
+import { makeSecret } from '../../lib/base62.ts';
 import { fault } from '../../lib/faults.ts';
 import { createLog, type Log } from '../../lib/http/log.ts';
+import { makeToken } from '../../lib/users/token.ts';
 import { until } from '../../testkit/client.ts';
 import { itTimed } from '../../testkit/timed.ts';
 
@@ -165,6 +167,22 @@ describe('log', () => {
     const text = await written();
     expect(text).not.to.contain(key.slice(6, 20));
     expect(text).to.contain('cut [secret]…');
+  });
+
+  it('never writes the secret of a one-time link, nor the whole name of a stored file', async () => {
+    const [token, name] = [makeToken(), makeSecret()];
+    sayEverywhere(`https://gate.example.com/setup?token=${token}&lang=en`);
+    sayEverywhere(`/login?next=${encodeURIComponent(`/reset?token=${token}`)}`);
+    sayEverywhere(`https://gate.example.com/media/${name}.png`);
+    sayEverywhere(encodeURIComponent(`https://gate.example.com/media/${name}.png`));
+    log.line({ input_tokens: 1_234_567_890_123_456, note: 'max_token=short' }, 'tokens');
+    const text = await written();
+    expect(text).not.to.contain(token.slice(0, 20)).and.not.to.contain(name.slice(6, 20));
+    expect(text)
+      .to.contain('/setup?token=[secret]&lang=en')
+      .and.to.contain(`/media/${name.slice(0, 6)}[secret].png`);
+    expect(text).to.contain('1234567890123456').and.to.contain('max_token=short');
+    for (const line of text.trim().split('\n')) JSON.parse(line);
   });
 
   it('knows the keys of any prefix', async () => {

@@ -166,6 +166,9 @@ describe('reply', () => {
       expect(http.notes()).to.deep.equal({ fault: 'internal', err: ours });
       await failing(MESSAGES, fault('missing_key'));
       expect(http.notes()).to.deep.equal({ fault: 'missing_key' });
+      // What a client got wrong is no failure of ours, whatever found it.
+      await failing(MESSAGES, fault('image_unreachable', { field: 'messages' }, new Error('no such host')));
+      expect(http.notes()).to.deep.equal({ fault: 'image_unreachable', field: 'messages' });
     });
 
     it('is noted for the log with the field and the model it is about', async () => {

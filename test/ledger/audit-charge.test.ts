@@ -1,9 +1,10 @@
 // What the audit finds in one charge and its entries, and in one job and its charge, for each thing that can be wrong.
 import { expect } from 'chai';
 import { checkCharge } from '../../lib/ledger/audit-charge.ts';
-import { checkJobs } from '../../lib/ledger/audit-jobs.ts';
+import { checkJobs, checkPaidJobs } from '../../lib/ledger/audit-jobs.ts';
 import type { Charge, Entry, Operation } from '../../lib/money/decide.ts';
 import { textCost } from '../../lib/money/price.ts';
+import type { JournalPage } from '../../lib/store/ports/journal.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { type Kind, newBooks, operation, run } from './books.ts';
 
@@ -49,6 +50,36 @@ describe('the audit of a charge', () => {
     expect(problemsOf(undefined, [{ ...broken, held: 5n, charged: 5 as never }])).to.deep.equal([
       { problem, drift: 0n },
     ]);
+  });
+
+  it('lets a call be free that was repeated after its hold had expired, and no other', () => {
+    const free = (...kinds: readonly Kind[]) => {
+      const { charge, entries } = rowsAfter(...kinds);
+      // Without its mark, which would tell of the usage before.
+      const settle = { ...(entries.at(-1) as Entry), avail: 0n, charged: 0n, overshoot: 0n, mark: null };
+      return { charge: { ...charge, charged: 0n }, entries: [...entries.slice(0, -1), settle] };
+    };
+    const { charge, entries } = free('reserve', 'expire', 'settle');
+    const usageOf = (repeat: unknown) => JSON.stringify({ ...JSON.parse(USED), repeated_as: repeat });
+    expect(problemsOf({ ...charge, usage: usageOf('d') }, entries)).to.deep.equal([]);
+    expect(problemsOf(charge, entries)).to.deep.equal([{ problem: `charged 0, but 1000 + 2000 tokens cost ${COST}` }]);
+    for (const repeat of ['c', 7, null]) {
+      expect(problemsOf({ ...charge, usage: usageOf(repeat) }, entries)).to.deep.equal([
+        { problem: `it says it was repeated as ${repeat}` },
+      ]);
+    }
+    const paid = rowsAfter('reserve', 'expire', 'settle');
+    const unmarked = paid.entries.map((entry) => ({ ...entry, mark: null }));
+    expect(problemsOf({ ...paid.charge, usage: usageOf('d') }, unmarked)).to.deep.equal([
+      { problem: `charged ${COST}, but it was repeated as d` },
+    ]);
+    expect(problemsOf({ ...paid.charge, usage: usageOf('d') }, paid.entries)[0]).to.deep.equal({
+      problem: 'entry 4: its mark says another usage or time',
+    });
+    const held = free('reserve', 'settle');
+    expect(problemsOf({ ...held.charge, usage: usageOf('d') }, held.entries)).to.deep.include({
+      problem: 'it was repeated as d, but its hold has not expired',
+    });
   });
 
   it('finds a charge of a wrong type', () => {
@@ -100,6 +131,27 @@ describe('the audit of a charge', () => {
       { usage: '{"tokens_input":999,"tokens_output":2000}' },
       `charged ${COST}, but 999 + 2000 tokens cost ${textCost(PRICE, { input: 999, output: 2000 })}`,
     ],
+    'a picture that cost another price': [
+      { kind: 'image', prices: '{"request":"7"}', usage: '{"images":1}' },
+      `charged ${COST}, but 1 request cost 7`,
+    ],
+    'a video of another length': [
+      { kind: 'video', prices: '{"second":"4000"}', usage: '{"seconds":5}' },
+      `charged ${COST}, but 5 seconds cost 20000`,
+    ],
+    'a video that cost the price of another resolution': [
+      { kind: 'video', prices: '{"second":{"720p":"9"}}', usage: '{"seconds":5,"resolution":"720p"}' },
+      `charged ${COST}, but 5 seconds cost 45`,
+    ],
+    'prices of a video for a picture': [
+      { kind: 'edit', prices: '{"second":"9"}' },
+      'its kind is edit, but its prices are those of video',
+    ],
+    'prices of a picture for a text': [
+      { prices: '{"request":"9"}' },
+      'its kind is text, but its prices are those of image or edit or video',
+    ],
+    'a video without its seconds': [{ kind: 'video', prices: '{"second":"9"}', usage: '{"images":1}' }, undefined],
     'a negative number of tokens': [{ usage: '{"tokens_input":-1,"tokens_output":2000}' }, undefined],
     'half a token': [{ usage: '{"tokens_input":1000,"tokens_output":0.5}' }, undefined],
     'tokens as a text': [{ usage: '{"tokens_input":"1000","tokens_output":2000}' }, undefined],
@@ -134,7 +186,12 @@ describe('the audit of jobs', () => {
     ({ id: `job_${1000 + id}`, wallet: `w${id}`, charge: `c${id}`, phase: 'completed', ...more }) as never;
   type Row = { readonly id: string; readonly wallet: string };
 
-  async function problemsOfJobs(jobs: readonly Row[], charges: (id: string) => object | undefined, again = jobs) {
+  async function problemsOfJobs(
+    jobs: readonly Row[],
+    charges: (id: string) => object | undefined,
+    again = jobs,
+    lastAt?: number,
+  ) {
     const pages: string[] = [];
     const store = {
       jobs: {
@@ -147,7 +204,7 @@ describe('the audit of jobs', () => {
       ledger: { charge: async (id: string) => charges(id) },
     } as unknown as Pick<Store, 'jobs' | 'ledger'>;
     const problems: string[] = [];
-    await checkJobs(store, (wallet, text) => problems.push(`${wallet}: ${text}`));
+    await checkJobs(store, (wallet, text) => problems.push(`${wallet}: ${text}`), lastAt);
     return { problems, pages };
   }
   const chargeOf = (id: string, more: object = {}) => ({ id, wallet: id.replace('c', 'w'), state: 'settled', ...more });
@@ -166,6 +223,45 @@ describe('the audit of jobs', () => {
       'w2: job job_1002: its charge c2 is of v',
       'w3: job job_1003: it is completed, and its charge c3 is refunded',
       'w4: job job_1004: it is failed, and its charge c4 is settled',
+    ]);
+  });
+
+  it('finds a job of another model than its charge', async () => {
+    const found = await problemsOfJobs([job(1, { model: 'a' })], (id) => chargeOf(id, { model: 'b' }));
+    expect(found.problems).to.deep.equal(['w1: job job_1001: its model is a, and its charge c1 is of b']);
+  });
+
+  it('finds a job that goes on long after its deadline, while the store goes on too', async () => {
+    const running = job(1, { phase: 'running', endedAt: null, deadline: 0 });
+    const hour = 3_600_000;
+    const late = 'w1: job job_1001: it has not ended, and its deadline was 1970-01-01T00:00:00.000Z';
+    const found = async (lastAt: number | undefined, again: Row) =>
+      (await problemsOfJobs([running], (id) => chargeOf(id), [again], lastAt)).problems;
+    expect(await found(hour + 1, running)).to.deep.equal([late]);
+    expect(await found(hour, running)).to.deep.equal([]);
+    expect(await found(undefined, running), 'in a store without a newer entry').to.deep.equal([]);
+    expect(await found(hour + 1, job(1, { endedAt: 5 })), 'ended meanwhile').to.deep.equal([]);
+  });
+
+  it('finds what was paid for and is not there, or is of another call', async () => {
+    const entry = (charge: string, mark: string | null, kind = 'charge') => ({ kind, wallet: 'w', charge, mark });
+    const videos = ['c1', 'c2', 'c3', 'req_4', 'c5'].map((id) => ({ id, kind: 'video' }));
+    const marked = (id: string) => `${'0'.repeat(16)}${id}`;
+    const page = {
+      charges: videos,
+      entries: [
+        ...[entry('c1', marked('job_1')), entry('c2', marked('job_2')), entry('c3', '0'.repeat(16))],
+        ...[entry('req_4', null), entry('c5', null), entry('c1', marked('job_9'), 'refund'), entry('gone', null)],
+      ],
+    } as unknown as JournalPage;
+    const jobs: Readonly<Record<string, object>> = { job_1: { charge: 'c9' } };
+    const store = { jobs: { get: async (id: string) => jobs[id] } } as unknown as Pick<Store, 'jobs'>;
+    const problems: string[] = [];
+    await checkPaidJobs(store, page, (wallet, text) => problems.push(`${wallet}: ${text}`));
+    expect(problems).to.deep.equal([
+      'w: call c1: its job job_1 is of c9',
+      'w: call c2: it paid for the job job_2, but there is none',
+      'w: call req_4: it paid for the job vid_4, but there is none',
     ]);
   });
 

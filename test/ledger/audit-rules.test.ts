@@ -6,6 +6,7 @@ import { type Charge, type Entry, emptyWallet } from '../../lib/money/decide.ts'
 const ENTRY: Entry = {
   ...{ opId: 'reserve:a', wallet: 'w', seq: 2, kind: 'reserve', charge: 'a', at: 5 },
   ...{ avail: -3n, held: 3n, charged: 0n, topped: 0n, adjusted: 0n, overshoot: 0n, chargedAfter: 0n, note: null },
+  ...{ status: null, mark: null },
 };
 const CHARGE: Charge = {
   ...{ id: 'a', wallet: 'w', key: 'k', kind: 'text', state: 'held', reserved: 3n, charged: 0n },
@@ -14,24 +15,27 @@ const CHARGE: Charge = {
 };
 const ODD = ['words', '', 1, 1.5, 1n, null, undefined, true, {}] as const;
 
-type Kind = 'text' | 'text or none' | 'whole' | 'whole or none' | 'money' | 'name';
+type Kind = 'text' | 'text or none' | 'name' | 'name or none' | 'whole' | 'whole or none' | 'money' | 'money or absent';
 const TAKEN: Readonly<Record<Kind, readonly unknown[]>> = {
   text: ['words', ''],
   'text or none': ['words', '', null],
   whole: [1],
   'whole or none': [1, null],
   money: [1n],
+  'money or absent': [1n, undefined],
   name: [],
+  'name or none': [null],
 };
 const ENTRY_FIELDS: Readonly<Record<keyof Entry, Kind>> = {
   ...{ opId: 'text', wallet: 'text', seq: 'whole', kind: 'name', charge: 'text or none', at: 'whole', avail: 'money' },
   ...{ held: 'money', charged: 'money', topped: 'money', adjusted: 'money', overshoot: 'money' },
-  ...{ chargedAfter: 'money', note: 'text or none' },
+  ...{ chargedAfter: 'money', note: 'text or none', status: 'name or none', mark: 'text or none' },
 };
-const CHARGE_FIELDS: Readonly<Record<keyof Charge, Kind>> = {
+const CHARGE_FIELDS: Readonly<Required<Record<keyof Charge, Kind>>> = {
   ...{ id: 'text', wallet: 'text', key: 'text', kind: 'name', state: 'name', reserved: 'money', charged: 'money' },
   ...{ model: 'text', prices: 'text', usage: 'text or none', owner: 'text or none', lease: 'whole or none' },
   ...{ createdAt: 'whole', endedAt: 'whole or none', period: 'whole or none', budgetKey: 'text or none' },
+  excess: 'money or absent',
 };
 
 /** Every field with every odd value: which of them the check lets through. */

@@ -1,19 +1,18 @@
 // The audit of folded usage beside a running gateway: what is folded meanwhile is looked at again, and is no damage.
 import { expect } from 'chai';
-import { checkUsage } from '../../lib/ledger/audit-usage.ts';
+import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { foldUsage } from '../../lib/ledger/usage-fold.ts';
+import type { UsageHour } from '../../lib/store/ports/usage.ts';
 import { type Behaviour, type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
-import { applied, charge } from '../contract/store/context.ts';
+import { applied, charge, RUB } from '../contract/store/context.ts';
 
 describe('the audit of folded usage', () => {
   let faulty: FaultyStore;
   let wallet: string;
-  let looks: number;
 
   beforeEach(async () => {
     faulty = await openFaultyStore();
     wallet = await faulty.wallet();
-    looks = 0;
     await fold();
   });
   afterEach(() => faulty.close());
@@ -23,35 +22,49 @@ describe('the audit of folded usage', () => {
     await applied(faulty.real, charge(wallet));
     await foldUsage(faulty.real, wallet);
   }
-  const foldedMeanwhile: Behaviour = async (call) => {
-    looks += 1;
-    await fold();
-    return call();
-  };
-  async function problems(): Promise<readonly string[]> {
-    const found: string[] = [];
-    await checkUsage(faulty.store, (id, problem) => found.push(`${id === wallet} ${problem}`));
-    return found;
-  }
+  const problems = async () => (await verifyLedger(faulty.store)).problems.map(({ problem }) => problem);
 
-  it('looks again when a fold came between its reads', async () => {
-    faulty.next('usage.sums', foldedMeanwhile);
+  it('adds what was folded after it had read the journal, and takes out what is not folded yet', async () => {
+    await applied(faulty.real, charge(wallet));
     expect(await problems()).to.deep.equal([]);
-    expect(looks).to.equal(1);
+    const foldedMeanwhile: Behaviour = async (call) => {
+      await fold();
+      return call();
+    };
+    faulty.next('usage.whole', foldedMeanwhile);
+    expect(await problems()).to.deep.equal([]);
+    const { cursor } = await faulty.real.usage.whole(wallet);
+    expect(cursor).to.equal(4);
   });
 
-  it('leaves a wallet to the next audit that is folded all the time', async () => {
-    faulty.always('usage.sums', foldedMeanwhile);
-    expect(await problems()).to.deep.equal([]);
-    expect(looks).to.equal(3);
-  });
-
-  it('tells what is wrong after a fold as before', async () => {
+  it('tells of a part that was folded twice, also when a fold comes between its reads', async () => {
     const cursor = await faulty.real.usage.cursor(wallet);
     const counts = { calls: 0, charged: 1n, refunded: 0n, tokensInput: 0, tokensOutput: 0, images: 0, seconds: 0 };
     const hour = { hour: 0, key: 'key_1', model: 'm', kind: 'text', ...counts } as const;
     await faulty.real.usage.add({ wallet, from: cursor, to: cursor, hours: [hour] });
-    faulty.next('usage.sums', foldedMeanwhile);
-    expect(await problems()).to.deep.equal(['true folded usage: 2000001 charged at entry 3, the journal has 2000000']);
+    faulty.next('usage.whole', async (call) => {
+      await fold();
+      return call();
+    });
+    expect(await problems()).to.deep.equal([
+      'folded usage of 1970-01-01T00:00:00.000Z, key_1, m, text: charged 1 instead of 0',
+    ]);
   });
+
+  const COLUMNS: readonly (keyof UsageHour)[] = [
+    ...(['calls', 'charged', 'refunded', 'tokensInput', 'tokensOutput', 'images', 'seconds'] as const),
+  ];
+  for (const column of COLUMNS) {
+    it(`sees other ${column}`, async () => {
+      const { cursor, hours } = await faulty.real.usage.whole(wallet);
+      const [first] = hours as [UsageHour];
+      const value = first[column];
+      const other = typeof value === 'bigint' ? value + RUB : (value as number) + 1;
+      await faulty.real.usage.put(wallet, { cursor, hours: [{ ...first, [column]: other }] });
+      expect(await problems()).to.have.length(1);
+      expect((await problems())[0]).to.match(new RegExp(`^folded usage of .*: ${column} \\d+ instead of \\d+$`));
+      await faulty.real.usage.put(wallet, { cursor, hours });
+      expect(await problems()).to.deep.equal([]);
+    });
+  }
 });

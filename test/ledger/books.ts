@@ -41,6 +41,9 @@ export function operation(kind: Kind, id: string, rub: number): Operation {
     case 'payback':
     case 'dispute':
       return { kind, ...base, amount, paybackId: `till:${id}`, order: `pay_${id}`, suspend: true };
+    case 'suspend':
+    case 'resume':
+      return { kind, ...base, changeId: id };
     default:
       return { kind, ...base, chargeId: id };
   }

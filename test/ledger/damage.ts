@@ -1,7 +1,13 @@
 // A store with a representative history, and ways to falsify single values of it behind its back.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Document, MongoClient } from 'mongodb';
+import { archiveLedger } from '../../lib/ledger/archive.ts';
+import { foldUsage } from '../../lib/ledger/usage-fold.ts';
 import type { Operation } from '../../lib/money/decide.ts';
+import { askOp, refusalOp } from '../../lib/money/payback.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
 import { type TextPrice, textCost } from '../../lib/money/price.ts';
 import type { Store } from '../../lib/store/store.ts';
@@ -28,13 +34,11 @@ export interface Raw {
 }
 
 /**
- * Of people and their alerts, of files and of sums that can be made anew: no money is in them. Openings are falsified in
- * `archive.test.ts`, because what is before one is no longer added up.
+ * Of people and their alerts, of files, of replies that are kept for a day, and of the audit itself: no money is in them.
  */
 const OTHERS = [
-  ...['users', 'memberships', 'sessions', 'signins', 'links', 'attempts', 'audit_log', 'counters', 'media'],
-  ...['usage_hours', 'usage_cursors', 'checkpoints', 'alerts', 'alarms', 'repeats'],
-  ...['saved_methods', 'consents', 'auto_topups', 'notices', 'archives', 'openings'],
+  ...['users', 'memberships', 'sessions', 'signins', 'links', 'attempts', 'devices', 'former_users', 'audit_log'],
+  ...['counters', 'media', 'checkpoints', 'alerts', 'alarms', 'repeats', 'notices'],
 ];
 const isOfMoney = (table: string) => !OTHERS.includes(table.split('.')[0] as string);
 
@@ -50,12 +54,14 @@ function openRawFile(path: string): Raw {
   db.exec(`DROP TRIGGER entries_stay; DROP TRIGGER entries_remain;
     PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON`);
   const rowsOf = (table: string): Row[] => {
-    const statement = db.prepare(`SELECT ${KEYS[table] ?? 'rowid'} AS place, * FROM ${table}`, { readBigInts: true });
+    const statement = db.prepare(`SELECT ${placeOf(table)} AS place, * FROM ${table}`, { readBigInts: true });
     return statement.all().map((row) => Object.fromEntries(Object.entries(row).map(([k, v]) => [toCamel(k), v])));
   };
   const write = (table: string, column: string, place: unknown, value: unknown) => {
-    const key = KEYS[table] ?? 'rowid';
-    db.prepare(`UPDATE ${table} SET ${toSnake(column)} = ? WHERE ${key} = ?`).run(value as string, place as bigint);
+    db.prepare(`UPDATE ${table} SET "${toSnake(column)}" = ? WHERE ${placeOf(table)} = ?`).run(
+      value as string,
+      place as bigint,
+    );
   };
   return {
     async tables() {
@@ -69,14 +75,16 @@ function openRawFile(path: string): Raw {
     },
     async change({ table, column, row, value: before }, value) {
       write(table, column, row.place, value);
-      return async () => write(table, column, row.place, before);
+      const place = placeAfter(table, { ...row, [column]: value });
+      return async () => write(table, column, place, before);
     },
     async remove(table, { place, ...row }) {
-      db.prepare(`DELETE FROM ${table} WHERE rowid = ?`).run(place as bigint);
+      db.prepare(`DELETE FROM ${table} WHERE ${placeOf(table)} = ?`).run(place as bigint);
       return async () => {
-        const columns = Object.keys(row).map(toSnake);
-        const insert = `INSERT INTO ${table} (rowid, ${columns}) VALUES (?${', ?'.repeat(columns.length)})`;
-        db.prepare(insert).run(place as bigint, ...(Object.values(row) as string[]));
+        const [names, values] = KEYS[table] ? [[], []] : [['rowid'], [place]];
+        const columns = [...names, ...Object.keys(row).map((name) => `"${toSnake(name)}"`)];
+        const insert = `INSERT INTO ${table} (${columns}) VALUES (${columns.map(() => '?')})`;
+        db.prepare(insert).run(...([...values, ...Object.values(row)] as string[]));
       };
     },
     close: async () => db.close(),
@@ -84,7 +92,22 @@ function openRawFile(path: string): Raw {
 }
 
 /** Tables without row ids. */
-const KEYS: Readonly<Record<string, string>> = { batches: 'writer', limits: 'bucket', owners: 'id', settings: 'name' };
+const KEYS: Readonly<Record<string, string>> = {
+  ...{
+    batches: 'writer',
+    limits: 'bucket',
+    owners: 'id',
+    settings: 'name',
+    openings: 'wallet',
+    usage_cursors: 'wallet',
+  },
+  usage_hours: "wallet || hour || key || model || kind || ''",
+};
+const placeOf = (table: string) => KEYS[table] ?? 'rowid';
+const placeAfter = (table: string, row: Row): unknown => {
+  const names = KEYS[table]?.match(/\w+/g);
+  return names ? names.map((name) => String(row[name])).join('') : row.place;
+};
 
 async function openRawDatabase(url: string): Promise<Raw> {
   const client = await MongoClient.connect(url, { useBigInt64: true });
@@ -131,9 +154,11 @@ async function openRawDatabase(url: string): Promise<Raw> {
 }
 
 function idOf(table: string): string {
-  return { entries: 'opId', limits: 'bucket', settings: 'name' }[table] ?? 'id';
+  const names = { entries: 'opId', limits: 'bucket', settings: 'name', openings: 'wallet', usage_cursors: 'wallet' };
+  return { ...names, batches: 'writer' }[table] ?? 'id';
 }
 
+const DAY_MS = 24 * 3_600_000;
 const PRICE: TextPrice = { input: 40_000_000n, output: 240_000_000n };
 const PRICES = JSON.stringify({ input: `${PRICE.input}`, output: `${PRICE.output}` });
 const TOKENS = { input: 25_000, output: 50_000 };
@@ -141,7 +166,7 @@ const COST = textCost(PRICE, TOKENS);
 
 /** Wallets, keys and calls of every kind and with every end. */
 export async function fillStore(store: Store): Promise<void> {
-  for (const id of ['acc_a', 'acc_b', 'acc_c']) await store.accounts.create({ id, name: 'n', createdAt: AT });
+  for (const id of ['acc_a', 'acc_b', 'acc_c', 'acc_d']) await store.accounts.create({ id, name: 'n', createdAt: AT });
   for (const [id, account] of [
     ['key_a', 'acc_a'],
     ['key_idle', 'acc_a'],
@@ -160,6 +185,7 @@ export async function fillStore(store: Store): Promise<void> {
   await applied(store, topup('acc_a', 10_000n * RUB, { paymentId: 'pay_a' }));
   await applied(store, topup('acc_b', 1000n * RUB, { paymentId: 'pay_b' }));
   await applied(store, adjust('acc_a', -5n * RUB, { adjustId: 'adj_a' }));
+  await makePlayMoney(store);
   await makePayments(store, 'acc_a');
   await makeCalls(store, 'acc_a', 'key_a');
   await makeCalls(store, 'acc_b', 'key_b');
@@ -167,8 +193,58 @@ export async function fillStore(store: Store): Promise<void> {
   await store.keys.use(uses, { writer: 'own_a', number: 1 });
   await store.accounts.setStatus('acc_b', 'suspended');
   await store.settings.set('sandbox', 'off');
+  await makeTopups(store, 'acc_a');
+  await makeArchive(store, 'acc_d');
+  for (const id of ['acc_a', 'acc_b', 'acc_d']) await foldUsage(store, id);
   await store.limits.merge([{ bucket: 'b', endsAt: Date.now() + 3_600_000, count: 1 }], Date.now());
   await store.owners.renew({ id: 'own_a', leaseMs: 3_600_000, alone: false });
+}
+
+/** Of one wallet it is settled, another one still has it. */
+async function makePlayMoney(store: Store): Promise<void> {
+  const play = (wallet: string) =>
+    ({ ...topup(wallet, 7n * RUB, { paymentId: `play_${wallet}` }), isPlay: true }) as const;
+  const settling = { ...adjust('acc_a', -7n * RUB, { adjustId: 'adj_play' }), settlesPlay: true } as const;
+  await applied(store, play('acc_a') as Operation, play('acc_b') as Operation, settling as Operation);
+}
+
+/** A saved card, what its owner agreed to, and an automatic top-up in flight. */
+async function makeTopups(store: Store, wallet: string): Promise<void> {
+  const now = Date.now();
+  const card = { kind: 'card', brand: 'mir', last4: '1234', expiry: '2030-01', fingerprint: 'f' };
+  await store.payments.saveMethod({
+    ...{ id: 'pm_1', wallet, provider: 'till', ref: 'card_1', ...card, createdAt: now, removedAt: null },
+  });
+  const consent = { id: 'con_1', wallet, user: 'usr_1', kind: 'auto_topup', textVersion: '1', text: 'yes', at: now };
+  await store.payments.addConsent({ ...consent, address: '::1' });
+  const day = new Date(now).toISOString().slice(0, 10);
+  await store.payments.create(
+    newOrder(wallet, { id: 'pay_auto', origin: 'auto', createdAt: now, amount: 500n * RUB }),
+    {
+      ...{ id: wallet, enabled: true, threshold: 100n * RUB, amount: 500n * RUB, cap: 5000n * RUB, method: 'pm_1' },
+      ...{ consent: 'con_1', order: 'pay_auto', nextAt: 0, declines: 0, pausedAt: null, reason: null },
+      ...{ day, dayCount: 1, month: day.slice(0, 7), monthSum: 500n * RUB, version: 0 },
+    },
+  );
+}
+
+/** A wallet whose old calls have left. */
+async function makeArchive(store: Store, wallet: string): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-damage-'));
+  const before = Date.now() - 40 * DAY_MS;
+  const at = before - DAY_MS;
+  await applied(store, { kind: 'topup', wallet, at, amount: 1000n * RUB, paymentId: 'pay_d' });
+  for (const chargeId of ['old_1', 'old_2', 'old_3']) {
+    const usage = '{"tokens_input":10,"tokens_output":20}';
+    const call = { wallet, chargeId, at, amount: RUB / 2n } as const;
+    const terms = { key: 'key_d', chargeKind: 'text', model: 'model-1', prices: PRICES, owner: 'own_a' } as const;
+    await applied(store, { kind: 'reserve', ...call, ...terms, lease: at }, { kind: 'settle', ...call, usage });
+  }
+  try {
+    await archiveLedger(store, { before, file: join(folder, 'calls.gz') });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 /** Payments with every kind of money. */
@@ -187,6 +263,12 @@ async function makePayments(store: Store, wallet: string): Promise<void> {
   await applied(store, refundOf(await credited('refunded'), 'ref_2', 1000n * RUB));
   const dispute = { kind: 'dispute', dispute: 'cb_2', amount: 1000n * RUB };
   await applied(store, reverseOf(await changed(store, await credited('reversed'), dispute), 'cb_2', 1000n * RUB));
+  const wish = { reason: 'wish', at: AT };
+  for (const name of ['asked', 'refused']) {
+    const [asked] = await applied(store, askOp(await credited(name), { ...wish, refund: `rfd_${name}` }, 200n * RUB));
+    if (name === 'asked') continue;
+    await applied(store, refusalOp(asked?.payment as Payment, { ...wish, refund: `rfd_${name}`, reason: 'no' }));
+  }
 }
 
 async function makeCalls(store: Store, wallet: string, key: string): Promise<void> {
@@ -201,12 +283,21 @@ async function makeCalls(store: Store, wallet: string, key: string): Promise<voi
   };
   const back = (kind: 'release' | 'expire' | 'refund', name: string, at: number) =>
     giveBack(kind, wallet, `${name}_${wallet}`, { at });
-  const call = { chargeKind: 'video', prices: '{"second":{"720p":"8000000"}}', amount: 8n * RUB } as const;
+  const call = {
+    chargeKind: 'video',
+    prices: '{"second":{"720p":"8000000"}}',
+    amount: 8n * RUB,
+    usage: '{"seconds":1,"resolution":"720p"}',
+  } as const;
   await applied(store, hold('held'), hold('settled'), hold('twin'), hold('refunded'), hold('released'), hold('late'));
   await applied(store, settled('settled'), settled('twin'), settled('refunded'), back('refund', 'refunded', AT + 30));
   await applied(store, back('release', 'released', AT + 31), hold('expired'), back('expire', 'expired', AT + 32));
   await applied(store, back('expire', 'late', AT + 33), settled('late', AT + 34));
   await applied(store, hold('over', 1n * RUB, AT + 35), settled('over', AT + 36));
+  await applied(store, { ...hold('open'), excess: 5n * RUB });
+  const repeat = { id: `rep_${wallet}`, body: 'b', awaited: false, expiresAt: AT + 1000 };
+  await applied(store, { ...hold('slow'), repeat }, back('expire', 'slow', AT + 36), { ...hold('again'), repeat });
+  await applied(store, { ...settled('slow', AT + 37), repeatId: repeat.id });
   await applied(store, { kind: 'charge', ...start('video'), ...call, at: AT + 37 });
   const budget = { period: 1000, most: 100n * RUB };
   const limited = { ...start('limited'), key: `${key}_limited`, ...call, budget } as const;

@@ -195,7 +195,7 @@ describe('ledger: paid at once', () => {
 
   describe('refund', () => {
     it('tells what it returned, which for a settled hold is what was charged', async () => {
-      const hold = await ledger.hold(request());
+      const hold = await ledger.hold(request({ prices: '{}' }));
       await ledger.settle(hold, { amount: 3n * RUB, usage: {} });
       const { amount, status } = await ledger.refund({ chargeId: a, wallet });
       expect({ amount, status }).to.deep.equal({ amount: 3n * RUB, status: 'refunded' });

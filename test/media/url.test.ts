@@ -140,6 +140,10 @@ describe('media url', () => {
           /^IMAGE_TRUSTED_ORIGINS: not an origin /,
         );
       }
+      expect(() => readOrigins('x', 'WEBHOOK_TRUSTED_ORIGINS')).to.throw(
+        OperatorError,
+        /^WEBHOOK_TRUSTED_ORIGINS: not/,
+      );
       expect([...readOrigins('')]).to.deep.equal([]);
     });
   });

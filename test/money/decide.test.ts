@@ -296,7 +296,6 @@ describe('decide', () => {
     for (const [kind, rub] of [
       ['topup', 0],
       ['topup', -1],
-      ['adjust', 0],
       ['reserve', 0],
       ['reserve', -1],
       ['charge', 0],

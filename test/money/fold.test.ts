@@ -120,6 +120,9 @@ const operation: fc.Arbitrary<Operation> = fc
       case 'payback':
       case 'dispute':
         return { kind, ...base, amount, paybackId: `till:${id}`, order: id, suspend: negative && amount > 900n * RUB };
+      case 'suspend':
+      case 'resume':
+        return { kind, ...base, changeId: id };
       default:
         return { kind, ...base, chargeId: id };
     }

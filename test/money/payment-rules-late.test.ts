@@ -38,11 +38,11 @@ describe('a payment that goes on', () => {
     ['its id at the provider', null, 're_1'],
   ] as const) {
     it(`books a refund that was refused and made after all, known by ${name}`, () => {
-      const ask = { kind: 'ask_refund', refund: 'rfd_1', amount: 100n * RUB, reason: 'wish' };
-      const asked = changed(CREDITED, ask);
-      const sent = ref ? changed(asked, { kind: 'note_refund', refund: 'rfd_1', ref, dueAt: AT + 9 }) : asked;
-      const refused = changed(sent, { kind: 'refuse_refund', refund: 'rfd_1', reason: 'no' });
       const moved = { amount: 100n * RUB, taken: 100n * RUB };
+      const asked = changed(CREDITED, { kind: 'ask_refund', refund: 'rfd_1', reason: 'wish' }, moved);
+      const sent = ref ? changed(asked, { kind: 'note_refund', refund: 'rfd_1', ref, dueAt: AT + 9 }) : asked;
+      const given = { amount: 0n, taken: -100n * RUB, returned: 100n * RUB };
+      const refused = changed(sent, { kind: 'refuse_refund', refund: 'rfd_1', reason: 'no' }, given);
       const booked = changed(refused, { kind: 'refund', ref: 're_1', refund }, moved);
       expect(refundsOf(booked)).to.have.length(1);
       expect(refundsOf(booked)[0]).to.include({ id: 'rfd_1', ref: 're_1', state: 'booked' });

@@ -48,7 +48,7 @@ const CHANGES: readonly PaymentChange[] = [
   { kind: 'cancel', ...base, reason: 'insufficient_funds', state: '{}' },
   { kind: 'expire', ...base, reason: 'late', dueAt: AT + 99 },
   { kind: 'fail', ...base, reason: 'refused' },
-  { kind: 'ask_refund', ...base, refund: 'rfd_2', amount: 200n * RUB, reason: 'wish' },
+  { kind: 'ask_refund', ...base, refund: 'rfd_2', reason: 'wish' },
   { kind: 'note_refund', ...base, refund: 'rfd_1', ref: 're_1', dueAt: AT + 9 },
   { kind: 'refuse_refund', ...base, refund: 'rfd_1', reason: 'no' },
   { kind: 'dispute', ...base, dispute: 'cb_1', amount: 1000n * RUB },
@@ -59,6 +59,7 @@ const CHANGES: readonly PaymentChange[] = [
 ];
 const MOVED: Readonly<Record<string, Moved>> = {
   credit: { amount: 1000n * RUB, taken: 0n },
+  ask_refund: { amount: 200n * RUB, taken: 200n * RUB },
   refund: { amount: 300n * RUB, taken: 300n * RUB },
   reverse: { amount: 1000n * RUB, taken: 400n * RUB },
 };
@@ -134,7 +135,14 @@ describe('a payment', () => {
       .payment as Payment;
     expect(first).to.include({ phase: 'partly_refunded', refunded: 400n * RUB, shortfall: 350n * RUB });
     expect(refundsOf(first)).to.deep.equal([
-      { ...refundsOf(inPhase('credited'))[0], ref: 're_1', amount: '400000000', state: 'booked', taken: '50000000' },
+      {
+        ...refundsOf(inPhase('credited'))[0],
+        ref: 're_1',
+        amount: '400000000',
+        state: 'booked',
+        taken: '50000000',
+        moved: '-400000000',
+      },
     ]);
     const rest = { kind: 'refund', ...base, version: 2, ref: 're_2', refund: null } as const;
     expect(decidePayment(first, rest, { amount: 601n * RUB, taken: 0n }).status).to.equal('stale');
@@ -146,7 +154,8 @@ describe('a payment', () => {
     const payment = inPhase('credited');
     expect(refundable(payment)).to.equal(900n * RUB);
     const ask = (amount: bigint) =>
-      decidePayment(payment, { kind: 'ask_refund', ...base, refund: 'rfd_2', amount, reason: '' }).status;
+      decidePayment(payment, { kind: 'ask_refund', ...base, refund: 'rfd_2', reason: '' }, { amount, taken: amount })
+        .status;
     expect([ask(0n), ask(901n * RUB), ask(900n * RUB)]).to.deep.equal(['stale', 'stale', 'done']);
     const dispute = (amount: bigint) =>
       decidePayment(payment, { kind: 'dispute', ...base, dispute: 'cb', amount }).status;
@@ -161,7 +170,7 @@ describe('a payment', () => {
         Array.from({ length: count }, (_, at) => ({ ...asked, id: `rfd_${at}`, ref: `re_${at}`, amount: '1' })),
       ),
     });
-    const ask = { kind: 'ask_refund', ...base, refund: 'rfd_new', amount: 1n, reason: '' } as const;
+    const ask = { kind: 'ask_refund', ...base, refund: 'rfd_new', reason: '' } as const;
     const book = (ref: string) => ({ kind: 'refund', ...base, ref, refund: null }) as const;
     const status = (payment: Payment, change: PaymentChange) =>
       decidePayment(payment, change, { amount: 1n, taken: 1n }).status;
@@ -224,7 +233,7 @@ describe('a payment', () => {
       ...['stale', 'exists', 'done', 'stale'],
     ]);
     const denied = refundsOf(refuse('rfd_3').payment as Payment).find(({ id }) => id === 'rfd_3');
-    expect(denied).to.deep.equal({ ...open, state: 'refused', reason: 'no' });
+    expect(denied).to.deep.equal({ ...open, state: 'refused', reason: 'no', given: '0' });
     expect(note('rfd_3').payment).to.include({ dueAt: AT + 9, changedAt: AT + 5 });
     // A second one under an id of ours that is booked already is one more.
     const second = { kind: 'refund', ...base, ref: 're_2', refund: 'rfd_1' } as const;

@@ -43,10 +43,11 @@ describe('a change of a payment', () => {
     });
   }
 
-  it('writes a refund that nobody has sent or taken yet', () => {
-    const change = { kind: 'ask_refund', ...base, refund: 'rfd_1', amount: 5n, reason: 'wish' } as const;
-    const { payment = WAITING } = decidePayment(CREDITED, change);
-    const asked = { id: 'rfd_1', ref: null, amount: '5', state: 'asked', reason: 'wish', at: AT + 5, taken: null };
+  it('writes a refund that nobody has sent yet, and what it took', () => {
+    const change = { kind: 'ask_refund', ...base, refund: 'rfd_1', reason: 'wish' } as const;
+    const { payment = WAITING } = decidePayment(CREDITED, change, { amount: 5n, taken: 3n });
+    const money = { amount: '5', taken: null, off: '5', missing: '2' };
+    const asked = { id: 'rfd_1', ref: null, state: 'asked', reason: 'wish', at: AT + 5, ...money };
     expect(refundsOf(payment)).to.deep.equal([asked]);
   });
 
@@ -57,7 +58,7 @@ describe('a change of a payment', () => {
     const { payment = WAITING } = dispute(600n);
     expect(disputeOf(payment)).to.deep.equal({ id: 'cb', amount: '600', taken: null });
     const lost = decidePayment(payment, { kind: 'reverse', ...base, version: 2 }, { amount: 600n, taken: 70n });
-    expect(disputeOf(lost.payment ?? WAITING)).to.deep.equal({ id: 'cb', amount: '600', taken: '70' });
+    expect(disputeOf(lost.payment ?? WAITING)).to.deep.equal({ id: 'cb', amount: '600', taken: '70', moved: '-600' });
     expect(lost.payment).to.include({ phase: 'reversed', refunded: 1000n, shortfall: 530n, dueAt: null });
   });
 });

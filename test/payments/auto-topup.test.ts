@@ -5,8 +5,10 @@ import { type TopupBounds, topupBoundsOf } from '../../lib/catalog/topup-bounds.
 import { createLedger } from '../../lib/ledger/ledger.ts';
 import type { Payment } from '../../lib/money/payment.ts';
 import { type AutoTopup, createAutoTopup } from '../../lib/payments/auto-topup.ts';
+import { askRefund, endDispute, openDispute } from '../../lib/payments/operator.ts';
 import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
 import { until } from '../../testkit/client.ts';
+import { faultsOf, refuse } from '../../testkit/faulty-store.ts';
 import { STORES } from '../../testkit/stores.ts';
 import { adjust, applied, newId, RUB, rejection, reserve, type StoreKind } from '../contract/store/context.ts';
 import { newAuto, newMethod } from '../contract/store/payments.ts';
@@ -148,17 +150,99 @@ function suite(kind: StoreKind): void {
   });
 
   it('stay paused after a payment of their own', async () => {
-    await setUp({ pausedAt: stage.now(), declines: 4 });
+    await setUp();
+    await stage.store.payments.changeAutoTopup({ ...(await row()), pausedAt: stage.now(), declines: 4 });
     await spend(800);
-    const [paid] = await stage.store.payments.list({ wallet: stage.wallet, limit: 1 });
-    if (!paid) throw new Error('nothing was paid');
-    const later = { ...paid, changedAt: stage.now() + 1000 };
-    await stage.store.payments.put('payments', [{ ...later, origin: 'auto' }]);
+    stage.aheadMs = 1000;
+    const latest = await stage.credited(service, 50);
+    stage.bank.asked.clear();
+    await stage.store.payments.put('payments', [{ ...latest, origin: 'auto' }]);
     await topups.look(stage.wallet);
     expect([starts(), (await row()).declines]).to.deep.equal([0, 4]);
-    await stage.store.payments.put('payments', [later]);
+    await stage.store.payments.put('payments', [latest]);
     await topups.look(stage.wallet);
     expect([starts(), (await row()).declines]).to.deep.equal([1, 0]);
+  });
+
+  it('stay paused whatever happens to a payment that was credited before', async () => {
+    await setUp();
+    await stage.credited(service, 50);
+    const changes: Record<string, (paid: Payment) => Promise<unknown>> = {
+      'a refund is requested': ({ id }) =>
+        askRefund(stage.store, id, { at: stage.now(), amount: RUB, reason: 'a wish' }),
+      'it is refused': async ({ id }) => {
+        stage.bank.hook = (asked) => (asked === 'refund' ? 400 : undefined);
+        return service.payments.look(id);
+      },
+      'one is made at the bank': async ({ id }) => {
+        stage.bank.giveBack(id, RUB);
+        return service.payments.look(id);
+      },
+      'a dispute is opened': ({ id }) =>
+        openDispute(stage.store, id, { at: stage.now(), dispute: 'CB-1', amount: RUB }),
+      'it is won': ({ id }) => endDispute(stage.store, id, { at: stage.now(), how: 'won', suspend: false }),
+    };
+    const [paid] = await stage.store.payments.list({ wallet: stage.wallet, limit: 1 });
+    if (!paid) throw new Error('nothing was paid');
+    stage.aheadMs = 60_000;
+    await stage.store.payments.changeAutoTopup({ ...(await row()), pausedAt: stage.now(), declines: 4 });
+    await spend(900);
+    stage.bank.asked.clear();
+    for (const [name, change] of Object.entries(changes)) {
+      stage.aheadMs += 60_000;
+      await change(paid);
+      await topups.lookAtAll();
+      expect([starts(), (await row()).declines], name).to.deep.equal([0, 4]);
+    }
+    await stage.credited(service, 50);
+    await topups.look(stage.wallet);
+    expect((await row()).declines).to.equal(0);
+  });
+
+  it('stay paused where the entry of a credit cannot be read, and go on in the next round', async () => {
+    await setUp({ pausedAt: stage.now(), declines: 4 });
+    await stage.credited(service, 50);
+    const faults = faultsOf(stage.store);
+    const other = topupsOf({ ...service, store: faults.store });
+    faults.next('ledger.entry', refuse);
+    await rejection(other.look(stage.wallet));
+    expect((await row()).declines).to.equal(4);
+    await other.look(stage.wallet);
+    expect((await row()).declines).to.equal(0);
+  });
+
+  it('are set off by a call that is refused before it reaches the ledger', async () => {
+    await setUp();
+    stage.bank.charges = 'pay';
+    topups.refused(stage.wallet);
+    expect(await avail()).to.equal(1000n);
+    await topups.look(stage.wallet);
+    topups.refused(stage.wallet);
+    await until(async () => (await avail()) === 1500n && (await row()).order === null, 20_000);
+    expect(starts()).to.equal(1);
+  });
+
+  it('go on by themselves once a bank that refused the service accepts it, without a pause or a count', async () => {
+    await setUp();
+    await spend(800);
+    stage.bank.charges = 'pay';
+    for (const [status, minutes] of [
+      [401, 0],
+      [403, 16],
+      [401, 32],
+      [401, 48],
+    ] as const) {
+      stage.aheadMs = minutes * 60_000;
+      stage.bank.hook = (asked) => (asked === 'start' ? status : undefined);
+      await topups.look(stage.wallet);
+      expect(await row()).to.include({ order: null, pausedAt: null, dayCount: 0, monthSum: 0n });
+    }
+    stage.bank.hook = () => undefined;
+    await topups.look(stage.wallet);
+    expect([starts(), types()]).to.deep.equal([4, []]);
+    stage.aheadMs = 64 * 60_000;
+    await topups.look(stage.wallet);
+    expect([types(), await avail(), stage.bank.payments.size]).to.deep.equal([['topup.succeeded'], 700n, 2]);
   });
 
   it('forget a call that was refused once they have checked, though nothing could be charged then', async () => {

@@ -28,7 +28,10 @@ const store = mapCalls(real, (call: Call, { port, name }) => async (...args) => 
 function stepOf(port: string | undefined, name: string, argument: unknown): string {
   if (port === 'payments' && name === 'change') return (argument as { kind: string }).kind;
   if (port === 'ledger' && name === 'apply') {
-    const kind = (argument as { op: { kind: string } }[])[0]?.op.kind ?? '';
+    const { kind, payment } = (argument as { op: { kind: string; payment?: { kind: string } } }[])[0]?.op ?? {
+      kind: '',
+    };
+    if (payment?.kind === 'ask_refund') return 'ask_refund';
     return kind === 'dispute' ? 'lose' : kind;
   }
   if (port === 'alerts') return name === 'move' ? 'tell' : '';

@@ -65,7 +65,7 @@ function suite(kind: StoreKind): void {
       return (await stage.payment(id)).refunded > 0n;
     }, 15_000);
     const kinds = (await stage.store.ledger.entries(stage.wallet, { limit: 10 })).map((entry) => entry.kind);
-    expect(kinds).to.deep.equal(['payback', 'pay']);
+    expect(kinds).to.deep.equal(['payback', 'payback', 'pay']);
     expect(stage.bank.payments.size, 'payments at the bank').to.equal(1);
     expect(await stage.topped()).to.equal(700n * RUB);
     expect(stage.bank.holds([id])).to.equal(700n * RUB);

@@ -1,6 +1,9 @@
 // Notices: which payments they are about, what they cannot make the service do, and what an operator reads of them.
 import { expect } from 'chai';
+import { NEVER_BEGAN } from '../../lib/money/payment.ts';
+import type { Payment } from '../../lib/money/payment-rules.ts';
 import type { PaymentProvider } from '../../lib/plugin/payment-contract.ts';
+import { StoreError } from '../../lib/store/store.ts';
 import type { BankPayment } from '../../testkit/bank.ts';
 import { longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
@@ -35,6 +38,30 @@ function suite(kind: StoreKind): void {
     return (await kept()).find(({ id }) => !before.has(id))?.verdict;
   }
 
+  const given: string[] = [];
+
+  /** An order whose start may have been lost on the way back. */
+  async function untold(more: Partial<Payment> = {}): Promise<void> {
+    const order = newOrder(stage.wallet, { test: false });
+    await stage.store.payments.create(order);
+    const made = (await stage.store.payments.get(order.id)) as Payment;
+    await stage.store.payments.put('payments', [{ ...made, ...more }]);
+    given.push(order.id);
+  }
+
+  afterEach(async () => {
+    const rows = await Promise.all(given.splice(0).map((id) => stage.payment(id)));
+    const known = rows.map((row) => ({ ...row, ref: row.ref ?? `bp-of-${row.id}` }));
+    await stage.store.payments.put('payments', known);
+  });
+
+  const fetches = () => stage.bank.asked.get('fetch') ?? 0;
+  const kept = () => stage.store.payments.notices({ limit: 5000 });
+  async function verdicts() {
+    const all = await kept();
+    return (wanted: string) => all.find(({ verdict }) => verdict === wanted);
+  }
+
   function names(...ids: readonly string[]): void {
     const provider = service.payments.providers()[0]?.provider as PaymentProvider;
     Object.assign(provider, { notice: () => ({ fetch: ids }) });
@@ -51,6 +78,9 @@ function suite(kind: StoreKind): void {
   it('of a second payment of an order credit nothing, and the operator is told', async () => {
     const payment = await stage.credited(service);
     const second = paidFor(payment.id);
+    expect(await verdictOn(second.id), 'no payment of ours has its id').to.equal('foreign');
+    expect(stage.lines.filter(({ level }) => level === 'error')).to.deep.equal([]);
+    await untold();
     expect(await verdictOn(second.id)).to.equal('foreign');
     expect(stage.lines).to.deep.include({ level: 'error', message: 'an order was paid twice at its provider' });
     expect([await stage.payment(payment.id), await stage.topped()]).to.deep.equal([payment, 1000n * RUB]);
@@ -63,6 +93,8 @@ function suite(kind: StoreKind): void {
     const ref = stage.refOf(payment);
     expect(await stage.notice(service, ref)).to.equal('again');
     expect(await stage.notice(service, 'bp-unknown')).to.equal('done');
+    await untold();
+    expect(await stage.notice(service, 'bp-unknown')).to.equal('done');
     stage.bank.hook = () => undefined;
     expect(await verdictOn(ref)).to.equal('done');
     expect(await stage.topped()).to.equal(1000n * RUB);
@@ -71,8 +103,125 @@ function suite(kind: StoreKind): void {
   it('ask the provider about ten payments at most, each once', async () => {
     const ids = Array.from({ length: 30 }, (_, at) => `bp-${at}`);
     names('bp-0', ...ids);
+    await untold();
     expect(await verdictOn('')).to.equal('foreign');
     expect(stage.bank.asked.get('fetch')).to.equal(9);
+  });
+
+  it('of unknown payments are asked for only while an order of ours may be one of them', async () => {
+    const failed = { phase: 'failed', owner: null, lease: null, dueAt: null } as const;
+    for (const [more, asks] of [
+      [{ ...failed, reason: 'refused' }, false],
+      [{ ...failed, reason: NEVER_BEGAN, createdAt: Date.now() - 4 * 86_400_000 }, false],
+      [{ provider: 'other' }, false],
+      [{ ...failed, reason: NEVER_BEGAN }, true],
+    ] as const) {
+      await untold(more);
+      const before = fetches();
+      expect(await verdictOn('bp-strange')).to.equal('foreign');
+      expect(fetches() > before, JSON.stringify(more)).to.equal(asks);
+    }
+  });
+
+  it('of an order whose start was lost on the way back credit it', async () => {
+    stage.bank.hook = (asked, when) => {
+      if (asked === 'start' && when === 'after') throw new Error('the answer is lost');
+      return undefined;
+    };
+    const order = await stage.order(service);
+    expect(order).to.include({ phase: 'created', ref: null });
+    const { id } = stage.bank.pay(order.id);
+    expect(await verdictOn(id)).to.equal('done');
+    expect(await stage.topped()).to.equal(1000n * RUB);
+  });
+
+  it('of an order that is told its id at that moment credit it', async () => {
+    stage.bank.hook = (asked, when) => {
+      if (asked === 'start' && when === 'after') throw new Error('the answer is lost');
+      return undefined;
+    };
+    const order = await stage.order(service);
+    const { id: ref } = stage.bank.pay(order.id);
+    const { payments } = stage.store;
+    const { find } = payments;
+    const begin = async () => {
+      const begun = { kind: 'begin', ref, payUrl: null, expiresAt: Date.now(), dueAt: Date.now() } as const;
+      await payments.change({ id: order.id, version: order.version, at: Date.now(), ...begun });
+    };
+    Object.assign(payments, { find: (...asked: Parameters<typeof find>) => find(...asked).finally(begin) });
+    const end = await stage.notice(service, ref).finally(() => Object.assign(payments, { find }));
+    expect([end, await stage.topped()]).to.deep.equal(['done', 1000n * RUB]);
+  });
+
+  it('are judged whatever a plugin says of their sender', async () => {
+    const provider = service.payments.providers()[0]?.provider as PaymentProvider;
+    const broken = () => {
+      throw new Error('a bug');
+    };
+    Object.assign(provider, { isSender: broken });
+    await untold();
+    expect(await verdictOn('bp-strange')).to.equal('foreign');
+  });
+
+  it('that come late for an order that was given up reach the operator', async () => {
+    await untold({ phase: 'failed', reason: NEVER_BEGAN, owner: null, lease: null, dueAt: null });
+    const [lost] = await stage.store.payments.list({ wallet: stage.wallet, limit: 1 });
+    expect(await verdictOn(paidFor(lost?.id ?? '').id)).to.equal('done');
+    expect(stage.lines).to.deep.include({ level: 'error', message: 'the provider holds money that was not credited' });
+  });
+
+  it('are sent again where the store cannot tell whose they are', async () => {
+    const { payments } = stage.store;
+    for (const name of ['find', 'hasUntold'] as const) {
+      const real = payments[name];
+      Object.assign(payments, { [name]: () => Promise.reject(new StoreError('unavailable', 'no')) });
+      const end = await stage.notice(service, 'bp-strange').catch((error) => error.name);
+      Object.assign(payments, { [name]: real });
+      expect([end, await kept()]).to.deep.equal(['StoreError', []]);
+    }
+  });
+
+  it('that are not of a payment of ours are kept as 300 bytes, without secrets', async () => {
+    const body = JSON.stringify({ id: 'bp-strange', token: 'secret-words', text: 'я'.repeat(4000) });
+    const headers = { cookie: 'x'.repeat(9000) };
+    const from = { address: '192.0.2.7', headers };
+    expect(await service.payments.notice('till', { ...from, body })).to.equal('done');
+    expect(await service.payments.notice('till', { ...from, body: 'я'.repeat(4000) })).to.equal('rejected');
+    const [rejected, foreign] = ['rejected', 'foreign'].map(await verdicts());
+    expect(rejected).to.include({ verdict: 'rejected', address: '192.0.2.7', headers: '', body: 'я'.repeat(150) });
+    expect(foreign).to.include({ verdict: 'foreign', headers: '', detail: 'not of this service' });
+    expect(foreign?.body).to.contain('bp-strange').and.not.to.contain('secret-words');
+    expect(Buffer.byteLength(foreign?.body ?? '')).to.be.within(298, 300);
+    const payment = await stage.order(service);
+    await service.payments.notice('till', { ...from, body: JSON.stringify({ id: stage.refOf(payment) }) });
+    expect((await verdicts())('done')).to.include({ address: '192.0.2.7', headers: '{}' });
+  });
+
+  it('are twenty a minute for one payment, and as many for unknown ones, the provider’s own apart', async () => {
+    const [one, other] = [await stage.order(service), await stage.order(service)];
+    await untold();
+    const provider = service.payments.providers()[0]?.provider as PaymentProvider;
+    Object.assign(provider, { isSender: (address: string) => address === '192.0.2.1' });
+    const send = (id: string | undefined, address = '192.0.2.2') =>
+      service.payments.notice('till', { headers: {}, body: JSON.stringify({ id }), address });
+    const sent = async (times: number, id: string | undefined, address?: string) => {
+      const ends: unknown[] = [];
+      for (let at = 0; at < times; at += 1) ends.push(await send(id, address));
+      return [...new Set(ends)].map((end) => [end, ends.filter((one) => one === end).length]);
+    };
+    expect(await sent(30, stage.refOf(one))).to.deep.equal([
+      ['done', 20],
+      ['again', 10],
+    ]);
+    expect(await sent(1, stage.refOf(other))).to.deep.equal([['done', 1]]);
+    expect(await sent(30, 'bp-strange')).to.deep.equal([
+      ['done', 20],
+      ['again', 10],
+    ]);
+    expect(await sent(1, 'bp-strange', '192.0.2.1')).to.deep.equal([['done', 1]]);
+    expect([fetches(), (await kept()).length]).to.deep.equal([42, 42]);
+    stage.aheadMs = 60_000;
+    expect(await sent(1, stage.refOf(one))).to.deep.equal([['done', 1]]);
   });
 
   it('are done where one of their payments is of this service', async () => {

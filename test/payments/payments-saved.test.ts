@@ -34,6 +34,12 @@ function suite(kind: StoreKind): void {
       expect(methods.map(({ ref, last4, removedAt }) => [ref, last4, removedAt])).to.deep.equal([
         ['card-1', '4242', null],
       ]);
+      // Whoever owns the account is told of it once, also when the card is saved again.
+      expect(service.saved).to.deep.equal(methods);
+      const again = await stage.order(service, 1000, { saveMethod: true });
+      stage.bank.pay(again.id);
+      await service.payments.look(again.id);
+      expect(service.saved).to.have.length(1);
     });
 
     it('is not kept of a payment that goes to review', async () => {

@@ -1,6 +1,7 @@
 // The payments service against a bank: what is credited, once, and what is not.
 import { mock } from 'node:test';
 import { expect } from 'chai';
+import { NOT_ACCEPTED } from '../../lib/money/payment.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
 import { decideReview } from '../../lib/payments/operator.ts';
 import { until } from '../../testkit/client.ts';
@@ -131,7 +132,7 @@ function suite(kind: StoreKind): void {
       expect(payment).to.include({ phase: 'failed', dueAt: null, ref: null });
       expect(payment.reason).to.include('refused');
       stage.bank.hook = (asked) => (asked === 'start' ? 401 : undefined);
-      expect((await stage.order(service)).phase).to.equal('created');
+      expect(await stage.order(service)).to.include({ phase: 'failed', reason: NOT_ACCEPTED });
     });
 
     it('whose answer was lost goes on with the same key, and begins once', async () => {

@@ -8,6 +8,7 @@ import { createPayments, type PaymentCounts, type Payments } from '../../lib/pay
 import type { PaymentProvider } from '../../lib/plugin/payment-contract.ts';
 import { createProvider, type OpenProvider } from '../../lib/plugin/settings.ts';
 import { openStore } from '../../lib/store/open.ts';
+import type { SavedMethodRow } from '../../lib/store/ports/payments.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { type Bank, startBank } from '../../testkit/bank.ts';
 import till from '../../testkit/payments/till/index.ts';
@@ -17,6 +18,7 @@ export interface Service {
   readonly payments: Payments;
   readonly store: Store;
   readonly changes: Payment[];
+  readonly saved: SavedMethodRow[];
 }
 
 /** A stage for all tests of a suite, begun anew with one gateway's service for each. */
@@ -112,7 +114,7 @@ export class PaymentStage {
 
   /** A gateway's service; `name` is its process. */
   service(name = 'own_1', store = this.store, counts?: PaymentCounts): Service {
-    const changes: Payment[] = [];
+    const [changes, saved]: [Payment[], SavedMethodRow[]] = [[], []];
     const note = (level: string) => (_fields: object, message: string) => void this.lines.push({ level, message });
     const settings = { baseUrl: this.bank.url, ...this.settings };
     const open = createProvider({ plugin: till, upstream: 'till', settings, log: { warn() {} } });
@@ -127,9 +129,10 @@ export class PaymentStage {
       clock: { now: this.now, trusts: () => true },
       log: { info: note('info'), warn: note('warn'), error: note('error') },
       onChange: (payment) => void changes.push(payment),
+      onSaved: (method) => void saved.push(method),
       counts,
     });
-    const made = { payments, store, changes };
+    const made = { payments, store, changes, saved };
     this.#services.push(made);
     return made;
   }

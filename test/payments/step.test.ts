@@ -217,8 +217,9 @@ describe('the next step of a payment', () => {
       expect(back(noted, { status: 'pending' })).to.equal(undefined);
       for (const payment of [asking(), noted]) {
         const reason = 'the provider refused it';
-        expect(back(payment, { status: 'canceled' })?.change).to.deep.equal({
-          ...{ kind: 'refuse_refund', ...base, refund: 'rfd_1', reason },
+        expect(back(payment, { status: 'canceled' })?.op).to.deep.include({
+          ...{ kind: 'payback', amount: 0n, paybackId: 'till:rfd_1:refused' },
+          payment: { kind: 'refuse_refund', ...base, refund: 'rfd_1', reason },
         });
       }
       const refused = asking({ state: 'refused' }, { dueAt: null });
@@ -239,7 +240,8 @@ describe('the next step of a payment', () => {
     });
 
     it('is to give up a refund that the provider never began, once its key is long dead', () => {
-      const aged = (ms: number, ref: string | null = null) => step(asking({ at: AT - ms, ref }), said())?.change;
+      const next = (ms: number, ref: string | null = null) => step(asking({ at: AT - ms, ref }), said());
+      const aged = (...asked: Parameters<typeof next>) => next(...asked)?.change ?? next(...asked)?.op?.payment;
       expect(aged(25 * HOUR_MS)).to.include({ kind: 'look' });
       expect(aged(25 * HOUR_MS + 1)).to.include({ kind: 'refuse_refund', refund: 'rfd_1', reason: NEVER_BEGAN });
       expect(aged(25 * HOUR_MS + 1, 're_1')).to.include({ kind: 'look' });

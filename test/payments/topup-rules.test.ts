@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { topupBoundsOf } from '../../lib/catalog/topup-bounds.ts';
-import { NEVER_BEGAN, type Payment } from '../../lib/money/payment.ts';
+import { NEVER_BEGAN, NOT_ACCEPTED, type Payment } from '../../lib/money/payment.ts';
 import {
   claimed,
   ended,
@@ -157,6 +157,13 @@ describe('rules of automatic top-ups', () => {
     expect([end?.news, end?.auto.pausedAt, end?.auto.reason, end?.auto.monthSum]).to.deep.equal([
       ...['paused', AT, 'unknown card', 0n],
     ]);
+  });
+
+  it('takes a provider that accepts nothing of ours for no decline, and does not count it', () => {
+    const end = ended(FLYING, paymentOf({ phase: 'failed', ref: null, reason: NOT_ACCEPTED }), NOW);
+    expect(end?.news).to.equal(undefined);
+    expect(end?.auto).to.include({ order: null, pausedAt: null, nextAt: AT + 900_000 });
+    expect(end?.auto).to.include({ dayCount: FLYING.dayCount - 1, monthSum: 0n, declines: 0 });
   });
 
   it('counts for its month only what may have been paid', () => {

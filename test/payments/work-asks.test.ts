@@ -50,6 +50,10 @@ async function worked(more: Partial<Payment>, keysLiveMs: number, fails: Upstrea
         changes.push(change as never);
         return payment;
       },
+      book: async (op) => {
+        changes.push(op.payment as never);
+        return payment;
+      },
     },
     providers: () => new Map([['till', { name: 'till', provider } as unknown as OpenPayment]]),
     now: () => AT,
@@ -103,14 +107,15 @@ describe('an order that its provider does not find', () => {
 });
 
 describe('a provider that does not do what it is asked', () => {
-  const kinds = ['network', 'timeout', 'server', 'rate', 'auth', 'protocol', 'missing', 'request'] as const;
+  const kinds = ['network', 'timeout', 'server', 'rate', 'auth', 'quota', 'protocol', 'missing', 'request'] as const;
 
   for (const kind of kinds) {
     const isFinal = kind === 'request';
+    const endsOrder = isFinal || ['auth', 'missing', 'quota'].includes(kind);
 
-    it(`refuses ${isFinal ? 'for good' : 'nothing'} by a failure of the kind ${kind}`, async () => {
+    it(`refuses ${isFinal ? 'for good' : 'no refund'} by a failure of the kind ${kind}${endsOrder ? ', and ends an order' : ''}`, async () => {
       const order = await worked({ version: 1 }, 24 * HOUR_MS, kind);
-      expect(order.changes.map((change) => change.kind)).to.deep.equal([isFinal ? 'fail' : 'look']);
+      expect(order.changes.map((change) => change.kind)).to.deep.equal([endsOrder ? 'fail' : 'look']);
       const refund = await worked(asking(0), 24 * HOUR_MS, kind);
       expect(refund.changes.map((change) => change.kind)[0]).to.equal(isFinal ? 'refuse_refund' : 'look');
     });

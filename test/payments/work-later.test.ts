@@ -37,6 +37,7 @@ async function changesOf(more: Partial<Payment>, { isOn = true, signal = new Abo
         changes.push(change);
         return payment;
       },
+      book: () => expect.fail('no money moves'),
     },
     providers: () => providers,
     now: () => AT,

@@ -1,13 +1,16 @@
 // What a payment's provider is asked for, and what is made of its links: nothing twice, nothing too late, no link elsewhere.
 import { expect } from 'chai';
 import type { NewPayment } from '../../lib/money/payment.ts';
-import { refundsOf } from '../../lib/money/payment.ts';
+import { NOT_ACCEPTED, refundsOf } from '../../lib/money/payment.ts';
 import { askRefund } from '../../lib/payments/operator.ts';
 import type { PaymentProvider } from '../../lib/plugin/payment-contract.ts';
+import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
+import { until } from '../../testkit/client.ts';
 import { faultsOf } from '../../testkit/faulty-store.ts';
 import { longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { RUB, type StoreKind } from '../contract/store/context.ts';
+import { newAuto, newMethod } from '../contract/store/payments.ts';
 import { type Service, useStage } from './service-stage.ts';
 
 const DAY_MS = 86_400_000;
@@ -69,6 +72,63 @@ function suite(kind: StoreKind): void {
     });
     await stage.order(stage.service('own_slow', faults.store));
     expect(Number(made?.lease) - Number(made?.createdAt)).to.equal(30_000);
+  });
+
+  for (const status of [401, 403]) {
+    it(`ends an order at once that its provider answers with ${status}, tells everybody, and never makes it later`, async () => {
+      stage.bank.hook = () => status;
+      const made: string[] = [];
+      for (let count = 0; count < 11; count += 1) {
+        const { id, phase, reason, dueAt } = await stage.order(service);
+        expect([phase, reason, dueAt]).to.deep.equal(['failed', NOT_ACCEPTED, null]);
+        made.push(id);
+      }
+      expect(stage.lines.filter(({ level }) => level === 'error')).to.have.length(11);
+      stage.bank.hook = () => undefined;
+      stage.bank.asked.clear();
+      await stage.letTimePass();
+      service.payments.start();
+      for (const id of made) await service.payments.look(id);
+      expect([...stage.bank.asked], 'asked later').to.deep.equal([]);
+      expect((await stage.order(service)).phase).to.equal('pending');
+      expect(stage.bank.payments.size).to.equal(1);
+    });
+  }
+
+  it('ends an order whose first answer was lost before its provider refused the service', async () => {
+    stage.bank.hook = () => 500;
+    const { id, phase } = await stage.order(service);
+    expect(phase).to.equal('created');
+    stage.bank.hook = () => 401;
+    await stage.letTimePass();
+    service.payments.start();
+    await until(async () => (await stage.payment(id)).phase === 'failed');
+    expect((await stage.payment(id)).reason).to.equal(NOT_ACCEPTED);
+  });
+
+  it('looks for a card that may have been charged before its provider refused the service, and charges it no more', async () => {
+    await stage.credited(service);
+    const method = await stage.store.payments.saveMethod(newMethod(stage.wallet, { provider: 'till' }));
+    await stage.store.payments.changeAutoTopup(newAuto(stage.wallet, { method: method.id }));
+    const auto = (await stage.store.payments.autoTopup(stage.wallet)) as AutoTopupRow;
+    stage.bank.charges = 'pay';
+    // It was charged, and the answer was lost.
+    stage.bank.hook = (asked, when) =>
+      asked === 'start' && when === 'after' ? Promise.reject(new Error('lost')) : undefined;
+    const wish = { wallet: stage.wallet, amount: 500n * RUB, locale: 'en', method: method.id } as const;
+    const made = await service.payments.charge(wish, (order) => ({ ...auto, order }));
+    expect(made?.phase).to.equal('created');
+    stage.bank.hook = () => 401;
+    await stage.letTimePass();
+    service.payments.start();
+    const id = made?.id ?? '';
+    await until(async () => (await stage.payment(id)).reason === NOT_ACCEPTED);
+    expect((await stage.payment(id)).phase).to.equal('created');
+    stage.bank.hook = () => undefined;
+    stage.bank.asked.clear();
+    await stage.letTimePass();
+    await until(async () => (await stage.payment(id)).phase === 'credited', 20_000);
+    expect([stage.bank.asked.get('start'), stage.bank.ofOrder(id).length]).to.deep.equal([undefined, 1]);
   });
 
   it('leaves a payment at rest where it is when its provider cannot be asked', async () => {

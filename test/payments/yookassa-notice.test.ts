@@ -87,6 +87,7 @@ describe('notices of yookassa', () => {
     ] as const) {
       it(`${address || 'nowhere'} are ${isSender ? 'listened to' : 'rejected'}`, () => {
         expect(verdict(NOTICE, address)).to.deep.equal(isSender ? { fetch: [ID] } : 'rejected');
+        expect(provider.isSender?.(address)).to.equal(isSender);
       });
     }
 
@@ -103,6 +104,10 @@ describe('notices of yookassa', () => {
       const open = openPayments(plugin, { ...settings, senders: [] }).provider;
       expect(verdict(NOTICE, '203.0.113.9', open)).to.deep.equal({ fetch: [ID] });
       expect(verdict('{}', '203.0.113.9', open)).to.equal('rejected');
+      expect([open.isSender?.(SENDER), open.isSender?.('203.0.113.9')], 'the vendor comes first').to.deep.equal([
+        true,
+        false,
+      ]);
     });
   });
 

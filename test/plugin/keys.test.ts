@@ -174,6 +174,7 @@ describe('a call with several keys', () => {
       ['quota', 402, {}, ''],
       ['auth', 401, {}, ''],
       ['auth', 403, {}, ''],
+      ['auth', 403, {}, '{"error":{"code":"model_not_found","message":"Your project does not have access to it"}}'],
       ['auth', 400, {}, '{"error":{"message":"API key not valid."}}'],
     ];
   for (const [kind, status, headers, body] of REFUSALS) {
@@ -235,7 +236,7 @@ describe('a call with several keys', () => {
       [401, 'auth'],
       [402, 'quota'],
       [429, 'rate'],
-      [403, undefined],
+      [403, 'auth'],
       [500, undefined],
     ] as const) {
       await host.close();
@@ -244,6 +245,56 @@ describe('a call with several keys', () => {
       await host.request(origin, { method: 'POST', auth, signal });
       expect(host.keyHealth(), `${status}`).to.deep.equal({ ...health, ...(kind && { [kind]: 1 }) });
     }
+  });
+
+  const MODERATED = '{"error":{"code":"permission_denied","message":"Your input was flagged by moderation"}}';
+
+  it('lets no key rest for content that breaks rules, and asks no other', async () => {
+    replies['key-a'] = reply(403, {}, MODERATED);
+    expect(await kindThrown(answer())).to.equal('request');
+    expect([asked, host.keyHealth().auth, told]).to.deep.equal([['key-a'], 0, []]);
+    await host.close();
+    host = open();
+    const { body, status } = await host.request(origin, { method: 'POST', auth, signal });
+    expect([status, await body.text(), host.keyHealth().auth]).to.deep.equal([403, MODERATED, 0]);
+    expect(asked).to.deep.equal(['key-a', 'key-a']);
+  });
+
+  it('leaves a 403 that breaks off to its reader, as it came', async () => {
+    replies['key-a'] = (response) => {
+      response.writeHead(403, { 'content-length': '100' }).flushHeaders();
+      response.write('half', () => response.destroy());
+    };
+    const { body, status } = await host.request(origin, { method: 'POST', auth, signal });
+    expect([status, host.keyHealth().auth, await kindThrown(body.text())]).to.deep.equal([403, 1, 'network']);
+  });
+
+  it('asks every key before the call fails, also one that rests for its rights, and each once', async () => {
+    await host.close();
+    host = open({ keys: ['key-a', 'key-b', 'key-c'] });
+    const forbidden = reply(403, {}, '{"error":{"message":"no access to this model"}}');
+    replies = { 'key-a': forbidden, 'key-b': forbidden };
+    expect([await answer(), ...asked]).to.deep.equal(['Hi', 'key-a', 'key-b', 'key-c']);
+    asked = [];
+    replies = { 'key-c': forbidden, 'key-b': forbidden };
+    expect(await answer()).to.equal('Hi');
+    expect([asked[0], asked.at(-1), asked.length - new Set(asked).size]).to.deep.equal(['key-c', 'key-a', 0]);
+    asked = [];
+    replies = { 'key-a': forbidden, 'key-b': forbidden, 'key-c': forbidden };
+    expect(await kindThrown(answer())).to.equal('auth');
+    expect([...asked].sort()).to.deep.equal(['key-a', 'key-b', 'key-c']);
+  });
+
+  it('submits a video with the next key, and looks at it with that one, paused or not', async () => {
+    const init = { auth, signal, url: origin, body: '{}' };
+    const submission = { ...init, idOf: ({ id }: { id?: unknown }) => id, lookAt: () => `${origin}/job` };
+    replies = { 'key-a': reply(403), 'key-b': reply(200, {}, '{"id":"7"}') };
+    const ref = await host.video.submit(submission);
+    expect([ref.id, ...asked]).to.deep.equal(['7', 'key-a', 'key-b']);
+    replies = { 'key-b': reply(403) };
+    const look = () => host.video.look(ref, { auth, signal }, ({ status }) => ({ status }));
+    expect([await kindThrown(look()), await kindThrown(look())]).to.deep.equal(['auth', 'auth']);
+    expect(asked.slice(2)).to.deep.equal(['key-b', 'key-b']);
   });
 
   it('lets a key rest that is refused within an answer', async () => {

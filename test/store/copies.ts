@@ -1,7 +1,7 @@
 // Two stores for each test of copies: a source with a wallet, and an empty target.
 import { COPY_SETTING, COPY_UNFINISHED, type CopyReport, copyStore } from '../../lib/store/copy.ts';
 import { type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
-import { applied, newId, newWallet, reserve, settle } from '../contract/store/context.ts';
+import { applied, newId, newWallet, RUB, reserve, settle } from '../contract/store/context.ts';
 
 export interface Copies {
   readonly source: FaultyStore;
@@ -32,6 +32,6 @@ export function useCopies(onOpen: (opened: Copies) => void) {
 /** One that has ended, and one that has not. */
 export async function addCalls({ source, wallet }: Pick<Copies, 'source' | 'wallet'>): Promise<void> {
   const [open, ended] = [newId('req'), newId('req')];
-  const holds = [reserve(wallet, { chargeId: open }), reserve(wallet, { chargeId: ended })];
+  const holds = [reserve(wallet, { chargeId: open, excess: 5n * RUB }), reserve(wallet, { chargeId: ended })];
   await applied(source.real, ...holds, settle(wallet, ended));
 }

@@ -103,7 +103,7 @@ describe('copy of the journal', () => {
     await source.real.accounts.setStatus(wallet, 'active');
     await applied(source.real, reserve(wallet));
     await source.real.accounts.setStatus(wallet, 'suspended');
-    expect(await copy()).to.include({ resumed: true, entries: 5 });
+    expect(await copy()).to.include({ resumed: true, entries: 8 });
     expect((await target.real.ledger.wallet(wallet))?.status).to.equal('suspended');
   });
 

@@ -1,10 +1,12 @@
 // Copies of payments: all of them as they are, and out of a store in use as their wallets were.
 import { expect } from 'chai';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
+import type { Operation } from '../../lib/money/decide.ts';
+import { askOp } from '../../lib/money/payback.ts';
 import { type Payment, refundsOf } from '../../lib/money/payment-rules.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
 import type { Behaviour, FaultyStore } from '../../testkit/faulty-store.ts';
-import { applied, RUB, rejection } from '../contract/store/context.ts';
+import { adjust, applied, RUB, rejection } from '../contract/store/context.ts';
 import {
   changed,
   creditOf,
@@ -45,6 +47,20 @@ describe('copy of payments', () => {
       expect(error).to.be.instanceOf(OperatorError);
       expect(String(error)).to.include('payments');
     }
+  });
+
+  it('takes the mark of wallets that hold play money, and no other', async () => {
+    const credit = creditOf(await newSucceeded(from.real, wallet));
+    await applied(from.real, { ...credit, isPlay: true } as typeof credit);
+    await copy();
+    expect(await to.real.ledger.wallet(wallet)).to.deep.equal(await from.real.ledger.wallet(wallet));
+    expect((await to.real.ledger.wallet(wallet))?.playMoney).to.equal(true);
+    const settled = { ...adjust(wallet, 0n), settlesPlay: true } as Operation;
+    await applied(from.real, settled);
+    await breakOff();
+    await copy();
+    expect(await to.real.ledger.wallet(wallet)).to.deep.equal(await from.real.ledger.wallet(wallet));
+    expect((await to.real.ledger.wallet(wallet))?.playMoney).to.equal(undefined);
   });
 
   it('is refused when a notice comes meanwhile, unless the store may be in use', async () => {
@@ -98,9 +114,9 @@ describe('copy of payments', () => {
       changed(from.real, payment, { kind: 'dispute', dispute: id, amount: 700n * RUB });
     const twice = await refund((await paid()) as Payment, 'r1', 300n);
     const disputed = await dispute((await paid()) as Payment, 'cb_1');
-    const asking = await changed(from.real, (await paid()) as Payment, {
-      ...{ kind: 'ask_refund', refund: 'ref_1', amount: 100n * RUB, reason: 'asked' },
-    });
+    const wish = { at: Date.now(), refund: 'ref_1', reason: 'asked' };
+    const [asked] = await applied(from.real, askOp((await paid()) as Payment, wish, 100n * RUB));
+    const asking = asked?.payment as Payment;
     const late = await newSucceeded(from.real, wallet);
     from.next('keys.owners', async (list) => {
       await refund(await refund(twice, 'r2', 200n), 'r5', 100n);

@@ -33,6 +33,18 @@ describe('copy of people', () => {
     expect(await rowsOf(to)).to.deep.equal(rows);
   });
 
+  it('keeps who was removed, for the log of what they did', async () => {
+    const former = Array.from({ length: 201 }, () => makeUser());
+    for (const user of former) {
+      await from.real.users.add(user);
+      await from.real.users.remove(user, AT);
+    }
+    await copy();
+    const pageOf = ({ real: { users } }: FaultyStore) => users.formerPage({ limit: 999 });
+    expect((await pageOf(to)).length).to.equal(201);
+    expect(await pageOf(to)).to.deep.equal(await pageOf(from));
+  });
+
   it('is refused when a user of the target is another', async () => {
     const user = makeUser();
     await from.real.users.add(user);

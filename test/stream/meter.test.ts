@@ -81,7 +81,7 @@ describe('meter', () => {
     Number.NaN,
     Number.POSITIVE_INFINITY,
     Number.NEGATIVE_INFINITY,
-    Number.MAX_SAFE_INTEGER,
+    Number.MAX_SAFE_INTEGER + 1,
     1e300,
     '42',
     '',
@@ -112,9 +112,17 @@ describe('meter', () => {
     });
   }
 
-  it('does not believe an input of zero or above its limit, nor an output above max_tokens', () => {
+  it('believes an input above its limit up to that', () => {
+    expect(bill('finished', [words(9), usage(1000, 9)])).to.deep.equal({ input: 1000, output: 9 });
+    for (const count of [1001, Number.MAX_SAFE_INTEGER]) {
+      const { doubt, ...tokens } = bill('finished', [words(9), usage(count, 9)]);
+      expect(tokens).to.deep.equal({ input: 1000, output: 9 });
+      expect(doubt).to.equal(`usage reported as input ${count}`);
+    }
+  });
+
+  it('does not believe an input of zero, nor an output above max_tokens', () => {
     expect(bill('finished', [words(9), usage(0, 9)])).to.include({ input: 11 });
-    expect(bill('finished', [words(9), usage(1001, 9)])).to.include({ input: 11 });
     expect(bill('finished', [words(9), usage(7, 501)])).to.include({ output: 9 });
   });
 

@@ -93,20 +93,14 @@ describe('text engine', () => {
 
     it('charges input above the estimate, below zero as well, and refuses the next call', async () => {
       const account = await stage.account(RESERVE);
-      const result = await stage.call({ routes: [whole('Hi', { input: 90_000, output: 1000 })], account });
-      const cost = 90_000n * 1000n + 1000n * 5000n;
+      const result = await stage.call({ routes: [whole('Hi', { input: 20_000, output: 1000 })], account });
+      const cost = 20_000n * 1000n + 1000n * 5000n;
       expect(result.charge).to.include({ state: 'settled', charged: cost });
       expect(result.wallet.avail).to.equal(RESERVE - cost);
       expect(result.thrown).to.equal(undefined);
       const next = await stage.call({ routes: [good], account });
       expect(codeOf(next)).to.equal('insufficient_balance');
       expect([next.opened, next.asked, next.charge]).to.deep.equal([0, [], undefined]);
-    });
-
-    it('does not believe input that the prompt cannot have', async () => {
-      const result = await stage.call({ routes: [whole('Hi', { input: 1_000_000, output: 900 })] });
-      expectCharged(result, cost({ output: 900 }));
-      expect(JSON.stringify(result.warnings)).to.contain('input 1000000');
     });
 
     it('refuses what the balance does not reach, to the micro-rouble', async () => {

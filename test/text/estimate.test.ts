@@ -66,11 +66,16 @@ describe('estimate of input', () => {
     expect(await tokensOf(['abcd'], { images: 3 })).to.equal(1 + 4 + 3000);
   });
 
+  it('believes three times what it counts, where bytes say too little', async () => {
+    const { tokensMax } = await estimateInput(request(['\u0001'.repeat(1000)]));
+    expect(tokensMax).to.equal(3 * 1004);
+  });
+
   it('believes counts far above itself, but not without limit', async () => {
     const { tokens, tokensHeld, tokensMax } = await estimateInput(request(['a'.repeat(4_000_000)], { images: 4 }));
     expect(tokens).to.equal(1_000_000 + 4 + 4000);
     expect(tokensHeld).to.equal(tokens);
-    expect(tokensMax).to.equal(8_000_000 + 16 * 4004 + 100_000);
+    expect(tokensMax).to.equal(3 * (1_000_000 + 4004));
   });
 });
 

@@ -33,6 +33,8 @@ export interface CallOptions {
   /** One route each, in order. */
   readonly routes: readonly Answer[];
   readonly delivery?: 'stream' | 'buffered';
+  /** What the catalog says that the model's upstream adds to each prompt. */
+  readonly upstreamAdditions?: number;
   /** False for a reply that is collected. */
   readonly live?: boolean;
   readonly request?: Partial<TextRequest>;
@@ -202,7 +204,7 @@ export const NO_ABILITIES = {
 } as const;
 
 function catalogOf(
-  { routes, delivery = 'stream', vision, tools = false }: CallOptions,
+  { routes, delivery = 'stream', upstreamAdditions, vision, tools = false }: CallOptions,
   onAsk: (route: number) => void,
 ): Catalog {
   const providers = new Map<string, OpenUpstream>();
@@ -221,6 +223,7 @@ function catalogOf(
     provider: 'Test',
     order: 'listed',
     delivery,
+    ...(upstreamAdditions !== undefined && { upstreamAdditions }),
     ...NO_ABILITIES,
     tools,
     price: { input: '1000', output: '5000' },

@@ -27,9 +27,9 @@ describe('people', () => {
 
   describe('get a link', () => {
     const lives: readonly (readonly [LinkPurpose, hours: number])[] = [
-      ['setup', 1],
       ['operator', 1],
       ['reset', 1],
+      ['restore', 1],
       ['demo', 1],
       ['verify', 24],
       ['invite', 7 * 24],
@@ -58,14 +58,78 @@ describe('people', () => {
     it('in the place of the one before for the same purpose and person, and of no other', async () => {
       const [user, email] = [newId('usr'), `${newId('ann')}@example.com`];
       const tokens = [
-        await people.makeLink({ purpose: 'reset', user, email }),
-        await people.makeLink({ purpose: 'verify', email }),
-        await people.makeLink({ purpose: 'reset', user: newId('usr'), email: `${newId('bob')}@example.com` }),
+        await people.makeLink({ purpose: 'operator', user, email }),
+        await people.makeLink({ purpose: 'invite', email }),
+        await people.makeLink({ purpose: 'operator', user: newId('usr'), email: `${newId('bob')}@example.com` }),
       ];
-      const fresh = await people.makeLink({ purpose: 'reset', user, email });
+      const fresh = await people.makeLink({ purpose: 'operator', user, email });
       const found = await Promise.all([...tokens, fresh].map(async (token) => (await people.look(token))?.purpose));
-      expect(found).to.deep.equal([undefined, 'verify', 'reset', 'reset']);
+      expect(found).to.deep.equal([undefined, 'invite', 'operator', 'operator']);
     });
+
+    it('to one account beside that to another', async () => {
+      const email = `${newId('ann')}@example.com`;
+      const [one, other] = [newId('acc'), newId('acc')];
+      const invite = (account: string) => people.makeLink({ purpose: 'invite', email, account });
+      const tokens = [await invite(one), await invite(other), await invite(one)];
+      const found = await Promise.all(tokens.map(async (token) => (await people.look(token))?.account));
+      expect(found).to.deep.equal([undefined, other, one]);
+    });
+
+    it('beside the ones before if anybody may ask for it, until the first of them is used', async () => {
+      const [user, other] = [makeUser(), makeUser()];
+      for (const each of [user, other]) await store.real.users.add(each);
+      const [mail, strange] = [user.email, `${newId('new')}@example.com`];
+      const tokens = await Promise.all([
+        ...[1, 2].map(() => people.makeLink({ purpose: 'reset', user: user.id, email: mail })),
+        ...[1, 2].map(() => people.makeLink({ purpose: 'verify', email: strange })),
+        people.makeLink({ purpose: 'reset', user: other.id, email: other.email }),
+        ...(['restore', 'operator'] as const).map((purpose) =>
+          people.makeLink({ purpose, user: user.id, email: mail }),
+        ),
+      ]);
+      const found = async () => Promise.all(tokens.map(async (token) => (await people.look(token)) !== undefined));
+      expect(await found()).to.deep.equal([true, true, true, true, true, true, true]);
+      const stale = { ...user, version: user.version + 1 };
+      expect(await people.setPassword(stale, 'a rather long one')).to.equal(false);
+      expect(await found()).to.deep.equal([true, true, true, true, true, true, true]);
+      expect(await people.setPassword(user, 'a rather long one')).to.equal(true);
+      expect(await found()).to.deep.equal([false, false, true, true, true, false, false]);
+      const wish = { password: 'a rather long one', operator: false, language: 'ru' } as const;
+      expect(await people.add({ ...wish, email: other.email })).to.equal('taken');
+      await people.add({ ...wish, email: strange });
+      expect(await found()).to.deep.equal([false, false, false, false, true, false, false]);
+    });
+  });
+
+  it('get the first link only while nobody runs the service, and only one of them uses one', async () => {
+    const fresh = await openFaultyStore();
+    const first = createPeople({ store: fresh.real, now: () => now });
+    const old = await first.makeLink({ purpose: 'setup' });
+    const token = await first.makeLink({ purpose: 'setup', email: 'ann@example.com' });
+    expect(await first.look(old)).to.include({ purpose: 'setup', user: null });
+    now += HOUR_MS - 1;
+    expect(await first.look(token)).to.include({ purpose: 'setup' });
+    const wish = { password: 'a rather long one', operator: true, language: 'ru' } as const;
+    const made = await Promise.all(
+      ['one', 'two', 'three'].map((name) => first.addFirstOperator({ ...wish, email: `${name}@example.com` })),
+    );
+    const late = made.filter((outcome) => outcome === 'late');
+    expect([late.length, await fresh.real.users.operators()]).to.deep.equal([2, 1]);
+    expect([await first.look(token), await first.take(token), await first.look(old)]).to.deep.equal([
+      ...[undefined, undefined, undefined],
+    ]);
+    await fresh.close();
+  });
+
+  it('join an account, unless they are removed in the meantime', async () => {
+    const [user, gone] = [makeUser(), makeUser()];
+    for (const each of [user, gone]) await store.real.users.add(each);
+    const account = newId('acc');
+    expect(await people.join(user, account)).to.equal(true);
+    await store.real.users.remove(gone, now);
+    expect(await people.join(gone, account)).to.equal(false);
+    expect(await store.real.users.membersOf(account)).to.deep.equal([{ user: user.id, account, role: 'owner' }]);
   });
 
   it('are added once for an address, whatever its case', async () => {

@@ -1,12 +1,12 @@
-// Who guesses waits longer and longer, whoever it is that they guess about; owners at their own address do not.
+// Who guesses waits longer and longer, whoever it is that they guess about; owners on their own devices do not.
 import { argon2Sync } from 'node:crypto';
 import { expect } from 'chai';
 import type { User } from '../../lib/store/ports/users.ts';
+import { createDevices } from '../../lib/users/devices.ts';
 import { isOutdated } from '../../lib/users/password.ts';
-import { createSessions } from '../../lib/users/sessions.ts';
-import { createSignIn, type SignIn } from '../../lib/users/sign-in.ts';
+import { createSignIn, type SignIn, type SignInClient } from '../../lib/users/sign-in.ts';
 import { hashRecoveryCode, stepOf } from '../../lib/users/totp.ts';
-import { type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
+import { type FaultyStore, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
 import { codeOf } from '../../testkit/pages.ts';
 import { newId } from '../contract/store/context.ts';
 import { makeUser } from '../contract/store/people.ts';
@@ -52,7 +52,8 @@ describe('signing in', () => {
   }
 
   const attempt = (email: string, address: string, password = 'not the password', code = '') =>
-    signIn.signIn({ email, password, code, address });
+    signIn.signIn({ email, password, code, client: at(address) });
+  const at = (address: string, device?: string): SignInClient => ({ address, device });
   const statusOf = async (...asked: Parameters<typeof attempt>) => (await attempt(...asked)).status;
 
   /** How long each of these guesses has to wait, in seconds. */
@@ -108,17 +109,117 @@ describe('signing in', () => {
     expect(await statusOf(email, place(), PASSWORD)).to.equal('ok');
   });
 
-  it('is free of strangers’ guesses only where the same person is signed in', async () => {
-    const [owner, other] = [await add(), await add()];
-    const [home, office] = [place(), place()];
-    const sessions = createSessions({ store: store.real, now: () => now });
-    await sessions.open(owner, { address: home, agent: '' });
-    await sessions.open(other, { address: office, agent: '' });
-    await guess(5, owner.email);
-    expect(await statusOf(owner.email, office, PASSWORD)).to.equal('wait');
-    expect(await statusOf(owner.email, home, PASSWORD)).to.equal('ok');
-    // What goes wrong at home says nothing about strangers.
-    for (let time = 0; time < 6; time += 1) expect(await statusOf(owner.email, home)).to.equal('wrong');
+  describe('on a device', () => {
+    const devices = () => createDevices({ store: store.real, now: () => now });
+    const on = (device: string | undefined, email: string, { password = PASSWORD, address = place() } = {}) =>
+      signIn.signIn({ email, password, code: '', client: at(address, device) });
+
+    it('is free of strangers’ guesses only where the same person has signed in', async () => {
+      const [owner, other] = [await add(), await add()];
+      const [mine, theirs] = [await devices().remember(owner, undefined), await devices().remember(other, undefined)];
+      await guess(10, owner.email);
+      for (const device of [theirs, undefined, '', 'x', 'A'.repeat(43), `${mine} `]) {
+        expect(await on(device, owner.email), device).to.include({ status: 'wait' });
+      }
+      expect(await on(mine, owner.email)).to.include({ status: 'ok' });
+      expect(await on(theirs, other.email)).to.include({ status: 'ok' });
+    });
+
+    it('is free of what is guessed in the same network', async () => {
+      const [owner, address] = [await add(), place()];
+      const mine = await devices().remember(owner, undefined);
+      for (let time = 0; time < 20; time += 1) await attempt(`${newId('none')}@example.com`, address);
+      expect(await on(undefined, owner.email, { address })).to.include({ status: 'wait' });
+      expect(await on(mine, owner.email, { address })).to.include({ status: 'ok' });
+    });
+
+    it('makes a thief wait after ten guesses there, and nobody elsewhere', async () => {
+      const owner = await add();
+      const mine = await devices().remember(owner, undefined);
+      for (let time = 0; time < 10; time += 1) {
+        expect(await on(mine, owner.email, { password: 'not the password' })).to.include({ status: 'wrong' });
+      }
+      expect(await on(mine, owner.email)).to.deep.equal({ status: 'wait', seconds: 1 });
+      expect(await on(undefined, owner.email)).to.include({ status: 'ok' });
+    });
+
+    it('is known for 400 days from the last time, by one token for all who use it', async () => {
+      const [one, two] = [await add(), await add()];
+      const token = await devices().remember(one, undefined);
+      expect(await devices().remember(two, token)).to.equal(token);
+      now += 399 * 86_400_000;
+      expect(await devices().remember(two, token)).to.equal(token);
+      now += 86_400_000;
+      expect(await devices().find(one, token)).to.equal(undefined);
+      expect((await devices().find(two, token))?.user).to.equal(two.id);
+      expect(await devices().remember(one, 'no token'))
+        .to.have.length(43)
+        .and.not.equal(token);
+    });
+  });
+
+  it('tries no more of many at once than are free, at one address or at many', async () => {
+    const here = place();
+    for (const addressOf of [place, () => here]) {
+      const { email } = await add();
+      const ends = await Promise.all(Array.from({ length: 200 }, () => statusOf(email, addressOf())));
+      expect(ends.filter((end) => end === 'wrong')).to.have.length(5);
+      expect(ends.filter((end) => end === 'wait')).to.have.length(195);
+    }
+    const address = place();
+    const emails = Array.from({ length: 200 }, () => `${newId('none')}@example.com`);
+    const ends = await Promise.all(emails.map((email) => statusOf(email, address)));
+    expect(ends.filter((end) => end === 'wrong')).to.have.length(20);
+    // Those that the network had to wait for are not counted as guesses about these people.
+    const counts = await Promise.all(emails.map((email) => store.real.sessions.attempts(`mail:${email}`)));
+    expect(counts.filter((found) => found !== undefined)).to.have.length(20);
+  });
+
+  it('forgets nothing of what a network guessed when somebody there signs in', async () => {
+    const [own, victim] = [await add(), await add()];
+    const address = place();
+    let tried = 0;
+    for (let round = 0; round < 45; round += 1) {
+      for (let guess = 0; guess < 4; guess += 1) {
+        // Strangers are many: what holds them back is their network's count.
+        if ((await statusOf(`${newId('none')}@example.com`, address)) === 'wrong') tried += 1;
+      }
+      await attempt(own.email, address, PASSWORD);
+    }
+    expect(tried).to.be.at.most(20);
+    expect(await statusOf(victim.email, address, PASSWORD)).to.equal('wait');
+  });
+
+  it('takes only its own attempt back when it succeeds, so that a whole office may sign in', async () => {
+    const address = place();
+    for (let person = 0; person < 30; person += 1) {
+      expect(await statusOf((await add()).email, address, PASSWORD)).to.equal('ok');
+    }
+    expect(await store.real.sessions.attempts(`address:${address}`)).to.equal(undefined);
+  });
+
+  it('counts an IPv6 client by its /64, which it has to itself', async () => {
+    places += 1;
+    const network = `2001:db8:0:${places.toString(16)}`;
+    for (let time = 0; time < 20; time += 1) await attempt(`${newId('none')}@example.com`, `${network}::${time + 1}`);
+    const { email } = await add();
+    expect(await statusOf(email, `${network}:ffff::1`, PASSWORD)).to.equal('wait');
+    expect(await statusOf(email, `2001:db8:1:${places.toString(16)}::1`, PASSWORD)).to.equal('ok');
+  });
+
+  it('writes nothing for those who have to wait, and moves no end', async () => {
+    const { email } = await add();
+    const address = place();
+    await guess(5, email, address);
+    const names = [`mail:${email}`, `address:${address}`];
+    const before = await Promise.all(names.map((name) => store.real.sessions.attempts(name)));
+    const watched = createSignIn({ store: store.store, now: () => now });
+    store.always('sessions.count', refuse);
+    const ask = { email, password: PASSWORD, code: '', client: at(address) };
+    expect((await watched.signIn(ask)).status).to.equal('wait');
+    store.always('sessions.count', undefined);
+    await Promise.all(Array.from({ length: 20 }, () => attempt(email, address)));
+    expect(await Promise.all(names.map((name) => store.real.sessions.attempts(name)))).to.deep.equal(before);
   });
 
   it('is refused alike without a password, without being active, and with a wrong code', async () => {
@@ -131,7 +232,7 @@ describe('signing in', () => {
       [secured.email, '000000'],
       [secured.email, 'aaaaa-aaaaa'],
     ] as const) {
-      expect(await attempt(email, place(), PASSWORD, code)).to.deep.equal({ status: 'wrong' });
+      expect(await statusOf(email, place(), PASSWORD, code)).to.equal('wrong');
     }
   });
 
@@ -163,7 +264,7 @@ describe('signing in', () => {
   });
 
   describe('again by a code', () => {
-    const prove = (user: User, code: string, address: string) => signIn.proveCode(user, code, address);
+    const prove = (user: User, code: string, address: string) => signIn.proveCode(user, code, at(address));
 
     it('takes it once, and nothing of who has no app', async () => {
       const [user, bare] = [await add({ totpSecret: SECRET }), await add()];
@@ -171,8 +272,8 @@ describe('signing in', () => {
       const proved = await prove(user, code, place());
       const after = await store.real.users.get(user.id);
       expect(proved).to.deep.equal({ status: 'ok', user: after, proven: true });
-      expect(await prove(after as User, code, place())).to.deep.equal({ status: 'wrong' });
-      expect(await prove(bare, '', place())).to.deep.equal({ status: 'wrong' });
+      expect(await prove(after as User, code, place())).to.include({ status: 'wrong' });
+      expect(await prove(bare, '', place())).to.include({ status: 'wrong' });
     });
 
     it('makes those wait who guess, as signing in does, until a success', async () => {
@@ -185,6 +286,39 @@ describe('signing in', () => {
       expect((await prove(user, codeOf(SECRET), address)).status).to.equal('ok');
       const after = (await store.real.users.get(user.id)) as User;
       for (let time = 0; time < 5; time += 1) expect((await prove(after, '000000', address)).status).to.equal('wrong');
+    });
+
+    it('tries no more of many at once than are free', async () => {
+      const user = await add({ totpSecret: SECRET });
+      const codes = Array.from({ length: 400 }, (_, number) => `${100_000 + number}`);
+      const ends = await Promise.all(codes.map(async (code) => (await prove(user, code, place())).status));
+      expect(ends.filter((end) => end !== 'wait')).to.have.length(5);
+    });
+  });
+
+  describe('again by the password', () => {
+    const confirm = (user: User, password: string, address: string) =>
+      signIn.confirmPassword(user, password, at(address));
+
+    it('makes those wait who guess, at the page to sign in too', async () => {
+      const user = await add();
+      const address = place();
+      expect(await confirm(user, PASSWORD, address)).to.deep.equal({ status: 'ok', user, proven: false });
+      const ends = await Promise.all(Array.from({ length: 200 }, () => confirm(user, 'not the password', address)));
+      expect(ends.filter(({ status }) => status === 'wrong')).to.have.length(5);
+      expect(await confirm(user, PASSWORD, address)).to.deep.equal({ status: 'wait', seconds: 1 });
+      expect(await attempt(user.email, place(), PASSWORD)).to.deep.equal({ status: 'wait', seconds: 1 });
+    });
+
+    it('forgets no wrong codes, so that who knows only the password cannot guess on', async () => {
+      const user = await add({ totpSecret: SECRET });
+      const address = place();
+      let tried = 0;
+      for (let round = 0; round < 20; round += 1) {
+        if ((await attempt(user.email, address, PASSWORD, `${100_000 + round}`)).status === 'wrong') tried += 1;
+        await confirm(user, PASSWORD, address);
+      }
+      expect(tried).to.equal(5);
     });
   });
 });

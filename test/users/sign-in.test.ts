@@ -28,7 +28,7 @@ describe('signing in with an old hash', () => {
   async function comeIn(password: string) {
     const user = makeUser({ password: oldHash(), totpSecret: null });
     await store.real.users.add(user);
-    const credentials = { email: user.email, password, code: '', address: '127.0.0.1' };
+    const credentials = { email: user.email, password, code: '', client: { address: '127.0.0.1', device: undefined } };
     const result = await createSignIn({ store: store.store })
       .signIn(credentials)
       .then(({ status }) => status, String);

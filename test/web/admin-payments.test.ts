@@ -145,7 +145,11 @@ describe('payment pages of an operator', () => {
     const [forged] = await test.store.payments.notices({ limit: 1 });
     const raw = await operator.get(`/admin/notices/${forged?.id}`);
     expect(raw.text).to.contain('&lt;script&gt;{&quot;forged&quot;:1}').and.not.to.contain('<script>{');
-    expect(raw.text).to.contain('content-length');
+    expect(raw.text).to.contain('only its beginning is kept').and.not.to.contain('content-length');
+    const [real] = await test.store.payments.notices({ limit: 1, isVain: false });
+    expect((await operator.get(`/admin/notices/${real?.id}`)).text)
+      .to.contain('Headers')
+      .and.to.contain('Take it again');
     expect((await operator.get('/admin/notices?before=ntc_0')).text).to.contain('No notice has come yet.');
   });
 

@@ -12,19 +12,20 @@ const SECRET = /whsec_[\w-]{43}/;
 describe('the page of alerts', () => {
   let test: TestGateway;
   let receiver: Receiver;
+  let pictures: Receiver;
   let smtp: MailServer;
 
   before(async () => {
-    [receiver, smtp] = await Promise.all([startReceiver(), startMailServer()]);
+    [receiver, pictures, smtp] = await Promise.all([startReceiver(), startReceiver(), startMailServer()]);
     test = await startGateway({
       catalog: { upstreams: {}, models: [] },
-      env: { IMAGE_TRUSTED_ORIGINS: receiver.origin, SMTP_URL: smtp.url },
+      env: { WEBHOOK_TRUSTED_ORIGINS: receiver.origin, IMAGE_TRUSTED_ORIGINS: pictures.origin, SMTP_URL: smtp.url },
       timings: { alertsEveryMs: 20 },
     });
   });
   after(async () => {
     await test?.stop();
-    await Promise.all([receiver.stop(), smtp.stop()]);
+    await Promise.all([receiver.stop(), pictures.stop(), smtp.stop()]);
   });
   afterEach(() => {
     receiver.answer = answerWith(200);
@@ -43,6 +44,19 @@ describe('the page of alerts', () => {
 
   it('is led to by the settings', async () => {
     expect((await (await comeIn()).get('/account/settings')).text).to.contain(`href="${PATH}"`);
+  });
+
+  it('posts nothing to where only pictures may be fetched from, not even for a webhook that is stored already', async () => {
+    const owner = await comeIn('10');
+    const refused = await save(owner, { threshold: '500', webhook: `${pictures.origin}/hook` });
+    expect(refused.status).to.equal(400);
+    await save(owner, { webhook: hook() });
+    const wishes = await test.store.alerts.get(owner.account);
+    if (!wishes) throw new Error('nothing is stored');
+    const webhook = { url: `${pictures.origin}/hook`, secret: 'x'.repeat(20) };
+    await test.store.alerts.change({ ...wishes, balanceBelow: 600_000_000n, webhook });
+    await until(async () => (await owner.get(PATH)).text.includes('no answer'), 20_000);
+    expect(pictures.posts).to.deep.equal([]);
   });
 
   it('sets a sum and a webhook, whose secret is shown once', async () => {
@@ -164,7 +178,7 @@ describe('the page of alerts', () => {
     const owner = await comeIn('1000');
     const other = await startGateway({
       catalog: { upstreams: {}, models: [] },
-      env: { IMAGE_TRUSTED_ORIGINS: receiver.origin, SMTP_URL: smtp.url },
+      env: { WEBHOOK_TRUSTED_ORIGINS: receiver.origin, SMTP_URL: smtp.url },
       timings: { alertsEveryMs: 20 },
       folder: test.folder,
     });

@@ -41,8 +41,12 @@ describe('cookies', () => {
       it('sign in and out', async () => {
         const person = createVisitor(test.url);
         const signedIn = await person.submit('/login', { email, password: PASSWORD, code: '' });
-        const [session] = setIn(signedIn.headers);
+        const [session, device, ...more] = setIn(signedIn.headers);
         expect([session?.name, session?.attributes]).to.deep.equal([`${prefix}session`, attributes]);
+        expect(more).to.deep.equal([]);
+        const lasting = attributes.replace('Lax', 'Lax; Max-Age=34560000');
+        expect([device?.name, device?.attributes]).to.deep.equal([`${prefix}device`, lasting]);
+        expect(device?.value).to.match(TOKEN).and.not.equal(session?.value);
         const statusWith = async (cookie: string) =>
           (await createVisitor(test.url).get('/account', { headers: { cookie } })).status;
         const cookie = `${prefix}session=${session?.value}`;
@@ -55,6 +59,9 @@ describe('cookies', () => {
         const out = await person.submit('/account', {}, { action: '/logout' });
         const gone = { name: `${prefix}session`, value: '', attributes: attributes.replace('Lax', 'Lax; Max-Age=0') };
         expect(setIn(out.headers)).to.deep.equal([gone]);
+        // The device stays known, as the same one.
+        const again = await person.submit('/login', { email, password: PASSWORD, code: '' });
+        expect(setIn(again.headers)[1]).to.deep.equal(device);
       });
     });
   }

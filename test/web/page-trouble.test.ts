@@ -82,7 +82,7 @@ describe('forms', () => {
       ...{ path: SETTINGS, call: 'users.change', change: bumped, stateOf: async () => (await user()).totpSecret },
       fields: () => {
         const secret = makeSecret();
-        return { change: 'app', secret, code: codeOf(secret) };
+        return { change: 'app', secret, code: codeOf(secret), old: PASSWORD };
       },
     },
     {

@@ -156,6 +156,13 @@ describe('payment pages of an owner', () => {
     expect(foreign.status).to.equal(404);
     expect((await owner.submit(WALLET, { change: 'remove_card', card: card?.id ?? '' })).status).to.equal(303);
     expect((await test.store.payments.methods(account.id))[0]?.removedAt).to.be.a('number');
+    // All owners are told of both.
+    const alarms = await test.store.alerts.alarms(account.id);
+    const told = alarms.map(({ state }) => JSON.parse(state).delivery.event);
+    expect(told.map(({ type, data }) => [type, data.card])).to.have.deep.members([
+      ['card.saved', `${card?.brand} •••• ${card?.last4}`],
+      ['card.removed', `${card?.brand} •••• ${card?.last4}`],
+    ]);
     expect((await owner.get(WALLET)).text).not.to.contain('••••');
   });
 

@@ -1,5 +1,6 @@
 // What payment providers and payers reach over real sockets: notices, and the pages of a provider that has none elsewhere.
 import { Agent } from 'node:http';
+import { connect } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { type Bank, startBank, TILLS } from '../../testkit/bank.ts';
@@ -54,13 +55,37 @@ describe('payment routes', () => {
   it('refuse what is no notice, what is too long, and providers that are not there', async () => {
     expect((await post('{}')).status).to.equal(400);
     expect((await post('not JSON')).status).to.equal(400);
-    expect((await post('x'.repeat(70_000))).status).to.equal(413);
+    expect((await post('x'.repeat(8 * 1024))).status).to.equal(400);
+    const long = await post('x'.repeat(8 * 1024 + 1));
+    expect([long.status, await long.text()]).to.satisfy(
+      ([status, text]: [number, string]) => status === 413 && text.includes('8 KiB'),
+    );
     expect((await post('{}', '/payments/nobody/notice')).status).to.equal(404);
     expect((await post('{}', '/payments/till')).status).to.equal(404);
     const page = await fetch(`${gateway.url}/payments/till/page/1`);
     expect([page.status, page.headers.get('content-type')]).to.deep.equal([404, 'text/html; charset=utf-8']);
-    const verdicts = (await gateway.store.payments.notices({ limit: 2 })).map(({ verdict }) => verdict);
-    expect(verdicts).to.deep.equal(['rejected', 'rejected']);
+    const rows = await gateway.store.payments.notices({ limit: 3 });
+    expect(rows.map(({ verdict }) => verdict)).to.deep.equal(['rejected', 'rejected', 'rejected']);
+    expect(Math.max(...rows.map(({ body, headers }) => body.length + headers.length))).to.equal(300);
+  });
+
+  it('read no further than 8 KiB of a notice without a length', async () => {
+    const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+    socket.write('POST /payments/till/notice HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n');
+    const chunk = `1000\r\n${'x'.repeat(4096)}\r\n`;
+    let reply = '';
+    socket.on('data', (data) => {
+      reply += data;
+    });
+    socket.on('error', () => {});
+    for (let at = 0; at < 4 && reply === ''; at += 1) {
+      socket.write(chunk);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    expect(reply)
+      .to.match(/^HTTP\/1.1 413 /)
+      .and.to.match(/\r\nconnection: close\r\n/i);
+    socket.destroy();
   });
 
   it('answer 503 to a notice that the store cannot write', async () => {
@@ -107,6 +132,33 @@ describe('notices', () => {
     expect([last?.status, Number(last?.headers['retry-after']) > 0]).to.deep.equal([429, true]);
     expect((await post(far as Agent)).status).to.equal(404);
     for (const agent of [near, far]) agent?.destroy();
+    await gateway.stop();
+  });
+
+  it('are six hundred a minute from all addresses, those of the provider’s own senders apart', async function () {
+    this.timeout(60_000);
+    const settings = { baseUrl: 'http://127.0.0.1:1', senders: ['127.0.0.9'] };
+    const payments = { till: { plugin: 'till', settings } };
+    const catalog = { upstreams: {}, models: [], payments };
+    const gateway = await startGateway({ catalog, env: { PAYMENTS_PATH: TILLS } });
+    const agents = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.9'].map(
+      (localAddress) => new Agent({ keepAlive: true, localAddress }),
+    );
+    const post = async (at: number) => {
+      const { status } = await send(`${gateway.url}/payments/till/notice`, {
+        method: 'POST',
+        body: '{}',
+        agent: agents[at] as Agent,
+      });
+      return status;
+    };
+    const statuses: number[] = [];
+    // More than one minute's, in case a new one begins.
+    for (let times = 0; times < 1300 && statuses.at(-1) !== 429; times += 1) statuses.push(await post(times % 3));
+    expect(statuses.pop()).to.equal(429);
+    expect(statuses.length).to.be.at.least(600);
+    expect([await post(0), await post(1), await post(2), await post(3)]).to.deep.equal([429, 429, 429, 400]);
+    for (const agent of agents) agent.destroy();
     await gateway.stop();
   });
 });

@@ -2,7 +2,8 @@
 import { expect } from 'chai';
 import { formatOf } from '../../lib/web/language.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
-import { codeOf, createVisitor, hiddenFields, PASSWORD, setUpOwner } from '../../testkit/pages.ts';
+import { createVisitor, hiddenFields, PASSWORD, setUpOwner } from '../../testkit/pages.ts';
+import { itTimed } from '../../testkit/timed.ts';
 
 const PATH = '/account/settings';
 
@@ -23,8 +24,8 @@ describe('settings of a person', () => {
     const { csrf = '' } = hiddenFields((await owner.get(PATH)).text, PATH);
     return owner.post(PATH, { csrf, change: name, ...fields });
   }
-  const signIn = (email: string, password: string, code = '') =>
-    createVisitor(test.url).submit('/login', { email, password, code });
+  const signIn = (email: string, password: string) =>
+    createVisitor(test.url).submit('/login', { email, password, code: '' });
 
   it('change the password, which ends all other sessions', async () => {
     const owner = await comeIn();
@@ -46,20 +47,27 @@ describe('settings of a person', () => {
     expect((await signIn(owner.email, fresh)).status).to.equal(303);
   });
 
-  it('set up an app, after which a code or a recovery code is asked for, each once', async () => {
+  itTimed('make whoever guesses the password wait, as signing in does', async () => {
     const owner = await comeIn();
-    const { secret = '' } = appFields((await owner.get(PATH)).text);
-    expect((await change(owner, 'app', { secret, code: '000000' })).status).to.equal(400);
-    expect((await change(owner, 'app', { secret: 'x', code: codeOf(secret) })).status).to.equal(400);
-    const code = codeOf(secret);
-    const done = await change(owner, 'app', { secret, code });
-    const [, recovery = ''] = /<code>([0-9a-z]{5}-[0-9a-z]{5})</.exec(done.text) ?? [];
-    expect((await signIn(owner.email, PASSWORD)).status).to.equal(401);
-    expect((await signIn(owner.email, PASSWORD, code)).status, 'the code of the set-up').to.equal(401);
-    expect((await signIn(owner.email, PASSWORD, codeOf(secret, 1))).status).to.equal(303);
-    expect((await signIn(owner.email, PASSWORD, recovery)).status).to.equal(303);
-    expect((await signIn(owner.email, PASSWORD, recovery)).status).to.equal(401);
-    expect((await owner.get(PATH)).text).to.contain('Recovery codes left: 9');
+    const fields = { password: 'another tulip in rain', again: 'another tulip in rain' };
+    const statuses: number[] = [];
+    for (let guess = 0; guess < 6; guess += 1)
+      statuses.push((await change(owner, 'password', { ...fields, old: `guess ${guess}` })).status);
+    expect(statuses).to.deep.equal([400, 400, 400, 400, 400, 429]);
+    const reply = await change(owner, 'password', { ...fields, old: PASSWORD });
+    expect([reply.status, reply.text.includes('Too many attempts')]).to.deep.equal([429, true]);
+    // The same counters, whatever page it is tried on.
+    expect((await signIn(owner.email, PASSWORD)).status).to.equal(429);
+    const log = await test.store.auditLog.page({ limit: 5 });
+    const wrong = log.filter(({ action, detail }) => action === 'sign_in.password' && detail.includes(PATH));
+    expect(wrong).to.have.length(5);
+    await test.store.sessions.forget(`mail:${owner.email}`);
+    await test.store.sessions.forget('address:127.0.0.1');
+  });
+
+  it('change nothing by a form that says nothing of it', async () => {
+    const owner = await comeIn();
+    expect((await change(owner, 'everything', {})).status).to.equal(403);
   });
 
   it('end all other sessions', async () => {
@@ -107,8 +115,3 @@ describe('settings of a person', () => {
     expect(text).not.to.match(/argon2|hash|[0-9a-f]{64}/);
   });
 });
-
-function appFields(text: string): Readonly<Record<string, string>> {
-  const [, secret = ''] = /name="secret" value="([A-Z2-7]{32})"/.exec(text) ?? [];
-  return { secret };
-}

@@ -132,10 +132,21 @@ describe('coming in', () => {
       expect(statuses.at(-1)).to.equal(429);
     });
 
-    it('keeps nobody out whose address is known, whatever strangers guess', async () => {
-      const attempts = { now: Date.now(), since: 0 };
-      for (let guess = 0; guess < 30; guess += 1) await test.store.sessions.fail(`mail:${ownerEmail}`, attempts);
-      expect((await signIn(ownerEmail)).status).to.equal(303);
+    it('keeps nobody out on a device where they have signed in, whatever strangers guess', async () => {
+      const person = visitor();
+      const comeBack = () => person.submit('/login', { email: ownerEmail, password: PASSWORD, code: '' });
+      expect((await comeBack()).status).to.equal(303);
+      const rule = { now: Date.now(), since: 0, waitsMs: [0] };
+      const names = [`mail:${ownerEmail}`, 'address:127.0.0.1'];
+      for (let guess = 0; guess < 30; guess += 1) {
+        for (const name of names) await test.store.sessions.count(name, rule);
+      }
+      const before = await Promise.all(names.map((name) => test.store.sessions.attempts(name)));
+      expect((await signIn(ownerEmail)).status).to.equal(429);
+      expect((await comeBack()).status).to.equal(303);
+      // Neither has moved the end of anybody's wait.
+      expect(await Promise.all(names.map((name) => test.store.sessions.attempts(name)))).to.deep.equal(before);
+      for (const name of names) await test.store.sessions.forget(name);
     });
 
     for (const [next, place] of [

@@ -6,6 +6,7 @@ import { createLog } from '../../lib/http/log.ts';
 import { createMetrics, type Metrics, type MetricsSnapshot } from '../../lib/metrics/metrics.ts';
 import { createScrapes, type Scrapes } from '../../lib/workers/scrapes.ts';
 import { addGone, textOfSum } from '../../lib/workers/sums.ts';
+import { send } from '../../testkit/client.ts';
 import { parseExposition, scrape } from '../../testkit/exposition.ts';
 
 const none = buildCatalog(readCatalogFiles([], []), new Map());
@@ -100,7 +101,7 @@ describe('metrics of workers', () => {
       return (await scraped).sum(REQUESTS);
     }
     const answer = async (worker: number, requests: number) =>
-      scrapes.answer(worker, await answered(requests).snapshot());
+      scrapes.answer(worker, { metrics: await answered(requests).snapshot(), readiness: undefined });
 
     it('waits for all, and for nobody who has ended or is not there', async () => {
       await start(60_000);
@@ -119,6 +120,29 @@ describe('metrics of workers', () => {
       ).to.equal(11);
       tell = () => [];
       expect((await scrape(url)).sum(REQUESTS)).to.equal(11);
+    });
+
+    it('is ready when all are, and shows each upstream as the worker sees it that fares worst with it', async () => {
+      await start(50);
+      const ready = (worker: number, status: 'ok' | 'unavailable', resting: number) => {
+        const up = { routes: 2, routes_open: 2 - resting, keys: 2, keys_resting: resting };
+        const readiness = { status, store: status === 'ok', models: worker, upstreams: { up } };
+        scrapes.answer(worker, { metrics: [], readiness });
+      };
+      const root = url.replace('/metrics', '');
+      ready(1, 'ok', 0);
+      ready(2, 'ok', 2);
+      const worst = { routes: 2, routes_open: 2, keys: 2, keys_resting: 2 };
+      const all = await send(`${root}/readyz?verbose`);
+      expect([all.status, all.json]).to.deep.equal([
+        200,
+        { status: 'ok', store: true, models: 1, upstreams: { up: worst } },
+      ]);
+      ready(2, 'unavailable', 0);
+      const one = await send(`${root}/readyz`);
+      expect([one.status, one.json]).to.deep.equal([503, { status: 'unavailable', store: false, models: 1 }]);
+      await scrapes.forget(2);
+      expect((await send(`${root}/readyz`)).status).to.equal(200);
     });
 
     it('takes the last values of those who do not answer', async () => {

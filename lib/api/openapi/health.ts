@@ -25,16 +25,6 @@ export const healthChapter: Chapter = {
       get: open({
         operationId: 'getReadiness',
         summary: 'Check that calls can be served',
-        parameters: [
-          {
-            name: 'verbose',
-            in: 'query',
-            required: false,
-            description: 'Also say how the upstreams are.',
-            schema: { type: 'string' },
-            allowEmptyValue: true,
-          },
-        ],
         responses: {
           200: reply('They can.', 'Readiness', { status: 'ok', store: true, models: 12 }),
           503: reply('The store does not answer, or there is no model.', 'Readiness', {
@@ -55,24 +45,10 @@ export const healthChapter: Chapter = {
   },
   schemas: {
     Health: object({ status: constant('ok') }),
-    Readiness: object(
-      {
-        status: choice(['ok', 'unavailable']),
-        store: { type: 'boolean', description: 'True when the store answers.' },
-        models: count('Models in the catalog.'),
-        upstreams: {
-          type: 'object',
-          description: 'With `verbose`: the upstreams that are switched on, by name.',
-          additionalProperties: ref('UpstreamHealth'),
-        },
-      },
-      { optional: ['upstreams'] },
-    ),
-    UpstreamHealth: object({
-      routes: count('Model routes that use it.'),
-      routes_open: count('Routes that keep failing and are tried last.'),
-      keys: count('Keys used with it.'),
-      keys_resting: count('Keys that it currently refuses, for their rate limit, rights or money.'),
+    Readiness: object({
+      status: choice(['ok', 'unavailable']),
+      store: { type: 'boolean', description: 'True when the store answers.' },
+      models: count('Models in the catalog.'),
     }),
     ApiDocument: { type: 'object', required: ['openapi', 'info', 'paths'] },
   },

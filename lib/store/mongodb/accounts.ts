@@ -1,12 +1,14 @@
 // Accounts in the MongoDB store.
 import { type Document, ReadConcern } from 'mongodb';
 import type { Account, AccountStore, AutoTopup } from '../ports/accounts.ts';
+import { decideStatus } from '../status.ts';
 import { StoreError } from '../store.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
+import { StaleRead } from './failure.ts';
 import { SCAN_MS } from './ledger.ts';
-import { fromSum, type Row, toLong } from './rows.ts';
-import { firstBatch, type Transactions } from './transaction.ts';
+import { entryRow, type Row, toLong, walletOf } from './rows.ts';
+import { firstBatch, type Step, type Transactions } from './transaction.ts';
 
 const EMPTY = { avail: 0n, held: 0n, charged: 0n, topped: 0n, adjusted: 0n, seq: 0, status: 'active' };
 const NO_TOPUP = { enabled: false, amount: 0n, threshold: 0n };
@@ -25,6 +27,13 @@ export function accountStore({ db, scanner }: Connection, transactions: Transact
     const options = { allowDiskUse: true };
     const rows = await read((signal) => scanned.aggregate(pipeline, { ...options, signal }).toArray(), SCAN_MS);
     return rows.map(accountOf);
+  }
+
+  /** False if there is no such row. */
+  async function set(update: 'wallets' | 'accounts', id: string, values: Document): Promise<boolean> {
+    const updates = [{ q: { _id: id }, u: { $set: values } }];
+    const { n } = await call({ repeatable: true }, (signal) => send(db, { update, updates, ...MAJORITY }, { signal }));
+    return n === 1;
   }
 
   return {
@@ -67,20 +76,34 @@ export function accountStore({ db, scanner }: Connection, transactions: Transact
     page: ({ after = '', limit }) =>
       scan([{ $match: { _id: { $gt: after } } }, { $sort: { _id: 1 } }, { $limit: limit }, ...WITH_WALLET]),
     async setStatus(id, status) {
-      const updates = [{ q: { _id: id }, u: { $set: { status } } }];
-      const { n } = await call({ repeatable: true }, (signal) =>
-        send(db, { update: 'wallets', updates, ...MAJORITY }, { signal }),
-      );
-      return n === 1;
+      const change = () => transactions.run({ steps: (step) => setStatus(step, id, status) });
+      return change().catch((error: unknown) => {
+        // If it was committed, the second time finds it done.
+        if (error instanceof StoreError && error.applied === 'unknown') return change();
+        throw error;
+      });
     },
-    async setAutoTopup(id, autoTopup) {
-      const updates = [{ q: { _id: id }, u: { $set: { autoTopup: topupRow(autoTopup) } } }];
-      const { n } = await call({ repeatable: true }, (signal) =>
-        send(db, { update: 'accounts', updates, ...MAJORITY }, { signal }),
-      );
-      return n === 1;
-    },
+    setPlayMoney: (id, playMoney) => set('wallets', id, { playMoney }),
+    setAutoTopup: (id, autoTopup) => set('accounts', id, { autoTopup: topupRow(autoTopup) }),
   };
+}
+
+async function setStatus(step: Step, id: string, status: Account['status']): Promise<boolean> {
+  const [row] = await firstBatch(step({ find: 'wallets', filter: { _id: id }, limit: 1 }));
+  if (!row) return false;
+  const { entry } = decideStatus(walletOf(row), status);
+  if (!entry) return true;
+  const updates = [{ q: { _id: id, seq: row.seq }, u: { $set: { status, seq: entry.seq } } }];
+  const { n } = await step({ update: 'wallets', updates });
+  if (n !== 1) throw new StaleRead(`the wallet ${id} is no longer as it was read`);
+  await step({ insert: 'entries', documents: [entryRow(entry)] });
+  return true;
+}
+
+export function isTopup(wish: unknown): wish is AutoTopup {
+  if (typeof wish !== 'object' || wish === null) return false;
+  const { enabled, amount, threshold } = wish as AutoTopup;
+  return typeof enabled === 'boolean' && typeof amount === 'bigint' && typeof threshold === 'bigint';
 }
 
 function topupRow({ enabled, amount, threshold }: AutoTopup): Document {
@@ -93,7 +116,7 @@ function accountRow({ id: _id, name, createdAt, autoTopup }: Omit<Account, 'stat
 
 function accountOf(row: Document): Account {
   const { _id: id, name, status, createdAt, autoTopup } = row;
-  const { enabled, amount, threshold } = autoTopup;
-  const money = { amount: fromSum(amount), threshold: fromSum(threshold) };
-  return { id, name, status, createdAt: Number(createdAt), autoTopup: { enabled, ...money } };
+  // Of a damaged document none: the audit tells.
+  const wish = isTopup(autoTopup) ? autoTopup : NO_TOPUP;
+  return { id, name, status, createdAt: Number(createdAt), autoTopup: wish };
 }

@@ -1,7 +1,8 @@
 // Archives and openings in the MongoDB store.
 import type { Document } from 'mongodb';
-import { entryIdsOf, removable } from '../archives.ts';
+import { entryIdsOf, markArchive, markOpening, openingRow, removable } from '../archives.ts';
 import type { Archive, ArchiveStore, Opening } from '../ports/archives.ts';
+import { findUnmarked } from '../row-mark.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import { isDuplicate } from './failure.ts';
@@ -13,7 +14,7 @@ export function archiveStore(connection: Connection, transactions: Transactions)
 }
 
 type Notes = Pick<ArchiveStore, 'list' | 'begin' | 'put' | 'drop'>;
-type Reads = Pick<ArchiveStore, 'opening' | 'openings'>;
+type Reads = Pick<ArchiveStore, 'opening' | 'openings' | 'unmarked'>;
 
 function notes({ db }: Connection): Notes {
   const archives = db.collection<Row>('archives');
@@ -59,6 +60,25 @@ function openingReads({ db }: Connection): Reads {
     async opening(wallet) {
       const row = await read((signal) => openings.findOne({ _id: wallet }, { signal }));
       return row ? openingOf(row) : undefined;
+    },
+    async unmarked(sort, { after = '', limit }) {
+      const above = { _id: { $gt: after } };
+      const rows = await read((signal) =>
+        db.collection<Row>(sort).find(above, { signal }).sort({ _id: 1 }).limit(limit).toArray(),
+      );
+      if (sort === 'openings')
+        return findUnmarked(
+          rows.map((row) => ({
+            row: openingRow(openingOf(row)),
+            mark: Array.isArray(row.budgets) ? row.mark : 'none',
+          })),
+          limit,
+        );
+      return findUnmarked(
+        // What the index of the unfinished one goes by is not of the note.
+        rows.map((row) => ({ row: archiveOf(row), mark: row.open === (row.state !== 'done') ? row.mark : 'open' })),
+        limit,
+      );
     },
     async openings({ after, limit }) {
       const above = { _id: { $gt: after } };
@@ -124,10 +144,11 @@ async function openedAt(step: Step, wallet: string): Promise<number> {
   return Number(row?.seq ?? 0);
 }
 
-async function saveOpening(step: Step, { wallet: _id, lasting, budgets, kept, seq, ...money }: Opening): Promise<void> {
+async function saveOpening(step: Step, opening: Opening): Promise<void> {
+  const { wallet: _id, lasting, budgets, kept, seq, ...money } = opening;
   const sums = Object.fromEntries(Object.entries(money).map(([name, sum]) => [name, toLong(sum)]));
   const periods = budgets.map(({ key, period, spent }) => ({ key, period, spent: toLong(spent) }));
-  const u = { _id, seq, ...sums, lasting, budgets: periods, kept };
+  const u = { _id, seq, ...sums, lasting, budgets: periods, kept, mark: markOpening(opening) };
   await step({ update: 'openings', updates: [{ q: { _id }, u, upsert: true }] });
   const [checkpoint] = await firstBatch(step({ find: 'checkpoints', filter: { _id }, limit: 1 }));
   if (Number(checkpoint?.seq ?? 0) >= seq) return;
@@ -138,7 +159,10 @@ async function saveOpening(step: Step, { wallet: _id, lasting, budgets, kept, se
 async function continueFrom(step: Step, { wallet, seq, budgets, ...sums }: Opening): Promise<void> {
   const { avail, held, charged, topped, adjusted } = sums;
   const money = { avail: toLong(avail), held: toLong(held), charged: toLong(charged) };
-  const $set = { seq, ...money, topped: toLong(topped), adjusted: toLong(adjusted) };
+  const query = { filter: { wallet, status: { $type: 'string' } }, sort: { seq: -1 }, limit: 1, singleBatch: true };
+  const [last] = await firstBatch(step({ find: 'entries', ...query }));
+  const { status = 'active' } = last ?? {};
+  const $set = { seq, ...money, topped: toLong(topped), adjusted: toLong(adjusted), status };
   const { n } = await step({ update: 'wallets', updates: [{ q: { _id: wallet, seq: 0 }, u: { $set } }] });
   if (n !== 1 || budgets.length === 0) return;
   const updates = budgets.map(({ key, period, spent }) => ({
@@ -173,8 +197,10 @@ async function addMissing(step: Step, collection: string, rows: readonly Row[]):
 }
 
 /** With `open` in the filter, so that one that is done is not changed: its upsert is a duplicate. */
-function putOf({ id: _id, charged, ...archive }: Archive): Document {
-  const u = { _id, ...archive, charged: toLong(charged), open: archive.state !== 'done' };
+function putOf(whole: Archive): Document {
+  const { id: _id, charged, ...archive } = whole;
+  const mark = markArchive(whole);
+  const u = { _id, ...archive, charged: toLong(charged), open: archive.state !== 'done', mark };
   return { update: 'archives', updates: [{ q: { _id, open: true }, u, upsert: true }] };
 }
 
@@ -190,8 +216,14 @@ export function openingOf(row: Document): Opening {
   const { _id: wallet, seq, avail, held, charged, topped, adjusted, overshoot, lasting, budgets, kept } = row;
   return {
     ...{ wallet, seq: Number(seq), avail, held, charged, topped, adjusted, overshoot, lasting: Number(lasting), kept },
-    budgets: (budgets as Document[]).map(({ key, period, spent }) => ({ key, period: Number(period), spent })),
+    budgets: budgetsOf(budgets),
   };
+}
+
+/** Of a damaged row none: its mark tells. */
+function budgetsOf(rows: unknown): Opening['budgets'] {
+  if (!Array.isArray(rows)) return [];
+  return rows.map((row: Document) => ({ key: row?.key, period: Number(row?.period), spent: row?.spent }));
 }
 
 function numberOrNull(value: unknown): number | null {

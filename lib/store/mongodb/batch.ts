@@ -4,7 +4,15 @@
 import assert from 'node:assert/strict';
 import type { Document } from 'mongodb';
 import type { Charge, Operation, Outcome } from '../../money/decide.ts';
-import { budgetKeysOf, type Folded, fold, keysOf, type Loaded, repeatIdsOf } from '../../money/fold.ts';
+import {
+  budgetKeysOf,
+  exposedWalletsOf,
+  type Folded,
+  fold,
+  keysOf,
+  type Loaded,
+  repeatIdsOf,
+} from '../../money/fold.ts';
 import type { Job } from '../../money/job-rules.ts';
 import type { KeyBudget } from '../../money/key-budget.ts';
 import { createKnown, type KnownCharges } from '../known.ts';
@@ -13,7 +21,7 @@ import { StaleRead } from './failure.ts';
 import { repeatOf, saveRepeats } from './idempotency.ts';
 import { jobOf, jobRow, replaceJobs } from './jobs.ts';
 import { replacePayments, rowOf } from './payments.ts';
-import { balancesOf, budgetOf, chargeOf, chargeRow, entryOf, entryRow, toLong, walletOf } from './rows.ts';
+import { balancesOf, budgetOf, chargeOf, chargeRow, entryOf, entryRow, fromSum, toLong, walletOf } from './rows.ts';
 import { firstBatch, type Step, type Transactions } from './transaction.ts';
 import { createTurns, type Turn } from './turns.ts';
 
@@ -94,7 +102,8 @@ async function load(step: Step, operations: readonly Operation[], known?: KnownC
     ...{ charges: asked, entries: [...keys.entries], jobs: [...keys.jobs], payments: [...keys.payments] },
     ...{ repeats: [...repeatIdsOf(operations)], budgets: [...sums] },
   };
-  const rows = await (keys.wallets.size === 1 ? readAtOnce : readInTurn)(step, [...keys.wallets], ids);
+  const exposed = [...exposedWalletsOf(operations)];
+  const rows = await (keys.wallets.size === 1 ? readAtOnce : readInTurn)(step, [...keys.wallets], ids, exposed);
   const loaded: Loaded = {
     wallets: new Map(rows.wallets.map((row) => [row._id, walletOf(row)])),
     charges: new Map(rows.charges.map((row) => [row._id, chargeOf(row)])),
@@ -103,6 +112,7 @@ async function load(step: Step, operations: readonly Operation[], known?: KnownC
     payments: new Map(rows.payments.map((row) => [row._id, rowOf('payments', row)])),
     budgets: new Map(rows.budgets.map((row) => [row._id, budgetOf(row)])),
     repeats: new Map(rows.repeats.map((row) => [row._id, repeatOf(row)])),
+    exposed: new Map(rows.exposed.map((row) => [row._id, fromSum(row.sum)])),
   };
   const [wallet] = loaded.wallets.values();
   const unread = new Set(keys.charges).difference(new Set(asked));
@@ -118,24 +128,44 @@ async function load(step: Step, operations: readonly Operation[], known?: KnownC
 }
 
 type Asked = Readonly<Record<'charges' | 'entries' | 'jobs' | 'payments' | 'repeats' | 'budgets', readonly string[]>>;
-type Found = Readonly<Record<keyof Asked | 'wallets', readonly Document[]>>;
+type Found = Readonly<Record<keyof Asked | 'wallets' | 'exposed', readonly Document[]>>;
 
 /** In one round trip, for one wallet. */
-async function readAtOnce(step: Step, [wallet]: readonly string[], asked: Asked): Promise<Found> {
+async function readAtOnce(
+  step: Step,
+  [wallet]: readonly string[],
+  asked: Asked,
+  exposed: readonly string[],
+): Promise<Found> {
   const lookups = Object.entries(asked)
     .filter(([, ids]) => ids.length > 0)
     .map(([from, ids]) => ({ $lookup: { from, pipeline: [{ $match: { _id: { $in: ids } } }], as: `found_${from}` } }));
-  const pipeline = [{ $match: { _id: wallet } }, ...lookups];
+  const sums = { $lookup: { from: 'charges', pipeline: exposedOf(exposed), as: 'found_exposed' } };
+  const pipeline = [{ $match: { _id: wallet } }, ...lookups, ...(exposed.length > 0 ? [sums] : [])];
   const [row] = await firstBatch(step({ aggregate: 'wallets', pipeline, cursor: {} }));
-  const found = (name: keyof Asked): Document[] => row?.[`found_${name}`] ?? [];
+  const found = (name: keyof Asked | 'exposed'): Document[] => row?.[`found_${name}`] ?? [];
   return {
     ...{ wallets: row ? [row] : [], charges: found('charges'), entries: found('entries'), jobs: found('jobs') },
     ...{ payments: found('payments'), repeats: found('repeats'), budgets: found('budgets') },
+    exposed: found('exposed'),
   };
 }
 
-async function readInTurn(step: Step, wallets: readonly string[], asked: Asked): Promise<Found> {
+/** What running calls may cost above their holds, by wallet. */
+function exposedOf(wallets: readonly string[]): Document[] {
+  const running = { wallet: { $in: wallets }, state: 'held', excess: { $gt: 0 } };
+  return [{ $match: running }, { $group: { _id: '$wallet', sum: { $sum: '$excess' } } }];
+}
+
+async function readInTurn(
+  step: Step,
+  wallets: readonly string[],
+  asked: Asked,
+  exposed: readonly string[],
+): Promise<Found> {
+  const sums = { aggregate: 'charges', pipeline: exposedOf(exposed), cursor: { batchSize: BATCH_MAX } };
   return {
+    exposed: exposed.length > 0 ? await firstBatch(step(sums)) : [],
     wallets: await readByIds(step, 'wallets', wallets),
     charges: await readByIds(step, 'charges', asked.charges),
     entries: await readByIds(step, 'entries', asked.entries),
@@ -168,8 +198,14 @@ async function save(step: Step, folded: Folded, loaded: Loaded): Promise<void> {
   if (folded.wallets.length === 0) return;
   // The status too: whoever changes it in the meantime lets the transaction begin anew.
   const updates = folded.wallets.map((wallet) => {
-    const { id, status } = wallet;
-    return { q: { _id: id, seq: loaded.wallets.get(id)?.seq }, u: { $set: { ...balancesOf(wallet), status } } };
+    const { id, status, playMoney } = wallet;
+    const before = loaded.wallets.get(id);
+    const $set = {
+      ...balancesOf(wallet),
+      status,
+      ...(playMoney !== before?.playMoney && { playMoney: playMoney ?? false }),
+    };
+    return { q: { _id: id, seq: before?.seq }, u: { $set } };
   });
   const { n } = await step({ update: 'wallets', updates });
   if (n !== updates.length) throw new StaleRead(`${updates.length - n} wallets are no longer as they were read`);

@@ -32,6 +32,14 @@ export function fields(properties: Document, ...rules: readonly Document[]): Doc
   return rules.length === 0 ? { $jsonSchema } : { $and: [{ $jsonSchema }, ...rules] };
 }
 
+/** The validator with fields that a row may lack. */
+export function withOptional(properties: Document, { $and: [first, ...rules] }: Document): Document {
+  const { $jsonSchema } = first;
+  return {
+    $and: [{ $jsonSchema: { ...$jsonSchema, properties: { ...$jsonSchema.properties, ...properties } } }, ...rules],
+  };
+}
+
 /**
  * Rows of calls are checked by plain conditions, because a `$jsonSchema` takes as long as the insert itself. A
  * condition on the type also requires the field.

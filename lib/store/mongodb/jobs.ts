@@ -2,6 +2,7 @@
 import type { Document } from 'mongodb';
 import { decideJob, type Job } from '../../money/job-rules.ts';
 import type { JobStore } from '../ports/jobs.ts';
+import { findUnmarked, markRow } from '../row-mark.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import { type Claimable, createClaims, replacement, replaceRows } from './claim.ts';
 import type { Connection } from './connection.ts';
@@ -45,6 +46,14 @@ export function jobStore(connection: Connection, transactions: Transactions): Jo
       const rows = await read((signal) => jobs.find(filter, { signal }).sort({ _id: 1 }).limit(limit).toArray());
       return rows.map(jobOf);
     },
+    async unmarked({ after = '', limit }) {
+      const filter = { _id: { $gt: after } };
+      const rows = await read((signal) => jobs.find(filter, { signal }).sort({ _id: 1 }).limit(limit).toArray());
+      return findUnmarked(
+        rows.map((row) => ({ row: jobOf(row), mark: row.mark })),
+        limit,
+      );
+    },
     async put(list) {
       if (list.length === 0) return;
       const updates = list.map((job) => ({ q: { _id: job.id }, u: jobRow(job), upsert: true }));
@@ -58,10 +67,11 @@ export function replaceJobs(step: Step, jobs: readonly Job[], loaded: ReadonlyMa
   return replaceRows(step, JOBS, jobs, loaded);
 }
 
-export function jobRow({ id: _id, ...job }: Job): Document {
-  return { _id, ...job };
+export function jobRow(whole: Job): Document {
+  const { id: _id, ...job } = whole;
+  return { _id, ...job, mark: markRow(whole) };
 }
 
-export function jobOf(row: Document): Job {
+export function jobOf({ mark: _mark, ...row }: Document): Job {
   return plainOf<Job>(row);
 }

@@ -6,6 +6,7 @@ import type { KeyBudget } from '../../money/key-budget.ts';
 import { BEGINNINGS, chargeOfEntry, operationIdsOf } from '../../money/replay.ts';
 import { cutPage, cutWallet } from '../journal.ts';
 import type { JournalPage, JournalPosition, JournalRows, JournalStore, KeyAudit, UsedEntry } from '../ports/journal.ts';
+import { isTopup } from './accounts.ts';
 import { openingOf } from './archives.ts';
 import { read } from './call.ts';
 import type { Connection } from './connection.ts';
@@ -74,7 +75,7 @@ async function readCut(
   from: JournalPosition | undefined,
   limit: number,
   only?: string,
-): Promise<{ readonly cut: ReturnType<typeof cutPage>; readonly keysAdded: ReadonlyMap<string, number> }> {
+): Promise<{ readonly cut: ReturnType<typeof cutPage>; readonly documents: ReadonlyMap<string, Row> }> {
   const { id, seq } = from ?? { id: '', seq: null };
   const entries = await readEntries(reading, { id, seq }, limit, only);
   const last = only ?? (entries.length < limit ? undefined : entries.at(-1)?.wallet);
@@ -82,10 +83,10 @@ async function readCut(
   const between = { _id: { [seq === null ? '$gt' : '$gte']: id, ...end } };
   const inOrder = { sort: { _id: 1 }, limit };
   const wallets = await find(reading, 'wallets', between, inOrder);
-  const accounts = await find(reading, 'accounts', between, { ...inOrder, fields: ['keysAdded'] });
+  const accounts = await find(reading, 'accounts', between, { ...inOrder, fields: ['keysAdded', 'autoTopup'] });
   const rows = { entries, wallets: wallets.map(walletOf), accounts: accounts.map((row) => ({ id: row._id })) };
   const cut = (only === undefined ? cutPage : cutWallet)(rows, limit);
-  return { cut, keysAdded: new Map(accounts.map((row) => [row._id, Number(row.keysAdded)])) };
+  return { cut, documents: new Map(accounts.map((row) => [row._id, row])) };
 }
 
 async function readBudgets(reading: Reading, wallets: readonly Wallet[]): Promise<readonly KeyBudget[]> {
@@ -104,7 +105,7 @@ async function readPage(
   limit: number,
   only?: string,
 ): Promise<JournalPage> {
-  const { cut, keysAdded } = await readCut(reading, from, limit, only);
+  const { cut, documents } = await readCut(reading, from, limit, only);
   const ids = new Set([...cut.entries.map(({ wallet }) => wallet), ...cut.accounts.map((account) => account.id)]);
   const keys = await countKeys(reading, [...ids]);
   const shown = new Set([...cut.entries.map(({ wallet }) => wallet), ...cut.wallets.map((wallet) => wallet.id)]);
@@ -114,7 +115,9 @@ async function readPage(
     budgets: await readBudgets(reading, cut.wallets),
     openings: openings.map(openingOf),
     accounts: cut.accounts.map((account) => {
-      const [found, wanted] = [keysAdded.get(account.id), keys.get(account.id) ?? 0];
+      const document = documents.get(account.id);
+      const [found, wanted] = [Number(document?.keysAdded), keys.get(account.id) ?? 0];
+      if (!isTopup(document?.autoTopup)) return { ...account, problem: 'its autoTopup cannot be read' };
       return found === wanted ? account : { ...account, problem: `keysAdded: ${found} instead of ${wanted}` };
     }),
     ...(await readRelated(reading, cut.entries)),

@@ -2,6 +2,7 @@
 import type { Document } from 'mongodb';
 import { isExpired, type KeyLimits, NO_LIMITS } from '../../money/key-limits.ts';
 import type { KeyHolder, KeyRow, KeyStore, NewKey, Successor } from '../ports/keys.ts';
+import { findUnmarked, markedKey, markKey } from '../row-mark.ts';
 import { runOnce } from './batches.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
@@ -32,19 +33,37 @@ export function keyStore({ db }: Connection, transactions: Transactions): KeySto
       return [...new Set(rows.map(({ account }) => account as string))];
     },
     async revoke(id, at) {
-      const updates = [{ q: { _id: id, revokedAt: null }, u: { $set: { revokedAt: at } } }];
-      // A retry after a lost answer would find its own work and take it for someone else's.
-      const { n } = await call({ repeatable: false }, (signal) =>
-        send(db, { update: 'keys', updates, ...MAJORITY }, { signal }),
-      );
-      if (n === 1) return 'revoked';
-      return (await read((signal) => keys.findOne({ _id: id }, { signal }))) ? 'exists' : 'no_key';
+      for (;;) {
+        const row = await read((signal) => keys.findOne({ _id: id }, { signal }));
+        if (!row) return 'no_key';
+        const key = keyOf(row);
+        if (key.revokedAt !== null) return 'exists';
+        const mark = markKey({ ...key, revokedAt: at });
+        const updates = [
+          { q: { _id: id, revokedAt: null, mark: row.mark ?? null }, u: { $set: { revokedAt: at, mark } } },
+        ];
+        // A retry after a lost answer would find its own work and take it for someone else's.
+        const { n } = await call({ repeatable: false }, (signal) =>
+          send(db, { update: 'keys', updates, ...MAJORITY }, { signal }),
+        );
+        // Otherwise it was changed in the meantime.
+        if (n === 1) return 'revoked';
+      }
     },
     replace: (id, key, activeMax) => replaceKey(transactions, id, { key, activeMax }),
     limit: (id, change, now) => limitKey(transactions, id, { change, now }),
     async put(id, limits) {
-      const updates = [{ q: { _id: id }, u: { $set: { limits: limitsRow(limits) } } }];
-      await call({ repeatable: true }, (signal) => send(db, { update: 'keys', updates, ...MAJORITY }, { signal }));
+      await transactions.run({
+        steps: async (step) => {
+          const [row] = await firstBatch(step({ find: 'keys', filter: { _id: id }, limit: 1 }));
+          if (row) await step({ update: 'keys', updates: [limitedTo(keyOf(row), limits)] });
+        },
+      });
+    },
+    async unmarked({ after = '', limit }) {
+      const filter = { _id: { $gt: after } };
+      const rows = await read((signal) => keys.find(filter, { signal }).sort({ _id: 1 }).limit(limit).toArray());
+      return findUnmarked(rows.map(marked), limit);
     },
     async use(uses, batch) {
       if (uses.length === 0) return;
@@ -56,6 +75,12 @@ export function keyStore({ db }: Connection, transactions: Transactions): KeySto
       await runOnce(transactions, batch, { update: 'keys', updates });
     },
   };
+}
+
+function marked(row: Row): ReturnType<typeof markedKey> {
+  // A damaged document may have no limits.
+  if (!row.limits) return { row: { id: row._id, wallet: row.account }, mark: row.mark ?? 'none', wanted: '' };
+  return markedKey(keyOf(row), row.mark);
 }
 
 /** Neither revoked nor expired. */
@@ -79,7 +104,7 @@ async function insertKey(step: Step, key: NewKey, activeMax: number): ReturnType
   const adding = { q: { _id: account }, u: { $inc: { keysAdded: 1 } } };
   const { n } = await step({ update: 'accounts', updates: [adding] });
   if (n === 0) return 'no_account';
-  await step({ insert: 'keys', documents: [row] });
+  await step({ insert: 'keys', documents: [{ ...row, mark: markKey(keyOf(row)) }] });
   return 'added';
 }
 
@@ -101,7 +126,7 @@ async function replaceKey(
       const successor = { ...key, account, name, limits: { ...limits, expiresAt: null }, budgetKey: budgetKey ?? id };
       const added = await insertKey(step, successor, activeMax);
       if (added !== 'added') return added === 'too_many' ? added : 'no_key';
-      const end = { q: { _id: id }, u: { $set: { 'limits.expiresAt': Math.min(endsAt, limits.expiresAt ?? endsAt) } } };
+      const end = limitedTo(before, { ...limits, expiresAt: Math.min(endsAt, limits.expiresAt ?? endsAt) });
       await step({ update: 'keys', updates: [end] });
       return 'replaced';
     },
@@ -118,19 +143,25 @@ async function limitKey(
       const found = await findActive(step, id, now);
       if (typeof found === 'string') return found;
       const { account, limits, budgetKey } = found;
-      const row = limitsRow({ ...limits, ...change });
-      const { budget, reset, zone } = row;
+      const wanted = { ...limits, ...change };
+      const { budget, reset, zone } = wanted;
       const first = budgetKey ?? id;
       const sharing = { account, $and: [activeAt(now), { $or: [{ _id: first }, { budgetKey: first }] }] };
-      const shared = { 'limits.budget': budget, 'limits.reset': reset, 'limits.zone': zone };
+      const filter = { ...sharing, _id: { $ne: id } };
+      const others = await firstBatch(step({ find: 'keys', filter, batchSize: 1000, singleBatch: true }));
       const updates = [
-        { q: { _id: id }, u: { $set: { limits: row } } },
-        { q: { ...sharing, _id: { $ne: id } }, u: { $set: shared }, multi: true },
+        limitedTo(found, wanted),
+        ...others.map(keyOf).map((key) => limitedTo(key, { ...key.limits, budget, reset, zone })),
       ];
       await step({ update: 'keys', updates });
       return 'limited';
     },
   });
+}
+
+function limitedTo(key: KeyRow, limits: KeyLimits): Document {
+  const mark = markKey({ ...key, limits });
+  return { q: { _id: key.id }, u: { $set: { limits: limitsRow(limits), mark } } };
 }
 
 /** A key that is neither revoked nor expired, or why there is none. */

@@ -4,13 +4,31 @@ import { OperatorError } from '../../operator-error.ts';
 import { StoreError } from '../store.ts';
 import { call, MAJORITY, send, within } from './call.ts';
 import type { CollectionSchema } from './fields.ts';
-import { COLLECTIONS } from './schema.ts';
+import { CHARGE_WITH_EXCESS, COLLECTIONS, DEVICES, FORMER_USERS, WALLETS_WITH_PLAY_MONEY } from './schema.ts';
+import { journalStatuses } from './status-schema.ts';
 
 /** Version n of the schema is the first n of these; a released one never changes. */
-const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void>)[] = [
+export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void>)[] = [
   async (db, signal) => {
     for (const schema of COLLECTIONS) await makeCollection(db, schema, signal);
   },
+  (db, signal) => makeCollection(db, DEVICES, signal),
+  (db, signal) => makeCollection(db, FORMER_USERS, signal),
+  async (db, signal) => {
+    const byVerdict = { key: { verdict: 1, _id: -1 }, name: 'by_verdict' };
+    await send(db, { createIndexes: 'notices', indexes: [byVerdict], ...MAJORITY }, { signal });
+    const untold = { key: { provider: 1, phase: 1, createdAt: -1 }, name: 'by_phase' };
+    await send(db, { createIndexes: 'payments', indexes: [untold], ...MAJORITY }, { signal });
+  },
+  markPlayMoney,
+  // Only of running calls that may cost more than their holds.
+  async (db, signal) => {
+    const partialFilterExpression = { state: 'held', excess: { $gt: 0 } };
+    const index = { key: { wallet: 1 }, name: 'exposed', partialFilterExpression };
+    await send(db, { collMod: 'charges', validator: CHARGE_WITH_EXCESS, ...MAJORITY }, { signal });
+    await send(db, { createIndexes: 'charges', indexes: [index], ...MAJORITY }, { signal });
+  },
+  journalStatuses,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -95,6 +113,22 @@ async function writeVersion(db: Db, version: number): Promise<void> {
   await call({ repeatable: true }, (signal) =>
     send(db, { update: SCHEMA, updates: [update], ...MAJORITY }, { signal }),
   );
+}
+
+/** Wallets that hold money of test payments, or the gift of the demo account. */
+async function markPlayMoney(db: Db, signal: AbortSignal): Promise<void> {
+  const { name: collMod, validator } = WALLETS_WITH_PLAY_MONEY;
+  await send(db, { collMod, validator, ...MAJORITY }, { signal });
+  const said = { $regex: '"test":true' };
+  const tests = { credited: { $gt: 0 }, $or: [{ test: true }, { state: said }] };
+  const found = db.collection('payments').aggregate([{ $match: tests }, { $group: { _id: '$wallet' } }], { signal });
+  const paid = (await found.toArray()).map(({ _id }) => _id);
+  const demo = await db
+    .collection<{ _id: string; value: string }>('settings')
+    .findOne({ _id: 'demo-account' }, { signal });
+  const ids = [...paid, ...(demo ? [demo.value] : [])];
+  const updates = [{ q: { _id: { $in: ids } }, u: { $set: { playMoney: true } }, multi: true }];
+  await send(db, { update: 'wallets', updates, ...MAJORITY }, { signal });
 }
 
 async function makeCollection(db: Db, schema: CollectionSchema, signal: AbortSignal): Promise<void> {

@@ -1,8 +1,20 @@
 // Payments in the MongoDB store, with their methods, consents, automatic top-ups and notices.
-import type { Document } from 'mongodb';
+import type { Db, Document } from 'mongodb';
+import { NEVER_BEGAN } from '../../money/payment.ts';
 import { decidePayment, newPayment, type Payment } from '../../money/payment-rules.ts';
 import { rowOf as fromCells, PAYMENT_FIELDS, type PaymentSort } from '../payment-rows.ts';
-import type { AutoTopupRow, PaymentRows, PaymentStore } from '../ports/payments.ts';
+import {
+  type AutoTopupRow,
+  MARKED,
+  type MarkedSort,
+  NOTICES_MAX,
+  NOTICES_REMOVED_MAX,
+  type PaymentRows,
+  type PaymentStore,
+  VAIN_NOTICES_MAX,
+  VAIN_VERDICTS,
+} from '../ports/payments.ts';
+import { findUnmarked, markRow } from '../row-mark.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import { type Claimable, createClaims, replacement, replaceRows } from './claim.ts';
 import type { Connection } from './connection.ts';
@@ -41,6 +53,12 @@ export function paymentStore(connection: Connection, transactions: Transactions)
     },
     get,
     find: (provider, ref) => one('payments', { provider, ref: isExactly(ref) }),
+    async hasUntold(provider, since) {
+      const given = { phase: 'failed', reason: NEVER_BEGAN, createdAt: { $gte: since } };
+      const filters = [{ phase: 'created' }, given].map((which) => ({ provider, ref: null, ...which }));
+      const found = await Promise.all(filters.map((filter) => one('payments', filter)));
+      return found.some((payment) => payment !== undefined);
+    },
     list({ before, limit, wallet, provider, phases }) {
       const { createdAt = 0, id = '' } = before ?? {};
       const older = { $or: [{ createdAt: { $lt: createdAt } }, { createdAt, _id: { $lt: id } }] };
@@ -68,11 +86,15 @@ export function paymentStore(connection: Connection, transactions: Transactions)
     },
     ...extrasOf(rows, connection, transactions),
     page: (sort, { after = '', limit }) => many(sort, { filter: { _id: { $gt: after } }, order: { _id: 1 }, limit }),
+    unmarked: rows.unmarked,
     put,
   };
 }
 
-type Extras = Omit<PaymentStore, 'create' | 'get' | 'find' | 'list' | 'claim' | 'renew' | 'change' | 'page' | 'put'>;
+type Extras = Omit<
+  PaymentStore,
+  'create' | 'get' | 'find' | 'hasUntold' | 'list' | 'claim' | 'renew' | 'change' | 'page' | 'unmarked' | 'put'
+>;
 
 /** What belongs to payments. */
 function extrasOf({ one, many, put }: Rows, { db }: Connection, transactions: Transactions): Extras {
@@ -98,7 +120,10 @@ function extrasOf({ one, many, put }: Rows, { db }: Connection, transactions: Tr
     consents: (wallet) => many('consents', { filter: { wallet }, order: { at: -1, _id: -1 }, limit: 0 }),
     autoTopup: (wallet) => one('autoTopups', { _id: wallet }),
     changeAutoTopup: (auto) => transactions.run({ steps: (step) => changeAuto(step, auto) }),
-    addNotice: (notice) => put('notices', [notice]),
+    async addNotice(notice) {
+      await put('notices', [notice]);
+      if (VAIN_VERDICTS.includes(notice.verdict)) await removeNotices(db, IS_VAIN, VAIN_NOTICES_MAX);
+    },
     async judgeNotice(id, { verdict, detail }) {
       const updates = [{ q: { _id: id }, u: { $set: { verdict, detail } } }];
       const { n } = await call({ repeatable: true }, (signal) =>
@@ -107,15 +132,36 @@ function extrasOf({ one, many, put }: Rows, { db }: Connection, transactions: Tr
       return n === 1;
     },
     notice: (id) => one('notices', { _id: id }),
-    notices: ({ before, limit }) =>
-      many('notices', { filter: before === undefined ? {} : { _id: { $lt: before } }, order: { _id: -1 }, limit }),
-    async cleanNotices(before) {
-      const deletes = [{ q: { at: { $lt: before } }, limit: 0 }];
-      await call({ repeatable: true }, (signal) =>
-        send(db, { delete: COLLECTION_OF.notices, deletes, ...MAJORITY }, { signal }),
-      );
+    notices({ before, limit, isVain }) {
+      const filter = {
+        ...(before !== undefined && { _id: { $lt: before } }),
+        ...(isVain === false && { verdict: { $nin: VAIN_VERDICTS } }),
+      };
+      return many('notices', { filter, order: { _id: -1 }, limit });
+    },
+    async cleanNotices(before, keep = NOTICES_MAX) {
+      return (await removeNotices(db, { at: { $lt: before } }, 0)) + (await removeNotices(db, {}, keep));
     },
   };
+}
+
+const IS_VAIN: Document = { verdict: { $in: VAIN_VERDICTS } };
+
+/** Removes some of those that the filter finds, but for the newest `keep`; resolves with how many. */
+async function removeNotices(db: Db, filter: Document, keep: number): Promise<number> {
+  const options = { sort: { _id: -1 }, skip: keep, limit: NOTICES_REMOVED_MAX, projection: { _id: 1 } } as const;
+  const old = await read((signal) =>
+    db
+      .collection<Row>(COLLECTION_OF.notices)
+      .find(filter, { ...options, signal })
+      .toArray(),
+  );
+  if (old.length === 0) return 0;
+  const deletes = [{ q: { _id: { $in: old.map(({ _id }) => _id) } }, limit: 0 }];
+  await call({ repeatable: true }, (signal) =>
+    send(db, { delete: COLLECTION_OF.notices, deletes, ...MAJORITY }, { signal }),
+  );
+  return old.length;
 }
 
 type Rows = ReturnType<typeof createRows>;
@@ -139,6 +185,20 @@ function createRows({ db }: Connection) {
     return found.map((row) => rowOf(sort, row));
   }
 
+  async function unmarked(sort: MarkedSort, { after = '', limit }: { after?: string; limit: number }) {
+    const found = await read((signal) =>
+      collectionOf(sort)
+        .find({ _id: { $gt: after } }, { signal })
+        .sort({ _id: 1 })
+        .limit(limit)
+        .toArray(),
+    );
+    return findUnmarked(
+      found.map((row) => ({ row: rowOf(sort, row), mark: row.mark })),
+      limit,
+    );
+  }
+
   async function put<Sort extends PaymentSort>(sort: Sort, list: readonly PaymentRows[Sort][]): Promise<void> {
     if (list.length === 0) return;
     const updates = list.map((row) => ({ q: { _id: row.id }, u: documentOf(sort, row), upsert: true }));
@@ -147,7 +207,7 @@ function createRows({ db }: Connection) {
     );
   }
 
-  return { one, many, put };
+  return { one, many, unmarked, put };
 }
 
 function findOne(sort: PaymentSort, filter: Document): Document {
@@ -171,9 +231,10 @@ async function changeAuto(step: Step, auto: AutoTopupRow): Promise<boolean> {
 }
 
 async function removeMethod(step: Step, id: string, removedAt: number): Promise<boolean> {
-  const gone = { q: { _id: id, removedAt: null }, u: { $set: { removedAt } } };
-  const { n } = await step({ update: COLLECTION_OF.methods, updates: [gone] });
-  if (n !== 1) return false;
+  const [found] = await firstBatch(step(findOne('methods', { _id: id, removedAt: null })));
+  if (!found) return false;
+  const gone = documentOf('methods', { ...rowOf('methods', found), removedAt });
+  await step({ update: COLLECTION_OF.methods, updates: [{ q: { _id: id }, u: gone }] });
   const [row] = await firstBatch(step(findOne('autoTopups', { method: isExactly(id) })));
   if (row) await changeAuto(step, { ...rowOf('autoTopups', row), enabled: false, method: null });
   return true;
@@ -202,7 +263,8 @@ function documentOf<Sort extends PaymentSort>(sort: Sort, row: PaymentRows[Sort]
     return [name, value === 'micro' ? toLong(cell as bigint) : cell];
   });
   const { id: _id, ...rest } = Object.fromEntries(fields);
-  return { _id, ...rest };
+  const isMarked = (MARKED as readonly PaymentSort[]).includes(sort);
+  return { _id, ...rest, ...(isMarked && { mark: markRow(row) }) };
 }
 
 export function rowOf<Sort extends PaymentSort>(sort: Sort, { _id: id, ...rest }: Document): PaymentRows[Sort] {

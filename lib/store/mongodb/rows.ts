@@ -29,23 +29,25 @@ export function balancesOf({ avail, held, charged, topped, adjusted, seq }: Wall
 }
 
 export function walletOf(row: Document): Wallet {
-  const { _id: id, avail, held, charged, topped, adjusted, seq, status } = row;
-  return { id, avail, held, charged, topped, adjusted, seq: Number(seq), status };
+  const { _id: id, avail, held, charged, topped, adjusted, seq, status, playMoney } = row;
+  const wallet: Wallet = { id, avail, held, charged, topped, adjusted, seq: Number(seq), status };
+  return playMoney === true ? { ...wallet, playMoney } : wallet;
 }
 
-/** Without a budget there is no period to write, and with one of its own no other key. */
-export function chargeRow({ id: _id, period, budgetKey, ...charge }: Charge): Document {
+/** Without a budget there is no period to write, with one of its own no other key, and with a cap no excess. */
+export function chargeRow({ id: _id, period, budgetKey, excess, ...charge }: Charge): Document {
   const money = { reserved: toLong(charge.reserved), charged: toLong(charge.charged) };
-  return { _id, ...charge, ...money, ...(period !== null && { period }), ...(budgetKey !== null && { budgetKey }) };
+  const budget = { ...(period !== null && { period }), ...(budgetKey !== null && { budgetKey }) };
+  return { _id, ...charge, ...money, ...budget, ...(excess !== undefined && { excess: toLong(excess) }) };
 }
 
 export function chargeOf(row: Document): Charge {
   const { _id: id, wallet, key, kind, state, reserved, charged, model, prices } = row;
-  const { usage, owner, lease, createdAt, endedAt, period = null, budgetKey = null } = row;
+  const { usage, owner, lease, createdAt, endedAt, period = null, budgetKey = null, excess } = row;
   return {
     ...{ id, wallet, key, kind, state, reserved, charged, model, prices },
     ...{ usage, owner, lease: numberOrNull(lease), createdAt: Number(createdAt), endedAt: numberOrNull(endedAt) },
-    ...{ period: numberOrNull(period), budgetKey },
+    ...{ period: numberOrNull(period), budgetKey, ...(excess !== undefined && { excess }) },
   };
 }
 
@@ -64,11 +66,11 @@ export function entryRow({ opId, ...entry }: Entry): Document {
 }
 
 export function entryOf(row: Document): Entry {
-  const { _id: opId, wallet, seq, kind, charge, at, note } = row;
+  const { _id: opId, wallet, seq, kind, charge, at, note, status = null, mark = null } = row;
   const { avail, held, charged, topped, adjusted, overshoot, chargedAfter } = row;
   return {
     ...{ opId, wallet, seq: Number(seq), kind, charge, at: Number(at) },
-    ...{ avail, held, charged, topped, adjusted, overshoot, chargedAfter, note },
+    ...{ avail, held, charged, topped, adjusted, overshoot, chargedAfter, note, status, mark },
   };
 }
 

@@ -1,6 +1,5 @@
 // The collections of the MongoDB store: indexes, and validators that repeat the ledger's rules.
 import type { Document } from 'mongodb';
-import { ENTRY_KINDS } from '../../money/operations.ts';
 import { ARCHIVE_STATES } from '../ports/archives.ts';
 import {
   amount,
@@ -18,6 +17,7 @@ import {
   orNull,
   text,
   time,
+  withOptional,
 } from './fields.ts';
 import { PAYMENT_COLLECTIONS } from './payment-schema.ts';
 
@@ -36,9 +36,19 @@ const CHARGE: Document = {
   ],
 };
 
+/** Since a later version: absent, or above zero. */
+export const CHARGE_WITH_EXCESS: Document = {
+  $and: [CHARGE, { $or: [{ excess: { $exists: false } }, { excess: { $type: 'long', $gt: 0 } }] }],
+};
+
+const KINDS = [
+  ...['topup', 'adjust', 'pay', 'payback', 'dispute'],
+  ...['reserve', 'charge', 'settle', 'release', 'expire', 'refund'],
+];
+
 const ENTRY: Document = {
   ...{ wallet: isText, seq: { $type: 'number', $gte: 1 }, at: isTime },
-  kind: { $in: ENTRY_KINDS },
+  kind: { $in: KINDS },
   ...{ avail: isMoney, held: isMoney, charged: isMoney, topped: isMoney, adjusted: isMoney },
   ...{ overshoot: isAmount, chargedAfter: isAmount },
   ...balanced,
@@ -61,6 +71,17 @@ const JOB: Document = {
  */
 export const CHARGING = { kind: { $in: ['charge', 'refund', 'settle'] } };
 
+const WALLET = {
+  ...{ _id: name, avail: money, held: amount, charged: amount, topped: amount, adjusted: money },
+  ...{ seq: count, status: oneOf('active', 'suspended') },
+};
+
+/** Since version 2: a wallet may say that it holds play money. */
+export const WALLETS_WITH_PLAY_MONEY: CollectionSchema = {
+  name: 'wallets',
+  validator: withOptional({ playMoney: { bsonType: 'bool' } }, fields(WALLET, balanced)),
+};
+
 /** Version 1 of the schema. */
 export const COLLECTIONS: readonly CollectionSchema[] = [
   {
@@ -73,16 +94,7 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
       keysAdded: count,
     }),
   },
-  {
-    name: 'wallets',
-    validator: fields(
-      {
-        ...{ _id: name, avail: money, held: amount, charged: amount, topped: amount, adjusted: money },
-        ...{ seq: count, status: oneOf('active', 'suspended') },
-      },
-      balanced,
-    ),
-  },
+  { name: 'wallets', validator: fields(WALLET, balanced) },
   {
     name: 'keys',
     validator: fields({
@@ -284,3 +296,15 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
   { name: 'counters', validator: fields({ _id: name, value: count }) },
   { name: 'settings', validator: fields({ _id: text, value: text }) },
 ];
+
+/** Added by version 2. */
+export const DEVICES: CollectionSchema = {
+  name: 'devices',
+  validator: fields({ _id: name, user: name, expiresAt: time }),
+};
+
+/** Added by version 3. */
+export const FORMER_USERS: CollectionSchema = {
+  name: 'former_users',
+  validator: fields({ _id: name, email: name, createdAt: time, removedAt: time }),
+};

@@ -1,6 +1,7 @@
 // Sign-in sessions, one-time links and failed attempts in the MongoDB store; `sessions.ts` has those of transactions.
 import type { Db, Document } from 'mongodb';
-import type { Attempts, Link, Session, SessionStore } from '../ports/sessions.ts';
+import { waitMsOf } from '../attempts.ts';
+import type { AttemptRule, Attempts, Device, Link, Session, SessionStore } from '../ports/sessions.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import { DUPLICATE_KEY } from './failure.ts';
@@ -39,10 +40,12 @@ export function signinStore({ db }: Connection): SessionStore {
     },
     ...linkCalls(db, write),
     ...attemptCalls(db, write),
+    ...deviceCalls(db, write),
     async clean({ now, since }) {
       const idle = { $expr: { $lte: [{ $add: ['$seenAt', '$idleMs'] }, now] } };
       await write({ delete: 'signins', deletes: [{ q: { $or: [{ expiresAt: { $lte: now } }, idle] }, limit: 0 }] });
       await write({ delete: 'links', deletes: [{ q: { expiresAt: { $lte: now } }, limit: 0 }] });
+      await write({ delete: 'devices', deletes: [{ q: { expiresAt: { $lte: now } }, limit: 0 }] });
       await write({ delete: 'attempts', deletes: [{ q: { lastAt: { $lt: since } }, limit: 0 }] });
     },
   };
@@ -65,27 +68,34 @@ function linkCalls(db: Db, write: Write): Pick<SessionStore, 'addLink' | 'link' 
       const { value } = await write({ findAndModify: 'links', query: { _id: hash }, remove: true }, false);
       return value ? linkOf(value) : undefined;
     },
-    async removeLinks({ purpose, user = null, email = null }) {
-      await write({ delete: 'links', deletes: [{ q: { purpose, user, email }, limit: 0 }] });
+    async removeLinks({ purpose, user, account, email }) {
+      const q = { purpose, user: user ?? null, account: account ?? null, email: email ?? null };
+      await write({ delete: 'links', deletes: [{ q, limit: 0 }] });
     },
   };
 }
 
-function attemptCalls(db: Db, write: Write): Pick<SessionStore, 'fail' | 'attempts' | 'forget'> {
+function attemptCalls(db: Db, write: Write): Pick<SessionStore, 'count' | 'uncount' | 'attempts' | 'forget'> {
   const attempts = db.collection<Row>('attempts');
   return {
-    async fail(name, { now, since }) {
-      const isOld = { $lt: [{ $ifNull: ['$lastAt', 0] }, since] };
-      const count = { $cond: [isOld, 1, { $add: [{ $ifNull: ['$count', 0] }, 1] }] };
-      const update = [{ $set: { count, lastAt: now } }];
-      const command = { findAndModify: 'attempts', query: { _id: name }, update, upsert: true, new: true, ...MAJORITY };
+    async count(name, rule) {
+      const command = {
+        ...{ findAndModify: 'attempts', query: { _id: name }, update: countUnlessWaiting(rule), upsert: true },
+        ...MAJORITY,
+      };
       const { value } = await call({ repeatable: true }, (signal) =>
         // Of two concurrent first failures, the second finds the row on its second try.
         send(db, command, { signal }).catch((error) =>
           error.code === DUPLICATE_KEY ? send(db, command, { signal }) : Promise.reject(error),
         ),
       );
-      return attemptsOf(value);
+      // The row as it was: the server has decided by the same calculation.
+      return waitMsOf(value ? attemptsOf(value) : undefined, rule);
+    },
+    async uncount(name) {
+      const updates = [{ q: { _id: name, count: { $gt: 1 } }, u: { $inc: { count: -1 } } }];
+      const { n } = await write({ update: 'attempts', updates }, false);
+      if (n === 0) await write({ delete: 'attempts', deletes: [{ q: { _id: name, count: 1 }, limit: 1 }] });
     },
     async attempts(name) {
       const row = await read((signal) => attempts.findOne({ _id: name }, { signal }));
@@ -95,6 +105,33 @@ function attemptCalls(db: Db, write: Write): Pick<SessionStore, 'fail' | 'attemp
       await write({ delete: 'attempts', deletes: [{ q: { _id: name }, limit: 1 }] });
     },
   };
+}
+
+/** `waitMsOf` in the server's language. */
+function countUnlessWaiting({ now, since, waitsMs }: AttemptRule): Document[] {
+  const isOld = { $lt: [{ $ifNull: ['$lastAt', 0] }, since] };
+  const waitMs = { $arrayElemAt: [waitsMs, { $min: [{ $ifNull: ['$count', 0] }, waitsMs.length - 1] }] };
+  const waits = { $and: [{ $gt: [waitMs, 0] }, { $gt: [{ $add: ['$lastAt', waitMs] }, now] }, { $not: [isOld] }] };
+  const count = { $cond: [isOld, 1, { $add: [{ $ifNull: ['$count', 0] }, 1] }] };
+  return [{ $set: { count: { $cond: [waits, '$count', count] }, lastAt: { $cond: [waits, '$lastAt', now] } } }];
+}
+
+function deviceCalls(db: Db, write: Write): Pick<SessionStore, 'putDevice' | 'device'> {
+  const devices = db.collection<Row>('devices');
+  return {
+    async putDevice({ hash, ...device }) {
+      await write({ update: 'devices', updates: [{ q: { _id: hash }, u: { $set: device }, upsert: true }] });
+    },
+    async device(hash) {
+      const row = await read((signal) => devices.findOne({ _id: hash }, { signal }));
+      return row ? deviceOf(row) : undefined;
+    },
+  };
+}
+
+function deviceOf(row: Document): Device {
+  const { id: hash, ...device } = plainOf<Device & { id: string }>(row);
+  return { ...device, hash };
 }
 
 function sessionOf(row: Document): Session {

@@ -79,7 +79,7 @@ function createStore(connection: Connection, sessions: Sessions): Omit<Store, 'c
     payments: paymentStore(connection, transactions),
     media: mediaStore(connection),
     usage: usageStore(connection, transactions),
-    users: userStore(connection),
+    users: userStore(connection, transactions),
     sessions: signinStore(connection),
     auditLog: auditLogStore(connection),
     alerts: alertStore(connection),

@@ -3,10 +3,12 @@ import type { Document } from 'mongodb';
 import type { Membership, User, UserStore } from '../ports/users.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
+import { departures, exists, touchOperators } from './departures.ts';
 import { isDuplicate } from './failure.ts';
 import { plainOf, type Row } from './rows.ts';
+import type { Step, Transactions } from './transaction.ts';
 
-export function userStore({ db }: Connection): UserStore {
+export function userStore({ db }: Connection, transactions: Transactions): UserStore {
   const users = db.collection<Row>('users');
   const memberships = db.collection<Row>('memberships');
 
@@ -33,6 +35,8 @@ export function userStore({ db }: Connection): UserStore {
         throw error;
       }
     },
+    addFirstOperator: (user) => transactions.run({ steps: (step) => addFirst(step, user) }),
+    ...departures(db, transactions),
     async change(user) {
       const updates = [
         { q: { _id: user.id, version: user.version }, u: rowOf({ ...user, version: user.version + 1 }) },
@@ -48,6 +52,13 @@ export function userStore({ db }: Connection): UserStore {
       return rows.map((row) => plainOf<User>(row));
     },
     operators: () => read((signal) => users.countDocuments({ operator: true }, { signal })),
+    async leave({ user, account }) {
+      const deletes = [{ q: { _id: `${user} ${account}` }, limit: 1 }];
+      const { n } = await call({ repeatable: false }, (signal) =>
+        send(db, { delete: 'memberships', deletes, ...MAJORITY }, { signal }),
+      );
+      return n === 1;
+    },
     async join({ user, account, role }) {
       const updates = [
         { q: { _id: `${user} ${account}` }, u: { $setOnInsert: { user, account, role } }, upsert: true },
@@ -60,6 +71,14 @@ export function userStore({ db }: Connection): UserStore {
     membersOf: (account) => members({ account }, { user: 1 }),
     memberships: ({ after, limit }) => members(after ? behind(after) : {}, { user: 1, account: 1 }, limit),
   };
+}
+
+async function addFirst(step: Step, user: User): ReturnType<UserStore['addFirstOperator']> {
+  await touchOperators(step);
+  if (await exists(step, { operator: true })) return 'late';
+  if (await exists(step, { email: user.email })) return 'taken';
+  await step({ insert: 'users', documents: [rowOf(user)] });
+  return 'added';
 }
 
 function behind({ user, account }: Membership): Document {

@@ -31,6 +31,8 @@ export interface AccountStore {
   page(page: { readonly after?: string; readonly limit: number }): Promise<readonly Account[]>;
   /** False if there is no such account. */
   setStatus(id: string, status: Account['status']): Promise<boolean>;
+  /** For a copy: whether its wallet holds play money. False if there is no such account. */
+  setPlayMoney(id: string, isPlay: boolean): Promise<boolean>;
   /** False if there is no such account. */
   setAutoTopup(id: string, autoTopup: AutoTopup): Promise<boolean>;
 }

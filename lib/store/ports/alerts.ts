@@ -16,14 +16,14 @@ export interface AlertSettings {
 
 export interface AlertWebhook {
   readonly url: string;
-  /** Signs what is sent; stored in plain, because every signature needs it. */
+  /** Signs what is sent, so it has to be read again; in the database it is encrypted if there is a key. */
   readonly secret: string;
 }
 
 /** One thing that is watched, and its last alert. */
 export interface Alarm {
   readonly account: string;
-  /** `balance`; other kinds add what they watch: `kind:id`. */
+  /** `balance`; other kinds add what they watch: `kind:id`; and `topup.succeeded:1` for what happens meanwhile. */
   readonly subject: string;
   /** JSON, owned by the kind that watches. */
   readonly state: string;

@@ -1,8 +1,10 @@
 // The port of API keys, with their limits and use counters.
+
 import type { SharesBudget } from '../../money/key-budget.ts';
 import type { KeyLimits } from '../../money/key-limits.ts';
 import type { Account } from './accounts.ts';
 import type { Batch } from './batches.ts';
+import type { MarkedPage } from './marked.ts';
 
 export interface KeyRow extends SharesBudget {
   readonly id: string;
@@ -53,6 +55,8 @@ export interface KeyStore {
   list(account: string): Promise<readonly KeyRow[]>;
   /** Accounts above `after` that have keys, in order of id, `limit` at the most; none only if there are no more. */
   owners(page: { readonly after?: string; readonly limit: number }): Promise<readonly string[]>;
+  /** Of the `limit` keys with ids above `after`, those whose values were changed behind the store's back. */
+  unmarked(page: { readonly after?: string; readonly limit: number }): Promise<MarkedPage>;
   /** `exists`: it was revoked before. */
   revoke(id: string, at: number): Promise<'revoked' | 'exists' | 'no_key'>;
   /**

@@ -9,6 +9,7 @@ import type {
   PaymentPhase,
 } from '../../money/payment-rules.ts';
 import type { JobClaim, JobRenewal } from './jobs.ts';
+import type { MarkedPage } from './marked.ts';
 
 /** An instrument that its owner allowed us to save. All times in ms since the epoch. */
 export interface SavedMethodRow {
@@ -80,7 +81,7 @@ export interface Notice {
   readonly provider: string;
   readonly at: number;
   readonly address: string;
-  /** JSON. */
+  /** JSON; empty if only the beginning of the body was stored. */
   readonly headers: string;
   readonly body: string;
   /**
@@ -91,6 +92,14 @@ export interface Notice {
   readonly detail: string;
 }
 
+/** Verdicts of notices that nothing came of: anybody can send any number, so only the newest of them are kept. */
+export const VAIN_VERDICTS: readonly string[] = ['rejected', 'foreign'];
+export const VAIN_NOTICES_MAX = 1000;
+/** Of all notices: a payer may send any number about a payment of their own. */
+export const NOTICES_MAX = 100_000;
+/** Removed at once, so that nothing waits long for it. */
+export const NOTICES_REMOVED_MAX = 100;
+
 /** The rows of this port, by the names a copy uses. All have an `id`. */
 export interface PaymentRows {
   readonly payments: Payment;
@@ -99,6 +108,10 @@ export interface PaymentRows {
   readonly autoTopups: AutoTopupRow;
   readonly notices: Notice;
 }
+
+/** Those whose rows have a mark. */
+export const MARKED = ['payments', 'methods', 'consents', 'autoTopups'] as const;
+export type MarkedSort = (typeof MARKED)[number];
 
 export interface PaymentList {
   /** The last one of the previous page. */
@@ -119,6 +132,11 @@ export interface PaymentStore {
   get(id: string): Promise<Payment | undefined>;
   /** By the provider's id. */
   find(provider: string, ref: string): Promise<Payment | undefined>;
+  /**
+   * Whether the provider may have payments of ours whose ids it never told us: of orders that it was asked to start, and
+   * of those made since then that were given up without knowing.
+   */
+  hasUntold(provider: string, since: number): Promise<boolean>;
   /** Newest first. */
   list(list: PaymentList): Promise<readonly Payment[]>;
   /** Like `JobStore.claim`. */
@@ -149,20 +167,27 @@ export interface PaymentStore {
    */
   changeAutoTopup(auto: AutoTopupRow): Promise<boolean>;
 
+  /** Stores it. One with a vain verdict removes the oldest of those beyond `VAIN_NOTICES_MAX`. */
   addNotice(notice: Notice): Promise<void>;
   /** Records the verdict; false if there is no such notice. */
   judgeNotice(id: string, verdict: Pick<Notice, 'verdict' | 'detail'>): Promise<boolean>;
   notice(id: string): Promise<Notice | undefined>;
-  /** Newest first, ids below `before` if given. */
-  notices(page: { readonly before?: string; readonly limit: number }): Promise<readonly Notice[]>;
-  /** Removes notices received before then. */
-  cleanNotices(before: number): Promise<void>;
+  /** Newest first, ids below `before` if given; without those with a vain verdict if `isVain` is false. */
+  notices(page: {
+    readonly before?: string;
+    readonly limit: number;
+    readonly isVain?: false;
+  }): Promise<readonly Notice[]>;
+  /** Removes some of those received before then, or beyond the newest `keep`; resolves with how many. */
+  cleanNotices(before: number, keep?: number): Promise<number>;
 
   /** All rows of a kind with ids above `after`, in order of id. */
   page<Sort extends keyof PaymentRows>(
     sort: Sort,
     page: { readonly after?: string; readonly limit: number },
   ): Promise<readonly PaymentRows[Sort][]>;
+  /** Of the `limit` rows with ids above `after`, those whose values were changed behind the store's back. */
+  unmarked(sort: MarkedSort, page: { readonly after?: string; readonly limit: number }): Promise<MarkedPage>;
   /** Writes rows as they are in another store, overwriting: for a copy. */
   put<Sort extends keyof PaymentRows>(sort: Sort, rows: readonly PaymentRows[Sort][]): Promise<void>;
 }

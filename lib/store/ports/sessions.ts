@@ -18,7 +18,8 @@ export interface Session {
   readonly agent: string;
 }
 
-export type LinkPurpose = 'setup' | 'operator' | 'reset' | 'invite' | 'verify' | 'demo';
+/** `restore`: a new password for an owner who has lost the authenticator app too. */
+export type LinkPurpose = 'setup' | 'operator' | 'reset' | 'restore' | 'invite' | 'verify' | 'demo';
 
 /** A one-time link. */
 export interface Link {
@@ -33,10 +34,35 @@ export interface Link {
   readonly expiresAt: number;
 }
 
-/** Consecutive failures under one name: a network or email address. */
+/** Whom links are for; an absent field is one that they do not name. */
+export interface LinkTarget {
+  readonly purpose: LinkPurpose;
+  readonly user?: string;
+  readonly account?: string;
+  readonly email?: string;
+}
+
+/** A browser in which a user has signed in, known by a cookie. */
+export interface Device {
+  /** SHA-256 of its token and the user, hex. */
+  readonly hash: string;
+  readonly user: string;
+  readonly expiresAt: number;
+}
+
+/** What was counted in a row under one name: a network or email address, a device. */
 export interface Attempts {
   readonly count: number;
   readonly lastAt: number;
+}
+
+/** When one more attempt may be made. */
+export interface AttemptRule {
+  readonly now: number;
+  /** Older ones do not count. */
+  readonly since: number;
+  /** The wait after so many counted ones, from the last of them, in ms; the last entry is for all further ones. */
+  readonly waitsMs: readonly number[];
 }
 
 export interface SessionStore {
@@ -56,14 +82,23 @@ export interface SessionStore {
   link(hash: string): Promise<Link | undefined>;
   /** Removes the link and returns it; of several callers at once only one gets it. */
   takeLink(hash: string): Promise<Link | undefined>;
-  /** Those with a purpose for a user, an address or, with neither, for anybody. */
-  removeLinks(of: { readonly purpose: LinkPurpose; readonly user?: string; readonly email?: string }): Promise<void>;
+  /** Those with a purpose for exactly this user, account and address, of which each may be absent. */
+  removeLinks(of: LinkTarget): Promise<void>;
 
-  /** Counts one more failure and returns all of them; those before `since` do not count. */
-  fail(name: string, at: { readonly now: number; readonly since: number }): Promise<Attempts>;
+  /**
+   * Counts one more attempt, unless it has to wait: then it changes nothing. Resolves to the wait in ms, 0 if it was
+   * counted. Of many at once no more are counted than the rule lets through.
+   */
+  count(name: string, rule: AttemptRule): Promise<number>;
+  /** Takes one attempt back, if any is counted. */
+  uncount(name: string): Promise<void>;
   attempts(name: string): Promise<Attempts | undefined>;
   forget(name: string): Promise<void>;
 
-  /** Removes sessions and links that ended before `now`, and attempts whose last was before `since`. */
+  /** Adds a device, or makes it last longer. */
+  putDevice(device: Device): Promise<void>;
+  device(hash: string): Promise<Device | undefined>;
+
+  /** Removes sessions, links and devices that ended before `now`, and attempts whose last was before `since`. */
   clean(at: { readonly now: number; readonly since: number }): Promise<void>;
 }

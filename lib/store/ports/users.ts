@@ -6,7 +6,7 @@ export interface User {
   readonly email: string;
   /** As made by `hashPassword`; null until it is set through a link. */
   readonly password: string | null;
-  /** Base32; null without an authenticator app. */
+  /** Base32; null without an authenticator app. In the database it is encrypted if there is a key. */
   readonly totpSecret: string | null;
   /** The time step of the last code used, so that each code works once. -1 before the first. */
   readonly totpStep: number;
@@ -24,6 +24,20 @@ export interface User {
   readonly version: number;
 }
 
+/** Somebody who was removed: what the audit log and consents need to name them. */
+export interface FormerUser {
+  readonly id: string;
+  /** May be that of a later user. */
+  readonly email: string;
+  readonly createdAt: number;
+  readonly removedAt: number;
+}
+
+/**
+ * `changed`: the user is no longer as it was read; `last_operator`: nobody would be left to run the service.
+ */
+export type Departure = 'done' | 'changed' | 'last_operator';
+
 /** More roles may follow. */
 export type Role = 'owner';
 
@@ -36,18 +50,34 @@ export interface Membership {
 export interface UserStore {
   /** `taken`: the address is already in use. */
   add(user: User): Promise<'added' | 'taken'>;
+  /** Adds an operator only while there is none (`late`), whoever else tries at the same moment. */
+  addFirstOperator(user: User): Promise<'added' | 'taken' | 'late'>;
   get(id: string): Promise<User | undefined>;
   find(email: string): Promise<User | undefined>;
   /**
    * Writes the user as the next version of the one that was read; false if it has changed in the meantime, or is gone.
    */
   change(user: User): Promise<boolean>;
+  /** Suspends the user as it was read and, in the same step, ends all sessions and one-time links. */
+  suspend(user: User): Promise<Departure>;
+  /**
+   * Removes the user as it was read and, in the same step, all sessions, one-time links and memberships; only the
+   * `FormerUser` remains.
+   */
+  remove(user: User, at: number): Promise<Departure>;
+  former(id: string): Promise<FormerUser | undefined>;
+  /** Former users with ids above `after`, in order of id: for a copy. */
+  formerPage(page: { readonly after?: string; readonly limit: number }): Promise<readonly FormerUser[]>;
+  /** Writes them as they are in another store, keeping existing ones: for a copy. */
+  putFormer(users: readonly FormerUser[]): Promise<void>;
   /** All users with ids above `after`, in order of id. */
   page(page: { readonly after?: string; readonly limit: number }): Promise<readonly User[]>;
   /** How many operators there are, including suspended ones. */
   operators(): Promise<number>;
   /** Idempotent. */
   join(membership: Membership): Promise<void>;
+  /** False if there is no such membership. */
+  leave(membership: Pick<Membership, 'user' | 'account'>): Promise<boolean>;
   /** In order of account. */
   membershipsOf(user: string): Promise<readonly Membership[]>;
   /** In order of user. */

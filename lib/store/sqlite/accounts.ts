@@ -1,7 +1,10 @@
 // Accounts in the SQLite store.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Account, AccountStore, AutoTopup } from '../ports/accounts.ts';
+import { decideStatus } from '../status.ts';
 import { type Connection, prepareBig } from './connection.ts';
+import { createAddEntry } from './ledger.ts';
+import { WALLET_COLUMNS, walletOf } from './rows.ts';
 import type { ReadsOf, WritesOf } from './thread-ports.ts';
 
 const SELECT_ACCOUNT = `SELECT accounts.id, name, created_at, auto_topup_enabled, auto_topup_amount,
@@ -10,7 +13,10 @@ const SELECT_ACCOUNT = `SELECT accounts.id, name, created_at, auto_topup_enabled
 export function accountWrites({ db, write }: Connection): WritesOf<'accounts'> {
   const insertAccount = db.prepare('INSERT INTO accounts (id, name, created_at) VALUES (?, ?, ?)');
   const insertWallet = db.prepare('INSERT INTO wallets (id) VALUES (?)');
-  const setStatus = db.prepare('UPDATE wallets SET status = ? WHERE id = ?');
+  const wallet = prepareBig(db, `SELECT ${WALLET_COLUMNS} FROM wallets WHERE id = ?`);
+  const setStatus = db.prepare('UPDATE wallets SET status = ?, seq = ? WHERE id = ?');
+  const addEntry = createAddEntry(db);
+  const setPlayMoney = db.prepare('UPDATE wallets SET play_money = ? WHERE id = ?');
   const setAutoTopup = db.prepare(
     'UPDATE accounts SET auto_topup_enabled = ?, auto_topup_amount = ?, auto_topup_threshold = ? WHERE id = ?',
   );
@@ -33,7 +39,18 @@ export function accountWrites({ db, write }: Connection): WritesOf<'accounts'> {
         insertAccount.run(id, name, createdAt);
         insertWallet.run(id);
       }),
-    setStatus: (id: string, status: Account['status']): boolean => write(() => setStatus.run(status, id).changes === 1),
+    setStatus: (id: string, status: Account['status']): boolean =>
+      write(() => {
+        const found = wallet.get(id);
+        if (!found) return false;
+        const decision = decideStatus(walletOf(found), status);
+        if (!decision.entry) return true;
+        setStatus.run(status, decision.entry.seq, id);
+        addEntry(decision.entry);
+        return true;
+      }),
+    setPlayMoney: (id: string, isPlay: boolean): boolean =>
+      write(() => setPlayMoney.run(Number(isPlay), id).changes === 1),
     setAutoTopup: (id: string, { enabled, amount, threshold }: AutoTopup): boolean =>
       write(() => setAutoTopup.run(Number(enabled), amount, threshold, id).changes === 1),
   };

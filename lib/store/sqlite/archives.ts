@@ -1,8 +1,10 @@
 // Archives and openings in the SQLite store.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Charge, Entry } from '../../money/decide.ts';
-import { entryIdsOf, removable } from '../archives.ts';
+import { entryIdsOf, markArchive, markOpening, openingRow, removable } from '../archives.ts';
 import type { Archive, Opening, OpeningRows, WholeCall } from '../ports/archives.ts';
+import type { MarkedPage } from '../ports/marked.ts';
+import { findUnmarked } from '../row-mark.ts';
 import { createPutCheckpoint } from './checkpoints.ts';
 import { type Connection, prepareBig } from './connection.ts';
 import { createAddCharge, createAddEntry } from './ledger.ts';
@@ -16,23 +18,23 @@ const LISTED = '(SELECT value FROM json_each(?))';
 export function archiveWrites({ db, write }: Connection): WritesOf<'archives'> {
   const unfinished = prepareBig(db, `SELECT ${ARCHIVE_COLUMNS} FROM archives WHERE state <> 'done'`);
   const put = db.prepare(
-    `INSERT INTO archives (${ARCHIVE_COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+    `INSERT INTO archives (${ARCHIVE_COLUMNS}, mark) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
     ON CONFLICT (id) DO UPDATE SET
-      state = ?4, sha256 = ?6, calls = ?7, entries = ?8, charged = ?9, first = ?10, last = ?11 WHERE state <> 'done'`,
+      state = ?4, sha256 = ?6, calls = ?7, entries = ?8, charged = ?9, first = ?10, last = ?11, mark = ?12 WHERE state <> 'done'`,
   );
   const drop = db.prepare("DELETE FROM archives WHERE id = ? AND state = 'writing'");
   const opening = prepareBig(db, `SELECT ${OPENING_COLUMNS} FROM openings WHERE wallet = ?`);
   const save = db.prepare(
-    `INSERT INTO openings (${OPENING_COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+    `INSERT INTO openings (${OPENING_COLUMNS}, mark) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
     ON CONFLICT (wallet) DO UPDATE SET seq = ?2, avail = ?3, held = ?4, charged = ?5, topped = ?6, adjusted = ?7,
-      overshoot = ?8, lasting = ?9, budgets = ?10, kept = ?11`,
+      overshoot = ?8, lasting = ?9, budgets = ?10, kept = ?11, mark = ?12`,
   );
   const putCheckpoint = createPutCheckpoint(db);
   const removeCalls = createRemove(db);
   const restoring = createRestore(db);
-  const saveArchive = (archive: Archive) => void put.run(...archiveCells(archive));
+  const saveArchive = (archive: Archive) => void put.run(...archiveCells(archive), markArchive(archive));
   const saveOpening = (of: Opening) => {
-    save.run(...openingCells(of));
+    save.run(...openingCells(of), markOpening(of));
     putCheckpoint(of);
   };
   return {
@@ -66,7 +68,24 @@ export function archiveReads(db: DatabaseSync): ReadsOf<'archives'> {
   const list = prepareBig(db, `SELECT ${ARCHIVE_COLUMNS} FROM archives ORDER BY started_at, id`);
   const one = prepareBig(db, `SELECT ${OPENING_COLUMNS} FROM openings WHERE wallet = ?`);
   const page = prepareBig(db, `SELECT ${OPENING_COLUMNS} FROM openings WHERE wallet > ? ORDER BY wallet LIMIT ?`);
+  const marked = {
+    archives: prepareBig(db, `SELECT ${ARCHIVE_COLUMNS}, mark FROM archives WHERE id > ? ORDER BY id LIMIT ?`),
+    openings: prepareBig(db, `SELECT ${OPENING_COLUMNS}, mark FROM openings WHERE wallet > ? ORDER BY wallet LIMIT ?`),
+  };
   return {
+    unmarked: (sort: keyof typeof marked, page: { after?: string; limit: number }): MarkedPage => {
+      const { after = '', limit } = page;
+      const rows = marked[sort].all(after, limit);
+      if (sort === 'openings')
+        return findUnmarked(
+          rows.map((row) => ({ row: openingRow(openingOf(row)), mark: parseBudgets(row.budgets) ? row.mark : 'none' })),
+          limit,
+        );
+      return findUnmarked(
+        rows.map((row) => ({ row: archiveOf(row), mark: row.mark })),
+        limit,
+      );
+    },
     list: (): Archive[] => list.all().map(archiveOf),
     opening: (wallet: string): Opening | undefined => one.all(wallet).map(openingOf)[0],
     openings: ({ after, limit }: { after: string; limit: number }): Opening[] => page.all(after, limit).map(openingOf),
@@ -102,8 +121,9 @@ function createRestore(db: DatabaseSync) {
   const hasCharge = db.prepare('SELECT 1 FROM charges WHERE id = ?');
   const hasEntry = db.prepare('SELECT 1 FROM entries WHERE op_id = ?');
   const saveWallet = db.prepare(
-    `UPDATE wallets SET avail = ?, held = ?, charged = ?, topped = ?, adjusted = ?, seq = ?
-    WHERE id = ? AND seq = 0`,
+    `UPDATE wallets SET avail = ?1, held = ?2, charged = ?3, topped = ?4, adjusted = ?5, seq = ?6, status = coalesce(
+      (SELECT status FROM entries WHERE wallet = ?7 AND status IS NOT NULL ORDER BY seq DESC LIMIT 1), 'active')
+    WHERE id = ?7 AND seq = 0`,
   );
   const saveBudget = db.prepare('INSERT OR REPLACE INTO budgets (key, wallet, period, spent) VALUES (?, ?, ?, ?)');
   return {
@@ -142,12 +162,25 @@ function openingCells({ wallet, seq, lasting, budgets, kept, ...sums }: Opening)
 
 function openingOf(row: Record<string, unknown>): Opening {
   const { wallet, avail, held, charged, topped, adjusted, overshoot, kept } = row as unknown as Opening;
-  const texts: [string, number, string][] = JSON.parse(row.budgets as string);
   return {
     ...{ wallet, seq: Number(row.seq), avail, held, charged, topped, adjusted, overshoot },
     ...{ lasting: Number(row.lasting), kept },
-    budgets: texts.map(([key, period, spent]) => ({ key, period, spent: BigInt(spent) })),
+    budgets: budgetsOf(row.budgets),
   };
+}
+
+/** Of a damaged row none: its mark tells. */
+function budgetsOf(json: unknown): Opening['budgets'] {
+  return (parseBudgets(json) ?? []).map(([key, period, spent]) => ({ key, period, spent }));
+}
+
+function parseBudgets(json: unknown): readonly (readonly [string, number, bigint])[] | undefined {
+  try {
+    const texts: [string, number, string][] = JSON.parse(json as string);
+    return texts.map(([key, period, spent]) => [key, period, BigInt(spent)]);
+  } catch {
+    return undefined;
+  }
 }
 
 function numberOrNull(value: unknown): number | null {

@@ -5,7 +5,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { OperatorError } from '../../operator-error.ts';
 import { isUnfinished } from '../backup-file.ts';
 import { StoreError } from '../store.ts';
-import { checkIdentity, checkReadable, migrate, noStore, requireTables } from './schema.ts';
+import { checkIdentity, checkReadable, migrate, noStore, requireTables } from './migration.ts';
 
 export interface ConnectionOptions {
   readonly path: string;

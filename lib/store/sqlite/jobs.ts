@@ -3,6 +3,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { decideJob, type Job, type JobOutcome } from '../../money/job-rules.ts';
 import { byTurn } from '../claim.ts';
 import type { FreeJobChange, JobClaim, JobRenewal, JobStore } from '../ports/jobs.ts';
+import type { MarkedPage } from '../ports/marked.ts';
+import { findUnmarked, markRow } from '../row-mark.ts';
 import { createClaim, createRenew } from './claim.ts';
 import type { Connection } from './connection.ts';
 import type { ReadsOf, WritesOf } from './thread-ports.ts';
@@ -36,7 +38,12 @@ export function jobWrites({ db, write }: Connection): WritesOf<'jobs'> {
 export function jobReads(db: DatabaseSync): ReadsOf<'jobs'> {
   const count = db.prepare('SELECT count(*) AS open FROM jobs WHERE due_at IS NOT NULL');
   const page = db.prepare(`${SELECT} WHERE id > ? ORDER BY id LIMIT ?`);
+  const marked = db.prepare(`SELECT ${COLUMNS}, mark FROM jobs WHERE id > ? ORDER BY id LIMIT ?`);
   return {
+    unmarked: ({ after = '', limit }: Parameters<JobStore['page']>[0]): MarkedPage => {
+      const rows = marked.all(after, limit).map(({ mark, ...row }) => ({ row: jobOf(row), mark }));
+      return findUnmarked(rows, limit);
+    },
     get: createLoadJob(db),
     open: (): number => count.get()?.open as number,
     page: ({ after = '', limit }: Parameters<JobStore['page']>[0]): Job[] => page.all(after, limit).map(jobOf),
@@ -55,9 +62,9 @@ export function createLoadJob(db: DatabaseSync): (id: string) => Job | undefined
 /** Writes a job that is new, or that changed since it was loaded in the same transaction. */
 export function createSaveJob(db: DatabaseSync): (job: Job) => void {
   const replace = db.prepare(
-    `INSERT OR REPLACE INTO jobs (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT OR REPLACE INTO jobs (${COLUMNS}, mark) VALUES (${COLUMNS.replace(/\w+/g, '?')}, ?)`,
   );
-  return (job) => void replace.run(...valuesOf(job));
+  return (job) => void replace.run(...valuesOf(job), markRow(job));
 }
 
 function valuesOf(job: Job) {

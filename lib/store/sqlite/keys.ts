@@ -3,6 +3,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { type KeyLimits, NO_LIMITS } from '../../money/key-limits.ts';
 import type { Batch } from '../ports/batches.ts';
 import type { KeyHolder, KeyRow, KeyStore, KeyUse, NewKey, Successor } from '../ports/keys.ts';
+import type { MarkedPage } from '../ports/marked.ts';
+import { findUnmarked, markedKey, markKey } from '../row-mark.ts';
 import { createOnce } from './batches.ts';
 import type { Connection } from './connection.ts';
 import type { ReadsOf, WritesOf } from './thread-ports.ts';
@@ -33,6 +35,7 @@ function newKeyWrites({ db, write }: Connection) {
     'UPDATE keys SET expires_at = min(coalesce(expires_at, :endsAt), :endsAt) WHERE id = :before',
   );
   const accountOf = createAccountOf(db);
+  const mark = createMark(db);
   const isFull = (account: string, now: number, max: number) =>
     Number(countActive.get({ account, now })?.active) >= max;
   return {
@@ -44,6 +47,7 @@ function newKeyWrites({ db, write }: Connection) {
         const { budget, reset, zone, expires, models } = cellsOf(limits);
         const cells = [budget, reset, zone, expires, models, budgetKey] as const;
         insert.run(id, account, name, hash, last4, createdAt, ...cells);
+        mark(id);
         return 'added';
       }),
     replace: (before: string, key: Successor, activeMax: number): Awaited<ReturnType<KeyStore['replace']>> =>
@@ -54,6 +58,7 @@ function newKeyWrites({ db, write }: Connection) {
         if (isFull(account, now, activeMax)) return 'too_many';
         succeed.run({ id, hash, last4, now, before });
         expire.run({ before, endsAt });
+        for (const changed of [id, before]) mark(changed);
         return 'replaced';
       }),
   };
@@ -76,11 +81,16 @@ function changeWrites({ db, write }: Connection) {
     WHERE id = ?`,
   );
   const accountOf = createAccountOf(db);
+  const mark = createMark(db);
+  const ids = db.prepare('SELECT id FROM keys WHERE account = ?');
   const once = createOnce(db);
   return {
     revoke: (id: string, at: number): Awaited<ReturnType<KeyStore['revoke']>> =>
       write(() => {
-        if (revoke.run(at, id).changes === 1) return 'revoked';
+        if (revoke.run(at, id).changes === 1) {
+          mark(id);
+          return 'revoked';
+        }
         return hasKey.get(id) ? 'exists' : 'no_key';
       }),
     limit: (id: string, change: Partial<KeyLimits>, now: number): Awaited<ReturnType<KeyStore['limit']>> =>
@@ -91,15 +101,30 @@ function changeWrites({ db, write }: Connection) {
         const { budget, reset, zone, ...own } = cellsOf({ ...before.limits, ...change });
         share.run({ account, id, now, budget, reset, zone });
         put.run({ id, budget, reset, zone, ...own });
+        for (const row of ids.all(account)) mark(row.id as string);
         return 'limited';
       }),
-    put: (id: string, limits: KeyLimits): void => write(() => void put.run({ id, ...cellsOf(limits) })),
+    put: (id: string, limits: KeyLimits): void =>
+      write(() => {
+        put.run({ id, ...cellsOf(limits) });
+        mark(id);
+      }),
     use: (uses: readonly KeyUse[], batch?: Batch): void =>
       write(() => {
         once(batch, () => {
           for (const { id, count, lastUsedAt } of uses) use.run(count, lastUsedAt, id);
         });
       }),
+  };
+}
+
+/** After every change of a key but those of its counts. */
+function createMark(db: DatabaseSync): (id: string) => void {
+  const select = db.prepare(`${SELECT_KEY} FROM keys WHERE id = ?`);
+  const update = db.prepare('UPDATE keys SET mark = ? WHERE id = ?');
+  return (id) => {
+    const row = select.get(id);
+    if (row) update.run(markKey(keyOf(row)), id);
   };
 }
 
@@ -122,7 +147,13 @@ export function keyReads(db: DatabaseSync): ReadsOf<'keys'> {
   const key = db.prepare(`${SELECT_KEY} FROM keys WHERE id = ?`);
   const keys = db.prepare(`${SELECT_KEY} FROM keys WHERE account = ? ORDER BY created_at, id`);
   const owners = db.prepare('SELECT DISTINCT account FROM keys WHERE account > ? ORDER BY account LIMIT ?');
+  const marked = db.prepare(`${SELECT_KEY}, mark FROM keys WHERE keys.id > ? ORDER BY keys.id LIMIT ?`);
   return {
+    unmarked: ({ after = '', limit }: Parameters<KeyStore['unmarked']>[0]): MarkedPage =>
+      findUnmarked(
+        marked.all(after, limit).map((row) => markedKey(keyOf(row), row.mark)),
+        limit,
+      ),
     find: (hash: string): KeyHolder | undefined => {
       const row = holder.get(hash);
       return row && { ...keyOf(row), accountStatus: row.status as KeyHolder['accountStatus'] };
@@ -153,10 +184,19 @@ function keyOf(row: Record<string, unknown>): KeyRow {
       reset: row.reset as KeyLimits['reset'],
       zone: row.zone as string,
       expiresAt: row.expires_at as number | null,
-      models: row.models === null ? null : JSON.parse(row.models as string),
+      models: modelsOf(row.models as string | null),
     },
     budgetKey: row.budget_key as string | null,
   };
+}
+
+/** Of a damaged row, which its mark tells: a key that may call nothing. */
+function modelsOf(json: string | null): KeyLimits['models'] {
+  try {
+    return json === null ? null : JSON.parse(json);
+  } catch {
+    return [];
+  }
 }
 
 function cellsOf({ budget, reset, zone, expiresAt, models }: KeyLimits) {

@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict';
 import type { DatabaseSync } from 'node:sqlite';
 import { type Charge, chargeIdOf, type Entry, type Operation, type Wallet } from '../../money/decide.ts';
-import { budgetKeysOf, type Folded, fold, keysOf, type Loaded, repeatIdsOf } from '../../money/fold.ts';
+import {
+  budgetKeysOf,
+  exposedWalletsOf,
+  type Folded,
+  fold,
+  keysOf,
+  type Loaded,
+  repeatIdsOf,
+} from '../../money/fold.ts';
 import type { KeyBudget } from '../../money/key-budget.ts';
 import type { Micro } from '../../money/money.ts';
 import { BEGINNINGS, operationIdsOf } from '../../money/replay.ts';
@@ -66,13 +74,22 @@ function createLoad(
   const selectCharge = prepareBig(db, SELECT_CHARGE);
   const selectEntry = prepareBig(db, SELECT_ENTRY);
   const selectBudgets = prepareBig(db, SELECT_BUDGETS);
+  const selectExposed = prepareBig(
+    db,
+    "SELECT sum(excess) AS sum FROM charges WHERE wallet = ? AND state = 'held' AND excess IS NOT NULL",
+  );
   const loadJob = createLoadJob(db);
   const loadPayment = createLoadPayment(db);
   const loadRepeat = createLoadRepeat(db);
   return (operations) => {
     const keys = keysOf(operations);
     const rows = { wallets: new Map(), charges: new Map(), entries: new Map(), jobs: new Map(), budgets: new Map() };
-    const loaded: Loaded = { ...rows, payments: new Map(), repeats: new Map() };
+    const exposed = new Map<string, Micro>();
+    const loaded: Loaded = { ...rows, payments: new Map(), repeats: new Map(), exposed };
+    for (const id of exposedWalletsOf(operations)) {
+      const sum = selectExposed.get(id)?.sum as Micro | null;
+      if (sum !== null) exposed.set(id, sum);
+    }
     for (const id of keys.wallets) {
       const wallet = mapped(selectWallet.get(id), walletOf);
       if (wallet) loaded.wallets.set(id, wallet);
@@ -119,15 +136,16 @@ function createSave(db: DatabaseSync): (loaded: Loaded, folded: Folded) => void 
   const addEntry = createAddEntry(db);
   const saveJob = createSaveJob(db);
   const savePayment = createSavePayment(db);
-  const suspend = db.prepare("UPDATE wallets SET status = 'suspended' WHERE id = ?");
+  const setStatus = db.prepare('UPDATE wallets SET status = ? WHERE id = ?');
+  const mark = db.prepare('UPDATE wallets SET play_money = ? WHERE id = ?');
   const saveBudget = createSaveBudget(db);
   const saveRepeat = createSaveRepeat(db);
   return (loaded, folded) => {
     for (const wallet of folded.wallets) {
       const before = loaded.wallets.get(wallet.id);
       saveWallet(wallet);
-      // No operation reactivates it.
-      if (wallet.status !== before?.status) suspend.run(wallet.id);
+      if (wallet.status !== before?.status) setStatus.run(wallet.status, wallet.id);
+      if (wallet.playMoney !== before?.playMoney) mark.run(wallet.playMoney ? 1 : 0, wallet.id);
     }
     for (const charge of folded.charges) {
       if (loaded.charges.has(charge.id)) changeCharge(charge);
@@ -162,13 +180,13 @@ function createSaveBudget(db: DatabaseSync): (budget: KeyBudget) => void {
 
 export function createAddCharge(db: DatabaseSync): (charge: Charge) => void {
   const insert = db.prepare(
-    `INSERT INTO charges (${CHARGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO charges (${CHARGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   return (charge) => {
     const { id, wallet, key, kind, state, reserved, charged, model, prices } = charge;
-    const { usage, owner, lease, createdAt, endedAt, period, budgetKey } = charge;
+    const { usage, owner, lease, createdAt, endedAt, period, budgetKey, excess = null } = charge;
     const money = [id, wallet, key, kind, state, reserved, charged, model, prices] as const;
-    insert.run(...money, usage, owner, lease, createdAt, endedAt, period, budgetKey);
+    insert.run(...money, usage, owner, lease, createdAt, endedAt, period, budgetKey, excess);
   };
 }
 
@@ -183,13 +201,13 @@ function createChangeCharge(db: DatabaseSync): (charge: Charge) => void {
 }
 
 export function createAddEntry(db: DatabaseSync): (entry: Entry) => void {
-  const insert = db.prepare(`INSERT INTO entries (${ENTRY_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const insert = db.prepare(`INSERT INTO entries (${ENTRY_COLUMNS}) VALUES (${ENTRY_COLUMNS.replace(/\w+/g, '?')})`);
   return (entry) => {
     const { opId, wallet, seq, kind, charge, at } = entry;
-    const { avail, held, charged, topped, adjusted, overshoot, chargedAfter, note } = entry;
+    const { avail, held, charged, topped, adjusted, overshoot, chargedAfter, note, status, mark } = entry;
     insert.run(
       ...[opId, wallet, seq, kind, charge, at],
-      ...[avail, held, charged, topped, adjusted, overshoot, chargedAfter, note],
+      ...[avail, held, charged, topped, adjusted, overshoot, chargedAfter, note, status, mark],
     );
   };
 }

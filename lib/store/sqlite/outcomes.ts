@@ -14,16 +14,18 @@ import {
 
 export type SentOutcome = ReturnType<typeof sendOutcome>;
 
-export function sendOutcome({ status, wallet, charge, job, payment }: Outcome, op: Operation) {
+export function sendOutcome({ status, wallet, charge, job, payment, exposed }: Outcome, op: Operation) {
   const sent = charge && !isStart(status, op) ? sendCharge(charge) : undefined;
-  return [status, wallet && sendWallet(wallet), sent, job, payment] as const;
+  return [status, wallet && sendWallet(wallet), sent, job, payment, exposed] as const;
 }
 
-export function receiveOutcome([status, sentWallet, sentCharge, job, payment]: SentOutcome, op: Operation): Outcome {
+export function receiveOutcome(outcome: SentOutcome, op: Operation): Outcome {
+  const [status, sentWallet, sentCharge, job, payment, exposed] = outcome;
   if (!sentWallet) return { status };
   const wallet = receiveWallet(sentWallet, op);
   const charge = isStart(status, op) ? startOf(op, null) : sentCharge && receiveCharge(sentCharge, op);
-  const money = charge ? { status, wallet, charge } : { status, wallet };
+  const rows = charge ? { status, wallet, charge } : { status, wallet };
+  const money = exposed === undefined ? rows : { ...rows, exposed };
   return job || payment ? { ...money, ...(job && { job }), ...(payment && { payment }) } : money;
 }
 
@@ -32,18 +34,19 @@ function isStart(status: OutcomeStatus, op: Operation): op is ReserveOp | Charge
   return status === 'done' && (op.kind === 'reserve' || op.kind === 'charge') && !op.budget;
 }
 
-function sendWallet({ avail, held, charged, topped, adjusted, seq, status }: Wallet) {
-  return [avail, held, charged, topped, adjusted, seq, status] as const;
+function sendWallet({ avail, held, charged, topped, adjusted, seq, status, playMoney }: Wallet) {
+  return [avail, held, charged, topped, adjusted, seq, status, playMoney] as const;
 }
 
 function receiveWallet(sent: ReturnType<typeof sendWallet>, op: Operation): Wallet {
-  const [avail, held, charged, topped, adjusted, seq, status] = sent;
-  return { id: op.wallet, avail, held, charged, topped, adjusted, seq, status };
+  const [avail, held, charged, topped, adjusted, seq, status, playMoney] = sent;
+  const wallet: Wallet = { id: op.wallet, avail, held, charged, topped, adjusted, seq, status };
+  return playMoney ? { ...wallet, playMoney } : wallet;
 }
 
 function sendCharge(charge: Charge) {
   const { key, kind, state, reserved, charged, model, prices } = charge;
-  const { usage, owner, lease, createdAt, endedAt, period, budgetKey } = charge;
+  const { usage, owner, lease, createdAt, endedAt, period, budgetKey, excess } = charge;
   // Not spread from two: this is done for every call.
   return [
     key,
@@ -60,13 +63,14 @@ function sendCharge(charge: Charge) {
     endedAt,
     period,
     budgetKey,
+    excess,
   ] as const;
 }
 
 function receiveCharge(sent: ReturnType<typeof sendCharge>, op: Operation): Charge {
   const [key, kind, state, reserved, charged, model, prices, ...rest] = sent;
-  const [usage, owner, lease, createdAt, endedAt, period, budgetKey] = rest;
-  return {
+  const [usage, owner, lease, createdAt, endedAt, period, budgetKey, excess] = rest;
+  const received: Charge = {
     id: chargeIdOf(op) as string,
     wallet: op.wallet,
     key,
@@ -84,4 +88,5 @@ function receiveCharge(sent: ReturnType<typeof sendCharge>, op: Operation): Char
     period,
     budgetKey,
   };
+  return excess === undefined ? received : { ...received, excess };
 }

@@ -1,5 +1,6 @@
 // Payments in the SQLite store, with their methods, consents, automatic top-ups and notices.
 import type { DatabaseSync } from 'node:sqlite';
+import { NEVER_BEGAN } from '../../money/payment.ts';
 import {
   decidePayment,
   type FreePaymentChange,
@@ -11,15 +12,24 @@ import {
 import { byTurn } from '../claim.ts';
 import { cellsOf, PAYMENT_FIELDS, type PaymentSort, rowOf } from '../payment-rows.ts';
 import type { JobClaim, JobRenewal } from '../ports/jobs.ts';
-import type {
-  AutoTopupRow,
-  Consent,
-  Notice,
-  PaymentList,
-  PaymentRows,
-  PaymentStore,
-  SavedMethodRow,
+import type { MarkedPage } from '../ports/marked.ts';
+import {
+  type AutoTopupRow,
+  type Consent,
+  MARKED,
+  type MarkedSort,
+  NOTICES_MAX,
+  NOTICES_REMOVED_MAX,
+  type Notice,
+  type PaymentList,
+  type PaymentRows,
+  type PaymentStore,
+  type SavedMethodRow,
+  VAIN_NOTICES_MAX,
+  VAIN_VERDICTS,
 } from '../ports/payments.ts';
+import { findUnmarked, markRow } from '../row-mark.ts';
+import { oneOf } from './checks.ts';
 import { createClaim, createRenew } from './claim.ts';
 import { type Connection, prepareBig } from './connection.ts';
 import type { ReadsOf, WritesOf } from './thread-ports.ts';
@@ -37,6 +47,11 @@ const columnsOf = (sort: PaymentSort): readonly string[] =>
   Object.keys(PAYMENT_FIELDS[sort]).map((name) => `"${name.replace(/[A-Z]/g, (big) => `_${big.toLowerCase()}`)}"`);
 
 const selectOf = (sort: PaymentSort): string => `SELECT ${columnsOf(sort).join(', ')} FROM ${TABLES[sort]}`;
+
+/** As the index says it. */
+const IS_VAIN = oneOf('verdict', VAIN_VERDICTS);
+
+type Select = ReturnType<typeof prepareBig>;
 
 type Stored = Record<string, unknown>;
 
@@ -57,9 +72,6 @@ export function paymentWrites({ db, write }: Connection): WritesOf<'payments'> {
   const showAuto = db.prepare(
     `UPDATE accounts SET auto_topup_enabled = ?, auto_topup_amount = ?, auto_topup_threshold = ? WHERE id = ?`,
   );
-  const addNotice = createPut(db, 'notices');
-  const judge = db.prepare('UPDATE notices SET verdict = ?, detail = ? WHERE id = ?');
-  const clean = db.prepare('DELETE FROM notices WHERE at < ?');
   const addConsent = createPut(db, 'consents');
   const puts = new Map(Object.keys(TABLES).map((sort) => [sort, createPut(db, sort as PaymentSort)]));
 
@@ -96,10 +108,7 @@ export function paymentWrites({ db, write }: Connection): WritesOf<'payments'> {
     ...methodWrites({ db, write }, changeAuto),
     addConsent: (consent: Consent): void => write(() => addConsent(consent)),
     changeAutoTopup: (auto: AutoTopupRow): boolean => write(() => changeAuto(auto)),
-    addNotice: (notice: Notice): void => write(() => addNotice(notice)),
-    judgeNotice: (id: string, { verdict, detail }: Pick<Notice, 'verdict' | 'detail'>): boolean =>
-      write(() => judge.run(verdict, detail, id).changes === 1),
-    cleanNotices: (before: number): void => void write(() => clean.run(before)),
+    ...noticeWrites({ db, write }),
     put: (sort: PaymentSort, rows: readonly PaymentRows[PaymentSort][]): void =>
       write(() => {
         for (const row of rows) puts.get(sort)?.(row);
@@ -110,7 +119,7 @@ export function paymentWrites({ db, write }: Connection): WritesOf<'payments'> {
 function methodWrites({ db, write }: Pick<Connection, 'db' | 'write'>, changeAuto: (auto: AutoTopupRow) => boolean) {
   const byRef = prepareBig(db, `${selectOf('methods')} WHERE provider = ? AND ref = ?`);
   const put = createPut(db, 'methods');
-  const remove = db.prepare('UPDATE saved_methods SET removed_at = ? WHERE id = ? AND removed_at IS NULL');
+  const method = prepareBig(db, `${selectOf('methods')} WHERE id = ? AND removed_at IS NULL`);
   const charging = prepareBig(db, `${selectOf('autoTopups')} WHERE method = ?`);
   return {
     saveMethod: (method: SavedMethodRow): SavedMethodRow =>
@@ -121,15 +130,50 @@ function methodWrites({ db, write }: Pick<Connection, 'db' | 'write'>, changeAut
       }),
     removeMethod: (id: string, at: number): boolean =>
       write(() => {
-        if (remove.run(at, id).changes === 0) return false;
+        const found = read('methods', method.get(id));
+        if (!found) return false;
+        put({ ...found, removedAt: at });
         for (const row of charging.all(id)) changeAuto({ ...read('autoTopups', row), enabled: false, method: null });
         return true;
       }),
   };
 }
 
+function noticeWrites({ db, write }: Pick<Connection, 'db' | 'write'>) {
+  const addNotice = createPut(db, 'notices');
+  const judge = db.prepare('UPDATE notices SET verdict = ?, detail = ? WHERE id = ?');
+  const removeVain = db.prepare(
+    `DELETE FROM notices WHERE id IN (
+      SELECT id FROM notices INDEXED BY notices_vain WHERE ${IS_VAIN} ORDER BY id DESC LIMIT ? OFFSET ?)`,
+  );
+  const removeOld = db.prepare('DELETE FROM notices WHERE id IN (SELECT id FROM notices WHERE at < ? LIMIT ?)');
+  const removeMost = db.prepare(
+    'DELETE FROM notices WHERE id IN (SELECT id FROM notices ORDER BY id DESC LIMIT ? OFFSET ?)',
+  );
+  return {
+    addNotice: (notice: Notice): void =>
+      write(() => {
+        addNotice(notice);
+        if (VAIN_VERDICTS.includes(notice.verdict)) removeVain.run(NOTICES_REMOVED_MAX, VAIN_NOTICES_MAX);
+      }),
+    judgeNotice: (id: string, { verdict, detail }: Pick<Notice, 'verdict' | 'detail'>): boolean =>
+      write(() => judge.run(verdict, detail, id).changes === 1),
+    cleanNotices: (before: number, keep = NOTICES_MAX): number =>
+      write(() => {
+        const old = removeOld.run(before, NOTICES_REMOVED_MAX);
+        return Number(old.changes) + Number(removeMost.run(NOTICES_REMOVED_MAX, keep).changes);
+      }),
+  };
+}
+
 export function paymentReads(db: DatabaseSync): ReadsOf<'payments'> {
   const byRef = prepareBig(db, `${selectOf('payments')} WHERE provider = ? AND ref = ?`);
+  const untold = db.prepare(
+    `SELECT EXISTS (SELECT 1 FROM payments
+        WHERE provider = :provider AND ref IS NULL AND phase = 'created')
+      OR EXISTS (SELECT 1 FROM payments
+        WHERE provider = :provider AND ref IS NULL AND phase = 'failed' AND created_at >= :since AND reason = :reason) AS has`,
+  );
   const list = prepareBig(
     db,
     `${selectOf('payments')} WHERE (:wallet IS NULL OR wallet = :wallet) AND (:provider IS NULL OR provider = :provider)
@@ -140,16 +184,33 @@ export function paymentReads(db: DatabaseSync): ReadsOf<'payments'> {
   const [method, auto, notice] = [one('methods'), one('autoTopups'), one('notices')];
   const methods = prepareBig(db, `${selectOf('methods')} WHERE wallet = ? ORDER BY created_at DESC, id DESC`);
   const consents = prepareBig(db, `${selectOf('consents')} WHERE wallet = ? ORDER BY "at" DESC, id DESC`);
-  const notices = prepareBig(db, `${selectOf('notices')} WHERE (?1 IS NULL OR id < ?1) ORDER BY id DESC LIMIT ?2`);
+  const [notices, ours] = [`true`, `NOT (${IS_VAIN})`].map((which) =>
+    prepareBig(db, `${selectOf('notices')} WHERE (?1 IS NULL OR id < ?1) AND ${which} ORDER BY id DESC LIMIT ?2`),
+  ) as [Select, Select];
   const pages = new Map(
     Object.keys(TABLES).map((sort) => [
       sort,
       prepareBig(db, `${selectOf(sort as PaymentSort)} WHERE id > ? ORDER BY id LIMIT ?`),
     ]),
   );
+  const marked = new Map(
+    MARKED.map((sort) => {
+      const columns = [...columnsOf(sort), 'mark'].join(', ');
+      return [sort, prepareBig(db, `SELECT ${columns} FROM ${TABLES[sort]} WHERE id > ? ORDER BY id LIMIT ?`)];
+    }),
+  );
   return {
+    unmarked: (sort: MarkedSort, { after = '', limit }: { after?: string; limit: number }): MarkedPage => {
+      const rows = marked.get(sort)?.all(after, limit) ?? [];
+      return findUnmarked(
+        rows.map(({ mark, ...row }) => ({ row: read(sort, row), mark })),
+        limit,
+      );
+    },
     get: createLoadPayment(db),
     find: (provider: string, ref: string): Payment | undefined => read('payments', byRef.get(provider, ref)),
+    hasUntold: (provider: string, since: number): boolean =>
+      Number(untold.get({ provider, since, reason: NEVER_BEGAN })?.has) === 1,
     list: ({ before, limit, phases, ...asked }: PaymentList): Payment[] => {
       const { createdAt: at, id } = before ?? { createdAt: Number.MAX_SAFE_INTEGER, id: '' };
       const [wallet, provider] = [asked.wallet ?? null, asked.provider ?? null];
@@ -161,8 +222,8 @@ export function paymentReads(db: DatabaseSync): ReadsOf<'payments'> {
     consents: (wallet: string): Consent[] => consents.all(wallet).map((row) => read('consents', row)),
     autoTopup: (wallet: string): AutoTopupRow | undefined => read('autoTopups', auto.get(wallet)),
     notice: (id: string): Notice | undefined => read('notices', notice.get(id)),
-    notices: ({ before, limit }: Parameters<PaymentStore['notices']>[0]): Notice[] =>
-      notices.all(before ?? null, limit).map((row) => read('notices', row)),
+    notices: ({ before, limit, isVain }: Parameters<PaymentStore['notices']>[0]): Notice[] =>
+      (isVain === false ? ours : notices).all(before ?? null, limit).map((row) => read('notices', row)),
     page: (sort: PaymentSort, { after = '', limit }: { after?: string; limit: number }) =>
       (pages.get(sort)?.all(after, limit) ?? []).map((row) => read(sort, row)),
   };
@@ -180,11 +241,12 @@ export function createSavePayment(db: DatabaseSync): (payment: Payment) => void 
 }
 
 function createPut<Sort extends PaymentSort>(db: DatabaseSync, sort: Sort): (row: PaymentRows[Sort]) => void {
-  const columns = columnsOf(sort);
+  const isMarked = (MARKED as readonly PaymentSort[]).includes(sort);
+  const columns = [...columnsOf(sort), ...(isMarked ? ['mark'] : [])];
   // Not `INSERT OR REPLACE`: that removes another row that has the same unique value.
   const put = db.prepare(
     `INSERT INTO ${TABLES[sort]} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})
       ON CONFLICT (id) DO UPDATE SET ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`,
   );
-  return (row) => void put.run(...cellsOf(sort, row));
+  return (row) => void put.run(...cellsOf(sort, row), ...(isMarked ? [markRow(row)] : []));
 }

@@ -5,18 +5,18 @@ import type { KeyBudget } from '../../money/key-budget.ts';
 /** Integers are bigint, texts are strings, absent values null. */
 type Row = Record<string, unknown>;
 
-export const WALLET_COLUMNS = 'id, avail, held, charged, topped, adjusted, seq, status';
+export const WALLET_COLUMNS = 'id, avail, held, charged, topped, adjusted, seq, status, play_money';
 
 export const CHARGE_COLUMNS =
-  'id, wallet, key, kind, state, reserved, charged, model, prices, usage, owner, lease, created_at, ended_at, period, budget_key';
+  'id, wallet, key, kind, state, reserved, charged, model, prices, usage, owner, lease, created_at, ended_at, period, budget_key, excess';
 
 export const BUDGET_COLUMNS = 'key, wallet, period, spent';
 
 export const ENTRY_COLUMNS =
-  'op_id, wallet, seq, kind, charge, at, avail, held, charged, topped, adjusted, overshoot, charged_after, note';
+  'op_id, wallet, seq, kind, charge, at, avail, held, charged, topped, adjusted, overshoot, charged_after, note, status, mark';
 
 export function walletOf(row: Row): Wallet {
-  return {
+  const wallet: Wallet = {
     id: row.id as string,
     avail: row.avail as bigint,
     held: row.held as bigint,
@@ -26,6 +26,7 @@ export function walletOf(row: Row): Wallet {
     seq: Number(row.seq),
     status: row.status as Wallet['status'],
   };
+  return row.play_money === 1n ? { ...wallet, playMoney: true } : wallet;
 }
 
 export function chargeOf(row: Row): Charge {
@@ -46,6 +47,7 @@ export function chargeOf(row: Row): Charge {
     endedAt: numberOrNull(row.ended_at),
     period: numberOrNull(row.period),
     budgetKey: row.budget_key as string | null,
+    ...(row.excess !== null && { excess: row.excess as bigint }),
   };
 }
 
@@ -70,6 +72,8 @@ export function entryOf(row: Row): Entry {
     overshoot: row.overshoot as bigint,
     chargedAfter: row.charged_after as bigint,
     note: row.note as string | null,
+    status: row.status as Entry['status'],
+    mark: row.mark as string | null,
   };
 }
 

@@ -1,16 +1,26 @@
 // The tables of the SQLite store, as a forward list of migrations; CHECKs repeat the rules of the ledger.
 import type { DatabaseSync } from 'node:sqlite';
-import { CHARGELESS, ENTRY_KINDS } from '../../money/operations.ts';
-import { OperatorError } from '../../operator-error.ts';
 import { ARCHIVE_TABLES } from './archive-schema.ts';
 import { oneOf } from './checks.ts';
 import { PAYMENT_TABLES } from './payment-schema.ts';
+import { DEVICE_TABLE, FORMER_USER_TABLE } from './people-schema.ts';
+import { journalStatuses } from './status-schema.ts';
 
 /** Marks a file as ours: `toll`. */
-const APPLICATION_ID = 0x746f6c6c;
+export const APPLICATION_ID = 0x746f6c6c;
+
+/** What running calls may cost above their holds; the index has only those that may. */
+const EXCESS = `
+  ALTER TABLE charges ADD COLUMN excess INTEGER CHECK (excess > 0);
+  CREATE INDEX charges_exposed ON charges (wallet, excess) WHERE state = 'held' AND excess IS NOT NULL;
+`;
+
+/** The kinds of entries in version 1, and those of them without a call. */
+const CHARGELESS_1 = ['topup', 'adjust', 'pay', 'payback', 'dispute'];
+const KINDS_1 = [...CHARGELESS_1, 'reserve', 'charge', 'settle', 'release', 'expire', 'refund'];
 
 /** Version n of the schema is the first n of these; a released one never changes. */
-const MIGRATIONS: readonly string[] = [
+export const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
   `
   CREATE TABLE accounts (
     id TEXT NOT NULL PRIMARY KEY,
@@ -89,7 +99,7 @@ const MIGRATIONS: readonly string[] = [
     wallet TEXT NOT NULL,
     seq INTEGER NOT NULL CHECK (seq > 0),
     kind TEXT NOT NULL CHECK (
-      ${oneOf('kind', ENTRY_KINDS)}
+      ${oneOf('kind', KINDS_1)}
     ),
     charge TEXT,
     at INTEGER NOT NULL,
@@ -103,7 +113,7 @@ const MIGRATIONS: readonly string[] = [
     note TEXT,
     UNIQUE (wallet, seq),
     CHECK (avail + held + charged = topped + adjusted),
-    CHECK ((charge IS NULL) = (${oneOf('kind', CHARGELESS)}))
+    CHECK ((charge IS NULL) = (${oneOf('kind', CHARGELESS_1)}))
   ) STRICT;
   CREATE INDEX entries_by_time ON entries (wallet, at, seq) WHERE charged <> 0;
   CREATE TRIGGER entries_stay BEFORE UPDATE ON entries BEGIN
@@ -302,82 +312,24 @@ const MIGRATIONS: readonly string[] = [
     value TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  DEVICE_TABLE,
+  FORMER_USER_TABLE,
+  `
+  CREATE INDEX notices_vain ON notices (id) WHERE ${oneOf('verdict', ['rejected', 'foreign'])};
+  CREATE INDEX payments_untold ON payments (provider, phase, created_at) WHERE ref IS NULL;
+  `,
+  // Wallets that hold money of test payments, or the gift of the demo account.
+  `
+  ALTER TABLE wallets ADD COLUMN play_money INTEGER NOT NULL DEFAULT 0 CHECK (play_money IN (0, 1));
+  UPDATE wallets SET play_money = 1 WHERE id IN (SELECT value FROM settings WHERE name = 'demo-account') OR id IN (
+    SELECT wallet FROM payments WHERE credited > 0 AND (test = 1 OR CASE WHEN json_valid(state) THEN json_extract(state, '$.test') END = 1)
+  );
+  `,
+  EXCESS,
+  journalStatuses,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** Rows from this version on read the same before and after a migration. */
-const READABLE_SINCE = 1;
-
-interface Identity {
-  readonly application: number;
-  readonly version: number;
-  readonly tables: number;
-}
-
-/** Refuses a file that is not ours, before anything is written to it. */
-export function checkIdentity(db: DatabaseSync, path: string): void {
-  const { application, version, tables } = readIdentity(db);
-  const fresh = application === 0 && version === 0 && tables === 0;
-  if (!fresh && application !== APPLICATION_ID) {
-    throw new OperatorError(`The file ${path} belongs to another program.`);
-  }
-  if (version > SCHEMA_VERSION) {
-    throw new OperatorError(
-      `The database ${path} has schema version ${version}, this version of Tollgate knows ${SCHEMA_VERSION}: ` +
-        'start a newer Tollgate on it.',
-    );
-  }
-}
-
-/** Refuses a file in which no Tollgate has created its tables. */
-export function requireTables(db: DatabaseSync, path: string): void {
-  if (readIdentity(db).version === 0) throw noStore(path);
-}
-
-/** Refuses a file that this version could read only after a migration. */
-export function checkReadable(db: DatabaseSync, path: string): void {
-  checkIdentity(db, path);
-  requireTables(db, path);
-  const { version } = readIdentity(db);
-  if (version >= READABLE_SINCE) return;
-  throw new OperatorError(`The database ${path} has schema version ${version}: start this Tollgate on it once.`);
-}
-
-/** Why a store that must exist cannot be opened. */
-export function noStore(path: string): OperatorError {
-  return new OperatorError(
-    `There is no Tollgate store at ${path}: only the server and "tollgate account create" make one.`,
-  );
-}
-
-/** Migrates the schema; of several processes that start at once, one does it and the others find it done. */
-export function migrate(db: DatabaseSync, path: string): void {
-  while (readIdentity(db).version < SCHEMA_VERSION) {
-    db.exec('BEGIN IMMEDIATE');
-    try {
-      checkIdentity(db, path);
-      const { version } = readIdentity(db);
-      const sql = MIGRATIONS[version];
-      if (sql !== undefined) {
-        db.exec(sql);
-        db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version + 1}`);
-      }
-      db.exec('COMMIT');
-    } catch (error) {
-      if (db.isTransaction) db.exec('ROLLBACK');
-      throw error;
-    }
-  }
-}
-
-/** One statement, so that it sees one moment of a file that another process may be migrating. */
-function readIdentity(db: DatabaseSync): Identity {
-  const row = db
-    .prepare(
-      `SELECT application_id AS application, user_version AS version, (SELECT count(*) FROM sqlite_schema) AS tables
-      FROM pragma_application_id, pragma_user_version`,
-    )
-    .get();
-  return row as unknown as Identity;
-}
+export const READABLE_SINCE = MIGRATIONS.indexOf(journalStatuses) + 1;

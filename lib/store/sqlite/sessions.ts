@@ -1,11 +1,13 @@
-// Sessions, one-time links and failed attempts in the SQLite store.
-import type { DatabaseSync } from 'node:sqlite';
-import type { Attempts, Link, LinkPurpose, Session, SessionStore } from '../ports/sessions.ts';
+// Sessions, one-time links, devices and counted attempts in the SQLite store.
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { waitMsOf } from '../attempts.ts';
+import type { AttemptRule, Attempts, Device, Link, LinkTarget, Session, SessionStore } from '../ports/sessions.ts';
 import type { Connection } from './connection.ts';
 import type { ReadsOf, WritesOf } from './thread-ports.ts';
 
 const SESSION = 'hash, user, created_at, seen_at, expires_at, idle_ms, proven_at, address, agent';
 const LINK = 'hash, purpose, user, account, email, expires_at';
+const ATTEMPTS = 'SELECT count, last_at FROM attempts WHERE name = ?';
 
 export function sessionWrites(connection: Connection): WritesOf<'sessions'> {
   const { db, write } = connection;
@@ -15,9 +17,11 @@ export function sessionWrites(connection: Connection): WritesOf<'sessions'> {
   const removeOf = db.prepare('DELETE FROM sessions WHERE user = ? AND hash <> ?');
   const clean = db.prepare('DELETE FROM sessions WHERE expires_at <= :now OR seen_at + idle_ms <= :now');
   const { cleanLinks, ...links } = linkWrites(connection);
+  const { cleanDevices, ...devices } = deviceWrites(connection);
   const { cleanAttempts, ...attempts } = attemptWrites(connection);
   return {
     ...links,
+    ...devices,
     ...attempts,
     add: (session: Session): void => {
       const { hash, user, createdAt, seenAt, expiresAt, idleMs, provenAt, address, agent } = session;
@@ -33,6 +37,7 @@ export function sessionWrites(connection: Connection): WritesOf<'sessions'> {
       write(() => {
         clean.run({ now });
         cleanLinks(now);
+        cleanDevices(now);
         cleanAttempts(since);
       }),
   };
@@ -41,32 +46,57 @@ export function sessionWrites(connection: Connection): WritesOf<'sessions'> {
 function linkWrites({ db, write }: Connection) {
   const add = db.prepare(`INSERT INTO links (${LINK}) VALUES (?, ?, ?, ?, ?, ?)`);
   const take = db.prepare(`DELETE FROM links WHERE hash = ? RETURNING ${LINK}`);
-  const remove = db.prepare('DELETE FROM links WHERE purpose = ? AND user IS ? AND email IS ?');
+  const remove = db.prepare('DELETE FROM links WHERE purpose = ? AND user IS ? AND account IS ? AND email IS ?');
   const clean = db.prepare('DELETE FROM links WHERE expires_at <= ?');
   return {
     addLink: ({ hash, purpose, user, account, email, expiresAt }: Link): void => {
       write(() => add.run(hash, purpose, user, account, email, expiresAt));
     },
     takeLink: (hash: string): Link | undefined => write(() => linkOf(take.get(hash))),
-    removeLinks: ({ purpose, user, email }: { purpose: LinkPurpose; user?: string; email?: string }): void => {
-      write(() => remove.run(purpose, user ?? null, email ?? null));
+    removeLinks: ({ purpose, user, account, email }: LinkTarget): void => {
+      write(() => remove.run(purpose, user ?? null, account ?? null, email ?? null));
     },
     /** In the transaction that cleans. */
     cleanLinks: (now: number) => void clean.run(now),
   };
 }
 
-function attemptWrites({ db, write }: Connection) {
-  const fail = db.prepare(
-    `INSERT INTO attempts (name, count, last_at) VALUES (:name, 1, :now) ON CONFLICT (name)
-      DO UPDATE SET count = CASE WHEN last_at < :since THEN 1 ELSE count + 1 END, last_at = :now
-      RETURNING count, last_at`,
+function deviceWrites({ db, write }: Connection) {
+  const put = db.prepare(
+    `INSERT INTO devices (hash, user, expires_at) VALUES (?, ?, ?)
+      ON CONFLICT (hash) DO UPDATE SET expires_at = excluded.expires_at`,
   );
+  const clean = db.prepare('DELETE FROM devices WHERE expires_at <= ?');
+  return {
+    putDevice: ({ hash, user, expiresAt }: Device): void => {
+      write(() => put.run(hash, user, expiresAt));
+    },
+    /** In the transaction that cleans. */
+    cleanDevices: (now: number) => void clean.run(now),
+  };
+}
+
+function attemptWrites({ db, write }: Connection) {
+  const find = db.prepare(ATTEMPTS);
+  const count = db.prepare(
+    `INSERT INTO attempts (name, count, last_at) VALUES (:name, 1, :now) ON CONFLICT (name)
+      DO UPDATE SET count = CASE WHEN last_at < :since THEN 1 ELSE count + 1 END, last_at = :now`,
+  );
+  const uncount = db.prepare('UPDATE attempts SET count = count - 1 WHERE name = ? AND count > 1');
   const forget = db.prepare('DELETE FROM attempts WHERE name = ?');
   const clean = db.prepare('DELETE FROM attempts WHERE last_at < ?');
   return {
-    fail: (name: string, { now, since }: { now: number; since: number }): Attempts =>
-      write(() => attemptsOf(fail.get({ name, now, since })) as Attempts),
+    count: (name: string, rule: AttemptRule): number =>
+      write(() => {
+        const waitMs = waitMsOf(attemptsOf(find.get(name)), rule);
+        if (waitMs === 0) count.run({ name, now: rule.now, since: rule.since });
+        return waitMs;
+      }),
+    uncount: (name: string): void => {
+      write(() => {
+        if (uncount.run(name).changes === 0) forget.run(name);
+      });
+    },
     forget: (name: string): void => {
       write(() => forget.run(name));
     },
@@ -79,12 +109,19 @@ export function sessionReads(db: DatabaseSync): ReadsOf<'sessions'> {
   const get = db.prepare(`SELECT ${SESSION} FROM sessions WHERE hash = ?`);
   const list = db.prepare(`SELECT ${SESSION} FROM sessions WHERE user = ? ORDER BY created_at DESC, hash`);
   const link = db.prepare(`SELECT ${LINK} FROM links WHERE hash = ?`);
-  const attempts = db.prepare('SELECT count, last_at FROM attempts WHERE name = ?');
+  const attempts = db.prepare(ATTEMPTS);
+  // Prepared late: a file of an earlier version, opened read-only, has no such table.
+  let device: StatementSync | undefined;
   return {
     get: (hash: string): Session | undefined => sessionOf(get.get(hash)),
     list: (user: string): Session[] => list.all(user).map((row) => sessionOf(row) as Session),
     link: (hash: string): Link | undefined => linkOf(link.get(hash)),
     attempts: (name: string): Attempts | undefined => attemptsOf(attempts.get(name)),
+    device: (hash: string): Device | undefined => {
+      device ??= db.prepare('SELECT hash, user, expires_at AS expiresAt FROM devices WHERE hash = ?');
+      const row = device.get(hash);
+      return row && ({ ...row } as unknown as Device);
+    },
   };
 }
 

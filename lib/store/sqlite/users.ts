@@ -2,23 +2,32 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Membership, User, UserStore } from '../ports/users.ts';
 import type { Connection } from './connection.ts';
+import { departureWrites, formerUserReads } from './departures.ts';
 import type { ReadsOf, WritesOf } from './thread-ports.ts';
 
 const COLUMNS = `id, email, password, totp_secret, totp_step, recovery, operator, status, language, time_zone, created_at,
   version`;
 
-export function userWrites({ db, write }: Connection): WritesOf<'users'> {
+export function userWrites(connection: Connection): WritesOf<'users'> {
+  const { db, write } = connection;
   const insert = db.prepare(
     `INSERT INTO users (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   );
+  const operator = db.prepare('SELECT 1 FROM users WHERE operator = 1 LIMIT 1');
   const update = db.prepare(
     `UPDATE users SET email = ?2, password = ?3, totp_secret = ?4, totp_step = ?5, recovery = ?6, operator = ?7,
       status = ?8, language = ?9, time_zone = ?10, created_at = ?11, version = ?12 + 1 WHERE id = ?1 AND version = ?12`,
   );
   const join = db.prepare('INSERT INTO memberships (user, account, role) VALUES (?, ?, ?) ON CONFLICT DO NOTHING');
   return {
+    ...departureWrites(connection),
     add: (user: User): 'added' | 'taken' =>
       write(() => (insert.run(...valuesOf(user)).changes === 1 ? 'added' : 'taken')),
+    addFirstOperator: (user: User): 'added' | 'taken' | 'late' =>
+      write(() => {
+        if (operator.get()) return 'late';
+        return insert.run(...valuesOf(user)).changes === 1 ? 'added' : 'taken';
+      }),
     change: (user: User): boolean => write(() => update.run(...valuesOf(user)).changes === 1),
     join: ({ user, account, role }: Membership): void => {
       write(() => join.run(user, account, role));
@@ -37,6 +46,7 @@ export function userReads(db: DatabaseSync): ReadsOf<'users'> {
     'SELECT user, account, role FROM memberships WHERE (user, account) > (?, ?) ORDER BY user, account LIMIT ?',
   );
   return {
+    ...formerUserReads(db),
     get: (id: string): User | undefined => userOf(get.get(id)),
     find: (email: string): User | undefined => userOf(find.get(email)),
     page: ({ after = '', limit }: Parameters<UserStore['page']>[0]): User[] =>

@@ -3,6 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { fault } from '../../faults.ts';
 import { book } from '../../ledger/booking.ts';
 import { FIRST_TOPUP_MINIMUM, type Operation, type OutcomeStatus, type Wallet } from '../../money/decide.ts';
+import type { Micro } from '../../money/money.ts';
+import { playMoneyLeft, settlePlayMoney } from '../../payments/play-money.ts';
 import type { Account } from '../../store/ports/accounts.ts';
 import { readEmail } from '../../users/people.ts';
 import { readRub } from '../amount.ts';
@@ -40,10 +42,22 @@ const WORDS = defineWords({
     correctHint: 'May be negative; never takes the balance below zero.',
     reason: 'Reason',
     adjust: 'Correct',
+    play: 'Play money',
+    playHint:
+      'This wallet holds money of test payments. Where models cost real money its calls are refused with 402 until you decide.',
+    convert: 'Convert it',
+    convertHint: 'It stays, as if it had been paid, and pays for everything.',
+    writeOff: 'Write it off',
+    writeOffHint: (left: string) => `What calls have left of it, ${left}, is taken away.`,
+    noPlay: 'This wallet holds no play money any more.',
+    stale: 'The wallet changed at this very moment. Try again.',
     invite: 'Invite an owner',
     email: 'Email',
     inviteButton: 'Create a link',
-    link: 'Send this link to the owner. It works once, within a week, and is shown only now.',
+    link: 'Send this link to the owner. It works once, within a week, and is shown only now. Who has access here already accepts it after signing in.',
+    isOwner: 'This person is an owner of the account already.',
+    suspendedPerson: 'This person is suspended.',
+    isSuspended: 'suspended',
     payments: 'Payments',
     keys: 'Keys',
     owners: 'Owners',
@@ -55,6 +69,8 @@ const WORDS = defineWords({
     badEmail: 'This is not an email address.',
     done: 'Done.',
     exists: 'This payment was recorded before: nothing changed.',
+    corrected: 'This correction was made before: nothing changed.',
+    reused: 'This form made another correction before. It is a new one now: send it again.',
     refusals: {
       first_topup_too_small: (minimum: string) => `The first payment of a wallet is at least ${minimum}.`,
       id_taken: () => 'This payment id was recorded with another amount or for another account.',
@@ -84,10 +100,22 @@ const WORDS = defineWords({
     correctHint: 'Может быть отрицательной; ниже нуля баланс не опустится.',
     reason: 'Причина',
     adjust: 'Изменить баланс',
+    play: 'Тестовые деньги',
+    playHint:
+      'В кошельке деньги тестовых платежей. Там, где модели стоят настоящих денег, вызовы получают 402, пока вы не решите.',
+    convert: 'Зачесть',
+    convertHint: 'Они останутся, как если бы их внесли, и годятся на всё.',
+    writeOff: 'Списать',
+    writeOffHint: (left: string) => `Будет списано то, что от них осталось: ${left}.`,
+    noPlay: 'Тестовых денег в кошельке уже нет.',
+    stale: 'Кошелёк только что изменился. Попробуйте ещё раз.',
     invite: 'Пригласить владельца',
     email: 'Почта',
     inviteButton: 'Сделать ссылку',
-    link: 'Отправьте ссылку владельцу. Она сработает один раз в течение недели и показана только сейчас.',
+    link: 'Отправьте ссылку владельцу. Она сработает один раз в течение недели и показана только сейчас. У кого уже есть доступ, примет приглашение после входа.',
+    isOwner: 'Этот человек уже владелец аккаунта.',
+    suspendedPerson: 'Доступ этого человека приостановлен.',
+    isSuspended: 'доступ приостановлен',
     payments: 'Платежи',
     keys: 'Ключи',
     owners: 'Владельцы',
@@ -99,6 +127,8 @@ const WORDS = defineWords({
     badEmail: 'Это не адрес почты.',
     done: 'Готово.',
     exists: 'Этот платёж уже проведён: ничего не изменилось.',
+    corrected: 'Эта поправка уже внесена: ничего не изменилось.',
+    reused: 'Этой формой уже внесена другая поправка. Теперь форма новая: отправьте её ещё раз.',
     refusals: {
       first_topup_too_small: (minimum: string) => `Первый платёж кошелька — не меньше ${minimum}.`,
       id_taken: () => 'Этот номер платежа уже проведён с другой суммой или для другого аккаунта.',
@@ -127,6 +157,9 @@ export const adminAccount = page({
         return topup(visit, account, sent);
       case 'adjust':
         return adjust(visit, account, sent);
+      case 'convert':
+      case 'write_off':
+        return settlePlay(visit, account, sent);
       case 'invite':
         return invite(visit, account, sent);
       default:
@@ -164,23 +197,41 @@ async function adjust(visit: UserVisit, account: Account, sent: Form): Promise<A
   if (size === undefined) return refused(visit, account, words.badAmount);
   if (!isLine(reason)) return refused(visit, account, words.badText);
   const amount = /^[-−]/.test(text) ? -size : size;
-  const adjustId = `adj_${randomBytes(12).toString('hex')}`;
-  return booked(visit, account, {
-    kind: 'adjust',
-    wallet: account.id,
-    at: visit.services.now(),
-    amount,
-    reason,
-    adjustId,
-  });
+  // The form's own id: submitted twice, it corrects once.
+  const id = sent.text('adjust');
+  const adjustId = ADJUST_ID.test(id) ? id : newAdjustId();
+  const op = { kind: 'adjust', wallet: account.id, at: visit.services.now(), amount, reason, adjustId } as const;
+  return booked(visit, account, op);
+}
+
+const ADJUST_ID = /^adj_[0-9a-f]{24}$/;
+
+function newAdjustId(): string {
+  return `adj_${randomBytes(12).toString('hex')}`;
 }
 
 async function booked(visit: UserVisit, account: Account, op: Extract<Operation, { amount: bigint }>): Promise<Answer> {
   const { status } = await book(visit.services.store, op);
+  const isReused = op.kind === 'adjust' && status === 'id_taken';
+  if (isReused) return refused(visit, account, WORDS[visit.language].reused);
   if (status !== 'done' && status !== 'exists') return refused(visit, account, refusalOf(visit, status));
   const detail = { rub_micro: `${op.amount}`, status };
   await audit(visit, { action: `wallet.${op.kind}`, target: account.id, account: account.id, detail });
-  return { to: `/admin/accounts/${account.id}?done=${status}` };
+  const done = status === 'exists' && op.kind === 'adjust' ? 'corrected' : status;
+  return { to: `/admin/accounts/${account.id}?done=${done}` };
+}
+
+async function settlePlay(visit: UserVisit, account: Account, sent: Form): Promise<Answer> {
+  const words = WORDS[visit.language];
+  const { services } = visit;
+  const reason = sent.text('reason');
+  if (!isLine(reason)) return refused(visit, account, words.badText);
+  const how = sent.text('change') === 'convert' ? 'convert' : 'write_off';
+  const { status, amount } = await settlePlayMoney(services.store, account.id, { how, reason, at: services.now() });
+  if (status !== 'done') return refused(visit, account, status === 'stale' ? words.stale : words.noPlay);
+  const detail = { end: how, rub_micro: `${amount}`, reason };
+  await audit(visit, { action: 'wallet.play_money', target: account.id, account: account.id, detail });
+  return { to: `/admin/accounts/${account.id}?done=done` };
 }
 
 function refusalOf({ language, format }: UserVisit, status: OutcomeStatus): string {
@@ -193,14 +244,11 @@ async function invite(visit: UserVisit, account: Account, sent: Form): Promise<A
   const { services } = visit;
   const email = readEmail(sent.text('email'));
   if (email === undefined) return refused(visit, account, WORDS[visit.language].badEmail);
-  const user = await services.store.users.find(email);
-  const deed = { target: email, account: account.id };
-  if (user) {
-    await audit(visit, { action: 'owner.add', ...deed });
-    await services.store.users.join({ user: user.id, account: account.id, role: 'owner' });
-    return { to: `/admin/accounts/${account.id}?done=done` };
-  }
-  await audit(visit, { action: 'owner.invite', ...deed });
+  const known = await services.store.users.find(email);
+  if (known?.status === 'suspended') return refused(visit, account, WORDS[visit.language].suspendedPerson);
+  const members = await services.store.users.membersOf(account.id);
+  if (members.some(({ user }) => user === known?.id)) return refused(visit, account, WORDS[visit.language].isOwner);
+  await audit(visit, { action: 'owner.invite', target: email, account: account.id });
   const token = await services.people.makeLink({ purpose: 'invite', account: account.id, email });
   await sendLink(visit, { kind: 'invite', email, token, purpose: 'invite' }).catch((err: unknown) =>
     services.log.error({ err }, 'could not send an email'),
@@ -221,11 +269,13 @@ async function accountPage(visit: UserVisit, account: Account, { problem, link }
     store.users.membersOf(account.id),
   ]);
   const owners = await Promise.all(members.map(({ user }) => store.users.get(user)));
+  const playLeft = wallet?.playMoney && (await playMoneyLeft(store, wallet));
   const done = visit.query.get('done');
   const body = html`${problem !== undefined && message('error', problem)}
 ${link !== undefined && message('done', html`${words.link}<br><code class="key" data-copy>${link}</code>`)}
-${(done === 'done' || done === 'exists') && message('done', words[done])}
+${(done === 'done' || done === 'exists' || done === 'corrected') && message('done', words[done])}
 ${wallet && balances(visit, account, wallet)}
+${playLeft !== undefined && playForms(visit, account, playLeft)}
 <p><a href="/admin/payments?account=${account.id}">${words.payments}</a></p>
 <h2>${words.keys}</h2>
 ${table(
@@ -234,7 +284,7 @@ ${table(
   keys.map((key) => [key.name, html`<code>…${key.last4}</code>`, visit.format.number(key.requestsCount)]),
 )}
 <h2>${words.owners}</h2>
-<ul>${owners.map((user) => user && html`<li>${user.email}</li>`)}</ul>
+<ul>${owners.map((user) => user && html`<li><a href="/admin/people/${user.id}">${user.email}</a>${user.status === 'suspended' && html` (${words.isSuspended})`}</li>`)}</ul>
 ${changes(visit, account)}`;
   return { title: account.name, body };
 }
@@ -253,6 +303,20 @@ function balances(visit: UserVisit, account: Account, wallet: Wallet): Html {
   ]);
 }
 
+function playForms(visit: UserVisit, account: Account, left: Micro): Html {
+  const words = WORDS[visit.language];
+  const choice = (name: 'convert' | 'write_off', button: string, hint: string) =>
+    form(visit, {
+      ...{ action: `/admin/accounts/${account.id}`, button, confirm: `${button}? ${hint}` },
+      fields: html`<input type="hidden" name="change" value="${name}"><p>${hint}</p>
+${field({ name: 'reason', id: `${name}-reason`, label: words.reason })}${codeField(visit, name)}`,
+    });
+  return html`<h2>${words.play}</h2>
+${message('error', words.playHint)}
+${choice('convert', words.convert, words.convertHint)}
+${choice('write_off', words.writeOff, words.writeOffHint(visit.format.rub(left)))}`;
+}
+
 function changes(visit: UserVisit, account: Account): Html {
   const words = WORDS[visit.language];
   const change = (name: string, button: string, fields: Html, danger = false) =>
@@ -267,7 +331,7 @@ function changes(visit: UserVisit, account: Account): Html {
   return html`<h2>${words.money}</h2>
 ${change('topup', words.topup, html`${amount('topup-amount', words.amountHint)}${field({ name: 'payment', label: words.payment, hint: words.paymentHint })}`)}
 <h2>${words.correct}</h2>
-${change('adjust', words.adjust, html`${amount('adjust-amount', words.correctHint)}${field({ name: 'reason', label: words.reason })}`)}
+${change('adjust', words.adjust, html`${amount('adjust-amount', words.correctHint)}${field({ name: 'reason', label: words.reason })}<input type="hidden" name="adjust" value="${newAdjustId()}">`)}
 <h2>${words.invite}</h2>
 ${change('invite', words.inviteButton, field({ name: 'email', label: words.email, type: 'email' }))}
 <h2>${isActive ? words.suspend : words.resume}</h2>

@@ -1,6 +1,6 @@
 // The audit log: who changed what through a page, newest first.
 import { type Html, html } from '../html.ts';
-import { defineWords } from '../language.ts';
+import { defineWords, wordOf } from '../language.ts';
 import { page } from '../page.ts';
 import { table } from '../parts.ts';
 import { actionText, detailText } from './audit-words.ts';
@@ -16,6 +16,8 @@ const WORDS = defineWords({
     address: 'Address',
     none: 'Nothing has been changed yet.',
     older: 'Older entries',
+    // Stored as the user of what a command has done.
+    others: { 'command line': 'command line' },
   },
   ru: {
     title: 'Журнал действий',
@@ -27,6 +29,7 @@ const WORDS = defineWords({
     address: 'Адрес',
     none: 'Изменений пока не было.',
     older: 'Записи раньше',
+    others: { 'command line': 'командная строка' },
   },
 });
 
@@ -36,7 +39,7 @@ const SHOWN_DIGITS = 8;
 const IDS = /\b([a-z]+)_([0-9a-f]{16,})\b/g;
 
 /** Pages of what is named by an id. */
-const PLACES: Readonly<Record<string, string>> = { acc: 'accounts', pay: 'payments', ntc: 'notices' };
+const PLACES: Readonly<Record<string, string>> = { acc: 'accounts', pay: 'payments', ntc: 'notices', usr: 'people' };
 
 /** An id is shown by its end, and links to its page if it has one. */
 function nameOf(name: string): Html {
@@ -59,12 +62,13 @@ export const adminAudit = page({
     const words = WORDS[language];
     const before = /^\d{1,15}$/.test(query.get('before') ?? '') ? Number(query.get('before')) : undefined;
     const { auditLog, users } = services.store;
+    const nameOfUser = async (id: string) => (await users.get(id))?.email ?? (await users.former(id))?.email;
     const found = await auditLog.page({ limit: PER_PAGE, ...(before !== undefined && { before }) });
     const ids = [...new Set(found.map(({ user }) => user))];
-    const people = new Map(await Promise.all(ids.map(async (id) => [id, await users.get(id)] as const)));
+    const people = new Map(await Promise.all(ids.map(async (id) => [id, await nameOfUser(id)] as const)));
     const titles = [words.time, words.who, words.action, words.account, words.target, words.address];
     const rows = found.map(({ at, user, action, account, target, detail, address }) => [
-      ...[format.time(at), people.get(user)?.email ?? user],
+      ...[format.time(at), people.get(user) ?? wordOf(words.others, user) ?? user],
       html`<span title="${action}">${actionText(language, action)}</span>${detailOf(detailText({ language, format }, detail))}`,
       account !== null && nameOf(account),
       target === account ? '' : nameOf(target),

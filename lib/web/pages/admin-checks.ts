@@ -17,6 +17,7 @@ const WORDS = defineWords({
     sandbox: ['Real models are sold, not the sandbox', 'Set the variable of an upstream; see docs/configuration.md.'],
     models: ['There are models for text, images and videos', 'Set the variables of more upstreams.'],
     operators: ['There are at least two operators, in case one loses the app', 'Make another on the command line:'],
+    payments: ['The payment providers of the catalog have their secrets', 'Not set or empty:'],
     warnings: ['The catalog was loaded and has no warnings', 'See the catalog page.'],
     failed: 'The catalog was not reloaded: see above.',
     owners: ['Every account has an owner who can sign in', 'Invite one on the page of that account.'],
@@ -31,13 +32,14 @@ const WORDS = defineWords({
     sandbox: ['Продаются настоящие модели, не песочница', 'Задайте переменную поставщика; см. docs/configuration.md.'],
     models: ['Есть модели текста, картинок и видео', 'Задайте переменные других поставщиков.'],
     operators: ['Операторов не меньше двух, на случай потери приложения', 'Добавьте ещё одного в командной строке:'],
+    payments: ['У платёжных систем каталога есть секреты', 'Не заданы или пусты:'],
     warnings: ['Каталог загружен, и у него нет предупреждений', 'См. страницу каталога.'],
     failed: 'Каталог не загружен: см. выше.',
     owners: ['У каждого аккаунта есть владелец, который может войти', 'Пригласите его на странице аккаунта.'],
   },
 });
 
-type Check = 'https' | 'sandbox' | 'models' | 'operators' | 'warnings' | 'owners';
+type Check = 'https' | 'sandbox' | 'models' | 'operators' | 'payments' | 'warnings' | 'owners';
 
 /** With more accounts than this, their owners are not counted for a page. */
 const ACCOUNTS_LOOKED_AT = 200;
@@ -52,14 +54,21 @@ export const adminChecks = page({
       const [what, written] = words[name as Check] as [string, string];
       const advice = name === 'warnings' && bar ? words.failed : written;
       const command = name === 'operators' && html` <code class="command">tollgate operator create EMAIL</code>`;
-      return [what, passed ? words.ok : html`<strong>${words.look}:</strong> ${advice}${command}`];
+      const lacking = name === 'payments' && html` <code>${lackingOf(visit).join(', ')}</code>`;
+      return [what, passed ? words.ok : html`<strong>${words.look}:</strong> ${advice}${command}${lacking}`];
     });
     const checks = table(words.title, [{ title: words.check }, { title: words.state }], rows);
     return { title: words.title, body: html`${bar}${checks}` };
   },
 });
 
-async function check({ services, secure }: UserVisit): Promise<Readonly<Record<Check, boolean>>> {
+/** The variables of payment providers that are off. */
+function lackingOf({ services }: UserVisit): readonly string[] {
+  return [...(services.catalog().paymentsOff ?? [])].flatMap(([, variables]) => variables);
+}
+
+async function check(visit: UserVisit): Promise<Readonly<Record<Check, boolean>>> {
+  const { services, secure } = visit;
   const { store, sandbox, catalog, catalogFailure } = services;
   const { models, warnings } = catalog();
   const types = new Set(models.filter(({ routes }) => routes.length > 0).map(({ type }) => type));
@@ -70,6 +79,7 @@ async function check({ services, secure }: UserVisit): Promise<Readonly<Record<C
     sandbox: !sandbox,
     models: types.size === 3,
     operators: (await store.users.operators()) > 1,
+    payments: lackingOf(visit).length === 0,
     warnings: warnings.length === 0 && catalogFailure() === undefined,
     owners: owners.every((members) => members.length > 0),
   };

@@ -35,6 +35,9 @@ const WORDS = defineWords({
     body: 'Body',
     none: 'No notice has come yet.',
     older: 'Older notices',
+    ours: 'Only notices about our payments',
+    all: 'All notices',
+    cut: 'Nothing came of it, so only its beginning is kept.',
     retry: 'Take it again',
     retryText: 'The provider is asked about its payments once more. Nothing is credited twice.',
     ends: {
@@ -43,7 +46,6 @@ const WORDS = defineWords({
       rejected: 'It is not a notice of this provider.',
       gone: 'Its provider is not switched on.',
     },
-    back: 'All notices',
   },
   ru: {
     title: 'Уведомления',
@@ -66,6 +68,9 @@ const WORDS = defineWords({
     body: 'Тело',
     none: 'Уведомлений ещё не было.',
     older: 'Уведомления раньше',
+    ours: 'Только о наших платежах',
+    all: 'Все уведомления',
+    cut: 'Это уведомление ни к чему не относится, поэтому хранится только его начало.',
     retry: 'Разобрать снова',
     retryText: 'Платёжная система будет спрошена о платежах ещё раз. Дважды ничего не зачислится.',
     ends: {
@@ -74,7 +79,6 @@ const WORDS = defineWords({
       rejected: 'Это уведомление не от этой платёжной системы.',
       gone: 'Эта платёжная система отключена.',
     },
-    back: 'Все уведомления',
   },
 });
 
@@ -87,7 +91,9 @@ export const adminNotices = page({
     const words = WORDS[language];
     const [before] = /^ntc_\w{1,60}$/.exec(query.get('before') ?? '') ?? [];
     const { payments } = services.store;
-    const found = await payments.notices({ limit: PER_PAGE, ...(before !== undefined && { before }) });
+    const isOurs = query.get('only') === 'ours';
+    const which = { ...(before !== undefined && { before }), ...(isOurs && { isVain: false as const }) };
+    const found = await payments.notices({ limit: PER_PAGE, ...which });
     const titles = [words.time, words.notice, words.provider, words.verdict, words.detail, words.address];
     const rows = found.map(({ id, at, provider, verdict, detail, address }) => [
       format.time(at),
@@ -95,11 +101,13 @@ export const adminNotices = page({
       ...[provider, verdictName(language, verdict), outcome(language, detail), address],
     ]);
     const last = found.length === PER_PAGE ? found.at(-1) : undefined;
+    const older = last && `/admin/notices?${isOurs ? 'only=ours&' : ''}before=${last.id}`;
     const columns = titles.map((title) => ({ title }));
     const done = wordOf(words.ends, query.get('done'));
     const body = html`${done !== undefined && message(query.get('done') === 'done' ? 'done' : 'error', done)}
+<p><a href="/admin/notices${isOurs ? '' : '?only=ours'}">${isOurs ? words.all : words.ours}</a></p>
 ${rows.length === 0 ? html`<p>${words.none}</p>` : table(words.title, columns, rows)}
-${last && html`<p><a href="/admin/notices?before=${last.id}" rel="next">${words.older}</a></p>`}`;
+${older !== undefined && html`<p><a href="${older}" rel="next">${words.older}</a></p>`}`;
     return { title: words.title, body };
   },
 });
@@ -112,6 +120,9 @@ export const adminNotice = page({
     const words = WORDS[language];
     const notice = await noticeOf(visit);
     const { id, at, provider, verdict, detail, address, headers, body: raw } = notice;
+    const rest = html`<h2>${words.headers}</h2><pre tabindex="0"><code>${maskJson(headers)}</code></pre>
+<h2>${words.retry}</h2><p>${words.retryText}</p>
+${form(visit, { action: `/admin/notices/${id}`, fields: codeField(visit), button: words.retry })}`;
     const body = html`${facts([
       [words.notice, html`<code>${id}</code>`],
       [words.time, format.time(at)],
@@ -121,21 +132,26 @@ export const adminNotice = page({
       [words.address, address],
     ])}
 <h2>${words.body}</h2><pre tabindex="0"><code>${maskJson(raw)}</code></pre>
-<h2>${words.headers}</h2><pre tabindex="0"><code>${maskJson(headers)}</code></pre>
-<h2>${words.retry}</h2><p>${words.retryText}</p>
-${form(visit, { action: `/admin/notices/${id}`, fields: codeField(visit), button: words.retry })}
-<p><a href="/admin/notices">${words.back}</a></p>`;
+${isCut(notice) ? html`<p>${words.cut}</p>` : rest}
+<p><a href="/admin/notices">${words.all}</a></p>`;
     return { title: words.one, body };
   },
   /** Handles it as if it had just arrived. */
   async post(visit) {
-    const { id, provider, headers, body, address } = await noticeOf(visit);
+    const notice = await noticeOf(visit);
+    if (isCut(notice)) throw fault('not_found');
+    const { id, provider, headers, body, address } = notice;
     const raw = { headers: JSON.parse(headers), body, address };
     const end = (await visit.services.payments.notice(provider, raw)) ?? 'gone';
     await audit(visit, { action: 'notice.retry', target: id, detail: { end } });
     return { to: `/admin/notices?done=${end}` };
   },
 });
+
+/** Only the beginning is stored of those that nothing came of. */
+function isCut({ headers }: Notice): boolean {
+  return headers === '';
+}
 
 async function noticeOf({ services, request }: UserVisit): Promise<Notice> {
   const notice = await services.store.payments.notice(String(request.params.id));

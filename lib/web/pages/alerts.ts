@@ -3,6 +3,7 @@ import type { Arrival, Delivery } from '../../alerts/delivery.ts';
 import { makeWebhookSecret } from '../../alerts/signature.ts';
 import { formatRub } from '../../money/money.ts';
 import type { AlertSettings } from '../../store/ports/alerts.ts';
+import { countAttempt, waitsAfter } from '../../users/attempts.ts';
 import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
 import type { Form } from '../forms.ts';
@@ -48,6 +49,8 @@ const WORDS = defineWords({
       'topup.succeeded': 'Automatic top-up',
       'topup.declined': 'Automatic top-up declined',
       'topup.paused': 'Automatic top-up paused',
+      'card.saved': 'Card saved',
+      'card.removed': 'Card removed',
       test: 'Test',
     },
     mailTo: 'mail',
@@ -93,6 +96,8 @@ const WORDS = defineWords({
       'topup.succeeded': 'Автопополнение',
       'topup.declined': 'Отказ в автопополнении',
       'topup.paused': 'Пауза автопополнения',
+      'card.saved': 'Карта сохранена',
+      'card.removed': 'Карта удалена',
       test: 'Проверка',
     },
     mailTo: 'почта',
@@ -236,9 +241,9 @@ async function sendTest(visit: OwnerVisit): Promise<Answer> {
   const words = WORDS[language];
   const wishes = await wishesOf(visit);
   if (!(await services.alerts.hasChannels(wishes))) return refused(visit, { problems: { test: words.nowhere } });
-  const at = { now: services.now(), since: services.now() - HOUR_MS };
-  const { count } = await services.store.sessions.fail(`alert-tests:${account.id}`, at);
-  if (count > TESTS_MAX) return { ...(await alertsPage(visit, { problems: { test: words.wait } })), status: 429 };
+  const name = { name: `alert-tests:${account.id}`, waitsMs: waitsAfter(TESTS_MAX, [HOUR_MS]), windowMs: HOUR_MS };
+  const seconds = await countAttempt(services.store.sessions, [name], services.now());
+  if (seconds > 0) return { ...(await alertsPage(visit, { problems: { test: words.wait } })), status: 429 };
   await services.alerts.test(wishes);
   await audit(visit, { action: 'alerts.test', target: account.id });
   return { to: linkTo(visit, `${PATH}?done=tested`) };

@@ -1,6 +1,10 @@
 // Forms that send an email with a link: forgotten password, new account. They answer the same for every address.
+import { networkOf } from '../../network.ts';
 import type { LinkPurpose } from '../../store/ports/sessions.ts';
+import type { User } from '../../store/ports/users.ts';
+import { type CountedName, countAttempt, uncountAttempt, waitsAfter } from '../../users/attempts.ts';
 import { readEmail } from '../../users/people.ts';
+import { recordSignIn } from '../audit.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { type LetterKind, letter } from '../letters.ts';
@@ -19,7 +23,8 @@ const WORDS = defineWords({
     sent: 'If this address can be used, an email with a link is on its way.',
     badEmail: 'This is not an email address.',
     signIn: 'Back to sign-in',
-    wait: (seconds: number) => `Too many letters were asked for. Try again in ${seconds} s.`,
+    wait: (seconds: number) =>
+      `Too many letters were asked for. The links in those that have come still work; ask again in ${seconds} s.`,
   },
   ru: {
     resetTitle: 'Новый пароль',
@@ -31,7 +36,8 @@ const WORDS = defineWords({
     sent: 'Если этот адрес подходит, письмо со ссылкой уже отправлено.',
     badEmail: 'Это не адрес почты.',
     signIn: 'Вернуться ко входу',
-    wait: (seconds: number) => `Писем запрошено слишком много. Повторите через ${seconds} с.`,
+    wait: (seconds: number) =>
+      `Писем запрошено слишком много. Ссылки из тех, что пришли, ещё действуют; новую можно запросить через ${seconds} с.`,
   },
 });
 
@@ -62,6 +68,7 @@ export function toSignIn({ language }: Visit): Html {
 /** Emails per hour to one address or from one client. */
 const LETTERS_MAX = { mail: 3, address: 20 };
 const HOUR_MS = 3_600_000;
+const FACTORS = { reset: 'reset', verify: 'register' } as const;
 
 /** What the form did; `send` makes the link, or nothing if the address does not qualify. */
 export async function answerAsk(
@@ -72,13 +79,25 @@ export async function answerAsk(
   const words = WORDS[visit.language];
   const email = readEmail(text);
   if (email === undefined) return { ...askPage(visit, kind, { email: text, problem: words.badEmail }), status: 400 };
-  const seconds = await waitFor(visit, email);
-  if (seconds > 0) return { ...askPage(visit, kind, { email: text, problem: words.wait(seconds) }), status: 429 };
+  const { store, log, now } = visit.services;
+  const user = await store.users.find(email);
+  const names = await namesOf(visit, { kind, email, user });
+  const seconds = await countAttempt(store.sessions, names, now());
+  const event = { factor: FACTORS[kind], user, detail: { email } };
+  await recordSignIn(visit, { ...event, result: seconds > 0 ? 'wait' : 'ok' });
+  if (seconds > 0) {
+    const problem = words.wait(Math.min(seconds, secondsLeft(now())));
+    return { ...askPage(visit, kind, { email: text, problem }), status: 429 };
+  }
   // Not awaited: the time it takes would reveal which addresses are known.
-  const token = send(email);
-  void token
-    .then((found) => found !== undefined && sendLink(visit, { kind, email, token: found, purpose: kind }))
-    .catch((err: unknown) => visit.services.log.error({ err }, 'could not send an email'));
+  void send(email)
+    .then((token) => token !== undefined && sendLink(visit, { kind, email, token, purpose: kind }))
+    .catch(async (err: unknown) => {
+      log.error({ err }, 'could not send an email');
+      // Nobody waits for a letter that never came.
+      await uncountAttempt(store.sessions, names);
+    })
+    .catch((err: unknown) => log.warn({ err }, 'could not take back the count of an email'));
   return askPage(visit, kind, { sent: true });
 }
 
@@ -101,18 +120,28 @@ export async function sendLink(
   return true;
 }
 
-async function waitFor({ services, address }: Visit, email: string): Promise<number> {
-  const { sessions } = services.store;
-  const now = services.now();
-  const names = [
-    [`letters:${email}`, LETTERS_MAX.mail] as const,
-    [`letters-from:${address}`, LETTERS_MAX.address] as const,
-  ];
-  const waits = await Promise.all(
-    names.map(async ([name, most]) => {
-      const { count, lastAt } = await sessions.fail(name, { now, since: now - HOUR_MS });
-      return count > most ? lastAt + HOUR_MS - now : 0;
-    }),
-  );
-  return Math.ceil(Math.max(...waits) / 1000);
+/**
+ * What a letter is counted under. Each kind has its own, for a letter of one may never come: whoever has an account gets
+ * none to open one. On a device of the owner strangers' letters do not count.
+ */
+async function namesOf({ services, address, device: token }: Visit, asked: Asked): Promise<readonly CountedName[]> {
+  const { kind, email, user } = asked;
+  const device = await services.devices.find(user, token);
+  const hour = Math.floor(services.now() / HOUR_MS);
+  const counted = (whose: string, max: number): CountedName => {
+    return { name: `letters:${kind}:${whose}:${hour}`, waitsMs: waitsAfter(max, [HOUR_MS]), windowMs: HOUR_MS };
+  };
+  if (device) return [counted(device.hash, LETTERS_MAX.mail)];
+  return [counted(networkOf(address), LETTERS_MAX.address), counted(email, LETTERS_MAX.mail)];
+}
+
+interface Asked {
+  readonly kind: AskKind;
+  readonly email: string;
+  readonly user: User | undefined;
+}
+
+/** Until the next hour starts, in which everybody may ask again, whatever was asked for before. */
+function secondsLeft(now: number): number {
+  return Math.ceil((HOUR_MS - (now % HOUR_MS)) / 1000);
 }

@@ -18,8 +18,12 @@ const WORDS = defineWords({
     'key.revoke': 'revoked a key',
     'key.rotate': 'replaced a key',
     'notice.retry': 'took a notice again',
+    'operator.invite': 'made a link for a new operator',
+    'operator.reset': 'made a link for an operator',
+    'owner.accept': 'became an owner',
     'owner.add': 'made somebody an owner',
     'owner.invite': 'invited an owner',
+    'owner.remove': 'removed an owner',
     'payment.order': 'ordered a payment',
     'payment.look': 'asked the provider about a payment',
     'payment.credit': 'credited a payment',
@@ -28,11 +32,25 @@ const WORDS = defineWords({
     'payment.dispute': 'entered a dispute',
     'payment.dispute_won': 'closed a dispute as won',
     'payment.dispute_lost': 'closed a dispute as lost',
+    'sign_in.password': 'signed in with a password',
+    'sign_in.code': 'gave a code',
+    'sign_in.recovery': 'gave a recovery code',
+    'sign_in.link': 'used a link',
+    'sign_in.reset': 'asked for a link to reset the password',
+    'sign_in.register': 'asked for a link to register',
     'user.app': 'set up an authenticator app',
+    'user.app_off': 'removed the authenticator app',
+    'user.codes': 'renewed the recovery codes',
     'user.invite': 'invited somebody',
     'user.password': 'changed the password',
+    'user.remove': 'removed somebody',
+    'user.reset': 'made a link for a lost password or app',
+    'user.resume': 'ended the suspension of somebody',
+    'user.sessions': 'ended the sessions of somebody',
+    'user.suspend': 'suspended somebody',
     'wallet.topup': 'recorded a payment',
     'wallet.adjust': 'corrected the balance',
+    'wallet.play_money': 'decided on play money',
   },
   ru: {
     'account.create': 'создание аккаунта',
@@ -49,8 +67,12 @@ const WORDS = defineWords({
     'key.revoke': 'отзыв ключа',
     'key.rotate': 'замена ключа',
     'notice.retry': 'повторный разбор уведомления',
+    'operator.invite': 'ссылка для нового оператора',
+    'operator.reset': 'ссылка для оператора взамен пароля и приложения',
+    'owner.accept': 'принятие приглашения',
     'owner.add': 'назначение владельца',
     'owner.invite': 'приглашение владельца',
+    'owner.remove': 'владелец убран из аккаунта',
     'payment.order': 'заказ платежа',
     'payment.look': 'запрос о платеже',
     'payment.credit': 'зачисление платежа',
@@ -59,11 +81,25 @@ const WORDS = defineWords({
     'payment.dispute': 'внесение спора',
     'payment.dispute_won': 'спор выигран',
     'payment.dispute_lost': 'спор проигран',
+    'sign_in.password': 'вход по паролю',
+    'sign_in.code': 'ввод кода из приложения',
+    'sign_in.recovery': 'ввод кода восстановления',
+    'sign_in.link': 'вход по ссылке',
+    'sign_in.reset': 'запрос ссылки для нового пароля',
+    'sign_in.register': 'запрос ссылки для регистрации',
     'user.app': 'настройка приложения с кодами',
+    'user.app_off': 'отключение приложения с кодами',
+    'user.codes': 'новые коды восстановления',
     'user.invite': 'приглашение',
     'user.password': 'смена пароля',
+    'user.remove': 'удаление человека',
+    'user.reset': 'ссылка взамен пароля или приложения',
+    'user.resume': 'возврат доступа человеку',
+    'user.sessions': 'завершение сеансов человека',
+    'user.suspend': 'приостановка доступа человека',
     'wallet.topup': 'проведение платежа',
     'wallet.adjust': 'поправка остатка',
+    'wallet.play_money': 'решение о тестовых деньгах',
   },
 });
 
@@ -76,6 +112,13 @@ const DETAILS = defineWords({
   en: {
     yes: 'yes',
     no: 'no',
+    values: {
+      result: { ok: 'success', wrong: 'refused' },
+      purpose: {
+        ...{ setup: 'first operator', operator: 'operator', demo: 'demo account', invite: 'invitation' },
+        ...{ reset: 'new password', verify: 'registration' },
+      },
+    },
     names: {
       name: 'name',
       budget: 'budget',
@@ -99,11 +142,22 @@ const DETAILS = defineWords({
       status: 'outcome',
       end: 'outcome',
       owner: 'owner',
+      result: 'result',
+      page: 'page',
+      purpose: 'link',
+      email: 'email',
     },
   },
   ru: {
     yes: 'да',
     no: 'нет',
+    values: {
+      result: { ok: 'успех', wrong: 'отказ' },
+      purpose: {
+        ...{ setup: 'первый оператор', operator: 'оператор', demo: 'демо-аккаунт', invite: 'приглашение' },
+        ...{ reset: 'новый пароль', verify: 'регистрация' },
+      },
+    },
     names: {
       name: 'название',
       budget: 'бюджет',
@@ -127,6 +181,10 @@ const DETAILS = defineWords({
       status: 'итог',
       end: 'итог',
       owner: 'владелец',
+      result: 'итог',
+      page: 'страница',
+      purpose: 'ссылка',
+      email: 'почта',
     },
   },
 });
@@ -136,9 +194,10 @@ const NOTHING: readonly unknown[] = [null, '', 'none'];
 
 /** `name: laptop, budget: 250.00`, without what is not set; what has no words stays as it was recorded. */
 export function detailText({ language, format }: Pick<Visit, 'language' | 'format'>, detail: string): string {
-  const { yes, no, names } = DETAILS[language];
+  const { yes, no, names, values } = DETAILS[language];
   const valueText = (name: string, value: unknown) => {
     if (typeof value === 'boolean') return value ? yes : no;
+    if (name === 'result' || name === 'purpose') return wordOf(values[name], String(value)) ?? String(value);
     if (name === 'expiresAt') return format.time(Number(value));
     if (name === 'rub_micro') return format.rubExact(BigInt(String(value)));
     return Array.isArray(value) ? value.join(', ') : String(value);

@@ -1,5 +1,5 @@
 // Words for how a call came about: how it ended, how smart chose its model, and by which signals.
-import type { Charge } from '../../money/decide.ts';
+import type { Charge, Usage } from '../../money/decide.ts';
 import type { SignalName } from '../../smart/route.ts';
 import type { SmartTier } from '../../stream/smart.ts';
 import { defineWords, type Language } from '../language.ts';
@@ -25,6 +25,7 @@ const WORDS = defineWords<Words>({
       expired: 'our process ended; nothing was charged',
       refunded: 'it failed, and its price was refunded',
       settled: 'done',
+      repeated: 'it was sent again under its idempotency key; only the repeat was charged',
     },
     tiers: { lite: 'a simple task', standard: 'an everyday task', heavy: 'a hard task' },
     signals: {
@@ -73,6 +74,7 @@ const WORDS = defineWords<Words>({
       expired: 'наш процесс закончился, ничего не списано',
       refunded: 'не вышло, цена возвращена',
       settled: 'сделано',
+      repeated: 'отправлен ещё раз с тем же ключом идемпотентности; списано только за повтор',
     },
     tiers: { lite: 'простая задача', standard: 'обычная задача', heavy: 'трудная задача' },
     signals: {
@@ -110,9 +112,10 @@ const WORDS = defineWords<Words>({
 });
 
 /** Why a call ended; of a text that was paid for by what was noted then. */
-export function endingWords(language: Language, { kind, state }: Charge, ended: unknown): string {
+export function endingWords(language: Language, { kind, state }: Charge, { ended = 'stop', ...usage }: Usage): string {
   const { endings } = WORDS[language];
-  const name = kind === 'text' && state === 'settled' ? String(ended ?? 'stop') : state;
+  const told = usage.repeated_as !== undefined ? 'repeated' : kind === 'text' ? String(ended) : state;
+  const name = state === 'settled' ? told : state;
   return endings[name] ?? name;
 }
 

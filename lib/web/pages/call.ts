@@ -94,7 +94,7 @@ ${facts([
   [words.kind, kinds[charge.kind]],
   ...modelRows(visit, charge, usage),
   [words.state, states[charge.state]],
-  [words.why, endingWords(visit.language, charge, usage.ended)],
+  [words.why, endingWords(visit.language, charge, usage)],
   [words.held, format.rubExact(charge.reserved)],
   [words.charged, format.rubExact(charge.charged)],
   ...(charge.state === 'refunded' ? [[words.refunded, format.rubExact(charge.charged)] as const] : []),

@@ -15,6 +15,8 @@ const WORDS = defineWords<Readonly<Record<Entry['kind'], string>>>({
     pay: 'payment',
     payback: 'refund of a payment',
     dispute: 'payment reclaimed by the bank',
+    suspend: 'account suspended',
+    resume: 'account resumed',
   },
   ru: {
     topup: 'платёж',
@@ -28,6 +30,8 @@ const WORDS = defineWords<Readonly<Record<Entry['kind'], string>>>({
     pay: 'платёж',
     payback: 'возврат платежа',
     dispute: 'платёж отозван банком',
+    suspend: 'аккаунт приостановлен',
+    resume: 'аккаунт возобновлён',
   },
 });
 

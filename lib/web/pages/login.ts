@@ -1,4 +1,8 @@
 // Signing in and out.
+import { readEmail } from '../../users/people.ts';
+import { codeFactorOf } from '../../users/sign-in.ts';
+import { attemptSignIn } from '../audit.ts';
+import { enter } from '../enter.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { type Page, page } from '../page.ts';
@@ -84,18 +88,23 @@ export const login = page({
   who: 'anyone',
   get: (visit) => loginPage(visit, {}),
   async post(visit, sent) {
-    const { services, address, agent, query, language } = visit;
+    const { services, query, language } = visit;
     const words = WORDS[language];
     const email = sent.text('email');
-    const credentials = { email, password: sent.secret('password'), code: sent.text('code'), address };
-    const result = await services.signIn.signIn(credentials);
+    const code = sent.text('code');
+    const credentials = { email, password: sent.secret('password'), code, client: visit };
+    // Some type their password there by mistake.
+    const typed = readEmail(email);
+    const detail = typed === undefined ? {} : { email: typed };
+    const event = { factor: code === '' ? ('password' as const) : codeFactorOf(code), detail };
+    const result = await attemptSignIn(visit, event, () => services.signIn.signIn(credentials));
     if (result.status === 'wait')
       return { ...loginPage(visit, { email, problem: words.wait(result.seconds) }), status: 429 };
     if (result.status === 'wrong') return { ...loginPage(visit, { email, problem: words.wrong }), status: 401 };
     const { user, proven } = result;
-    const session = await services.sessions.open(user, { address, agent }, { proven });
+    const cookies = await enter(visit, user, { proven });
     if (visit.signedIn) await services.sessions.end(visit.signedIn.session.hash);
-    return { to: nextOf(query.get('next'), user.operator), session };
+    return { to: nextOf(query.get('next'), user.operator), ...cookies };
   },
 });
 

@@ -1,9 +1,10 @@
 // A person's settings: language and time zone, password, authenticator app, sessions.
-import { problemOf, verifyPassword } from '../../users/password.ts';
-import { hashRecoveryCode, isSecret, makeRecoveryCodes, makeSecret, stepOf } from '../../users/totp.ts';
+import { fault } from '../../faults.ts';
+import { problemOf } from '../../users/password.ts';
 import { audit } from '../audit.ts';
+import { tellOfChange } from '../change-letter.ts';
 import { select } from '../charge-query.ts';
-import { enrolment } from '../enrolment.ts';
+import { confirmPassword } from '../confirm.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords, isLanguage, isTimeZone, LANGUAGE_NAMES, wordOf } from '../language.ts';
@@ -11,7 +12,7 @@ import { type Answer, type Page, page } from '../page.ts';
 import { facts, field, form, message, table } from '../parts.ts';
 import { passwordWords } from '../password-words.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
-import { codesPage } from './codes.ts';
+import { type AppChange, type AppProblem, appRemoved, appSection, changeApp, isAppChange } from './settings-app.ts';
 
 const WORDS = defineWords({
   en: {
@@ -31,14 +32,6 @@ const WORDS = defineWords({
     again: 'Repeat the new password',
     change: 'Change the password',
     changed: 'The password has been changed. All other sessions have ended.',
-    wrong: 'This is not your current password.',
-    app: 'Authenticator app',
-    hasApp: 'An app is set up: signing in asks for a code.',
-    codesLeft: (count: number) => `Recovery codes left: ${count}`,
-    addApp: 'Set up an app',
-    replaceApp: 'Set up another app',
-    appDone: 'Continue',
-    badCode: 'The code is wrong or has already been used.',
     sessions: 'Sessions',
     began: 'Started',
     seen: 'Last seen',
@@ -73,14 +66,6 @@ const WORDS = defineWords({
     again: 'Новый пароль ещё раз',
     change: 'Сменить пароль',
     changed: 'Пароль сменён. Остальные сеансы завершены.',
-    wrong: 'Это не ваш нынешний пароль.',
-    app: 'Приложение с кодами',
-    hasApp: 'Приложение настроено: при входе нужен код.',
-    codesLeft: (count: number) => `Осталось кодов восстановления: ${count}`,
-    addApp: 'Настроить приложение',
-    replaceApp: 'Настроить другое приложение',
-    appDone: 'Продолжить',
-    badCode: 'Код неверен или уже использован.',
     sessions: 'Сеансы',
     began: 'Начат',
     seen: 'Последний визит',
@@ -99,43 +84,43 @@ const WORDS = defineWords({
   },
 });
 
-type Problem = Readonly<Partial<Record<'timeZone' | 'old' | 'password' | 'again' | 'code', string>>>;
+type Problem = Readonly<Partial<Record<'timeZone' | 'old' | 'password' | 'again', string>>>;
 
 export const settings = page({
   path: '/account/settings',
   who: 'owner',
   get: (visit) => settingsPage(visit, {}),
   post(visit, sent) {
-    switch (sent.text('change')) {
+    const change = sent.text('change');
+    if (isAppChange(change)) return answerApp(visit, change, sent);
+    switch (change) {
       case 'profile':
         return changeProfile(visit, sent);
       case 'password':
         return changePassword(visit, sent);
-      case 'app':
-        return changeApp(visit, sent);
-      default:
+      case 'sessions':
         return endOthers(visit);
+      default:
+        throw fault('stale_form');
     }
   },
 });
 
-async function settingsPage(visit: OwnerVisit, problems: Problem, secret = makeSecret()): Promise<Page> {
+async function settingsPage(visit: OwnerVisit, problems: Problem, app?: AppProblem): Promise<Page> {
   const words = WORDS[visit.language];
   const { user } = visit.signedIn;
   const notices = {
     saved: words.saved,
     password: words.changed,
     sessions: words.ended,
+    app_off: appRemoved(visit),
   };
   const notice = wordOf(notices, visit.query.get('done'));
   const sections = [
     notice !== undefined && message('done', notice),
     profile(visit, problems),
     user.password !== null && password(visit, problems),
-    html`<h2>${words.app}</h2>
-${user.totpSecret !== null && html`<p>${words.hasApp} ${words.codesLeft(user.recovery.length)}</p>`}
-<details${problems.code !== undefined && html` open`}><summary>${user.totpSecret === null ? words.addApp : words.replaceApp}</summary>
-${section(visit, 'app', words.appDone, await enrolment(visit, { secret, email: user.email, must: true, error: problems.code }))}</details>`,
+    await appSection(visit, app),
     await sessions(visit),
     html`<h2>${words.alerts}</h2><p>${words.alertsText} <a href="${linkTo(visit, '/account/settings/alerts')}">${words.alertsLink}</a></p>`,
     html`<h2>${words.export}</h2><p>${words.exportText} <a href="${linkTo(visit, '/account/settings/export')}" download>${words.exportLink}</a></p>`,
@@ -200,30 +185,20 @@ async function changePassword(visit: OwnerVisit, sent: Form): Promise<Answer> {
   const { user, session } = signedIn;
   const fresh = sent.secret('password');
   const problem = problemOf(fresh, [user.email]);
-  if (!(await verifyPassword(user.password ?? undefined, sent.secret('old'))))
-    return refused(visit, { old: words.wrong });
   if (problem) return refused(visit, { password: passwordWords(language).problems[problem] });
   if (fresh !== sent.secret('again')) return refused(visit, { again: passwordWords(language).differs });
+  const confirmed = await confirmPassword(visit, sent);
+  if ('problems' in confirmed) return { ...(await refused(visit, confirmed.problems)), status: confirmed.status };
   if (!(await services.people.setPassword(user, fresh, session.hash))) return refused(visit, { old: words.conflict });
   await audit(visit, { action: 'user.password', target: user.id });
+  tellOfChange(visit, user, 'password');
   return { to: linkTo(visit, '/account/settings?done=password') };
 }
 
-async function changeApp(visit: OwnerVisit, sent: Form): Promise<Answer> {
-  const { services, signedIn, language } = visit;
-  const secret = sent.text('secret');
-  const at = { now: services.now(), lastStep: -1 };
-  const step = isSecret(secret) ? stepOf(secret, sent.text('code'), at) : undefined;
-  const problem = { code: WORDS[language].badCode };
-  if (step === undefined)
-    return { ...(await settingsPage(visit, problem, isSecret(secret) ? secret : undefined)), status: 400 };
-  const codes = makeRecoveryCodes();
-  const recovery = codes.map(hashRecoveryCode);
-  const changed = { ...signedIn.user, totpSecret: secret, totpStep: step, recovery };
-  if (!(await services.people.change(changed))) return refused(visit, { code: WORDS[language].conflict });
-  await services.sessions.endAll(signedIn.user.id, signedIn.session.hash);
-  await audit(visit, { action: 'user.app', target: signedIn.user.id });
-  return codesPage(visit, codes, '/account/settings');
+async function answerApp(visit: OwnerVisit, change: AppChange, sent: Form): Promise<Answer> {
+  const outcome = await changeApp(visit, change, sent);
+  if ('answer' in outcome) return outcome.answer;
+  return { ...(await settingsPage(visit, {}, outcome.problem)), status: outcome.status };
 }
 
 async function endOthers(visit: OwnerVisit): Promise<Answer> {

@@ -1,14 +1,21 @@
 // One-time links: first operator, invitation, forgotten password. GET only shows the form, which uses up the link.
 import { fault } from '../../faults.ts';
+import { networkOf } from '../../network.ts';
 import type { Link, LinkPurpose } from '../../store/ports/sessions.ts';
 import type { User } from '../../store/ports/users.ts';
-import { problemOf } from '../../users/password.ts';
+import { countAttempt, waitsAfter } from '../../users/attempts.ts';
+import { hashPassword, problemOf } from '../../users/password.ts';
 import { type Enrolment, readEmail } from '../../users/people.ts';
+import { codeFactorOf } from '../../users/sign-in.ts';
 import { hashRecoveryCode, isSecret, makeRecoveryCodes, makeSecret, stepOf } from '../../users/totp.ts';
+import { attemptSignIn, recordSignIn } from '../audit.ts';
+import { tellOfChange } from '../change-letter.ts';
 import { enrolment } from '../enrolment.ts';
+import { enter } from '../enter.ts';
 import type { Form } from '../forms.ts';
 import { html } from '../html.ts';
 import { defineWords } from '../language.ts';
+import { hasLinkToken, hideLinkToken, linkAction, linkToken } from '../link-token.ts';
 import { type Answer, type Page, page } from '../page.ts';
 import { facts, field, form, message } from '../parts.ts';
 import { passwordWords } from '../password-words.ts';
@@ -16,6 +23,7 @@ import type { WebServices } from '../services.ts';
 import type { Visit } from '../visit.ts';
 import { answerAsk, askPage, toSignIn } from './ask-link.ts';
 import { codesPage } from './codes.ts';
+import { joinPath } from './join.ts';
 
 const WORDS = defineWords({
   en: {
@@ -29,10 +37,15 @@ const WORDS = defineWords({
     email: 'Email',
     password: 'Password',
     again: 'Repeat the password',
+    code: 'Code from your authenticator app',
     button: 'Save',
     badEmail: 'This is not an email address.',
     taken: 'This address is already in use.',
     badCode: 'The code is wrong or has already been used.',
+    codeHint: 'The six digits that your authenticator app shows, or a recovery code.',
+    wait: (seconds: number) => `Too many attempts. Try again in ${seconds} s.`,
+    restore:
+      'Choose a new password. Your authenticator app and its recovery codes end with it: you may set up an app again here.',
     invitedTitle: 'Create an account',
     invited: 'New accounts are by invitation: ask the operator of this service for a link.',
     demoTitle: 'Demo account',
@@ -50,10 +63,15 @@ const WORDS = defineWords({
     email: 'Почта',
     password: 'Пароль',
     again: 'Тот же пароль ещё раз',
+    code: 'Код из приложения',
     button: 'Сохранить',
     badEmail: 'Это не адрес почты.',
     taken: 'Этот адрес уже занят.',
     badCode: 'Код неверен или уже использован.',
+    codeHint: 'Шесть цифр из приложения с кодами или код восстановления.',
+    wait: (seconds: number) => `Слишком много попыток. Повторите через ${seconds} с.`,
+    restore:
+      'Задайте новый пароль. Прежнее приложение с кодами и коды восстановления перестанут действовать; здесь же можно настроить приложение заново.',
     invitedTitle: 'Новый аккаунт',
     invited: 'Новые аккаунты открываются по приглашению: попросите ссылку у оператора сервиса.',
     demoTitle: 'Демо-аккаунт',
@@ -61,6 +79,12 @@ const WORDS = defineWords({
     open: 'Открыть демо-аккаунт',
   },
 });
+
+/** A link that may be used, and the person it is for if there is one already. */
+interface Opened {
+  readonly link: Link;
+  readonly user: User | undefined;
+}
 
 /** What was submitted and what is wrong with it, by field. */
 interface Sent {
@@ -76,12 +100,11 @@ const REGISTERING: Readonly<Record<WebServices['registration'], readonly LinkPur
   open: ['invite', 'verify'],
 };
 
-/** New people and operators also set up an app. */
-const IS_RESET: ReadonlySet<string> = new Set(['reset']);
+const HOUR_MS = 3_600_000;
 
 function noLink(visit: Visit, where: 'setup' | 'reset'): Page {
   const words = WORDS[visit.language];
-  const hasToken = visit.query.has('token');
+  const hasToken = hasLinkToken(visit);
   const isSetup = where === 'setup';
   const body = html`${hasToken && message('error', words.none)}
 ${isSetup && html`<p>${words.where} <code>tollgate operator create EMAIL</code></p>`}
@@ -91,18 +114,18 @@ ${isSetup && html`<p>${words.where} <code>tollgate operator create EMAIL</code><
 
 function demoPage(visit: Visit): Page {
   const words = WORDS[visit.language];
-  const action = `${visit.path}?token=${encodeURIComponent(visit.query.get('token') ?? '')}`;
+  const action = linkAction(visit);
   return {
     title: words.demoTitle,
     body: html`<p>${words.demo}</p>${form(visit, { action, fields: '', button: words.open })}`,
   };
 }
 
-async function linkPage(visit: Visit, link: Link, { email, secret = makeSecret(), errors = {} }: Sent): Promise<Page> {
+async function linkPage(visit: Visit, { link, user }: Opened, sent: Sent): Promise<Page> {
   const words = WORDS[visit.language];
   if (link.purpose === 'demo') return demoPage(visit);
-  const isReset = IS_RESET.has(link.purpose);
-  const token = visit.query.get('token') ?? '';
+  const { email, secret = makeSecret(), errors = {} } = sent;
+  const isReset = link.purpose === 'reset';
   const fields = [
     link.email === null
       ? field({
@@ -119,6 +142,11 @@ async function linkPage(visit: Visit, link: Link, { email, secret = makeSecret()
       ...{ hint: passwordWords(visit.language).hint, error: errors.password },
     }),
     field({ name: 'again', label: words.again, type: 'password', autocomplete: 'new-password', error: errors.again }),
+    asksCode({ link, user }) &&
+      field({
+        ...{ name: 'code', label: words.code, hint: words.codeHint, error: errors.code },
+        ...{ inputmode: 'numeric', autocomplete: 'one-time-code' },
+      }),
     !isReset &&
       (await enrolment(visit, {
         secret,
@@ -127,83 +155,159 @@ async function linkPage(visit: Visit, link: Link, { email, secret = makeSecret()
         error: errors.code,
       })),
   ];
-  const action = `${visit.path}?token=${encodeURIComponent(token)}`;
+  const action = linkAction(visit);
   return {
-    title: isReset ? words.resetTitle : words.title,
-    body: html`${isOperator(link) && html`<p>${words.operator}</p>`}${form(visit, { action, fields, button: words.button })}`,
+    title: isReset || link.purpose === 'restore' ? words.resetTitle : words.title,
+    body: html`${isOperator(link) && html`<p>${words.operator}</p>`}${link.purpose === 'restore' && html`<p>${words.restore}</p>`}${form(visit, { action, fields, button: words.button })}`,
   };
 }
 
-/** The sandbox account needs only the link: its money is not real. */
-async function openDemo(visit: Visit, link: Link, token: string): Promise<Answer> {
-  const { people, sessions, store } = visit.services;
-  if (link.account === null || !(await people.take(token))) return noLink(visit, 'setup');
-  const [member] = await store.users.membersOf(link.account);
-  const known = member && (await store.users.get(member.user));
-  const user = known ?? (await people.addGuest(`${link.account}@sandbox.invalid`, link.account, visit.language));
-  return { to: '/account', session: await sessions.open(user, visit) };
+/**
+ * The sandbox account needs only the link: its money is not real. Nobody but its guest is let in by it: other owners
+ * have a password, and perhaps an app and accounts whose money is.
+ */
+async function openDemo(visit: Visit, { account, purpose }: Link, token: string): Promise<Answer> {
+  const { people, store } = visit.services;
+  const email = `${account}@sandbox.invalid`;
+  const known = await store.users.find(email);
+  const isGuest = !known || (known.status === 'active' && known.password === null && known.totpSecret === null);
+  if (account === null || !isGuest || !(await people.take(token))) return refuseLink(visit);
+  const user = known ?? (await people.addGuest(email, account, visit.language));
+  if (known) await people.join(known, account);
+  await recordSignIn(visit, { factor: 'link', result: 'ok', user, detail: { purpose } });
+  return { to: '/account', ...(await enter(visit, user)) };
 }
 
 function isOperator({ purpose }: Link): boolean {
   return purpose === 'setup' || purpose === 'operator';
 }
 
+/** A mailed link alone is no second factor. */
+function asksCode({ link, user }: Opened): boolean {
+  return link.purpose === 'reset' && user !== undefined && user.totpSecret !== null;
+}
+
 async function useLink(visit: Visit, sent: Form): Promise<Answer> {
   const { services, language } = visit;
   const words = WORDS[language];
-  const token = visit.query.get('token') ?? '';
-  const link = await lookAt(visit, token);
-  if (!link) return noLink(visit, 'setup');
+  const token = linkToken(visit);
+  const opened = await lookAt(visit, token);
+  if (!opened) return refuseLink(visit);
+  const { link, user: known } = opened;
   if (link.purpose === 'demo') return openDemo(visit, link, token);
+  if (await isForMember(visit, link)) return { to: joinPath(visit) };
   const email = link.email ?? readEmail(sent.text('email'));
   const [password, secret] = [sent.secret('password'), sent.text('secret')];
   const problem = problemOf(password, [email ?? '']);
-  const step = isSecret(secret) ? stepOf(secret, sent.text('code'), { now: services.now(), lastStep: -1 }) : undefined;
-  const wantsApp = isOperator(link) || sent.text('code') !== '';
+  const isReset = link.purpose === 'reset';
+  const at = { now: services.now(), lastStep: -1 };
+  const step = isSecret(secret) && !isReset ? stepOf(secret, sent.text('code'), at) : undefined;
+  const wantsApp = !isReset && (isOperator(link) || sent.text('code') !== '');
   const isTaken = email !== undefined && link.user === null && (await services.store.users.find(email)) !== undefined;
   const errors = {
     ...(email === undefined && { email: words.badEmail }),
     ...(isTaken && { email: words.taken }),
     ...(problem && { password: passwordWords(language).problems[problem] }),
     ...(password !== sent.secret('again') && { again: passwordWords(language).differs }),
-    ...(!IS_RESET.has(link.purpose) && wantsApp && step === undefined && { code: words.badCode }),
+    ...(wantsApp && step === undefined && { code: words.badCode }),
   };
   const again = { email: sent.text('email'), ...(isSecret(secret) && { secret }), errors };
   if (email === undefined || Object.keys(errors).length > 0)
-    return { ...(await linkPage(visit, link, again)), status: 400 };
-  if (!(await services.people.take(token))) return noLink(visit, 'setup');
+    return { ...(await linkPage(visit, opened, again)), status: 400 };
+  // Before anything is used up: there may be no room for it now.
+  const hashed = known && (await hashPassword(password, known.id));
+  const proved = known && asksCode(opened) ? await prove(visit, known, sent.text('code')) : { user: known };
+  if ('problem' in proved)
+    return { ...(await linkPage(visit, opened, { errors: { code: proved.problem } })), status: proved.status };
+  if (!(await services.people.take(token))) return refuseLink(visit);
   const codes = step === undefined ? [] : makeRecoveryCodes();
   const totp = step === undefined ? undefined : { secret, step, recovery: codes.map(hashRecoveryCode) };
-  const user = await admit(visit, link, { email, password, totp });
+  const user = await admitOnce(visit, { link, user: proved.user }, { email, password, hashed, totp });
+  if (user === 'late') return refuseLink(visit);
   if (user === 'taken')
-    return { ...(await linkPage(visit, link, { ...again, errors: { email: words.taken } })), status: 400 };
-  const session = await services.sessions.open(user, visit, { proven: step !== undefined });
+    return { ...(await linkPage(visit, opened, { ...again, errors: { email: words.taken } })), status: 400 };
+  await recordSignIn(visit, { factor: 'link', result: 'ok', user, detail: { purpose: link.purpose } });
+  if (known) tellOfChange(visit, user, link.purpose === 'reset' ? 'password' : 'restored');
+  const cookies = await enter(visit, user, { proven: step !== undefined || asksCode(opened) });
   return codes.length === 0
-    ? { to: '/account', session }
-    : { ...codesPage(visit, codes, user.operator ? '/admin' : '/account'), session };
+    ? { to: '/account', ...cookies }
+    : { ...codesPage(visit, codes, user.operator ? '/admin' : '/account'), ...cookies };
+}
+
+/** The same waits apply as for signing in. */
+async function prove(
+  visit: Visit,
+  user: User,
+  code: string,
+): Promise<{ readonly user: User } | { readonly problem: string; readonly status: number }> {
+  const words = WORDS[visit.language];
+  const attempt = () => visit.services.signIn.proveCode(user, code, visit);
+  const result = await attemptSignIn(visit, { factor: codeFactorOf(code) }, attempt);
+  if (result.status === 'ok') return result;
+  return result.status === 'wait'
+    ? { problem: words.wait(result.seconds), status: 429 }
+    : { problem: words.badCode, status: 401 };
 }
 
 interface Chosen {
   readonly email: string;
   readonly password: string;
+  /** The same, if it is for somebody who is there already. */
+  readonly hashed: string | undefined;
   readonly totp: Enrolment | undefined;
 }
 
-/** Changes the user the link is for, or creates one in the account of the invitation. */
-async function admit({ services, language }: Visit, link: Link, chosen: Chosen): Promise<User | 'taken'> {
-  const { people, store } = services;
-  const { email, password, totp } = chosen;
-  const known = link.user === null ? undefined : await store.users.get(link.user);
-  if (known) {
+/** Unknown links cost nothing, so only some of those of one network are written down. */
+const LOST_MAX = 20;
+
+async function refuseLink(visit: Visit): Promise<Page> {
+  const { services, address } = visit;
+  const name = {
+    name: `lost-links:${networkOf(address)}`,
+    waitsMs: waitsAfter(LOST_MAX, [HOUR_MS]),
+    windowMs: HOUR_MS,
+  };
+  const seconds = await countAttempt(services.store.sessions, [name], services.now());
+  await recordSignIn(visit, { factor: 'link', result: seconds > 0 ? 'wait' : 'wrong' });
+  return noLink(visit, 'setup');
+}
+
+/** A link that was taken and let nobody in is as good as before. */
+async function admitOnce(visit: Visit, opened: Opened, chosen: Chosen): Promise<User | 'taken' | 'late'> {
+  const { sessions } = visit.services.store;
+  try {
+    const user = await admit(visit, opened, chosen);
+    if (user === 'taken') await sessions.addLink(opened.link);
+    return user;
+  } catch (error) {
+    await sessions.addLink(opened.link);
+    throw error;
+  }
+}
+
+const NO_APP = { totpSecret: null, totpStep: -1, recovery: [] };
+
+/**
+ * Changes the user the link is for, or creates one in the account of the invitation. `late`: the user changed in the
+ * meantime, or somebody else is the first operator.
+ */
+async function admit(
+  { services, language }: Visit,
+  { link, user: known }: Opened,
+  { email, password, hashed, totp }: Chosen,
+): Promise<User | 'taken' | 'late'> {
+  const { people } = services;
+  if (known && hashed !== undefined) {
     const enrolled = totp && { totpSecret: totp.secret, totpStep: totp.step, recovery: totp.recovery };
-    const changed = { ...known, ...enrolled };
-    if (!(await people.setPassword(changed, password))) return 'taken';
+    const changed = { ...known, ...(link.purpose === 'restore' && NO_APP), ...enrolled };
+    if (!(await people.setHash(changed, hashed))) return 'late';
     return { ...changed, version: known.version + 1 };
   }
-  const user = await people.add({ email, password, ...(totp && { totp }), operator: isOperator(link), language });
-  if (user === 'taken') return user;
+  const wanted = { email, password, ...(totp && { totp }), operator: isOperator(link), language };
+  const user = await (link.purpose === 'setup' ? people.addFirstOperator(wanted) : people.add(wanted));
+  if (typeof user === 'string') return user;
   const account = registers(link) ? (await services.accounts.create(email.slice(0, 100))).id : link.account;
-  if (account !== null) await store.users.join({ user: user.id, account, role: 'owner' });
+  if (account !== null) await people.join(user, account);
   return user;
 }
 
@@ -212,16 +316,31 @@ function registers({ purpose, account }: Link): boolean {
   return purpose === 'verify' || (purpose === 'invite' && account === null);
 }
 
-/** What a link is for, if that is still allowed: registration may have been closed since. */
-async function lookAt({ services }: Visit, token: string): Promise<Link | undefined> {
-  const { people, registration } = services;
+/**
+ * What a link is for, if that is still allowed: registration may have been closed since, or the person may have been
+ * suspended or removed.
+ */
+async function lookAt({ services }: Visit, token: string): Promise<Opened | undefined> {
+  const { people, registration, store } = services;
   const link = await people.look(token);
-  return link && registers(link) && !REGISTERING[registration].includes(link.purpose) ? undefined : link;
+  if (!link || (registers(link) && !REGISTERING[registration].includes(link.purpose))) return undefined;
+  if (link.user === null) return { link, user: undefined };
+  const user = await store.users.get(link.user);
+  return user?.status === 'active' ? { link, user } : undefined;
 }
 
-async function openLink(visit: Visit, where: 'setup' | 'reset'): Promise<Page> {
-  const link = await lookAt(visit, visit.query.get('token') ?? '');
-  return link ? linkPage(visit, link, {}) : noLink(visit, where);
+/** Who has access already accepts an invitation after signing in. */
+async function isForMember({ services }: Visit, { purpose, account, email }: Link): Promise<boolean> {
+  if (purpose !== 'invite' || account === null || email === null) return false;
+  return (await services.store.users.find(email)) !== undefined;
+}
+
+async function openLink(visit: Visit, where: 'setup' | 'reset'): Promise<Answer> {
+  const opened = await lookAt(visit, linkToken(visit));
+  if (!opened) return noLink(visit, where);
+  const hidden = hideLinkToken(visit);
+  if (hidden) return hidden;
+  return (await isForMember(visit, opened.link)) ? { to: joinPath(visit) } : linkPage(visit, opened, {});
 }
 
 export const setup = page({ path: '/setup', who: 'anyone', get: (visit) => openLink(visit, 'setup'), post: useLink });
@@ -237,8 +356,8 @@ export const reset = page({
 });
 
 /** Without a token the page asks for an address to mail a link to, if mail is set up. */
-function asksForLetter({ query, services }: Visit): boolean {
-  return !query.has('token') && services.mailer !== undefined;
+function asksForLetter(visit: Visit): boolean {
+  return !hasLinkToken(visit) && visit.services.mailer !== undefined;
 }
 
 /**
@@ -247,7 +366,8 @@ function asksForLetter({ query, services }: Visit): boolean {
  */
 async function resetToken({ services }: Visit, email: string): Promise<string | undefined> {
   const user = await services.store.users.find(email);
-  if (user?.status !== 'active' || user.operator) return undefined;
+  // A guest of the sandbox has no password that could be forgotten.
+  if (user?.status !== 'active' || user.operator || user.password === null) return undefined;
   return services.people.makeLink({ purpose: 'reset', user: user.id, email });
 }
 

@@ -27,6 +27,7 @@ const WORDS = defineWords({
       auto: 'Automatic top-up is on.',
       auto_off: 'Automatic top-up is off.',
     },
+    play: 'This wallet holds money of test payments, which pays for no real model. Ask the operator to convert it or to write it off.',
     none: 'There are no entries yet.',
     older: 'Older entries',
   },
@@ -37,6 +38,7 @@ const WORDS = defineWords({
     topped: 'Внесено всего',
     adjusted: 'Корректировки оператора',
     done: { removed: 'Карта удалена.', auto: 'Автопополнение включено.', auto_off: 'Автопополнение отключено.' },
+    play: 'В кошельке деньги тестовых платежей, а настоящие модели за них не работают. Попросите оператора зачесть их или списать.',
     none: 'Записей пока нет.',
     older: 'Записи раньше',
   },
@@ -86,6 +88,7 @@ async function walletPage(visit: OwnerVisit, shown: Shown = {}): Promise<Page> {
   const last = entries.length === PER_PAGE ? entries.at(-1) : undefined;
   const done = wordOf(words.done, query.get('done'));
   const body = html`${done !== undefined && message('done', done)}
+${found.playMoney && services.isReal() && message('error', words.play)}
 ${balances(visit, found)}
 ${await paySection(visit, shown.pay)}
 ${await autoSection(visit, found, shown.auto)}

@@ -119,7 +119,7 @@ export function startVideo(visit: OwnerVisit, wish: Wish, pictures: Pictures): P
 /** Like the API: a long form is not even read for an empty wallet. */
 export async function refuseLongForm({ request, services, account }: OwnerVisit): Promise<void> {
   if ((announcedBytes(request.raw.req) ?? Number.POSITIVE_INFINITY) <= SMALL_BYTES) return;
-  refuseEmpty(await readWallet(services.store, account.id), { kind: 'text', amount: TEXT_MINIMUM });
+  refuseEmpty(services, await readWallet(services.store, account.id), { kind: 'text', amount: TEXT_MINIMUM });
 }
 
 /** Runs a call for a key of the account, under that key's rate limit. */

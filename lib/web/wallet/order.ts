@@ -1,6 +1,7 @@
 // One payment as its owner sees it: its state and the next step, and its receipt with the ledger's entries.
 import { fault } from '../../faults.ts';
-import { disputeOf, type Payment, type PaymentPhase, refundsOf } from '../../money/payment.ts';
+import { requestIdOf } from '../../money/payback.ts';
+import { disputeOf, NOT_ACCEPTED, type Payment, type PaymentPhase, refundsOf } from '../../money/payment.ts';
 import { spendableIn } from '../funds.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
@@ -19,6 +20,7 @@ const WORDS = defineWords({
     payUntil: (time: string) => `The link works until ${time}.`,
     again: 'Check again',
     reason: (text: string) => `The provider says: ${text}.`,
+    why: (text: string) => `Reason: ${text}.`,
     order: 'Order',
     amount: 'Amount',
     state: 'State',
@@ -46,6 +48,7 @@ const WORDS = defineWords({
     payUntil: (time: string) => `Ссылка действует до ${time}.`,
     again: 'Проверить ещё раз',
     reason: (text: string) => `Ответ платёжной системы: ${text}.`,
+    why: (text: string) => `Причина: ${text}.`,
     order: 'Заказ',
     amount: 'Сумма',
     state: 'Состояние',
@@ -104,7 +107,7 @@ export async function orderPage(visit: OwnerVisit): Promise<Answer> {
   const to = (path: string) => linkTo(visit, `/account/wallet${path}`);
   const isWaiting = WAITING.includes(phase);
   const body = html`<section id="payment" aria-live="polite"${isWaiting && html` data-again`}>
-${message(BAD.includes(phase) ? 'error' : 'done', html`${meanings[phase]}${phase === 'canceled' && reason !== null && ` ${words.reason(reasonText(language, reason))}`}`)}
+${message(BAD.includes(phase) ? 'error' : 'done', html`${meanings[phase]}${phase === 'canceled' && reason !== null && ` ${words.reason(reasonText(language, reason))}`}${reason === NOT_ACCEPTED && ` ${words.why(reasonText(language, reason))}`}`)}
 ${payLink(visit, payment)}
 ${isWaiting && html`<p><a href="${to(`?order=${id}`)}">${words.again}</a></p>`}
 ${UNPAID.includes(phase) && html`<p><a class="button" href="${to('')}">${words.retry}</a></p>`}
@@ -182,9 +185,14 @@ ${facts([
 function entryIdsOf(payment: Payment): readonly string[] {
   const { provider, ref } = payment;
   const dispute = disputeOf(payment);
-  const booked = refundsOf(payment).filter(({ state }) => state === 'booked');
+  const refunds = refundsOf(payment);
+  const booked = refunds.filter(({ state }) => state === 'booked');
+  const requests = refunds.flatMap(({ id }) =>
+    (['asked', 'refused'] as const).map((what) => `refund:${requestIdOf(payment, id, what)}`),
+  );
   return [
     `pay:${provider}:${ref}`,
+    ...requests,
     ...booked.map((refund) => `refund:${provider}:${refund.ref}`),
     ...(dispute ? [`dispute:${provider}:${dispute.id}`] : []),
   ];

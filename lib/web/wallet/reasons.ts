@@ -1,5 +1,5 @@
 // Why a payment was declined or is checked, in words: providers and our own steps name reasons by code.
-import { NEVER_BEGAN } from '../../money/payment.ts';
+import { NEVER_BEGAN, NOT_ACCEPTED } from '../../money/payment.ts';
 import { defineWords, type Language } from '../language.ts';
 
 interface ReasonWords {
@@ -37,6 +37,8 @@ const WORDS = defineWords<ReasonWords>({
       canceled: 'it was called off',
       expired_on_confirmation: 'it was not paid in time',
       expired_on_capture: 'it was not captured in time',
+      [NOT_ACCEPTED]:
+        'the payment provider takes no payments for this service at the moment; its operator has been told',
     },
     parts: {},
     insteadOf: (found, wanted) => `${found} instead of ${wanted}`,
@@ -72,6 +74,7 @@ const WORDS = defineWords<ReasonWords>({
       'its provider could not be asked': 'платёжная система не отвечала',
       'the provider refused it': 'платёжная система отказала',
       [NEVER_BEGAN]: 'платёжная система его не начинала',
+      [NOT_ACCEPTED]: 'платёжная система сейчас не принимает платежи этого сервиса; оператор уже знает',
     },
     parts: {
       status: 'состояние',

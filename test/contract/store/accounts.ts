@@ -1,8 +1,21 @@
 // Accounts and the status of their wallets.
 import { expect } from 'chai';
+import type { Wallet } from '../../../lib/money/decide.ts';
 import type { Account } from '../../../lib/store/ports/accounts.ts';
 import { StoreError } from '../../../lib/store/store.ts';
-import { AT, applied, newAccount, newId, problemsOf, RUB, rejection, type StoreContext, topup } from './context.ts';
+import {
+  AT,
+  applied,
+  giveBack,
+  newAccount,
+  newId,
+  problemsOf,
+  RUB,
+  rejection,
+  reserve,
+  type StoreContext,
+  topup,
+} from './context.ts';
 
 export function accountContract(context: StoreContext): void {
   it('keeps the wish for automatic top-ups', async () => {
@@ -120,13 +133,37 @@ export function accountContract(context: StoreContext): void {
     }
   });
 
-  it('moves no money when the status changes', async () => {
+  it('makes one entry of a changed status, which moves no money', async () => {
     const { store } = context;
     const id = await newAccount(store);
     await applied(store, topup(id, 1000n * RUB));
-    const before = await store.ledger.wallet(id);
-    await store.accounts.setStatus(id, 'suspended');
-    expect(await store.ledger.wallet(id)).to.deep.equal({ ...before, status: 'suspended' });
+    const before = (await store.ledger.wallet(id)) as Wallet;
+    for (const status of ['suspended', 'active'] as const) {
+      for (let time = 0; time < 2; time += 1) await store.accounts.setStatus(id, status);
+      const seq = status === 'suspended' ? 2 : 3;
+      expect(await store.ledger.wallet(id)).to.deep.equal({ ...before, status, seq });
+      const [entry] = await store.ledger.entries(id, { limit: 1 });
+      const kind = status === 'suspended' ? 'suspend' : 'resume';
+      expect(entry).to.deep.include({ seq, kind, status, charge: null, avail: 0n, held: 0n, note: null });
+      expect(entry).to.deep.include({ charged: 0n, topped: 0n, adjusted: 0n, overshoot: 0n, chargedAfter: 0n });
+    }
+    expect(await problemsOf(store, id)).to.deep.equal([]);
+  });
+
+  it('changes the status between calls that run, whoever writes', async () => {
+    const { store } = context;
+    const other = await context.other();
+    const id = await newAccount(store);
+    await applied(store, topup(id, 1000n * RUB));
+    const calls = Array.from({ length: 20 }, async () => {
+      const call = reserve(id);
+      const [outcome] = await store.ledger.apply([{ op: call, tried: false, abandoned: false }]);
+      if (outcome?.status === 'done') await applied(store, giveBack('release', id, outcome.charge?.id as string));
+    });
+    const changes = Array.from({ length: 6 }, (_, at) => other.accounts.setStatus(id, at % 2 ? 'active' : 'suspended'));
+    await Promise.all([...calls, ...changes]);
+    expect((await store.ledger.wallet(id))?.held).to.equal(0n);
+    expect(await problemsOf(store, id)).to.deep.equal([]);
   });
 
   it('puts a whole page of accounts, also when some of them are there', async () => {

@@ -110,7 +110,10 @@ function start(wallet: string) {
   return { wallet, at: AT, chargeId: newId('req'), amount: RUB, ...call };
 }
 
-export function reserve(wallet: string, more: Start & { owner?: string; lease?: number } = {}): Operation {
+export function reserve(
+  wallet: string,
+  more: Start & { owner?: string; lease?: number; excess?: bigint } = {},
+): Operation {
   return { kind: 'reserve', ...start(wallet), owner: 'own_1', lease: AT + 15_000, ...more };
 }
 

@@ -6,6 +6,7 @@ import { budgetContract } from './budgets.ts';
 import { chargeListContract } from './charge-list.ts';
 import { changesContract, checkpointContract } from './checkpoints.ts';
 import { type StoreContext, type StoreKind, useStore } from './context.ts';
+import { exposureContract } from './exposure.ts';
 import { idempotencyContract } from './idempotency.ts';
 import { jobContract } from './jobs.ts';
 import { journalContract } from './journal.ts';
@@ -16,7 +17,9 @@ import { lifecycleContract } from './lifecycle.ts';
 import { limitContract } from './limits.ts';
 import { mediaContract } from './media.ts';
 import { modelContract } from './model.ts';
+import { noticeContract } from './notices.ts';
 import { ownerContract } from './owners.ts';
+import { paybackContract } from './payback.ts';
 import { paymentContract } from './payments.ts';
 import { peopleContract } from './people.ts';
 import { processContract } from './processes.ts';
@@ -26,6 +29,8 @@ import { signinContract } from './signins.ts';
 /** Suites that look only at what they made: they share a database. */
 const TOGETHER: Readonly<Record<string, (context: StoreContext) => void>> = {
   payments: paymentContract,
+  notices: noticeContract,
+  'payments on their way back': paybackContract,
   'budgets of keys': budgetContract,
   'charges of a wallet': chargeListContract,
   accounts: accountContract,
@@ -35,6 +40,7 @@ const TOGETHER: Readonly<Record<string, (context: StoreContext) => void>> = {
   settings: settingContract,
   people: peopleContract,
   alerts: alertContract,
+  'calls without a cap': exposureContract,
   'keys against repeats': idempotencyContract,
   'sessions and links': signinContract,
 };

@@ -1,9 +1,10 @@
 // Keys against repeats: taken with the money of their call or not at all, freed by its failure, and the replies kept for them.
 import { expect } from 'chai';
-import type { Operation, OutcomeStatus } from '../../../lib/money/decide.ts';
+import { verifyLedger } from '../../../lib/ledger/audit.ts';
+import type { Operation, OutcomeStatus, Wallet } from '../../../lib/money/decide.ts';
 import type { Repeat, RepeatTerms } from '../../../lib/money/repeat.ts';
 import type { Store } from '../../../lib/store/store.ts';
-import { AT, charge, giveBack, newId, newWallet, RUB, reserve, type StoreContext, settle } from './context.ts';
+import { AT, charge, giveBack, newId, newWallet, RUB, reserve, type StoreContext, settle, USED } from './context.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -89,6 +90,83 @@ export function idempotencyContract(context: StoreContext): void {
       expect(await apply(store, under(begin(wallet, { chargeId: second }), anew)), ends.join()).to.deep.equal(['done']);
       expect(await store.idempotency.get(repeat.id)).to.deep.equal({ ...anew, wallet, charge: second, reply: null });
     }
+  });
+
+  describe('of a call that is settled after its hold has expired', () => {
+    /** The first call has expired, and a second one has taken its key from another process. */
+    async function late() {
+      const other = await context.other();
+      const wallet = await newWallet(context.store);
+      const repeat = terms();
+      const [first, second] = [newId('req'), newId('req')];
+      await apply(context.store, under(reserve(wallet, { chargeId: first, amount: 10n * RUB }), repeat));
+      await apply(other, giveBack('expire', wallet, first));
+      await apply(other, under(reserve(wallet, { chargeId: second }), repeat));
+      const op = { ...settle(wallet, first, { amount: 4n * RUB, at: AT + 5 }), repeatId: repeat.id } as Operation;
+      return { other, wallet, repeat, first, second, op };
+    }
+    const problemsOf = async (store: Store, wallet: string) =>
+      (await verifyLedger(store)).problems.filter((found) => found.wallet === wallet).map(({ problem }) => problem);
+
+    for (const state of ['held', 'settled'] as const) {
+      it(`make it free while their second call is ${state}, once`, async () => {
+        const { other, wallet, first, second, op } = await late();
+        if (state === 'settled') await apply(other, settle(wallet, second));
+        const { charged, avail } = (await other.ledger.wallet(wallet)) as Wallet;
+        expect(await apply(context.store, op, op)).to.deep.equal(['done', 'exists']);
+        const usage = JSON.stringify({ ...JSON.parse(USED), repeated_as: second });
+        const free = { state: 'settled', charged: 0n, reserved: 10n * RUB, usage, endedAt: AT + 5, owner: null };
+        expect(await other.ledger.charge(first)).to.deep.include(free);
+        expect(await other.ledger.wallet(wallet)).to.deep.include({ charged, avail });
+        const entries = await other.ledger.entriesOfCharge(first);
+        const nothing = { kind: 'settle', avail: 0n, held: 0n, charged: 0n, overshoot: 0n };
+        expect(entries.at(-1)).to.deep.include(nothing);
+        if (state === 'held') await apply(other, settle(wallet, second));
+        expect(await problemsOf(other, wallet)).to.deep.equal([]);
+      });
+    }
+
+    it('are no reason to give it away once their second call has failed, or if they never had one', async () => {
+      for (const end of ['release', 'expire', undefined] as const) {
+        const { other, wallet, first, second, op } = await late();
+        if (end) await apply(other, giveBack(end, wallet, second));
+        const own = end ? op : ({ ...op, repeatId: newId('rep') } as Operation);
+        expect(await apply(context.store, own)).to.deep.equal(['done']);
+        expect(await other.ledger.charge(first)).to.deep.include({ state: 'settled', charged: 4n * RUB, usage: USED });
+      }
+    });
+
+    it('let the late one be charged if it is there first: the second finds them taken', async () => {
+      const { store } = context;
+      const wallet = await newWallet(store);
+      const [repeat, first] = [terms(), newId('req')];
+      const op = { ...settle(wallet, first), repeatId: repeat.id } as Operation;
+      await apply(store, under(reserve(wallet, { chargeId: first }), repeat), giveBack('expire', wallet, first));
+      expect(await apply(store, op, under(reserve(wallet), repeat))).to.deep.equal(['done', 'repeated']);
+      expect((await store.ledger.wallet(wallet))?.charged).to.equal(RUB);
+    });
+
+    it('change nothing for a hold that is still there', async () => {
+      const { store } = context;
+      const wallet = await newWallet(store);
+      const [repeat, first] = [terms(), newId('req')];
+      await apply(store, under(reserve(wallet, { chargeId: first }), repeat));
+      const op = { ...settle(wallet, first), repeatId: repeat.id } as Operation;
+      expect(await apply(store, op)).to.deep.equal(['done']);
+      expect((await store.ledger.wallet(wallet))?.charged).to.equal(RUB);
+    });
+
+    it('decide by what the batch itself has done', async () => {
+      const { store } = context;
+      const wallet = await newWallet(store);
+      const [repeat, first, second] = [terms(), newId('req'), newId('req')];
+      const op = { ...settle(wallet, first), repeatId: repeat.id } as Operation;
+      const again = under(reserve(wallet, { chargeId: second }), repeat);
+      const begin = under(reserve(wallet, { chargeId: first }), repeat);
+      const statuses = await apply(store, begin, giveBack('expire', wallet, first), again, op);
+      expect(statuses).to.deep.equal(['done', 'done', 'done', 'done']);
+      expect(await store.ledger.charge(first)).to.deep.include({ state: 'settled', charged: 0n });
+    });
   });
 
   it('stay taken once their call is settled, until they expire', async () => {

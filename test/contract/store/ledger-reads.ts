@@ -92,8 +92,10 @@ function journalTests(context: StoreContext): void {
     await applied(store, topup(wallet, 1000n * RUB, { paymentId: 'bank-1', at: AT + 1 }));
     await applied(store, adjust(wallet, -7n * RUB, { adjustId: `${wallet}-a`, reason: 'goodwill' }));
     const none = { charge: null, avail: 0n, held: 0n, charged: 0n, topped: 0n, adjusted: 0n, overshoot: 0n };
-    const rest = { ...none, wallet, chargedAfter: 0n };
-    expect(await store.ledger.entries(wallet, { limit: 10 })).to.deep.equal([
+    const rest = { ...none, wallet, chargedAfter: 0n, status: null };
+    const entries = await store.ledger.entries(wallet, { limit: 10 });
+    for (const { mark } of entries) expect(mark).to.match(/^[0-9a-f]{8}$/);
+    expect(entries.map(({ mark: _, ...entry }) => entry)).to.deep.equal([
       {
         ...rest,
         ...{ opId: `adjust:${wallet}-a`, seq: 2, kind: 'adjust', at: AT },

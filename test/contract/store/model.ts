@@ -3,8 +3,9 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Charge, Entry, Operation, Wallet } from '../../../lib/money/decide.ts';
 import { emptyWallet } from '../../../lib/money/decide.ts';
-import { fold } from '../../../lib/money/fold.ts';
+import { exposureOf, fold } from '../../../lib/money/fold.ts';
 import type { KeyBudget } from '../../../lib/money/key-budget.ts';
+import { decideStatus } from '../../../lib/store/status.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { longer } from '../../../testkit/long.ts';
 import {
@@ -32,6 +33,8 @@ interface Sketch {
   readonly rub: number;
   /** Of one of two keys; null for a call without a budget. */
   readonly budget: { readonly period: number; readonly rub: number; readonly isShared: boolean } | null;
+  /** What a hold may cost above itself; null for a call with a cap. */
+  readonly excessRub: number | null;
 }
 
 const sketch: fc.Arbitrary<Sketch> = fc.record({
@@ -45,6 +48,7 @@ const sketch: fc.Arbitrary<Sketch> = fc.record({
       isShared: fc.boolean(),
     }),
   ),
+  excessRub: fc.option(fc.integer({ min: 1, max: 300 })),
 });
 
 const RUNS = longer(4, 20);
@@ -93,7 +97,8 @@ async function compare(stores: readonly Store[], steps: readonly Step[]): Promis
   for (const { batch, by, status } of steps) {
     if (status) {
       await openerOf(status.by).accounts.setStatus(wallet, status.to);
-      model.setStatus(status.to);
+      const [last] = await openerOf(0).ledger.entries(wallet, { limit: 1 });
+      model.setStatus(status.to, last?.at ?? 0);
     }
     await both(
       openerOf(by),
@@ -116,7 +121,10 @@ async function compare(stores: readonly Store[], steps: readonly Step[]): Promis
 
 const keysOf = (run: string): readonly string[] => [`${run}-key-0`, `${run}-key-1`];
 
-function operationOf({ kind, id, rub, budget }: Sketch, { wallet, run }: { wallet: string; run: string }): Operation {
+function operationOf(
+  { kind, id, rub, budget, excessRub }: Sketch,
+  { wallet, run }: { wallet: string; run: string },
+): Operation {
   const amount = BigInt(rub) * RUB;
   const chargeId = `${run}-${id}`;
   const [first, key] = [keysOf(run)[0] as string, keysOf(run)[id % 2] as string];
@@ -129,7 +137,7 @@ function operationOf({ kind, id, rub, budget }: Sketch, { wallet, run }: { walle
     case 'adjust':
       return adjust(wallet, rub % 2 === 0 ? amount : -amount, { adjustId: chargeId });
     case 'reserve':
-      return reserve(wallet, start);
+      return reserve(wallet, { ...start, ...(excessRub !== null && { excess: BigInt(excessRub) * RUB }) });
     case 'charge':
       return charge(wallet, start);
     case 'settle':
@@ -147,7 +155,9 @@ function createModel(id: string) {
   const budgets = new Map<string, KeyBudget>();
   return {
     apply(operations: readonly Operation[]) {
-      const others = { jobs: new Map(), payments: new Map(), budgets, repeats: new Map() };
+      const sum = [...charges.values()].reduce((exposed, row) => exposed + exposureOf(row), 0n);
+      const exposed = new Map(sum > 0n ? [[id, sum]] : []);
+      const others = { jobs: new Map(), payments: new Map(), budgets, repeats: new Map(), exposed };
       const folded = fold({ wallets, charges, entries: new Map(journal), ...others }, operations);
       for (const row of folded.wallets) wallets.set(row.id, row);
       for (const row of folded.charges) charges.set(row.id, row);
@@ -155,8 +165,10 @@ function createModel(id: string) {
       for (const row of folded.budgets) budgets.set(row.key, row);
       return folded.outcomes;
     },
-    setStatus(status: Wallet['status']) {
-      wallets.set(id, { ...(wallets.get(id) as Wallet), status });
+    setStatus(status: Wallet['status'], at: number) {
+      const decision = decideStatus(wallets.get(id) as Wallet, status, at);
+      wallets.set(id, decision.wallet as Wallet);
+      if (decision.entry) journal.set(decision.entry.opId, decision.entry);
     },
     wallet: () => wallets.get(id),
     charges: () => [...charges.values()],

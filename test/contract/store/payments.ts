@@ -1,4 +1,5 @@
 // Payments: claimed by one process at a time, changed in one version only, credited and paid back with their money.
+
 import { expect } from 'chai';
 import type { Operation } from '../../../lib/money/decide.ts';
 import type { FreePaymentChange, NewPayment, Payment } from '../../../lib/money/payment-rules.ts';
@@ -150,14 +151,15 @@ export function paymentContract(context: StoreContext): void {
         'suspended',
       ]);
       expect([rest?.payment?.refunded, rest?.payment?.shortfall]).to.deep.equal([1000n * RUB, 700n * RUB]);
-      expect(balances(await walletOf(store, wallet))).to.deep.equal([0, 700, 0, 700, 0]);
+      expect(balances(await walletOf(store, wallet))).to.deep.equal([-700, 700, 0, 0, 0]);
       expect((await store.accounts.get(wallet))?.status).to.equal('suspended');
       const [again] = await applied(store, part);
       expect(again?.status).to.equal('exists');
       const later = await newSucceeded(store, wallet);
       const [paid] = await applied(store, creditOf(later));
       await store.accounts.setStatus(wallet, 'active');
-      await applied(store, reserve(wallet, { amount: 1000n * RUB }));
+      expect(balances(await walletOf(store, wallet))).to.deep.equal([300, 700, 0, 1000, 0]);
+      await applied(store, reserve(wallet, { amount: 300n * RUB }));
       const [none] = await applied(store, refundOf(paid?.payment as Payment, 'r4', 400n * RUB));
       expect([none?.status, none?.payment?.shortfall]).to.deep.equal(['done', 400n * RUB]);
       expect(await problemsOf(store, wallet)).to.deep.equal([]);

@@ -14,6 +14,23 @@ export function makeUser(fields: Partial<User> = {}): User {
 }
 
 export function peopleContract(context: StoreContext): void {
+  it('makes one first operator of many at once, and none when there is one', async () => {
+    const { users } = context.store;
+    expect(await users.operators()).to.equal(0);
+    const user = makeUser();
+    await users.add(user);
+    expect(await users.addFirstOperator(makeUser({ operator: true, email: user.email }))).to.equal('taken');
+    const rivals = Array.from({ length: 6 }, () => makeUser({ operator: true }));
+    const outcomes = await Promise.all(rivals.map((rival) => users.addFirstOperator(rival)));
+    expect(outcomes.toSorted()).to.deep.equal(['added', 'late', 'late', 'late', 'late', 'late']);
+    const first = rivals[outcomes.indexOf('added')] as User;
+    expect(await users.get(first.id)).to.deep.equal(first);
+    expect(await users.operators()).to.equal(1);
+    const late = makeUser({ operator: true, status: 'suspended' });
+    expect(await users.addFirstOperator(late)).to.equal('late');
+    expect(await users.get(late.id)).to.equal(undefined);
+  });
+
   it('keeps a user as it is, by id and by address', async () => {
     const { users } = context.store;
     const [user, bare] = [
@@ -90,6 +107,113 @@ export function peopleContract(context: StoreContext): void {
       of(ann, second),
       of(bob, second),
     ]);
+  });
+
+  /** What lets a person in: a session, a link of theirs, and one that was sent to their address. */
+  async function letIn({ id: user, email }: User): Promise<readonly string[]> {
+    const { sessions, users } = context.store;
+    const [hash, byUser, byEmail, account] = [newId('hash'), newId('hash'), newId('hash'), newId('acc')];
+    const seen = { createdAt: AT, seenAt: AT, expiresAt: AT + 1000, idleMs: 1000, provenAt: null };
+    await sessions.add({ hash, user, ...seen, address: '192.0.2.1', agent: '' });
+    const link = { purpose: 'reset', user: null, account: null, email: null, expiresAt: AT + 1000 } as const;
+    await sessions.addLink({ ...link, hash: byUser, user });
+    await sessions.addLink({ ...link, purpose: 'invite', hash: byEmail, account, email });
+    await users.join({ user, account, role: 'owner' });
+    return [hash, byUser, byEmail];
+  }
+  async function ways({ id }: User, [hash = '', byUser = '', byEmail = '']: readonly string[]) {
+    const { sessions, users } = context.store;
+    const found = [await sessions.get(hash), await sessions.link(byUser), await sessions.link(byEmail)];
+    return [...found.map((row) => row !== undefined), (await users.membershipsOf(id)).length];
+  }
+
+  it('suspends a person, whose sessions and links end with it, and not another', async () => {
+    const { users } = context.store;
+    const [gone, stays] = [makeUser(), makeUser()];
+    for (const user of [gone, stays]) await users.add(user);
+    const [ofGone, ofOther] = [await letIn(gone), await letIn(stays)];
+    expect(await users.suspend({ ...gone, version: 2 })).to.equal('changed');
+    expect(await ways(gone, ofGone)).to.deep.equal([true, true, true, 1]);
+    expect(await users.suspend(gone)).to.equal('done');
+    expect(await users.get(gone.id)).to.deep.equal({ ...gone, status: 'suspended', version: 2 });
+    expect(await ways(gone, ofGone)).to.deep.equal([false, false, false, 1]);
+    expect(await ways(stays, ofOther)).to.deep.equal([true, true, true, 1]);
+    expect(await users.suspend(gone)).to.equal('changed');
+  });
+
+  it('removes a person, whose name history keeps and whose address is free again', async () => {
+    const { users } = context.store;
+    const [gone, stays] = [makeUser({ createdAt: AT - 1 }), makeUser()];
+    for (const user of [gone, stays]) await users.add(user);
+    const [ofGone, ofOther] = [await letIn(gone), await letIn(stays)];
+    expect(await users.remove({ ...gone, version: 2 }, AT)).to.equal('changed');
+    expect(await users.former(gone.id)).to.equal(undefined);
+    expect(await users.remove(gone, AT)).to.equal('done');
+    expect([await users.get(gone.id), await users.find(gone.email)]).to.deep.equal([undefined, undefined]);
+    expect(await ways(gone, ofGone)).to.deep.equal([false, false, false, 0]);
+    expect(await ways(stays, ofOther)).to.deep.equal([true, true, true, 1]);
+    const former = { id: gone.id, email: gone.email, createdAt: AT - 1, removedAt: AT };
+    expect(await users.former(gone.id)).to.deep.equal(former);
+    expect(await users.remove(gone, AT)).to.equal('changed');
+    expect(await users.change({ ...gone, language: 'en' })).to.equal(false);
+    expect(await users.add(makeUser({ email: gone.email }))).to.equal('added');
+  });
+
+  it('lists former users in order of id, and keeps existing ones', async () => {
+    const { users } = context.store;
+    const made = [newId('usr'), newId('usr'), newId('usr')].sort().map((id, at) => {
+      return { id, email: 'same@example.com', createdAt: at, removedAt: AT };
+    });
+    await users.putFormer(made);
+    await users.putFormer(made.map((user) => ({ ...user, email: 'changed@example.com' })));
+    await users.putFormer([]);
+    const ids: string[] = [];
+    for (let after = ''; ; ) {
+      const page = await users.formerPage({ after, limit: 2 });
+      expect(page.length).to.be.at.most(2);
+      ids.push(...page.map(({ id }) => id));
+      const last = page.at(-1);
+      if (!last) break;
+      after = last.id;
+    }
+    expect(ids).to.deep.equal([...ids].sort());
+    expect(ids).to.include.members(made.map(({ id }) => id));
+    expect(await users.former(made[1]?.id ?? '')).to.deep.equal(made[1]);
+  });
+
+  it('never loses the last active operator, whoever suspends and removes at once', async () => {
+    const { users } = context.store;
+    const left = async () => {
+      const all = await users.page({ limit: 9999 });
+      return all.filter(({ operator, status }) => operator && status === 'active');
+    };
+    await Promise.all((await left()).slice(1).map((user) => users.suspend(user)));
+    const made = [makeUser({ operator: true }), makeUser({ operator: true }), makeUser({ operator: true })];
+    for (const user of made) await users.add(user);
+    const rivals = await left();
+    const outcomes = await Promise.all(
+      rivals.map((user, at) => (at % 2 === 0 ? users.suspend(user) : users.remove(user, AT))),
+    );
+    expect(outcomes.filter((outcome) => outcome === 'last_operator')).to.have.length(1);
+    const [last, ...others] = await left();
+    expect([last?.id, others]).to.deep.equal([rivals[outcomes.indexOf('last_operator')]?.id, []]);
+    const ofLast = await letIn(last as User);
+    expect(await users.suspend(last as User)).to.equal('last_operator');
+    expect(await users.remove(last as User, AT)).to.equal('last_operator');
+    expect(await ways(last as User, ofLast)).to.deep.equal([true, true, true, 1]);
+    // A suspended operator is none that is lost.
+    const suspended = makeUser({ operator: true, status: 'suspended' });
+    await users.add(suspended);
+    expect(await users.remove(suspended, AT)).to.equal('done');
+  });
+
+  it('ends one membership', async () => {
+    const { users } = context.store;
+    const [ann, first, second] = [newId('usr'), newId('acc'), newId('acc')];
+    for (const account of [first, second]) await users.join({ user: ann, account, role: 'owner' });
+    const of = { user: ann, account: first };
+    expect([await users.leave(of), await users.leave(of)]).to.deep.equal([true, false]);
+    expect(await users.membershipsOf(ann)).to.deep.equal([{ user: ann, account: second, role: 'owner' }]);
   });
 
   it('logs what was done, newest first, for good', async () => {

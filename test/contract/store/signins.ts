@@ -96,17 +96,80 @@ export function signinContract(context: StoreContext): void {
     for (const link of [other, ofUser]) expect(await sessions.link(link.hash)).to.deep.equal(link);
   });
 
-  it('counts failures in a row, all of many at once', async () => {
+  it('removes links to one account, and to no other', async () => {
+    const { sessions } = context.store;
+    const email = `${newId('ann')}@example.com`;
+    const [wanted, other, none] = [newId('acc'), newId('acc'), null].map((account) =>
+      makeLink({ purpose: 'invite', account, email }),
+    ) as [Link, Link, Link];
+    for (const link of [wanted, other, none]) await sessions.addLink(link);
+    await sessions.removeLinks({ purpose: 'invite', email, account: wanted.account ?? '' });
+    expect(await sessions.link(wanted.hash)).to.equal(undefined);
+    for (const link of [other, none]) expect(await sessions.link(link.hash)).to.deep.equal(link);
+    await sessions.removeLinks({ purpose: 'invite', email });
+    expect(await sessions.link(none.hash)).to.equal(undefined);
+    expect(await sessions.link(other.hash)).to.deep.equal(other);
+  });
+
+  it('counts attempts in a row, until one comes so late that the others do not count', async () => {
     const { sessions } = context.store;
     const name = newId('mail');
-    const fail = (now: number) => sessions.fail(name, { now, since: now - 15 * MINUTE });
-    await Promise.all(Array.from({ length: 5 }, () => fail(AT)));
+    const attempt = async (now: number) => {
+      expect(await sessions.count(name, { now, since: now - 15 * MINUTE, waitsMs: [0] })).to.equal(0);
+      return sessions.attempts(name);
+    };
+    await Promise.all(Array.from({ length: 5 }, () => attempt(AT)));
     expect(await sessions.attempts(name)).to.deep.equal({ count: 5, lastAt: AT });
-    expect(await fail(AT + MINUTE)).to.deep.equal({ count: 6, lastAt: AT + MINUTE });
-    expect(await fail(AT + 16 * MINUTE), 'to the millisecond').to.deep.equal({ count: 7, lastAt: AT + 16 * MINUTE });
-    expect(await fail(AT + 60 * MINUTE)).to.deep.equal({ count: 1, lastAt: AT + 60 * MINUTE });
+    expect(await attempt(AT + MINUTE)).to.deep.equal({ count: 6, lastAt: AT + MINUTE });
+    expect(await attempt(AT + 16 * MINUTE), 'to the millisecond').to.deep.equal({ count: 7, lastAt: AT + 16 * MINUTE });
+    expect(await attempt(AT + 60 * MINUTE)).to.deep.equal({ count: 1, lastAt: AT + 60 * MINUTE });
     await sessions.forget(name);
     expect(await sessions.attempts(name)).to.equal(undefined);
+  });
+
+  it('lets through no more of many attempts at once than the rule does, and leaves the others uncounted', async () => {
+    const { sessions } = context.store;
+    const name = newId('mail');
+    const rule = { now: AT, since: AT - 15 * MINUTE, waitsMs: [0, 0, 0, 1000, 7000] };
+    const waits = await Promise.all(Array.from({ length: 40 }, () => sessions.count(name, rule)));
+    expect(waits.toSorted((one, other) => one - other)).to.deep.equal([0, 0, 0, ...new Array(37).fill(1000)]);
+    expect(await sessions.attempts(name)).to.deep.equal({ count: 3, lastAt: AT });
+  });
+
+  it('makes an attempt wait from the last counted one, which asking again does not move', async () => {
+    const { sessions } = context.store;
+    const name = newId('mail');
+    const at = (now: number) => sessions.count(name, { now, since: now - 15 * MINUTE, waitsMs: [0, 1000, 7000] });
+    expect([await at(AT), await at(AT + 1), await at(AT + 999), await at(AT + 1000)]).to.deep.equal([0, 999, 1, 0]);
+    expect(await sessions.attempts(name)).to.deep.equal({ count: 2, lastAt: AT + 1000 });
+    // The last wait is for all further ones.
+    expect([await at(AT + 8000), await at(AT + 8001), await at(AT + 15_000)]).to.deep.equal([0, 6999, 0]);
+    // A clock that was set back makes nobody wait longer.
+    expect(await at(AT - 60 * MINUTE)).to.equal(7000);
+    expect(await at(AT + 60 * MINUTE)).to.equal(0);
+    expect(await sessions.attempts(name)).to.deep.equal({ count: 1, lastAt: AT + 60 * MINUTE });
+  });
+
+  it('takes attempts back one by one, and none that is not there', async () => {
+    const { sessions } = context.store;
+    const name = newId('mail');
+    for (let time = 0; time < 3; time += 1) await sessions.count(name, { now: AT + time, since: 0, waitsMs: [0] });
+    await Promise.all([sessions.uncount(name), sessions.uncount(name)]);
+    expect(await sessions.attempts(name)).to.deep.equal({ count: 1, lastAt: AT + 2 });
+    await sessions.uncount(name);
+    expect(await sessions.attempts(name)).to.equal(undefined);
+    await sessions.uncount(name);
+    expect(await sessions.attempts(name)).to.equal(undefined);
+  });
+
+  it('knows a device by its hash, and makes it last longer', async () => {
+    const { sessions } = context.store;
+    const device = { hash: newId('hash'), user: newId('usr'), expiresAt: AT };
+    await sessions.putDevice(device);
+    expect(await sessions.device(device.hash)).to.deep.equal(device);
+    await sessions.putDevice({ ...device, expiresAt: AT + MINUTE });
+    expect(await sessions.device(device.hash)).to.deep.equal({ ...device, expiresAt: AT + MINUTE });
+    expect(await sessions.device(newId('hash'))).to.equal(undefined);
   });
 
   it('removes what has ended, and nothing else', async () => {
@@ -119,13 +182,19 @@ export function signinContract(context: StoreContext): void {
     for (const session of [live, ...ended]) await sessions.add(session);
     for (const link of [liveLink, ...endedLinks]) await sessions.addLink(link);
     const [recent, ...old] = [newId('mail'), newId('mail'), newId('mail')] as const;
-    await sessions.fail(recent, { now: AT, since: 0 });
-    for (const [index, name] of old.entries()) await sessions.fail(name, { now: AT - 1 - index, since: 0 });
+    await sessions.count(recent, { now: AT, since: 0, waitsMs: [0] });
+    for (const [index, name] of old.entries()) {
+      await sessions.count(name, { now: AT - 1 - index, since: 0, waitsMs: [0] });
+    }
+    const devices = [now, now + 1].map((expiresAt) => ({ hash: newId('hash'), user: newId('usr'), expiresAt }));
+    for (const device of devices) await sessions.putDevice(device);
     await sessions.clean({ now, since: AT });
     expect(await sessions.get(live.hash)).to.deep.equal(live);
     for (const { hash } of ended) expect(await sessions.get(hash)).to.equal(undefined);
     expect(await sessions.link(liveLink.hash)).to.deep.equal(liveLink);
     for (const { hash } of endedLinks) expect(await sessions.link(hash)).to.equal(undefined);
+    const left = await Promise.all(devices.map(({ hash }) => sessions.device(hash)));
+    expect(left).to.deep.equal([undefined, devices[1]]);
     expect((await sessions.attempts(recent))?.count).to.equal(1);
     for (const name of old) expect(await sessions.attempts(name)).to.equal(undefined);
   });

@@ -103,6 +103,19 @@ describe('MongoDB: a server whose commands fail', () => {
   });
 
   describe('a transaction', () => {
+    it('changes a status once, also after conflicts and when its commit is not confirmed', async () => {
+      const id = await newWallet(store);
+      await fail(2, ['commitTransaction'], { errorCode: WRITE_CONFLICT });
+      expect(await store.accounts.setStatus(id, 'suspended')).to.equal(true);
+      await fail(1, ['commitTransaction'], UNCONFIRMED);
+      expect(await store.accounts.setStatus(id, 'active')).to.equal(true);
+      await fail(1, ['insert'], { errorCode: BAD_VALUE });
+      expect(await failureOf(store.accounts.setStatus(id, 'suspended'))).to.equal('no');
+      const kinds = (await store.ledger.entries(id, { limit: 9 })).map(({ kind }) => kind);
+      expect(kinds).to.deep.equal(['resume', 'suspend', 'topup']);
+      expect((await walletOf(store, id)).status).to.equal('active');
+    });
+
     it('begins anew after conflicts, and is done once', async () => {
       await fail(3, ['commitTransaction'], { errorCode: WRITE_CONFLICT });
       expect(await statuses(store, charge(wallet))).to.deep.equal(['done']);
@@ -177,14 +190,15 @@ describe('MongoDB: a server whose commands fail', () => {
     });
 
     it('is sent again when another made its row at the same time, and not for any other reason', async () => {
-      const at = { now: AT, since: AT - 1000 };
+      const attempt = () => store.sessions.count('name', { now: AT, since: AT - 1000, waitsMs: [0] });
       await fail(1, ['findAndModify'], TAKEN);
-      expect(await store.sessions.fail('name', at)).to.include({ count: 1 });
+      expect(await attempt()).to.equal(0);
       await fail('alwaysOn', ['findAndModify'], TAKEN);
-      expect(await failureOf(store.sessions.fail('name', at))).to.equal('no');
+      expect(await failureOf(attempt())).to.equal('no');
       await fail(1, ['findAndModify'], { errorCode: BAD_VALUE });
-      expect(await failureOf(store.sessions.fail('name', at))).to.equal('no');
-      expect(await store.sessions.fail('name', at)).to.include({ count: 2 });
+      expect(await failureOf(attempt())).to.equal('no');
+      expect(await attempt()).to.equal(0);
+      expect(await store.sessions.attempts('name')).to.include({ count: 2 });
     });
 
     it('counts no hit twice, and one whose window another opened at the same time', async () => {
@@ -199,9 +213,11 @@ describe('MongoDB: a server whose commands fail', () => {
     const others: Readonly<Record<string, readonly [command: string, work: () => Promise<unknown>]>> = {
       'that adds a user': ['insert', () => store.users.add(makeUser())],
       'that changes a user': ['update', () => store.users.change(user)],
+      'that ends a membership': ['delete', () => store.users.leave({ user: user.id, account: wallet })],
       'that changes alerts': ['insert', () => store.alerts.change(wishes)],
       'that ends a session': ['delete', () => store.sessions.remove(user.id)],
       'that takes a link': ['findAndModify', () => store.sessions.takeLink(user.id)],
+      'that takes an attempt back': ['update', () => store.sessions.uncount(user.id)],
     };
     const user = makeUser();
     const wishes = { account: user.id, balanceBelow: null, budgets: true, webhook: null, version: 0 };
@@ -215,8 +231,9 @@ describe('MongoDB: a server whose commands fail', () => {
 
     it('is repeated when that changes nothing more', async () => {
       await fail(2, ['update'], UNCONFIRMED);
-      expect(await store.accounts.setStatus(wallet, 'suspended')).to.equal(true);
-      expect((await walletOf(store, wallet)).status).to.equal('suspended');
+      const wish = { enabled: true, amount: 5n, threshold: 1n };
+      expect(await store.accounts.setAutoTopup(wallet, wish)).to.equal(true);
+      expect((await store.accounts.get(wallet))?.autoTopup).to.deep.equal(wish);
     });
   });
 

@@ -146,6 +146,6 @@ describe('openStore on MongoDB: databases', () => {
     expect(row?.version).to.equal(SCHEMA_VERSION);
     const indexes = async (name: string) => (await client.db().collection(name).indexes()).map((index) => index.name);
     expect(await indexes('entries')).to.have.members(['_id_', 'journal', 'charged_by_time']);
-    expect(await indexes('charges')).to.have.members(['_id_', 'of_wallet', 'held']);
+    expect(await indexes('charges')).to.have.members(['_id_', 'of_wallet', 'held', 'exposed']);
   });
 });

@@ -16,6 +16,7 @@ const INDEXES: Readonly<Record<string, Document>> = {
   'keys hash': { key: { hash: 1 }, unique: true },
   'keys of_account': { key: { account: 1, createdAt: 1 } },
   'charges of_wallet': { key: { wallet: 1, createdAt: 1, _id: 1 } },
+  'charges exposed': { key: { wallet: 1 }, partialFilterExpression: { state: 'held', excess: { $gt: 0 } } },
   'charges held': { key: { lease: 1 }, partialFilterExpression: { state: 'held' } },
   'budgets of_wallet': { key: { wallet: 1 } },
   'entries journal': { key: { wallet: 1, seq: 1 }, unique: true },
@@ -31,11 +32,13 @@ const INDEXES: Readonly<Record<string, Document>> = {
   'payments due': { key: { dueAt: 1, _id: 1 }, partialFilterExpression: { dueAt: { $gt: 0 } } },
   'payments of_wallet': { key: { wallet: 1, createdAt: -1, _id: -1 } },
   'payments by_time': { key: { createdAt: -1, _id: -1 } },
+  'payments by_phase': { key: { provider: 1, phase: 1, createdAt: -1 } },
   'saved_methods by_ref': { key: { provider: 1, ref: 1 }, unique: true },
   'saved_methods of_wallet': { key: { wallet: 1, createdAt: -1, _id: -1 } },
   'consents of_wallet': { key: { wallet: 1, at: -1, _id: -1 } },
   'auto_topups by_method': { key: { method: 1 }, partialFilterExpression: { method: { $type: 'string' } } },
   'notices by_time': { key: { at: 1 } },
+  'notices by_verdict': { key: { verdict: 1, _id: -1 } },
   'media.files whole': {
     ...{ key: { filename: 1 }, unique: true },
     partialFilterExpression: { 'metadata.whole': true },
@@ -112,6 +115,7 @@ describe('MongoDB: schema', () => {
     const balanced = { held: Long.fromNumber(-1), avail: Long.fromNumber(1_000_000_001), charged: Long.ZERO };
     expect(await codeOf('wallets', wallet, balanced)).to.equal(INVALID);
     expect(await codeOf('charges', 'held', { reserved: Long.ZERO })).to.equal(INVALID);
+    for (const excess of [Long.ZERO, 5, null]) expect(await codeOf('charges', 'held', { excess })).to.equal(INVALID);
   });
 
   it('refuses states that are none', async () => {
@@ -146,6 +150,7 @@ describe('MongoDB: schema', () => {
       ['entries', { wallet, at: { $lte: AT }, ...CHARGING }, { at: -1, seq: -1 }, 'charged_by_time'],
       ['entries', { wallet, seq: { $lt: 9 } }, { seq: -1 }, 'journal'],
       ['charges', { state: 'held', owner: { $nin: ['a'] }, $and: [over] }, { lease: 1 }, 'held'],
+      ['charges', { wallet: { $in: [wallet] }, state: 'held', excess: { $gt: 0 } }, {}, 'exposed'],
       ['charges', { wallet }, { createdAt: -1, _id: -1 }, 'of_wallet'],
       ['keys', { hash: 'a' }, {}, 'hash'],
       ['keys', { account: wallet, revokedAt: null }, {}, 'of_account'],
@@ -154,6 +159,7 @@ describe('MongoDB: schema', () => {
       ['jobs', { dueAt: { $gt: 0, $lte: AT } }, { dueAt: 1, _id: 1 }, 'due'],
       ['payments', { dueAt: { $gt: 0, $lte: AT } }, { dueAt: 1, _id: 1 }, 'due'],
       ['payments', { provider: 'till', ref: isExactly('a') }, {}, 'by_ref'],
+      ['payments', { provider: 'till', ref: null, phase: 'created' }, {}, 'by_phase'],
       ['payments', { wallet }, { createdAt: -1, _id: -1 }, 'of_wallet'],
       ['payments', {}, { createdAt: -1, _id: -1 }, 'by_time'],
       ['saved_methods', { provider: 'till', ref: 'a' }, {}, 'by_ref'],
@@ -161,6 +167,7 @@ describe('MongoDB: schema', () => {
       ['consents', { wallet }, { at: -1, _id: -1 }, 'of_wallet'],
       ['auto_topups', { method: isExactly('pm_1') }, {}, 'by_method'],
       ['notices', { at: { $lt: AT } }, {}, 'by_time'],
+      ['notices', { verdict: { $in: ['rejected', 'foreign'] } }, { _id: -1 }, 'by_verdict'],
       ['media.files', { filename: 'a', 'metadata.whole': true }, {}, 'whole'],
       ['media.files', { 'metadata.whole': true, 'metadata.expiresAt': { $lte: AT } }, {}, 'by_end'],
       ['media.files', { 'metadata.whole': false, uploadDate: { $lt: new Date(AT) } }, {}, 'unfinished'],

@@ -2,10 +2,11 @@
 import { expect } from 'chai';
 import { type Document, Int32, Long, MongoBulkWriteError, MongoClient } from 'mongodb';
 import { ENTRY_KINDS } from '../../../lib/money/operations.ts';
-import { COLLECTIONS } from '../../../lib/store/mongodb/schema.ts';
+import { COLLECTIONS, DEVICES, FORMER_USERS } from '../../../lib/store/mongodb/schema.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import { createMongoDatabase, type MongoDatabase } from '../../../testkit/mongod.ts';
 import { AT, rejection } from '../../contract/store/context.ts';
+import { changed, without } from './changed-row.ts';
 
 const long = (value: number) => Long.fromNumber(value);
 const int = (value: number) => new Int32(value);
@@ -283,6 +284,7 @@ const OTHER_ROWS: Readonly<Record<string, Rules>> = {
       ...{ status: oneOf('active', 'suspended'), language: oneOf('ru', 'en'), version: VERSION },
     },
   },
+  former_users: { fields: { _id: NAME, email: NAME, createdAt: TIME, removedAt: TIME } },
   memberships: { fields: { _id: NAME, user: NAME, account: NAME, role: oneOf('owner') } },
   signins: {
     fields: {
@@ -297,6 +299,7 @@ const OTHER_ROWS: Readonly<Record<string, Rules>> = {
     },
   },
   attempts: { fields: { _id: NAME, count: VERSION, lastAt: TIME } },
+  devices: { fields: { _id: NAME, user: NAME, expiresAt: TIME } },
   audit_log: {
     fields: {
       ...{ _id: COUNT, at: TIME, user: NAME, action: NAME, account: TEXT_OR_NULL, target: TEXT, detail: TEXT },
@@ -315,17 +318,6 @@ const OTHER_ROWS: Readonly<Record<string, Rules>> = {
   settings: { fields: { _id: TEXT, value: TEXT } },
 };
 const RULES = { ...MONEY_ROWS, ...WORK_ROWS, ...OTHER_ROWS };
-
-/** The row with one field changed or, without a value, missing. */
-function changed(row: Document, path: string, value?: unknown): Document {
-  const [name = '', inner] = path.split('.');
-  if (inner === undefined) return value === undefined ? without(row, name) : { ...row, [name]: value };
-  return { ...row, [name]: changed(row[name] ?? {}, inner, value) };
-}
-
-function without(row: Document, name: string): Document {
-  return Object.fromEntries(Object.entries(row).filter(([field]) => field !== name));
-}
 
 interface Attempt {
   readonly what: string;
@@ -377,7 +369,7 @@ describe('MongoDB: validators', () => {
   });
 
   it('are known for every collection', () => {
-    expect(COLLECTIONS.map(({ name }) => name)).to.have.members(Object.keys(RULES));
+    expect([...COLLECTIONS, DEVICES, FORMER_USERS].map(({ name }) => name)).to.have.members(Object.keys(RULES));
   });
 
   for (const [name, rules] of Object.entries(RULES)) {

@@ -9,6 +9,7 @@ import { charge, giveBack, reserve, settle, topup } from '../../contract/store/c
 const wallet = { ...emptyWallet('w1'), avail: 2n ** 62n, held: 3n, charged: 4n, topped: 5n, adjusted: -6n, seq: 7 };
 const hold = reserve('w1', { chargeId: 'c1' }) as ReserveOp;
 const budgeted: ReserveOp = { ...hold, budget: { key: 'k0', period: 7, most: 9n } };
+const excessive: ReserveOp = { ...hold, excess: 8n };
 const paid = charge('w1', { chargeId: 'c1' }) as ChargeOp;
 const held = startOf(hold, null);
 const settled = { ...held, state: 'settled', charged: 8n, usage: '{}', owner: null, lease: null, endedAt: 9 } as const;
@@ -25,9 +26,14 @@ const payment = newPayment({
 const cases: readonly (readonly [string, Operation, Outcome])[] = [
   ['no wallet', hold, { status: 'no_wallet' }],
   ['a refusal', hold, { status: 'insufficient', wallet }],
+  ['a refusal for what running calls may cost', hold, { status: 'insufficient', wallet, exposed: 7n }],
+  ['the same of a charge', paid, { status: 'insufficient', wallet, exposed: 7n }],
+  ['play money', topup('w1', 1n), { status: 'done', wallet: { ...wallet, playMoney: true } }],
   ['money without a charge', topup('w1', 1n), { status: 'done', wallet }],
   ['a payment', topup('w1', 1n), { status: 'done', wallet, payment }],
   ['a hold', hold, { status: 'done', wallet, charge: held }],
+  ['a hold that may cost more', excessive, { status: 'done', wallet, charge: startOf(excessive, null) }],
+  ['the end of one', giveBack('expire', 'w1', 'c1'), { status: 'exists', wallet, charge: { ...held, excess: 8n } }],
   ['a hold made before', hold, { status: 'exists', wallet, charge: settled }],
   ['a hold that counts in a budget', budgeted, { status: 'done', wallet, charge: startOf(budgeted, 8) }],
   ['a charge with its job', paid, { status: 'done', wallet, charge: startOf(paid, null), job }],

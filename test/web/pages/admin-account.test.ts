@@ -1,6 +1,7 @@
 // Accounts for an operator: found, suspended, paid into, corrected and given another owner, and each deed in the log.
 import { expect } from 'chai';
 import { AMOUNT_MAX, MICRO_PER_RUB } from '../../../lib/money/money.ts';
+import type { User } from '../../../lib/store/ports/users.ts';
 import { send, until } from '../../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../../testkit/gateway.ts';
 import { setUpOperator, setUpOwner } from '../../../testkit/pages.ts';
@@ -112,18 +113,42 @@ describe('the pages of accounts', () => {
     expect([deed?.action, JSON.parse(deed?.detail ?? '').rub_micro]).to.deep.equal(['wallet.adjust', '-500000']);
   });
 
-  it('make somebody who has access another owner, and show who they are', async () => {
-    const { email } = await setUpOwner(test, (await test.account('0')).id);
+  it('correct once by one form, also when it is sent twice', async () => {
+    const before = (await sums()).adjusted;
+    const form = async () =>
+      /name="adjust" value="(adj_[0-9a-f]{24})"/.exec((await operator.get(path)).text)?.[1] ?? '';
+    const adjust = await form();
+    const send = (amount: string) => submit({ change: 'adjust', amount, reason: 'once', adjust });
+    for (const end of ['done', 'corrected']) {
+      expect((await send('3')).headers.location).to.equal(`${path}?done=${end}`);
+    }
+    expect((await operator.get(`${path}?done=corrected`)).text).to.contain('made before: nothing changed');
+    const other = await send('4');
+    expect([other.status, other.text.includes('made another correction before')]).to.deep.equal([400, true]);
+    expect((await sums()).adjusted - before).to.equal(3_000_000n);
+    expect(await form()).to.not.equal(adjust);
+  });
+
+  it('invite another owner, and show who the owners are', async () => {
+    const { email } = await setUpOwner(test, account.id);
+    const { email: other } = await setUpOwner(test, (await test.account('0')).id);
     expect((await submit({ change: 'invite', email: 'no address' })).text).to.contain('not an email address');
-    expect((await submit({ change: 'invite', email: ` ${email.toUpperCase()}` })).headers.location).to.equal(
-      `${path}?done=done`,
-    );
-    const user = await test.store.users.find(email);
+    const again = await submit({ change: 'invite', email });
+    expect([again.status, again.text.includes('is an owner of the account already')]).to.deep.equal([400, true]);
+    // Nobody is made an owner without agreeing to it.
+    expect((await submit({ change: 'invite', email: ` ${other.toUpperCase()}` })).text).to.contain('/setup?token=');
+    const [known, invited] = [await test.store.users.find(email), await test.store.users.find(other)];
     const members = (await test.store.users.membersOf(account.id)).map((member) => member.user);
-    expect(members).to.deep.equal([user?.id]);
+    expect(members).to.deep.equal([known?.id]);
     expect((await operator.get(path)).text)
-      .to.contain(`<li>${email}</li>`)
-      .and.to.contain(account.key.slice(-4));
+      .to.contain(`<li><a href="/admin/people/${known?.id}">${email}</a></li>`)
+      .and.to.contain(account.key.slice(-4))
+      .and.not.to.contain(other);
+    await test.store.users.suspend(invited as User);
+    const suspended = await submit({ change: 'invite', email: other });
+    expect([suspended.status, suspended.text.includes('This person is suspended')]).to.deep.equal([400, true]);
+    await test.store.users.suspend(known as User);
+    expect((await operator.get(path)).text).to.contain(`${email}</a> (suspended)</li>`);
   });
 
   it('are not there for an account that is not', async () => {

@@ -1,5 +1,8 @@
 // What an operator is told to look at: each check passes for its own reason, and says what to do where it does not.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
+import { until } from '../../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../../testkit/gateway.ts';
 import { setUpOperator, setUpOwner, type Visitor } from '../../../testkit/pages.ts';
 import { makeUser } from '../../contract/store/people.ts';
@@ -25,7 +28,7 @@ describe('the checks of a setup', () => {
     const operator = await setUpOperator(test);
     const { id } = await test.account();
     // Its upstream makes no videos.
-    const all = ['over https', 'the sandbox', 'the app', 'no warnings', 'sign in'];
+    const all = ['over https', 'the sandbox', 'the app', 'their secrets', 'no warnings', 'sign in'];
     const passing = async () => (await checksOf(operator)).filter(([, passes]) => passes).map(([name]) => name);
     expect(await checksOf(operator)).to.deep.include(['and videos', false]);
     expect(await passing()).to.deep.equal(all.filter((name) => name !== 'the app' && name !== 'sign in'));
@@ -33,6 +36,23 @@ describe('the checks of a setup', () => {
     expect(await passing()).to.deep.equal(all.filter((name) => name !== 'the app'));
     await test.store.users.add(makeUser({ operator: true }));
     expect(await passing()).to.deep.equal(all);
+  });
+
+  it('name the secrets that payment providers lack', async () => {
+    const settings = { shopId: '1', secret: `$${'{YOOKASSA_SECRET}'}` };
+    const payments = { shop: { plugin: 'yookassa', settings } };
+    test = await startGateway({
+      catalog: { ...chatCatalog('http://127.0.0.1:1'), payments },
+      env: { YOOKASSA_SECRET: '  ' },
+    });
+    const operator = await setUpOperator(test);
+    expect(await checksOf(operator)).to.deep.include.members([
+      ['their secrets', false],
+      ['no warnings', false],
+    ]);
+    expect((await operator.get('/admin/checks')).text).to.contain('Not set or empty: <code>YOOKASSA_SECRET</code>');
+    const log = join(test.folder, 'log');
+    await until(() => readFileSync(log, 'utf8').includes('payments.shop is off: not set or empty: YOOKASSA_SECRET'));
   });
 
   it('say what to do on loopback, and in a sandbox, which has models of all kinds', async () => {

@@ -1,5 +1,6 @@
 // Notices of payment providers on their pages: the newest first, shown without what could charge a card, and taken again.
 import { expect } from 'chai';
+import { hiddenFields } from '../../../testkit/pages.ts';
 import { newNotice } from '../../contract/store/payments.ts';
 import { openPages, type Pages } from '../stage.ts';
 
@@ -39,6 +40,27 @@ describe('the pages of notices', () => {
     const { text } = await operator.get(`${PATH}/${id}`);
     expect(text).to.contain('payment.succeeded').and.to.contain('192.0.2.9').and.to.contain('1111');
     expect(text).not.to.contain('4111111111111111').and.not.to.contain('secret-words');
+  });
+
+  it('show of a notice that nothing came of what is kept, and do not take it again', async () => {
+    const { id } = await add({ headers: '', body: '{"id":"cut', verdict: 'rejected' });
+    const { text } = await operator.get(`${PATH}/${id}`);
+    expect(text).to.contain('{&quot;id&quot;:&quot;cut').and.to.contain('only its beginning is kept');
+    expect(text).not.to.contain('Take it again').and.not.to.contain('<h2>Headers');
+    const whole = await add({ verdict: 'rejected', headers: '{"old":"one"}' });
+    const path = `${PATH}/${whole.id}`;
+    const shown = await operator.get(path);
+    expect(shown.text).to.contain('Take it again').and.to.contain('old');
+    expect((await operator.post(`${PATH}/${id}`, hiddenFields(shown.text, path))).status).to.equal(404);
+  });
+
+  it('list those about payments of the service alone, if wished', async () => {
+    const [vain, ours] = [await add({ verdict: 'foreign' }), await add({ verdict: 'failed' })];
+    const all = await operator.get(PATH);
+    expect(all.text).to.contain(vain.id).and.to.contain(ours.id).and.to.contain(`href="${PATH}?only=ours"`);
+    const alone = await operator.get(`${PATH}?only=ours`);
+    expect(alone.text).to.contain(ours.id).and.not.to.contain(vain.id);
+    expect(alone.text).to.contain(`href="${PATH}?only=ours&amp;before=ntc_`);
   });
 
   for (const [provider, end, words] of [

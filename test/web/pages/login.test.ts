@@ -1,5 +1,6 @@
 // Signing in on its page, and the code that operators give again: what is taken as typed, and which sessions end or go on.
 import { expect } from 'chai';
+import { createDevices } from '../../../lib/users/devices.ts';
 import { hashPassword } from '../../../lib/users/password.ts';
 import { hashToken } from '../../../lib/users/token.ts';
 import { startGateway, type TestGateway } from '../../../testkit/gateway.ts';
@@ -89,13 +90,15 @@ describe('the page to sign in', () => {
 
     it('makes those wait who guess the code', async () => {
       await grow(operator, 11);
-      const from = { now: Date.now(), since: 0 };
-      for (let guess = 0; guess < 25; guess += 1) await test.store.sessions.fail('address:127.0.0.1', from);
+      const user = await test.store.users.find('op@example.com');
+      const device = await createDevices(test).find(user, operator.cookies.get('device'));
+      const rule = { now: Date.now(), since: 0, waitsMs: [0] };
+      for (let guess = 0; guess < 15; guess += 1) await test.store.sessions.count(`device:${device?.hash}`, rule);
       const reply = await create(operator, codeOf(operator.secret));
       expect([reply.status, Number(reply.headers['retry-after'])]).to.satisfy(
         ([status, seconds]: [number, number]) => status === 429 && seconds > 20 && seconds <= 32,
       );
-      await test.store.sessions.forget('address:127.0.0.1');
+      await test.store.sessions.forget(`device:${device?.hash}`);
       expect((await create(operator, codeOf(operator.secret))).status).to.equal(303);
     });
 

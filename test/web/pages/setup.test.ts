@@ -1,7 +1,9 @@
 // Links that work once: what keeps them whole, who gets one by mail, and what remains of somebody who resets a password.
 import { expect } from 'chai';
+import type { User } from '../../../lib/store/ports/users.ts';
+import { createDepartures } from '../../../lib/users/departures.ts';
 import { createPeople, type LinkRequest } from '../../../lib/users/people.ts';
-import { makeSecret } from '../../../lib/users/totp.ts';
+import { hashRecoveryCode, makeSecret } from '../../../lib/users/totp.ts';
 import { startGateway, type TestGateway } from '../../../testkit/gateway.ts';
 import {
   codeOf,
@@ -13,6 +15,8 @@ import {
   setUpOwner,
 } from '../../../testkit/pages.ts';
 import { type MailServer, startMailServer } from '../../../testkit/smtp.ts';
+import { STORES } from '../../../testkit/stores.ts';
+import { itTimed } from '../../../testkit/timed.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -28,7 +32,8 @@ describe('links that work once', () => {
     operator = await setUpOperator(test);
   });
   beforeEach(async () => {
-    const names = ['letters-from:127.0.0.1', 'address:127.0.0.1'];
+    const hour = Math.floor(Date.now() / HOUR_MS);
+    const names = ['address:127.0.0.1', ...['reset', 'verify'].map((kind) => `letters:${kind}:127.0.0.1:${hour}`)];
     for (const name of names) await test.store.sessions.forget(name);
   });
   after(async () => {
@@ -45,6 +50,86 @@ describe('links that work once', () => {
   const use = (path: string, fields: Readonly<Record<string, string>>) =>
     visitor().submit(path, { password: PASSWORD, again: PASSWORD, code: '', ...fields });
   const linkIn = (text: string) => /http\S+token=[\w-]+/.exec(text)?.[0] ?? '';
+
+  describe('opened in a browser', () => {
+    const navigating = { headers: { 'sec-fetch-mode': 'navigate' } };
+    const open = async (person: ReturnType<typeof visitor>, link: string) => {
+      const { status, headers } = await person.get(link, navigating);
+      expect([status, headers.location?.replace(/[0-9a-f]{12}$/, 'NAME')]).to.deep.equal([303, '/setup?link=NAME']);
+      return {
+        path: headers.location ?? '',
+        cookie: headers['set-cookie']?.find((line) => line.includes('link-')) ?? '',
+      };
+    };
+
+    it('leave its address bar, and stay good until they are used, also elsewhere', async () => {
+      const link = await pathOf({ purpose: 'operator' });
+      const token = link.split('=')[1] ?? '';
+      const person = visitor();
+      const { path, cookie } = await open(person, `${link}&lang=ru`);
+      expect(cookie).to.match(/^link-[0-9a-f]{12}=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=3600$/);
+      expect((await open(person, link)).path).to.equal(path);
+      const page = await person.get(path, navigating);
+      expect([page.status, page.text.includes(token), page.text.includes('lang="ru"')]).to.deep.equal([
+        200,
+        false,
+        true,
+      ]);
+      expect((await visitor().get(path, navigating)).status, 'without its cookie').to.equal(404);
+      const { secret = '' } = hiddenFields((await visitor().get(link)).text, link);
+      const fields = { password: PASSWORD, again: PASSWORD, secret, code: codeOf(secret) };
+      const wrong = await person.submit(path, { ...fields, email: 'none' });
+      expect([wrong.status, Object.keys(hiddenFields(wrong.text, path))]).to.deep.equal([400, ['csrf', 'secret']]);
+      const sent = await person.submit(path, { ...fields, email: `op-${Date.now()}@example.com` });
+      expect([sent.status, person.cookies.has('session')]).to.deep.equal([200, true]);
+      for (const again of [path, link]) expect((await person.get(again, navigating)).status, again).to.equal(404);
+    });
+
+    it('are each their own in two tabs', async () => {
+      const { id } = await test.account();
+      const mails = [1, 2].map((tab) => `tab-${tab}-${Date.now()}@example.com`);
+      const links = await Promise.all(mails.map((email) => pathOf({ purpose: 'invite', account: id, email })));
+      const person = visitor();
+      const paths: string[] = [];
+      for (const link of links) paths.push((await open(person, link)).path);
+      for (const [at, path] of paths.entries()) expect((await person.get(path)).text).to.contain(mails[at]);
+      for (const path of paths) {
+        const { status, headers } = await person.submit(path, { password: PASSWORD, again: PASSWORD, code: '' });
+        expect([status, headers.location]).to.deep.equal([303, '/account']);
+      }
+      for (const email of mails) expect((await signIn(email, PASSWORD)).status, email).to.equal(303);
+    });
+
+    it('are shown as they are to whoever may keep no cookies, and to nobody if they are unknown', async () => {
+      const link = await pathOf({ purpose: 'operator' });
+      for (const mode of ['cors', 'no-cors']) {
+        const { status, headers } = await visitor().get(link, { headers: { 'sec-fetch-mode': mode } });
+        expect([status, `${headers['set-cookie']}`.includes('link-')]).to.deep.equal([200, false]);
+      }
+      for (const path of [
+        `/setup?token=${'x'.repeat(43)}`,
+        '/setup?token=x',
+        '/reset?token=',
+        '/setup?link=__proto__',
+      ]) {
+        const { status, headers } = await visitor().get(path, navigating);
+        expect([status, `${headers['set-cookie']}`.includes('link-')], path).to.deep.equal([404, false]);
+      }
+    });
+
+    it('keep a cookie that only https carries where the service has https', async () => {
+      const env = { PUBLIC_URL: 'https://gate.example.com', SANDBOX: 'on' };
+      const other = await startGateway({ catalog: { upstreams: {}, models: [] }, env });
+      const link = new URL(other.gateway.facts.links.setup ?? '');
+      const person = createVisitor(other.url);
+      const { cookie, path } = await open(person, link.pathname + link.search);
+      expect(cookie).to.match(
+        /^__Host-link-[0-9a-f]{12}=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=3600; Secure$/,
+      );
+      expect((await person.get(path, navigating)).status).to.equal(200);
+      await other.stop();
+    });
+  });
 
   it('are whole after an address that somebody has, or that is none', async () => {
     const { email } = await owner();
@@ -94,21 +179,123 @@ describe('links that work once', () => {
     expect(await test.store.users.membershipsOf(user?.id ?? '')).to.have.length(1);
   });
 
-  it('to a new password leave the app as it is', async () => {
-    const { email } = await owner();
-    const user = await test.store.users.find(email);
-    const secret = makeSecret();
-    if (user) await test.store.users.change({ ...user, totpSecret: secret });
-    const path = (await pathOf({ purpose: 'reset', user: user?.id ?? '', email })).replace('/setup', '/reset');
-    const fresh = 'another rain of tulips';
-    const person = visitor();
-    expect((await person.get(path)).text)
-      .not.to.contain('name="secret"')
-      .and.not.to.contain('name="code"');
-    const reply = await person.submit(path, { password: fresh, again: fresh });
+  const FRESH = 'another rain of tulips';
+
+  /** An owner with an app and one recovery code, and a link to reset the password as it is mailed. */
+  async function forgetful() {
+    const { email, ...person } = await owner();
+    const found = (await test.store.users.find(email)) as User;
+    const [secret, recovery] = [makeSecret(), 'abcde-12345'];
+    const fields = { totpSecret: secret, recovery: [hashRecoveryCode(recovery)] };
+    await test.store.users.change({ ...found, ...fields });
+    const token = (await pathOf({ purpose: 'reset', user: found.id, email })).replace('/setup', '/reset');
+    return { ...person, email, id: found.id, secret, recovery, path: token };
+  }
+  const reset = (path: string, code: string, more: Readonly<Record<string, string>> = {}) =>
+    visitor().submit(path, { password: FRESH, again: FRESH, code, ...more });
+
+  it('to a new password ask for a code of the app, and leave it as it is', async () => {
+    const { email, id, secret, path } = await forgetful();
+    expect((await visitor().get(path)).text)
+      .to.contain('name="code"')
+      .and.not.to.contain('name="secret"');
+    for (const code of ['', '000000', 'zzzzz-zzzzz']) {
+      const reply = await reset(path, code);
+      expect([reply.status, reply.text.includes('The code is wrong')], code).to.deep.equal([401, true]);
+      expect(reply.headers['set-cookie']?.join() ?? '').not.to.contain('session=');
+    }
+    expect((await signIn(email, FRESH, codeOf(secret, -1))).status).to.equal(401);
+    const reply = await reset(path, codeOf(secret));
     expect([reply.status, reply.headers.location]).to.deep.equal([303, '/account']);
-    expect((await signIn(email, fresh)).status).to.equal(401);
-    expect((await signIn(email, fresh, codeOf(secret))).status).to.equal(303);
+    expect(await test.store.users.get(id)).to.include({ totpSecret: secret });
+    expect((await signIn(email, FRESH)).status).to.equal(401);
+    expect((await signIn(email, FRESH, codeOf(secret, 1))).status).to.equal(303);
+    const letter = await smtp.letterTo(email);
+    expect(letter.text).to.contain('was changed').and.to.contain('Network address: 127.0.0.1');
+  });
+
+  it('to a new password take a recovery code, once', async () => {
+    const { id, email, secret, recovery, path } = await forgetful();
+    expect((await reset(path, recovery)).status).to.equal(303);
+    expect(await test.store.users.get(id)).to.deep.include({ totpSecret: secret, recovery: [] });
+    expect((await signIn(email, FRESH, recovery)).status).to.equal(401);
+  });
+
+  it('to a new password set up no app, for whoever has one or none', async () => {
+    const [mine, { email }] = [makeSecret(), await owner()];
+    const user = await test.store.users.find(email);
+    const path = await pathOf({ purpose: 'reset', user: user?.id ?? '', email });
+    expect((await visitor().get(path)).text).not.to.contain('name="code"');
+    expect((await reset(path, codeOf(mine), { secret: mine })).status).to.equal(303);
+    expect(await test.store.users.find(email)).to.include({ totpSecret: null });
+    const other = await forgetful();
+    expect((await reset(other.path, codeOf(mine), { secret: mine })).status).to.equal(401);
+    expect(await test.store.users.get(other.id)).to.include({ totpSecret: other.secret });
+  });
+
+  itTimed('to a new password make those wait who guess codes', async () => {
+    const { secret, path } = await forgetful();
+    const statuses: number[] = [];
+    for (let guess = 0; guess < 6; guess += 1) statuses.push((await reset(path, `00000${guess}`)).status);
+    expect(statuses).to.deep.equal([401, 401, 401, 401, 401, 429]);
+    const reply = await reset(path, codeOf(secret));
+    expect([reply.status, reply.text.includes('Too many attempts')]).to.deep.equal([429, true]);
+  });
+
+  it('from an operator, for a lost app, set a new password and take the app away', async () => {
+    const { id, email, get } = await forgetful();
+    const path = await pathOf({ purpose: 'restore', user: id, email });
+    expect((await visitor().get(path)).text)
+      .to.contain('Your authenticator app and its recovery codes end with it')
+      .and.to.contain('name="secret"');
+    expect((await use(path, { password: FRESH, again: FRESH })).headers.location).to.equal('/account');
+    expect(await test.store.users.get(id)).to.deep.include({ totpSecret: null, totpStep: -1, recovery: [] });
+    expect((await get('/account')).status).to.equal(303);
+    expect((await signIn(email, FRESH)).status).to.equal(303);
+    expect((await smtp.letterTo(email)).text).to.contain('With a link from the operator');
+    const again = await pathOf({ purpose: 'restore', user: id, email });
+    const { secret = '' } = hiddenFields((await visitor().get(again)).text, again);
+    expect((await use(again, { secret, code: codeOf(secret) })).text).to.contain('Recovery codes');
+    expect(await test.store.users.get(id)).to.include({ totpSecret: secret });
+  });
+
+  it('are nothing for whoever is suspended or removed, also those made later', async () => {
+    for (const change of ['suspend', 'remove'] as const) {
+      const { id, email, path } = await forgetful();
+      const departures = createDepartures({ store: test.store });
+      expect(await departures[change](id)).to.equal('done');
+      const later = await pathOf({ purpose: 'operator', user: id, email });
+      for (const link of [path, later]) expect((await visitor().get(link)).status, change).to.equal(404);
+      const { csrf = '' } = hiddenFields((await visitor().get('/login')).text, '/login');
+      expect((await visitor().post(later, { csrf, password: FRESH, again: FRESH })).status).to.equal(403);
+      const stranger = visitor();
+      const form = hiddenFields((await stranger.get('/login')).text, '/login');
+      expect((await stranger.post(later, { ...form, password: FRESH, again: FRESH })).status).to.equal(404);
+      expect(await test.store.users.operators()).to.equal(2);
+    }
+  });
+
+  it('of the first start are void once somebody runs the service', async () => {
+    const path = await pathOf({ purpose: 'setup' });
+    expect((await visitor().get(path)).status).to.equal(404);
+  });
+
+  it('to a demo account open no session of an owner who has a password', async () => {
+    const account = (await test.account()).id;
+    const { email } = await setUpOwner(test, account, 'aaa@example.com');
+    const user = await test.store.users.find(email);
+    const open = async () => visitor().submit(await pathOf({ purpose: 'demo', account }), {});
+    expect((await open()).status).to.equal(303);
+    expect(await test.store.sessions.list(user?.id ?? '')).to.have.length(1);
+    const guest = (await test.store.users.find(`${account}@sandbox.invalid`)) as User;
+    expect(guest).to.include({ password: null, operator: false });
+    expect((await open()).status).to.equal(303);
+    expect(await test.store.sessions.list(guest.id)).to.have.length(2);
+    for (const change of [{ password: user?.password ?? '' }, { totpSecret: makeSecret() }]) {
+      const now = (await test.store.users.get(guest.id)) as User;
+      await test.store.users.change({ ...now, password: null, totpSecret: null, ...change });
+      expect((await open()).status, JSON.stringify(Object.keys(change))).to.equal(404);
+    }
   });
 
   describe('by mail', () => {
@@ -143,11 +330,44 @@ describe('links that work once', () => {
 
     it('are counted for an hour', async () => {
       const email = 'asked-long-ago@example.com';
-      const at = Date.now() - HOUR_MS - 60_000;
+      const at = Date.now() - HOUR_MS;
+      const name = `letters:reset:${email}:${Math.floor(at / HOUR_MS)}`;
       for (let time = 0; time < 9; time += 1) {
-        await test.store.sessions.fail(`letters:${email}`, { now: at, since: at - HOUR_MS });
+        await test.store.sessions.count(name, { now: at, since: 0, waitsMs: [0] });
       }
       expect((await ask('/reset', email)).status).to.equal(200);
     });
   });
+});
+
+describe('two links of the first start at once', () => {
+  for (const kind of STORES) {
+    it(`make one operator (${kind.name})`, async () => {
+      const database = await kind.create();
+      const test = await startGateway({ catalog: { upstreams: {}, models: [] }, database: database.url });
+      try {
+        const people = createPeople({ store: test.store });
+        const tokens = await Promise.all(
+          [1, 2].map((number) => people.makeLink({ purpose: 'setup', email: `op${number}@example.com` })),
+        );
+        const first = test.gateway.facts.links.setup ?? '';
+        const visits = await Promise.all(
+          [first, ...tokens.map((token) => `${test.url}/setup?token=${token}`)].map(async (link, at) => {
+            const path = link.slice(test.url.length);
+            const visitor = createVisitor(test.url);
+            const hidden = hiddenFields((await visitor.get(path)).text, path);
+            const code = codeOf(hidden.secret ?? '');
+            const fields = { ...hidden, email: `op${at}@example.com`, password: PASSWORD, again: PASSWORD, code };
+            return () => visitor.post(path, fields);
+          }),
+        );
+        const statuses = (await Promise.all(visits.map((send) => send()))).map(({ status }) => status);
+        expect(statuses.toSorted()).to.deep.equal([200, 404, 404]);
+        expect(await test.store.users.operators()).to.equal(1);
+      } finally {
+        await test.stop();
+        await database.remove();
+      }
+    });
+  }
 });

@@ -1,6 +1,7 @@
 // Automatic top-ups on the page of the wallet: which cards can be chosen, what it says of this month, and what is logged.
 import { expect } from 'chai';
 import type { AutoTopupRow } from '../../../lib/store/ports/payments.ts';
+import { lose } from '../../../testkit/faulty-store.ts';
 import { RUB } from '../../contract/store/context.ts';
 import { newAuto, newMethod } from '../../contract/store/payments.ts';
 import { openPages, type Pages } from '../stage.ts';
@@ -59,6 +60,14 @@ describe('automatic top-ups on the page of the wallet', () => {
       ['auto_topup.off', owner.account, {}],
       ['auto_topup.on', owner.account, detail],
     ]);
+  });
+
+  it('lose a removed card also when its owners cannot be told', async () => {
+    pages.faults.always('alerts.alarms', lose);
+    const removed = await owner.submit(WALLET, { change: 'remove_card', card });
+    pages.faults.always('alerts.alarms', undefined);
+    expect(removed.status).to.equal(303);
+    expect((await payments().method(card))?.removedAt).to.be.a('number');
   });
 
   it('count what was charged in this month only', async () => {

@@ -1,0 +1,211 @@
+// `tollgate user`: lists, suspends, resumes and removes people, takes them off accounts and ends their sessions.
+import type { Command } from 'commander';
+import { OperatorError } from '../operator-error.ts';
+import type { User } from '../store/ports/users.ts';
+import type { DepartureOutcome, Departures } from '../users/departures.ts';
+import { linkAnswer, recordDeed } from './deed.ts';
+import { type Answer, formatPairs, formatTable, toTime } from './output.ts';
+import { findAccount, ID_OR_NAME, onStore, type Session } from './session.ts';
+
+const WHO = 'their email address or id';
+
+export function addUserCommands(user: Command): void {
+  user
+    .command('list')
+    .description('Lists everybody who may sign in, oldest first, with their accounts.')
+    .addHelpText('after', '\nExample:\n  tollgate user list')
+    .action(onStore(list));
+  user
+    .command('suspend')
+    .description('Suspends a person: all sessions and one-time links end at once, and signing in is refused.')
+    .argument('<user>', WHO)
+    .addHelpText('after', '\nExample:\n  tollgate user suspend bob@example.com')
+    .action(onStore(suspend));
+  user
+    .command('resume')
+    .description('Ends a suspension: the person signs in with the same password and authenticator app.')
+    .argument('<user>', WHO)
+    .addHelpText('after', '\nExample:\n  tollgate user resume bob@example.com')
+    .action(onStore(resume));
+  user
+    .command('remove')
+    .description(
+      'Removes a person for good, with all sessions, links and memberships. The audit log and consents stay, and so do keys of accounts.',
+    )
+    .argument('<user>', WHO)
+    .addHelpText('after', '\nExample:\n  tollgate user remove bob@example.com')
+    .action(onStore(remove));
+  user
+    .command('remove-owner')
+    .description('Takes an account from one of its owners, also from the last one.')
+    .argument('<account>', ID_OR_NAME)
+    .argument('<user>', WHO)
+    .addHelpText('after', '\nExample:\n  tollgate user remove-owner "Acme" bob@example.com')
+    .action(onStore(removeOwner));
+  user
+    .command('reset')
+    .description(
+      'Prints a one-time link, valid for an hour, for an owner to set a new password; it takes the authenticator app away.',
+    )
+    .argument('<user>', WHO)
+    .addHelpText('after', '\nExample:\n  tollgate user reset bob@example.com')
+    .action(onStore(reset));
+  addSessionCommands(user.command('sessions').description('where a person is signed in: list, end'));
+}
+
+function addSessionCommands(sessions: Command): void {
+  sessions
+    .command('list')
+    .description('Lists the sessions of a person, newest first.')
+    .argument('<user>', WHO)
+    .addHelpText('after', '\nExample:\n  tollgate user sessions list bob@example.com')
+    .action(onStore(listSessions));
+  sessions
+    .command('end')
+    .description('Ends all sessions of a person, who may sign in again.')
+    .argument('<user>', WHO)
+    .addHelpText('after', '\nExample:\n  tollgate user sessions end bob@example.com')
+    .action(onStore(endSessions));
+}
+
+const ROWS_PER_PAGE = 200;
+
+async function list({ store: { users } }: Session): Promise<Answer> {
+  const found: User[] = [];
+  for (let after = ''; ; ) {
+    const page = await users.page({ after, limit: ROWS_PER_PAGE });
+    found.push(...page);
+    const last = page.at(-1);
+    if (!last) break;
+    after = last.id;
+  }
+  found.sort((one, other) => one.createdAt - other.createdAt);
+  const people: ReturnType<typeof toJson>[] = [];
+  for (const user of found) people.push(toJson(user, await accountsOf(users, user)));
+  const rows = people.map(({ email, role, status, authenticator_app: hasApp, created_at: created, accounts }) => [
+    ...[email, role, status, hasApp ? 'yes' : 'no', created, accounts.join(' ')],
+  ]);
+  return {
+    json: { users: people },
+    text: rows.length === 0 ? 'Nobody.' : formatTable(['email', 'role', 'status', 'app', 'created', 'accounts'], rows),
+  };
+}
+
+async function suspend(session: Session, who: string): Promise<Answer> {
+  return changeStatus(session, who, 'suspend');
+}
+
+async function resume(session: Session, who: string): Promise<Answer> {
+  return changeStatus(session, who, 'resume');
+}
+
+async function changeStatus(session: Session, who: string, change: 'suspend' | 'resume'): Promise<Answer> {
+  const user = await findUser(session, who);
+  expectDone(user, await (await departuresOf(session))[change](user.id));
+  await recordDeed(session, { action: `user.${change}`, target: user.id, detail: { email: user.email } });
+  return describe(session, { ...user, status: change === 'suspend' ? 'suspended' : 'active' });
+}
+
+async function remove(session: Session, who: string): Promise<Answer> {
+  const user = await findUser(session, who);
+  expectDone(user, await (await departuresOf(session)).remove(user.id));
+  await recordDeed(session, { action: 'user.remove', target: user.id, detail: { email: user.email } });
+  const { id, email } = user;
+  return {
+    json: { user_id: id, email, status: 'removed' },
+    text: `${email} is removed. The audit log and consents stay; keys of accounts go on working.`,
+  };
+}
+
+async function removeOwner(session: Session, idOrName: string, who: string): Promise<Answer> {
+  const account = await findAccount(session, idOrName);
+  const user = await findUser(session, who);
+  if (!(await (await departuresOf(session)).removeOwner(user, account.id)))
+    throw new OperatorError(`${user.email} is not an owner of the account ${account.id}.`);
+  const deed = { action: 'owner.remove', target: user.id, account: account.id, detail: { email: user.email } };
+  await recordDeed(session, deed);
+  const left = (await session.store.users.membersOf(account.id)).length;
+  const lost = 'It was the last owner: nobody can sign in to the account now. Its keys and automatic top-ups go on.';
+  return {
+    json: { user_id: user.id, account_id: account.id, owners_left: left },
+    text: `${user.email} is no owner of the account any more.${left === 0 ? ` ${lost}` : ''}`,
+  };
+}
+
+async function reset(session: Session, who: string): Promise<Answer> {
+  const user = await findUser(session, who);
+  if (user.operator) throw new OperatorError(`${user.email} is an operator: use "tollgate operator reset".`);
+  if (user.status !== 'active') throw new OperatorError(`${user.email} is suspended.`);
+  if (user.password === null) throw new OperatorError(`${user.email} is a guest of the sandbox, without a password.`);
+  await recordDeed(session, { action: 'user.reset', target: user.id, detail: { email: user.email } });
+  return linkAnswer(session, { purpose: 'restore', user: user.id, email: user.email });
+}
+
+async function listSessions(session: Session, who: string): Promise<Answer> {
+  const user = await findUser(session, who);
+  const found = await (await sessionsOf(session)).list(user);
+  const json = found.map(({ createdAt, seenAt, address, agent }) => ({
+    ...{ created_at: toTime(createdAt), seen_at: toTime(seenAt), address, agent },
+  }));
+  const rows = json.map(({ created_at, seen_at, address, agent }) => [created_at, seen_at, address, agent]);
+  const text = rows.length === 0 ? 'None.' : formatTable(['created', 'seen', 'address', 'browser'], rows);
+  return { json: { user_id: user.id, sessions: json }, text };
+}
+
+async function endSessions(session: Session, who: string): Promise<Answer> {
+  const user = await findUser(session, who);
+  const sessions = await sessionsOf(session);
+  const ended = (await sessions.list(user)).length;
+  await sessions.endAll(user.id);
+  await recordDeed(session, { action: 'user.sessions', target: user.id, detail: { email: user.email } });
+  return { json: { user_id: user.id, ended }, text: `Ended ${ended} of ${user.email}.` };
+}
+
+async function findUser({ store: { users } }: Session, who: string): Promise<User> {
+  const { readEmail } = await import('../users/people.ts');
+  const email = readEmail(who);
+  const user = (await users.get(who)) ?? (email === undefined ? undefined : await users.find(email));
+  if (!user) throw new OperatorError(`There is nobody ${JSON.stringify(who.slice(0, 60))} here.`);
+  return user;
+}
+
+function expectDone({ email }: User, outcome: DepartureOutcome): void {
+  if (outcome === 'gone') throw new OperatorError(`${email} is gone already.`);
+  if (outcome === 'last_operator')
+    throw new OperatorError(`${email} is the last active operator: make another one first.`);
+}
+
+async function departuresOf({ store }: Session): Promise<Departures> {
+  const { createDepartures } = await import('../users/departures.ts');
+  return createDepartures({ store });
+}
+
+async function sessionsOf({ store }: Session) {
+  const { createSessions } = await import('../users/sessions.ts');
+  return createSessions({ store });
+}
+
+async function accountsOf(users: Session['store']['users'], { id }: User): Promise<readonly string[]> {
+  return (await users.membershipsOf(id)).map(({ account }) => account);
+}
+
+async function describe({ store }: Session, user: User): Promise<Answer> {
+  const json = toJson(user, await accountsOf(store.users, user));
+  const text = formatPairs([
+    ['user', json.user_id],
+    ['email', json.email],
+    ['role', json.role],
+    ['status', json.status],
+    ['app', json.authenticator_app ? 'yes' : 'no'],
+    ['created', json.created_at],
+    ['accounts', json.accounts.length === 0 ? 'none' : json.accounts.join(' ')],
+  ]);
+  return { json, text };
+}
+
+function toJson({ id, email, operator, status, totpSecret, createdAt }: User, accounts: readonly string[]) {
+  return {
+    ...{ user_id: id, email, role: operator ? 'operator' : 'owner', status },
+    ...{ authenticator_app: totpSecret !== null, created_at: toTime(createdAt), accounts },
+  };
+}

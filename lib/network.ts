@@ -1,0 +1,76 @@
+// Network addresses as text: one form for each, the network that a client has to itself, and which proxies are trusted.
+import { BlockList, isIP, SocketAddress } from 'node:net';
+
+const MAPPED = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/;
+
+/** The usual form; undefined if the text is no address. An IPv4 address written as an IPv6 one is the IPv4 address. */
+export function readAddress(text: string): string | undefined {
+  const family = isIP(text);
+  if (family !== 6) return family === 4 ? text : undefined;
+  const { address } = new SocketAddress({ address: text, family: 'ipv6' });
+  return MAPPED.exec(address)?.[1] ?? address;
+}
+
+const GROUPS = 8;
+/** A client has at least the last half of an IPv6 address to itself. */
+const NETWORK_GROUPS = 4;
+
+/** What is counted by instead of an address in its usual form: an IPv4 address itself, the /64 of an IPv6 one. */
+export function networkOf(address: string): string {
+  if (isIP(address) !== 6) return address;
+  const [head = [], tail = []] = address.split('::').map((part) => part.split(':').filter((group) => group !== ''));
+  const zeros = new Array<string>(Math.max(0, GROUPS - head.length - tail.length)).fill('0');
+  return `${[...head, ...zeros, ...tail].slice(0, NETWORK_GROUPS).join(':')}::/64`;
+}
+
+/** The proxies in front whose word about the client's address is taken. */
+export interface TrustedProxies {
+  /** That many, whatever their addresses. */
+  readonly hops: number;
+  /** Whether an address in its usual form is that of one of them. */
+  includes(address: string): boolean;
+}
+
+const HOPS = /^\d{1,2}$/;
+
+/** A number of hops, or addresses and networks separated by commas; undefined if the text is neither. */
+export function readProxies(text: string): TrustedProxies | undefined {
+  if (HOPS.test(text.trim())) return { hops: Number(text), includes: () => false };
+  const list = new BlockList();
+  for (const entry of text.split(',')) if (!addProxy(list, entry.trim())) return undefined;
+  return { hops: 0, includes: (address) => list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4') };
+}
+
+/** No network of everybody: then anybody's word would be taken. */
+const NETWORK = /^([^/]+)\/([1-9]\d{0,2})$/;
+
+function addProxy(list: BlockList, text: string): boolean {
+  const [, start = text, bits] = NETWORK.exec(text) ?? [];
+  const address = readAddress(start);
+  if (address === undefined) return false;
+  const [family, bitsMax] = isIP(address) === 6 ? (['ipv6', 128] as const) : (['ipv4', 32] as const);
+  if (Number(bits ?? 0) > bitsMax) return false;
+  if (bits === undefined) list.addAddress(address, family);
+  else list.addSubnet(address, Number(bits), family);
+  return true;
+}
+
+/** Entries may carry a port; IPv6 addresses are then in brackets. */
+const WITH_PORT = /^(?:\[([^\]]+)\](?::\d+)?|(\d+(?:\.\d+){3}):\d+)$/;
+
+/**
+ * The client's address: the peer's own, or, if a trusted proxy is the peer, the last one of `X-Forwarded-For` that no
+ * trusted proxy has. What stands before it anybody may have made up.
+ */
+export function findClient(peer: string, forwarded: string | undefined, { hops, includes }: TrustedProxies): string {
+  let client = peer;
+  const entries = forwarded?.split(',') ?? [];
+  for (let hop = 0; hop < hops || includes(client); hop += 1) {
+    const text = entries.pop()?.trim() ?? '';
+    const [, bracketed, plain] = WITH_PORT.exec(text) ?? [];
+    const address = readAddress(bracketed ?? plain ?? text);
+    if (address === undefined) break;
+    client = address;
+  }
+  return client;
+}

@@ -1,0 +1,130 @@
+// What a plugin leaves unhandled: a rejection that nobody awaits, an exception in a timer or an emitter. It would end the
+// process with every call in it, so it is told from our own mistakes: what a plugin starts runs in the context of its call.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { pathToFileURL } from 'node:url';
+
+/** Whose code runs. */
+export interface PluginName {
+  /** `Upstream`, `Payment provider`; `Plugin` where only the plugin is known. */
+  readonly title: string;
+  /** In the catalog. */
+  readonly name: string;
+}
+
+const UPSTREAM = 'Upstream';
+
+export function nameUpstream(name: string): PluginName {
+  return { title: UPSTREAM, name };
+}
+
+export function isUpstream({ title }: PluginName): boolean {
+  return title === UPSTREAM;
+}
+
+/** One call of a plugin's code, and how it is told that it has failed. */
+export class PluginRun implements PluginName {
+  readonly title: string;
+  readonly name: string;
+  #fail: ((error: Error) => void) | undefined;
+
+  constructor({ title, name }: PluginName, fail?: (error: Error) => void) {
+    this.title = title;
+    this.name = name;
+    this.#fail = fail;
+  }
+
+  /** Does nothing once it is over. */
+  fail(reason: unknown): void {
+    this.#fail?.(new Error('the plugin has left an error unhandled', { cause: reason }));
+  }
+
+  /** The call is over. Connections that it has opened keep its context, which must not keep the call. */
+  end(): void {
+    this.#fail = undefined;
+  }
+}
+
+const running = new AsyncLocalStorage<PluginRun>();
+
+/** Runs a plugin's code: what it leaves unhandled, then or later, is its own. */
+export function runPlugin<T>(run: PluginRun, work: () => T): T {
+  return running.run(run, work);
+}
+
+/** By folder, as stacks name it. */
+const folders = new Map<string, PluginName>();
+
+export function notePluginFolder(folder: string, name: string): void {
+  folders.set(`${pathToFileURL(folder).href}/`, { title: 'Plugin', name });
+}
+
+/**
+ * Who has left an error unhandled, called by the handler of it; undefined if that was no plugin. The stack tells what a
+ * plugin has started when it was loaded.
+ */
+export function findStray(error: unknown): PluginRun | undefined {
+  const run = running.getStore();
+  if (run) return run;
+  const stack = error instanceof Error ? String(error.stack) : '';
+  for (const [folder, name] of folders) if (stack.includes(folder)) return new PluginRun(name);
+  return undefined;
+}
+
+/**
+ * Awaits a plugin's method; rejects as well when that leaves an error unhandled. The signal it gets is another one: a
+ * listener of it runs as the plugin's, too.
+ */
+export function callPlugin<T>(
+  name: PluginName,
+  outer: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const inner = new AbortController();
+  const { promise: failed, reject } = Promise.withResolvers<never>();
+  const abort = (reason: unknown) => runPlugin(run, () => inner.abort(reason));
+  const run = new PluginRun(name, (error) => {
+    reject(error);
+    abort(error);
+  });
+  const onAbort = () => abort(outer.reason);
+  if (outer.aborted) onAbort();
+  else outer.addEventListener('abort', onAbort, { once: true });
+  const result = runPlugin(run, async () => work(inner.signal));
+  return Promise.race([result, failed]).finally(() => {
+    run.end();
+    outer.removeEventListener('abort', onAbort);
+  });
+}
+
+type Method = (...args: unknown[]) => unknown;
+
+/** What stays open over a reload of the catalog stays the same. */
+const guards = new WeakMap<object, object>();
+
+/** A plugin's object with each of its methods called so; those without a signal, which comes last, just run as its own. */
+export function guardMethods<Made extends object>(made: Made, name: PluginName): Made {
+  const known = (guards.get(made) as Made | undefined) ?? guardAnew(made, name);
+  guards.set(made, known);
+  return known;
+}
+
+function guardAnew<Made extends object>(made: Made, name: PluginName): Made {
+  const guarded = new WeakMap<Method, Method>();
+  const guard = (method: Method): Method => {
+    const call: Method = (...args) => {
+      const signal = args.at(-1);
+      if (!(signal instanceof AbortSignal)) return runPlugin(new PluginRun(name), () => method.apply(made, args));
+      return callPlugin(name, signal, async (inner) => method.apply(made, [...args.slice(0, -1), inner]));
+    };
+    guarded.set(method, call);
+    return call;
+  };
+  // Not a proxy of the object itself, which may be frozen.
+  return new Proxy({} as Made, {
+    has: (_, key) => key in made,
+    get(_, key) {
+      const value: unknown = Reflect.get(made, key);
+      return typeof value === 'function' ? (guarded.get(value as Method) ?? guard(value as Method)) : value;
+    },
+  });
+}

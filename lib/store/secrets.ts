@@ -1,0 +1,235 @@
+// Secrets at rest: what has to be read again, such as the secret of an authenticator app, is encrypted on its way into
+// either store if the operator gave a key, and decrypted on its way out.
+import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
+import { OperatorError } from '../operator-error.ts';
+import type { AlertSettings } from './ports/alerts.ts';
+import type { User } from './ports/users.ts';
+import type { Store } from './store.ts';
+
+const CIPHER = 'aes-256-gcm';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** `enc:v1:<id of the key>:<nonce, tag and text in base64url>`. */
+const SEALED = /^enc:v1:([0-9a-f]{8}):([\w-]+)$/;
+
+/** Whether a secret is still encrypted: it was written with a key that is not there, or is damaged. */
+export function isSealed(secret: string): boolean {
+  return secret.startsWith('enc:');
+}
+
+export interface Vault {
+  /** The id of the key that encrypts; undefined without one. */
+  readonly current: string | undefined;
+  has(keyId: string): boolean;
+  /** Encrypts a secret for its place, unless there is no key, or it is encrypted already. */
+  seal(secret: string, place: string): string;
+  /** Undefined if it was encrypted with a key that is not there, for another place, or was changed. */
+  open(stored: string, place: string): string | undefined;
+}
+
+/** The first key encrypts, all of them decrypt. */
+export function createVault(keys: readonly Buffer[]): Vault {
+  const byId = new Map(keys.map((key) => [idOfKey(key), key]));
+  const [current] = byId.keys();
+  return {
+    current,
+    has: (keyId) => byId.has(keyId),
+    seal(secret, place) {
+      const key = current === undefined ? undefined : byId.get(current);
+      if (!key || isSealed(secret)) return secret;
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv(CIPHER, key, nonce).setAAD(Buffer.from(place));
+      const text = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
+      return `enc:v1:${current}:${Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url')}`;
+    },
+    open(stored, place) {
+      if (!isSealed(stored)) return stored;
+      const [, keyId = '', body = ''] = SEALED.exec(stored) ?? [];
+      const key = byId.get(keyId);
+      return key && decrypt(Buffer.from(body, 'base64url'), key, place);
+    },
+  };
+}
+
+function decrypt(bytes: Buffer, key: Buffer, place: string): string | undefined {
+  const [tagAt, textAt] = [NONCE_BYTES, NONCE_BYTES + TAG_BYTES];
+  if (bytes.length < textAt) return undefined;
+  const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, tagAt), { authTagLength: TAG_BYTES });
+  decipher.setAAD(Buffer.from(place)).setAuthTag(bytes.subarray(tagAt, textAt));
+  try {
+    return Buffer.concat([decipher.update(bytes.subarray(textAt)), decipher.final()]).toString('utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Tells keys apart and nothing else about them. */
+function idOfKey(key: Buffer): string {
+  return hash('sha256', Buffer.concat([Buffer.from('tollgate secrets key\n'), key])).slice(0, 8);
+}
+
+/** By their row: what is copied to another row does not open there. */
+const placeOfApp = (user: string) => `users/${user}/totp`;
+const placeOfWebhook = (account: string) => `alerts/${account}/webhook`;
+
+type Change = (secret: string, place: string) => string;
+
+function mapUser(user: User, change: Change): User {
+  const { id, totpSecret } = user;
+  return totpSecret === null ? user : { ...user, totpSecret: change(totpSecret, placeOfApp(id)) };
+}
+
+function mapAlerts(settings: AlertSettings, change: Change): AlertSettings {
+  const { account, webhook } = settings;
+  if (!webhook) return settings;
+  return { ...settings, webhook: { ...webhook, secret: change(webhook.secret, placeOfWebhook(account)) } };
+}
+
+/**
+ * The same store with its secrets in plain for who uses it. What cannot be decrypted stays as it is: it is refused where
+ * it is used, and written back unchanged.
+ */
+export function withSecrets(store: Store, vault: Vault): Store {
+  const { users, alerts } = store;
+  const open: Change = (stored, place) => vault.open(stored, place) ?? stored;
+  const reveal = (user: User | undefined) => user && mapUser(user, open);
+  const show = (settings: AlertSettings | undefined) => settings && mapAlerts(settings, open);
+  async function hide(user: User): Promise<User> {
+    if (user.totpSecret !== null) await noteUse(store, vault);
+    return mapUser(user, vault.seal);
+  }
+  async function cover(settings: AlertSettings): Promise<AlertSettings> {
+    if (settings.webhook) await noteUse(store, vault);
+    return mapAlerts(settings, vault.seal);
+  }
+  return {
+    ...store,
+    users: {
+      ...users,
+      add: async (user) => users.add(await hide(user)),
+      addFirstOperator: async (user) => users.addFirstOperator(await hide(user)),
+      change: async (user) => users.change(await hide(user)),
+      get: async (id) => reveal(await users.get(id)),
+      find: async (email) => reveal(await users.find(email)),
+      page: async (page) => (await users.page(page)).map((user) => mapUser(user, open)),
+    },
+    alerts: {
+      ...alerts,
+      get: async (account) => show(await alerts.get(account)),
+      change: async (settings) => alerts.change(await cover(settings)),
+      page: async (page) => (await alerts.page(page)).map((settings) => mapAlerts(settings, open)),
+      put: async (settings, alarms) => alerts.put(await cover(settings), alarms),
+    },
+  };
+}
+
+/** Settings that remember which keys have encrypted something, so that a start without one is refused. */
+const KEY_SETTING = 'secrets.key.';
+const USED = 'used';
+const RETIRED = 'retired';
+
+/** Before a secret is encrypted; each time, because another process may have retired the key. */
+async function noteUse({ settings }: Pick<Store, 'settings'>, { current }: Vault): Promise<void> {
+  const name = `${KEY_SETTING}${current}`;
+  if (current !== undefined && (await settings.get(name)) !== USED) await settings.set(name, USED);
+}
+
+/** Rejects with `OperatorError` if something in the store is encrypted with a key that is not there. */
+export async function checkSecrets({ settings }: Pick<Store, 'settings'>, vault: Vault): Promise<void> {
+  const lost = (await usedKeys(settings)).filter((keyId) => !vault.has(keyId));
+  if (lost.length === 0) return;
+  throw new OperatorError(
+    `SECRETS_KEY: secrets in the store are encrypted with the key ${lost.join(' and ')}, which ` +
+      `${vault.current === undefined ? 'is not set' : 'is not among those set'}: nobody could sign in with an authenticator app. ` +
+      'Set it again; docs/operations.md tells how keys are replaced.',
+  );
+}
+
+async function usedKeys(settings: Store['settings']): Promise<readonly string[]> {
+  const rows = (await settings.list()).filter(({ name, value }) => name.startsWith(KEY_SETTING) && value === USED);
+  return rows.map(({ name }) => name.slice(KEY_SETTING.length));
+}
+
+/** Starts ask for a lost key no more; false if none asks for it. What it encrypted has to be set anew. */
+export async function forgetKey({ settings }: Pick<Store, 'settings'>, keyId: string): Promise<boolean> {
+  const isUsed = (await usedKeys(settings)).includes(keyId);
+  if (isUsed) await settings.set(`${KEY_SETTING}${keyId}`, RETIRED);
+  return isUsed;
+}
+
+export interface Encrypted {
+  /** All secrets. */
+  readonly secrets: number;
+  /** Those that were encrypted now, or encrypted anew with the first key. */
+  readonly encrypted: number;
+  /** The rows whose secret cannot be decrypted. */
+  readonly lost: readonly string[];
+}
+
+/**
+ * Encrypts every secret with the first key; beside running gateways, which must have that key too. Needs the store as it
+ * is in the database. The other keys are needed no more if nothing is lost.
+ */
+export async function encryptSecrets({ users, alerts, settings }: Store, vault: Vault): Promise<Encrypted> {
+  const { current } = vault;
+  if (current === undefined) throw new OperatorError('SECRETS_KEY is not set: there is no key to encrypt with.');
+  await settings.set(`${KEY_SETTING}${current}`, USED);
+  const ofUsers = { read: users.get, write: users.change, map: mapUser };
+  const ofAlerts = { read: alerts.get, write: alerts.change, map: mapAlerts };
+  const results: Result[] = [];
+  for await (const { id } of rowsOf(users.page, (user) => user.id)) {
+    results.push(await encryptRow(id, { ...ofUsers, secretOf: (user) => user.totpSecret }, vault));
+  }
+  for await (const { account } of rowsOf(alerts.page, (row) => row.account)) {
+    results.push(await encryptRow(account, { ...ofAlerts, secretOf: ({ webhook }) => webhook?.secret ?? null }, vault));
+  }
+  const lost = results.filter(({ end }) => end === 'lost').map(({ id }) => id);
+  if (lost.length === 0) {
+    const others = (await usedKeys(settings)).filter((keyId) => keyId !== current);
+    for (const keyId of others) await settings.set(`${KEY_SETTING}${keyId}`, RETIRED);
+  }
+  const encrypted = results.filter(({ end }) => end === 'encrypted').length;
+  return { secrets: results.filter(({ end }) => end !== 'none').length, encrypted, lost };
+}
+
+const ROWS_PER_PAGE = 200;
+
+async function* rowsOf<Row>(
+  page: (page: { readonly after: string; readonly limit: number }) => Promise<readonly Row[]>,
+  idOf: (row: Row) => string,
+): AsyncGenerator<Row, undefined> {
+  for (let after = ''; ; ) {
+    const rows = await page({ after, limit: ROWS_PER_PAGE });
+    yield* rows;
+    const last = rows.at(-1);
+    if (!last) return undefined;
+    after = idOf(last);
+  }
+}
+
+interface Result {
+  readonly id: string;
+  /** `kept`: it is encrypted with the first key already. */
+  readonly end: 'none' | 'kept' | 'encrypted' | 'lost';
+}
+
+interface SecretRows<Row> {
+  readonly read: (id: string) => Promise<Row | undefined>;
+  /** False if the row has changed in the meantime. */
+  readonly write: (row: Row) => Promise<boolean>;
+  readonly map: (row: Row, change: Change) => Row;
+  readonly secretOf: (row: Row) => string | null;
+}
+
+async function encryptRow<Row>(id: string, rows: SecretRows<Row>, vault: Vault): Promise<Result> {
+  for (;;) {
+    const row = await rows.read(id);
+    const stored = row && rows.secretOf(row);
+    if (!row || typeof stored !== 'string') return { id, end: 'none' };
+    const plain = rows.map(row, (secret, place) => vault.open(secret, place) ?? secret);
+    if (isSealed(rows.secretOf(plain) ?? '')) return { id, end: 'lost' };
+    if (SEALED.exec(stored)?.[1] === vault.current) return { id, end: 'kept' };
+    if (await rows.write(rows.map(plain, vault.seal))) return { id, end: 'encrypted' };
+  }
+}

@@ -1,0 +1,75 @@
+// People who leave, in the SQLite store: suspended or removed with everything that would let them in.
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Departure, FormerUser, Membership, User, UserStore } from '../ports/users.ts';
+import type { Connection } from './connection.ts';
+
+const FORMER = 'id, email, created_at, removed_at';
+
+export function departureWrites({ db, write }: Connection) {
+  const find = db.prepare('SELECT operator, status FROM users WHERE id = ? AND version = ?');
+  const otherOperators = db.prepare(
+    `SELECT count(*) AS others FROM users WHERE operator = 1 AND status = 'active' AND id <> ?`,
+  );
+  const suspend = db.prepare(`UPDATE users SET status = 'suspended', version = version + 1 WHERE id = ?`);
+  const remove = db.prepare('DELETE FROM users WHERE id = ?');
+  const removeMemberships = db.prepare('DELETE FROM memberships WHERE user = ?');
+  const removeSessions = db.prepare('DELETE FROM sessions WHERE user = ?');
+  const removeLinks = db.prepare('DELETE FROM links WHERE user = ? OR email = ?');
+  const keep = db.prepare(`INSERT INTO former_users (${FORMER}) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`);
+  const leave = db.prepare('DELETE FROM memberships WHERE user = ? AND account = ?');
+
+  function depart({ id, email, version }: User, how: () => void): Departure {
+    return write(() => {
+      const found = find.get(id, version);
+      if (!found) return 'changed';
+      const isLast = found.operator === 1 && found.status === 'active' && otherOperators.get(id)?.others === 0;
+      if (isLast) return 'last_operator';
+      removeSessions.run(id);
+      removeLinks.run(id, email);
+      how();
+      return 'done';
+    });
+  }
+
+  return {
+    suspend: (user: User): Departure => depart(user, () => suspend.run(user.id)),
+    remove: (user: User, at: number): Departure =>
+      depart(user, () => {
+        removeMemberships.run(user.id);
+        remove.run(user.id);
+        keep.run(user.id, user.email, user.createdAt, at);
+      }),
+    putFormer: (users: readonly FormerUser[]): void =>
+      write(() => {
+        for (const { id, email, createdAt, removedAt } of users) keep.run(id, email, createdAt, removedAt);
+      }),
+    leave: ({ user, account }: Pick<Membership, 'user' | 'account'>): boolean =>
+      write(() => leave.run(user, account).changes === 1),
+  };
+}
+
+export function formerUserReads(db: DatabaseSync) {
+  const isThere = db.prepare(`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'former_users'`);
+  // Prepared late: a file of an earlier version, opened read-only, has no such table.
+  let reads: { readonly get: StatementSync; readonly page: StatementSync } | undefined;
+  function open(): typeof reads {
+    if (isThere.get() === undefined) return undefined;
+    reads ??= {
+      get: db.prepare(`SELECT ${FORMER} FROM former_users WHERE id = ?`),
+      page: db.prepare(`SELECT ${FORMER} FROM former_users WHERE id > ? ORDER BY id LIMIT ?`),
+    };
+    return reads;
+  }
+  return {
+    former: (id: string): FormerUser | undefined => {
+      const row = open()?.get.get(id);
+      return row && formerOf(row);
+    },
+    formerPage: ({ after = '', limit }: Parameters<UserStore['formerPage']>[0]): FormerUser[] =>
+      (open()?.page.all(after, limit) ?? []).map(formerOf),
+  };
+}
+
+function formerOf({ id, email, created_at: createdAt, removed_at: removedAt }: Record<string, unknown>): FormerUser {
+  return { id, email, createdAt, removedAt } as FormerUser;
+}

@@ -1,0 +1,78 @@
+// Brings a file to this version's schema, and refuses files that are not ours or too new.
+import type { DatabaseSync } from 'node:sqlite';
+import { OperatorError } from '../../operator-error.ts';
+import { APPLICATION_ID, MIGRATIONS, READABLE_SINCE, SCHEMA_VERSION } from './schema.ts';
+
+interface Identity {
+  readonly application: number;
+  readonly version: number;
+  readonly tables: number;
+}
+
+/** Refuses a file that is not ours, before anything is written to it. */
+export function checkIdentity(db: DatabaseSync, path: string): void {
+  const { application, version, tables } = readIdentity(db);
+  const fresh = application === 0 && version === 0 && tables === 0;
+  if (!fresh && application !== APPLICATION_ID) {
+    throw new OperatorError(`The file ${path} belongs to another program.`);
+  }
+  if (version > SCHEMA_VERSION) {
+    throw new OperatorError(
+      `The database ${path} has schema version ${version}, this version of Tollgate knows ${SCHEMA_VERSION}: ` +
+        'start a newer Tollgate on it.',
+    );
+  }
+}
+
+/** Refuses a file in which no Tollgate has created its tables. */
+export function requireTables(db: DatabaseSync, path: string): void {
+  if (readIdentity(db).version === 0) throw noStore(path);
+}
+
+/** Refuses a file that this version could read only after a migration. */
+export function checkReadable(db: DatabaseSync, path: string): void {
+  checkIdentity(db, path);
+  requireTables(db, path);
+  const { version } = readIdentity(db);
+  if (version >= READABLE_SINCE) return;
+  throw new OperatorError(`The database ${path} has schema version ${version}: start this Tollgate on it once.`);
+}
+
+/** Why a store that must exist cannot be opened. */
+export function noStore(path: string): OperatorError {
+  return new OperatorError(
+    `There is no Tollgate store at ${path}: only the server and "tollgate account create" make one.`,
+  );
+}
+
+/** Migrates the schema; of several processes that start at once, one does it and the others find it done. */
+export function migrate(db: DatabaseSync, path: string): void {
+  while (readIdentity(db).version < SCHEMA_VERSION) {
+    db.exec('BEGIN IMMEDIATE');
+    try {
+      checkIdentity(db, path);
+      const { version } = readIdentity(db);
+      const step = MIGRATIONS[version];
+      if (step !== undefined) {
+        if (typeof step === 'string') db.exec(step);
+        else step(db);
+        db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version + 1}`);
+      }
+      db.exec('COMMIT');
+    } catch (error) {
+      if (db.isTransaction) db.exec('ROLLBACK');
+      throw error;
+    }
+  }
+}
+
+/** One statement, so that it sees one moment of a file that another process may be migrating. */
+function readIdentity(db: DatabaseSync): Identity {
+  const row = db
+    .prepare(
+      `SELECT application_id AS application, user_version AS version, (SELECT count(*) FROM sqlite_schema) AS tables
+      FROM pragma_application_id, pragma_user_version`,
+    )
+    .get();
+  return row as unknown as Identity;
+}

@@ -1,0 +1,93 @@
+// Everybody who may sign in, for an operator: found by address.
+import type { User } from '../../store/ports/users.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import { page } from '../page.ts';
+import { field, table } from '../parts.ts';
+import type { UserVisit } from '../visit.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'People',
+    search: 'Search by address or id',
+    find: 'Search',
+    email: 'Email',
+    role: 'Role',
+    operator: 'operator',
+    owner: 'owner',
+    status: 'Status',
+    active: 'active',
+    suspended: 'suspended',
+    app: 'Authenticator app',
+    yes: 'yes',
+    no: 'no',
+    created: 'Since',
+    none: 'Nobody matches.',
+    more: (count: string) => `${count} more: search for something narrower.`,
+  },
+  ru: {
+    title: 'Люди',
+    search: 'Поиск по почте или номеру',
+    find: 'Найти',
+    email: 'Почта',
+    role: 'Роль',
+    operator: 'оператор',
+    owner: 'владелец',
+    status: 'Состояние',
+    active: 'действует',
+    suspended: 'приостановлен',
+    app: 'Приложение с кодами',
+    yes: 'есть',
+    no: 'нет',
+    created: 'С какого дня',
+    none: 'Никого не нашлось.',
+    more: (count: string) => `И ещё ${count}: уточните запрос.`,
+  },
+});
+
+const SHOWN = 100;
+const ROWS_PER_PAGE = 500;
+
+export const adminPeople = page({
+  path: '/admin/people',
+  who: 'operator',
+  async get(visit) {
+    const words = WORDS[visit.language];
+    const { query, format } = visit;
+    const wanted = (query.get('q') ?? '').trim().toLowerCase();
+    const { shown, count } = await find(visit, wanted);
+    const more = count - shown.length;
+    const body = html`<form method="get" action="/admin/people">${field({ name: 'q', label: words.search, type: 'search', value: wanted, optional: true })}
+<p><button>${words.find}</button></p></form>
+${shown.length === 0 ? html`<p>${words.none}</p>` : list(visit, shown)}
+${more > 0 && html`<p>${words.more(format.number(more))}</p>`}`;
+    return { title: words.title, body };
+  },
+});
+
+/** The newest of those that match, and how many match. */
+async function find({ services }: UserVisit, wanted: string): Promise<{ shown: readonly User[]; count: number }> {
+  const found: User[] = [];
+  for (let after = ''; ; ) {
+    const rows = await services.store.users.page({ after, limit: ROWS_PER_PAGE });
+    found.push(...rows.filter(({ id, email }) => id.includes(wanted) || email.includes(wanted)));
+    const last = rows.at(-1);
+    if (!last) break;
+    after = last.id;
+  }
+  found.sort((one, other) => other.createdAt - one.createdAt);
+  return { shown: found.slice(0, SHOWN), count: found.length };
+}
+
+function list({ language, format }: UserVisit, people: readonly User[]): Html {
+  const words = WORDS[language];
+  const columns = [words.email, words.role, words.status, words.app, words.created].map((title) => ({ title }));
+  const rows = people.map(({ id, email, operator, status, totpSecret, createdAt }) => [
+    html`<a href="/admin/people/${id}">${email}</a>`,
+    operator ? words.operator : words.owner,
+    words[status],
+    totpSecret === null ? words.no : words.yes,
+    format.date(createdAt),
+  ]);
+  return table(words.title, columns, rows);
+}

@@ -1,0 +1,85 @@
+// Accepting an invitation to another account: somebody who has access is made an owner only when they agree.
+import type { Account } from '../../store/ports/accounts.ts';
+import { audit } from '../audit.ts';
+import { html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import { hideLinkToken, linkAction, linkToken } from '../link-token.ts';
+import { type Answer, type Page, page } from '../page.ts';
+import { facts, form, message } from '../parts.ts';
+import type { UserVisit, Visit } from '../visit.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'Invitation',
+    text: 'You are invited to be an owner of this account: you would see its calls and wallet and issue its keys.',
+    account: 'Account',
+    email: 'Your address',
+    accept: 'Accept',
+    ignore: 'If you do not want it, you can leave it: the invitation expires by itself.',
+    none: 'This invitation is unknown, has been used or has expired. Ask for a new one.',
+    other: 'This invitation is for another address. Sign out, and sign in with the address that it was sent to.',
+  },
+  ru: {
+    title: 'Приглашение',
+    text: 'Вас приглашают стать владельцем этого аккаунта: видеть его вызовы и кошелёк, выпускать ключи.',
+    account: 'Аккаунт',
+    email: 'Ваша почта',
+    accept: 'Принять',
+    ignore: 'Если оно вам не нужно, ничего не делайте: приглашение истечёт само.',
+    none: 'Приглашение неизвестно, уже использовано или устарело. Попросите новое.',
+    other: 'Приглашение отправлено на другой адрес. Выйдите и войдите с тем адресом, на который оно пришло.',
+  },
+});
+
+const PATH = '/account/join';
+
+/** Where the person behind the link that is visited accepts it. */
+export function joinPath(visit: Visit): string {
+  return linkAction({ ...visit, path: PATH });
+}
+
+export const join = page({
+  path: PATH,
+  who: 'user',
+  async get(visit) {
+    const account = await lookAt(visit);
+    if (typeof account === 'string') return refused(visit, account);
+    return hideLinkToken(visit) ?? invitationPage(visit, account);
+  },
+  async post(visit): Promise<Answer> {
+    const { people } = visit.services;
+    const account = await lookAt(visit);
+    if (typeof account === 'string') return refused(visit, account);
+    if (!(await people.take(linkToken(visit)))) return refused(visit, 'none');
+    const { user } = visit.signedIn;
+    if (!(await people.join(user, account.id))) return refused(visit, 'none');
+    await audit(visit, { action: 'owner.accept', target: user.id, account: account.id });
+    return { to: `/account?account=${account.id}` };
+  },
+});
+
+/** The account that the visitor is invited to, or why there is none. */
+async function lookAt(visit: UserVisit): Promise<Account | 'none' | 'other'> {
+  const { people, store } = visit.services;
+  const link = await people.look(linkToken(visit));
+  if (link?.purpose !== 'invite' || link.account === null) return 'none';
+  if (link.email !== visit.signedIn.user.email) return 'other';
+  return (await store.accounts.get(link.account)) ?? 'none';
+}
+
+function invitationPage(visit: UserVisit, { name }: Account): Page {
+  const words = WORDS[visit.language];
+  const body = html`<p>${words.text}</p>
+${facts([
+  [words.account, name],
+  [words.email, visit.signedIn.user.email],
+])}
+${form(visit, { action: joinPath(visit), fields: '', button: words.accept })}
+<p class="hint">${words.ignore}</p>`;
+  return { title: words.title, body };
+}
+
+function refused({ language }: UserVisit, why: 'none' | 'other'): Page {
+  const words = WORDS[language];
+  return { title: words.title, body: message('error', words[why]), status: why === 'none' ? 404 : 403 };
+}

@@ -1,0 +1,174 @@
+// The authenticator app in a person's settings: set up, replaced, removed, and its recovery codes renewed. Each asks for
+// the password and for a code of the present app.
+import type { User } from '../../store/ports/users.ts';
+import { hashRecoveryCode, isSecret, makeRecoveryCodes, makeSecret, stepOf } from '../../users/totp.ts';
+import { audit } from '../audit.ts';
+import { type SignInChange, tellOfChange } from '../change-letter.ts';
+import { type ConfirmProblems, confirm, confirmFields } from '../confirm.ts';
+import { enrolment } from '../enrolment.ts';
+import type { Form } from '../forms.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import type { Page } from '../page.ts';
+import { form, message } from '../parts.ts';
+import { linkTo, type OwnerVisit } from '../visit.ts';
+import { codesPage } from './codes.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'Authenticator app',
+    has: 'An app is set up: signing in asks for a code.',
+    codesLeft: (count: number) => `Recovery codes left: ${count}`,
+    add: 'Set up an app',
+    replace: 'Set up another app',
+    done: 'Continue',
+    codes: 'New recovery codes',
+    codesText: 'The codes that you have now stop working.',
+    makeCodes: 'Make new codes',
+    remove: 'Remove the app',
+    removeText: 'Signing in will ask only for the password.',
+    badCode: 'The code is wrong or has already been used.',
+    conflict: 'Something changed in the meantime. Try again.',
+    removed: 'The app has been removed. All other sessions have ended.',
+  },
+  ru: {
+    title: 'Приложение с кодами',
+    has: 'Приложение настроено: при входе нужен код.',
+    codesLeft: (count: number) => `Осталось кодов восстановления: ${count}`,
+    add: 'Настроить приложение',
+    replace: 'Настроить другое приложение',
+    done: 'Продолжить',
+    codes: 'Новые коды восстановления',
+    codesText: 'Нынешние коды перестанут действовать.',
+    makeCodes: 'Создать новые коды',
+    remove: 'Отключить приложение',
+    removeText: 'Для входа будет нужен только пароль.',
+    badCode: 'Код неверен или уже использован.',
+    conflict: 'За это время что-то изменилось. Попробуйте ещё раз.',
+    removed: 'Приложение отключено. Остальные сеансы завершены.',
+  },
+});
+
+const CHANGES = ['app', 'codes', 'app_off'] as const;
+export type AppChange = (typeof CHANGES)[number];
+
+export function isAppChange(text: string): text is AppChange {
+  return (CHANGES as readonly string[]).includes(text);
+}
+
+/** What went wrong with one of the forms. */
+export interface AppProblem {
+  readonly change: AppChange;
+  readonly problems: ConfirmProblems & { readonly code?: string; readonly form?: string };
+  /** Of the app that was about to be set up. */
+  readonly secret?: string | undefined;
+}
+
+export type AppOutcome =
+  | { readonly answer: Page | { readonly to: string } }
+  | { readonly problem: AppProblem; readonly status: 400 | 429 };
+
+/** Nothing for a guest, who has no password to confirm it with. */
+export async function appSection(visit: OwnerVisit, problem?: AppProblem): Promise<Html | undefined> {
+  const words = WORDS[visit.language];
+  const { user } = visit.signedIn;
+  if (user.password === null) return undefined;
+  const hasApp = user.totpSecret !== null;
+  const of = (change: AppChange) => (problem?.change === change ? problem.problems : {});
+  const { secret = makeSecret() } = problem ?? {};
+  const setUp = await enrolment(visit, { secret, email: user.email, must: true, error: of('app').code });
+  return html`<h2>${words.title}</h2>
+${hasApp && html`<p>${words.has} ${words.codesLeft(user.recovery.length)}</p>`}
+${part(visit, { change: 'app', title: hasApp ? words.replace : words.add, button: words.done, problem, fields: setUp })}
+${hasApp && part(visit, { change: 'codes', title: words.codes, button: words.makeCodes, problem, fields: html`<p>${words.codesText}</p>` })}
+${hasApp && !user.operator && part(visit, { change: 'app_off', title: words.remove, button: words.remove, problem, fields: html`<p>${words.removeText}</p>`, danger: true })}`;
+}
+
+interface Part {
+  readonly change: AppChange;
+  readonly title: string;
+  readonly button: string;
+  readonly problem: AppProblem | undefined;
+  readonly fields: Html;
+  readonly danger?: boolean;
+}
+
+/** Opened by itself when something is wrong in it. */
+function part(visit: OwnerVisit, { change, title, button, problem, fields, danger = false }: Part): Html {
+  const mine = problem?.change === change ? problem.problems : undefined;
+  const action = linkTo(visit, '/account/settings');
+  const all = html`<input type="hidden" name="change" value="${change}">${fields}${confirmFields(visit, change, mine)}`;
+  return html`<details${mine && html` open`}><summary>${title}</summary>
+${mine?.form !== undefined && message('error', mine.form)}
+${form(visit, { action, button, fields: all, danger })}</details>`;
+}
+
+export function appRemoved({ language }: OwnerVisit): string {
+  return WORDS[language].removed;
+}
+
+export async function changeApp(visit: OwnerVisit, change: AppChange, sent: Form): Promise<AppOutcome> {
+  const { user } = visit.signedIn;
+  if (change === 'app') return setUp(visit, sent);
+  // Their forms are shown only with an app, and an operator's app may not be removed.
+  if (user.totpSecret === null || (change === 'app_off' && user.operator)) return conflict(visit, change);
+  const confirmed = await confirm(visit, sent);
+  if ('problems' in confirmed) return refused(change, confirmed);
+  if (change === 'app_off') return remove(visit, confirmed.user);
+  const codes = makeRecoveryCodes();
+  const changed = { ...confirmed.user, recovery: codes.map(hashRecoveryCode) };
+  return finish(visit, changed, { change, told: 'codes', codes });
+}
+
+async function setUp(visit: OwnerVisit, sent: Form): Promise<AppOutcome> {
+  const { services, signedIn, language } = visit;
+  if (signedIn.user.password === null) return conflict(visit, 'app');
+  const secret = sent.text('secret');
+  const at = { now: services.now(), lastStep: -1 };
+  const step = isSecret(secret) ? stepOf(secret, sent.text('code'), at) : undefined;
+  const again = isSecret(secret) ? { secret } : {};
+  if (step === undefined)
+    return { problem: { change: 'app', problems: { code: WORDS[language].badCode }, ...again }, status: 400 };
+  const confirmed = await confirm(visit, sent);
+  if ('problems' in confirmed) return refused('app', confirmed, again);
+  const codes = makeRecoveryCodes();
+  const recovery = codes.map(hashRecoveryCode);
+  const changed = { ...confirmed.user, totpSecret: secret, totpStep: step, recovery };
+  const told = signedIn.user.totpSecret === null ? 'app' : 'app_replaced';
+  return finish(visit, changed, { change: 'app', told, codes });
+}
+
+function remove(visit: OwnerVisit, user: User): Promise<AppOutcome> {
+  const changed = { ...user, totpSecret: null, totpStep: -1, recovery: [] };
+  return finish(visit, changed, { change: 'app_off', told: 'app_removed', codes: [] });
+}
+
+interface Ending {
+  readonly change: AppChange;
+  readonly told: SignInChange;
+  readonly codes: readonly string[];
+}
+
+/** Writes the change unless there was another in the meantime, ends all other sessions, and tells the person. */
+async function finish(visit: OwnerVisit, user: User, { change, told, codes }: Ending): Promise<AppOutcome> {
+  const { services, signedIn } = visit;
+  if (!(await services.people.change(user))) return conflict(visit, change);
+  await services.sessions.endAll(user.id, signedIn.session.hash);
+  await audit(visit, { action: `user.${change}`, target: user.id });
+  tellOfChange(visit, user, told);
+  const back = linkTo(visit, '/account/settings');
+  if (codes.length > 0) return { answer: codesPage(visit, codes, back) };
+  return { answer: { to: linkTo(visit, '/account/settings?done=app_off') } };
+}
+
+function conflict({ language }: OwnerVisit, change: AppChange): AppOutcome {
+  return { problem: { change, problems: { form: WORDS[language].conflict } }, status: 400 };
+}
+
+function refused(
+  change: AppChange,
+  { problems, status }: { readonly problems: ConfirmProblems; readonly status: 400 | 429 },
+  again: { readonly secret?: string } = {},
+): AppOutcome {
+  return { problem: { change, problems, ...again }, status };
+}

@@ -1,0 +1,64 @@
+// What owners are told of a card that was saved or removed.
+import { expect } from 'chai';
+import { tellOfCard, tellOfSaved } from '../../lib/alerts/card.ts';
+import { alertLetter } from '../../lib/alerts/letter.ts';
+import type { Happening } from '../../lib/alerts/watch.ts';
+import { newMethod } from '../contract/store/payments.ts';
+import { makeUser } from '../contract/store/people.ts';
+
+describe('an alert of a card', () => {
+  const method = newMethod('acc_1', { brand: 'Visa', last4: '4242' });
+  let told: unknown[];
+  let errors: object[];
+  let tell: () => Promise<void>;
+  beforeEach(() => {
+    [told, errors] = [[], []];
+    tell = async () => undefined;
+  });
+  const means = {
+    alerts: {
+      async tell(...news: readonly unknown[]) {
+        told.push(news);
+        await tell();
+      },
+    },
+    log: { error: (fields: object) => void errors.push(fields) },
+  };
+
+  it('names the account, the card, and the method that it is about', async () => {
+    await tellOfCard(means, 'card.removed', method);
+    tellOfSaved(() => means)({ ...method, brand: null, kind: 'sbp', last4: null });
+    expect(told).to.deep.equal([
+      ['acc_1', { type: 'card.removed', data: { card: 'Visa •••• 4242' } }, method.id],
+      ['acc_1', { type: 'card.saved', data: { card: 'sbp' } }, method.id],
+    ]);
+  });
+
+  it('that fails is logged, and stops nothing', async () => {
+    tell = async () => Promise.reject(new Error('the store is gone'));
+    await tellOfCard(means, 'card.saved', method);
+    tellOfSaved(() => means)(method);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(errors).to.have.length(2);
+    expect(errors[0]).to.include({ account: 'acc_1', method: method.id });
+  });
+
+  const letterOf = (type: Happening['type'], language: 'en' | 'ru') => {
+    const event = { type, data: { card: 'Visa •••• 4242' }, id: 'alr_1', account: 'acc_1', at: 0 };
+    const user = makeUser({ language });
+    return alertLetter(event, { user, accountName: 'Lamp', publicUrl: 'https://gate.example.com' });
+  };
+  const WORDS: readonly (readonly [Happening['type'], 'en' | 'ru', RegExp, RegExp])[] = [
+    ['card.saved', 'en', /^A card was saved: Visa/, /was saved for the account “Lamp”/],
+    ['card.removed', 'en', /^A card was removed: Visa/, /never charged again/],
+    ['card.saved', 'ru', /^Сохранена карта: Visa/, /Для аккаунта «Lamp» сохранена карта/],
+    ['card.removed', 'ru', /^Удалена карта: Visa/, /больше ничего не спишется/],
+  ];
+  for (const [type, language, subject, text] of WORDS) {
+    it(`is a letter (${type}, ${language})`, () => {
+      const letter = letterOf(type, language);
+      expect(letter.subject).to.match(subject);
+      expect(letter.text).to.match(text).and.to.contain('https://gate.example.com/account/wallet?account=acc_1');
+    });
+  }
+});

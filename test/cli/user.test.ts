@@ -1,0 +1,127 @@
+// `tollgate user`: people listed, suspended, removed, taken off accounts, signed out and let back in, beside a server.
+import { expect } from 'chai';
+import type { User } from '../../lib/store/ports/users.ts';
+import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { comeIn, createVisitor, PASSWORD, setUpOperator, setUpOwner } from '../../testkit/pages.ts';
+import { createRig, type Rig } from './command.ts';
+
+describe('cli user', () => {
+  let rig: Rig;
+  let test: TestGateway;
+  let boss: Awaited<ReturnType<typeof setUpOperator>>;
+
+  before(async () => {
+    rig = await createRig();
+    test = await startGateway({ catalog: { upstreams: {}, models: [] }, database: rig.databaseUrl });
+    boss = await setUpOperator(test);
+  });
+  after(async () => {
+    await test.stop();
+    await rig.close();
+  });
+
+  async function owner() {
+    const { id } = await test.account('0');
+    const made = await setUpOwner(test, id);
+    const user = (await test.store.users.find(made.email)) as User;
+    return { ...made, user, account: id };
+  }
+  const lastDeed = async () => (await test.store.auditLog.page({ limit: 1 }))[0];
+  const signIn = async (email: string) =>
+    (await createVisitor(test.url).submit('/login', { email, password: PASSWORD, code: '' })).status;
+
+  it('lists everybody with their accounts', async () => {
+    const { user, account } = await owner();
+    const { users, ...more } = (await rig.json('user', 'list')) as { users: Record<string, unknown>[] };
+    expect(more).to.deep.equal({});
+    expect(users[0]).to.include({
+      email: 'op@example.com',
+      role: 'operator',
+      status: 'active',
+      authenticator_app: true,
+    });
+    expect(users.find(({ user_id: id }) => id === user.id)).to.deep.equal({
+      ...{ user_id: user.id, email: user.email, role: 'owner', status: 'active', authenticator_app: false },
+      ...{ created_at: new Date(user.createdAt).toISOString(), accounts: [account] },
+    });
+    const text = await rig.text('user', 'list');
+    expect(text).to.match(/^email +role +status +app +created +accounts\n/);
+    expect(text).to.contain(account);
+  });
+
+  it('suspends and resumes a person, by address or id, also again', async () => {
+    const { email, user, account, get } = await owner();
+    const suspended = await rig.json('user', 'suspend', email.toUpperCase());
+    expect(suspended).to.include({ user_id: user.id, email, status: 'suspended' });
+    expect(suspended.accounts).to.deep.equal([account]);
+    expect([(await get('/account')).status, await signIn(email)]).to.deep.equal([303, 401]);
+    expect(await lastDeed()).to.include({ action: 'sign_in.password' });
+    const [, deed] = await test.store.auditLog.page({ limit: 2 });
+    expect(deed).to.include({ action: 'user.suspend', user: 'command line', target: user.id, address: '' });
+    expect(await rig.json('user', 'suspend', email)).to.include({ status: 'suspended' });
+    expect(await rig.json('user', 'resume', user.id)).to.include({ status: 'active' });
+    expect(await signIn(email)).to.equal(303);
+    expect(await rig.text('user', 'resume', email)).to.match(/status +active/);
+  });
+
+  it('removes a person for good', async () => {
+    const { email, user, get } = await owner();
+    expect(await rig.json('user', 'remove', email)).to.deep.equal({ user_id: user.id, email, status: 'removed' });
+    expect((await get('/account')).status).to.equal(303);
+    expect(await lastDeed()).to.include({ action: 'user.remove', target: user.id });
+    expect(await rig.refused(1, 'user', 'remove', email)).to.include('There is nobody');
+    expect((await boss.get('/admin/audit')).text).to.contain('command line');
+    expect((await boss.get('/admin/audit?lang=ru')).text).to.contain('командная строка');
+  });
+
+  it('keeps the last active operator', async () => {
+    expect(await rig.refused(1, 'user', 'remove', 'op@example.com')).to.include('is the last active operator');
+    expect(await rig.refused(1, 'user', 'suspend', 'op@example.com')).to.include('is the last active operator');
+    expect((await boss.get('/admin')).status).to.equal(200);
+  });
+
+  it('takes an account from an owner, and says when it was the last one', async () => {
+    const { email, user, account, get } = await owner();
+    const second = await setUpOwner(test, account, `second-${email}`);
+    const left = await rig.json('user', 'remove-owner', account, email);
+    expect(left).to.deep.equal({ user_id: user.id, account_id: account, owners_left: 1 });
+    expect((await get(`/account?account=${account}`)).status).to.equal(404);
+    expect(await lastDeed()).to.include({ action: 'owner.remove', account });
+    expect(await rig.refused(1, 'user', 'remove-owner', account, email)).to.include('is not an owner of the account');
+    expect(await rig.text('user', 'remove-owner', account, second.email)).to.contain('It was the last owner');
+  });
+
+  it('shows where a person is signed in, and ends it', async () => {
+    const { email, user, get } = await owner();
+    const { sessions } = (await rig.json('user', 'sessions', 'list', email)) as { sessions: object[] };
+    expect(sessions).to.have.length(1);
+    expect(sessions[0]).to.include({ address: '127.0.0.1' });
+    expect(await rig.text('user', 'sessions', 'list', email)).to.match(/^created +seen +address/);
+    expect(await rig.json('user', 'sessions', 'end', email)).to.deep.equal({ user_id: user.id, ended: 1 });
+    expect((await get('/account')).status).to.equal(303);
+    expect(await rig.text('user', 'sessions', 'list', email)).to.equal('None.\n');
+    expect(await rig.json('user', 'sessions', 'end', email)).to.include({ ended: 0 });
+  });
+
+  it('lets an owner back in who has lost password and app, and no operator', async () => {
+    const { email, user } = await owner();
+    await test.store.users.change({ ...user, totpSecret: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ' });
+    const { url } = await rig.json('user', 'reset', email);
+    const { pathname, search } = new URL(String(url));
+    const back = await comeIn(test, `${test.url}${pathname}${search}`, { code: '' });
+    expect((await back.get('/account')).status).to.equal(200);
+    expect(await test.store.users.find(email)).to.include({ totpSecret: null });
+    expect(await rig.refused(1, 'user', 'reset', 'op@example.com')).to.include('tollgate operator reset');
+    await rig.json('user', 'suspend', email);
+    expect(await rig.refused(1, 'user', 'reset', email)).to.include('is suspended');
+  });
+
+  it('refuses whom it does not know, and half a command', async () => {
+    for (const command of ['suspend', 'resume', 'remove', 'reset'])
+      expect(await rig.refused(1, 'user', command, 'nobody@example.com'), command).to.include('There is nobody');
+    expect(await rig.refused(2, 'user', 'suspend')).to.include('missing required argument');
+    expect(await rig.refused(2, 'user', 'sessions')).to.include('which command?');
+    const account = (await test.account('0')).id;
+    expect(await rig.refused(1, 'user', 'remove-owner', account, 'x')).to.include('There is nobody');
+  });
+});

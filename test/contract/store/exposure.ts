@@ -1,0 +1,92 @@
+// Calls that may cost more than their holds: what they may need is left alone, over all processes and within a batch.
+import { expect } from 'chai';
+import type { Operation } from '../../../lib/money/decide.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import {
+  applied,
+  balances,
+  charge,
+  giveBack,
+  newId,
+  newWallet,
+  problemsOf,
+  RUB,
+  reserve,
+  type StoreContext,
+  settle,
+  statuses,
+  submission,
+  walletOf,
+} from './context.ts';
+
+export function exposureContract(context: StoreContext): void {
+  /** 3 RUB are held, and up to 160 more may come. */
+  const uncapped = (wallet: string, chargeId = newId('req')) =>
+    reserve(wallet, { chargeId, amount: 3n * RUB, excess: 160n * RUB });
+
+  it('leave a wallet at most one of their excesses below zero, however many come at once', async () => {
+    const openers = [context.store, await context.other(), await context.other(2)];
+    const wallet = await newWallet(context.store);
+    const calls = Array.from({ length: 300 }, (_, at) => ({ at, op: uncapped(wallet) }));
+    const statusOf = new Map<Operation, string>();
+    const tries = openers.map(async (store, index) => {
+      const own = calls.filter(({ at }) => at % 3 === index).map(({ op }) => op);
+      for (let done = 0; done < own.length; done += 20) {
+        const some = own.slice(done, done + 20);
+        for (const [at, status] of (await statuses(store, ...some)).entries())
+          statusOf.set(some[at] as Operation, status);
+      }
+    });
+    await Promise.all(tries);
+    const held = calls.map(({ op }) => op).filter((op) => statusOf.get(op) === 'done');
+    // The seventh needs 3 RUB beside 960 of the others: 979 are left.
+    expect(held).to.have.length(7);
+    expect([...statusOf.values()].filter((status) => status === 'insufficient')).to.have.length(293);
+    for (const [at, op] of held.entries()) {
+      const { chargeId } = op as Operation & { chargeId: string };
+      const store = openers[at % 3] as Store;
+      expect(await statuses(store, settle(wallet, chargeId, { amount: 163n * RUB }))).to.deep.equal(['done']);
+    }
+    expect(balances(await walletOf(context.store, wallet))).to.deep.equal([-141, 0, 1141, 1000, 0]);
+    expect(await problemsOf(context.store, wallet)).to.deep.equal([]);
+  });
+
+  it('need no more than their hold if they are alone', async () => {
+    const { store } = context;
+    const wallet = await newWallet(store);
+    const [first, second] = [newId('req'), newId('req')];
+    const whole = { amount: 1000n * RUB, excess: 5000n * RUB };
+    expect(await statuses(store, reserve(wallet, { ...whole, chargeId: first }))).to.deep.equal(['done']);
+    expect((await store.ledger.charge(first))?.excess).to.equal(5000n * RUB);
+    await applied(store, giveBack('release', wallet, first));
+    expect(await statuses(store, reserve(wallet, { ...whole, chargeId: second }))).to.deep.equal(['done']);
+  });
+
+  it('let others have what they cannot need any more, however they end', async () => {
+    const [store, other] = [context.store, await context.other()];
+    for (const end of ['settle', 'release', 'expire'] as const) {
+      const wallet = await newWallet(store);
+      const chargeId = newId('req');
+      await applied(store, reserve(wallet, { chargeId, amount: 3n * RUB, excess: 990n * RUB }));
+      for (const next of [reserve(wallet, { amount: 8n * RUB }), charge(wallet, { amount: 8n * RUB })]) {
+        const [outcome] = await other.ledger.apply([submission(next)]);
+        expect(outcome).to.deep.include({ status: 'insufficient', exposed: 990n * RUB });
+      }
+      expect(await statuses(other, reserve(wallet, { amount: 7n * RUB }))).to.deep.equal(['done']);
+      const ending = end === 'settle' ? settle(wallet, chargeId) : giveBack(end, wallet, chargeId);
+      const after = reserve(wallet, { amount: 900n * RUB });
+      expect(await statuses(store, ending, after)).to.deep.equal(['done', 'done']);
+      expect(await problemsOf(other, wallet)).to.deep.equal([]);
+    }
+  });
+
+  it('count within one batch, and on their own wallet only', async () => {
+    const { store } = context;
+    const [wallet, another] = [await newWallet(store), await newWallet(store)];
+    const ops = [uncapped(wallet), uncapped(another), reserve(wallet, { amount: 840n * RUB }), reserve(wallet)];
+    const batch = [...ops, reserve(another, { amount: 838n * RUB })];
+    const wanted = ['done', 'done', 'insufficient', 'done', 'insufficient'];
+    const outcomes = await store.ledger.apply(batch.map((op) => submission(op)));
+    expect(outcomes.map((outcome) => outcome?.status)).to.deep.equal(wanted);
+  });
+}

@@ -1,0 +1,72 @@
+// A call that is refused for lack of money before anything is held sets off the automatic top-up, whatever it asks for.
+import { expect } from 'chai';
+import { CHAT, send, until } from '../../testkit/client.ts';
+import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { setUpOwner, type Visitor } from '../../testkit/pages.ts';
+import { adjust, applied } from '../contract/store/context.ts';
+import { newAuto } from '../contract/store/payments.ts';
+
+const RUB = 1_000_000n;
+const WALLET = '/account/wallet';
+const DOT =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const picture = { type: 'image_url', image_url: { url: DOT } };
+
+/** By what is asked for: where, and what. */
+const CALLS: Readonly<Record<string, readonly [path: string, body: object]>> = {
+  'a video': ['/api/v1/videos', { model: 'sandbox-video', prompt: 'a cat' }],
+  'a picture': ['/api/v1/images/generations', { model: 'sandbox-image', prompt: 'a cat' }],
+  'an edit': ['/api/v1/images/edits', { model: 'sandbox-image', prompt: 'a dog', images: [DOT] }],
+  'a text about a picture': [
+    CHAT,
+    { model: 'sandbox-vision', messages: [{ role: 'user', content: [{ type: 'text', text: 'what?' }, picture] }] },
+  ],
+  'a text': [CHAT, { model: 'sandbox-lite', messages: [{ role: 'user', content: 'hello' }] }],
+  'a long text': [CHAT, { model: 'sandbox-lite', messages: [{ role: 'user', content: 'hello '.repeat(100_000) }] }],
+};
+
+describe('a call refused for lack of money', function () {
+  this.timeout(60_000);
+  let test: TestGateway;
+  let account: TestAccount;
+  let owner: Visitor;
+
+  before(async () => {
+    test = await startGateway({ catalog: { autoTopup: { perDay: 20 } }, env: { SANDBOX: 'on' } });
+    account = await test.account('0');
+    owner = await setUpOwner(test, account.id);
+    await pay({ save: 'yes' });
+    const [card] = await test.store.payments.methods(account.id);
+    // Only a refused call sets it off: nothing is below 0 RUB.
+    const wish = { threshold: 0n, amount: 500n * RUB, cap: 100_000n * RUB, method: card?.id ?? '' };
+    await test.store.payments.changeAutoTopup(newAuto(account.id, wish));
+    await pay({});
+  });
+  after(async () => {
+    await test.checkMoney();
+    await test.stop();
+  });
+
+  /** Pays on the pages; the credit lets the gateway see the automatic top-up. */
+  async function pay(more: Readonly<Record<string, string>>): Promise<void> {
+    const { headers } = await owner.submit(WALLET, { amount: '1000', ...more });
+    const { text } = await owner.get(String(headers.location));
+    const link = /class="button" href="([^"]+)"/.exec(text)?.[1] ?? '';
+    await owner.post(new URL(link).pathname, { button: 'paid', card: 'good' });
+  }
+
+  const avail = async () => (await test.wallet(account)).avail;
+
+  for (const [name, [path, body]] of Object.entries(CALLS)) {
+    it(`is paid for a moment later: ${name}`, async () => {
+      await until(async () => (await test.store.payments.autoTopup(account.id))?.order === null);
+      await applied(test.store, adjust(account.id, -(await avail())));
+      // A wallet is checked once a second at most.
+      await new Promise((resolve) => setTimeout(resolve, 1100));
+      const { status, text } = await send(test.url + path, { key: account.key, body });
+      expect(status, text).to.equal(402);
+      await until(async () => (await avail()) >= 500n * RUB, 10_000);
+      expect(await avail()).to.equal(500n * RUB);
+    });
+  }
+});

@@ -1,0 +1,297 @@
+// Plugins that leave errors unhandled, in a whole process: their calls fail and are refunded, and everything else goes on.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { ask, billingOf, eventsOf, MESSAGES, open, responseOf, send, textOf, until } from '../../testkit/client.ts';
+import type { TestAccount } from '../../testkit/gateway.ts';
+import { GENERATIONS } from '../../testkit/images.ts';
+import { type Books, type Home, makeHome, openBooks, type Service, startService } from '../../testkit/process.ts';
+import { chatHeld, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
+
+const VIDEOS = '/api/v1/videos';
+const HOOK = fileURLToPath(new URL('../../testkit/fail-on-signal.ts', import.meta.url));
+
+/** What it does is in the prompt. */
+const PLUGIN = `
+import { EventEmitter } from 'node:events';
+
+setTimeout(() => { throw new Error('stray: as it was loaded'); }, 1500).unref();
+
+const leave = {
+  float: () => void Promise.reject(new Error('stray: float')),
+  later: () => void setTimeout(() => { throw new Error('stray: later'); }, 20),
+  emitter: () => {
+    const emitter = new EventEmitter();
+    emitter.on('data', () => { throw new Error('stray: emitter'); });
+    setTimeout(() => emitter.emit('data'), 20);
+  },
+  text: () => void Promise.reject('stray: no error at all'),
+  refusal: (host) => void Promise.reject(host.fault.make('request', 'stray: refusal')),
+  cancel: (host, signal) => signal.addEventListener('abort', () => void Promise.reject(new Error('stray: cancel'))),
+  listener: (host, signal) => signal.addEventListener('abort', () => { throw new Error('stray: listener'); }),
+  end: () => void setTimeout(() => { throw new Error('stray: end'); }, 100),
+};
+const never = () => new Promise(() => {});
+let polls = 0;
+
+export default {
+  contract: 1,
+  name: 'moody',
+  settings: (joi) => joi.object({}),
+  create: (settings, host) => ({
+    async *text({ messages }, signal) {
+      const [how, begun] = messages.at(-1).content[0].text.split(' ');
+      yield [{ type: 'start' }];
+      if (begun === 'begun' || how === 'end') {
+        yield [{ type: 'block-start', index: 0, block: { type: 'text' } }, { type: 'block-delta', index: 0, text: 'Hello.' }];
+      }
+      leave[how](host, signal);
+      if (how !== 'end') await never();
+      yield [{ type: 'block-end', index: 0 }, { type: 'usage', input: 7, output: 400 }, { type: 'finish', reason: 'stop' }];
+    },
+    async image({ prompt }, signal) {
+      leave[prompt](host, signal);
+      await never();
+    },
+    video: {
+      async start({ prompt }, signal) {
+        if (prompt === 'poll') return { id: 'job' };
+        leave[prompt](host, signal);
+        await never();
+      },
+      async poll(ref, signal) {
+        polls += 1;
+        if (polls > 1) return { status: 'failed', fault: host.fault.make('request', 'no') };
+        leave.float(host, signal);
+        await never();
+      },
+    },
+  }),
+};
+`;
+
+const TILL = `
+const stray = () => void Promise.reject(new Error('stray: payments'));
+export default {
+  contract: 1,
+  name: 'moody',
+  settings: (joi) => joi.object({}),
+  create: () => ({
+    methods: ['card'], redirectHosts: [], live: false, shop: 'moody', keysLiveMs: 1000,
+    async start() { throw new Error('no'); },
+    async fetch() { stray(); await new Promise(() => {}); },
+    async find() {},
+    notice() { stray(); return { fetch: ['one'] }; },
+    async page() { stray(); await new Promise(() => {}); },
+  }),
+};
+`;
+
+function catalogOf(url: string): object {
+  const settings = { baseUrl: `${url}/v1`, apiKey: 'up-secret-key-1' };
+  const text = { type: 'text', provider: 'Test', price: { input: '1000', output: '5000' } };
+  return {
+    upstreams: {
+      up: { plugin: 'openai-compatible', settings, sandbox: true },
+      bad: { plugin: 'moody', sandbox: true },
+    },
+    payments: { till: { plugin: 'moody', sandbox: true } },
+    models: [
+      { ...text, id: 'good', routes: [{ upstream: 'up', model: 'm' }] },
+      { ...text, id: 'moody', routes: [{ upstream: 'bad', model: 'm' }] },
+      { ...text, id: 'other', routes: [{ upstream: 'bad', model: 'other' }] },
+      {
+        ...{ id: 'draw', type: 'image', provider: 'Test', price: { request: '10' } },
+        routes: [{ upstream: 'bad', model: 'm' }],
+      },
+      {
+        ...{ id: 'film', type: 'video', provider: 'Test', price: { request: '40' } },
+        routes: [{ upstream: 'bad', model: 'm' }],
+      },
+    ],
+    defaults: { image: ['draw'] },
+  };
+}
+
+describe('a plugin that leaves errors unhandled', () => {
+  let upstream: TestUpstream;
+  let home: Home;
+  let books: Books;
+  let account: TestAccount;
+  let service: Service;
+
+  before(async () => {
+    upstream = await startUpstream();
+    home = makeHome(catalogOf(upstream.url));
+    for (const [kind, source] of [
+      ['providers', PLUGIN],
+      ['payments', TILL],
+    ] as const) {
+      const folder = join(home.folder, kind, 'moody');
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(join(folder, 'index.js'), source);
+      writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+    }
+    books = await openBooks(home);
+  });
+  beforeEach(async () => {
+    account = await books.account();
+  });
+  afterEach(async function () {
+    this.timeout(60_000);
+    await service.stop();
+    await books.checkMoney();
+  });
+  after(async () => {
+    await books.close();
+    await upstream.close();
+    home.remove();
+  });
+
+  async function start(env: Record<string, string> = {}): Promise<void> {
+    const paths = { PROVIDERS_PATH: join(home.folder, 'providers'), PAYMENTS_PATH: join(home.folder, 'payments') };
+    const timing = { VIDEO_POLL_MS: '50', LOG_LEVEL: 'warn', METRICS_PORT: '0', DRAIN_MS: '5000' };
+    const flags = ['--import', HOOK];
+    service = await startService(home, { env: { SANDBOX: 'on', ...paths, ...timing, ...env }, flags });
+  }
+
+  const post = (path: string, body: object) => send(service.url + path, { key: account.key, body });
+  const spent = async () => (await books.wallet(account)).charged;
+  const logged = async () => {
+    await service.stop();
+    const lines = service.stdout().split('\n');
+    return lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
+  };
+  const strays = async () => (await logged()).filter(({ alert }) => alert === 'plugin');
+
+  /** A stream that has brought its first word, and must survive all that happens meanwhile. */
+  async function begin(model: string, text: string) {
+    const body = ask(text, { model, stream: true });
+    const sent = open(service.url + MESSAGES, { key: account.key, body });
+    sent.on('error', () => undefined);
+    const response = await responseOf(sent);
+    let read = '';
+    response.setEncoding('utf8').on('data', (chunk: string) => {
+      read += chunk;
+    });
+    response.on('error', () => undefined);
+    const ended = new Promise<string>((resolve) => response.on('close', () => resolve(read)));
+    return { sent, ended, text: () => read };
+  }
+
+  for (const workers of ['1', '2']) {
+    describe(`with ${workers === '1' ? 'one process' : 'workers'}`, () => {
+      it('fails its own calls, with the money back, and no other', async () => {
+        await start({ WORKERS: workers });
+        const { behaviour, finish } = chatHeld();
+        upstream.behave(behaviour);
+        const other = await begin('good', 'hi');
+        await until(() => other.text().includes('first'));
+        for (const how of ['float', 'later', 'emitter', 'text', 'refusal']) {
+          const { status, json } = await post(MESSAGES, ask(how, { model: 'moody' }));
+          expect([status, json.error.type], how).to.deep.equal([502, 'api_error']);
+          expect(json.error.message).to.contain('Charge refunded');
+        }
+        for (const [path, model] of [
+          [GENERATIONS, 'draw'],
+          [VIDEOS, 'film'],
+        ] as const) {
+          for (const prompt of ['float', 'later', 'refusal']) {
+            const { status, text } = await post(path, { model, prompt });
+            expect(status, `${path} ${prompt}: ${text}`).to.equal(502);
+          }
+        }
+        expect(await spent()).to.equal(0n);
+        finish();
+        const events = eventsOf(await other.ended);
+        expect(textOf(events)).to.equal('first last.');
+        expect(billingOf(events)).to.include({ charged_rub: 2.007 });
+        const told = await strays();
+        const wanted = ['float', 'later', 'emitter', 'float', 'later', 'float', 'later'];
+        const messages = told.map(({ err }) => err?.message).filter((message) => /: (f|l|e)/.test(String(message)));
+        expect(messages).to.have.members(wanted.map((how) => `stray: ${how}`));
+        expect(new Set(told.map((line) => line.upstream ?? line.plugin)))
+          .to.be.a('set')
+          .that.includes('bad');
+      }).timeout(60_000);
+    });
+  }
+
+  it('ends a stream that has begun with an error, and charges what was delivered', async () => {
+    await start();
+    const { ended } = await begin('moody', 'float begun');
+    const events = eventsOf(await ended);
+    expect(textOf(events)).to.equal('Hello.');
+    expect(events.at(-1)?.event).to.equal('error');
+    expect(await spent()).to.equal(500_000n);
+  }).timeout(60_000);
+
+  it('may do so when its client leaves, and after its answer', async () => {
+    await start();
+    for (const how of ['cancel begun', 'listener begun']) {
+      const call = await begin('moody', how);
+      await until(() => call.text().includes('Hello.'));
+      call.sent.destroy();
+      await until(async () => (await books.held()) === 0n);
+    }
+    const reply = await post(MESSAGES, ask('end', { model: 'moody' }));
+    expect(reply.json.content).to.deep.equal([{ type: 'text', text: 'Hello.' }]);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect((await send(`${service.url}/healthz`)).status).to.equal(200);
+    const messages = (await strays()).map(({ err }) => err.message).filter((message) => !/loaded/.test(message));
+    expect(messages).to.deep.equal(['stray: cancel', 'stray: listener', 'stray: end']);
+  }).timeout(60_000);
+
+  it('may do so when it is loaded, and while a video is polled', async () => {
+    await start();
+    const { status, text } = await post(VIDEOS, { model: 'film', prompt: 'poll' });
+    expect(status, text).to.equal(200);
+    const isOver = async () => (await books.store.jobs.page({ limit: 10 })).every(({ phase }) => phase === 'failed');
+    await until(isOver, 20_000);
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    expect((await send(`${service.url}/healthz`)).status).to.equal(200);
+    expect(await spent()).to.equal(0n);
+    const told = await strays();
+    expect(told.find(({ plugin }) => plugin === 'moody')?.err.message).to.equal('stray: as it was loaded');
+    expect(told.some(({ upstream: name, err }) => name === 'bad' && err.message === 'stray: float')).to.equal(true);
+  }).timeout(60_000);
+
+  it('has its routes opened after five in a minute, those of other models too', async () => {
+    await start();
+    const operator = /^Metrics: (.*)\/metrics$/m.exec(service.stdout())?.[1];
+    const openRoutes = async () => (await send(`${operator}/readyz?verbose`)).json.upstreams.bad.routes_open as number;
+    // Answers that are complete say nothing against the routes.
+    for (let calls = 0; calls < 4; calls += 1) await post(MESSAGES, ask('end', { model: 'moody' }));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(await openRoutes()).to.equal(0);
+    await post(MESSAGES, ask('end', { model: 'moody' }));
+    await until(async () => (await openRoutes()) === 4);
+  }).timeout(60_000);
+
+  it('may take payments, whose pages and notices fail alone', async () => {
+    await start();
+    const page = await send(`${service.url}/payments/till/page/x`, { method: 'GET' });
+    expect(page.status).to.be.within(500, 503);
+    const notice = await send(`${service.url}/payments/till/notice`, { body: { any: 'thing' } });
+    expect(notice.status).to.be.within(200, 503);
+    expect((await send(`${service.url}/healthz`)).status).to.equal(200);
+    const told = (await strays()).filter(({ upstream: name }) => name === 'till');
+    expect(told.map(({ err }) => err.message)).to.deep.equal(['stray: payments', 'stray: payments']);
+  }).timeout(60_000);
+
+  it('is told from our own mistakes, which end the process once its calls have ended', async () => {
+    await start();
+    const { behaviour, finish } = chatHeld();
+    upstream.behave(behaviour);
+    const call = await begin('good', 'hi');
+    await until(() => call.text().includes('first'));
+    service.kill('SIGUSR2');
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    finish();
+    expect(textOf(eventsOf(await call.ended))).to.equal('first last.');
+    const { code, stdout } = await service.exit;
+    expect(code).to.equal(1);
+    expect(stdout).to.contain('an error that nobody has handled; stopping').and.to.contain('a mistake of our own');
+  }).timeout(60_000);
+});

@@ -1,0 +1,66 @@
+// The audit of automatic top-ups counts in whatever zone the account had when each of its payments was made.
+import { expect } from 'chai';
+import { checkAutoTopups } from '../../lib/ledger/audit-auto.ts';
+import { claimed } from '../../lib/payments/topup-rules.ts';
+import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
+import type { Store } from '../../lib/store/store.ts';
+import { type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
+import { RUB } from '../contract/store/context.ts';
+import { newAuto, newOrder } from '../contract/store/payments.ts';
+
+/** In Moscow it is the 1st of the month already, in UTC the last of the one before. */
+const AT = Date.parse('2027-02-28T22:00:00Z');
+const HOUR_MS = 3_600_000;
+
+describe('the audit of automatic top-ups', () => {
+  let faulty: FaultyStore;
+  let wallet: string;
+  beforeEach(async () => {
+    faulty = await openFaultyStore();
+    wallet = await faulty.wallet();
+  });
+  afterEach(() => faulty.close());
+
+  async function problems(store: Store = faulty.store): Promise<readonly string[]> {
+    const all: string[] = [];
+    await checkAutoTopups(store, (_wallet, problem) => all.push(problem));
+    return all;
+  }
+
+  async function start(zone: string, createdAt: number): Promise<AutoTopupRow> {
+    const auto = (await faulty.store.payments.autoTopup(wallet)) ?? newAuto(wallet, { version: 0, order: null });
+    const order = newOrder(wallet, { origin: 'auto', amount: auto.amount, createdAt });
+    const next = claimed(auto, order.id, { at: createdAt, zone });
+    expect(await faulty.store.payments.create(order, next)).to.equal('created');
+    return next;
+  }
+
+  for (const zones of [
+    ['UTC', 'UTC', 'UTC'],
+    ['Europe/Moscow', 'Europe/Moscow', 'Europe/Moscow'],
+    // As an earlier version counted, and as its owner moved on.
+    ['UTC', 'Europe/Moscow', 'Europe/Moscow'],
+    ['Etc/GMT+12', 'UTC', 'Pacific/Kiritimati'],
+    ['America/New_York', 'America/New_York', 'Asia/Kamchatka'],
+  ]) {
+    it(`finds nothing where they were counted in ${[...new Set(zones)].join(', then ')}`, async () => {
+      for (const [index, zone] of zones.entries()) {
+        await start(zone, AT + index * 12 * HOUR_MS);
+        expect(await problems(), zone).to.deep.equal([]);
+      }
+    });
+  }
+
+  it('finds more payments of a day, and other sums of a month, than there can be in any zone', async () => {
+    await start('UTC', AT - 10 * 24 * HOUR_MS);
+    await start('UTC', AT - 9 * 24 * HOUR_MS);
+    const row = (await faulty.store.payments.autoTopup(wallet)) as AutoTopupRow;
+    const { amount, version, monthSum } = row;
+    await faulty.store.payments.changeAutoTopup({ ...row, dayCount: 4, monthSum: monthSum - amount + RUB, version });
+    const sum = monthSum - amount + RUB;
+    expect(await problems()).to.deep.equal([
+      'automatic top-up: payments of the day: 4 instead of 0 to 2',
+      `automatic top-up: sum of the month: ${sum} instead of ${monthSum}`,
+    ]);
+  });
+});

@@ -1,0 +1,141 @@
+// Marks of entries: what each of them covers, and what a mark of an ended hold no longer says.
+import { expect } from 'chai';
+import { type Charge, decide, type Entry, emptyWallet, type Operation, type Wallet } from '../../lib/money/decide.ts';
+import { hasMark, jobOfMark, markOf, playOfMark } from '../../lib/money/mark.ts';
+import type { Repeat } from '../../lib/money/repeat.ts';
+import { operationOf, replayOf } from '../../lib/money/replay.ts';
+
+const WALLET: Wallet = { ...emptyWallet('w'), avail: 100n, topped: 100n, seq: 1 };
+const START = { wallet: 'w', at: 5, chargeId: 'c', key: 'k', chargeKind: 'text', model: 'm', prices: '{}' } as const;
+const RESERVE: Operation = { kind: 'reserve', ...START, amount: 10n, owner: 'own', lease: 9 };
+
+function made(op: Operation, charge?: Charge): { entry: Entry; charge: Charge | undefined } {
+  const decision = decide({ wallet: { ...WALLET, held: charge ? 10n : 0n }, charge, prior: undefined }, op);
+  return { entry: decision.entry as Entry, charge: decision.charge };
+}
+
+describe('the mark of an entry', () => {
+  const { entry, charge } = made(RESERVE) as { entry: Entry; charge: Charge };
+
+  const changes: Readonly<Record<string, Partial<Charge>>> = {
+    key: { key: 'x' },
+    kind: { kind: 'image' },
+    model: { model: 'x' },
+    prices: { prices: '{"request":"1"}' },
+    period: { period: 1 },
+    'the budget it shares': { period: 0, budgetKey: 'x' },
+    owner: { owner: 'x' },
+    lease: { lease: 8 },
+    excess: { excess: 5n },
+  };
+  for (const [name, change] of Object.entries(changes)) {
+    it(`of a hold covers its ${name}`, () => {
+      const other = { ...charge, ...change };
+      const op = operationOf(entry, other) as Operation;
+      expect(hasMark(entry, markOf(op, entry, other), other)).to.equal(false);
+    });
+  }
+
+  it('of a hold that has ended says nothing of its owner, but is no shorter', () => {
+    const ended = { ...charge, state: 'released', owner: null, lease: null } as const;
+    const wanted = markOf(operationOf(entry, ended) as Operation, entry, ended);
+    expect(entry.mark).to.match(/^[0-9a-f]{16}$/);
+    expect(wanted).to.not.equal(entry.mark);
+    expect(hasMark(entry, wanted, ended)).to.equal(true);
+    expect(hasMark({ ...entry, mark: `${entry.mark}0` }, wanted, ended)).to.equal(false);
+    expect(hasMark({ ...entry, mark: null }, wanted, ended), 'of an earlier version').to.equal(true);
+  });
+
+  it('of a settlement covers its usage and its time', () => {
+    const settle: Operation = { kind: 'settle', wallet: 'w', at: 7, chargeId: 'c', amount: 4n, usage: '{"a":1}' };
+    const { entry: end, charge: settled } = made(settle, charge) as { entry: Entry; charge: Charge };
+    const marks = [settled.usage, '{"a":2}', null].map((usage) => markOf(settle, end, { ...settled, usage }));
+    expect(marks[0]).to.equal(end.mark);
+    expect(new Set([...marks, markOf(settle, { ...end, at: 8 }, settled)]).size).to.equal(4);
+  });
+
+  it('of an entry without a call covers all it says', () => {
+    const op: Operation = { kind: 'adjust', wallet: 'w', at: 5, amount: -3n, reason: 'r', adjustId: 'a' };
+    const { entry: own } = made(op);
+    const others: Partial<Entry>[] = [
+      ...[{ opId: 'adjust:b' }, { wallet: 'x' }, { kind: 'topup' as const }, { at: 6 }, { avail: 1n }, { topped: 1n }],
+      ...[{ adjusted: 1n }, { overshoot: 1n }, { chargedAfter: 1n }, { note: 's' }, { status: 'active' as const }],
+    ];
+    const marks = others.map((change) => markOf(op, { ...own, ...change }, undefined));
+    expect(new Set([own.mark, ...marks]).size).to.equal(others.length + 1);
+  });
+
+  it('of a settlement that is free because its call was repeated covers what is kept of that', () => {
+    const expired: Charge = { ...charge, state: 'expired', owner: null, lease: null };
+    const taken = { id: 'r', wallet: 'w', charge: 'other', body: 'b', at: 6 } as unknown as Repeat;
+    const settle: Operation = { kind: 'settle', wallet: 'w', at: 7, chargeId: 'c', amount: 4n, usage: '{"a":1}' };
+    const free = decide({ wallet: WALLET, charge: expired, prior: undefined, taken }, settle);
+    const [end, kept] = [free.entry as Entry, free.charge as Charge];
+    expect(kept.usage).to.equal('{"a":1,"repeated_as":"other"}');
+    expect(made(operationOf(end, kept) as Operation, expired).entry).to.include({ mark: end.mark, charged: 0n });
+  });
+
+  it('of an entry says whether it brings play money or settles it, and a replay does the same', () => {
+    const base = { wallet: 'w', at: 5, amount: 3n } as const;
+    const topup: Operation = { kind: 'topup', ...base, paymentId: 'p' };
+    const adjust: Operation = { kind: 'adjust', ...base, reason: 'r', adjustId: 'a' };
+    const isPlay = true as const;
+    const settlesPlay = true as const;
+    const pairs: readonly (readonly [Operation, Operation, object])[] = [
+      [topup, { ...topup, isPlay }, { isPlay }],
+      [
+        { kind: 'pay', ...base, paymentId: 'p', order: 'o' },
+        { kind: 'pay', ...base, paymentId: 'p', order: 'o', isPlay },
+        { isPlay },
+      ],
+      [adjust, { ...adjust, settlesPlay }, { settlesPlay }],
+    ];
+    const before: Wallet = { ...WALLET, playMoney: true };
+    const entryOf = (op: Operation) =>
+      decide({ wallet: before, charge: undefined, prior: undefined }, op).entry as Entry;
+    for (const [plain, playing, wanted] of pairs) {
+      const [one, other] = [entryOf(plain), entryOf(playing)];
+      expect([playOfMark(one), playOfMark(other)], plain.kind).to.deep.equal([{}, wanted]);
+      expect(operationOf(other, undefined)).to.deep.include(wanted);
+      expect(hasMark({ ...other, mark: String(other.mark).slice(0, 8) }, one.mark as string, undefined)).to.equal(
+        false,
+      );
+    }
+    expect(playOfMark(entry)).to.deep.equal({});
+  });
+
+  it('lets a copy settle play money that entries of earlier versions did not bring', () => {
+    const adjust: Operation = {
+      kind: 'adjust',
+      wallet: 'w',
+      at: 5,
+      amount: 0n,
+      reason: 'r',
+      adjustId: 'a',
+      settlesPlay: true,
+    };
+    const known = { wallet: WALLET, charge: undefined, prior: undefined };
+    expect(decide(known, adjust).status).to.equal('exists');
+    const settled = decide({ ...known, wallet: { ...WALLET, playMoney: true } }, adjust).entry as Entry;
+    expect(decide(known, replayOf(settled, undefined) as Operation)).to.deep.include({
+      status: 'done',
+      entry: settled,
+    });
+  });
+
+  it('of a charge names its job', () => {
+    const job = { id: 'vid_1', wallet: 'w', charge: 'c', model: 'm', upstream: 'u', facts: '{}', owner: 'o', lease: 9 };
+    const create = { kind: 'create', job: { ...job, deadline: 9, createdAt: 5 } } as const;
+    const withJob = made({ kind: 'charge', ...START, amount: 10n, job: create }).entry;
+    const without = made({ kind: 'charge', ...START, amount: 10n }).entry;
+    expect([withJob, without, entry].map(jobOfMark)).to.deep.equal(['vid_1', undefined, undefined]);
+    expect(hasMark(withJob, without.mark as string, undefined)).to.equal(true);
+  });
+
+  it('stays as it is when the journal is replayed, also where there is none', () => {
+    for (const mark of ['0123456789abcdef', null]) {
+      const op = replayOf({ ...entry, mark }, charge) as Operation;
+      expect(made(op).entry.mark).to.equal(mark);
+    }
+  });
+});

@@ -1,0 +1,200 @@
+// A refund from its request to its end, over real stores and a bank: what is on its way back cannot be spent, comes back
+// when it is refused, and is taken once, whatever fails in between.
+import { expect } from 'chai';
+import { type Payment, refundsOf } from '../../lib/money/payment-rules.ts';
+import { askRefund, endDispute, openDispute } from '../../lib/payments/operator.ts';
+import { until } from '../../testkit/client.ts';
+import { faultsOf, lose, refuse } from '../../testkit/faulty-store.ts';
+import { STORES } from '../../testkit/stores.ts';
+import {
+  applied,
+  giveBack,
+  newId,
+  RUB,
+  rejection,
+  reserve,
+  type StoreKind,
+  settle,
+} from '../contract/store/context.ts';
+import { type Service, useStage } from './service-stage.ts';
+
+for (const kind of STORES) describe(`a requested refund on ${kind.name}`, () => suite(kind));
+
+function suite(kind: StoreKind): void {
+  const use = useStage(kind);
+  const { stage } = use;
+  let service: Service;
+  let paid: Payment;
+  beforeEach(async () => {
+    service = use.service();
+    paid = await stage.credited(service);
+  });
+  afterEach(async () => expect(await stage.problems()).to.deep.equal([]));
+
+  const ask = (rub: bigint, refund?: string) =>
+    askRefund(stage.store, paid.id, { at: stage.now(), amount: rub * RUB, reason: 'wish', ...(refund && { refund }) });
+  const balance = async () => {
+    const { avail = 0n, held = 0n, topped = 0n } = (await stage.store.ledger.wallet(stage.wallet)) ?? {};
+    return [avail, held, topped].map((micro) => Number(micro / RUB));
+  };
+  const states = async () => refundsOf(await stage.payment(paid.id)).map(({ state }) => state);
+
+  it('is not spendable from the moment it is requested', async () => {
+    expect((await ask(700n)).status).to.equal('done');
+    expect(await balance()).to.deep.equal([300, 0, 300]);
+    const [refused] = await applied(stage.store, reserve(stage.wallet, { amount: 301n * RUB }));
+    expect(refused?.status).to.equal('insufficient');
+    await service.payments.look(paid.id);
+    expect([await balance(), await states()]).to.deep.equal([[300, 0, 300], ['booked']]);
+  });
+
+  it('takes what holds return before anything else is paid with it, however they end', async () => {
+    const [one, two] = [newId('req'), newId('req')];
+    const holds = [one, two].map((chargeId) => reserve(stage.wallet, { chargeId, amount: 400n * RUB }));
+    await applied(stage.store, ...holds);
+    await ask(900n);
+    expect(await balance()).to.deep.equal([-700, 800, 100]);
+    await applied(stage.store, giveBack('release', stage.wallet, one));
+    expect(await balance()).to.deep.equal([-300, 400, 100]);
+    await applied(stage.store, settle(stage.wallet, two, { amount: 100n * RUB }));
+    expect(await balance()).to.deep.equal([0, 0, 100]);
+    // All of it was there in the end: nothing is missing, and nobody is suspended.
+    expect(await service.payments.look(paid.id)).to.include({ phase: 'partly_refunded', shortfall: 0n });
+    expect((await stage.store.accounts.get(stage.wallet))?.status).to.equal('active');
+  });
+
+  it('is missing where it was spent, and suspends by the rule once the bank has made it', async () => {
+    const chargeId = newId('req');
+    await applied(stage.store, reserve(stage.wallet, { chargeId, amount: 800n * RUB }));
+    await applied(stage.store, settle(stage.wallet, chargeId, { amount: 800n * RUB }));
+    await ask(1000n);
+    expect((await stage.store.accounts.get(stage.wallet))?.status).to.equal('active');
+    expect(await service.payments.look(paid.id)).to.include({ phase: 'refunded', shortfall: 800n * RUB });
+    expect((await stage.store.accounts.get(stage.wallet))?.status).to.equal('suspended');
+    expect(await balance()).to.deep.equal([-800, 0, 0]);
+  });
+
+  it('comes back in full where the bank refuses it, also after a restart, and pays first what is owed', async () => {
+    const hold = reserve(stage.wallet, { amount: 900n * RUB });
+    await applied(stage.store, hold);
+    await ask(600n);
+    expect(await balance()).to.deep.equal([-500, 900, 400]);
+    stage.bank.hook = () => 500;
+    await service.payments.look(paid.id);
+    await service.payments.stop();
+    stage.bank.hook = (asked) => (asked === 'refund' ? 400 : undefined);
+    const other = stage.service('own_2', await stage.openStore());
+    await stage.letTimePass();
+    other.payments.start();
+    await until(async () => (await states())[0] === 'refused', 10_000);
+    expect(await balance()).to.deep.equal([100, 900, 1000]);
+    await other.payments.look(paid.id);
+    expect(await balance()).to.deep.equal([100, 900, 1000]);
+    expect((await ask(600n)).status).to.equal('done');
+  });
+
+  it('is taken once, however often and by however many it is requested under one id', async () => {
+    const other = await stage.openStore();
+    const wish = { at: stage.now(), amount: 300n * RUB, reason: 'wish', refund: `rfd_${paid.id}` };
+    const asked = await Promise.all([stage.store, other, stage.store].map((store) => askRefund(store, paid.id, wish)));
+    for (const { status } of asked) expect(status).to.be.oneOf(['done', 'exists', 'stale']);
+    expect(asked.filter(({ status }) => status === 'done')).to.have.length(1);
+    expect((await askRefund(other, paid.id, wish)).status).to.equal('exists');
+    expect(await balance()).to.deep.equal([700, 0, 700]);
+    await service.payments.look(paid.id);
+    expect([await balance(), stage.bank.holds([paid.id])]).to.deep.equal([[700, 0, 700], 700n * RUB]);
+    expect((await askRefund(other, paid.id, wish)).status).to.equal('exists');
+    expect((await ask(701n)).status).to.equal('refused');
+  });
+
+  it('goes on with the same key where the answer of the bank was lost with the process', async () => {
+    await ask(300n);
+    stage.bank.hook = (asked, when) => {
+      if (asked === 'refund' && when === 'after') throw new Error('lost');
+      return undefined;
+    };
+    await service.payments.look(paid.id);
+    await service.payments.stop();
+    stage.bank.hook = () => undefined;
+    const other = stage.service('own_2', await stage.openStore());
+    await stage.letTimePass();
+    other.payments.start();
+    await until(async () => (await states())[0] === 'booked', 10_000);
+    expect([await balance(), stage.bank.ofOrder(paid.id)[0]?.refunds.length]).to.deep.equal([[700, 0, 700], 1]);
+  });
+
+  it('is given up with its money where the provider never began it', async () => {
+    await askRefund(stage.store, paid.id, { at: stage.now() - 26 * 3_600_000, amount: 300n * RUB, reason: '' });
+    expect(await balance()).to.deep.equal([700, 0, 700]);
+    await stage.letTimePass();
+    await service.payments.look(paid.id);
+    expect([await balance(), await states()]).to.deep.equal([[1000, 0, 1000], ['refused']]);
+  });
+
+  for (const [how, states] of [
+    ['refused', ['refused']],
+    ['booked', ['booked']],
+  ] as const) {
+    for (const [name, behaviour] of [
+      ['fails', refuse],
+      ['loses its answer', lose],
+    ] as const) {
+      it(`is ${how} once where the ledger ${name}`, async () => {
+        const faults = faultsOf(stage.store);
+        const other = stage.service('own_faulty', faults.store);
+        faults.next('ledger.apply', behaviour);
+        const wish = { at: stage.now(), amount: 300n * RUB, reason: '', refund: `rfd_${paid.id}` };
+        await askRefund(faults.store, paid.id, wish);
+        await askRefund(faults.store, paid.id, wish);
+        expect(await balance()).to.deep.equal([700, 0, 700]);
+        if (how === 'refused') stage.bank.hook = (asked) => (asked === 'refund' ? 400 : undefined);
+        faults.next('ledger.apply', behaviour);
+        await other.payments.look(paid.id);
+        await other.payments.look(paid.id);
+        expect(refundsOf(await stage.payment(paid.id)).map(({ state }) => state)).to.deep.equal(states);
+        expect(await balance()).to.deep.equal(how === 'refused' ? [1000, 0, 1000] : [700, 0, 700]);
+      });
+    }
+  }
+
+  it('moves nothing where the store is away for good when it is requested, and can be requested again', async () => {
+    const faults = faultsOf(stage.store);
+    faults.always('ledger.apply', refuse);
+    const wish = { at: stage.now(), amount: 300n * RUB, reason: '', refund: `rfd_${paid.id}` };
+    await rejection(askRefund(faults.store, paid.id, wish));
+    expect([await balance(), await states()]).to.deep.equal([[1000, 0, 1000], []]);
+    faults.always('ledger.apply', undefined);
+    expect((await askRefund(faults.store, paid.id, wish)).status).to.equal('done');
+  });
+
+  it('goes with a dispute that is lost, which takes each rouble once', async () => {
+    stage.bank.refunds = 'pending';
+    await ask(200n);
+    await service.payments.look(paid.id);
+    await ask(300n);
+    expect(await balance()).to.deep.equal([500, 0, 500]);
+    const at = stage.now();
+    await openDispute(stage.store, paid.id, { at, dispute: `CB-${paid.id}`, amount: 900n * RUB });
+    expect((await endDispute(stage.store, paid.id, { at, how: 'lost', suspend: true })).status).to.equal('done');
+    expect([await balance(), await states()]).to.deep.equal([
+      [100, 0, 100],
+      ['asked', 'refused'],
+    ]);
+    // The bank made the first all the same: it is taken as far as anything is left of the payment.
+    const [refund] = stage.bank.ofOrder(paid.id)[0]?.refunds ?? [];
+    Object.assign(refund ?? {}, { status: 'succeeded' });
+    await service.payments.look(paid.id);
+    expect([await balance(), await states()]).to.deep.equal([
+      [0, 0, 0],
+      ['booked', 'refused'],
+    ]);
+  });
+
+  it('leaves its money to one that somebody made at the bank, and is refused there', async () => {
+    await ask(600n);
+    stage.bank.giveBack(paid.id, 1000n * RUB);
+    const after = await service.payments.look(paid.id);
+    expect(after).to.include({ phase: 'refunded', refunded: 1000n * RUB, shortfall: 0n });
+    expect([await balance(), stage.bank.holds([paid.id])]).to.deep.equal([[0, 0, 0], 0n]);
+  });
+}

@@ -1,0 +1,82 @@
+// People who leave: what ends with them, who has to stay, and changes that they make at the same moment.
+import { expect } from 'chai';
+import { createDepartures, type Departures } from '../../lib/users/departures.ts';
+import { createPeople } from '../../lib/users/people.ts';
+import { type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
+import { newId, rejection } from '../contract/store/context.ts';
+import { makeUser } from '../contract/store/people.ts';
+
+describe('departures', () => {
+  let store: FaultyStore;
+  let departures: Departures;
+  const NOW = 1_800_000_000_000;
+
+  before(async () => {
+    store = await openFaultyStore();
+    departures = createDepartures({ store: store.store, now: () => NOW });
+  });
+  after(() => store.close());
+
+  async function somebody(fields: Parameters<typeof makeUser>[0] = {}) {
+    const user = makeUser(fields);
+    await store.real.users.add(user);
+    return user;
+  }
+  const statusOf = async (id: string) => (await store.real.users.get(id))?.status;
+
+  it('suspend and resume, as often as asked', async () => {
+    const { id } = await somebody();
+    const ends = [await departures.suspend(id), await departures.suspend(id), await statusOf(id)];
+    expect(ends).to.deep.equal(['done', 'done', 'suspended']);
+    expect([await departures.resume(id), await departures.resume(id), await statusOf(id)]).to.deep.equal([
+      ...['done', 'done', 'active'],
+    ]);
+  });
+
+  it('remove for good', async () => {
+    const { id, email, createdAt } = await somebody();
+    expect([await departures.remove(id), await departures.remove(id)]).to.deep.equal(['done', 'gone']);
+    expect([await departures.suspend(id), await departures.resume(id)]).to.deep.equal(['gone', 'gone']);
+    expect(await store.real.users.former(id)).to.deep.equal({ id, email, createdAt, removedAt: NOW });
+  });
+
+  it('leave the last operator', async () => {
+    const { id } = await somebody({ operator: true });
+    expect([await departures.suspend(id), await departures.remove(id)]).to.deep.equal([
+      ...['last_operator', 'last_operator'],
+    ]);
+    const other = await somebody({ operator: true });
+    expect([await departures.remove(id), await departures.suspend(other.id)]).to.deep.equal(['done', 'last_operator']);
+  });
+
+  it('happen though the person changes something meanwhile, and not for ever', async () => {
+    const user = await somebody();
+    store.next('users.suspend', async (call) => {
+      await store.real.users.change({ ...user, language: 'en' });
+      return call();
+    });
+    expect(await departures.suspend(user.id)).to.equal('done');
+    expect(await store.real.users.get(user.id)).to.include({ status: 'suspended', language: 'en' });
+    for (let times = 0; times < 5; times += 1) store.next('users.remove', async () => 'changed');
+    expect(await rejection(departures.remove(user.id))).to.have.property(
+      'message',
+      `the user ${user.id} keeps changing`,
+    );
+    expect(await statusOf(user.id)).to.equal('suspended');
+  });
+
+  it('take an account from an owner, with invitations to it that were not used yet', async () => {
+    const user = await somebody();
+    const people = createPeople({ store: store.real });
+    const [account, other] = [newId('acc'), newId('acc')];
+    for (const each of [account, other]) await people.join(user, each);
+    const invite = (to: string) => people.makeLink({ purpose: 'invite', account: to, email: user.email });
+    const [mine, others] = [await invite(account), await invite(other)];
+    expect([await departures.removeOwner(user, account), await departures.removeOwner(user, account)]).to.deep.equal([
+      ...[true, false],
+    ]);
+    const links = [await people.look(mine), await people.look(others)].map((link) => link?.account);
+    expect(links).to.deep.equal([undefined, other]);
+    expect((await store.real.users.membershipsOf(user.id)).map((each) => each.account)).to.deep.equal([other]);
+  });
+});

@@ -1,0 +1,76 @@
+// Mail goes through TLS to any server that is not on this machine: passwords and one-time links are in it.
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { expect } from 'chai';
+import { OperatorError } from '../../lib/operator-error.ts';
+import { createMailer } from '../../lib/users/mail.ts';
+import { createAuthority } from '../../testkit/certificates.ts';
+import { type MailServer, startMailServer } from '../../testkit/smtp.ts';
+
+/** Leads to this machine, but is not an address that is only ever on it. */
+const REMOTE = '0.0.0.0';
+
+describe('mail', () => {
+  const authority = createAuthority();
+  const trusted = getCACertificates('default');
+  const servers: MailServer[] = [];
+  before(() => setDefaultCACertificates([...trusted, authority.ca]));
+  after(() => setDefaultCACertificates(trusted));
+  afterEach(() => Promise.all(servers.splice(0).map((server) => server.stop())));
+
+  async function start(tls?: Parameters<typeof startMailServer>[0]): Promise<MailServer> {
+    const server = await startMailServer(tls);
+    servers.push(server);
+    return server;
+  }
+
+  /** What became of a mail: how it arrived, or the error. */
+  async function sent({ port, letters }: MailServer, host: string, query = ''): Promise<string> {
+    const mailer = createMailer(`smtp://gate:p%40ss@${host}:${port}${query}`, 'gate@example.com');
+    try {
+      await mailer.send({ to: 'ann@example.com', subject: 'A link', text: 'https://example.com/setup?token=secret' });
+      return letters.at(-1)?.isSecure ? 'through TLS' : 'plain';
+    } catch (error) {
+      expect(letters).to.deep.equal([]);
+      return String((error as { code?: unknown }).code);
+    } finally {
+      mailer.close();
+    }
+  }
+
+  it('goes through STARTTLS, with a certificate that is checked', async () => {
+    const good = await start({ tls: authority.issue(REMOTE, 'localhost', '127.0.0.1') });
+    expect(await sent(good, REMOTE)).to.equal('through TLS');
+    expect(await sent(good, 'localhost')).to.equal('through TLS');
+    const stranger = await start({ tls: createAuthority().issue(REMOTE) });
+    expect(await sent(stranger, REMOTE)).to.equal('ESOCKET');
+  });
+
+  it('is not sent to a server that offers no STARTTLS, unless it is on this machine or the operator says so', async () => {
+    const plain = await start();
+    const asked = [];
+    for (const [host, query] of [
+      [REMOTE, ''],
+      [REMOTE, '?tls='],
+      [REMOTE, '?from=a%40example.com'],
+    ] as const)
+      asked.push(await sent(plain, host, query));
+    expect(asked).to.deep.equal(['ETLS', 'ETLS', 'ETLS']);
+    expect(await sent(plain, '127.0.0.1')).to.equal('plain');
+    expect(await sent(plain, 'localhost')).to.equal('plain');
+    expect(await sent(plain, REMOTE, '?tls=off')).to.equal('plain');
+    const able = await start({ tls: createAuthority().issue(REMOTE) });
+    expect(await sent(able, REMOTE, '?tls=off'), 'nobody to check the certificate').to.equal('plain');
+  });
+
+  it('takes no other wish about TLS, and shows no password', () => {
+    for (const [url, words] of [
+      ['smtp://gate:p%40ss@mail.example.com?tls=on', 'tls may only be off'],
+      ['smtp://gate:p%40ss@mail.example.com?tls=none', 'tls may only be off'],
+      ['smtps://gate:p%40ss@mail.example.com?tls=off', 'smtps:// is TLS'],
+    ] as const) {
+      const make = () => createMailer(url, 'gate@example.com');
+      expect(make).to.throw(OperatorError, words);
+      expect(make).to.not.throw('p%40ss');
+    }
+  });
+});

@@ -1,0 +1,72 @@
+// When too many passwords are being checked, others are told so at once: nothing is counted, and no link is used up.
+import { expect } from 'chai';
+import { verifyPassword } from '../../lib/users/password.ts';
+import { createPeople } from '../../lib/users/people.ts';
+import { scrape } from '../../testkit/exposition.ts';
+import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { createVisitor, PASSWORD, setUpOwner } from '../../testkit/pages.ts';
+
+const AT_ONCE = 2;
+const WAITING_MAX = 100;
+
+const stored = (cost: string) => `$argon2id$v=19$${cost},p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
+const [SLOW, QUICK] = [stored('m=65536,t=6'), stored('m=8,t=1')];
+
+describe('with too many passwords to check', () => {
+  let test: TestGateway;
+
+  before(async () => {
+    test = await startGateway({ catalog: { upstreams: {}, models: [] }, env: { METRICS_PORT: '0' } });
+  });
+  after(() => test.stop());
+
+  /** Sends a request while all places are taken, each by somebody else. */
+  async function whileFull<T>(ask: () => Promise<T>): Promise<T> {
+    const others = Array.from({ length: AT_ONCE + WAITING_MAX }, (_, number) =>
+      verifyPassword(number < AT_ONCE ? SLOW : QUICK, 'a rather long one', `somebody ${number}`),
+    );
+    try {
+      return await ask();
+    } finally {
+      await Promise.all(others);
+    }
+  }
+
+  const owner = async () => setUpOwner(test, (await test.account()).id);
+
+  it('a sign-in is refused as busy, on a page, and does not count', async () => {
+    const { email } = await owner();
+    const visitor = createVisitor(test.url);
+    await visitor.get('/login');
+    const reply = await whileFull(() => visitor.submit('/login', { email, password: PASSWORD, code: '' }));
+    expect([reply.status, reply.headers['retry-after']]).to.deep.equal([503, '5']);
+    expect(reply.headers['content-type']).to.match(/^text\/html/);
+    expect(reply.text)
+      .to.contain('Too many people are signing in at the moment. Try again in 5 s.')
+      .and.to.contain('Сейчас входит слишком много людей. Повторите через 5 с.');
+    for (const name of [`mail:${email}`, 'address:127.0.0.1']) {
+      expect(await test.store.sessions.attempts(name), name).to.equal(undefined);
+    }
+    const metrics = await scrape(test.gateway.facts.metricsUrl ?? '');
+    expect(metrics.sum('tollgate_sign_ins_total', { factor: 'password', result: 'busy' })).to.equal(1);
+    const log = await test.store.auditLog.page({ limit: 10 });
+    expect(log.filter(({ action }) => action.startsWith('sign_in.'))).to.deep.equal([]);
+    expect((await visitor.submit('/login', { email, password: PASSWORD, code: '' })).status).to.equal(303);
+  });
+
+  for (const purpose of ['reset', 'invite'] as const) {
+    it(`a link is as good as before: ${purpose}`, async () => {
+      const { email } = await owner();
+      const user = await test.store.users.find(email);
+      const whose = purpose === 'reset' ? { user: user?.id ?? '', email } : { email: `new-${email}` };
+      const account = (await test.account()).id;
+      const path = `/setup?token=${await createPeople(test).makeLink({ purpose, account, ...whose })}`;
+      const visitor = createVisitor(test.url);
+      const use = () => visitor.submit(path, { password: PASSWORD, again: PASSWORD, code: '' });
+      expect((await whileFull(use)).status).to.equal(503);
+      const reply = await use();
+      expect([reply.status, reply.headers.location]).to.deep.equal([303, '/account']);
+      expect((await visitor.get(path)).status).to.equal(404);
+    });
+  }
+});

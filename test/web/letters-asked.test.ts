@@ -1,0 +1,109 @@
+// Letters that anybody may ask for: strangers who ask for somebody else's keep nobody from their own, and spoil no link.
+import { expect } from 'chai';
+import { until } from '../../testkit/client.ts';
+import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { comeIn, createVisitor, PASSWORD, setUpOwner, type Visitor } from '../../testkit/pages.ts';
+import { startMailServer } from '../../testkit/smtp.ts';
+
+const HOUR_MS = 3_600_000;
+
+describe('letters that are asked for', () => {
+  let smtp: Awaited<ReturnType<typeof startMailServer>>;
+  let test: TestGateway;
+
+  before(async () => {
+    smtp = await startMailServer();
+    const env = { SMTP_URL: smtp.url, REGISTRATION: 'open', TRUSTED_PROXIES: '1' };
+    test = await startGateway({ catalog: { upstreams: {}, models: [] }, env });
+  });
+  after(async () => {
+    await test?.stop();
+    await smtp.stop();
+  });
+
+  const owner = async () => setUpOwner(test, (await test.account()).id);
+  let places = 0;
+  /** Each time from another network, so that only the address that is asked for counts. */
+  const ask = (path: string, email: string, visitor: Visitor = createVisitor(test.url)) => {
+    places += 1;
+    const headers = { 'x-forwarded-for': `192.0.2.${places}` };
+    return visitor.submit(path, { email }, { headers });
+  };
+  const lettersTo = (email: string) => smtp.letters.filter(({ to }) => to === email);
+  const linksTo = (email: string) => lettersTo(email).map(({ text }) => /http\S+token=[\w-]+/.exec(text)?.[0] ?? '');
+  const hourly = (email: string, kind = 'reset') => `letters:${kind}:${email}:${Math.floor(Date.now() / HOUR_MS)}`;
+
+  it('are three an hour to one address, and asking again moves no end', async () => {
+    const { email } = await owner();
+    for (let time = 0; time < 3; time += 1) expect((await ask('/reset', email)).status).to.equal(200);
+    const counted = await test.store.sessions.attempts(hourly(email));
+    const replies = [await ask('/reset', email), await ask('/reset', email)];
+    for (const { status, text } of replies) {
+      expect([status, text.includes('The links in those that have come still work')]).to.deep.equal([429, true]);
+    }
+    const [, seconds = ''] = /ask again in (\d+) s/.exec(replies[0]?.text ?? '') ?? [];
+    expect(Number(seconds)).to.be.within(1, 3600);
+    expect(await test.store.sessions.attempts(hourly(email))).to.deep.equal(counted);
+    expect(counted?.count).to.equal(3);
+  });
+
+  it('leave the links of earlier ones good, and using one ends all', async () => {
+    const { email } = await owner();
+    for (let time = 0; time < 2; time += 1) await ask('/reset', email);
+    await until(() => lettersTo(email).length === 2);
+    const [first = '', second = ''] = linksTo(email);
+    expect(first).not.to.equal(second);
+    const fresh = 'another rain of tulips';
+    await comeIn(test, first, { password: fresh, again: fresh });
+    const late = await createVisitor(test.url).get(second.slice(test.url.length));
+    expect(late.status).to.equal(404);
+  });
+
+  it('to register leave earlier links good too, until there is somebody', async () => {
+    const email = 'new-here@example.com';
+    for (let time = 0; time < 2; time += 1) await ask('/register', email);
+    await until(() => lettersTo(email).length === 2);
+    const [first = '', second = ''] = linksTo(email);
+    await comeIn(test, first, { code: '' });
+    expect((await createVisitor(test.url).get(second.slice(test.url.length))).status).to.equal(404);
+  });
+
+  it('to reset are no fewer because strangers asked to register', async () => {
+    const { email } = await owner();
+    for (let time = 0; time < 4; time += 1) await ask('/register', email);
+    expect((await ask('/reset', email)).status).to.equal(200);
+    await smtp.letterTo(email);
+  });
+
+  it('come to a device of the owner, whatever strangers asked for', async () => {
+    const { email } = await owner();
+    const home = createVisitor(test.url);
+    await home.submit('/login', { email, password: PASSWORD, code: '' });
+    for (let time = 0; time < 4; time += 1) await ask('/reset', email);
+    expect((await ask('/reset', email)).status).to.equal(429);
+    const before = lettersTo(email).length;
+    for (let time = 0; time < 3; time += 1) expect((await ask('/reset', email, home)).status).to.equal(200);
+    expect((await ask('/reset', email, home)).status).to.equal(429);
+    await until(() => lettersTo(email).length === before + 3);
+  });
+
+  it('count anew with each hour, so that one an hour keeps nobody waiting', async () => {
+    const { email } = await owner();
+    const before = `letters:reset:${email}:${Math.floor(Date.now() / HOUR_MS) - 1}`;
+    const rule = { now: Date.now(), since: 0, waitsMs: [0] };
+    for (let time = 0; time < 9; time += 1) await test.store.sessions.count(before, rule);
+    for (let time = 0; time < 2; time += 1) expect((await ask('/reset', email)).status).to.equal(200);
+  });
+
+  it('do not count when they could not be sent', async () => {
+    const { email } = await owner();
+    smtp.refuse(email);
+    for (let time = 0; time < 5; time += 1) {
+      expect((await ask('/reset', email)).status).to.equal(200);
+      await until(async () => (await test.store.sessions.attempts(hourly(email))) === undefined);
+    }
+    smtp.refuse();
+    expect((await ask('/reset', email)).status).to.equal(200);
+    await smtp.letterTo(email);
+  });
+});

@@ -1,0 +1,92 @@
+// Invitations of people who have access already: they become owners when they accept, and nobody else does.
+import { expect } from 'chai';
+import type { User } from '../../../lib/store/ports/users.ts';
+import { createDepartures } from '../../../lib/users/departures.ts';
+import { startGateway, type TestGateway } from '../../../testkit/gateway.ts';
+import { createVisitor, PASSWORD, setUpOperator, setUpOwner } from '../../../testkit/pages.ts';
+
+describe('an invitation of somebody who has access', () => {
+  let test: TestGateway;
+  let operator: Awaited<ReturnType<typeof setUpOperator>>;
+
+  before(async () => {
+    test = await startGateway({ catalog: { upstreams: {}, models: [] } });
+    operator = await setUpOperator(test);
+  });
+  after(() => test.stop());
+
+  /** An owner of another account, and the path of a link that invites to this one. */
+  async function invited() {
+    const owner = await setUpOwner(test, (await test.account('0')).id);
+    const { id } = await test.account('0');
+    const { text } = await operator.submit(`/admin/accounts/${id}`, { change: 'invite', email: owner.email });
+    const [, token = ''] = /\/setup\?token=([\w-]+)/.exec(text) ?? [];
+    const user = (await test.store.users.find(owner.email)) as User;
+    return { ...owner, user, account: id, link: `/setup?token=${token}`, path: `/account/join?token=${token}` };
+  }
+  const isOwner = async (email: string, account: string) => {
+    const user = await test.store.users.find(email);
+    return (await test.store.users.membersOf(account)).some((member) => member.user === user?.id);
+  };
+
+  it('is accepted after signing in, once', async () => {
+    const { email, user, account, link, path, get, submit } = await invited();
+    expect((await get(link)).headers.location).to.equal(path);
+    expect((await get(`/account?account=${account}`)).status).to.equal(404);
+    const page = await get(path);
+    expect(page.text).to.contain('You are invited').and.to.contain(email);
+    expect(await isOwner(email, account)).to.equal(false);
+    expect((await submit(path, {})).headers.location).to.equal(`/account?account=${account}`);
+    expect((await get(`/account?account=${account}`)).status).to.equal(200);
+    const [deed] = await test.store.auditLog.page({ limit: 1 });
+    expect(deed).to.include({ action: 'owner.accept', user: user.id, target: user.id, account });
+    expect([(await get(path)).status, (await get(path)).text.includes('has been used')]).to.deep.equal([404, true]);
+  });
+
+  it('leads whoever is not signed in to sign in first, and back', async () => {
+    const { email, account, link, path } = await invited();
+    const stranger = createVisitor(test.url);
+    expect((await stranger.get(link)).headers.location).to.equal(path);
+    const login = String((await stranger.get(path)).headers.location);
+    expect(login).to.match(/^\/login\?next=/);
+    const back = await stranger.submit(login, { email, password: PASSWORD, code: '' });
+    expect(back.headers.location).to.equal(path);
+    expect((await stranger.submit(path, {})).status).to.equal(303);
+    expect(await isOwner(email, account)).to.equal(true);
+  });
+
+  it('is no use to anybody else, and sets no password', async () => {
+    const { email, account, link, path } = await invited();
+    const other = await setUpOwner(test, (await test.account('0')).id);
+    const page = await other.get(path);
+    expect([page.status, page.text.includes('is for another address')]).to.deep.equal([403, true]);
+    const { csrf = '' } = { csrf: /name="csrf" value="([^"]+)"/.exec(page.text)?.[1] };
+    expect((await other.post(path, { csrf })).status).to.equal(403);
+    const stolen = { csrf, password: 'another tulip in rain', again: 'another tulip in rain' };
+    expect((await other.post(link, stolen)).headers.location).to.equal(path);
+    expect((await test.store.users.membersOf(account)).length).to.equal(0);
+    const login = await createVisitor(test.url).submit('/login', { email, password: PASSWORD, code: '' });
+    expect(login.status).to.equal(303);
+  });
+
+  it('is none that leads to an account of their own, or to none at all', async () => {
+    const { get } = await invited();
+    for (const token of ['', 'x', 'x'.repeat(43)])
+      expect((await get(`/account/join?token=${token}`)).status).to.equal(404);
+  });
+
+  it('ends when its account is taken from them before they accept, or they are removed', async () => {
+    const { user, account, path, get } = await invited();
+    await createDepartures({ store: test.store }).removeOwner(user, account);
+    expect((await get(path)).status).to.equal(404);
+    const other = await invited();
+    await createDepartures({ store: test.store }).remove(other.user.id);
+    expect((await createVisitor(test.url).get(other.link)).status).to.equal(404);
+  });
+
+  it('speaks Russian too', async () => {
+    const { path, get } = await invited();
+    expect((await get(`${path}&lang=ru`)).text).to.contain('Вас приглашают стать владельцем');
+    expect((await get('/account/join?lang=ru')).text).to.contain('Приглашение неизвестно');
+  });
+});
