@@ -4,16 +4,20 @@
 import { ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { isMainThread, Worker } from 'node:worker_threads';
+import type { Operation } from '../lib/money/decide.ts';
 
-/** How a step's word appears on its way to a store: the name of a call to SQLite's threads, bytes sent to a MongoDB. */
+/**
+ * How a step's word appears on its way to a store: the operation, or the port and name of the call, that SQLite's threads
+ * are sent; bytes sent to a MongoDB.
+ */
 const WORDS: Readonly<Record<string, { readonly call: string; readonly bytes: string }>> = {
   reserve: { call: 'reserve', bytes: 'reserve:req_' },
   settle: { call: 'settle', bytes: 'settle:req_' },
   release: { call: 'release', bytes: 'release:req_' },
   charge: { call: 'charge', bytes: 'charge:req_' },
   // The first check for a free name, and the first bytes or the row of the file.
-  media: { call: 'media', bytes: 'media.files' },
-  file: { call: 'addMedia', bytes: 'media.chunks' },
+  media: { call: 'media.get', bytes: 'media.files' },
+  file: { call: 'media.add', bytes: 'media.chunks' },
 };
 /** A name with its length before the value, of 16 bytes of type 4. */
 const SESSION = '\x05id\0\x10\0\0\0\x04';
@@ -45,8 +49,9 @@ function killAtStore({ call, bytes }: { readonly call: string; readonly bytes: s
   let told: { readonly worker: Worker; readonly id: unknown } | undefined;
   const { postMessage, emit } = Worker.prototype;
   Worker.prototype.postMessage = function (this: Worker, ...args: Parameters<typeof postMessage>) {
-    const [id, name, values] = Array.isArray(args[0]) ? args[0] : [];
-    if (name === call || (MONEY.has(call) && JSON.stringify(values, asText)?.includes(`"${call}"`))) {
+    const [id, port, name, values] = Array.isArray(args[0]) ? args[0] : [];
+    const called = `${port}.${name}`;
+    if (called === call || (called === 'ledger.apply' && hasOperation(values, call))) {
       if (when === 'before') die();
       told = { worker: this, id };
     }
@@ -86,6 +91,6 @@ function sessionIn(text: string): string | undefined {
   return at === -1 ? undefined : text.slice(at + SESSION.length, at + SESSION.length + SESSION_BYTES);
 }
 
-function asText(_key: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? String(value) : value;
+function hasOperation([operations]: readonly [readonly Operation[]], kind: string): boolean {
+  return operations.some((op) => op.kind === kind);
 }

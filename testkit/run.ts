@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import { keepCompiled } from '../lib/compile-cache.ts';
-import { keepThreads } from '../lib/store/sqlite/idle-threads.ts';
 import type { ReplicaSet } from './replica-set.ts';
+import { keepThreads } from './threads.ts';
 
 // The threads of every store that a test opens compile the same files.
 keepCompiled();

@@ -1,10 +1,12 @@
-// The list of a store's ports, and a walk over all their calls, so that no wrapper misses one.
+// The list of a store's ports and their calls, and a walk over them, so that no wrapper misses one.
 import type { StorePorts } from './store.ts';
 
 export type PortName = keyof StorePorts;
 
+type Calls = { readonly [Name in PortName]: readonly (keyof StorePorts[Name])[] };
+
 /** The calls that write nothing. Anything not listed counts as a write. */
-export const READS: { readonly [Name in PortName]: readonly (keyof StorePorts[Name])[] } = {
+export const READS = {
   ledger: ['wallet', 'charge', 'charges', 'entry', 'entries', 'entriesOfCharge', 'chargedAt', 'budgets', 'orphans'],
   journal: ['size', 'page', 'rows', 'pageOf', 'used', 'unknownCharges', 'keys'],
   checkpoints: ['changes', 'page'],
@@ -18,7 +20,7 @@ export const READS: { readonly [Name in PortName]: readonly (keyof StorePorts[Na
   jobs: ['get', 'open', 'page', 'unmarked'],
   payments: [
     ...(['get', 'find', 'list', 'method', 'methods', 'consents', 'autoTopup', 'notice', 'notices', 'page'] as const),
-    'unmarked',
+    ...(['hasUntold', 'unmarked'] as const),
   ],
   media: ['get', 'read', 'page'],
   usage: ['cursor', 'sums', 'whole', 'behind'],
@@ -27,7 +29,35 @@ export const READS: { readonly [Name in PortName]: readonly (keyof StorePorts[Na
   auditLog: ['page'],
   alerts: ['get', 'page', 'alarms'],
   idempotency: ['get', 'page'],
-};
+} as const satisfies Calls;
+
+/** All others. */
+export const WRITES = {
+  ledger: ['apply'],
+  journal: [],
+  checkpoints: ['put'],
+  archives: ['begin', 'put', 'drop', 'open', 'remove', 'restoreRows', 'restore'],
+  accounts: ['create', 'put', 'setStatus', 'setPlayMoney', 'setAutoTopup'],
+  keys: ['add', 'revoke', 'replace', 'limit', 'put', 'use'],
+  limits: ['hit', 'open', 'merge'],
+  owners: ['renew', 'remove'],
+  settings: ['set'],
+  jobs: ['claim', 'change', 'renew', 'put'],
+  payments: [
+    ...(['create', 'claim', 'renew', 'change', 'saveMethod', 'removeMethod', 'addConsent'] as const),
+    ...(['changeAutoTopup', 'addNotice', 'judgeNotice', 'cleanNotices', 'put'] as const),
+  ],
+  media: ['write', 'clean'],
+  usage: ['add', 'put', 'forget'],
+  users: ['add', 'addFirstOperator', 'change', 'suspend', 'remove', 'putFormer', 'join', 'leave'],
+  sessions: [
+    ...(['add', 'touch', 'remove', 'removeOf', 'addLink', 'takeLink', 'removeLinks'] as const),
+    ...(['count', 'uncount', 'forget', 'putDevice', 'clean'] as const),
+  ],
+  auditLog: ['append', 'put'],
+  alerts: ['change', 'move', 'put'],
+  idempotency: ['keep', 'clean', 'put'],
+} as const satisfies Calls;
 
 /** The reads that return a stream instead of a promise. */
 export const STREAMS: { readonly [Name in PortName]?: readonly (keyof StorePorts[Name])[] } = { media: ['read'] };

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
-import { keepThreads } from '../../lib/store/sqlite/idle-threads.ts';
 import {
   ask,
   billingOf,
@@ -21,6 +20,7 @@ import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gatew
 import { download, GENERATIONS, imageCatalog, pictureAnswer } from '../../testkit/images.ts';
 import type { Books, Service } from '../../testkit/process.ts';
 import { openRig, type Rig } from '../../testkit/rig.ts';
+import { keepThreads } from '../../testkit/threads.ts';
 import { itTimed } from '../../testkit/timed.ts';
 import { chatAnswer, chatHeld, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import { PNG, png } from '../media/pictures.ts';

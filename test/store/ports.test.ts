@@ -1,7 +1,7 @@
 // Nothing that wraps a whole store forgets a port: also not one that came later.
 import { expect } from 'chai';
 import { copyStore } from '../../lib/store/copy.ts';
-import { countCalls } from '../../lib/store/mongodb/store.ts';
+import { countCalls } from '../../lib/store/count-calls.ts';
 import { portNamesOf, READS, STREAMS } from '../../lib/store/ports.ts';
 import { withoutWrites } from '../../lib/store/read-only.ts';
 import { type Store, StoreError } from '../../lib/store/store.ts';

@@ -1,8 +1,8 @@
 // The MongoDB store: any number of processes on one replica set.
 
-import { mapCalls } from '../ports.ts';
+import { countCalls } from '../count-calls.ts';
 import { withoutWrites } from '../read-only.ts';
-import { type Opening, type Store, StoreError } from '../store.ts';
+import type { Opening, Store } from '../store.ts';
 import { accountStore } from './accounts.ts';
 import { alertStore } from './alerts.ts';
 import { archiveStore } from './archives.ts';
@@ -94,55 +94,4 @@ function createStore(connection: Connection, sessions: Sessions): Omit<Store, 'c
     backup: (file, onProgress) => backUp(store, file, onProgress),
   };
   return store;
-}
-
-/** Lets a close wait for running calls, and refuses later ones. */
-export function countCalls(store: Omit<Store, 'close'>, end: () => Promise<void>): Store {
-  const running = new Set<Promise<unknown>>();
-  let closing: Promise<void> | undefined;
-
-  function refuseClosed(): void {
-    if (closing) throw new StoreError('the store is closed', 'no');
-  }
-
-  async function track<T>(work: () => Promise<T>): Promise<T> {
-    refuseClosed();
-    const result = work();
-    running.add(result);
-    try {
-      return await result;
-    } finally {
-      running.delete(result);
-    }
-  }
-
-  /** A close does not wait for the reader of a stream: the stream ends there. */
-  async function* trackStream<T>(stream: AsyncIterable<T>): AsyncGenerator<T> {
-    refuseClosed();
-    for await (const part of stream) {
-      refuseClosed();
-      yield part;
-    }
-  }
-
-  async function close(): Promise<void> {
-    await Promise.allSettled(running);
-    await end();
-  }
-
-  return {
-    ...mapCalls(
-      store,
-      (call) =>
-        (...args) =>
-          track(() => call(...args)),
-      (call) =>
-        (...args) =>
-          trackStream(call(...args)),
-    ),
-    close: () => {
-      closing ??= close();
-      return closing;
-    },
-  };
 }

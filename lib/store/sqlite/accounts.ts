@@ -5,11 +5,12 @@ import { decideStatus } from '../status.ts';
 import { type Connection, prepareBig } from './connection.ts';
 import { createAddEntry } from './ledger.ts';
 import { WALLET_COLUMNS, walletOf } from './rows.ts';
+import type { ReadsOf, WritesOf } from './thread-ports.ts';
 
 const SELECT_ACCOUNT = `SELECT accounts.id, name, created_at, auto_topup_enabled, auto_topup_amount,
   auto_topup_threshold, status FROM accounts JOIN wallets ON wallets.id = accounts.id`;
 
-export function accountWrites({ db, write }: Connection) {
+export function accountWrites({ db, write }: Connection): WritesOf<'accounts'> {
   const insertAccount = db.prepare('INSERT INTO accounts (id, name, created_at) VALUES (?, ?, ?)');
   const insertWallet = db.prepare('INSERT INTO wallets (id) VALUES (?)');
   const wallet = prepareBig(db, `SELECT ${WALLET_COLUMNS} FROM wallets WHERE id = ?`);
@@ -26,19 +27,19 @@ export function accountWrites({ db, write }: Connection) {
   );
   const putWallet = db.prepare('INSERT INTO wallets (id) VALUES (?) ON CONFLICT DO NOTHING');
   return {
-    putAccounts: (accounts: readonly Omit<Account, 'status'>[]): void =>
+    put: (accounts: readonly Omit<Account, 'status'>[]): void =>
       write(() => {
         for (const { id, name, createdAt, autoTopup } of accounts) {
           put.run(id, name, createdAt, Number(autoTopup.enabled), autoTopup.amount, autoTopup.threshold);
           putWallet.run(id);
         }
       }),
-    createAccount: (id: string, name: string, createdAt: number): void =>
+    create: ({ id, name, createdAt }: Pick<Account, 'id' | 'name' | 'createdAt'>): void =>
       write(() => {
         insertAccount.run(id, name, createdAt);
         insertWallet.run(id);
       }),
-    setAccountStatus: (id: string, status: Account['status']): boolean =>
+    setStatus: (id: string, status: Account['status']): boolean =>
       write(() => {
         const found = wallet.get(id);
         if (!found) return false;
@@ -55,17 +56,17 @@ export function accountWrites({ db, write }: Connection) {
   };
 }
 
-export function accountReads(db: DatabaseSync) {
+export function accountReads(db: DatabaseSync): ReadsOf<'accounts'> {
   const account = prepareBig(db, `${SELECT_ACCOUNT} WHERE accounts.id = ?`);
   const accounts = prepareBig(db, `${SELECT_ACCOUNT} ORDER BY created_at, accounts.id`);
   const page = prepareBig(db, `${SELECT_ACCOUNT} WHERE accounts.id > ? ORDER BY accounts.id LIMIT ?`);
   return {
-    account: (id: string): Account | undefined => {
+    get: (id: string): Account | undefined => {
       const row = account.get(id);
       return row && accountOf(row);
     },
-    accounts: (): Account[] => accounts.all().map(accountOf),
-    accountPage: ({ after = '', limit }: Parameters<AccountStore['page']>[0]): Account[] =>
+    list: (): Account[] => accounts.all().map(accountOf),
+    page: ({ after = '', limit }: Parameters<AccountStore['page']>[0]): Account[] =>
       page.all(after, limit).map(accountOf),
   };
 }

@@ -2,10 +2,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Alarm, AlertSettings, AlertStore } from '../ports/alerts.ts';
 import { type Connection, prepareBig } from './connection.ts';
+import type { ReadsOf, WritesOf } from './thread-ports.ts';
 
 const COLUMNS = 'account, balance_below, budgets, webhook_url, webhook_secret, version';
 
-export function alertWrites({ db, write }: Connection) {
+export function alertWrites({ db, write }: Connection): WritesOf<'alerts'> {
   const insert = db.prepare(`INSERT INTO alerts (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`);
   const update = db.prepare(
     `UPDATE alerts SET balance_below = ?2, budgets = ?3, webhook_url = ?4, webhook_secret = ?5, version = ?6 + 1
@@ -20,17 +21,17 @@ export function alertWrites({ db, write }: Connection) {
   );
   const putAlarm = db.prepare('INSERT OR REPLACE INTO alarms (account, subject, state, version) VALUES (?, ?, ?, ?)');
   return {
-    changeAlerts: (settings: AlertSettings): boolean =>
+    change: (settings: AlertSettings): boolean =>
       write(() => {
         if (settings.version > 0) return update.run(...valuesOf(settings)).changes === 1;
         return insert.run(...valuesOf({ ...settings, version: 1 })).changes === 1;
       }),
-    moveAlarm: ({ account, subject, state, version }: Alarm): boolean =>
+    move: ({ account, subject, state, version }: Alarm): boolean =>
       write(() => {
         if (version > 0) return updateAlarm.run(account, subject, state, version).changes === 1;
         return insertAlarm.run(account, subject, state, 1).changes === 1;
       }),
-    putAlerts: (settings: AlertSettings, alarms: readonly Alarm[]): void =>
+    put: (settings: AlertSettings, alarms: readonly Alarm[]): void =>
       write(() => {
         put.run(...valuesOf(settings));
         for (const { account, subject, state, version } of alarms) putAlarm.run(account, subject, state, version);
@@ -38,16 +39,16 @@ export function alertWrites({ db, write }: Connection) {
   };
 }
 
-export function alertReads(db: DatabaseSync) {
+export function alertReads(db: DatabaseSync): ReadsOf<'alerts'> {
   const get = prepareBig(db, `SELECT ${COLUMNS} FROM alerts WHERE account = ?`);
   const page = prepareBig(db, `SELECT ${COLUMNS} FROM alerts WHERE account > ? ORDER BY account LIMIT ?`);
   const alarms = db.prepare('SELECT account, subject, state, version FROM alarms WHERE account = ? ORDER BY subject');
   return {
-    alerts: (account: string): AlertSettings | undefined => {
+    get: (account: string): AlertSettings | undefined => {
       const row = get.get(account);
       return row && settingsOf(row);
     },
-    alertPage: ({ after = '', limit }: Parameters<AlertStore['page']>[0]): AlertSettings[] =>
+    page: ({ after = '', limit }: Parameters<AlertStore['page']>[0]): AlertSettings[] =>
       page.all(after, limit).map(settingsOf),
     alarms: (account: string): Alarm[] => alarms.all(account).map((row) => ({ ...row }) as unknown as Alarm),
   };

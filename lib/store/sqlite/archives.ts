@@ -9,12 +9,13 @@ import { createPutCheckpoint } from './checkpoints.ts';
 import { type Connection, prepareBig } from './connection.ts';
 import { createAddCharge, createAddEntry } from './ledger.ts';
 import { CHARGE_COLUMNS, chargeOf, ENTRY_COLUMNS, entryOf } from './rows.ts';
+import type { ReadsOf, WritesOf } from './thread-ports.ts';
 
 const ARCHIVE_COLUMNS = 'id, file, before, state, started_at, sha256, calls, entries, charged, first, last';
 const OPENING_COLUMNS = 'wallet, seq, avail, held, charged, topped, adjusted, overshoot, lasting, budgets, kept';
 const LISTED = '(SELECT value FROM json_each(?))';
 
-export function archiveWrites({ db, write }: Connection) {
+export function archiveWrites({ db, write }: Connection): WritesOf<'archives'> {
   const unfinished = prepareBig(db, `SELECT ${ARCHIVE_COLUMNS} FROM archives WHERE state <> 'done'`);
   const put = db.prepare(
     `INSERT INTO archives (${ARCHIVE_COLUMNS}, mark) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
@@ -37,25 +38,25 @@ export function archiveWrites({ db, write }: Connection) {
     putCheckpoint(of);
   };
   return {
-    beginArchive: (archive: Archive): Archive =>
+    begin: (archive: Archive): Archive =>
       write(() => {
         const [found] = unfinished.all();
         if (found) return archiveOf(found);
         saveArchive(archive);
         return archive;
       }),
-    putArchive: (archive: Archive): void => write(() => saveArchive(archive)),
-    dropArchive: (id: string): void => write(() => void drop.run(id)),
-    openWallet: (of: Opening, from: number): boolean =>
+    put: (archive: Archive): void => write(() => saveArchive(archive)),
+    drop: (id: string): void => write(() => void drop.run(id)),
+    open: (of: Opening, from: number): boolean =>
       write(() => {
         if (Number(opening.get(of.wallet)?.seq ?? 0) !== from) return false;
         saveOpening(of);
         return true;
       }),
-    removeCalls: (wallet: string, calls: readonly WholeCall[]): void =>
+    remove: (wallet: string, calls: readonly WholeCall[]): void =>
       write(() => removeCalls(calls, Number(opening.get(wallet)?.seq ?? 0))),
     restoreRows: (rows: OpeningRows): void => write(() => restoring.rows(rows)),
-    restoreOpening: (of: Opening): void =>
+    restore: (of: Opening): void =>
       write(() => {
         restoring.wallet(of);
         saveOpening(of);
@@ -63,7 +64,7 @@ export function archiveWrites({ db, write }: Connection) {
   };
 }
 
-export function archiveReads(db: DatabaseSync) {
+export function archiveReads(db: DatabaseSync): ReadsOf<'archives'> {
   const list = prepareBig(db, `SELECT ${ARCHIVE_COLUMNS} FROM archives ORDER BY started_at, id`);
   const one = prepareBig(db, `SELECT ${OPENING_COLUMNS} FROM openings WHERE wallet = ?`);
   const page = prepareBig(db, `SELECT ${OPENING_COLUMNS} FROM openings WHERE wallet > ? ORDER BY wallet LIMIT ?`);
@@ -72,7 +73,7 @@ export function archiveReads(db: DatabaseSync) {
     openings: prepareBig(db, `SELECT ${OPENING_COLUMNS}, mark FROM openings WHERE wallet > ? ORDER BY wallet LIMIT ?`),
   };
   return {
-    archivesUnmarked: (sort: keyof typeof marked, page: { after?: string; limit: number }): MarkedPage => {
+    unmarked: (sort: keyof typeof marked, page: { after?: string; limit: number }): MarkedPage => {
       const { after = '', limit } = page;
       const rows = marked[sort].all(after, limit);
       if (sort === 'openings')
@@ -85,7 +86,7 @@ export function archiveReads(db: DatabaseSync) {
         limit,
       );
     },
-    archives: (): Archive[] => list.all().map(archiveOf),
+    list: (): Archive[] => list.all().map(archiveOf),
     opening: (wallet: string): Opening | undefined => one.all(wallet).map(openingOf)[0],
     openings: ({ after, limit }: { after: string; limit: number }): Opening[] => page.all(after, limit).map(openingOf),
   };

@@ -4,6 +4,7 @@ import { COMPARED, paired } from '../checkpoints.ts';
 import type { Changes, Checkpoint, Verified } from '../ports/checkpoints.ts';
 import { type Connection, inRead, prepareBig } from './connection.ts';
 import { WALLET_COLUMNS, walletOf } from './rows.ts';
+import type { ReadsOf, WritesOf } from './thread-ports.ts';
 
 const COLUMNS = 'wallet, seq, avail, held, charged, topped, adjusted, overshoot';
 const COLUMNS_OF_CHECKPOINT = COLUMNS.replace(/\w+/g, (name) => `checkpoints.${name}`);
@@ -11,10 +12,10 @@ const HAS_CHANGED = COMPARED.map((name) => `wallets.${name} IS NOT coalesce(chec
 /** Sorts after every text. */
 const LAST = new Uint8Array([255]);
 
-export function checkpointWrites({ db, write }: Connection) {
+export function checkpointWrites({ db, write }: Connection): WritesOf<'checkpoints'> {
   const put = createPutCheckpoint(db);
   return {
-    putCheckpoints: (checkpoints: readonly Checkpoint[]): void =>
+    put: (checkpoints: readonly Checkpoint[]): void =>
       write(() => {
         for (const checkpoint of checkpoints) put(checkpoint);
       }),
@@ -31,7 +32,7 @@ export function createPutCheckpoint(db: DatabaseSync): (checkpoint: Checkpoint) 
     void put.run(wallet, seq, avail, held, charged, topped, adjusted, overshoot);
 }
 
-export function checkpointReads(db: DatabaseSync) {
+export function checkpointReads(db: DatabaseSync): ReadsOf<'checkpoints'> {
   const wallets = prepareBig(db, `SELECT ${WALLET_COLUMNS} FROM wallets WHERE id > ? ORDER BY id LIMIT ?`);
   const checkpoints = prepareBig(db, `SELECT ${COLUMNS} FROM checkpoints WHERE wallet > ? AND wallet <= ?`);
   const range = db.prepare(
@@ -47,7 +48,7 @@ export function checkpointReads(db: DatabaseSync) {
     ORDER BY 1`,
   );
   return {
-    checkpointChanges: (after: string, limit: number): Changes =>
+    changes: (after: string, limit: number): Changes =>
       inRead(db, () => {
         const { count, last } = range.get(after, limit) as unknown as { count: number; last: string | null };
         const isWhole = count < limit || last === null;
@@ -57,7 +58,7 @@ export function checkpointReads(db: DatabaseSync) {
         }));
         return { wallets: count, found, ...(!isWhole && { next: last }) };
       }),
-    checkpointPage: (after: string, limit: number): readonly Verified[] =>
+    page: (after: string, limit: number): readonly Verified[] =>
       inRead(db, () => {
         const found = wallets.all(after, limit).map(walletOf);
         const end = found.length < limit ? LAST : (found.at(-1)?.id ?? LAST);

@@ -32,18 +32,18 @@ export function departureWrites({ db, write }: Connection) {
   }
 
   return {
-    suspendUser: (user: User): Departure => depart(user, () => suspend.run(user.id)),
-    removeUser: (user: User, at: number): Departure =>
+    suspend: (user: User): Departure => depart(user, () => suspend.run(user.id)),
+    remove: (user: User, at: number): Departure =>
       depart(user, () => {
         removeMemberships.run(user.id);
         remove.run(user.id);
         keep.run(user.id, user.email, user.createdAt, at);
       }),
-    putFormerUsers: (users: readonly FormerUser[]): void =>
+    putFormer: (users: readonly FormerUser[]): void =>
       write(() => {
         for (const { id, email, createdAt, removedAt } of users) keep.run(id, email, createdAt, removedAt);
       }),
-    leaveAccount: ({ user, account }: Pick<Membership, 'user' | 'account'>): boolean =>
+    leave: ({ user, account }: Pick<Membership, 'user' | 'account'>): boolean =>
       write(() => leave.run(user, account).changes === 1),
   };
 }
@@ -61,11 +61,11 @@ export function formerUserReads(db: DatabaseSync) {
     return reads;
   }
   return {
-    formerUser: (id: string): FormerUser | undefined => {
+    former: (id: string): FormerUser | undefined => {
       const row = open()?.get.get(id);
       return row && formerOf(row);
     },
-    formerUserPage: ({ after = '', limit }: Parameters<UserStore['formerPage']>[0]): FormerUser[] =>
+    formerPage: ({ after = '', limit }: Parameters<UserStore['formerPage']>[0]): FormerUser[] =>
       (open()?.page.all(after, limit) ?? []).map(formerOf),
   };
 }

@@ -3,32 +3,33 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Repeat } from '../../money/repeat.ts';
 import type { IdempotencyStore, RepeatOf } from '../ports/idempotency.ts';
 import type { Connection } from './connection.ts';
+import type { ReadsOf, WritesOf } from './thread-ports.ts';
 
 const COLUMNS = 'id, wallet, charge, body, awaited, reply, expires_at';
 const SELECT = `SELECT ${COLUMNS} FROM repeats`;
 
-export function idempotencyWrites({ db, write }: Connection) {
+export function idempotencyWrites({ db, write }: Connection): WritesOf<'idempotency'> {
   const keep = db.prepare('UPDATE repeats SET reply = ?, awaited = ? WHERE id = ? AND charge = ?');
   const clean = db.prepare(
     'DELETE FROM repeats WHERE id IN (SELECT id FROM repeats WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)',
   );
   const save = createSaveRepeat(db);
   return {
-    keepReply: ({ id, charge }: RepeatOf, reply: string | null): boolean =>
+    keep: ({ id, charge }: RepeatOf, reply: string | null): boolean =>
       write(() => keep.run(reply, Number(reply !== null), id, charge).changes === 1),
-    cleanRepeats: (now: number, limit: number): number => write(() => Number(clean.run(now, limit).changes)),
-    putRepeats: (repeats: readonly Repeat[]): void =>
+    clean: (now: number, limit: number): number => write(() => Number(clean.run(now, limit).changes)),
+    put: (repeats: readonly Repeat[]): void =>
       write(() => {
         for (const repeat of repeats) save(repeat);
       }),
   };
 }
 
-export function idempotencyReads(db: DatabaseSync) {
+export function idempotencyReads(db: DatabaseSync): ReadsOf<'idempotency'> {
   const page = db.prepare(`${SELECT} WHERE id > ? ORDER BY id LIMIT ?`);
   return {
-    repeat: createLoadRepeat(db),
-    repeatPage: ({ after = '', limit }: Parameters<IdempotencyStore['page']>[0]): Repeat[] =>
+    get: createLoadRepeat(db),
+    page: ({ after = '', limit }: Parameters<IdempotencyStore['page']>[0]): Repeat[] =>
       page.all(after, limit).map(repeatOf),
   };
 }

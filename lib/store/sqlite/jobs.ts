@@ -7,45 +7,46 @@ import type { MarkedPage } from '../ports/marked.ts';
 import { findUnmarked, markRow } from '../row-mark.ts';
 import { createClaim, createRenew } from './claim.ts';
 import type { Connection } from './connection.ts';
+import type { ReadsOf, WritesOf } from './thread-ports.ts';
 
 /** The columns, in the order of the values of `valuesOf`. */
 const COLUMNS = `id, wallet, charge, model, upstream, phase, shown, progress, ref, facts, result, error, owner, lease,
   due_at, deadline, created_at, ended_at, version`;
 const SELECT = `SELECT ${COLUMNS} FROM jobs`;
 
-export function jobWrites({ db, write }: Connection) {
+export function jobWrites({ db, write }: Connection): WritesOf<'jobs'> {
   const claim = createClaim(db, 'jobs', COLUMNS);
   const renew = createRenew(db, 'jobs');
   const load = createLoadJob(db);
   const save = createSaveJob(db);
   return {
-    claimJobs: (asked: JobClaim, now: number): Job[] => write(() => claim(asked, now).map(jobOf).sort(byTurn)),
-    changeJob: (change: FreeJobChange): JobOutcome =>
+    claim: (asked: JobClaim): Job[] => write(() => claim(asked, Date.now()).map(jobOf).sort(byTurn)),
+    change: (change: FreeJobChange): JobOutcome =>
       write(() => {
         const outcome = decideJob(load(change.id), change);
         if (outcome.status === 'done' && outcome.job) save(outcome.job);
         return outcome;
       }),
-    renewJob: (renewal: JobRenewal, now: number): boolean => write(() => renew(renewal, now)),
-    putJobs: (jobs: readonly Job[]): void =>
+    renew: (renewal: JobRenewal): boolean => write(() => renew(renewal, Date.now())),
+    put: (jobs: readonly Job[]): void =>
       write(() => {
         for (const job of jobs) save(job);
       }),
   };
 }
 
-export function jobReads(db: DatabaseSync) {
+export function jobReads(db: DatabaseSync): ReadsOf<'jobs'> {
   const count = db.prepare('SELECT count(*) AS open FROM jobs WHERE due_at IS NOT NULL');
   const page = db.prepare(`${SELECT} WHERE id > ? ORDER BY id LIMIT ?`);
   const marked = db.prepare(`SELECT ${COLUMNS}, mark FROM jobs WHERE id > ? ORDER BY id LIMIT ?`);
   return {
-    jobsUnmarked: ({ after = '', limit }: Parameters<JobStore['page']>[0]): MarkedPage => {
+    unmarked: ({ after = '', limit }: Parameters<JobStore['page']>[0]): MarkedPage => {
       const rows = marked.all(after, limit).map(({ mark, ...row }) => ({ row: jobOf(row), mark }));
       return findUnmarked(rows, limit);
     },
-    job: createLoadJob(db),
-    openJobs: (): number => count.get()?.open as number,
-    jobPage: ({ after = '', limit }: Parameters<JobStore['page']>[0]): Job[] => page.all(after, limit).map(jobOf),
+    get: createLoadJob(db),
+    open: (): number => count.get()?.open as number,
+    page: ({ after = '', limit }: Parameters<JobStore['page']>[0]): Job[] => page.all(after, limit).map(jobOf),
   };
 }
 

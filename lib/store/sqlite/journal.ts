@@ -6,7 +6,6 @@ import { cutPage, cutWallet } from '../journal.ts';
 import type { JournalPage, JournalPosition, JournalRows, JournalStore, KeyAudit, UsedEntry } from '../ports/journal.ts';
 import { createOpeningsOf } from './archives.ts';
 import { inRead, prepareBig } from './connection.ts';
-import { ALIVE } from './owners.ts';
 import {
   BUDGET_COLUMNS,
   budgetOf,
@@ -17,6 +16,7 @@ import {
   WALLET_COLUMNS,
   walletOf,
 } from './rows.ts';
+import type { ReadsOf } from './thread-ports.ts';
 
 const SEQ_MAX = 2n ** 63n - 1n;
 /** Sorts behind every text. */
@@ -24,7 +24,7 @@ const LAST = new Uint8Array([255]);
 const LISTED = '(SELECT value FROM json_each(?))';
 const BEGINNING_IDS = BEGINNINGS.map((kind) => `'${kind}:' || charges.id`).join(', ');
 
-export function journalReads(db: DatabaseSync) {
+export function journalReads(db: DatabaseSync): ReadsOf<'journal'> {
   const size = db.prepare('SELECT count(*) AS wallets, total(seq) AS entries FROM wallets');
   const bound = db.prepare('SELECT id FROM charges WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?');
   const unknown = db.prepare(
@@ -41,27 +41,25 @@ export function journalReads(db: DatabaseSync) {
     FROM entries LEFT JOIN charges ON charges.id = entries.charge
     WHERE entries.wallet = ? AND seq > ? ORDER BY seq LIMIT ?`,
   );
-  const gateways = db.prepare(`SELECT id FROM owners WHERE ${ALIVE} ORDER BY id`);
   const { readRows, readPage } = createPages(db);
   return {
-    journalSize: () => size.get() as unknown as Awaited<ReturnType<JournalStore['size']>>,
-    journalPage: (from: JournalPosition | undefined, limit: number) => inRead(db, () => readPage(from, limit)),
-    journalRows: (from: JournalPosition | undefined, limit: number): JournalRows =>
+    size: () => size.get() as unknown as Awaited<ReturnType<JournalStore['size']>>,
+    page: (from: JournalPosition | undefined, limit: number) => inRead(db, () => readPage(from, limit)),
+    rows: (from: JournalPosition | undefined, limit: number): JournalRows =>
       inRead(db, () => {
         const { entries, wallets, budgets, next } = readRows(from, limit);
         return { entries, wallets, budgets, next };
       }),
-    journalPageOf: (wallet: string, seq: number, limit: number) =>
+    pageOf: (wallet: string, seq: number, limit: number) =>
       inRead(db, () => readPage({ id: wallet, seq }, limit, wallet)),
-    journalUsed: (wallet: string, seq: number, limit: number): UsedEntry[] => used.all(wallet, seq, limit).map(usedOf),
+    used: (wallet: string, seq: number, limit: number): UsedEntry[] => used.all(wallet, seq, limit).map(usedOf),
     unknownCharges: (after: string, limit: number) =>
       inRead(db, () => {
         const next = bound.get(after, limit - 1)?.id as string | undefined;
         const found = unknown.all(after, next ?? LAST).map(({ id, wallet }) => ({ id, wallet }) as LostRow);
         return next === undefined ? { found } : { found, next };
       }),
-    journalKeys: (after: string, limit: number): KeyAudit[] => keys.all(after, limit).map(keyOf),
-    gateways: (): string[] => gateways.all({ now: Date.now() }).map(({ id }) => id as string),
+    keys: (after: string, limit: number): KeyAudit[] => keys.all(after, limit).map(keyOf),
   };
 }
 

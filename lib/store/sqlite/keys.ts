@@ -7,6 +7,7 @@ import type { MarkedPage } from '../ports/marked.ts';
 import { findUnmarked, markedKey, markKey } from '../row-mark.ts';
 import { createOnce } from './batches.ts';
 import type { Connection } from './connection.ts';
+import type { ReadsOf, WritesOf } from './thread-ports.ts';
 
 const SELECT_KEY = `SELECT keys.id, account, name, hash, last4, created_at, revoked_at, requests_count, last_used_at,
   budget, reset, zone, expires_at, models, budget_key`;
@@ -14,7 +15,7 @@ const SELECT_KEY = `SELECT keys.id, account, name, hash, last4, created_at, revo
 /** Neither revoked nor expired. */
 const ACTIVE = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)';
 
-export function keyWrites(connection: Connection) {
+export function keyWrites(connection: Connection): WritesOf<'keys'> {
   return { ...newKeyWrites(connection), ...changeWrites(connection) };
 }
 
@@ -38,7 +39,7 @@ function newKeyWrites({ db, write }: Connection) {
   const isFull = (account: string, now: number, max: number) =>
     Number(countActive.get({ account, now })?.active) >= max;
   return {
-    addKey: (key: NewKey, activeMax: number): Awaited<ReturnType<KeyStore['add']>> =>
+    add: (key: NewKey, activeMax: number): Awaited<ReturnType<KeyStore['add']>> =>
       write(() => {
         const { id, account, name, hash, last4, createdAt, limits = NO_LIMITS, budgetKey = null } = key;
         if (!hasAccount.get(account)) return 'no_account';
@@ -49,7 +50,7 @@ function newKeyWrites({ db, write }: Connection) {
         mark(id);
         return 'added';
       }),
-    replaceKey: (before: string, key: Successor, activeMax: number): Awaited<ReturnType<KeyStore['replace']>> =>
+    replace: (before: string, key: Successor, activeMax: number): Awaited<ReturnType<KeyStore['replace']>> =>
       write(() => {
         const { id, hash, last4, createdAt: now, endsAt } = key;
         const { account, problem } = accountOf(before, now);
@@ -84,7 +85,7 @@ function changeWrites({ db, write }: Connection) {
   const ids = db.prepare('SELECT id FROM keys WHERE account = ?');
   const once = createOnce(db);
   return {
-    revokeKey: (id: string, at: number): Awaited<ReturnType<KeyStore['revoke']>> =>
+    revoke: (id: string, at: number): Awaited<ReturnType<KeyStore['revoke']>> =>
       write(() => {
         if (revoke.run(at, id).changes === 1) {
           mark(id);
@@ -92,7 +93,7 @@ function changeWrites({ db, write }: Connection) {
         }
         return hasKey.get(id) ? 'exists' : 'no_key';
       }),
-    limitKey: (id: string, change: Partial<KeyLimits>, now: number): Awaited<ReturnType<KeyStore['limit']>> =>
+    limit: (id: string, change: Partial<KeyLimits>, now: number): Awaited<ReturnType<KeyStore['limit']>> =>
       write(() => {
         const { account, problem } = accountOf(id, now);
         if (account === undefined) return problem;
@@ -103,12 +104,12 @@ function changeWrites({ db, write }: Connection) {
         for (const row of ids.all(account)) mark(row.id as string);
         return 'limited';
       }),
-    putKey: (id: string, limits: KeyLimits): void =>
+    put: (id: string, limits: KeyLimits): void =>
       write(() => {
         put.run({ id, ...cellsOf(limits) });
         mark(id);
       }),
-    useKeys: (uses: readonly KeyUse[], batch?: Batch): void =>
+    use: (uses: readonly KeyUse[], batch?: Batch): void =>
       write(() => {
         once(batch, () => {
           for (const { id, count, lastUsedAt } of uses) use.run(count, lastUsedAt, id);
@@ -141,28 +142,28 @@ function createAccountOf(db: DatabaseSync): (id: string, now: number) => Owned {
   };
 }
 
-export function keyReads(db: DatabaseSync) {
+export function keyReads(db: DatabaseSync): ReadsOf<'keys'> {
   const holder = db.prepare(`${SELECT_KEY}, status FROM keys JOIN wallets ON wallets.id = account WHERE hash = ?`);
   const key = db.prepare(`${SELECT_KEY} FROM keys WHERE id = ?`);
   const keys = db.prepare(`${SELECT_KEY} FROM keys WHERE account = ? ORDER BY created_at, id`);
   const owners = db.prepare('SELECT DISTINCT account FROM keys WHERE account > ? ORDER BY account LIMIT ?');
   const marked = db.prepare(`${SELECT_KEY}, mark FROM keys WHERE keys.id > ? ORDER BY keys.id LIMIT ?`);
   return {
-    keysUnmarked: ({ after = '', limit }: Parameters<KeyStore['unmarked']>[0]): MarkedPage =>
+    unmarked: ({ after = '', limit }: Parameters<KeyStore['unmarked']>[0]): MarkedPage =>
       findUnmarked(
         marked.all(after, limit).map((row) => markedKey(keyOf(row), row.mark)),
         limit,
       ),
-    findKey: (hash: string): KeyHolder | undefined => {
+    find: (hash: string): KeyHolder | undefined => {
       const row = holder.get(hash);
       return row && { ...keyOf(row), accountStatus: row.status as KeyHolder['accountStatus'] };
     },
-    key: (id: string): KeyRow | undefined => {
+    get: (id: string): KeyRow | undefined => {
       const row = key.get(id);
       return row && keyOf(row);
     },
-    keys: (accountId: string): KeyRow[] => keys.all(accountId).map(keyOf),
-    keyOwners: ({ after = '', limit }: Parameters<KeyStore['owners']>[0]): string[] =>
+    list: (accountId: string): KeyRow[] => keys.all(accountId).map(keyOf),
+    owners: ({ after = '', limit }: Parameters<KeyStore['owners']>[0]): string[] =>
       owners.all(after, limit).map((row) => row.account as string),
   };
 }

@@ -16,10 +16,11 @@ import type { KeyBudget } from '../../money/key-budget.ts';
 import type { Micro } from '../../money/money.ts';
 import { BEGINNINGS, operationIdsOf } from '../../money/replay.ts';
 import { createKnown } from '../known.ts';
-import type { ChargePage, OrphanPage } from '../ports/ledger.ts';
+import type { ChargePage, LedgerStore, OrphanPage } from '../ports/ledger.ts';
 import { type Connection, prepareBig } from './connection.ts';
 import { createLoadRepeat, createSaveRepeat } from './idempotency.ts';
 import { createLoadJob, createSaveJob } from './jobs.ts';
+import { type SentOutcome, sendOutcome } from './outcomes.ts';
 import { ALIVE } from './owners.ts';
 import { createLoadPayment, createSavePayment } from './payments.ts';
 import {
@@ -32,20 +33,19 @@ import {
   WALLET_COLUMNS,
   walletOf,
 } from './rows.ts';
-import { type Cell, decodeOperations, encodeOutcomes } from './wire.ts';
+import type { ReadsOf, WritesOf } from './thread-ports.ts';
 
 const SELECT_WALLET = `SELECT ${WALLET_COLUMNS} FROM wallets WHERE id = ?`;
 const SELECT_BUDGETS = `SELECT ${BUDGET_COLUMNS} FROM budgets WHERE key IN (SELECT value FROM json_each(?))`;
 const SELECT_ENTRY = `SELECT ${ENTRY_COLUMNS} FROM entries WHERE op_id = ?`;
 const SELECT_CHARGE = `SELECT ${CHARGE_COLUMNS} FROM charges WHERE id = ?`;
 
-export function ledgerWrites({ db, write }: Connection) {
+export function ledgerWrites({ db, write }: Connection): WritesOf<'ledger'> {
   const knownOf = createKnown();
   const load = createLoad(db, knownOf);
   const save = createSave(db);
   return {
-    apply(batch: readonly Cell[]): Cell[] {
-      const operations = decodeOperations(batch);
+    apply: (operations: readonly Operation[]): readonly SentOutcome[] => {
       const { loaded, folded } = write(() => {
         const rows = load(operations);
         const result = fold(rows, operations);
@@ -53,7 +53,7 @@ export function ledgerWrites({ db, write }: Connection) {
         return { loaded: rows, folded: result };
       });
       remember(knownOf, loaded, folded);
-      return encodeOutcomes(folded.outcomes, operations);
+      return folded.outcomes.map((outcome, index) => sendOutcome(outcome, operations[index] as Operation));
     },
   };
 }
@@ -217,7 +217,7 @@ export function createAddEntry(db: DatabaseSync): (entry: Entry) => void {
   };
 }
 
-export function ledgerReads(db: DatabaseSync) {
+export function ledgerReads(db: DatabaseSync): ReadsOf<'ledger'> {
   const wallet = prepareBig(db, SELECT_WALLET);
   const charge = prepareBig(db, SELECT_CHARGE);
   const entry = prepareBig(db, SELECT_ENTRY);
@@ -249,7 +249,7 @@ export function ledgerReads(db: DatabaseSync) {
     charge: (id: string): Charge | undefined => mapped(charge.get(id), chargeOf),
     charges: listCharges,
     entry: (opId: string): Entry | undefined => mapped(entry.get(opId), entryOf),
-    entries: (walletId: string, before: number | undefined, limit: number): Entry[] =>
+    entries: (walletId: string, { before, limit }: Parameters<LedgerStore['entries']>[1]): Entry[] =>
       entries.all(walletId, before ?? Number.MAX_SAFE_INTEGER, limit).map(entryOf),
     entriesOfCharge: (chargeId: string): Entry[] =>
       entriesOfCharge.all(JSON.stringify(operationIdsOf(chargeId))).map(entryOf),

@@ -3,8 +3,9 @@ import type { Batch } from '../ports/batches.ts';
 import type { LimitWindow } from '../ports/limits.ts';
 import { createOnce } from './batches.ts';
 import type { Connection } from './connection.ts';
+import type { WritesOf } from './thread-ports.ts';
 
-export function limitWrites({ db, write }: Connection) {
+export function limitWrites({ db, write }: Connection): WritesOf<'limits'> {
   // A window that ends far in the future dates from before the clock was set back.
   const hit = db.prepare(
     `INSERT INTO limits (bucket, ends_at, count) VALUES (:bucket, :endsAt, 1) ON CONFLICT (bucket) DO UPDATE SET
@@ -23,11 +24,11 @@ export function limitWrites({ db, write }: Connection) {
   // A window lost in a power failure costs a minute of leniency; waiting for the disk would cost every call.
   const durability = 'normal';
   return {
-    hitLimit: (bucket: string, windowMs: number, now: number): LimitWindow =>
+    hit: (bucket: string, windowMs: number, now: number): LimitWindow =>
       write(() => windowOf(hit.get({ bucket, endsAt: now + windowMs, latest: now + 2 * windowMs, now })), durability),
     // Read by the writing thread, so that hits sent before are included.
-    openLimits: (now: number): LimitWindow[] => open.all(now).map(windowOf),
-    mergeLimits: (windows: readonly LimitWindow[], now: number, batch?: Batch): void =>
+    open: (now: number): LimitWindow[] => open.all(now).map(windowOf),
+    merge: (windows: readonly LimitWindow[], now: number, batch?: Batch): void =>
       write(() => {
         drop.run(now);
         once(batch, () => {

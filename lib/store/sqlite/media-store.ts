@@ -4,24 +4,16 @@ import { isBase62, SECRET_DIGITS } from '../../base62.ts';
 import type { MediaStore, NewMedia, StoredMedia } from '../ports/media.ts';
 import { StoreError } from '../store.ts';
 import { drop, type MediaFiles, type OldFile } from './media-files.ts';
-import type { Reads, Writes } from './procedures.ts';
-import type { Thread } from './thread.ts';
+import type { MediaRows } from './thread-ports.ts';
 
-export interface MediaStoreParts {
-  readonly writer: Thread<Writes>;
-  readonly reader: Thread<Reads>;
-  readonly scanner: Thread<Reads>;
-  readonly files: MediaFiles;
-}
-
-export function mediaStore({ writer, reader, scanner, files }: MediaStoreParts): MediaStore {
+export function mediaStore(rows: MediaRows, files: MediaFiles): MediaStore {
   async function write(media: NewMedia, chunks: AsyncIterable<Uint8Array>): Promise<StoredMedia> {
     // It becomes a file name.
     assert(media.id.length === SECRET_DIGITS && isBase62(media.id));
-    if (await reader.call('media', media.id)) throw taken();
+    if (await rows.get(media.id)) throw taken();
     const stored = { ...media, bytes: await files.write(media, chunks) };
     try {
-      await writer.call('addMedia', stored);
+      await rows.add(stored);
       return stored;
     } catch (error) {
       // A file that another writer made, or that may have its row, is not ours to remove.
@@ -32,17 +24,17 @@ export function mediaStore({ writer, reader, scanner, files }: MediaStoreParts):
   }
 
   async function* read(id: string, range?: { readonly first: number; readonly last: number }) {
-    const media = await reader.call('media', id);
+    const media = await rows.get(id);
     if (!media) throw new StoreError('the media file does not exist', 'no', undefined, 'batch');
     const last = media.bytes - 1;
     yield* files.read(id, range ? { first: range.first, last: Math.min(range.last, last) } : { first: 0, last });
   }
 
   async function clean(now: number, limit: number): Promise<number> {
-    const expired = await scanner.call('expiredMedia', now, limit);
+    const expired = await rows.expired(now, limit);
     // The row goes last: until then it says what there is to remove.
     for (const id of expired) await files.remove(id);
-    const dropped = expired.length > 0 ? await writer.call('dropMedia', expired) : 0;
+    const dropped = expired.length > 0 ? await rows.drop(expired) : 0;
     return dropped + (await dropLost(now, limit - dropped));
   }
 
@@ -51,20 +43,14 @@ export function mediaStore({ writer, reader, scanner, files }: MediaStoreParts):
     if (limit <= 0) return 0;
     const old = await files.findOld(now);
     const whole = old.filter(({ unfinished }) => !unfinished).map(({ id }) => id);
-    const known = new Set(whole.length > 0 ? await scanner.call('knownMedia', whole) : []);
+    const known = new Set(whole.length > 0 ? await rows.known(whole) : []);
     const isLost = ({ id, unfinished }: OldFile) => unfinished || !known.has(id);
     let dropped = 0;
     for (const { path } of old.filter(isLost).slice(0, limit)) if (await drop(path)) dropped += 1;
     return dropped;
   }
 
-  return {
-    write,
-    get: (id) => reader.call('media', id),
-    read,
-    clean,
-    page: (page) => scanner.call('mediaPage', page),
-  };
+  return { write, get: rows.get, read, clean, page: rows.page };
 }
 
 function taken(): StoreError {

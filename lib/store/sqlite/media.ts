@@ -2,38 +2,39 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { MediaStore, StoredMedia } from '../ports/media.ts';
 import type { Connection } from './connection.ts';
+import type { ReadsOf, WritesOf } from './thread-ports.ts';
 
 const SELECT = `SELECT id, account, kind, media_type AS mediaType, bytes, created_at AS createdAt, expires_at AS expiresAt
   FROM media`;
 
-export function mediaWrites({ db, write }: Connection) {
+export function mediaWrites({ db, write }: Connection): WritesOf<'media'> {
   const add = db.prepare(
     'INSERT INTO media (id, account, kind, media_type, bytes, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
   );
   const drop = db.prepare('DELETE FROM media WHERE id IN (SELECT value FROM json_each(?))');
   return {
-    addMedia: ({ id, account, kind, mediaType, bytes, createdAt, expiresAt }: StoredMedia): void => {
+    add: ({ id, account, kind, mediaType, bytes, createdAt, expiresAt }: StoredMedia): void => {
       write(() => add.run(id, account, kind, mediaType, bytes, createdAt, expiresAt));
     },
-    dropMedia: (ids: readonly string[]): number => write(() => Number(drop.run(JSON.stringify(ids)).changes)),
+    drop: (ids: readonly string[]): number => write(() => Number(drop.run(JSON.stringify(ids)).changes)),
   };
 }
 
-export function mediaReads(db: DatabaseSync) {
+export function mediaReads(db: DatabaseSync): ReadsOf<'media'> {
   const select = db.prepare(`${SELECT} WHERE id = ?`);
   const page = db.prepare(`${SELECT} WHERE id > ? ORDER BY id LIMIT ?`);
   const expired = db.prepare('SELECT id FROM media WHERE expires_at <= ? ORDER BY expires_at LIMIT ?');
   const known = db.prepare('SELECT id FROM media WHERE id IN (SELECT value FROM json_each(?))');
   return {
-    media: (id: string): StoredMedia | undefined => {
+    get: (id: string): StoredMedia | undefined => {
       const row = select.get(id);
       return row && mediaOf(row);
     },
-    mediaPage: ({ after = '', limit }: Parameters<MediaStore['page']>[0]): StoredMedia[] =>
+    page: ({ after = '', limit }: Parameters<MediaStore['page']>[0]): StoredMedia[] =>
       page.all(after, limit).map(mediaOf),
-    expiredMedia: (now: number, limit: number): string[] => expired.all(now, limit).map(idOf),
+    expired: (now: number, limit: number): string[] => expired.all(now, limit).map(idOf),
     /** Those of the ids that have a row. */
-    knownMedia: (ids: readonly string[]): string[] => known.all(JSON.stringify(ids)).map(idOf),
+    known: (ids: readonly string[]): string[] => known.all(JSON.stringify(ids)).map(idOf),
   };
 }
 

@@ -1,6 +1,8 @@
 // The live gateways, in the SQLite store.
+import type { DatabaseSync } from 'node:sqlite';
 import type { Others, OwnerLease } from '../ports/owners.ts';
 import type { Connection } from './connection.ts';
+import type { WritesOf } from './thread-ports.ts';
 
 /** Rows of dead owners are kept this long, so that their calls can still be investigated. */
 const OWNER_KEPT_MS = 3_600_000;
@@ -8,7 +10,7 @@ const OWNER_KEPT_MS = 3_600_000;
 /** Owners that are alive at `:now`. */
 export const ALIVE = 'until >= :now AND until <= :now + 2 * lease_ms';
 
-export function ownerWrites({ db, write }: Connection) {
+export function ownerWrites({ db, write }: Connection): WritesOf<'owners'> {
   const renew = db.prepare(
     `INSERT INTO owners (id, until, lease_ms, alone) VALUES (?, ?, ?, ?)
     ON CONFLICT (id) DO UPDATE SET until = ?2, lease_ms = ?3, alone = ?4`,
@@ -20,15 +22,21 @@ export function ownerWrites({ db, write }: Connection) {
   );
   const remove = db.prepare('DELETE FROM owners WHERE id = ?');
   return {
-    renewOwner: ({ id, leaseMs, alone }: OwnerLease, now: number): Others =>
+    renew: ({ id, leaseMs, alone }: OwnerLease): Others =>
       write(() => {
+        const now = Date.now();
         forget.run(now - OWNER_KEPT_MS);
         renew.run(id, now + leaseMs, leaseMs, Number(alone));
         const seen = look.get({ id, now });
         return { now, others: seen?.others as number, alone: seen?.alone as number };
       }),
-    removeOwner: (id: string): void => {
+    remove: (id: string): void => {
       write(() => remove.run(id));
     },
   };
+}
+
+export function aliveOwners(db: DatabaseSync): () => string[] {
+  const alive = db.prepare(`SELECT id FROM owners WHERE ${ALIVE} ORDER BY id`);
+  return () => alive.all({ now: Date.now() }).map(({ id }) => id as string);
 }

@@ -32,6 +32,7 @@ import { findUnmarked, markRow } from '../row-mark.ts';
 import { oneOf } from './checks.ts';
 import { createClaim, createRenew } from './claim.ts';
 import { type Connection, prepareBig } from './connection.ts';
+import type { ReadsOf, WritesOf } from './thread-ports.ts';
 
 const TABLES: { readonly [Sort in PaymentSort]: string } = {
   payments: 'payments',
@@ -61,7 +62,7 @@ function read<Sort extends PaymentSort>(sort: Sort, row: Stored | undefined): Pa
   return row && rowOf(sort, Object.values(row));
 }
 
-export function paymentWrites({ db, write }: Connection) {
+export function paymentWrites({ db, write }: Connection): WritesOf<'payments'> {
   const claim = createClaim(db, 'payments', columnsOf('payments').join(', '));
   const renew = createRenew(db, 'payments');
   const load = createLoadPayment(db);
@@ -84,21 +85,21 @@ export function paymentWrites({ db, write }: Connection) {
   }
 
   return {
-    createPayment: (start: NewPayment, auto?: AutoTopupRow): Awaited<ReturnType<PaymentStore['create']>> =>
+    create: (start: NewPayment, auto?: AutoTopupRow): Awaited<ReturnType<PaymentStore['create']>> =>
       write(() => {
         if (load(start.id)) return 'exists';
         if (auto && !changeAuto(auto)) return 'stale';
         save(newPayment(start));
         return 'created';
       }),
-    claimPayments: (asked: JobClaim, now: number): Payment[] =>
+    claim: (asked: JobClaim): Payment[] =>
       write(() =>
-        claim(asked, now)
+        claim(asked, Date.now())
           .map((row) => read('payments', row))
           .sort(byTurn),
       ),
-    renewPayment: (renewal: JobRenewal, now: number): boolean => write(() => renew(renewal, now)),
-    changePayment: (change: FreePaymentChange): PaymentOutcome =>
+    renew: (renewal: JobRenewal): boolean => write(() => renew(renewal, Date.now())),
+    change: (change: FreePaymentChange): PaymentOutcome =>
       write(() => {
         const outcome = decidePayment(load(change.id), change);
         if (outcome.status === 'done' && outcome.payment) save(outcome.payment);
@@ -108,7 +109,7 @@ export function paymentWrites({ db, write }: Connection) {
     addConsent: (consent: Consent): void => write(() => addConsent(consent)),
     changeAutoTopup: (auto: AutoTopupRow): boolean => write(() => changeAuto(auto)),
     ...noticeWrites({ db, write }),
-    putPaymentRows: (sort: PaymentSort, rows: readonly PaymentRows[PaymentSort][]): void =>
+    put: (sort: PaymentSort, rows: readonly PaymentRows[PaymentSort][]): void =>
       write(() => {
         for (const row of rows) puts.get(sort)?.(row);
       }),
@@ -165,7 +166,7 @@ function noticeWrites({ db, write }: Pick<Connection, 'db' | 'write'>) {
   };
 }
 
-export function paymentReads(db: DatabaseSync) {
+export function paymentReads(db: DatabaseSync): ReadsOf<'payments'> {
   const byRef = prepareBig(db, `${selectOf('payments')} WHERE provider = ? AND ref = ?`);
   const untold = db.prepare(
     `SELECT EXISTS (SELECT 1 FROM payments
@@ -199,31 +200,31 @@ export function paymentReads(db: DatabaseSync) {
     }),
   );
   return {
-    paymentsUnmarked: (sort: MarkedSort, { after = '', limit }: { after?: string; limit: number }): MarkedPage => {
+    unmarked: (sort: MarkedSort, { after = '', limit }: { after?: string; limit: number }): MarkedPage => {
       const rows = marked.get(sort)?.all(after, limit) ?? [];
       return findUnmarked(
         rows.map(({ mark, ...row }) => ({ row: read(sort, row), mark })),
         limit,
       );
     },
-    payment: createLoadPayment(db),
-    paymentByRef: (provider: string, ref: string): Payment | undefined => read('payments', byRef.get(provider, ref)),
+    get: createLoadPayment(db),
+    find: (provider: string, ref: string): Payment | undefined => read('payments', byRef.get(provider, ref)),
     hasUntold: (provider: string, since: number): boolean =>
       Number(untold.get({ provider, since, reason: NEVER_BEGAN })?.has) === 1,
-    payments: ({ before, limit, phases, ...asked }: PaymentList): Payment[] => {
+    list: ({ before, limit, phases, ...asked }: PaymentList): Payment[] => {
       const { createdAt: at, id } = before ?? { createdAt: Number.MAX_SAFE_INTEGER, id: '' };
       const [wallet, provider] = [asked.wallet ?? null, asked.provider ?? null];
       const phasesJson = phases ? JSON.stringify(phases) : null;
       return list.all({ wallet, provider, phases: phasesJson, at, id, limit }).map((row) => read('payments', row));
     },
-    savedMethod: (id: string): SavedMethodRow | undefined => read('methods', method.get(id)),
-    savedMethods: (wallet: string): SavedMethodRow[] => methods.all(wallet).map((row) => read('methods', row)),
+    method: (id: string): SavedMethodRow | undefined => read('methods', method.get(id)),
+    methods: (wallet: string): SavedMethodRow[] => methods.all(wallet).map((row) => read('methods', row)),
     consents: (wallet: string): Consent[] => consents.all(wallet).map((row) => read('consents', row)),
     autoTopup: (wallet: string): AutoTopupRow | undefined => read('autoTopups', auto.get(wallet)),
     notice: (id: string): Notice | undefined => read('notices', notice.get(id)),
     notices: ({ before, limit, isVain }: Parameters<PaymentStore['notices']>[0]): Notice[] =>
       (isVain === false ? ours : notices).all(before ?? null, limit).map((row) => read('notices', row)),
-    paymentRows: (sort: PaymentSort, { after = '', limit }: { after?: string; limit: number }) =>
+    page: (sort: PaymentSort, { after = '', limit }: { after?: string; limit: number }) =>
       (pages.get(sort)?.all(after, limit) ?? []).map((row) => read(sort, row)),
   };
 }

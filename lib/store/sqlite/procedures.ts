@@ -1,4 +1,4 @@
-// What the worker threads can be asked to do; each thread has its own connection.
+// What the threads can be asked to do, by port and call; each has its own connection.
 import type { DatabaseSync } from 'node:sqlite';
 import { accountReads, accountWrites } from './accounts.ts';
 import { alertReads, alertWrites } from './alerts.ts';
@@ -7,7 +7,6 @@ import { auditLogReads, auditLogWrites } from './audit-log.ts';
 import { copyDatabase } from './backup.ts';
 import { checkpointReads, checkpointWrites } from './checkpoints.ts';
 import { type ConnectionOptions, openForReads, openForWrites } from './connection.ts';
-import { departureWrites, formerUserReads } from './departures.ts';
 import { idempotencyReads, idempotencyWrites } from './idempotency.ts';
 import { jobReads, jobWrites } from './jobs.ts';
 import { journalReads } from './journal.ts';
@@ -15,76 +14,91 @@ import { keyReads, keyWrites } from './keys.ts';
 import { ledgerReads, ledgerWrites } from './ledger.ts';
 import { limitWrites } from './limits.ts';
 import { mediaReads, mediaWrites } from './media.ts';
-import { ownerWrites } from './owners.ts';
+import { aliveOwners, ownerWrites } from './owners.ts';
 import { paymentReads, paymentWrites } from './payments.ts';
-import { attemptWrites, deviceWrites, linkWrites, sessionReads, sessionWrites } from './sessions.ts';
+import { sessionReads, sessionWrites } from './sessions.ts';
 import { settingReads, settingWrites } from './settings.ts';
+import type { ReadsOf, ThreadPorts, WritesOf } from './thread-ports.ts';
 import { usageReads, usageWrites } from './usage.ts';
 import { userReads, userWrites } from './users.ts';
 
-export type Writes = ReturnType<typeof openWriter>['procedures'];
-export type Reads = ReturnType<typeof openReader>['procedures'];
-
-export function openWriter(options: ConnectionOptions) {
-  const connection = openForWrites(options);
-  const procedures = {
-    ...ping(connection.db),
-    ...ledgerWrites(connection),
-    ...accountWrites(connection),
-    ...keyWrites(connection),
-    ...limitWrites(connection),
-    ...ownerWrites(connection),
-    ...settingWrites(connection),
-    ...jobWrites(connection),
-    ...paymentWrites(connection),
-    ...mediaWrites(connection),
-    ...usageWrites(connection),
-    ...checkpointWrites(connection),
-    ...archiveWrites(connection),
-    ...userWrites(connection),
-    ...departureWrites(connection),
-    ...sessionWrites(connection),
-    ...linkWrites(connection),
-    ...attemptWrites(connection),
-    ...deviceWrites(connection),
-    ...auditLogWrites(connection),
-    ...alertWrites(connection),
-    ...idempotencyWrites(connection),
-  };
-  return { db: connection.db, procedures };
+export interface ThreadOptions {
+  readonly role: 'writer' | 'reader' | 'scanner';
+  readonly connection: ConnectionOptions;
 }
 
-export function openReader(options: ConnectionOptions) {
-  const db = openForReads(options);
-  const procedures = {
-    ...ping(db),
-    ...ledgerReads(db),
-    ...accountReads(db),
-    ...keyReads(db),
-    ...settingReads(db),
-    ...journalReads(db),
-    ...jobReads(db),
-    ...paymentReads(db),
-    ...mediaReads(db),
-    backup: (file: string, pages: Int32Array) => copyDatabase(options, file, pages),
-    ...usageReads(db),
-    ...checkpointReads(db),
-    ...archiveReads(db),
-    ...userReads(db),
-    ...formerUserReads(db),
-    ...sessionReads(db),
-    ...auditLogReads(db),
-    ...alertReads(db),
-    ...idempotencyReads(db),
-  };
-  return { db, procedures };
+export interface Procedures {
+  readonly db: DatabaseSync;
+  run(port: string, name: string, args: readonly unknown[]): unknown;
 }
 
-function ping(db: DatabaseSync) {
-  const version = db.prepare('PRAGMA user_version');
+/** Opens the database. Throws `OperatorError`. */
+export function openProcedures({ role, connection }: ThreadOptions): Procedures {
+  const { db, ports } = role === 'writer' ? openWriter(connection) : openReader(connection);
+  const calls = ports as unknown as Readonly<Record<string, Readonly<Record<string, (...args: unknown[]) => unknown>>>>;
   return {
-    ping: (): void => {
-      version.get();
+    db,
+    run(port, name, args) {
+      const call = calls[port]?.[name];
+      if (!call) throw new Error(`the ${role} of the database has no ${port}.${name}`);
+      return call(...args);
     },
   };
+}
+
+function openWriter(options: ConnectionOptions) {
+  const connection = openForWrites(options);
+  const ports: { readonly [Name in keyof ThreadPorts]: WritesOf<Name> } = {
+    ledger: ledgerWrites(connection),
+    journal: {},
+    checkpoints: checkpointWrites(connection),
+    archives: archiveWrites(connection),
+    accounts: accountWrites(connection),
+    keys: keyWrites(connection),
+    limits: limitWrites(connection),
+    owners: ownerWrites(connection),
+    settings: settingWrites(connection),
+    jobs: jobWrites(connection),
+    payments: paymentWrites(connection),
+    media: mediaWrites(connection),
+    usage: usageWrites(connection),
+    users: userWrites(connection),
+    sessions: sessionWrites(connection),
+    auditLog: auditLogWrites(connection),
+    alerts: alertWrites(connection),
+    idempotency: idempotencyWrites(connection),
+    file: {},
+  };
+  return { db: connection.db, ports };
+}
+
+function openReader(options: ConnectionOptions) {
+  const db = openForReads(options);
+  const version = db.prepare('PRAGMA user_version');
+  const ports: { readonly [Name in keyof ThreadPorts]: ReadsOf<Name> } = {
+    ledger: ledgerReads(db),
+    journal: journalReads(db),
+    checkpoints: checkpointReads(db),
+    archives: archiveReads(db),
+    accounts: accountReads(db),
+    keys: keyReads(db),
+    limits: {},
+    owners: {},
+    settings: settingReads(db),
+    jobs: jobReads(db),
+    payments: paymentReads(db),
+    media: mediaReads(db),
+    usage: usageReads(db),
+    users: userReads(db),
+    sessions: sessionReads(db),
+    auditLog: auditLogReads(db),
+    alerts: alertReads(db),
+    idempotency: idempotencyReads(db),
+    file: {
+      ping: () => void version.get(),
+      gateways: aliveOwners(db),
+      backup: (file: string, pages: Int32Array) => copyDatabase(options, file, pages),
+    },
+  };
+  return { db, ports };
 }

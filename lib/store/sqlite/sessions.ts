@@ -1,37 +1,49 @@
-// Sessions, one-time links and failed attempts in the SQLite store.
+// Sessions, one-time links, devices and counted attempts in the SQLite store.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { waitMsOf } from '../attempts.ts';
 import type { AttemptRule, Attempts, Device, Link, LinkTarget, Session, SessionStore } from '../ports/sessions.ts';
 import type { Connection } from './connection.ts';
+import type { ReadsOf, WritesOf } from './thread-ports.ts';
 
 const SESSION = 'hash, user, created_at, seen_at, expires_at, idle_ms, proven_at, address, agent';
 const LINK = 'hash, purpose, user, account, email, expires_at';
 const ATTEMPTS = 'SELECT count, last_at FROM attempts WHERE name = ?';
 
-export function sessionWrites({ db, write }: Connection) {
+export function sessionWrites(connection: Connection): WritesOf<'sessions'> {
+  const { db, write } = connection;
   const add = db.prepare(`INSERT INTO sessions (${SESSION}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const touch = db.prepare('UPDATE sessions SET seen_at = ?, proven_at = ? WHERE hash = ?');
   const remove = db.prepare('DELETE FROM sessions WHERE hash = ?');
   const removeOf = db.prepare('DELETE FROM sessions WHERE user = ? AND hash <> ?');
   const clean = db.prepare('DELETE FROM sessions WHERE expires_at <= :now OR seen_at + idle_ms <= :now');
+  const { cleanLinks, ...links } = linkWrites(connection);
+  const { cleanDevices, ...devices } = deviceWrites(connection);
+  const { cleanAttempts, ...attempts } = attemptWrites(connection);
   return {
-    addSession: (session: Session): void => {
+    ...links,
+    ...devices,
+    ...attempts,
+    add: (session: Session): void => {
       const { hash, user, createdAt, seenAt, expiresAt, idleMs, provenAt, address, agent } = session;
       write(() => add.run(hash, user, createdAt, seenAt, expiresAt, idleMs, provenAt, address, agent));
     },
-    touchSession: (hash: string, { seenAt, provenAt }: Parameters<SessionStore['touch']>[1]): boolean =>
+    touch: (hash: string, { seenAt, provenAt }: Parameters<SessionStore['touch']>[1]): boolean =>
       write(() => touch.run(seenAt, provenAt, hash).changes === 1),
-    removeSession: (hash: string): boolean => write(() => remove.run(hash).changes === 1),
-    removeSessionsOf: (user: string, except = ''): void => {
+    remove: (hash: string): boolean => write(() => remove.run(hash).changes === 1),
+    removeOf: (user: string, except = ''): void => {
       write(() => removeOf.run(user, except));
     },
-    cleanSessions: (now: number): void => {
-      write(() => clean.run({ now }));
-    },
+    clean: ({ now, since }: Parameters<SessionStore['clean']>[0]): void =>
+      write(() => {
+        clean.run({ now });
+        cleanLinks(now);
+        cleanDevices(now);
+        cleanAttempts(since);
+      }),
   };
 }
 
-export function linkWrites({ db, write }: Connection) {
+function linkWrites({ db, write }: Connection) {
   const add = db.prepare(`INSERT INTO links (${LINK}) VALUES (?, ?, ?, ?, ?, ?)`);
   const take = db.prepare(`DELETE FROM links WHERE hash = ? RETURNING ${LINK}`);
   const remove = db.prepare('DELETE FROM links WHERE purpose = ? AND user IS ? AND account IS ? AND email IS ?');
@@ -44,13 +56,12 @@ export function linkWrites({ db, write }: Connection) {
     removeLinks: ({ purpose, user, account, email }: LinkTarget): void => {
       write(() => remove.run(purpose, user ?? null, account ?? null, email ?? null));
     },
-    cleanLinks: (now: number): void => {
-      write(() => clean.run(now));
-    },
+    /** In the transaction that cleans. */
+    cleanLinks: (now: number) => void clean.run(now),
   };
 }
 
-export function deviceWrites({ db, write }: Connection) {
+function deviceWrites({ db, write }: Connection) {
   const put = db.prepare(
     `INSERT INTO devices (hash, user, expires_at) VALUES (?, ?, ?)
       ON CONFLICT (hash) DO UPDATE SET expires_at = excluded.expires_at`,
@@ -60,13 +71,12 @@ export function deviceWrites({ db, write }: Connection) {
     putDevice: ({ hash, user, expiresAt }: Device): void => {
       write(() => put.run(hash, user, expiresAt));
     },
-    cleanDevices: (now: number): void => {
-      write(() => clean.run(now));
-    },
+    /** In the transaction that cleans. */
+    cleanDevices: (now: number) => void clean.run(now),
   };
 }
 
-export function attemptWrites({ db, write }: Connection) {
+function attemptWrites({ db, write }: Connection) {
   const find = db.prepare(ATTEMPTS);
   const count = db.prepare(
     `INSERT INTO attempts (name, count, last_at) VALUES (:name, 1, :now) ON CONFLICT (name)
@@ -76,27 +86,26 @@ export function attemptWrites({ db, write }: Connection) {
   const forget = db.prepare('DELETE FROM attempts WHERE name = ?');
   const clean = db.prepare('DELETE FROM attempts WHERE last_at < ?');
   return {
-    countAttempt: (name: string, rule: AttemptRule): number =>
+    count: (name: string, rule: AttemptRule): number =>
       write(() => {
         const waitMs = waitMsOf(attemptsOf(find.get(name)), rule);
         if (waitMs === 0) count.run({ name, now: rule.now, since: rule.since });
         return waitMs;
       }),
-    uncountAttempt: (name: string): void => {
+    uncount: (name: string): void => {
       write(() => {
         if (uncount.run(name).changes === 0) forget.run(name);
       });
     },
-    forgetAttempts: (name: string): void => {
+    forget: (name: string): void => {
       write(() => forget.run(name));
     },
-    cleanAttempts: (since: number): void => {
-      write(() => clean.run(since));
-    },
+    /** In the transaction that cleans. */
+    cleanAttempts: (since: number) => void clean.run(since),
   };
 }
 
-export function sessionReads(db: DatabaseSync) {
+export function sessionReads(db: DatabaseSync): ReadsOf<'sessions'> {
   const get = db.prepare(`SELECT ${SESSION} FROM sessions WHERE hash = ?`);
   const list = db.prepare(`SELECT ${SESSION} FROM sessions WHERE user = ? ORDER BY created_at DESC, hash`);
   const link = db.prepare(`SELECT ${LINK} FROM links WHERE hash = ?`);
@@ -104,8 +113,8 @@ export function sessionReads(db: DatabaseSync) {
   // Prepared late: a file of an earlier version, opened read-only, has no such table.
   let device: StatementSync | undefined;
   return {
-    session: (hash: string): Session | undefined => sessionOf(get.get(hash)),
-    sessions: (user: string): Session[] => list.all(user).map((row) => sessionOf(row) as Session),
+    get: (hash: string): Session | undefined => sessionOf(get.get(hash)),
+    list: (user: string): Session[] => list.all(user).map((row) => sessionOf(row) as Session),
     link: (hash: string): Link | undefined => linkOf(link.get(hash)),
     attempts: (name: string): Attempts | undefined => attemptsOf(attempts.get(name)),
     device: (hash: string): Device | undefined => {

@@ -2,24 +2,25 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Setting } from '../ports/settings.ts';
 import type { Connection } from './connection.ts';
+import type { ReadsOf, WritesOf } from './thread-ports.ts';
 
-export function settingWrites({ db, write }: Connection) {
+export function settingWrites({ db, write }: Connection): WritesOf<'settings'> {
   const set = db.prepare(
     'INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = ?2',
   );
   return {
-    setSetting: (name: string, value: string): void => {
+    set: (name: string, value: string): void => {
       // Also after commits that have not reached the disk: all are in the same log.
       write(() => set.run(name, value), 'full');
     },
   };
 }
 
-export function settingReads(db: DatabaseSync) {
+export function settingReads(db: DatabaseSync): ReadsOf<'settings'> {
   const get = db.prepare('SELECT value FROM settings WHERE name = ?');
   const all = db.prepare('SELECT name, value FROM settings ORDER BY name');
   return {
-    setting: (name: string): string | undefined => get.get(name)?.value as string | undefined,
-    settings: (): Setting[] => all.all().map((row) => ({ name: row.name as string, value: row.value as string })),
+    get: (name: string): string | undefined => get.get(name)?.value as string | undefined,
+    list: (): Setting[] => all.all().map((row) => ({ name: row.name as string, value: row.value as string })),
   };
 }

@@ -1,29 +1,20 @@
-// A worker thread as its callers see it: typed calls, an answer to every call, and a new thread after a crash.
+// A thread with a database as its callers see it: an answer to every call, and a new thread after a crash.
 import { Worker } from 'node:worker_threads';
-import { OperatorError } from '../../operator-error.ts';
 import { StoreError } from '../store.ts';
-import { addIdle, hasRoom, isAlive, takeIdle } from './idle-threads.ts';
-import {
-  CLOSE,
-  type Failure,
-  NOT_OPENED,
-  type Procedures,
-  type Reply,
-  type Request,
-  type ThreadOptions,
-} from './protocol.ts';
+import { toError } from './failure.ts';
+import type { ThreadOptions } from './procedures.ts';
+import type { Reply, Request } from './worker.ts';
 
-export interface Thread<P extends Procedures> {
-  /** Starts the thread before it is needed. */
-  start(): void;
-  /** Rejects with `StoreError` or `OperatorError`. */
-  call<Name extends keyof P & string>(name: Name, ...args: Parameters<P[Name]>): Promise<Awaited<ReturnType<P[Name]>>>;
-  /** Waits for running calls; later ones are rejected. */
+export interface Thread {
+  /** Opens the database before it is needed. Rejects with `StoreError` or `OperatorError`, like a call. */
+  start(): Promise<void>;
+  call(port: string, name: string, args: readonly unknown[]): Promise<unknown>;
+  /** Once all calls are answered. */
   close(): Promise<void>;
 }
 
 interface Waiting {
-  readonly resolve: (value: never) => void;
+  readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -40,16 +31,26 @@ const WORKER = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './work
 /** Rows live until they are sent, so more room for young objects would only fill up. */
 const YOUNG_MB = 8;
 
-export function createThread<P extends Procedures>(options: ThreadOptions): Thread<P> {
+/** Tests replace these: they open hundreds of stores, and keep the threads of closed ones for the next. */
+export const workers = {
+  start: (role: ThreadOptions['role']): Worker =>
+    new Worker(WORKER, { name: `tollgate-${role}`, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } }),
+  async end(worker: Worker): Promise<void> {
+    worker.ref();
+    await worker.terminate();
+  },
+};
+
+export function createThread(options: ThreadOptions): Thread {
   const { role } = options;
   let running: Running | undefined;
-  let closing: Promise<void> | undefined;
-  let lastId = NOT_OPENED;
+  let opening: Promise<void> = Promise.resolve();
+  let lastId = 0;
   let served = false;
 
-  function start(): Running {
+  function run(): Running {
     if (running) return running;
-    const worker = openIn(takeIdle(role)) ?? startWorker();
+    const worker = workers.start(role);
     const onMessage = (reply: Reply) => settle(started, reply);
     const onError = (error: unknown) => bury(started, lost(error));
     const onExit = () => bury(started, lost());
@@ -59,40 +60,42 @@ export function createThread<P extends Procedures>(options: ThreadOptions): Thre
     // An idle store must not keep the process alive. After adding the listener, which would undo it.
     worker.unref();
     running = started;
+    opening = open(started);
+    // Each call fails for itself.
+    opening.catch(() => undefined);
     return started;
   }
 
-  function startWorker(): Worker {
-    const resourceLimits = { maxYoungGenerationSizeMb: YOUNG_MB };
-    return new Worker(WORKER, { name: `tollgate-${role}`, workerData: options, resourceLimits });
+  async function open(started: Running): Promise<void> {
+    try {
+      await send(started, 'thread', 'open', [options]);
+      served = true;
+    } catch (error) {
+      const { message, cause } = error as Error;
+      // At the start the operator is told; later it is a store that does not answer.
+      const failure = served ? new StoreError(message, 'no', cause) : (error as Error);
+      bury(started, failure);
+      started.worker.ref();
+      await started.worker.terminate();
+      throw failure;
+    }
   }
 
-  function openIn(idle: Worker | undefined): Worker | undefined {
-    idle?.postMessage(options);
-    return idle;
-  }
-
-  function send(name: string, args: readonly unknown[]): Promise<never> {
-    const { worker, waiting } = start();
+  function send({ worker, waiting }: Running, ...request: [string, string, readonly unknown[]]): Promise<unknown> {
     const id = ++lastId;
     return new Promise((resolve, reject) => {
-      worker.postMessage([id, name, args] satisfies Request);
+      worker.postMessage([id, ...request] satisfies Request);
       if (waiting.size === 0) worker.ref();
       waiting.set(id, { resolve, reject });
     });
   }
 
-  function settle(from: Running, [id, value, failure]: Reply): void {
-    if (id === NOT_OPENED) {
-      if (failure) bury(from, notOpened(failure));
-      return;
-    }
-    const call = from.waiting.get(id);
-    from.waiting.delete(id);
-    if (from.waiting.size === 0) from.worker.unref();
-    served = true;
+  function settle({ worker, waiting }: Running, [id, value, failure]: Reply): void {
+    const call = waiting.get(id);
+    waiting.delete(id);
+    if (waiting.size === 0) worker.unref();
     if (failure) call?.reject(toError(failure));
-    else call?.resolve(value as never);
+    else call?.resolve(value);
   }
 
   /** Fails every call of a dead thread; the next call starts another. */
@@ -106,37 +109,18 @@ export function createThread<P extends Procedures>(options: ThreadOptions): Thre
     return new StoreError(`the ${role} thread of the database ended`, role === 'writer' ? 'unknown' : 'no', cause);
   }
 
-  /** At the start the operator is told; later it is a store that does not answer. */
-  function notOpened(failure: Failure): Error {
-    return served ? new StoreError(failure.message, 'no', failure.cause) : toError(failure);
-  }
-
-  async function end(): Promise<void> {
-    if (!running) return;
-    const { worker, forget } = running;
-    const stays = hasRoom(role);
-    const closed = await send(CLOSE, [stays]).then(
-      () => true,
-      () => false,
-    );
-    if (closed && stays) {
-      forget();
-      return addIdle(role, worker);
-    }
-    worker.ref();
-    if (isAlive(worker)) await new Promise((resolve) => worker.once('exit', resolve));
-  }
-
   return {
-    start: () => void start(),
-    call: (name, ...args) => (closing ? Promise.reject(new StoreError('the store is closed', 'no')) : send(name, args)),
-    close: () => {
-      closing ??= end();
-      return closing;
+    start() {
+      run();
+      return opening;
+    },
+    call: (...request) => send(run(), ...request),
+    async close() {
+      if (!running) return;
+      const { worker, forget } = running;
+      await send(running, 'thread', 'close', []).catch(() => undefined);
+      forget();
+      await workers.end(worker);
     },
   };
-}
-
-function toError({ message, kind, cause, blames }: Failure): Error {
-  return kind === 'operator' ? new OperatorError(message) : new StoreError(message, kind, cause, blames);
 }

@@ -10,10 +10,11 @@ import type {
   UsageStore,
 } from '../ports/usage.ts';
 import { type Connection, inRead, prepareBig } from './connection.ts';
+import type { ReadsOf, WritesOf } from './thread-ports.ts';
 
 const COUNTS = ['calls', 'charged', 'refunded', 'tokens_input', 'tokens_output', 'images', 'seconds'] as const;
 
-export function usageWrites({ db, write }: Connection) {
+export function usageWrites({ db, write }: Connection): WritesOf<'usage'> {
   const cursor = db.prepare('SELECT seq FROM usage_cursors WHERE wallet = ?');
   const move = db.prepare(
     'INSERT INTO usage_cursors (wallet, seq) VALUES (?1, ?2) ON CONFLICT (wallet) DO UPDATE SET seq = ?2',
@@ -33,18 +34,18 @@ export function usageWrites({ db, write }: Connection) {
     move.run(wallet, to);
   };
   return {
-    addUsage: ({ wallet, from, to, hours }: UsageStep): boolean =>
+    add: ({ wallet, from, to, hours }: UsageStep): boolean =>
       write(() => {
         if (((cursor.get(wallet)?.seq as number | undefined) ?? 0) !== from) return false;
         addTo(wallet, hours, to);
         return true;
       }),
-    putUsage: (wallet: string, usage: FoldedUsage): void =>
+    put: (wallet: string, usage: FoldedUsage): void =>
       write(() => {
         for (const drop of drops) drop.run(wallet);
         if (usage.cursor > 0) addTo(wallet, usage.hours, usage.cursor);
       }),
-    forgetUsage: (wallet: string): void =>
+    forget: (wallet: string): void =>
       write(() => {
         for (const drop of drops) drop.run(wallet);
       }),
@@ -60,7 +61,7 @@ const GROUPS: Readonly<Record<UsageQuery['by'], string>> = {
   kind: 'kind',
 };
 
-export function usageReads(db: DatabaseSync) {
+export function usageReads(db: DatabaseSync): ReadsOf<'usage'> {
   const cursor = db.prepare('SELECT seq FROM usage_cursors WHERE wallet = ?');
   const wallets = db.prepare(
     `SELECT id, wallets.seq > coalesce(usage_cursors.seq, 0) AS behind FROM wallets
@@ -80,16 +81,16 @@ export function usageReads(db: DatabaseSync) {
   const hours = prepareBig(db, 'SELECT * FROM usage_hours WHERE wallet = ?');
   const cursorOf = (wallet: string): number => (cursor.get(wallet)?.seq as number | undefined) ?? 0;
   return {
-    usageCursor: cursorOf,
-    usageWhole: (wallet: string): FoldedUsage =>
+    cursor: cursorOf,
+    whole: (wallet: string): FoldedUsage =>
       inRead(db, () => ({ cursor: cursorOf(wallet), hours: hours.all(wallet).map(hourOf) })),
-    usageBehind: (after: string, limit: number): Awaited<ReturnType<UsageStore['behind']>> => {
+    behind: (after: string, limit: number): Awaited<ReturnType<UsageStore['behind']>> => {
       const rows = wallets.all(after, limit) as unknown as readonly { readonly id: string; readonly behind: 0 | 1 }[];
       const found = rows.filter(({ behind }) => behind === 1).map(({ id }) => id);
       const last = rows.length < limit ? undefined : rows.at(-1);
       return last ? { found, next: last.id } : { found };
     },
-    usageSums: (wallet: string, query: UsageQuery): UsageGroupSum[] => {
+    sums: (wallet: string, query: UsageQuery): UsageGroupSum[] => {
       const { by, from = 0, to = Number.MAX_SAFE_INTEGER, key = null, model = null, kind = null } = query;
       return sums[by].all(wallet, from, to, key, model, kind).map(sumOf);
     },

@@ -2,11 +2,14 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Membership, User, UserStore } from '../ports/users.ts';
 import type { Connection } from './connection.ts';
+import { departureWrites, formerUserReads } from './departures.ts';
+import type { ReadsOf, WritesOf } from './thread-ports.ts';
 
 const COLUMNS = `id, email, password, totp_secret, totp_step, recovery, operator, status, language, time_zone, created_at,
   version`;
 
-export function userWrites({ db, write }: Connection) {
+export function userWrites(connection: Connection): WritesOf<'users'> {
+  const { db, write } = connection;
   const insert = db.prepare(
     `INSERT INTO users (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   );
@@ -17,21 +20,22 @@ export function userWrites({ db, write }: Connection) {
   );
   const join = db.prepare('INSERT INTO memberships (user, account, role) VALUES (?, ?, ?) ON CONFLICT DO NOTHING');
   return {
-    addUser: (user: User): 'added' | 'taken' =>
+    ...departureWrites(connection),
+    add: (user: User): 'added' | 'taken' =>
       write(() => (insert.run(...valuesOf(user)).changes === 1 ? 'added' : 'taken')),
     addFirstOperator: (user: User): 'added' | 'taken' | 'late' =>
       write(() => {
         if (operator.get()) return 'late';
         return insert.run(...valuesOf(user)).changes === 1 ? 'added' : 'taken';
       }),
-    changeUser: (user: User): boolean => write(() => update.run(...valuesOf(user)).changes === 1),
-    joinAccount: ({ user, account, role }: Membership): void => {
+    change: (user: User): boolean => write(() => update.run(...valuesOf(user)).changes === 1),
+    join: ({ user, account, role }: Membership): void => {
       write(() => join.run(user, account, role));
     },
   };
 }
 
-export function userReads(db: DatabaseSync) {
+export function userReads(db: DatabaseSync): ReadsOf<'users'> {
   const get = db.prepare(`SELECT ${COLUMNS} FROM users WHERE id = ?`);
   const find = db.prepare(`SELECT ${COLUMNS} FROM users WHERE email = ?`);
   const page = db.prepare(`SELECT ${COLUMNS} FROM users WHERE id > ? ORDER BY id LIMIT ?`);
@@ -42,9 +46,10 @@ export function userReads(db: DatabaseSync) {
     'SELECT user, account, role FROM memberships WHERE (user, account) > (?, ?) ORDER BY user, account LIMIT ?',
   );
   return {
-    user: (id: string): User | undefined => userOf(get.get(id)),
-    userByEmail: (email: string): User | undefined => userOf(find.get(email)),
-    userPage: ({ after = '', limit }: Parameters<UserStore['page']>[0]): User[] =>
+    ...formerUserReads(db),
+    get: (id: string): User | undefined => userOf(get.get(id)),
+    find: (email: string): User | undefined => userOf(find.get(email)),
+    page: ({ after = '', limit }: Parameters<UserStore['page']>[0]): User[] =>
       page.all(after, limit).map((row) => userOf(row) as User),
     operators: (): number => operators.get()?.operators as number,
     membershipsOf: (user: string) => ofUser.all(user).map(membershipOf),

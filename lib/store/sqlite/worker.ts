@@ -1,72 +1,33 @@
-// The inside of a worker thread: opens its database and answers one request at a time. Then it ends or waits for another.
-import type { DatabaseSync } from 'node:sqlite';
-import { parentPort, workerData } from 'node:worker_threads';
-import { OperatorError } from '../../operator-error.ts';
-import { StoreError } from '../store.ts';
-import { openReader, openWriter } from './procedures.ts';
-import {
-  CLOSE,
-  type Failure,
-  NOT_OPENED,
-  type Procedures,
-  type Reply,
-  type Request,
-  type ThreadOptions,
-} from './protocol.ts';
+// The inside of a worker thread: opens its database and answers one call at a time.
+import { parentPort } from 'node:worker_threads';
+import { type Failure, toFailure } from './failure.ts';
+import { openProcedures, type Procedures, type ThreadOptions } from './procedures.ts';
+
+/** `thread.open` comes first and `thread.close` last; all others are calls of ports. */
+export type Request = readonly [id: number, port: string, name: string, args: readonly unknown[]];
+export type Reply = readonly [id: number, value: unknown, failure?: Failure];
 
 const port = parentPort as NonNullable<typeof parentPort>;
+let opened: Procedures | undefined;
 
-open(workerData as ThreadOptions);
-
-function open({ role, connection }: ThreadOptions): void {
+port.on('message', async ([id, ...request]: Request) => {
   try {
-    const opened = role === 'writer' ? openWriter(connection) : openReader(connection);
-    serve(opened.db, opened.procedures);
+    port.postMessage([id, await answer(request)] satisfies Reply);
   } catch (error) {
-    port.postMessage([NOT_OPENED, undefined, failureOf(error)] satisfies Reply);
+    // If a transaction cannot be rolled back, the thread ends.
+    if (opened?.db.isTransaction) process.exit(1);
+    port.postMessage([id, undefined, toFailure(error)] satisfies Reply);
   }
-}
+});
 
-function serve(db: DatabaseSync, procedures: Procedures): void {
-  const unfinished = new Set<Promise<unknown>>();
-  const reply = (message: Reply) => port.postMessage(message);
-
-  const answer = ([id, name, args]: Request) => {
-    const fail = (error: unknown) => {
-      // If a transaction cannot be rolled back, the thread ends.
-      if (db.isTransaction) process.exit(1);
-      reply([id, undefined, failureOf(error)]);
-    };
-    if (name === CLOSE) return void close(id, args[0] === true);
-    try {
-      const result = procedures[name]?.(...(args as never[]));
-      if (!(result instanceof Promise)) return reply([id, result]);
-      const answered = result.then((value) => reply([id, value]), fail);
-      unfinished.add(answered);
-      void answered.then(() => unfinished.delete(answered));
-    } catch (error) {
-      fail(error);
-    }
-  };
-  port.on('message', answer);
-
-  async function close(id: number, stays: boolean): Promise<void> {
-    await Promise.all(unfinished);
-    db.close();
-    port.off('message', answer);
-    if (stays) port.once('message', open);
-    reply([id, undefined]);
-    if (!stays) port.close();
+function answer([port, name, args]: [string, string, readonly unknown[]]): unknown {
+  if (port === 'thread' && name === 'open') {
+    opened = openProcedures(args[0] as ThreadOptions);
+    return undefined;
   }
-}
-
-function failureOf(error: unknown): Failure {
-  if (error instanceof StoreError) {
-    const { applied, message, cause, blames } = error;
-    return { kind: applied, message, cause, blames };
-  }
-  if (error instanceof OperatorError)
-    return { kind: 'operator', message: error.message, cause: undefined, blames: 'store' };
-  const message = error instanceof Error ? error.message : String(error);
-  return { kind: 'no', message, cause: error, blames: 'store' };
+  if (!opened) throw new Error('the database is not open');
+  if (port !== 'thread') return opened.run(port, name, args);
+  opened.db.close();
+  opened = undefined;
+  return undefined;
 }

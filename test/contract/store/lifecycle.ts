@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { READS, WRITES } from '../../../lib/store/ports.ts';
 import { StoreError } from '../../../lib/store/store.ts';
 import {
   applied,
@@ -28,6 +29,14 @@ export function lifecycleContract(kind: StoreKind): void {
 
   it('answers a ping', async () => {
     expect(await context.store.ping()).to.equal(undefined);
+  });
+
+  it('has the calls that are listed, and no others', () => {
+    for (const port of Object.keys(READS) as (keyof typeof READS)[]) {
+      const calls = Object.entries(context.store[port]).filter(([, call]) => typeof call === 'function');
+      const names = calls.map(([name]) => name);
+      expect(names, port).to.have.members([...READS[port], ...WRITES[port]]);
+    }
   });
 
   it('keeps everything over a close', async () => {

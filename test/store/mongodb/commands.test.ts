@@ -49,7 +49,7 @@ describe('calls of the MongoDB store', () => {
     payments: {
       ...{ get: ['p'], find: ['p', 'r'], list: [page], method: ['m'], methods: ['w'], consents: ['w'] },
       ...{ autoTopup: ['w'], notice: ['n'], notices: [page], page: ['notices', page] },
-      unmarked: ['payments', page],
+      ...{ hasUntold: ['p', AT], unmarked: ['payments', page] },
     },
     media: { get: ['m'], page: [page] },
     usage: { cursor: ['w'], sums: ['w', query], whole: ['w'], behind: ['', 5] },

@@ -39,7 +39,7 @@ describe('sqlite connection', () => {
     const synchronous = () => db.prepare('PRAGMA synchronous').get()?.synchronous;
     const [full, normal] = [2, 1];
     expect(write(synchronous)).to.equal(normal);
-    settingWrites({ db, write }).setSetting('a', 'b');
+    settingWrites({ db, write }).set('a', 'b');
     expect(synchronous()).to.equal(full);
     expect(write(synchronous)).to.equal(normal);
   });

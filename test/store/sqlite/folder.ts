@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Worker } from 'node:worker_threads';
-import { keepThreads } from '../../../lib/store/sqlite/idle-threads.ts';
 import { openSqliteStore, type SqliteOptions } from '../../../lib/store/sqlite/store.ts';
 import type { Store } from '../../../lib/store/store.ts';
+import { keepThreads } from '../../../testkit/threads.ts';
 
 export interface Folder {
   /** A file name that was not used before. */

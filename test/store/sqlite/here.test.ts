@@ -1,8 +1,8 @@
 // SQLite in the calling thread: the contract of every store, without a thread for it, and without keeping others waiting.
 import { expect } from 'chai';
-import { keepThreads } from '../../../lib/store/sqlite/idle-threads.ts';
 import { longer } from '../../../testkit/long.ts';
 import { SQLITE_HERE } from '../../../testkit/stores.ts';
+import { keepThreads } from '../../../testkit/threads.ts';
 import { newWallet, rejection, walletOf } from '../../contract/store/context.ts';
 import { storeContract } from '../../contract/store/contract.ts';
 import { ledgerContract } from '../../contract/store/ledger.ts';

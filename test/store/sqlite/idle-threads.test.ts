@@ -1,6 +1,6 @@
 // Threads that outlive their store: the next store has them, and only one that asked for it keeps any.
 import { expect } from 'chai';
-import { keepThreads } from '../../../lib/store/sqlite/idle-threads.ts';
+import { keepThreads } from '../../../testkit/threads.ts';
 import { newAccount } from '../../contract/store/context.ts';
 import { useFolder, useWorkers } from './folder.ts';
 

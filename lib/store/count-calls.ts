@@ -1,0 +1,54 @@
+// A store wrapper that knows which calls are under way, so that a close can wait for them.
+import { mapCalls } from './ports.ts';
+import { type Store, StoreError } from './store.ts';
+
+/** Lets a close wait for running calls, and refuses later ones. */
+export function countCalls(store: Omit<Store, 'close'>, end: () => Promise<void>): Store {
+  const running = new Set<Promise<unknown>>();
+  let closing: Promise<void> | undefined;
+
+  function refuseClosed(): void {
+    if (closing) throw new StoreError('the store is closed', 'no');
+  }
+
+  async function track<T>(work: () => Promise<T>): Promise<T> {
+    refuseClosed();
+    const result = work();
+    running.add(result);
+    try {
+      return await result;
+    } finally {
+      running.delete(result);
+    }
+  }
+
+  /** A close does not wait for the reader of a stream: the stream ends there. */
+  async function* trackStream<T>(stream: AsyncIterable<T>): AsyncGenerator<T> {
+    refuseClosed();
+    for await (const part of stream) {
+      refuseClosed();
+      yield part;
+    }
+  }
+
+  async function close(): Promise<void> {
+    await Promise.allSettled(running);
+    await end();
+  }
+
+  return {
+    ...mapCalls(
+      store,
+      (call) =>
+        (...args) =>
+          track(() => call(...args)),
+      (call) =>
+        (...args) =>
+          trackStream(call(...args)),
+    ),
+    close: () => {
+      closing ??= close();
+      return closing;
+    },
+  };
+}

@@ -1,0 +1,80 @@
+// What the threads of a SQLite store answer: its ports under their own names, and a few calls that only this store has.
+import type { Operation } from '../../money/decide.ts';
+import type { LedgerStore } from '../ports/ledger.ts';
+import type { MediaStore, StoredMedia } from '../ports/media.ts';
+import { READS, WRITES } from '../ports.ts';
+import type { Store, StorePorts } from '../store.ts';
+import type { SentOutcome } from './outcomes.ts';
+
+/** Where the calling thread does more than to pass a call on. */
+interface OwnPorts {
+  readonly ledger: Omit<LedgerStore, 'lane' | 'batchMax' | 'apply'> & {
+    apply(operations: readonly Operation[]): Promise<readonly SentOutcome[]>;
+  };
+  readonly media: MediaRows;
+  readonly file: Pick<Store, 'ping' | 'gateways'> & {
+    /** `pages` is shared: how many have been copied, and how many there are. */
+    backup(file: string, pages: Int32Array): Promise<void>;
+  };
+}
+
+/** The rows of media files, one for each complete one. */
+export interface MediaRows extends Pick<MediaStore, 'get' | 'page'> {
+  expired(now: number, limit: number): Promise<readonly string[]>;
+  /** Those of the ids that have a row. */
+  known(ids: readonly string[]): Promise<readonly string[]>;
+  add(media: StoredMedia): Promise<void>;
+  /** Resolves to how many there were. */
+  drop(ids: readonly string[]): Promise<number>;
+}
+
+export type ThreadPorts = Omit<StorePorts, keyof OwnPorts> & OwnPorts;
+
+/** By the reading threads. */
+export const THREAD_READS = {
+  ...READS,
+  media: ['get', 'page', 'expired', 'known'],
+  file: ['ping', 'gateways', 'backup'],
+} as const satisfies Calls;
+
+/** By the writing thread. */
+export const THREAD_WRITES = { ...WRITES, media: ['add', 'drop'], file: [] } as const satisfies Calls;
+
+/** Reads that may take long: they have a thread of their own, so that no other waits for them. */
+export const SCANS: Partial<Calls> = {
+  ledger: ['charges'],
+  journal: READS.journal,
+  checkpoints: READS.checkpoints,
+  archives: ['openings', 'unmarked'],
+  accounts: ['list', 'page'],
+  keys: ['owners', 'unmarked'],
+  jobs: ['page', 'unmarked'],
+  payments: ['list', 'notices', 'page', 'unmarked'],
+  media: ['page', 'expired', 'known'],
+  usage: READS.usage,
+  users: ['page', 'formerPage', 'memberships'],
+  auditLog: ['page'],
+  alerts: ['page'],
+  idempotency: ['page'],
+  file: ['backup'],
+};
+
+type Calls = { readonly [Name in keyof ThreadPorts]: readonly (keyof ThreadPorts[Name])[] };
+
+type ReadName<Name extends keyof ThreadPorts> = Extract<(typeof THREAD_READS)[Name][number], keyof ThreadPorts[Name]>;
+type WriteName<Name extends keyof ThreadPorts> = Extract<(typeof THREAD_WRITES)[Name][number], keyof ThreadPorts[Name]>;
+
+/** What is listed: the compiler finds out if a call of a port is not. */
+export type ListedPorts = {
+  readonly [Name in keyof ThreadPorts]: Pick<ThreadPorts[Name], ReadName<Name> | WriteName<Name>>;
+};
+
+/** The calls of a port as the thread that has the database answers them: without waiting. */
+export type ReadsOf<Name extends keyof ThreadPorts> = Answers<Pick<ThreadPorts[Name], ReadName<Name>>>;
+export type WritesOf<Name extends keyof ThreadPorts> = Answers<Omit<ThreadPorts[Name], ReadName<Name>>>;
+
+type Answers<Port> = {
+  readonly [Name in keyof Port]: Port[Name] extends (...args: infer Args) => Promise<infer Result>
+    ? (...args: Args) => Result
+    : never;
+};

@@ -1,0 +1,78 @@
+// Every call of every port reaches a thread that answers it: none is missing, also none that came later.
+import { expect } from 'chai';
+import { openProcedures, type ThreadOptions } from '../../../lib/store/sqlite/procedures.ts';
+import { createRemotePorts } from '../../../lib/store/sqlite/remote-store.ts';
+import type { Thread } from '../../../lib/store/sqlite/thread.ts';
+import { SCANS, THREAD_READS, THREAD_WRITES } from '../../../lib/store/sqlite/thread-ports.ts';
+import { StoreError } from '../../../lib/store/store.ts';
+import { rejection } from '../../contract/store/context.ts';
+import { useFolder } from './folder.ts';
+
+type Lists = Readonly<Record<string, readonly string[]>>;
+
+const namesOf = (lists: Lists) =>
+  Object.entries(lists).flatMap(([port, names]) => names.map((name) => `${port}.${name}`));
+
+describe('ports of a sqlite store', () => {
+  const folder = useFolder();
+
+  function open(role: ThreadOptions['role'], path: string) {
+    const place = { path, mediaFolder: `${path}-media`, busyMs: 1000 };
+    const flags = { existing: false, readOnly: false, temporary: false, repeatable: false };
+    return openProcedures({ role, connection: { ...place, ...flags } });
+  }
+
+  it('are answered by the threads: reads by those that read, writes by the one that writes', () => {
+    const path = folder.file();
+    for (const [role, lists] of [
+      ['writer', THREAD_WRITES],
+      ['reader', THREAD_READS],
+    ] as const) {
+      const { db, run } = open(role, path);
+      for (const name of namesOf(lists)) {
+        const [port = '', call = ''] = name.split('.');
+        // Whatever it makes of nothing: it is there.
+        try {
+          const answer = run(port, call, []);
+          if (answer instanceof Promise) answer.catch(() => undefined);
+        } catch (error) {
+          expect(String(error), name).not.to.include('the database has no');
+        }
+      }
+      expect(() => run('users', 'vanish', [])).to.throw(`the ${role} of the database has no users.vanish`);
+      db.close();
+    }
+  });
+
+  it('send each call to one thread, and what takes long to that for long reads', async () => {
+    const sent: string[] = [];
+    const thread = (role: string): Thread => ({
+      start: async () => undefined,
+      call: async (port, name) => void sent.push(`${role} ${port}.${name}`),
+      close: async () => undefined,
+    });
+    const ports = createRemotePorts({
+      writer: thread('writer'),
+      reader: thread('reader'),
+      scanner: thread('scanner'),
+    });
+    for (const calls of Object.values(ports as object)) {
+      for (const call of Object.values<() => Promise<unknown>>(calls)) await call();
+    }
+    const scans = namesOf(SCANS as Lists);
+    expect(namesOf(THREAD_READS)).to.include.members(scans);
+    const reads = namesOf(THREAD_READS).filter((name) => !scans.includes(name));
+    expect(sent).to.have.members([
+      ...namesOf(THREAD_WRITES).map((name) => `writer ${name}`),
+      ...reads.map((name) => `reader ${name}`),
+      ...scans.map((name) => `scanner ${name}`),
+    ]);
+  });
+
+  it('fail as a store when it is called wrongly, and answer the next one', async () => {
+    const store = await folder.open(folder.file());
+    const error = await rejection(Reflect.apply(store.sessions.clean, undefined, []));
+    expect(error).to.be.instanceOf(StoreError).with.property('applied', 'no');
+    await store.sessions.clean({ now: 1, since: 1 });
+  });
+});
