@@ -220,7 +220,8 @@ describe('edges', () => {
       for (const { socket } of calls) socket.write(body.slice(10));
       expect(await Promise.all(calls.map(({ status }) => status()))).to.deep.equal([401, 403]);
       for (const account of [revoked, suspended]) {
-        expect(await gateway.wallet(account)).to.include({ held: 0n, charged: 0n, seq: 1 });
+        expect(await gateway.wallet(account)).to.include({ held: 0n, charged: 0n });
+        expect(await gateway.store.ledger.charges(account.id, { limit: 5 })).to.deep.equal([]);
       }
     });
   }
