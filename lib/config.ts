@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { distance } from 'fastest-levenshtein';
 import Joi from 'joi';
-import { readProxies } from './network.ts';
-import { OperatorError } from './operator-error.ts';
+import { readProxies } from './base/network.ts';
+import { OperatorError } from './base/operator-error.ts';
 
 export interface Config {
   readonly host: string;

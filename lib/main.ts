@@ -1,5 +1,5 @@
 // Starts the service.
-import { keepCompiled } from './compile-cache.ts';
+import { keepCompiled } from './base/compile-cache.ts';
 
 keepCompiled();
 const { serve } = await import('./serve.ts');

@@ -1,13 +1,14 @@
 // The service as a process: reads the environment, composes, listens, and drains on SIGTERM.
+
+import { OperatorError } from './base/operator-error.ts';
+import { countOf } from './base/pluralize.ts';
 import { type Config, findMisspellings, readConfig } from './config.ts';
-import { countOf } from './count.ts';
 import { createGateway } from './gateway.ts';
 import { createLog, type Log } from './http/log.ts';
-import { OperatorError } from './operator-error.ts';
-import { findStray, type PluginName } from './plugin/stray.ts';
 import { StoreError } from './store/store.ts';
+import { findStray, type PluginName } from './upstream/host/stray.ts';
 import { WorkerFailed } from './workers/pool.ts';
-import { type Told, toldOf } from './workers/told.ts';
+import { type Told, toldOf } from './workers/startup-report.ts';
 import { isWorker, startWorker } from './workers/worker.ts';
 
 /** Serves until a signal ends the process; a failure to start is reported on stderr. */

@@ -15,7 +15,7 @@ const USAGE = `usage: npm run provider:new -- <name> [options]
 /** The name used in the templates, as in all examples. */
 const [NAME, TITLE] = [/\bacme\b/g, /\bAcme\b/g];
 /** A plugin outside the checkout imports from the package. */
-const CONTRACT = '../../../lib/plugin/contract.ts';
+const CONTRACT = '../../../lib/upstream/contract/provider.ts';
 
 try {
   main();
@@ -52,7 +52,7 @@ function rewrite(path: string, { name, contract }: { readonly name: string; read
 }
 
 function contractFor(folder: string): string {
-  const path = relative(folder, join(ROOT, 'lib/plugin/contract.ts'));
+  const path = relative(folder, join(ROOT, 'lib/upstream/contract/provider.ts'));
   return relative(ROOT, folder).startsWith('..') ? 'tollgate/plugin' : path;
 }
 

@@ -3,11 +3,11 @@ import { Buffer } from 'node:buffer';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Agent, ProxyAgent, request } from 'undici';
-import type { TextOutcome } from '../lib/plugin/check/outcome.ts';
-import { parseRecording } from '../lib/plugin/check/recording.ts';
-import { openStage } from '../lib/plugin/check/stage.ts';
-import { loadPlugin } from '../lib/plugin/loader.ts';
-import { scrub } from '../lib/plugin/secret.ts';
+import type { TextOutcome } from '../lib/upstream/check/outcome.ts';
+import { parseRecording } from '../lib/upstream/check/recording.ts';
+import { openStage } from '../lib/upstream/check/stage.ts';
+import { loadPlugin } from '../lib/upstream/host/loader.ts';
+import { scrub } from '../lib/upstream/host/secret.ts';
 
 const USAGE = `usage: npm run -s record -- <url> [options] < request.json
   --header 'name: value'   header of the request, as often as needed; \${NAME} is taken from the environment

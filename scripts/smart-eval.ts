@@ -1,10 +1,10 @@
 // Prints how often the router is right on the labelled prompts: by tier, by language, and which tiers it confuses.
 // `--misses=SET` or `--misses=all` shows where it is wrong; `--pin` notes how each prompt is routed, for the tests.
 
-import type { SmartTier } from '../lib/stream/smart.ts';
-import { type Judgement, judge } from '../test/smart/judgement.ts';
-import { GUARD, type Labelled, readSet, USED } from '../test/smart/prompts.ts';
-import { pinRoutings } from '../test/smart/routings.ts';
+import type { SmartTier } from '../lib/base/smart-tiers.ts';
+import { type Judgement, judge } from '../test/calls/smart/judgement.ts';
+import { GUARD, type Labelled, readSet, USED } from '../test/calls/smart/prompts.ts';
+import { pinRoutings } from '../test/calls/smart/routings.ts';
 
 const TIERS: readonly SmartTier[] = ['lite', 'standard', 'heavy'];
 const SETS: readonly [string, () => readonly Labelled[]][] = [

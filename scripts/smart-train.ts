@@ -1,9 +1,9 @@
 // Fits the weights of the router's evidence to the labelled prompts, writes them to their file, and says how they do.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { SIGNAL_NAMES, type SignalName, signalOf } from '../lib/smart/names.ts';
-import { readEvidence, SMART_BASE, SMART_THRESHOLDS } from '../lib/smart/route.ts';
-import { SMART_TIERS, type SmartTier } from '../lib/stream/smart.ts';
-import { type Labelled, readSet, USED } from '../test/smart/prompts.ts';
+import { SMART_TIERS, type SmartTier } from '../lib/base/smart-tiers.ts';
+import { SIGNAL_NAMES, type SignalName, signalOf } from '../lib/calls/smart/names.ts';
+import { readEvidence, SMART_BASE, SMART_THRESHOLDS } from '../lib/calls/smart/route.ts';
+import { type Labelled, readSet, USED } from '../test/calls/smart/prompts.ts';
 
 /** The number of points over which one tier turns into the next. */
 const SOFTNESS = 5;
@@ -31,7 +31,7 @@ const examples = prompts.map(
 );
 reportFolds();
 const weights = fitPoints(examples);
-writeWeights(new URL('../lib/smart/weights.json', import.meta.url));
+writeWeights(new URL('../lib/calls/smart/weights.json', import.meta.url));
 documentSignals(new URL('../docs/smart.md', import.meta.url));
 
 /** How prompts are answered that the weights have not seen, though words and rules have. */

@@ -13,39 +13,32 @@ const FUNCTION_LINES_MAX = 70;
 
 /** From the bottom up: a file imports only from its own layer and those below. */
 const LAYERS: readonly (readonly string[])[] = [
-  [
-    'lib/base62.ts',
-    'lib/count.ts',
-    'lib/for-each.ts',
-    'lib/faults.ts',
-    'lib/network.ts',
-    'lib/config.ts',
-    'lib/operator-error.ts',
-    'lib/package.ts',
-  ],
+  ['lib/base/', 'lib/config.ts'],
   ['lib/platform/'],
   ['lib/money/'],
   ['lib/stream/'],
   ['lib/store/'],
-  ['lib/plugin/', 'lib/wire/', 'lib/ledger/', 'lib/accounts/', 'lib/users/', 'lib/media/'],
+  ['lib/upstream/', 'lib/ledger/', 'lib/accounts/', 'lib/users/', 'lib/media/'],
   ['lib/catalog/', 'lib/alerts/'],
-  ['lib/call/', 'lib/smart/'],
-  ['lib/text/', 'lib/images/', 'lib/videos/', 'lib/jobs/', 'lib/payments/'],
+  ['lib/calls/', 'lib/payments/'],
   ['lib/http/'],
-  ['lib/api/', 'lib/web/', 'lib/metrics/'],
-  ['lib/sandbox.ts', 'lib/chores.ts', 'lib/gateway.ts'],
+  ['lib/api/', 'lib/console/', 'lib/metrics/'],
+  ['lib/start/', 'lib/gateway.ts'],
   ['lib/workers/'],
   ['lib/main.ts', 'lib/serve.ts', 'lib/cli/'],
 ];
 
 /** Folders that others enter through one file only. */
-const DOORS: readonly (readonly [room: string, door: string])[] = [['lib/smart/', 'lib/smart/route.ts']];
+const DOORS: readonly (readonly [room: string, door: string])[] = [['lib/calls/smart/', 'lib/calls/smart/route.ts']];
 
 /** What a plugin may import from us: types only. */
-const CONTRACTS = { providers: 'lib/plugin/contract.ts', payments: 'lib/plugin/payment-contract.ts' } as const;
+const CONTRACTS = {
+  providers: 'lib/upstream/contract/provider.ts',
+  payments: 'lib/upstream/contract/payment.ts',
+} as const;
 
 /** What a vendor's folder may hold besides recordings; docs/decisions/formats-and-vendors.md says why one has more. */
-const VENDOR_MAX = { files: 4, lines: 150 };
+const VENDOR_MAX = { files: 4, lines: 160 };
 const LARGER = new Map([['sandbox', { files: 9, lines: 705 }]]);
 
 /** What tools leave behind: profiles, snapshots, logs, databases, packages. */

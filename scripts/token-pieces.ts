@@ -46,4 +46,7 @@ const pieces = {
   cyrillic: joined(piecesOf(/^[а-яё]+$/, [TOKENIZERS.claude])),
   characters: characters(),
 };
-writeFileSync(new URL('../lib/text/token-pieces.json', import.meta.url), `${JSON.stringify(pieces, undefined, 2)}\n`);
+writeFileSync(
+  new URL('../lib/calls/text/token-pieces.json', import.meta.url),
+  `${JSON.stringify(pieces, undefined, 2)}\n`,
+);

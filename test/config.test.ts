@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { OperatorError } from '../lib/base/operator-error.ts';
 import { type Config, findMisspellings, VARIABLES as NAMES, readConfig } from '../lib/config.ts';
-import { OperatorError } from '../lib/operator-error.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import type { Decline } from '../lib/plugin/payment-contract.ts';
+import type { Decline } from '../lib/upstream/contract/payment.ts';
 
 /** The `PAYMENTS_PATH` of a service that uses this bank. */
 export const TILLS = fileURLToPath(new URL('./payments/', import.meta.url));

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { Agent } from 'undici';
-import { exchange } from '../lib/plugin/exchange.ts';
+import { exchange } from '../lib/upstream/host/exchange.ts';
 
 export interface Exchanges {
   /** What the upstream does with a request. */

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { createAccounts } from '../lib/accounts/accounts.ts';
 import type { Operation, Outcome, Wallet } from '../lib/money/decide.ts';
 import { openStore } from '../lib/store/open.ts';
+import { type CallName, mapCalls, type PortName } from '../lib/store/port-calls.ts';
 import type { LedgerStore, Submission } from '../lib/store/ports/ledger.ts';
-import { type CallName, mapCalls, type PortName } from '../lib/store/ports.ts';
 import { type Store, StoreError } from '../lib/store/store.ts';
 
 /** Makes the real call, or not, or later, or withholds its answer. */

@@ -1,8 +1,14 @@
 // A video upstream on this machine, and the providers that use it: what they send, and what they make of answers.
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { ProviderPlugin, VideoCall, VideoProvider, VideoRef, VideoState } from '../lib/plugin/contract.ts';
-import { createProvider, type OpenProvider } from '../lib/plugin/settings.ts';
+import type {
+  ProviderPlugin,
+  VideoCall,
+  VideoProvider,
+  VideoRef,
+  VideoState,
+} from '../lib/upstream/contract/provider.ts';
+import { createProvider, type OpenProvider } from '../lib/upstream/host/settings.ts';
 
 export interface Sent {
   readonly method: string | undefined;

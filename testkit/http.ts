@@ -1,8 +1,8 @@
 // The HTTP server as the gateway composes it, without a gateway: its replies, and the notes of the latest request.
-import { faceAt as apiFaceAt } from '../lib/api/face.ts';
+import { faceAt as apiFaceAt } from '../lib/api/response-styles.ts';
 import { stateOf } from '../lib/http/context.ts';
-import type { FaceAt } from '../lib/http/face.ts';
 import { onPreResponse, onRequest } from '../lib/http/reply.ts';
+import type { FaceAt } from '../lib/http/response-style.ts';
 import { createHttp, type Http } from '../lib/http/server.ts';
 
 export interface TestHttp extends Http {

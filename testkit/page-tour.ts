@@ -1,11 +1,11 @@
 // Every page of a gateway with content: accounts with calls of each kind, keys with limits, payments with each outcome,
 // alerts and an audit log; and where to see it all, by route, so that no page is forgotten.
 import { createAccounts } from '../lib/accounts/accounts.ts';
+import type { Who } from '../lib/console/page.ts';
+import { isPagePath } from '../lib/console/response-style.ts';
 import { createDepartures } from '../lib/users/departures.ts';
 import { createPeople } from '../lib/users/people.ts';
 import { makeSecret } from '../lib/users/totp.ts';
-import { isPagePath } from '../lib/web/face.ts';
-import type { Who } from '../lib/web/page.ts';
 import { send, until } from './client.ts';
 import type { TestAccount, TestGateway } from './gateway.ts';
 import { createVisitor, setUpOperator, setUpOwner, type Visitor } from './pages.ts';

@@ -7,8 +7,8 @@ import type {
   PaymentPlugin,
   PaymentProvider,
   RefundOrder,
-} from '../lib/plugin/payment-contract.ts';
-import { createProvider, type OpenProvider } from '../lib/plugin/settings.ts';
+} from '../lib/upstream/contract/payment.ts';
+import { createProvider, type OpenProvider } from '../lib/upstream/host/settings.ts';
 
 export interface OpenedPayments extends OpenProvider<PaymentProvider> {
   /** What the provider logged. */

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
-import { keepCompiled } from '../lib/compile-cache.ts';
+import { keepCompiled } from '../lib/base/compile-cache.ts';
 import type { ReplicaSet } from './replica-set.ts';
 import { keepThreads } from './threads.ts';
 

@@ -1,5 +1,5 @@
 // A catalog of three text models with smart on top, and prompts that clearly belong to one tier.
-import type { SmartTier } from '../lib/stream/smart.ts';
+import type { SmartTier } from '../lib/base/smart-tiers.ts';
 import { chatCatalog } from './gateway.ts';
 
 export const TIER_MODELS: Readonly<Record<SmartTier, string>> = { lite: 'small', standard: 'middle', heavy: 'big' };

@@ -1,6 +1,6 @@
 // A vendor behind nock: providers of the plugin under test, what they send, and what they make of the answers.
-import type { Provider, ProviderPart, ProviderPlugin, TextCall } from '../lib/plugin/contract.ts';
-import { createProvider } from '../lib/plugin/settings.ts';
+import type { Provider, ProviderPart, ProviderPlugin, TextCall } from '../lib/upstream/contract/provider.ts';
+import { createProvider } from '../lib/upstream/host/settings.ts';
 import { interceptRequests, nock } from './interception.ts';
 
 export interface Sent {

@@ -1,7 +1,7 @@
 // Accounts and their keys as an operator handles them: created, listed, suspended, issued, revoked.
 import { randomBytes } from 'node:crypto';
+import { OperatorError } from '../base/operator-error.ts';
 import { NO_LIMITS } from '../money/key-limits.ts';
-import { OperatorError } from '../operator-error.ts';
 import type { Account } from '../store/ports/accounts.ts';
 import type { KeyRow } from '../store/ports/keys.ts';
 import type { Store } from '../store/store.ts';

@@ -1,7 +1,7 @@
 // Who holds a key: the look-up behind every request, from a small cache that is never older than a revocation may be.
 import assert from 'node:assert/strict';
 import { LRUCache } from 'lru-cache';
-import { fault } from '../faults.ts';
+import { fault } from '../base/faults.ts';
 import type { KeyHolder } from '../store/ports/keys.ts';
 import type { Store } from '../store/store.ts';
 import { hashKey, isLongAsKey, isWellFormedKey } from './key.ts';

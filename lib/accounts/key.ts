@@ -1,7 +1,7 @@
 // API keys: prefix, `sk-`, 256 random bits in base62, and a checksum that refuses typing errors without a look-up.
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { isBase62, makeSecret, SECRET_DIGITS, toBase62 } from '../base62.ts';
+import { isBase62, makeSecret, SECRET_DIGITS, toBase62 } from '../base/base62.ts';
 
 const MARK = 'sk-';
 /** 62^6 > 2^32. */

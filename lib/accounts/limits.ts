@@ -1,8 +1,9 @@
 // Checks the limits that may be set on a key.
+
+import { OperatorError } from '../base/operator-error.ts';
+import { SMART_NAMES } from '../base/smart-tiers.ts';
 import type { KeyLimits } from '../money/key-limits.ts';
 import { AMOUNT_MAX, formatRub } from '../money/money.ts';
-import { OperatorError } from '../operator-error.ts';
-import { SMART_NAMES } from '../stream/smart.ts';
 
 /** The zone is the account's. */
 export type WishedLimits = Omit<KeyLimits, 'zone'>;

@@ -1,6 +1,6 @@
 // Checks periodically what owners asked to be alerted about, and alerts them. Every process runs this; the one that
 // advances an alarm in the store delivers it, and another takes over if it dies.
-import { forEach } from '../for-each.ts';
+import { forEach } from '../base/each-concurrently.ts';
 import { sumKeyOf } from '../money/key-budget.ts';
 import { isExpired } from '../money/key-limits.ts';
 import type { Alarm, AlertSettings } from '../store/ports/alerts.ts';

@@ -2,9 +2,9 @@
 import type { ServerResponse } from 'node:http';
 import type { Request, ResponseToolkit, Server } from '@hapi/hapi';
 import type { Holders } from '../accounts/holders.ts';
-import type { CallContext } from '../call/context.ts';
+import { fault } from '../base/faults.ts';
+import type { CallContext } from '../calls/context.ts';
 import { refuseModel } from '../catalog/allowed.ts';
-import { fault } from '../faults.ts';
 import { clocked, stateOf } from '../http/context.ts';
 import { isExpired, type KeyLimits, type NamedModel } from '../money/key-limits.ts';
 import type { KeyHolder } from '../store/ports/keys.ts';

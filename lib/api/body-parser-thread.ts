@@ -1,6 +1,6 @@
 // The thread that parses long bodies, one at a time, so that they hold up nobody.
 import { parentPort } from 'node:worker_threads';
-import { isFault } from '../faults.ts';
+import { isFault } from '../base/faults.ts';
 import { checkJson, parseText } from '../http/json.ts';
 import { FORMATS, type Format, type FormatName } from './formats.ts';
 import { type Group, memoryOf } from './parts.ts';

@@ -1,7 +1,7 @@
 // Turns the body of a call into its request. Long bodies are parsed on a separate thread: 48 MiB of JSON keep a thread
 // busy for most of a second, and this one serves everybody.
 import { Worker } from 'node:worker_threads';
-import { type FaultCode, fault } from '../faults.ts';
+import { type FaultCode, fault } from '../base/faults.ts';
 import { parseJson } from '../http/json.ts';
 import type { ParseOrder, ParseReply, PartReply } from './body-parser-thread.ts';
 import { FORMATS, type Format, type FormatName, type RequestOf } from './formats.ts';

@@ -1,7 +1,7 @@
 // The bodies that are parsed, by format name: both text dialects, picture and video requests.
 
-import { estimateInput } from '../text/estimate.ts';
-import type { TextRequest } from '../text/request.ts';
+import { estimateInput } from '../calls/text/estimate.ts';
+import type { TextRequest } from '../calls/text/request.ts';
 import { chatDialect } from './dialects/chat/dialect.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { messageDialect } from './dialects/message/dialect.ts';

@@ -2,18 +2,18 @@
 // once. The ledger takes the key together with the call's money; here it is looked up before that.
 import { createHash } from 'node:crypto';
 import type { Request } from '@hapi/hapi';
-import { fault } from '../faults.ts';
+import { fault } from '../base/faults.ts';
+import { videoIdOf } from '../calls/videos/job-id.ts';
 import { stateOf } from '../http/context.ts';
 import type { Form } from '../http/form.ts';
-import { videoIdOf } from '../jobs/id.ts';
 import { refuseOverBudget } from '../ledger/ledger.ts';
 import type { Charge } from '../money/decide.ts';
+import { isTaken, type Repeat, type RepeatTerms } from '../money/idempotency.ts';
 import { sumKeyOf } from '../money/key-budget.ts';
-import { isTaken, type Repeat, type RepeatTerms } from '../money/repeat.ts';
 import { budgetOf, confirmHolder, holderOf } from './auth.ts';
 import { invalidField } from './dialects/fields.ts';
+import { orUnavailable } from './read-wallet.ts';
 import type { Services } from './services.ts';
-import { orUnavailable } from './wallet.ts';
 
 export interface RepeatCall {
   /** Whether the key was used: what would refuse a new call must then not refuse the repeat. */

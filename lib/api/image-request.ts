@@ -1,12 +1,12 @@
 // Turns a body into a picture request: JSON of both endpoints, and forms of edits.
 import Joi from 'joi';
-import { fault, isFault } from '../faults.ts';
+import { fault, isFault } from '../base/faults.ts';
+import { freeBytes } from '../base/free-bytes.ts';
+import type { ImageRequest, Refusal } from '../calls/images/request.ts';
 import type { Form, FormFile } from '../http/form.ts';
-import type { ImageRequest, Refusal } from '../images/request.ts';
 import { createImage, tooLarge } from '../media/image.ts';
 import type { RequestPicture } from '../media/reference.ts';
 import { sniffImage } from '../media/sniff.ts';
-import { freeBytes } from '../platform/free-bytes.ts';
 import { body, checkFields, documented, invalidField, optional } from './dialects/fields.ts';
 import { readLink } from './dialects/pictures.ts';
 import { aspectField, IMAGE_SIZES, imageSizeField, optionalModelField, promptField } from './media-fields.ts';

@@ -1,7 +1,7 @@
 // Rate limits with a window that opens at its first request: in memory while this process is alone on the store,
 // otherwise in the store; the switch loses no count.
 import { randomUUID } from 'node:crypto';
-import { fault } from '../faults.ts';
+import { fault } from '../base/faults.ts';
 import type { Batch } from '../store/ports/batches.ts';
 import type { LimitStore, LimitWindow } from '../store/ports/limits.ts';
 

@@ -1,7 +1,7 @@
 // The fields shared by picture and video requests: their checks, and the shapes on offer.
 import Joi from 'joi';
 import { ASPECTS } from '../catalog/aspect.ts';
-import type { Size } from '../plugin/contract.ts';
+import type { Size } from '../upstream/contract/provider.ts';
 import { optional, required } from './dialects/fields.ts';
 
 /** For pictures. */

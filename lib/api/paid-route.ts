@@ -1,18 +1,18 @@
 // What all generating endpoints share: the life of a call, its memory, its context, and its reply.
 import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
-import { type CallContext, type CallLog, GONE } from '../call/context.ts';
-import { type Fault, fault, faultWithWallet, isFault, walletPage } from '../faults.ts';
+import { type Fault, fault, faultWithWallet, isFault, walletPage } from '../base/faults.ts';
+import { type CallContext, type CallLog, GONE } from '../calls/context.ts';
 import { announcedBytes, BODY_BYTES_MAX } from '../http/body.ts';
-import { type Share, SMALL_BYTES } from '../http/budget.ts';
 import { clocked, type LiveCall, type RequestState, stateOf } from '../http/context.ts';
+import { type Share, SMALL_BYTES } from '../http/memory-quota.ts';
 import { commonHeaders } from '../http/reply.ts';
 import { insufficientFault, neverToppedFault } from '../ledger/ledger.ts';
 import type { ChargeKind, Wallet } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { budgetOf, holderOf } from './auth.ts';
 import { hasRepeatKey, openRepeat, type RepeatCall, Replay } from './idempotency.ts';
+import { readWallet } from './read-wallet.ts';
 import type { Services } from './services.ts';
-import { readWallet } from './wallet.ts';
 
 /** One request to a generating endpoint. */
 export interface PaidRequest {

@@ -1,10 +1,10 @@
 // Requests in steps: passing data between threads copies it while nothing else runs, so little is passed at a time, and
 // long texts in slices.
 import assert from 'node:assert/strict';
+import { freeBytes } from '../base/free-bytes.ts';
 import { createImage } from '../media/image.ts';
 import type { RequestPicture } from '../media/reference.ts';
 import { sniffImage } from '../media/sniff.ts';
-import { freeBytes } from '../platform/free-bytes.ts';
 
 /** A link, or the bytes of a picture, which are transferred without a copy. */
 export interface PictureStep {

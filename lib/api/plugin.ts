@@ -1,7 +1,7 @@
 // The API as a hapi plugin: all endpoints behind the key, and answers to everything else.
 import type { Plugin } from '@hapi/hapi';
 import { registerAuth } from './auth.ts';
-import { nothingHere, preflights, refuseOtherMethods, withFaces } from './nowhere.ts';
+import { nothingHere, preflights, refuseOtherMethods, withFaces } from './fallback-routes.ts';
 import { balanceRoute } from './routes/balance.ts';
 import { countTokensRoute } from './routes/count-tokens.ts';
 import { healthRoutes } from './routes/health.ts';

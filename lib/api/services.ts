@@ -2,22 +2,22 @@
 
 import type { Logger } from 'pino';
 import type { Holders } from '../accounts/holders.ts';
-import type { UpstreamHealth } from '../call/upstreams.ts';
+import type { ImageEngine } from '../calls/images/engine.ts';
+import type { TextEngine } from '../calls/text/engine.ts';
+import type { UpstreamHealth } from '../calls/upstreams.ts';
+import type { VideoEngine } from '../calls/videos/engine.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { BodyLimits } from '../http/body.ts';
-import type { Budget } from '../http/budget.ts';
 import type { LiveCalls } from '../http/context.ts';
-import type { ImageEngine } from '../images/engine.ts';
+import type { Budget } from '../http/memory-quota.ts';
 import type { Fetcher } from '../media/fetcher.ts';
 import type { Results } from '../media/results.ts';
 import type { AutoTopup } from '../payments/auto-topup.ts';
 import type { Store } from '../store/store.ts';
-import type { TextEngine } from '../text/engine.ts';
-import type { VideoEngine } from '../videos/engine.ts';
 import type { BodyParser } from './body-parser.ts';
 import type { Cooldown } from './cooldown.ts';
 import type { Limiter, LimitRule } from './limiter.ts';
-import type { Solvent } from './solvent.ts';
+import type { Solvent } from './recent-balance-cache.ts';
 
 export interface Services {
   readonly store: Store;

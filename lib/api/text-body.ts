@@ -1,7 +1,8 @@
 // Reads the body of a text call, for both text endpoints and the one that only counts tokens.
+
+import type { TextRequest } from '../calls/text/request.ts';
 import { readBody } from '../http/body.ts';
 import { checkJsonType } from '../http/json.ts';
-import type { TextRequest } from '../text/request.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import type { PaidRequest } from './paid-route.ts';
 

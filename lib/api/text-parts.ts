@@ -1,6 +1,7 @@
 // A text request in steps, for the thread that parses long ones.
-import type { TextContent, Tool, ToolCallContent } from '../plugin/contract.ts';
-import type { RequestContent, RequestMessage, RequestResult, TextRequest } from '../text/request.ts';
+
+import type { RequestContent, RequestMessage, RequestResult, TextRequest } from '../calls/text/request.ts';
+import type { TextContent, Tool, ToolCallContent } from '../upstream/contract/provider.ts';
 import {
   type Cut,
   groupSteps,

@@ -1,9 +1,9 @@
 // The fields of a video request: checks that do not depend on the model.
 import Joi from 'joi';
+import { SECONDS, type VideoRequest } from '../calls/videos/request.ts';
 import { ASPECT } from '../catalog/aspect.ts';
 import { RESOLUTION_LABEL } from '../catalog/resolution.ts';
-import type { Size } from '../plugin/contract.ts';
-import { SECONDS, type VideoRequest } from '../videos/request.ts';
+import type { Size } from '../upstream/contract/provider.ts';
 import { body, checkFields, optional } from './dialects/fields.ts';
 import { IMAGE_HINT, readNamed } from './image-request.ts';
 import { modelField, promptField } from './media-fields.ts';

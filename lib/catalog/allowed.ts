@@ -1,5 +1,5 @@
 // Which catalog models a key may be used for.
-import { type Fault, fault } from '../faults.ts';
+import { type Fault, fault } from '../base/faults.ts';
 import { allowsModel, type KeyLimits, type NamedModel } from '../money/key-limits.ts';
 
 /** Throws the fault 403 for a model that the key may not be used for. */

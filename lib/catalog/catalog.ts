@@ -1,6 +1,6 @@
 // The current catalog: models with their usable routes and prices, built from checked files.
-import { OperatorError } from '../operator-error.ts';
-import { SMART_NAMES, SMART_TIERS, type SmartThresholds, type SmartTier } from '../stream/smart.ts';
+import { OperatorError } from '../base/operator-error.ts';
+import { SMART_NAMES, SMART_TIERS, type SmartThresholds, type SmartTier } from '../base/smart-tiers.ts';
 import {
   type ImageModel,
   type Model,

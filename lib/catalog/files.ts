@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import stripJsonComments from 'strip-json-comments';
-import { OperatorError } from '../operator-error.ts';
-import { SMART_TIERS, type SmartThresholds, type SmartTier } from '../stream/smart.ts';
+import { OperatorError } from '../base/operator-error.ts';
+import { SMART_TIERS, type SmartThresholds, type SmartTier } from '../base/smart-tiers.ts';
 import { type CatalogFile, catalogFile, type ModelEntry, type PaymentEntry, type UpstreamEntry } from './schema.ts';
 import type { TopupEntry } from './topup-bounds.ts';
 import { forbiddenVariables } from './variables.ts';

@@ -1,8 +1,9 @@
 // The entries of `GET /api/v1/models` and `/api/v1/models/{id}`: what a key can use now, with current prices.
+
+import { SMART_ALIASES, SMART_ID, SMART_NAMES } from '../base/smart-tiers.ts';
 import { allowsModel, type KeyLimits, NO_LIMITS } from '../money/key-limits.ts';
 import { toRub } from '../money/money.ts';
 import { TEXT_MINIMUM, type VideoPrice } from '../money/price.ts';
-import { SMART_ALIASES, SMART_ID, SMART_NAMES } from '../stream/smart.ts';
 import { notAllowed, refuseModel } from './allowed.ts';
 import type { Catalog, SmartModel } from './catalog.ts';
 import { findUsableModel } from './lookup.ts';

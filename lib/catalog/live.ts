@@ -1,14 +1,14 @@
 // The live catalog: loaded at start, reloaded when a file changes or on request, replaced as a whole or not at all.
 import { fileURLToPath } from 'node:url';
+import { createGate } from '../base/limit-concurrency.ts';
+import { OperatorError } from '../base/operator-error.ts';
 import type { Config } from '../config.ts';
-import { createGate } from '../gate.ts';
-import { OperatorError } from '../operator-error.ts';
-import type { HostLog, Provider } from '../plugin/contract.ts';
-import type { KeyHealth } from '../plugin/keys.ts';
-import { loadPlugins } from '../plugin/loader.ts';
-import type { HostMemory, PaymentPlugin, PaymentProvider } from '../plugin/payment-contract.ts';
-import { scrub } from '../plugin/secret.ts';
-import type { OpenProvider } from '../plugin/settings.ts';
+import type { HostMemory, PaymentPlugin, PaymentProvider } from '../upstream/contract/payment.ts';
+import type { HostLog, Provider } from '../upstream/contract/provider.ts';
+import type { KeyHealth } from '../upstream/host/key-ring.ts';
+import { loadPlugins } from '../upstream/host/loader.ts';
+import { scrub } from '../upstream/host/secret.ts';
+import type { OpenProvider } from '../upstream/host/settings.ts';
 import { buildCatalog, type Catalog } from './catalog.ts';
 import { createChanges } from './changes.ts';
 import { catalogFilesOf, readCatalogFiles } from './files.ts';

@@ -1,7 +1,7 @@
 // Resolves the name a client wrote to a model that can answer, or throws the fault that explains why there is none.
 import { distance } from 'fastest-levenshtein';
-import { type FaultDetail, fault } from '../faults.ts';
-import { SMART_NAMES } from '../stream/smart.ts';
+import { type FaultDetail, fault } from '../base/faults.ts';
+import { SMART_NAMES } from '../base/smart-tiers.ts';
 import type { Catalog, SmartModel } from './catalog.ts';
 import type { ImageModel, Model, ModelOf, ModelType, TextModel } from './model.ts';
 

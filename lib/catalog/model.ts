@@ -1,7 +1,7 @@
 // The models on offer: one shape per type, with usable routes and numeric prices.
 import type { ImagePrice, TextPrice, VideoPrice } from '../money/price.ts';
-import type { Provider } from '../plugin/contract.ts';
-import type { OpenProvider } from '../plugin/settings.ts';
+import type { Provider } from '../upstream/contract/provider.ts';
+import type { OpenProvider } from '../upstream/host/settings.ts';
 import type { ImageEntry, ModelEntry, RouteEntry, TextEntry, VideoEntry } from './schema.ts';
 import { priceOf } from './schema.ts';
 

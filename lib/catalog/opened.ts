@@ -1,8 +1,9 @@
 // Opens what a catalog defines by plugin and settings, upstreams and payment providers. Entries that an edit leaves
 // unchanged keep their connections.
+
+import { OperatorError } from '../base/operator-error.ts';
 import type { Config } from '../config.ts';
-import { OperatorError } from '../operator-error.ts';
-import { createProvider, type OpenProvider, type Plugin, type ProviderOptions } from '../plugin/settings.ts';
+import { createProvider, type OpenProvider, type Plugin, type ProviderOptions } from '../upstream/host/settings.ts';
 import { type CatalogFile, mistakeIn, type UpstreamEntry } from './schema.ts';
 import { substitute } from './variables.ts';
 

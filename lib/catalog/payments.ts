@@ -1,8 +1,9 @@
 // The payment providers that a catalog switches on, and which combinations are refused.
+
+import { OperatorError } from '../base/operator-error.ts';
 import type { Config } from '../config.ts';
-import { OperatorError } from '../operator-error.ts';
-import type { PaymentProvider } from '../plugin/payment-contract.ts';
-import { guardMethods } from '../plugin/stray.ts';
+import type { PaymentProvider } from '../upstream/contract/payment.ts';
+import { guardMethods } from '../upstream/host/stray.ts';
 import { catalogFilesOf, readCatalogFiles } from './files.ts';
 import type { Opened } from './opened.ts';
 import { type CatalogFile, mistakeIn, type PaymentEntry } from './schema.ts';

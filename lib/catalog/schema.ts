@@ -1,7 +1,7 @@
 // The shape of a catalog file: one shape per type of model, checked when it is read.
 import Joi from 'joi';
+import type { SmartThresholds, SmartTier } from '../base/smart-tiers.ts';
 import { AMOUNT_MAX, type Micro, parseRub } from '../money/money.ts';
-import type { SmartThresholds, SmartTier } from '../stream/smart.ts';
 import { RESOLUTION_LABEL } from './resolution.ts';
 import { type TopupEntry, topupEntry } from './topup-bounds.ts';
 

@@ -1,10 +1,10 @@
 // `tollgate charge`: what calls cost, and how the money of one call moved.
 import type { Command } from 'commander';
-import { videoIdOf } from '../jobs/id.ts';
+import { OperatorError } from '../base/operator-error.ts';
+import { videoIdOf } from '../calls/videos/job-id.ts';
 import type { Charge, Entry, Usage } from '../money/decide.ts';
 import type { Job } from '../money/job-rules.ts';
 import { toRub } from '../money/money.ts';
-import { OperatorError } from '../operator-error.ts';
 import type { ChargeFilter } from '../store/ports/ledger.ts';
 import { readCount } from './arguments.ts';
 import { addChargeFilter, checkSpan } from './charge-filter.ts';

@@ -1,8 +1,8 @@
 // The commands that run a contract suite on a plugin's folder and report each check as it ends.
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { countOf } from '../count.ts';
-import type { Check } from '../plugin/check/subject.ts';
+import { countOf } from '../base/pluralize.ts';
+import type { Check } from '../upstream/check/subject.ts';
 import { type Answer, print } from './output.ts';
 
 export interface CheckCommand {

@@ -1,8 +1,8 @@
 // `tollgate ledger archive`: old calls leave the store for a file, which can be verified.
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
+import { OperatorError } from '../base/operator-error.ts';
 import { toRub } from '../money/money.ts';
-import { OperatorError } from '../operator-error.ts';
 import type { Archive } from '../store/ports/archives.ts';
 import { readTime } from './arguments.ts';
 import { type Answer, formatMoney, formatPairs, formatTable, print, toTime } from './output.ts';

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // The command line of Tollgate: the operator's access to accounts, keys and money, also alongside a running server.
-import { keepCompiled } from '../compile-cache.ts';
+import { keepCompiled } from '../base/compile-cache.ts';
 
 keepCompiled();
 const [{ survivePipes }, { runProgram }] = await Promise.all([import('./output.ts'), import('./program.ts')]);

@@ -1,10 +1,10 @@
 // `tollgate payment`: orders and payments, and what only an operator does about them. Refunds are sent to the provider
 // by a gateway running on the store.
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { OperatorError } from '../base/operator-error.ts';
 import type { Micro } from '../money/money.ts';
 import { toRub } from '../money/money.ts';
 import { disputeOf, PAYMENT_PHASES, type Payment, type PaymentPhase, refundsOf } from '../money/payment-rules.ts';
-import { OperatorError } from '../operator-error.ts';
 import { askRefund, decideReview, endDispute, type OperatorOutcome, openDispute } from '../payments/operator.ts';
 import { readCount, readPayment, readText } from './arguments.ts';
 import { addCheckCommand } from './checks.ts';
@@ -70,7 +70,7 @@ export function addPaymentCommands(program: Command): void {
     description: "Runs the contract suite on a payment plugin's folder, against its fixture, on this machine only.",
     example: 'tollgate payment check /srv/my-payments/acme',
     async collect(folder) {
-      const { collectPaymentChecks } = await import('../plugin/check/payment.ts');
+      const { collectPaymentChecks } = await import('../upstream/check/payment.ts');
       return collectPaymentChecks(folder);
     },
   });

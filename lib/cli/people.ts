@@ -1,6 +1,6 @@
 // `tollgate operator` and `tollgate user`: one-time links for people, printed once.
 import type { Command } from 'commander';
-import { OperatorError } from '../operator-error.ts';
+import { OperatorError } from '../base/operator-error.ts';
 import { linkAnswer, recordDeed } from './deed.ts';
 import type { Answer } from './output.ts';
 import { findAccount, ID_OR_NAME, onStore, type Session } from './session.ts';

@@ -1,6 +1,6 @@
 // Assembles the commands, runs one, and turns any failure into one line and an exit code.
 import { Command, CommanderError } from 'commander';
-import { readVersion } from '../package.ts';
+import { readVersion } from '../base/package-version.ts';
 import { addAccountCommands } from './account.ts';
 import { addCatalogCommands } from './catalog.ts';
 import { addChargeCommands } from './charge.ts';

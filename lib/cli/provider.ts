@@ -7,7 +7,7 @@ export function addProviderCommands(program: Command): void {
     description: "Runs the contract suite on a plugin's folder, against its recordings, on this machine only.",
     example: 'tollgate provider check /srv/my-providers/acme',
     async collect(folder) {
-      const { collectChecks } = await import('../plugin/check/check.ts');
+      const { collectChecks } = await import('../upstream/check/check.ts');
       return collectChecks(folder, { thorough: true });
     },
   });

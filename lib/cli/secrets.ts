@@ -1,6 +1,6 @@
 // `tollgate secrets`: encrypts what is in the store with the first key of SECRETS_KEY.
 import type { Command } from 'commander';
-import { OperatorError } from '../operator-error.ts';
+import { OperatorError } from '../base/operator-error.ts';
 import { type Answer, formatPairs } from './output.ts';
 import { onStore, type Session } from './session.ts';
 

@@ -1,8 +1,8 @@
 // `tollgate smart`: shows how the router reads a prompt, signal by signal.
 import type { Readable } from 'node:stream';
 import type { Command } from 'commander';
+import type { SmartExplanation } from '../calls/smart/route.ts';
 import type { Config } from '../config.ts';
-import type { SmartExplanation } from '../smart/route.ts';
 import { type Answer, formatPairs, formatTable } from './output.ts';
 import { onConfig } from './session.ts';
 
@@ -21,7 +21,7 @@ export function addSmartCommands(program: Command): void {
 async function explainPrompt(config: Config): Promise<Answer> {
   const text = await readPrompt(process.stdin);
   const { catalogFilesOf, readCatalogFiles } = await import('../catalog/files.ts');
-  const { explain } = await import('../smart/route.ts');
+  const { explain } = await import('../calls/smart/route.ts');
   const { thresholds } = readCatalogFiles(catalogFilesOf(config.catalogDir), config.catalogVariables).smart;
   const explanation = explain({ messages: [{ role: 'user', content: [{ type: 'text', text }] }] }, thresholds);
   return { json: explanation, text: format(explanation) };

@@ -1,6 +1,6 @@
 // `tollgate store copy`: moves the whole store to another database, and back.
 import { type Command, InvalidArgumentError } from 'commander';
-import { OperatorError } from '../operator-error.ts';
+import { OperatorError } from '../base/operator-error.ts';
 import type { StorePlace } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { type Answer, formatPairs } from './output.ts';

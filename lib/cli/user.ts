@@ -1,6 +1,6 @@
 // `tollgate user`: lists, suspends, resumes and removes people, takes them off accounts and ends their sessions.
 import type { Command } from 'commander';
-import { OperatorError } from '../operator-error.ts';
+import { OperatorError } from '../base/operator-error.ts';
 import type { User } from '../store/ports/users.ts';
 import type { DepartureOutcome, Departures } from '../users/departures.ts';
 import { linkAnswer, recordDeed } from './deed.ts';

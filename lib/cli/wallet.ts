@@ -1,10 +1,10 @@
 // `tollgate wallet`: books payments and corrections, and shows what an account has.
 import { randomBytes } from 'node:crypto';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { OperatorError } from '../base/operator-error.ts';
 import { book } from '../ledger/booking.ts';
 import { FIRST_TOPUP_MINIMUM, type Operation, type Outcome, type Wallet } from '../money/decide.ts';
 import { type Micro, toRub } from '../money/money.ts';
-import { OperatorError } from '../operator-error.ts';
 import { readAmount, readPayment, readText } from './arguments.ts';
 import { findWallet, unknownAccount, walletJson, walletText } from './money.ts';
 import { type Answer, formatMoney } from './output.ts';

@@ -1,10 +1,10 @@
 // Reads request bodies off the socket with size and time limits; hapi's own reader answers neither a stalled body nor a
 // chunked one that is too long.
 import type { IncomingMessage } from 'node:http';
-import { GONE } from '../call/context.ts';
-import { type Fault, fault } from '../faults.ts';
-import type { Share } from './budget.ts';
-import { createRoom } from './room.ts';
+import { type Fault, fault } from '../base/faults.ts';
+import { GONE } from '../calls/context.ts';
+import { createRoom } from './growing-buffer.ts';
+import type { Share } from './memory-quota.ts';
 
 /** 48 MiB: four images in base64 are 43 MiB. */
 export const BODY_BYTES_MAX = 48 * 1024 * 1024;

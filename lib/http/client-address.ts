@@ -1,6 +1,6 @@
 // The one place that says where a request comes from: its peer, or the client that a trusted proxy names.
 import type { Request } from '@hapi/hapi';
-import { findClient, readAddress, type TrustedProxies } from '../network.ts';
+import { findClient, readAddress, type TrustedProxies } from '../base/network.ts';
 import { stateOf } from './context.ts';
 import type { Log } from './log.ts';
 

@@ -2,8 +2,8 @@
 import { randomFillSync } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Request } from '@hapi/hapi';
-import { GONE } from '../call/context.ts';
-import type { FaultCode } from '../faults.ts';
+import type { FaultCode } from '../base/faults.ts';
+import { GONE } from '../calls/context.ts';
 import type { KeyHolder } from '../store/ports/keys.ts';
 
 declare module '@hapi/hapi' {

@@ -2,10 +2,10 @@
 // own memory.
 import type { IncomingMessage } from 'node:http';
 import { type BusboyFileStream, Busboy as createParser } from '@fastify/busboy';
-import { type Fault, fault } from '../faults.ts';
+import { type Fault, fault } from '../base/faults.ts';
 import { orAbort } from '../media/deadline.ts';
 import { type BodyOptions, readPieces } from './body.ts';
-import { createRoom, type Room } from './room.ts';
+import { createRoom, type Room } from './growing-buffer.ts';
 
 export interface Form {
   /** In the order received. */

@@ -2,7 +2,7 @@
 // minutes.
 import { isUtf8 } from 'node:buffer';
 import { parse } from '@hapi/bourne';
-import { fault } from '../faults.ts';
+import { fault } from '../base/faults.ts';
 
 export const JSON_DEPTH_MAX = 64;
 export const JSON_VALUES_MAX = 200_000;

@@ -1,12 +1,12 @@
 // The one place that gives replies their common headers and renders every error in its route's face.
 import assert from 'node:assert/strict';
 import type { Lifecycle, Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
-import { type Fault, fault, isFault } from '../faults.ts';
+import { type Fault, fault, isFault } from '../base/faults.ts';
 import { markPayloadRead } from '../platform/hapi-payload.ts';
 import { stateOf } from './context.ts';
-import { faceOf } from './face.ts';
 import { problemOfHeaders } from './headers.ts';
 import { lingeringBody } from './linger.ts';
+import { faceOf } from './response-style.ts';
 
 /** Headers of every reply to a request, including streams. */
 export function commonHeaders(request: Request): Readonly<Record<string, string>> {

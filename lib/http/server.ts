@@ -8,15 +8,15 @@ import {
 } from 'node:http';
 import { type AddressInfo, type ListenOptions, Server as NetServer, type Socket } from 'node:net';
 import Hapi, { type Server } from '@hapi/hapi';
-import { type Fault, fault } from '../faults.ts';
-import { readProxies } from '../network.ts';
-import { OperatorError } from '../operator-error.ts';
+import { type Fault, fault } from '../base/faults.ts';
+import { readProxies } from '../base/network.ts';
+import { OperatorError } from '../base/operator-error.ts';
 import { stopListening } from '../platform/stop-listening.ts';
 import { openState } from './context.ts';
 import { connectionsFor, readDescriptorLimit } from './descriptors.ts';
-import type { FaceAt } from './face.ts';
 import { securityHeaders } from './headers.ts';
 import { LINGER_MS } from './linger.ts';
+import type { FaceAt } from './response-style.ts';
 
 export interface HttpOptions {
   readonly host: string;

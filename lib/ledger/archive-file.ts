@@ -7,9 +7,9 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { finished, pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
+import { OperatorError } from '../base/operator-error.ts';
 import type { Entry } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
-import { OperatorError } from '../operator-error.ts';
 import type { Opening, WholeCall } from '../store/ports/archives.ts';
 import { checkCharge } from './audit-charge.ts';
 

@@ -1,9 +1,10 @@
 // Which calls of a wallet leave for an archive: those that ended before a date, of a journal that adds up. Payments and
 // corrections stay, and so do open holds and calls that a job was paid with.
+
+import { OperatorError } from '../base/operator-error.ts';
 import type { Charge, Entry } from '../money/decide.ts';
 import { CHARGELESS } from '../money/operations.ts';
 import { chargeOfEntry } from '../money/replay.ts';
-import { OperatorError } from '../operator-error.ts';
 import type { Opening, WholeCall } from '../store/ports/archives.ts';
 import type { JournalPage } from '../store/ports/journal.ts';
 import type { Store } from '../store/store.ts';

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { link, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { OperatorError } from '../operator-error.ts';
+import { OperatorError } from '../base/operator-error.ts';
 import { synced } from '../store/disk.ts';
 import type { Archive, WholeCall } from '../store/ports/archives.ts';
 import type { OnProgress, Store } from '../store/store.ts';

@@ -1,6 +1,6 @@
 // The audit of one charge: replaying its entries must give the stored row.
 
-import { countOf } from '../count.ts';
+import { countOf } from '../base/pluralize.ts';
 import type { Charge, ChargeKind, Entry } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { type TextPrice, textCost } from '../money/price.ts';

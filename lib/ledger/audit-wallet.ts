@@ -1,6 +1,6 @@
 // The audit of one account: sums its entries in order and compares them with its wallet.
 
-import { countOf } from '../count.ts';
+import { countOf } from '../base/pluralize.ts';
 import type { Entry, Wallet } from '../money/decide.ts';
 import { playOfMark } from '../money/mark.ts';
 import { type Micro, missingOf } from '../money/money.ts';

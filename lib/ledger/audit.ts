@@ -1,7 +1,7 @@
 // The audit: checks every wallet against its journal and every charge against its entries, and reports differences.
 
-import { countOf } from '../count.ts';
-import { forEach } from '../for-each.ts';
+import { forEach } from '../base/each-concurrently.ts';
+import { countOf } from '../base/pluralize.ts';
 import type { Charge, Entry } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { chargeOfEntry } from '../money/replay.ts';

@@ -1,5 +1,5 @@
 // The ledger service: holds, settles and returns the money of calls; refusals are faults.
-import { fault } from '../faults.ts';
+import { fault } from '../base/faults.ts';
 import {
   type Charge,
   type ChargeKind,
@@ -15,12 +15,12 @@ import {
   type Usage,
   type Wallet,
 } from '../money/decide.ts';
+import type { RepeatTerms } from '../money/idempotency.ts';
 import type { CreateJob, FailJob, Job } from '../money/job-rules.ts';
 import { isOverBudget, type KeyBudget } from '../money/key-budget.ts';
 import type { KeyLimits } from '../money/key-limits.ts';
 import { formatRub, type Micro } from '../money/money.ts';
 import { formatMoment, periodAt } from '../money/period.ts';
-import type { RepeatTerms } from '../money/repeat.ts';
 import type { Store } from '../store/store.ts';
 import { createQueue, type NoOutcome, type SubmitOptions } from './queue.ts';
 import { createSweep, type Sweep } from './sweep.ts';

@@ -5,8 +5,8 @@
 import type { Operation, Outcome } from '../money/decide.ts';
 import type { LedgerStore, Submission } from '../store/ports/ledger.ts';
 import { StoreError } from '../store/store.ts';
+import { lull } from './idle-tick.ts';
 import { createLane, type Lane, type Part } from './lane.ts';
-import { lull } from './lull.ts';
 
 export interface QueueOptions {
   readonly store: LedgerStore;

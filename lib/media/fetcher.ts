@@ -1,8 +1,8 @@
 // Fetches pictures that clients link to and results that upstreams made, and posts to owners' URLs: only to public
 // https hosts and trusted origins, over connections to checked addresses.
-import { type Fault, fault } from '../faults.ts';
-import type { UpstreamFault, UpstreamFaultKind } from '../plugin/contract.ts';
-import { upstreamFault } from '../plugin/fault.ts';
+import { type Fault, fault } from '../base/faults.ts';
+import type { UpstreamFault, UpstreamFaultKind } from '../upstream/contract/provider.ts';
+import { upstreamFault } from '../upstream/host/fault.ts';
 import { type Dial, dialAddress } from './connect.ts';
 import { untilStep, within } from './deadline.ts';
 import { type FailureReason, FetchFailure } from './failure.ts';

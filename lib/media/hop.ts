@@ -3,7 +3,7 @@
 import type { Socket } from 'node:net';
 import { Client, type Dispatcher, ProxyAgent } from 'undici';
 import { connectOnce } from '../platform/undici-connect.ts';
-import { exchange } from '../plugin/exchange.ts';
+import { exchange } from '../upstream/host/exchange.ts';
 import { type Connecting, openConnection } from './connect.ts';
 import { FetchFailure, failAs } from './failure.ts';
 import type { Reply } from './reply.ts';

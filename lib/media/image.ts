@@ -1,6 +1,6 @@
 // A picture in memory: sniffed, counted against a budget, and released by its holder.
-import { type Fault, fault } from '../faults.ts';
-import { freeBytes } from '../platform/free-bytes.ts';
+import { type Fault, fault } from '../base/faults.ts';
+import { freeBytes } from '../base/free-bytes.ts';
 import { type ImageFormat, type PictureSize, pictureSize, type SniffedImage } from './sniff.ts';
 
 export const IMAGE_BYTES_MAX = 8 * 1024 * 1024;

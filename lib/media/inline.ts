@@ -1,5 +1,5 @@
 // Inline pictures as data URIs or base64: decoded strictly, in slices, straight into their memory.
-import { fault } from '../faults.ts';
+import { fault } from '../base/faults.ts';
 import {
   type ByteBudget,
   createImage,

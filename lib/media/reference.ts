@@ -1,5 +1,5 @@
 // Pictures that a request links to or contains: fetched a few at a time, all of them or none.
-import type { Picture } from '../plugin/contract.ts';
+import type { Picture } from '../upstream/contract/provider.ts';
 import type { Image } from './image.ts';
 
 export interface RequestPicture {

@@ -1,10 +1,10 @@
 // Results that upstreams made: stored, linked and found again.
-import { makeSecret, SECRET_DIGITS } from '../base62.ts';
-import { fault } from '../faults.ts';
-import type { MediaSource } from '../plugin/contract.ts';
-import { upstreamFault } from '../plugin/fault.ts';
+import { makeSecret, SECRET_DIGITS } from '../base/base62.ts';
+import { fault } from '../base/faults.ts';
 import type { MediaStore, StoredMedia } from '../store/ports/media.ts';
 import { StoreError } from '../store/store.ts';
+import type { MediaSource } from '../upstream/contract/provider.ts';
+import { upstreamFault } from '../upstream/host/fault.ts';
 import type { Fetcher } from './fetcher.ts';
 import { type ByteBudget, createImage, holdBytes, IMAGE_BYTES_MAX, type Image, tooLarge } from './image.ts';
 import type { RemoteResult } from './result.ts';

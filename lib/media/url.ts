@@ -1,8 +1,8 @@
 // Whether a URL may be fetched, as far as its text shows: cheap checks first, one parse, then the rules for hosts. The
 // fetcher resolves and checks names; what is refused here is refused by its text alone.
 import { isIP } from 'node:net';
-import { fault } from '../faults.ts';
-import { OperatorError } from '../operator-error.ts';
+import { fault } from '../base/faults.ts';
+import { OperatorError } from '../base/operator-error.ts';
 import { isPublicAddress } from './address.ts';
 
 export const URL_LENGTH_MAX = 2048;

@@ -1,9 +1,9 @@
 // The operator's metrics, and the hooks by which the gateway reports what happens.
 import { collectDefaultMetrics, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
-import type { Ending } from '../call/ending.ts';
-import type { RouteChange } from '../call/health.ts';
-import { describeUpstreams, type FullReadiness, readReadiness } from '../call/readiness.ts';
-import type { UpstreamHealth } from '../call/upstreams.ts';
+import type { Ending } from '../calls/ending.ts';
+import type { RouteChange } from '../calls/health.ts';
+import { describeUpstreams, type FullReadiness, readReadiness } from '../calls/readiness.ts';
+import type { UpstreamHealth } from '../calls/upstreams.ts';
 import type { PastRequest } from '../http/access-log.ts';
 import type { BadHttp } from '../http/server.ts';
 import type { Ledger } from '../ledger/ledger.ts';

@@ -1,8 +1,8 @@
 // Metrics of payments: orders, credits and notices, what waits for an operator, and how often providers fail.
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { FAULT_KINDS } from '../plugin/fault.ts';
-import type { UpstreamFaultKind } from '../plugin/fault-contract.ts';
 import type { PaymentStore } from '../store/ports/payments.ts';
+import type { UpstreamFaultKind } from '../upstream/contract/fault.ts';
+import { FAULT_KINDS } from '../upstream/host/fault.ts';
 import { begin, type SeriesFacts } from './series.ts';
 
 export interface PaymentMetrics {

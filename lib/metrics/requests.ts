@@ -1,9 +1,9 @@
 // Metrics of requests and of what upstreams did for them, each counted once, when it is over.
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { Ending } from '../call/ending.ts';
+import type { Ending } from '../calls/ending.ts';
 import type { PastRequest } from '../http/access-log.ts';
 import type { BadHttp } from '../http/server.ts';
-import { isUpstreamFault } from '../plugin/fault.ts';
+import { isUpstreamFault } from '../upstream/host/fault.ts';
 import { attemptSeries, begin, modelSeries, requestSeries, type SeriesFacts } from './series.ts';
 
 export interface RequestMetrics {

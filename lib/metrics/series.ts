@@ -1,11 +1,11 @@
 // Creates the series that alerts read before their first event: Prometheus sees no increase in one that starts with it.
 import type { Counter } from 'prom-client';
+import { FAULT_CODES, type FaultCode } from '../base/faults.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Model, ModelType } from '../catalog/model.ts';
-import { FAULT_CODES, type FaultCode } from '../faults.ts';
-import { toClientFault } from '../plugin/client-fault.ts';
-import { FAULT_KINDS, upstreamFault } from '../plugin/fault.ts';
-import type { RefusalCause } from '../plugin/fault-contract.ts';
+import type { RefusalCause } from '../upstream/contract/fault.ts';
+import { toClientFault } from '../upstream/host/client-fault.ts';
+import { FAULT_KINDS, upstreamFault } from '../upstream/host/fault.ts';
 
 /** Looked up at each scrape, because a catalog may be edited. */
 export interface SeriesFacts {

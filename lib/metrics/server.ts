@@ -1,7 +1,7 @@
 // The operator's port, separate from the clients': `/metrics` for scrapes, and `/readyz` with the state of the upstreams.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { mergeReadiness } from '../call/readiness.ts';
+import { mergeReadiness } from '../calls/readiness.ts';
 import { problemOfHeaders } from '../http/headers.ts';
 import { cannotListen } from '../http/server.ts';
 import type { Metrics } from './metrics.ts';

@@ -1,10 +1,10 @@
 // The state of the service, read at each scrape.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Gauge, type Registry } from 'prom-client';
+import { readVersion } from '../base/package-version.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { listModels } from '../catalog/listing.ts';
 import type { LiveCalls } from '../http/context.ts';
-import { readVersion } from '../package.ts';
 
 export interface ServiceFacts {
   readonly calls: Pick<LiveCalls, 'count' | 'countStreams'>;

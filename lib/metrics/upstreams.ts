@@ -1,8 +1,8 @@
 // The state of the upstreams: open routes, paused keys.
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { RouteChange } from '../call/health.ts';
-import type { UpstreamHealth } from '../call/upstreams.ts';
-import { KEY_FAULTS } from '../plugin/keys.ts';
+import type { RouteChange } from '../calls/health.ts';
+import type { UpstreamHealth } from '../calls/upstreams.ts';
+import { KEY_FAULTS } from '../upstream/host/key-ring.ts';
 import { begin } from './series.ts';
 
 export interface UpstreamMetrics {

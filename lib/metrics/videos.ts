@@ -1,6 +1,6 @@
 // Metrics of videos: how many are open, what upstreams answer when polled, and how long videos take.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { VideoMetrics } from '../videos/open.ts';
+import type { VideoMetrics } from '../calls/videos/open.ts';
 import { begin, modelSeries, type SeriesFacts, upstreamsOf } from './series.ts';
 
 export interface JobMetrics extends Omit<VideoMetrics, 'onAttempt'> {

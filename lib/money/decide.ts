@@ -1,6 +1,7 @@
 // All money rules in one pure function: takes a wallet, a charge and an operation, returns the outcome and what to
 // write.
 import assert from 'node:assert/strict';
+import type { Repeat } from './idempotency.ts';
 import type { Job } from './job-rules.ts';
 import { isOverBudget, type KeyBudget, periodOf, type SharesBudget } from './key-budget.ts';
 import { markOf } from './mark.ts';
@@ -21,7 +22,6 @@ import {
   type TopupOp,
 } from './operations.ts';
 import type { Payment } from './payment-rules.ts';
-import type { Repeat } from './repeat.ts';
 
 export type * from './operations.ts';
 export { CHARGE_KINDS, chargeIdOf, jobChangeOf, operationId, paymentChangeOf } from './operations.ts';

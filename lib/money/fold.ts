@@ -15,11 +15,11 @@ import {
   type ReserveOp,
   type Wallet,
 } from './decide.ts';
+import { isTaken, type Repeat, type RepeatTerms } from './idempotency.ts';
 import { decideJob, type Job, type JobOutcome, jobIdOf } from './job-rules.ts';
 import { book, type KeyBudget, periodOf } from './key-budget.ts';
 import type { Micro } from './money.ts';
 import { decidePayment, type Payment, type PaymentOutcome } from './payment-rules.ts';
-import { isTaken, type Repeat, type RepeatTerms } from './repeat.ts';
 import { BEGINNINGS } from './replay.ts';
 
 /** What a store loads for a batch: the rows listed by `keysOf`, if they exist. */

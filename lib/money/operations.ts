@@ -1,4 +1,6 @@
 // The ledger's operations on money, and their ids.
+
+import type { RepeatTerms } from './idempotency.ts';
 import type { CreateJob, FailJob } from './job-rules.ts';
 import type { BudgetTerms } from './key-budget.ts';
 import type { Micro } from './money.ts';
@@ -10,7 +12,6 @@ import type {
   RefuseRefund,
   ReversePayment,
 } from './payment-rules.ts';
-import type { RepeatTerms } from './repeat.ts';
 
 export const CHARGE_KINDS = ['text', 'image', 'edit', 'video'] as const;
 export type ChargeKind = (typeof CHARGE_KINDS)[number];

@@ -3,8 +3,8 @@
 import { readZone } from '../accounts/zone.ts';
 import type { Alerts } from '../alerts/alerts.ts';
 import type { Happening } from '../alerts/watch.ts';
+import { type Fault, isFault } from '../base/faults.ts';
 import type { TopupBounds } from '../catalog/topup-bounds.ts';
-import { type Fault, isFault } from '../faults.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { formatRub, type Micro } from '../money/money.ts';
 import { operationId } from '../money/operations.ts';

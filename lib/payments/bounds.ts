@@ -2,7 +2,7 @@
 import type { OpenPayment } from '../catalog/payments.ts';
 import type { SumBounds } from '../catalog/topup-bounds.ts';
 import { MICRO_PER_RUB, type Micro } from '../money/money.ts';
-import type { MethodKind } from '../plugin/payment-contract.ts';
+import type { MethodKind } from '../upstream/contract/payment.ts';
 
 export const KOPECK = MICRO_PER_RUB / 100n;
 /** Once something has been paid in. */

@@ -2,7 +2,7 @@
 // it.
 
 import type { Payment } from '../money/payment-rules.ts';
-import type { MethodKind, Order } from '../plugin/payment-contract.ts';
+import type { MethodKind, Order } from '../upstream/contract/payment.ts';
 
 export interface OrderFacts {
   readonly description: string;

@@ -1,7 +1,7 @@
 // The memory of payment providers, kept in the store's settings under a separate name for each provider.
 
-import type { HostMemory } from '../plugin/payment-contract.ts';
 import type { SettingStore } from '../store/ports/settings.ts';
+import type { HostMemory } from '../upstream/contract/payment.ts';
 
 export function createMemory(settings: Pick<SettingStore, 'get' | 'set'>, provider: string): HostMemory {
   const nameOf = (name: string) => `payments/${provider}/${name}`;

@@ -3,10 +3,10 @@
 // what is stored of them and asked for them is bounded.
 import type { OpenPayment } from '../catalog/payments.ts';
 import type { Payment } from '../money/payment-rules.ts';
-import { isUpstreamFault } from '../plugin/fault.ts';
-import type { NoticeVerdict, PaymentState, RawNotice } from '../plugin/payment-contract.ts';
 import type { Notice } from '../store/ports/payments.ts';
 import type { Store } from '../store/store.ts';
+import type { NoticeVerdict, PaymentState, RawNotice } from '../upstream/contract/payment.ts';
+import { isUpstreamFault } from '../upstream/host/fault.ts';
 import type { Follow, PaymentLog } from './follow.ts';
 import { newId } from './ids.ts';
 import { maskJson } from './mask.ts';

@@ -1,15 +1,16 @@
 // The payments service behind the pages, the notice route and automatic top-up. An owner's payment begins with `order`
 // and continues with `look`; automatic top-up uses `charge`. Operators' actions are in `operator.ts`.
+
+import { fault } from '../base/faults.ts';
 import type { OpenPayment } from '../catalog/payments.ts';
-import { fault } from '../faults.ts';
-import { createLeaseLoop, type LoopClock } from '../jobs/lease-loop.ts';
+import { createLeaseLoop, type LoopClock } from '../ledger/lease-loop.ts';
 import { FIRST_TOPUP_MINIMUM } from '../money/decide.ts';
 import { formatRub, type Micro } from '../money/money.ts';
 import { type NewPayment, PAYMENT_PHASES, type Payment } from '../money/payment-rules.ts';
-import type { UpstreamFault } from '../plugin/fault-contract.ts';
-import type { MethodKind, Order, RawNotice } from '../plugin/payment-contract.ts';
 import type { AutoTopupRow, SavedMethodRow } from '../store/ports/payments.ts';
 import type { Store } from '../store/store.ts';
+import type { UpstreamFault } from '../upstream/contract/fault.ts';
+import type { MethodKind, Order, RawNotice } from '../upstream/contract/payment.ts';
 import { boundsOf, KOPECK, LEAST_ORDER } from './bounds.ts';
 import type { OrderFacts } from './facts.ts';
 import { createFollow, type PaymentLog } from './follow.ts';

@@ -2,15 +2,15 @@
 // and a wallet that has it pays for none of them until an operator has converted it or written it off.
 // Processes of one store may differ in their catalogs, so the store remembers that one of them has such upstreams.
 
-import { videoIdOf } from '../jobs/id.ts';
+import { videoIdOf } from '../calls/videos/job-id.ts';
 import { book } from '../ledger/booking.ts';
 import type { Wallet } from '../money/decide.ts';
 import type { JobPhase } from '../money/job-rules.ts';
 import type { Micro } from '../money/money.ts';
 import { heldBy, type Payment, refundsOf } from '../money/payment.ts';
-import type { PaymentState } from '../plugin/payment-contract.ts';
 import type { SettingStore } from '../store/ports/settings.ts';
 import type { Store } from '../store/store.ts';
+import type { PaymentState } from '../upstream/contract/payment.ts';
 import { lesser } from './bounds.ts';
 import { newId } from './ids.ts';
 

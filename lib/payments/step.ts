@@ -4,7 +4,7 @@ import { formatRub } from '../money/money.ts';
 import { bookingOp, refusalOp } from '../money/payback.ts';
 import { NEVER_BEGAN } from '../money/payment.ts';
 import { type FreePaymentChange, type Payment, type Refund, refundsOf } from '../money/payment-rules.ts';
-import type { PaymentState, RefundState } from '../plugin/payment-contract.ts';
+import type { PaymentState, RefundState } from '../upstream/contract/payment.ts';
 import { nextLookAt, nextRefundLookAt } from './pace.ts';
 import { playOf } from './play-money.ts';
 

@@ -1,7 +1,7 @@
 // The accounts of a copy, page by page, and their keys.
 import { isDeepStrictEqual } from 'node:util';
-import { forEach } from '../for-each.ts';
-import { OperatorError } from '../operator-error.ts';
+import { forEach } from '../base/each-concurrently.ts';
+import { OperatorError } from '../base/operator-error.ts';
 import { mismatch } from './copy-mismatch.ts';
 import { compareIds } from './journal.ts';
 import type { Account } from './ports/accounts.ts';

@@ -1,9 +1,9 @@
 // What a copy does with wallets whose old calls have left for an archive: the rows before their opening are put there as
 // they are, and the wallet continues from it.
 import { isDeepStrictEqual } from 'node:util';
+import { OperatorError } from '../base/operator-error.ts';
 import type { Entry } from '../money/decide.ts';
 import { chargeAfter, chargeOfEntry } from '../money/replay.ts';
-import { OperatorError } from '../operator-error.ts';
 import type { JournalPage } from './ports/journal.ts';
 import type { Store } from './store.ts';
 

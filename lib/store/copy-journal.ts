@@ -1,10 +1,10 @@
 // How a copy takes the journal: page by page its entries become operations again, which the target's ledger applies in
 // batches, and what the target then has is compared with the page.
 import { isDeepStrictEqual } from 'node:util';
-import { forEach } from '../for-each.ts';
+import { forEach } from '../base/each-concurrently.ts';
+import { OperatorError } from '../base/operator-error.ts';
 import type { Charge, Entry, Wallet } from '../money/decide.ts';
 import { replayOf } from '../money/replay.ts';
-import { OperatorError } from '../operator-error.ts';
 import { copyEarlier } from './copy-archives.ts';
 import { mismatch } from './copy-mismatch.ts';
 import { journalPages } from './journal.ts';

@@ -1,5 +1,5 @@
 // Says that the target of a copy has something else than the source.
-import { OperatorError } from '../operator-error.ts';
+import { OperatorError } from '../base/operator-error.ts';
 
 export function mismatch(what: string): OperatorError {
   return new OperatorError(`The copy of ${what} does not match the source: start again with an empty target.`);

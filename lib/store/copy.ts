@@ -1,9 +1,9 @@
 // Copies a store into another of any kind: the journal is replayed through the ledger's rules, so that the copy has
 // every entry and charge unchanged, or is refused. Every step is idempotent, so an interrupted copy can be resumed.
 import { isDeepStrictEqual } from 'node:util';
-import { countOf } from '../count.ts';
+import { OperatorError } from '../base/operator-error.ts';
+import { countOf } from '../base/pluralize.ts';
 import type { Job } from '../money/job-rules.ts';
-import { OperatorError } from '../operator-error.ts';
 import { copyAccounts, copyAllKeys, findChangedKeys } from './copy-accounts.ts';
 import { copyArchives, copyOpeningUsage, refuseUnfinishedArchive } from './copy-archives.ts';
 import { copyJournal } from './copy-journal.ts';
@@ -11,9 +11,9 @@ import { mismatch } from './copy-mismatch.ts';
 import { copyPayments, findChangedPayments } from './copy-payments.ts';
 import { copyAlerts, copyAuditLog, copyFormerUsers, copyUsers } from './copy-people.ts';
 import { copyMedia } from './media.ts';
+import { type PortName, portNamesOf } from './port-calls.ts';
 import type { Verified } from './ports/checkpoints.ts';
 import type { IdempotencyStore } from './ports/idempotency.ts';
-import { type PortName, portNamesOf } from './ports.ts';
 import type { OnProgress, Store } from './store.ts';
 
 type CopySource = Omit<Store, 'close'>;

@@ -1,5 +1,5 @@
 // A store wrapper that knows which calls are under way, so that a close can wait for them.
-import { mapCalls } from './ports.ts';
+import { mapCalls } from './port-calls.ts';
 import { type Store, StoreError } from './store.ts';
 
 /** Lets a close wait for running calls, and refuses later ones. */

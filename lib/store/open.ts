@@ -2,8 +2,8 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { OperatorError } from '../base/operator-error.ts';
 import type { Config } from '../config.ts';
-import { OperatorError } from '../operator-error.ts';
 import { mediaBeside } from './backup-file.ts';
 import { COPY_SETTING, COPY_UNFINISHED } from './copy.ts';
 import { makeFolder } from './disk.ts';

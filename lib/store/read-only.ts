@@ -1,5 +1,5 @@
 // A store wrapper that refuses all writes: for the source of a copy, and for an audit.
-import { type CallName, mapCalls, READS } from './ports.ts';
+import { type CallName, mapCalls, READS } from './port-calls.ts';
 import { StoreError, type StorePorts } from './store.ts';
 
 export function withoutWrites<S extends StorePorts>(store: S): S {

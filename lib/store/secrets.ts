@@ -1,7 +1,7 @@
 // Secrets at rest: what has to be read again, such as the secret of an authenticator app, is encrypted on its way into
 // either store if the operator gave a key, and decrypted on its way out.
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
-import { OperatorError } from '../operator-error.ts';
+import { OperatorError } from '../base/operator-error.ts';
 import type { AlertSettings } from './ports/alerts.ts';
 import type { User } from './ports/users.ts';
 import type { Store } from './store.ts';

@@ -1,8 +1,8 @@
 // Folds the parts of an answer into one reply, for calls that do not stream.
 
+import type { SmartRouting } from '../base/smart-tiers.ts';
 import type { BillingPart, FinishReason, StreamPart } from './part.ts';
 import type { Block, TextBlock, ToolBlock } from './provider-part.ts';
-import type { SmartRouting } from './smart.ts';
 
 /** A block with its text; for a call, the JSON of its arguments. */
 export type ReplyBlock = (TextBlock | ToolBlock) & { readonly text: string };

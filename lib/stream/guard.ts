@@ -1,7 +1,7 @@
 // The grammar at the boundary between provider and gateway: whatever a plugin yields or throws, the result is one
 // start, blocks of text and tool calls in sequence, and one finish or one error at the end; and nothing beyond what was
 // asked for.
-import { type Fault, fault } from '../faults.ts';
+import { type Fault, fault } from '../base/faults.ts';
 import type { StreamPart } from './part.ts';
 import type { Block, BlockStartPart, FinishPart, FinishReason, ProviderPart } from './provider-part.ts';
 

@@ -1,7 +1,7 @@
 // The parts of a reply between the guard and a dialect: the provider's, and those that the gateway adds.
-import type { Fault } from '../faults.ts';
+import type { Fault } from '../base/faults.ts';
+import type { SmartRouting } from '../base/smart-tiers.ts';
 import type { FinishPart, ProviderPart, StartPart } from './provider-part.ts';
-import type { SmartRouting } from './smart.ts';
 
 export type { FinishPart, FinishReason, ProviderPart } from './provider-part.ts';
 

@@ -1,6 +1,6 @@
 // Mail through the operator's SMTP server: one-time links and alerts, never anything that needs a reply.
 import type { Transporter } from 'nodemailer';
-import { OperatorError } from '../operator-error.ts';
+import { OperatorError } from '../base/operator-error.ts';
 
 export interface Mail {
   readonly to: string;

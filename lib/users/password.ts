@@ -1,8 +1,8 @@
 // Passwords: argon2id with its parameters stored beside the hash, so that they can be raised, and rules against weak ones.
 import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { createFairGate, type Source } from '../fair-gate.ts';
-import { fault } from '../faults.ts';
+import { createFairGate, type Source } from '../base/fair-queue.ts';
+import { fault } from '../base/faults.ts';
 import { isCommon } from './common.ts';
 
 const derive = promisify(argon2);

@@ -1,6 +1,6 @@
 // Signing in: the same answer whatever was wrong, and growing waits for those who guess.
-import type { Source } from '../fair-gate.ts';
-import { networkOf } from '../network.ts';
+import type { Source } from '../base/fair-queue.ts';
+import { networkOf } from '../base/network.ts';
 import type { SessionStore } from '../store/ports/sessions.ts';
 import type { User, UserStore } from '../store/ports/users.ts';
 import { type CountedName, countAttempt, uncountAttempt, waitsAfter } from './attempts.ts';

@@ -1,7 +1,7 @@
 // The messages between a primary and its workers.
-import type { FullReadiness } from '../call/readiness.ts';
+import type { FullReadiness } from '../calls/readiness.ts';
 import type { MetricsSnapshot } from '../metrics/metrics.ts';
-import type { Told } from './told.ts';
+import type { Told } from './startup-report.ts';
 
 /** A request to be counted against a limit. */
 export type Hit = readonly [rule: string, perMinute: number, keyId: string];

@@ -2,7 +2,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { Log } from '../http/log.ts';
 import { type ToPrimary, type ToWorker, WORKER_VARIABLE, type WorkerTerms } from './messages.ts';
-import type { Told } from './told.ts';
+import type { Told } from './startup-report.ts';
 
 export interface PoolOptions {
   readonly size: number;

@@ -3,18 +3,18 @@
 import { createLimiter } from '../api/limiter.ts';
 import { buildCatalog } from '../catalog/catalog.ts';
 import { readCatalogFiles } from '../catalog/files.ts';
-import { createChores } from '../chores.ts';
 import type { Config } from '../config.ts';
 import type { Log } from '../http/log.ts';
 import { findPort } from '../http/server.ts';
 import { createOwner } from '../ledger/owner.ts';
+import { createChores } from '../start/chores.ts';
 import { openServiceStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { countHits } from './counting.ts';
 import type { ToPrimary, ToWorker } from './messages.ts';
 import { createPool, type Pool } from './pool.ts';
 import type { Scrapes } from './scrapes.ts';
-import type { Told } from './told.ts';
+import type { Told } from './startup-report.ts';
 
 export interface Primary {
   /** What the first worker reported. */

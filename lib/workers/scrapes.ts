@@ -1,6 +1,6 @@
 // The metrics port of a primary: every scrape asks all workers and answers with the sum, in which exited ones still
 // count; `/readyz` answers for all.
-import { type FullReadiness, mergeReadiness } from '../call/readiness.ts';
+import { type FullReadiness, mergeReadiness } from '../calls/readiness.ts';
 import type { Log } from '../http/log.ts';
 import type { Metrics, MetricsSnapshot } from '../metrics/metrics.ts';
 import { createMetricsServer, type MetricsServer } from '../metrics/server.ts';

@@ -6,7 +6,7 @@ import { createGateway, type Gateway } from '../gateway.ts';
 import type { Log } from '../http/log.ts';
 import { createRemoteLimiter } from './counting.ts';
 import { type ToPrimary, type ToWorker, WORKER_VARIABLE, type WorkerTerms } from './messages.ts';
-import { toldOf } from './told.ts';
+import { toldOf } from './startup-report.ts';
 
 export interface WorkerOptions {
   readonly config: Config;

@@ -1,5 +1,5 @@
 // The sandbox's cards, by what happens when they are charged without their owner, and the reasons a bank may give.
-import type { Decline, SavedMethod } from '../../lib/plugin/payment-contract.ts';
+import type { Decline, SavedMethod } from '../../lib/upstream/contract/payment.ts';
 
 export interface Card {
   readonly name: 'good' | 'soft' | 'hard' | 'hang';

@@ -1,6 +1,6 @@
 // Payments without money: its own pay page, whose buttons do what payers, banks and networks do, so that everything
 // around a payment can be tried for free.
-import type { Order, PaymentHost, PaymentPlugin, PaymentProvider } from '../../lib/plugin/payment-contract.ts';
+import type { Order, PaymentHost, PaymentPlugin, PaymentProvider } from '../../lib/upstream/contract/payment.ts';
 import { CARDS, savedOf } from './cards.ts';
 import { createPage } from './page.ts';
 import { createTill, type SandboxSettings } from './till.ts';

@@ -1,5 +1,5 @@
 // The sandbox's pay page: what a payer sees, and what its buttons do. Works without scripts.
-import type { PageReply, PageRequest } from '../../lib/plugin/payment-contract.ts';
+import type { PageReply, PageRequest } from '../../lib/upstream/contract/payment.ts';
 import { CARDS, DECLINES, savedOf } from './cards.ts';
 import type { Entry, Till } from './till.ts';
 import { type Language, WORDS } from './words.ts';

@@ -8,7 +8,7 @@ import type {
   RefundOrder,
   RefundState,
   SavedMethod,
-} from '../../lib/plugin/payment-contract.ts';
+} from '../../lib/upstream/contract/payment.ts';
 import { DECLINES } from './cards.ts';
 
 export interface SandboxSettings {

@@ -1,5 +1,5 @@
 // Request bodies for YooKassa: payments, charges and refunds with their amounts, metadata and receipts.
-import type { Host, JsonObject, Order, RefundOrder, SavedMethod } from '../../lib/plugin/payment-contract.ts';
+import type { Host, JsonObject, Order, RefundOrder, SavedMethod } from '../../lib/upstream/contract/payment.ts';
 import { fieldsOf, METHOD_TYPES, MICRO_PER_KOPECK, ORDER, REFUND } from './fields.ts';
 
 /** The operator's accountant decides these: codes of 54-FZ as numbered by the vendor. */

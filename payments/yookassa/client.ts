@@ -1,6 +1,6 @@
 // The YooKassa client: payments and refunds under idempotency keys, single ones by id, lists page by page.
 import { Buffer } from 'node:buffer';
-import type { Host, JsonObject, Order, RefundOrder, UpstreamFault } from '../../lib/plugin/payment-contract.ts';
+import type { Host, JsonObject, Order, RefundOrder, UpstreamFault } from '../../lib/upstream/contract/payment.ts';
 import { fieldsOf, ORDER, REFUND } from './fields.ts';
 
 export interface Account {

@@ -1,5 +1,5 @@
 // Names shared by requests and answers.
-import type { JsonObject } from '../../lib/plugin/payment-contract.ts';
+import type { JsonObject } from '../../lib/upstream/contract/payment.ts';
 
 /** In the metadata: our ids. */
 export const ORDER = 'order_id';

@@ -1,6 +1,6 @@
 // Payment plugin for YooKassa: pages for cards and SBP, charges of saved methods, refunds, receipts by 54-FZ.
 // https://yookassa.ru/developers/api
-import type { Host, MethodKind, PaymentPlugin, PaymentProvider } from '../../lib/plugin/payment-contract.ts';
+import type { Host, MethodKind, PaymentPlugin, PaymentProvider } from '../../lib/upstream/contract/payment.ts';
 import { createBodies, type Receipt } from './bodies.ts';
 import { createClient, KEYS_LIVE_MS } from './client.ts';
 import { METHOD_TYPES } from './fields.ts';

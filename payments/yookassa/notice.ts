@@ -1,7 +1,7 @@
 // Which payment a YooKassa notice asks to fetch. Notices are not signed: the sender's network keeps noise away but
 // proves nothing, so a notice is trusted only for which payment to fetch.
 import { BlockList, isIPv6 } from 'node:net';
-import type { JsonObject, NoticeVerdict, PaymentProvider, RawNotice } from '../../lib/plugin/payment-contract.ts';
+import type { JsonObject, NoticeVerdict, PaymentProvider, RawNotice } from '../../lib/upstream/contract/payment.ts';
 import { fieldsOf } from './fields.ts';
 
 /** https://yookassa.ru/developers/using-api/webhooks#ip */

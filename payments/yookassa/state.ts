@@ -8,7 +8,7 @@ import type {
   RefundState,
   SavedMethod,
   Started,
-} from '../../lib/plugin/payment-contract.ts';
+} from '../../lib/upstream/contract/payment.ts';
 import { fieldsOf, METHOD_TYPES, MICRO_PER_KOPECK, ORDER, REFUND } from './fields.ts';
 
 /** How long a link is valid. */

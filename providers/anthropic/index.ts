@@ -1,5 +1,5 @@
 // Plugin for upstreams with the messages API of Anthropic.
-import type { Host, MessageQuirks, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
+import type { Host, MessageQuirks, Provider, ProviderPlugin } from '../../lib/upstream/contract/provider.ts';
 import {
   AUTH_STYLES,
   authOf,

@@ -1,5 +1,12 @@
 // Settings of a messages upstream, and the request for one text call.
-import type { AccountSettings, Host, JsonBody, KeyHeaders, ReasoningOn, TextCall } from '../../lib/plugin/contract.ts';
+import type {
+  AccountSettings,
+  Host,
+  JsonBody,
+  KeyHeaders,
+  ReasoningOn,
+  TextCall,
+} from '../../lib/upstream/contract/provider.ts';
 
 export const AUTH_STYLES = ['x-api-key', 'bearer'] as const;
 export const THINKING_STYLES = ['adaptive', 'budget'] as const;

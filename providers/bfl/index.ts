@@ -1,5 +1,12 @@
 // Plugin for Black Forest Labs: a picture is a task, submitted to a model and polled until it ends.
-import type { Host, JsonObject, KeyHeaders, MediaSource, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
+import type {
+  Host,
+  JsonObject,
+  KeyHeaders,
+  MediaSource,
+  Provider,
+  ProviderPlugin,
+} from '../../lib/upstream/contract/provider.ts';
 import { bodyOf, POLLING_ORIGINS, type Settings } from './request.ts';
 
 const plugin: ProviderPlugin<Settings> = {

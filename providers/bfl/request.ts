@@ -1,5 +1,5 @@
 // Settings of Black Forest Labs, and the request one call becomes: models differ in how they take a size.
-import type { AccountSettings, Base64, ImageCall, Picture, Size } from '../../lib/plugin/contract.ts';
+import type { AccountSettings, Base64, ImageCall, Picture, Size } from '../../lib/upstream/contract/provider.ts';
 
 export interface Settings extends AccountSettings {
   /** Additional origins for polling: a submission names the one that knows the task. */

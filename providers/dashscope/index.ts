@@ -1,5 +1,11 @@
 // Plugin for videos of Alibaba Model Studio: tasks of Wan and related models.
-import type { AccountSettings, Base64, HostVideo, ProviderPlugin, VideoCall } from '../../lib/plugin/contract.ts';
+import type {
+  AccountSettings,
+  Base64,
+  HostVideo,
+  ProviderPlugin,
+  VideoCall,
+} from '../../lib/upstream/contract/provider.ts';
 
 /** Required: the vendor makes videos only asynchronously. */
 const HEADERS = { 'x-dashscope-async': 'enable' };

@@ -8,7 +8,7 @@ import type {
   MediaSource,
   Provider,
   ProviderPlugin,
-} from '../../lib/plugin/contract.ts';
+} from '../../lib/upstream/contract/provider.ts';
 import { resultUrlOf, submissionOf } from './queue.ts';
 
 interface Settings extends AccountSettings {

@@ -1,5 +1,5 @@
 // The queue of fal: where a request is submitted, polled and fetched.
-import type { JobSubmission, JsonBody, VideoRef } from '../../lib/plugin/contract.ts';
+import type { JobSubmission, JsonBody, VideoRef } from '../../lib/upstream/contract/provider.ts';
 
 export function submissionOf(base: string, model: string, body: JsonBody): Omit<JobSubmission, 'auth' | 'signal'> {
   return {

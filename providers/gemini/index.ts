@@ -1,5 +1,5 @@
 // Plugin for the Gemini API: text as a stream of its events, pictures by the models that draw, videos as long operations.
-import type { Host, KeyHeaders, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
+import type { Host, KeyHeaders, Provider, ProviderPlugin } from '../../lib/upstream/contract/provider.ts';
 import { imageBodyOf, type Settings, textBodyOf, urlOf } from './request.ts';
 import { createVideo } from './video.ts';
 

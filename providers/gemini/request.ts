@@ -1,5 +1,12 @@
 // Settings of the Gemini API, and the requests for calls.
-import type { AccountSettings, Host, ImageCall, JsonBody, Reasoning, TextCall } from '../../lib/plugin/contract.ts';
+import type {
+  AccountSettings,
+  Host,
+  ImageCall,
+  JsonBody,
+  Reasoning,
+  TextCall,
+} from '../../lib/upstream/contract/provider.ts';
 
 export interface Settings extends AccountSettings {
   /** Up to and without `/models`. */

@@ -1,5 +1,5 @@
 // Videos of the Gemini API: long-running operations, polled until they are done.
-import type { Host, JsonBody, KeyHeaders, VideoCall, VideoProvider } from '../../lib/plugin/contract.ts';
+import type { Host, JsonBody, KeyHeaders, VideoCall, VideoProvider } from '../../lib/upstream/contract/provider.ts';
 import { type Settings, urlOf } from './request.ts';
 
 export function createVideo(settings: Settings, { authorize, fields, video }: Host, auth: KeyHeaders): VideoProvider {

@@ -1,5 +1,5 @@
 // Plugin for GigaChat: keys are exchanged for tokens, pictures are uploaded before the call.
-import type { Host, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
+import type { Host, Provider, ProviderPlugin } from '../../lib/upstream/contract/provider.ts';
 import { bodyOf, fileOf, picturesOf, type Settings } from './request.ts';
 import { tokensOf } from './token.ts';
 

@@ -1,5 +1,12 @@
 // Settings of GigaChat, and the request for one text call.
-import type { AccountSettings, Host, Multipart, Picture, TextCall, TextMessage } from '../../lib/plugin/contract.ts';
+import type {
+  AccountSettings,
+  Host,
+  Multipart,
+  Picture,
+  TextCall,
+  TextMessage,
+} from '../../lib/upstream/contract/provider.ts';
 
 export interface Settings extends AccountSettings {
   /** Where keys are exchanged. */

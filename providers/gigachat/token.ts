@@ -1,6 +1,6 @@
 // Exchanges a GigaChat key for a token valid for half an hour.
 import { randomUUID } from 'node:crypto';
-import type { Host, TokenSource } from '../../lib/plugin/contract.ts';
+import type { Host, TokenSource } from '../../lib/upstream/contract/provider.ts';
 import type { Settings } from './request.ts';
 
 export function tokensOf({ authUrl, scope }: Settings, host: Host): TokenSource {

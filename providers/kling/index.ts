@@ -1,5 +1,11 @@
 // Plugin for Kling: videos from text or from a first frame, each with its own endpoint.
-import type { AccountSettings, Base64, HostVideo, ProviderPlugin, VideoCall } from '../../lib/plugin/contract.ts';
+import type {
+  AccountSettings,
+  Base64,
+  HostVideo,
+  ProviderPlugin,
+  VideoCall,
+} from '../../lib/upstream/contract/provider.ts';
 import { createAuth } from './token.ts';
 
 const plugin: ProviderPlugin<AccountSettings> = {

@@ -1,7 +1,7 @@
 // Makes the tokens that Kling accepts for a key: JSON Web Tokens (RFC 7519), signed with the account's secret by HS256.
 import { Buffer } from 'node:buffer';
 import { createHmac } from 'node:crypto';
-import type { HostClock, KeyHeaders } from '../../lib/plugin/contract.ts';
+import type { HostClock, KeyHeaders } from '../../lib/upstream/contract/provider.ts';
 
 /** A token is valid for at least this long, and at most twice as long. */
 const SLOT_SECONDS = 900;

@@ -1,5 +1,11 @@
 // Plugin for MiniMax: both versions of its video API, distinguished by the end of `baseUrl`.
-import type { AccountSettings, Host, JsonBody, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
+import type {
+  AccountSettings,
+  Host,
+  JsonBody,
+  Provider,
+  ProviderPlugin,
+} from '../../lib/upstream/contract/provider.ts';
 import { bodyOf, reportOf } from './task.ts';
 
 const plugin: ProviderPlugin<AccountSettings> = {

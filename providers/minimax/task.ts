@@ -8,7 +8,7 @@ import type {
   MediaSource,
   VideoCall,
   VideoReport,
-} from '../../lib/plugin/contract.ts';
+} from '../../lib/upstream/contract/provider.ts';
 
 interface Asking {
   readonly video: HostVideo;

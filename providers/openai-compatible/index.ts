@@ -1,5 +1,5 @@
 // Plugin for upstreams with the chat completions API of OpenAI, or nearly so.
-import type { CountsPlace, Host, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
+import type { CountsPlace, Host, Provider, ProviderPlugin } from '../../lib/upstream/contract/provider.ts';
 import { authOf, bodyOf, type Settings, STYLES } from './request.ts';
 
 const plugin: ProviderPlugin<Settings> = {

@@ -7,7 +7,7 @@ import type {
   OutputFormat,
   Reasoning,
   TextCall,
-} from '../../lib/plugin/contract.ts';
+} from '../../lib/upstream/contract/provider.ts';
 
 /** The values of each setting; the first is the default. */
 export const STYLES = {

@@ -1,5 +1,5 @@
 // Plugin for upstreams that make and edit pictures with OpenAI's images API, or nearly so.
-import type { ProviderPlugin } from '../../lib/plugin/contract.ts';
+import type { ProviderPlugin } from '../../lib/upstream/contract/provider.ts';
 import { picturesOf } from './reply.ts';
 import { EDIT_TRANSPORTS, requestOf, type Settings } from './request.ts';
 

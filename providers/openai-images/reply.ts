@@ -1,6 +1,6 @@
 // Reads the pictures of a reply, inline or by URL.
 import { Buffer } from 'node:buffer';
-import type { Host, JsonObject, MediaSource } from '../../lib/plugin/contract.ts';
+import type { Host, JsonObject, MediaSource } from '../../lib/upstream/contract/provider.ts';
 
 export function picturesOf(reply: unknown, { fault, fields }: Host): readonly MediaSource[] {
   const { data, error } = fields(reply);

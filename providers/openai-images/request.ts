@@ -1,5 +1,12 @@
 // Settings of an images upstream, and the request for one call.
-import type { AccountSettings, Host, ImageCall, JsonBody, Multipart, Picture } from '../../lib/plugin/contract.ts';
+import type {
+  AccountSettings,
+  Host,
+  ImageCall,
+  JsonBody,
+  Multipart,
+  Picture,
+} from '../../lib/upstream/contract/provider.ts';
 
 export const EDIT_TRANSPORTS = ['multipart', 'json'] as const;
 

@@ -1,5 +1,5 @@
 // Plugin for upstreams with the responses API, the newer one beside chat completions.
-import type { Host, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
+import type { Host, Provider, ProviderPlugin } from '../../lib/upstream/contract/provider.ts';
 import { readerOf } from './reply.ts';
 import { bodyOf, type Settings } from './request.ts';
 

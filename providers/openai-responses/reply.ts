@@ -1,5 +1,5 @@
 // Reads the events of a response by type, or a whole response.
-import type { AnswerReader, AnswerWriter, Host, JsonObject } from '../../lib/plugin/contract.ts';
+import type { AnswerReader, AnswerWriter, Host, JsonObject } from '../../lib/upstream/contract/provider.ts';
 
 export function readerOf({ fault, fields, finishReason }: Host): AnswerReader {
   let isRefused = false;

@@ -1,5 +1,12 @@
 // Settings of a responses upstream, and the request for one text call.
-import type { AccountSettings, Base64, Content, JsonBody, TextCall, TextMessage } from '../../lib/plugin/contract.ts';
+import type {
+  AccountSettings,
+  Base64,
+  Content,
+  JsonBody,
+  TextCall,
+  TextMessage,
+} from '../../lib/upstream/contract/provider.ts';
 
 export interface Settings extends AccountSettings {
   /** The effort sent for no reasoning: `low` for models that cannot do without. */

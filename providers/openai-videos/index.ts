@@ -6,7 +6,7 @@ import type {
   Provider,
   ProviderPlugin,
   VideoCall,
-} from '../../lib/plugin/contract.ts';
+} from '../../lib/upstream/contract/provider.ts';
 
 const plugin: ProviderPlugin<AccountSettings> = {
   contract: 1,

@@ -7,7 +7,7 @@ import type {
   JsonObject,
   Provider,
   ProviderPlugin,
-} from '../../lib/plugin/contract.ts';
+} from '../../lib/upstream/contract/provider.ts';
 
 interface Settings extends AccountSettings {
   /** What a model calls a size (`1792x1024`) or an aspect (`16:9`). */

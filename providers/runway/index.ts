@@ -1,5 +1,5 @@
 // Plugin for Runway: videos from text or from a first frame, each with its own endpoint.
-import type { AccountSettings, JsonObject, ProviderPlugin } from '../../lib/plugin/contract.ts';
+import type { AccountSettings, JsonObject, ProviderPlugin } from '../../lib/upstream/contract/provider.ts';
 
 /** The API version that the vendor requires with every request. */
 const VERSION = { 'x-runway-version': '2024-11-06' };

@@ -1,5 +1,5 @@
 // The sandbox's words: what it answers to a prompt, the same every time, and how it counts.
-import type { Content, Size, TextCall, TextMessage } from '../../lib/plugin/contract.ts';
+import type { Content, Size, TextCall, TextMessage } from '../../lib/upstream/contract/provider.ts';
 import { lastResults, promptAt, withoutWishes } from './calls.ts';
 import type { Colour } from './colours.ts';
 import { withoutMarkers } from './markers.ts';

@@ -1,6 +1,6 @@
 // The tool calls that a prompt asks the sandbox for: `[[tool:name]]`, how often, and with which arguments.
 import { randomBytes } from 'node:crypto';
-import type { Content, TextCall, TextMessage, ToolCallContent } from '../../lib/plugin/contract.ts';
+import type { Content, TextCall, TextMessage, ToolCallContent } from '../../lib/upstream/contract/provider.ts';
 
 interface Wish {
   readonly name: string;

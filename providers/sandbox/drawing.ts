@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { constants, crc32, createDeflate } from 'node:zlib';
-import type { Size } from '../../lib/plugin/contract.ts';
+import type { Size } from '../../lib/upstream/contract/provider.ts';
 import { colourAt, namedColour, type Rgb } from './colours.ts';
 import type { Sight } from './eye.ts';
 

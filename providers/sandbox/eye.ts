@@ -1,6 +1,6 @@
 // Looks at pictures in a separate thread, one call at a time, so that many calls take no more memory than one.
 import { Worker } from 'node:worker_threads';
-import type { Host, Picture, Size } from '../../lib/plugin/contract.ts';
+import type { Host, Picture, Size } from '../../lib/upstream/contract/provider.ts';
 import { untilAborted } from './markers.ts';
 
 /** A picture, and the size to fit it into. */

@@ -9,7 +9,7 @@ import type {
   ProviderPlugin,
   TextCall,
   ToolCallContent,
-} from '../../lib/plugin/contract.ts';
+} from '../../lib/upstream/contract/provider.ts';
 import { composeAnswer, countWords, cutWords, lastPrompt, type Seen } from './answer.ts';
 import { planCalls } from './calls.ts';
 import { mainColour } from './colours.ts';

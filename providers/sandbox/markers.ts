@@ -1,5 +1,5 @@
 // What `[[…]]` in a prompt asks for: an upstream having a bad day, or an answer of a certain length.
-import type { Host } from '../../lib/plugin/contract.ts';
+import type { Host } from '../../lib/upstream/contract/provider.ts';
 
 const MARKER = /\[\[(?:fail|fail-mid|slow|stall|refuse|empty|undecodable|words:\d+)\]\]/g;
 

@@ -7,7 +7,7 @@
 //     -crf 28 -preset veryslow -movflags +faststart -bitexact -fflags +bitexact -map_metadata -1 film.mp4
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Host, VideoProvider, VideoRef, VideoState } from '../../lib/plugin/contract.ts';
+import type { Host, VideoProvider, VideoRef, VideoState } from '../../lib/upstream/contract/provider.ts';
 import { failure } from './markers.ts';
 
 const FILM = readFileSync(new URL('film.mp4', import.meta.url));

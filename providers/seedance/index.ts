@@ -1,5 +1,11 @@
 // Plugin for Seedance as served by BytePlus and Volcengine: tasks made of a list of contents.
-import type { AccountSettings, Base64, HostVideo, ProviderPlugin, VideoCall } from '../../lib/plugin/contract.ts';
+import type {
+  AccountSettings,
+  Base64,
+  HostVideo,
+  ProviderPlugin,
+  VideoCall,
+} from '../../lib/upstream/contract/provider.ts';
 
 const plugin: ProviderPlugin<AccountSettings> = {
   contract: 1,

@@ -1,5 +1,5 @@
 // Plugin for the videos of xAI.
-import type { AccountSettings, JsonObject, ProviderPlugin, VideoReport } from '../../lib/plugin/contract.ts';
+import type { AccountSettings, JsonObject, ProviderPlugin, VideoReport } from '../../lib/upstream/contract/provider.ts';
 
 const plugin: ProviderPlugin<AccountSettings> = {
   contract: 1,

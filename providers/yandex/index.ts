@@ -1,5 +1,5 @@
 // Plugin for YandexGPT: one value per line, each with the whole text so far.
-import type { Host, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
+import type { Host, Provider, ProviderPlugin } from '../../lib/upstream/contract/provider.ts';
 import { readerOf } from './reply.ts';
 import { bodyOf, type Settings } from './request.ts';
 

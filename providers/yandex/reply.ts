@@ -1,5 +1,5 @@
 // Reads the lines of a YandexGPT answer: each repeats the text so far, with counts as text.
-import type { AnswerReader, FinishReason, Host } from '../../lib/plugin/contract.ts';
+import type { AnswerReader, FinishReason, Host } from '../../lib/upstream/contract/provider.ts';
 
 export function readerOf({ fault, fields }: Host): AnswerReader {
   let sent = '';

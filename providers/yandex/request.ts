@@ -1,5 +1,5 @@
 // Settings of YandexGPT, and the request for one text call.
-import type { AccountSettings, Host, TextCall } from '../../lib/plugin/contract.ts';
+import type { AccountSettings, Host, TextCall } from '../../lib/upstream/contract/provider.ts';
 
 export interface Settings extends AccountSettings {
   /** The origin alone. */

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { forEach } from '../../lib/for-each.ts';
+import { forEach } from '../../lib/base/each-concurrently.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { until } from '../../testkit/client.ts';
 import { chatCatalog, startGateway } from '../../testkit/gateway.ts';

@@ -22,7 +22,7 @@ const CORE = [
 /** Where `only` may be. */
 const ROOMS = ['lib', 'payments', 'providers'];
 /** Types, the description of the API, and the check of a plugin for its author. */
-const OUTSIDE = ['lib/store/ports', 'lib/api/openapi', 'lib/plugin/check'];
+const OUTSIDE = ['lib/store/port-calls', 'lib/api/openapi', 'lib/upstream/check'];
 
 interface File {
   readonly path: string;

@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { type Accounts, createAccounts } from '../../lib/accounts/accounts.ts';
 import { createHolders, type Holders, type HoldersOptions } from '../../lib/accounts/holders.ts';
 import { makeKey } from '../../lib/accounts/key.ts';
-import { isFault } from '../../lib/faults.ts';
+import { isFault } from '../../lib/base/faults.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { KeyStore } from '../../lib/store/ports/keys.ts';
 import type { Store } from '../../lib/store/store.ts';

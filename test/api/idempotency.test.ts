@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { openRepeat, Replay } from '../../lib/api/idempotency.ts';
 import type { Form } from '../../lib/http/form.ts';
 import type { Charge } from '../../lib/money/decide.ts';
+import { isTaken, type Repeat } from '../../lib/money/idempotency.ts';
 import { NO_LIMITS } from '../../lib/money/key-limits.ts';
-import { isTaken, type Repeat } from '../../lib/money/repeat.ts';
 import { type FaultyStore, lose, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
 
 describe('idempotency keys and a store that fails', () => {

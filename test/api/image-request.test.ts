@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { type BodyParser, createBodyParser } from '../../lib/api/body-parser.ts';
 import { parseEdit, parseEditForm, parseGeneration, sortPart } from '../../lib/api/image-request.ts';
-import { isFault } from '../../lib/faults.ts';
-import type { ImageRequest } from '../../lib/images/request.ts';
+import { isFault } from '../../lib/base/faults.ts';
+import type { ImageRequest } from '../../lib/calls/images/request.ts';
 import { longer } from '../../testkit/long.ts';
 import { watchTurns } from '../../testkit/turns.ts';
 import { GIF, JPEG, PNG, png } from '../media/pictures.ts';

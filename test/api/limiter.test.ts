@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createLimiter, inTime, type Limiter, type LimiterOptions, type LimitRule } from '../../lib/api/limiter.ts';
-import { isFault } from '../../lib/faults.ts';
+import { isFault } from '../../lib/base/faults.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { LimitStore } from '../../lib/store/ports/limits.ts';
 import { type Store, StoreError } from '../../lib/store/store.ts';

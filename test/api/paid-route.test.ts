@@ -2,7 +2,6 @@
 import { EventEmitter } from 'node:events';
 import type { Request } from '@hapi/hapi';
 import { expect } from 'chai';
-import { messageFace } from '../../lib/api/face.ts';
 import {
   admitBody,
   answerJson,
@@ -13,14 +12,15 @@ import {
   paidRoute,
   refuseUnpayable,
 } from '../../lib/api/paid-route.ts';
+import { createSolvent } from '../../lib/api/recent-balance-cache.ts';
+import { messageFace } from '../../lib/api/response-styles.ts';
 import type { Services } from '../../lib/api/services.ts';
-import { createSolvent } from '../../lib/api/solvent.ts';
-import { GONE } from '../../lib/call/context.ts';
-import { fault, isFault } from '../../lib/faults.ts';
+import { fault, isFault } from '../../lib/base/faults.ts';
+import { GONE } from '../../lib/calls/context.ts';
 import { BODY_BYTES_MAX } from '../../lib/http/body.ts';
-import { createBudget, SMALL_BYTES } from '../../lib/http/budget.ts';
 import { createLiveCalls, openState } from '../../lib/http/context.ts';
 import { securityHeaders } from '../../lib/http/headers.ts';
+import { createBudget, SMALL_BYTES } from '../../lib/http/memory-quota.ts';
 import { NO_LIMITS } from '../../lib/money/key-limits.ts';
 import type { KeyHolder } from '../../lib/store/ports/keys.ts';
 import { until } from '../../testkit/client.ts';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { apiPlugin } from '../../lib/api/plugin.ts';
 import type { Services } from '../../lib/api/services.ts';
-import type { Face } from '../../lib/http/face.ts';
+import type { Face } from '../../lib/http/response-style.ts';
 import { send } from '../../testkit/client.ts';
 import { openTestHttp, type TestHttp } from '../../testkit/http.ts';
 

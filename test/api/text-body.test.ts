@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import { createBodyParser } from '../../lib/api/body-parser.ts';
 import type { PaidRequest } from '../../lib/api/paid-route.ts';
 import { readTextBody, type TextBodyOptions } from '../../lib/api/text-body.ts';
-import { isFault } from '../../lib/faults.ts';
-import { createBudget } from '../../lib/http/budget.ts';
+import { isFault } from '../../lib/base/faults.ts';
+import { createBudget } from '../../lib/http/memory-quota.ts';
 
 const BODY = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }] });
 

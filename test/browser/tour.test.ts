@@ -1,6 +1,6 @@
 // Every page in a real browser, with something on it: Russian on a narrow dark screen, English on a wide light one, without
 // serious faults of accessibility and no wider than the screen, also when enlarged; and without scripts. The tour knows all routes
-// (test/web/ownership.test.ts).
+// (test/console/ownership.test.ts).
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { findViolations, prepareLooks, SCREENS, useBrowser } from '../../testkit/browser.ts';

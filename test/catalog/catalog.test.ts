@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { TextModel } from '../../lib/catalog/model.ts';
-import type { Provider } from '../../lib/plugin/contract.ts';
+import type { Provider } from '../../lib/upstream/contract/provider.ts';
 import { ALL, build, catalogOf, IMAGE, mistakeOf, PROVIDER, TEXT, upstream, VIDEO } from './folder.ts';
 
 /** The file that every mistake of these tests is in. */

@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { OperatorError } from '../../lib/base/operator-error.ts';
 import { buildCatalog, type Catalog } from '../../lib/catalog/catalog.ts';
 import { catalogFilesOf, readCatalogFiles } from '../../lib/catalog/files.ts';
-import { OperatorError } from '../../lib/operator-error.ts';
-import type { Provider } from '../../lib/plugin/contract.ts';
+import type { Provider } from '../../lib/upstream/contract/provider.ts';
 
 export interface CatalogFolder {
   readonly root: string;

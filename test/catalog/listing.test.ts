@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import type { Fault } from '../../lib/base/faults.ts';
 import { listModels, listOne } from '../../lib/catalog/listing.ts';
-import type { Fault } from '../../lib/faults.ts';
 import { NO_LIMITS } from '../../lib/money/key-limits.ts';
 import { ALL, build, catalogOf, IMAGE, TEXT, VIDEO } from './folder.ts';
 

@@ -1,6 +1,6 @@
 // An upstream that costs real money takes effect once that is recorded: at a start, at a reload, and when both fail.
 import { expect } from 'chai';
-import { OperatorError } from '../../lib/operator-error.ts';
+import { OperatorError } from '../../lib/base/operator-error.ts';
 import { until } from '../../testkit/client.ts';
 import { makeGate } from '../../testkit/faulty-store.ts';
 import { CatalogStage, made } from './stage.ts';

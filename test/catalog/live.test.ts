@@ -3,13 +3,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-
+import { OperatorError } from '../../lib/base/operator-error.ts';
 import { checkCatalog } from '../../lib/catalog/check.ts';
 import { listModels } from '../../lib/catalog/listing.ts';
 import { readCatalogFacts } from '../../lib/catalog/live.ts';
 import type { TextModel } from '../../lib/catalog/model.ts';
 import { readConfig } from '../../lib/config.ts';
-import { OperatorError } from '../../lib/operator-error.ts';
 import { until } from '../../testkit/client.ts';
 import { catalogOf, TEXT, variable } from './folder.ts';
 import { CatalogStage, made } from './stage.ts';

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { type Fault, isFault } from '../../lib/base/faults.ts';
 import {
   findEditModel,
   findImageModel,
@@ -7,7 +8,6 @@ import {
   findTextModel,
   findUsableModel,
 } from '../../lib/catalog/lookup.ts';
-import { type Fault, isFault } from '../../lib/faults.ts';
 import { itTimed } from '../../testkit/timed.ts';
 import { cpuMs } from '../../testkit/turns.ts';
 import { ALL, build, catalogOf, IMAGE, TEXT, VIDEO } from './folder.ts';

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { OperatorError } from '../../lib/base/operator-error.ts';
 import { readShortfallRule } from '../../lib/catalog/payments.ts';
-import { OperatorError } from '../../lib/operator-error.ts';
 import { catalogOf, TEXT, variable } from './folder.ts';
 import { CatalogStage, type LoadOptions } from './stage.ts';
 

@@ -3,13 +3,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { SECONDS } from '../../lib/calls/videos/request.ts';
+import { termsOf } from '../../lib/calls/videos/terms.ts';
 import type { Catalog } from '../../lib/catalog/catalog.ts';
 import { openLiveCatalog } from '../../lib/catalog/live.ts';
 import type { VideoModel } from '../../lib/catalog/model.ts';
 import { readConfig } from '../../lib/config.ts';
 import { toRub } from '../../lib/money/money.ts';
-import { SECONDS } from '../../lib/videos/request.ts';
-import { termsOf } from '../../lib/videos/terms.ts';
 
 const SHIPPED = fileURLToPath(new URL('../../catalog', import.meta.url));
 

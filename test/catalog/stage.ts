@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CatalogConfig, type LiveCatalog, openLiveCatalog } from '../../lib/catalog/live.ts';
 import type { TextModel } from '../../lib/catalog/model.ts';
-import type { Provider } from '../../lib/plugin/contract.ts';
+import type { Provider } from '../../lib/upstream/contract/provider.ts';
 import { until } from '../../testkit/client.ts';
 import { type CatalogFolder, catalogOf, makeFolder, TEXT } from './folder.ts';
 

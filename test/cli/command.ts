@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { keepCompiled } from '../../lib/base/compile-cache.ts';
 import { runProgram } from '../../lib/cli/program.ts';
-import { keepCompiled } from '../../lib/compile-cache.ts';
 import { longer } from '../../testkit/long.ts';
 
 export const MAIN = fileURLToPath(new URL('../../lib/cli/main.ts', import.meta.url));

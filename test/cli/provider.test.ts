@@ -70,9 +70,9 @@ describe('cli provider', function () {
     await cp(join(ROOT, 'package.json'), join(installed, 'package.json'));
     await symlink(join(ROOT, 'node_modules'), join(installed, 'node_modules'));
     const plugin = join(own, 'providers', 'studio');
-    await cp(join(ROOT, 'test/plugin/check/studio'), plugin, { recursive: true });
+    await cp(join(ROOT, 'test/upstream/check/studio'), plugin, { recursive: true });
     const index = join(plugin, 'index.ts');
-    const types = "'../../../../lib/plugin/contract.ts'";
+    const types = "'../../../../lib/upstream/contract/provider.ts'";
     const source = await readFile(index, 'utf8');
     expect(source).to.include(types);
     await writeFile(index, source.replace(types, "'tollgate/plugin'"));

@@ -3,7 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { explain } from '../../lib/smart/route.ts';
+import { explain } from '../../lib/calls/smart/route.ts';
 import { createRig, expectRefusal, parseObject, type Rig, runCommand, spawnCommand } from './command.ts';
 
 const EXPLAIN = ['smart', 'explain'];

@@ -1,6 +1,6 @@
 // The model `smart` as customers' own clients ask for it and read how it chose, today's clients and older ones.
 import { expect } from 'chai';
-import { route } from '../../lib/smart/route.ts';
+import { route } from '../../lib/calls/smart/route.ts';
 import type { TestAccount } from '../../testkit/gateway.ts';
 import { chatAnswer } from '../../testkit/upstream.ts';
 import { CHAT_SDKS, MESSAGE_SDKS, MODEL, openStage, SANDBOX_MODEL, type Stage } from './stage.ts';

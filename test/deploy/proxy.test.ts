@@ -3,7 +3,7 @@ import { Agent, createServer, type IncomingMessage, type Server } from 'node:htt
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { makeSecret } from '../../lib/base62.ts';
+import { makeSecret } from '../../lib/base/base62.ts';
 import { ask, CHAT, DIALECTS, eventsOf, open, responseOf, send, textOf, until } from '../../testkit/client.ts';
 import { freePorts, type ProxyProcess, proxyProblem, startProxy } from '../../testkit/cluster.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';

@@ -2,7 +2,7 @@
 // ways are refused in our words.
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { makeSecret } from '../../lib/base62.ts';
+import { makeSecret } from '../../lib/base/base62.ts';
 import { ask, CHAT, DIALECTS, MESSAGES, send } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { chatAnswer, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';

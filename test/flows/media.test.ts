@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { makeSecret } from '../../lib/base62.ts';
+import { makeSecret } from '../../lib/base/base62.ts';
 import type { NewMedia } from '../../lib/store/ports/media.ts';
 import { open, responseOf, type SendOptions, until } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { OperatorError } from '../../lib/operator-error.ts';
+import { OperatorError } from '../../lib/base/operator-error.ts';
 import { openStore } from '../../lib/store/open.ts';
 import { until } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';

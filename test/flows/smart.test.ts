@@ -1,8 +1,8 @@
 // The model `smart` through a whole gateway: which model runs, what is held and charged for it, and what the reply says.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { route } from '../../lib/smart/route.ts';
-import { SMART_TIERS, type SmartTier } from '../../lib/stream/smart.ts';
+import { SMART_TIERS, type SmartTier } from '../../lib/base/smart-tiers.ts';
+import { route } from '../../lib/calls/smart/route.ts';
 import { ask, billingOf, CHAT, DIALECTS, eventsOf, MESSAGES, type Reply, send, until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { PRICES, PROMPTS, smartCatalog, TIER_MODELS } from '../../testkit/smart.ts';

@@ -2,11 +2,11 @@
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { OperatorError } from '../../lib/base/operator-error.ts';
 import { checkCatalog } from '../../lib/catalog/check.ts';
 import { readConfig } from '../../lib/config.ts';
 import { createGateway } from '../../lib/gateway.ts';
 import { createLog } from '../../lib/http/log.ts';
-import { OperatorError } from '../../lib/operator-error.ts';
 import { chatCatalog } from '../../testkit/gateway.ts';
 import { longer } from '../../testkit/long.ts';
 import { type Exit, type Home, makeHome, spawnService } from '../../testkit/process.ts';

@@ -1,7 +1,7 @@
 // Videos over real HTTP: how they begin, what a look at them tells, what they cost, and who may see them.
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
-import { fault } from '../../lib/faults.ts';
+import { fault } from '../../lib/base/faults.ts';
 import { open, send, until } from '../../testkit/client.ts';
 import {
   accept,

@@ -3,9 +3,9 @@ import { EventEmitter } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { mock } from 'node:test';
 import { expect } from 'chai';
-import { isFault } from '../../lib/faults.ts';
+import { isFault } from '../../lib/base/faults.ts';
 import { readBody } from '../../lib/http/body.ts';
-import { createBudget } from '../../lib/http/budget.ts';
+import { createBudget } from '../../lib/http/memory-quota.ts';
 import { itTimed } from '../../testkit/timed.ts';
 
 /** What a window needs at the slowest pace. */

@@ -3,10 +3,10 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { GONE } from '../../lib/call/context.ts';
-import { type FaultCode, isFault } from '../../lib/faults.ts';
+import { type FaultCode, isFault } from '../../lib/base/faults.ts';
+import { GONE } from '../../lib/calls/context.ts';
 import { announcedBytes, BODY_BYTES_MAX, type BodyLimits, readBody, readPieces } from '../../lib/http/body.ts';
-import { type Budget, createBudget } from '../../lib/http/budget.ts';
+import { type Budget, createBudget } from '../../lib/http/memory-quota.ts';
 import { itTimed } from '../../testkit/timed.ts';
 
 interface Read {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Request } from '@hapi/hapi';
 import { expect } from 'chai';
-import { GONE } from '../../lib/call/context.ts';
+import { GONE } from '../../lib/calls/context.ts';
 import { clocked, createLiveCalls, type LiveCall, openState, stateOf } from '../../lib/http/context.ts';
 import { until } from '../../testkit/client.ts';
 import { itTimed } from '../../testkit/timed.ts';

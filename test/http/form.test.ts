@@ -4,11 +4,11 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { GONE } from '../../lib/call/context.ts';
-import { type Fault, isFault } from '../../lib/faults.ts';
+import { type Fault, isFault } from '../../lib/base/faults.ts';
+import { GONE } from '../../lib/calls/context.ts';
 import type { BodyLimits } from '../../lib/http/body.ts';
-import { type Budget, createBudget } from '../../lib/http/budget.ts';
 import { type Form, type FormOptions, isForm, readForm } from '../../lib/http/form.ts';
+import { type Budget, createBudget } from '../../lib/http/memory-quota.ts';
 import { itTimed } from '../../testkit/timed.ts';
 import { watchTurns } from '../../testkit/turns.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { isFault } from '../../lib/faults.ts';
+import { isFault } from '../../lib/base/faults.ts';
 import { checkJsonType, JSON_DEPTH_MAX, JSON_VALUES_MAX, parseJson } from '../../lib/http/json.ts';
 import { longer } from '../../testkit/long.ts';
 import { itTimed } from '../../testkit/timed.ts';

@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { fault } from '../../lib/faults.ts';
+import { fault } from '../../lib/base/faults.ts';
 import { until } from '../../testkit/client.ts';
 import { openTestHttp, type TestHttp } from '../../testkit/http.ts';
 import { itTimed } from '../../testkit/timed.ts';

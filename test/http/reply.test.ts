@@ -1,7 +1,7 @@
 import { Boom, badGateway, badImplementation, forbidden } from '@hapi/boom';
 import { expect } from 'chai';
-import { preflights } from '../../lib/api/nowhere.ts';
-import { fault } from '../../lib/faults.ts';
+import { preflights } from '../../lib/api/fallback-routes.ts';
+import { fault } from '../../lib/base/faults.ts';
 import { CHAT, MESSAGES, type Reply, type SendOptions, send } from '../../testkit/client.ts';
 import { openTestHttp, type TestHttp } from '../../testkit/http.ts';
 

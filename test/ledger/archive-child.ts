@@ -2,7 +2,7 @@
 // URL FILE BEFORE STEP`. It prints each call that it makes; without a step it comes to the end.
 import { archiveLedger } from '../../lib/ledger/archive.ts';
 import { openStore } from '../../lib/store/open.ts';
-import { mapCalls } from '../../lib/store/ports.ts';
+import { mapCalls } from '../../lib/store/port-calls.ts';
 
 const [, , url = '', file = '', before = '', step = ''] = process.argv;
 const store = await openStore(url);

@@ -2,9 +2,9 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import { OperatorError } from '../../lib/base/operator-error.ts';
 import { archiveLedger } from '../../lib/ledger/archive.ts';
 import { verifyArchive, writeArchive } from '../../lib/ledger/archive-file.ts';
-import { OperatorError } from '../../lib/operator-error.ts';
 import { openFaultyStore } from '../../testkit/faulty-store.ts';
 import { rejection } from '../contract/store/context.ts';
 import { ago, type Folder, history, makeFolder } from './archive-rig.ts';

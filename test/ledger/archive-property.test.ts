@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { archiveLedger } from '../../lib/ledger/archive.ts';
 import { readUsage } from '../../lib/ledger/usage-fold.ts';
 import { openStore } from '../../lib/store/open.ts';
-import { mapCalls } from '../../lib/store/ports.ts';
+import { mapCalls } from '../../lib/store/port-calls.ts';
 import { type Store, StoreError } from '../../lib/store/store.ts';
 import { longer } from '../../testkit/long.ts';
 import { MONGODB, SQLITE_HERE } from '../../testkit/stores.ts';

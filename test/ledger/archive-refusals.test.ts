@@ -2,8 +2,8 @@
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { OperatorError } from '../../lib/base/operator-error.ts';
 import { ARCHIVE_DAYS_MIN, archiveLedger } from '../../lib/ledger/archive.ts';
-import { OperatorError } from '../../lib/operator-error.ts';
 import type { Archive } from '../../lib/store/ports/archives.ts';
 import { type FaultyStore, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
 import { rejection } from '../contract/store/context.ts';

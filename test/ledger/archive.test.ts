@@ -3,11 +3,11 @@ import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from
 import { DatabaseSync } from 'node:sqlite';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import { OperatorError } from '../../lib/base/operator-error.ts';
 import { archiveLedger } from '../../lib/ledger/archive.ts';
 import { verifyArchive } from '../../lib/ledger/archive-file.ts';
 import { findArchived } from '../../lib/ledger/archive-find.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
-import { OperatorError } from '../../lib/operator-error.ts';
 import { copyStore } from '../../lib/store/copy.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';

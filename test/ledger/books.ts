@@ -9,10 +9,10 @@ import {
   type Wallet,
 } from '../../lib/money/decide.ts';
 import { fold } from '../../lib/money/fold.ts';
+import type { Repeat } from '../../lib/money/idempotency.ts';
 import type { Job } from '../../lib/money/job-rules.ts';
 import type { KeyBudget } from '../../lib/money/key-budget.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
-import type { Repeat } from '../../lib/money/repeat.ts';
 
 export const AT = 1000;
 

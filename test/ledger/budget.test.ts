@@ -1,6 +1,6 @@
 // Budgets of keys in the ledger service: the period by its clock, and what a refusal says; also when answers are lost.
 import { expect } from 'chai';
-import type { Fault } from '../../lib/faults.ts';
+import type { Fault } from '../../lib/base/faults.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { createLedger, type Ledger } from '../../lib/ledger/ledger.ts';
 import { type FaultyStore, lose, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';

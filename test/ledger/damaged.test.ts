@@ -1,7 +1,7 @@
 // A row of a real store is damaged: what needs it waits by itself, nobody else notices, and once it is repaired all is
 // done that was asked.
 import { expect } from 'chai';
-import type { Fault } from '../../lib/faults.ts';
+import type { Fault } from '../../lib/base/faults.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { createLedger, type Ledger } from '../../lib/ledger/ledger.ts';
 import type { Store } from '../../lib/store/store.ts';

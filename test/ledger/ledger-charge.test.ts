@@ -1,6 +1,6 @@
 // What is paid at once, before a store that fails: charged once or not at all, and its job with it.
 import { expect } from 'chai';
-import type { Fault } from '../../lib/faults.ts';
+import type { Fault } from '../../lib/base/faults.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { createLedger, type Ledger } from '../../lib/ledger/ledger.ts';
 import type { CreateJob, FailJob, Job } from '../../lib/money/job-rules.ts';

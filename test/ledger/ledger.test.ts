@@ -1,6 +1,6 @@
 // The ledger service before a store that fails: every await on the money path has a test in which it fails.
 import { expect } from 'chai';
-import type { Fault } from '../../lib/faults.ts';
+import type { Fault } from '../../lib/base/faults.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { createLedger, type Ledger } from '../../lib/ledger/ledger.ts';
 import type { Submission } from '../../lib/store/ports/ledger.ts';

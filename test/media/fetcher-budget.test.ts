@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isFault } from '../../lib/faults.ts';
+import { isFault } from '../../lib/base/faults.ts';
 import { createBudget } from './budget.ts';
 import { reply } from './network.ts';
 import * as files from './pictures.ts';

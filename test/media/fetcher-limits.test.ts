@@ -4,10 +4,10 @@ import { syncBuiltinESMExports } from 'node:module';
 import { type AddressInfo, createServer, Socket } from 'node:net';
 import { mock } from 'node:test';
 import { expect } from 'chai';
-import { isFault } from '../../lib/faults.ts';
+import { isFault } from '../../lib/base/faults.ts';
 import { FetchFailure } from '../../lib/media/failure.ts';
 import { createFetcher, type FetcherOptions } from '../../lib/media/fetcher.ts';
-import { isUpstreamFault } from '../../lib/plugin/fault.ts';
+import { isUpstreamFault } from '../../lib/upstream/host/fault.ts';
 import { MP4 } from './pictures.ts';
 
 const { signal } = new AbortController();

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type FaultCode, isFault } from '../../lib/faults.ts';
+import { type FaultCode, isFault } from '../../lib/base/faults.ts';
 import { isDataUri, readBase64, readDataUri } from '../../lib/media/inline.ts';
 import { createBudget } from './budget.ts';
 import * as files from './pictures.ts';

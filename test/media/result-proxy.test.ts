@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, request as send } from 'node:http';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { expect } from 'chai';
 import type { ResultRequest } from '../../lib/media/fetcher.ts';
-import { isUpstreamFault } from '../../lib/plugin/fault.ts';
+import { isUpstreamFault } from '../../lib/upstream/host/fault.ts';
 import { itTimed } from '../../testkit/timed.ts';
 import { Network, redirect, reply } from './network.ts';
 import { PNG } from './pictures.ts';

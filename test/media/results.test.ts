@@ -1,11 +1,11 @@
 // Results: kept from bytes and from links, linked, recognised, and read back as pictures.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { isFault } from '../../lib/faults.ts';
+import { isFault } from '../../lib/base/faults.ts';
 import { createResults, type KeepRequest, type Results, type ResultsOptions } from '../../lib/media/results.ts';
-import type { MediaSource } from '../../lib/plugin/contract.ts';
-import { isUpstreamFault } from '../../lib/plugin/fault.ts';
 import { StoreError } from '../../lib/store/store.ts';
+import type { MediaSource } from '../../lib/upstream/contract/provider.ts';
+import { isUpstreamFault } from '../../lib/upstream/host/fault.ts';
 import { type FaultyStore, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
 import { rejection } from '../contract/store/context.ts';
 import { bytesOf, newMedia, piecesOf } from '../contract/store/media.ts';

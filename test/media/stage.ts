@@ -1,6 +1,6 @@
 // A fetcher on the small Internet, and what its failures must look like.
 import { expect } from 'chai';
-import { type FaultCode, isFault } from '../../lib/faults.ts';
+import { type FaultCode, isFault } from '../../lib/base/faults.ts';
 import { isPublicAddress } from '../../lib/media/address.ts';
 import { type FailureReason, FetchFailure } from '../../lib/media/failure.ts';
 import type { FetcherOptions } from '../../lib/media/fetcher.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { isFault } from '../../lib/faults.ts';
+import { isFault } from '../../lib/base/faults.ts';
+import { OperatorError } from '../../lib/base/operator-error.ts';
 import { isPublicAddress } from '../../lib/media/address.ts';
 import { checkUrl, readOrigins, readUrl, type UrlRules } from '../../lib/media/url.ts';
-import { OperatorError } from '../../lib/operator-error.ts';
 import { itTimed } from '../../testkit/timed.ts';
 import { HOSTILE_URLS } from './hostile-urls.ts';
 

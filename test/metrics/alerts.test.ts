@@ -1,10 +1,10 @@
 // The alerts against what a gateway really renders: `increase()` sees nothing of a series that begins with its first event.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { fault } from '../../lib/faults.ts';
+import { fault } from '../../lib/base/faults.ts';
 import { createMetrics } from '../../lib/metrics/metrics.ts';
-import { toClientFault } from '../../lib/plugin/client-fault.ts';
-import { FAULT_KINDS, upstreamFault } from '../../lib/plugin/fault.ts';
+import { toClientFault } from '../../lib/upstream/host/client-fault.ts';
+import { FAULT_KINDS, upstreamFault } from '../../lib/upstream/host/fault.ts';
 import { TILLS } from '../../testkit/bank.ts';
 import { ask, CHAT, MESSAGES, send } from '../../testkit/client.ts';
 import { type Exposition, parseExposition, type Sample, scrape } from '../../testkit/exposition.ts';

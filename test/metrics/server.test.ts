@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import type { ClientRequest } from 'node:http';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect } from 'chai';
-import type { FullReadiness } from '../../lib/call/readiness.ts';
+import { OperatorError } from '../../lib/base/operator-error.ts';
+import type { FullReadiness } from '../../lib/calls/readiness.ts';
 import { createMetricsServer, type MetricsServer } from '../../lib/metrics/server.ts';
-import { OperatorError } from '../../lib/operator-error.ts';
 import { open, send } from '../../testkit/client.ts';
 
 describe('the port for scrapes', () => {

@@ -1,7 +1,7 @@
 // What is shown of upstreams: routes that keep failing and keys that rest, as they are now.
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import type { UpstreamHealth } from '../../lib/call/upstreams.ts';
+import type { UpstreamHealth } from '../../lib/calls/upstreams.ts';
 import { createUpstreamMetrics } from '../../lib/metrics/upstreams.ts';
 import { parseExposition } from '../../testkit/exposition.ts';
 

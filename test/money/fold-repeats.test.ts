@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { Operation, Wallet } from '../../lib/money/decide.ts';
 import { fold, repeatIdsOf } from '../../lib/money/fold.ts';
-import type { RepeatTerms } from '../../lib/money/repeat.ts';
+import type { RepeatTerms } from '../../lib/money/idempotency.ts';
 import { AT, type Books, newBooks, operation, run } from '../ledger/books.ts';
 
 const TERMS: RepeatTerms = { id: 'hash', body: 'asked', awaited: true, expiresAt: AT + 100 };

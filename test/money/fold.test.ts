@@ -12,11 +12,11 @@ import {
   type Wallet,
 } from '../../lib/money/decide.ts';
 import { budgetKeysOf, fold, keysOf } from '../../lib/money/fold.ts';
+import type { Repeat } from '../../lib/money/idempotency.ts';
 import type { Job } from '../../lib/money/job-rules.ts';
 import type { KeyBudget } from '../../lib/money/key-budget.ts';
 import type { Micro } from '../../lib/money/money.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
-import type { Repeat } from '../../lib/money/repeat.ts';
 
 const RUB = 1_000_000n;
 const WALLETS = ['w1', 'w2', 'w3'];

@@ -1,8 +1,8 @@
 // Marks of entries: what each of them covers, and what a mark of an ended hold no longer says.
 import { expect } from 'chai';
 import { type Charge, decide, type Entry, emptyWallet, type Operation, type Wallet } from '../../lib/money/decide.ts';
+import type { Repeat } from '../../lib/money/idempotency.ts';
 import { hasMark, jobOfMark, markOf, playOfMark } from '../../lib/money/mark.ts';
-import type { Repeat } from '../../lib/money/repeat.ts';
 import { operationOf, replayOf } from '../../lib/money/replay.ts';
 
 const WALLET: Wallet = { ...emptyWallet('w'), avail: 100n, topped: 100n, seq: 1 };

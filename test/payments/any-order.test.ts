@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { refundable } from '../../lib/money/payment-rules.ts';
 import { askRefund } from '../../lib/payments/operator.ts';
-import { type Call, mapCalls, READS } from '../../lib/store/ports.ts';
+import { type Call, mapCalls, READS } from '../../lib/store/port-calls.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';

@@ -4,11 +4,11 @@
 import type { OpenPayment } from '../../lib/catalog/payments.ts';
 import { askRefund, endDispute, openDispute } from '../../lib/payments/operator.ts';
 import { createPayments } from '../../lib/payments/payments.ts';
-import type { PaymentProvider } from '../../lib/plugin/payment-contract.ts';
-import { createProvider } from '../../lib/plugin/settings.ts';
 import { openStore } from '../../lib/store/open.ts';
-import type { Call } from '../../lib/store/ports.ts';
-import { mapCalls } from '../../lib/store/ports.ts';
+import type { Call } from '../../lib/store/port-calls.ts';
+import { mapCalls } from '../../lib/store/port-calls.ts';
+import type { PaymentProvider } from '../../lib/upstream/contract/payment.ts';
+import { createProvider } from '../../lib/upstream/host/settings.ts';
 import till from '../../testkit/payments/till/index.ts';
 import { RUB } from '../contract/store/context.ts';
 import { topupsOf } from './kill.ts';

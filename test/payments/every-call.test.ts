@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { Wallet } from '../../lib/money/decide.ts';
 import { disputeOf } from '../../lib/money/payment.ts';
 import { askRefund, decideReview, endDispute, type OperatorOutcome, openDispute } from '../../lib/payments/operator.ts';
-import { type Call, mapCalls, READS } from '../../lib/store/ports.ts';
+import { type Call, mapCalls, READS } from '../../lib/store/port-calls.ts';
 import { type Store, StoreError } from '../../lib/store/store.ts';
 import type { Asked, BankPayment } from '../../testkit/bank.ts';
 import { until } from '../../testkit/client.ts';

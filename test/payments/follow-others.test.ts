@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { OpenPayment } from '../../lib/catalog/payments.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
 import { createFollow } from '../../lib/payments/follow.ts';
-import type { PaymentState } from '../../lib/plugin/payment-contract.ts';
+import type { PaymentState } from '../../lib/upstream/contract/payment.ts';
 import { rejection } from '../contract/store/context.ts';
 
 const PENDING = {

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { NEVER_BEGAN } from '../../lib/money/payment.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
-import type { PaymentProvider } from '../../lib/plugin/payment-contract.ts';
 import { StoreError } from '../../lib/store/store.ts';
+import type { PaymentProvider } from '../../lib/upstream/contract/payment.ts';
 import type { BankPayment } from '../../testkit/bank.ts';
 import { longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';

@@ -1,13 +1,13 @@
 // Play money buys nothing real: not in a store that another process serves with models that cost money, not after the shop's
 // secret was changed, and not by an operator's hand.
 import { expect } from 'chai';
-import { videoIdOf } from '../../lib/jobs/id.ts';
+import { videoIdOf } from '../../lib/calls/videos/job-id.ts';
 import type { ChargeOp, Operation } from '../../lib/money/decide.ts';
 import type { Job } from '../../lib/money/job-rules.ts';
 import type { Payment } from '../../lib/money/payment.ts';
 import { askRefund, decideReview } from '../../lib/payments/operator.ts';
 import { noteCost, settlePlayMoney } from '../../lib/payments/play-money.ts';
-import { mapCalls } from '../../lib/store/ports.ts';
+import { mapCalls } from '../../lib/store/port-calls.ts';
 import { until } from '../../testkit/client.ts';
 import { refuse } from '../../testkit/faulty-store.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';

@@ -1,6 +1,6 @@
 // The payments of the sandbox: what each button does, what the gateway is told, and that all of it survives a start.
 import { expect } from 'chai';
-import type { HostClock, PageReply, PaymentProvider, SavedMethod } from '../../lib/plugin/payment-contract.ts';
+import type { HostClock, PageReply, PaymentProvider, SavedMethod } from '../../lib/upstream/contract/payment.ts';
 import plugin from '../../payments/sandbox/index.ts';
 import { createMemory, makeOrder, makeRefund, openPayments, RUB } from '../../testkit/payments.ts';
 import { signal, thrownBy } from './stage.ts';

@@ -1,15 +1,15 @@
 // Gateways' payment services on one real store, with a bank on loopback and a clock that a test sets.
 
+import { OperatorError } from '../../lib/base/operator-error.ts';
 import type { OpenPayment } from '../../lib/catalog/payments.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
-import { OperatorError } from '../../lib/operator-error.ts';
 import { createPayments, type PaymentCounts, type Payments } from '../../lib/payments/payments.ts';
-import type { PaymentProvider } from '../../lib/plugin/payment-contract.ts';
-import { createProvider, type OpenProvider } from '../../lib/plugin/settings.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { SavedMethodRow } from '../../lib/store/ports/payments.ts';
 import type { Store } from '../../lib/store/store.ts';
+import type { PaymentProvider } from '../../lib/upstream/contract/payment.ts';
+import { createProvider, type OpenProvider } from '../../lib/upstream/host/settings.ts';
 import { type Bank, startBank } from '../../testkit/bank.ts';
 import till from '../../testkit/payments/till/index.ts';
 import { newAccount, RUB, type StoreDatabase, type StoreKind } from '../contract/store/context.ts';

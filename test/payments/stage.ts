@@ -1,6 +1,6 @@
 // A test vendor with the providers that ask it, and what every test of theirs needs.
 import { expect } from 'chai';
-import type { Order, PaymentProvider } from '../../lib/plugin/payment-contract.ts';
+import type { Order, PaymentProvider } from '../../lib/upstream/contract/payment.ts';
 import plugin from '../../payments/yookassa/index.ts';
 import { makeOrder, type OpenedPayments, openPayments } from '../../testkit/payments.ts';
 import { type Asked, startYooKassa, type YooKassa, type YooKassaOptions } from '../../testkit/yookassa.ts';

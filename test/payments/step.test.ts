@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { NEVER_BEGAN, newPayment, type Payment, type PaymentPhase, type Refund } from '../../lib/money/payment.ts';
 import { nextStep, type StepFacts } from '../../lib/payments/step.ts';
-import type { Decline, PaymentState, RefundState } from '../../lib/plugin/payment-contract.ts';
+import type { Decline, PaymentState, RefundState } from '../../lib/upstream/contract/payment.ts';
 
 const RUB = 1_000_000n;
 const MINUTE_MS = 60_000;

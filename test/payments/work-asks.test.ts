@@ -4,8 +4,8 @@ import type { OpenPayment } from '../../lib/catalog/payments.ts';
 import { NEVER_BEGAN } from '../../lib/money/payment.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
 import { createWork } from '../../lib/payments/work.ts';
-import { upstreamFault } from '../../lib/plugin/fault.ts';
-import type { UpstreamFaultKind } from '../../lib/plugin/fault-contract.ts';
+import type { UpstreamFaultKind } from '../../lib/upstream/contract/fault.ts';
+import { upstreamFault } from '../../lib/upstream/host/fault.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

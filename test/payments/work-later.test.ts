@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { OpenPayment } from '../../lib/catalog/payments.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
 import { createWork } from '../../lib/payments/work.ts';
-import { upstreamFault } from '../../lib/plugin/fault.ts';
+import { upstreamFault } from '../../lib/upstream/host/fault.ts';
 import { rejection } from '../contract/store/context.ts';
 
 const MINUTE_MS = 60_000;

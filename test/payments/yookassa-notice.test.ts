@@ -1,6 +1,6 @@
 // Which notices `yookassa` listens to, and that it learns nothing from them but what to fetch.
 import { expect } from 'chai';
-import type { NoticeVerdict, PaymentProvider } from '../../lib/plugin/payment-contract.ts';
+import type { NoticeVerdict, PaymentProvider } from '../../lib/upstream/contract/payment.ts';
 import plugin from '../../payments/yookassa/index.ts';
 import { openPayments } from '../../testkit/payments.ts';
 

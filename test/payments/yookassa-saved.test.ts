@@ -1,6 +1,6 @@
 // What `yookassa` does with methods that were saved, and with money that goes back.
 import { expect } from 'chai';
-import type { PaymentProvider } from '../../lib/plugin/payment-contract.ts';
+import type { PaymentProvider } from '../../lib/upstream/contract/payment.ts';
 import { makeOrder, makeRefund, RUB } from '../../testkit/payments.ts';
 import { CARD } from '../../testkit/yookassa-shop.ts';
 import { signal, thrownBy, VendorStage } from './stage.ts';

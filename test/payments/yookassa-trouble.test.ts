@@ -1,7 +1,7 @@
 // `yookassa` on a bad day: answers that are lost, keys that are taken, refusals, and what must never be told.
 import { expect } from 'chai';
-import { isUpstreamFault } from '../../lib/plugin/fault.ts';
-import type { PaymentProvider } from '../../lib/plugin/payment-contract.ts';
+import type { PaymentProvider } from '../../lib/upstream/contract/payment.ts';
+import { isUpstreamFault } from '../../lib/upstream/host/fault.ts';
 import plugin from '../../payments/yookassa/index.ts';
 import { makeOrder, makeRefund, openPayments, RUB } from '../../testkit/payments.ts';
 import { broken, type Mishap, tooMany, type YooKassa } from '../../testkit/yookassa.ts';

@@ -1,6 +1,6 @@
 // What `yookassa` asks for and what it makes of the answers: orders, sums, receipts, states and reasons.
 import { expect } from 'chai';
-import type { Decline } from '../../lib/plugin/payment-contract.ts';
+import type { Decline } from '../../lib/upstream/contract/payment.ts';
 import { makeOrder } from '../../testkit/payments.ts';
 import { signal, thrownBy, VendorStage } from './stage.ts';
 

@@ -1,6 +1,6 @@
 // What a messages upstream is asked for: the form of the answer, and thinking before it in the way its models take.
 import { expect } from 'chai';
-import type { OutputFormat, Reasoning, TextCall, TextMessage } from '../../lib/plugin/contract.ts';
+import type { OutputFormat, Reasoning, TextCall, TextMessage } from '../../lib/upstream/contract/provider.ts';
 import plugin from '../../providers/anthropic/index.ts';
 import { HELLO, useVendor } from '../../testkit/vendor.ts';
 

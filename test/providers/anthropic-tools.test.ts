@@ -1,7 +1,7 @@
 // What a messages upstream is asked when calls of tools and thinking meet.
 import { expect } from 'chai';
-import type { TextCall, Tools } from '../../lib/plugin/contract.ts';
-import { createHost } from '../../lib/plugin/host.ts';
+import type { TextCall, Tools } from '../../lib/upstream/contract/provider.ts';
+import { createHost } from '../../lib/upstream/host/host.ts';
 import { bodyOf } from '../../providers/anthropic/request.ts';
 
 const TOOLS: Tools = { list: [{ name: 'look', schema: { type: 'object' } }] };

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { ProviderPart, TextCall } from '../../lib/plugin/contract.ts';
-import { checkSettings } from '../../lib/plugin/settings.ts';
 import { createGuard } from '../../lib/stream/guard.ts';
+import type { ProviderPart, TextCall } from '../../lib/upstream/contract/provider.ts';
+import { checkSettings } from '../../lib/upstream/host/settings.ts';
 import plugin from '../../providers/anthropic/index.ts';
 import { HELLO, useVendor } from '../../testkit/vendor.ts';
 

@@ -1,7 +1,7 @@
 // How requests of fal end: what the status and the result say, and what becomes of them.
 import { expect } from 'chai';
-import type { ImageCall } from '../../lib/plugin/contract.ts';
-import { isUpstreamFault } from '../../lib/plugin/fault.ts';
+import type { ImageCall } from '../../lib/upstream/contract/provider.ts';
+import { isUpstreamFault } from '../../lib/upstream/host/fault.ts';
 import plugin from '../../providers/fal/index.ts';
 import { useStudio } from '../../testkit/films.ts';
 import { useVendor } from '../../testkit/vendor.ts';

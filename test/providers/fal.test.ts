@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { samplePicture } from '../../lib/plugin/check/picture.ts';
-import type { ImageCall } from '../../lib/plugin/contract.ts';
+import { samplePicture } from '../../lib/upstream/check/picture.ts';
+import type { ImageCall } from '../../lib/upstream/contract/provider.ts';
 import plugin from '../../providers/fal/index.ts';
 import { useVendor } from '../../testkit/vendor.ts';
 

@@ -1,7 +1,7 @@
 // What the codes and texts of each vendor mean, whatever the status and the words around them.
 import { expect } from 'chai';
-import type { ProviderPlugin, UpstreamFault } from '../../lib/plugin/contract.ts';
-import { createHostFault } from '../../lib/plugin/host-fault.ts';
+import type { ProviderPlugin, UpstreamFault } from '../../lib/upstream/contract/provider.ts';
+import { createHostFault } from '../../lib/upstream/host/host-fault.ts';
 import anthropic from '../../providers/anthropic/index.ts';
 import dashscope from '../../providers/dashscope/index.ts';
 import fal from '../../providers/fal/index.ts';

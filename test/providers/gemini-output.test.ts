@@ -1,6 +1,6 @@
 // What a Gemini model is asked for besides the messages: the form of the answer, and thinking in the way it takes.
 import { expect } from 'chai';
-import type { ImageCall, OutputFormat, Reasoning, TextCall } from '../../lib/plugin/contract.ts';
+import type { ImageCall, OutputFormat, Reasoning, TextCall } from '../../lib/upstream/contract/provider.ts';
 import plugin from '../../providers/gemini/index.ts';
 import { HELLO, useVendor } from '../../testkit/vendor.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { ImageCall, TextCall } from '../../lib/plugin/contract.ts';
-import { checkSettings } from '../../lib/plugin/settings.ts';
+import type { ImageCall, TextCall } from '../../lib/upstream/contract/provider.ts';
+import { checkSettings } from '../../lib/upstream/host/settings.ts';
 import plugin from '../../providers/gemini/index.ts';
 import { HELLO, type Sent, useVendor } from '../../testkit/vendor.ts';
 

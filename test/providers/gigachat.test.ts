@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import type { Provider, TextCall } from '../../lib/plugin/contract.ts';
-import { checkSettings, createProvider, type OpenProvider } from '../../lib/plugin/settings.ts';
+import type { Provider, TextCall } from '../../lib/upstream/contract/provider.ts';
+import { checkSettings, createProvider, type OpenProvider } from '../../lib/upstream/host/settings.ts';
 import plugin from '../../providers/gigachat/index.ts';
 
 const KEY = 'a2V5OnNlY3JldA==';

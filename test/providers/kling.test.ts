@@ -1,8 +1,8 @@
 // What `kling` asks for, and the tokens it makes of a key; what it makes of answers is in its recordings.
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
-import { OperatorError } from '../../lib/operator-error.ts';
-import { checkSettings } from '../../lib/plugin/settings.ts';
+import { OperatorError } from '../../lib/base/operator-error.ts';
+import { checkSettings } from '../../lib/upstream/host/settings.ts';
 import plugin from '../../providers/kling/index.ts';
 import { createAuth } from '../../providers/kling/token.ts';
 import { PICTURE, PICTURE_BASE64, PORTRAIT, useStudio } from '../../testkit/films.ts';

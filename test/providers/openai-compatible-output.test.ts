@@ -1,6 +1,6 @@
 // What a chat completions upstream is asked for: the form of the answer, the counts, and reasoning in the way it takes.
 import { expect } from 'chai';
-import type { OutputFormat, Reasoning, TextCall, Tools } from '../../lib/plugin/contract.ts';
+import type { OutputFormat, Reasoning, TextCall, Tools } from '../../lib/upstream/contract/provider.ts';
 import plugin from '../../providers/openai-compatible/index.ts';
 import { HELLO, useVendor } from '../../testkit/vendor.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { TextCall } from '../../lib/plugin/contract.ts';
-import { checkSettings } from '../../lib/plugin/settings.ts';
+import type { TextCall } from '../../lib/upstream/contract/provider.ts';
+import { checkSettings } from '../../lib/upstream/host/settings.ts';
 import plugin from '../../providers/openai-compatible/index.ts';
 import { type Answer, HELLO, useVendor } from '../../testkit/vendor.ts';
 

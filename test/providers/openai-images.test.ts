@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { samplePicture } from '../../lib/plugin/check/picture.ts';
-import type { ImageCall } from '../../lib/plugin/contract.ts';
-import { checkSettings } from '../../lib/plugin/settings.ts';
+import { samplePicture } from '../../lib/upstream/check/picture.ts';
+import type { ImageCall } from '../../lib/upstream/contract/provider.ts';
+import { checkSettings } from '../../lib/upstream/host/settings.ts';
 import plugin from '../../providers/openai-images/index.ts';
 import { useVendor } from '../../testkit/vendor.ts';
 

@@ -1,8 +1,8 @@
 // What a responses upstream is asked besides plain text, and what is made of the items of its answers.
 import { expect } from 'chai';
-import type { ProviderPart, TextCall } from '../../lib/plugin/contract.ts';
-import { Frames } from '../../lib/plugin/frames.ts';
-import { createHost } from '../../lib/plugin/host.ts';
+import type { ProviderPart, TextCall } from '../../lib/upstream/contract/provider.ts';
+import { Frames } from '../../lib/upstream/host/frames.ts';
+import { createHost } from '../../lib/upstream/host/host.ts';
 import plugin from '../../providers/openai-responses/index.ts';
 import { readerOf } from '../../providers/openai-responses/reply.ts';
 import { HELLO, useVendor } from '../../testkit/vendor.ts';

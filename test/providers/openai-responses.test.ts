@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { TextCall } from '../../lib/plugin/contract.ts';
+import type { TextCall } from '../../lib/upstream/contract/provider.ts';
 import plugin from '../../providers/openai-responses/index.ts';
 import { HELLO, type Sent, useVendor } from '../../testkit/vendor.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { samplePicture } from '../../lib/plugin/check/picture.ts';
-import type { ImageCall } from '../../lib/plugin/contract.ts';
-import { isUpstreamFault } from '../../lib/plugin/fault.ts';
+import { samplePicture } from '../../lib/upstream/check/picture.ts';
+import type { ImageCall } from '../../lib/upstream/contract/provider.ts';
+import { isUpstreamFault } from '../../lib/upstream/host/fault.ts';
 import plugin from '../../providers/replicate/index.ts';
 import { useVendor } from '../../testkit/vendor.ts';
 

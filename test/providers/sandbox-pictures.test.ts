@@ -2,10 +2,17 @@ import { readFileSync } from 'node:fs';
 import { PhotonImage } from '@silvia-odwyer/photon-node';
 import { expect } from 'chai';
 import { pictureSize, sniffImage } from '../../lib/media/sniff.ts';
-import { samplePicture } from '../../lib/plugin/check/picture.ts';
-import type { Host, ImageCall, Picture, Provider, TextCall, TextMessage } from '../../lib/plugin/contract.ts';
-import { isUpstreamFault } from '../../lib/plugin/fault.ts';
-import { createProvider } from '../../lib/plugin/settings.ts';
+import { samplePicture } from '../../lib/upstream/check/picture.ts';
+import type {
+  Host,
+  ImageCall,
+  Picture,
+  Provider,
+  TextCall,
+  TextMessage,
+} from '../../lib/upstream/contract/provider.ts';
+import { isUpstreamFault } from '../../lib/upstream/host/fault.ts';
+import { createProvider } from '../../lib/upstream/host/settings.ts';
 import plugin from '../../providers/sandbox/index.ts';
 
 const never = new AbortController().signal;

@@ -1,9 +1,9 @@
 // The sandbox as a model that calls tools: as often and with what a prompt asks for, and then it answers.
 import { expect } from 'chai';
-import type { TextCall, TextMessage, ToolCallContent, Tools } from '../../lib/plugin/contract.ts';
-import { createProvider } from '../../lib/plugin/settings.ts';
 import { createGuard } from '../../lib/stream/guard.ts';
 import type { StreamPart } from '../../lib/stream/part.ts';
+import type { TextCall, TextMessage, ToolCallContent, Tools } from '../../lib/upstream/contract/provider.ts';
+import { createProvider } from '../../lib/upstream/host/settings.ts';
 import plugin from '../../providers/sandbox/index.ts';
 import { itTimed } from '../../testkit/timed.ts';
 

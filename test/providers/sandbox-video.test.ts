@@ -1,8 +1,8 @@
 // The sandbox's videos: jobs by the clock, which any process can look at, and a film that a browser plays.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import type { VideoProvider, VideoRef, VideoState } from '../../lib/plugin/contract.ts';
-import { checkSettings, createProvider } from '../../lib/plugin/settings.ts';
+import type { VideoProvider, VideoRef, VideoState } from '../../lib/upstream/contract/provider.ts';
+import { checkSettings, createProvider } from '../../lib/upstream/host/settings.ts';
 import plugin from '../../providers/sandbox/index.ts';
 import { CALL } from '../../testkit/films.ts';
 

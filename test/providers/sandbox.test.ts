@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { ProviderPart, TextCall, TextMessage } from '../../lib/plugin/contract.ts';
-import { isUpstreamFault } from '../../lib/plugin/fault.ts';
-import { createProvider } from '../../lib/plugin/settings.ts';
 import { createGuard } from '../../lib/stream/guard.ts';
 import type { StreamPart } from '../../lib/stream/part.ts';
+import type { ProviderPart, TextCall, TextMessage } from '../../lib/upstream/contract/provider.ts';
+import { isUpstreamFault } from '../../lib/upstream/host/fault.ts';
+import { createProvider } from '../../lib/upstream/host/settings.ts';
 import plugin from '../../providers/sandbox/index.ts';
 import { itTimed } from '../../testkit/timed.ts';
 

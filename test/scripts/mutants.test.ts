@@ -44,11 +44,11 @@ describe('mutants', () => {
     const folder = mkdtempSync(join(tmpdir(), 'tollgate-list-'));
     const read = (before: string) => {
       const file = join(folder, 'list.json');
-      writeFileSync(file, JSON.stringify([{ path: 'lib/count.ts', before, after: 'nothing' }]));
+      writeFileSync(file, JSON.stringify([{ path: 'lib/base/pluralize.ts', before, after: 'nothing' }]));
       return readList(file);
     };
     try {
-      const text = readFileSync('lib/count.ts', 'utf8');
+      const text = readFileSync('lib/base/pluralize.ts', 'utf8');
       const line = 'count === 1 ||';
       const [[mutant] = []] = read(line);
       expect(mutant).to.include({ line: 5, before: line, text: text.replace(line, 'nothing') });
@@ -60,7 +60,7 @@ describe('mutants', () => {
   });
 
   it('are drawn from any part of the sources, and a part without any is refused', () => {
-    for (const part of ['payments/yookassa', 'providers/fal', 'lib/web/playground']) {
+    for (const part of ['payments/yookassa', 'providers/fal', 'lib/console/playground']) {
       for (const lot of drawLots(7, 3, part)) expect(lot.next().value?.path).to.match(new RegExp(`^${part}/`));
     }
     expect(() => drawLots(7, 3, 'lib/nothing')).to.throw('there is no source below lib/nothing');

@@ -18,7 +18,7 @@ import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { OperatorError } from '../../lib/operator-error.ts';
+import { OperatorError } from '../../lib/base/operator-error.ts';
 import { writeBackup } from '../../lib/store/backup-file.ts';
 import { openStore } from '../../lib/store/open.ts';
 import { type Progress, type Store, StoreError } from '../../lib/store/store.ts';

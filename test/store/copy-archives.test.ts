@@ -1,6 +1,6 @@
 // Copies of stores whose old calls have left: not in the middle of it, and from the opening on.
 import { expect } from 'chai';
-import { OperatorError } from '../../lib/operator-error.ts';
+import { OperatorError } from '../../lib/base/operator-error.ts';
 import { COPY_SETTING, COPY_UNFINISHED } from '../../lib/store/copy.ts';
 import type { Archive, Opening } from '../../lib/store/ports/archives.ts';
 import { type FaultyStore, refuse } from '../../testkit/faulty-store.ts';

@@ -1,10 +1,10 @@
 // Copies of payments: all of them as they are, and out of a store in use as their wallets were.
 import { expect } from 'chai';
+import { OperatorError } from '../../lib/base/operator-error.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import type { Operation } from '../../lib/money/decide.ts';
 import { askOp } from '../../lib/money/payback.ts';
 import { type Payment, refundsOf } from '../../lib/money/payment-rules.ts';
-import { OperatorError } from '../../lib/operator-error.ts';
 import type { Behaviour, FaultyStore } from '../../testkit/faulty-store.ts';
 import { adjust, applied, RUB, rejection } from '../contract/store/context.ts';
 import {

@@ -1,6 +1,6 @@
 // Copies of people: users as they are, however often, and what they did.
 import { expect } from 'chai';
-import { OperatorError } from '../../lib/operator-error.ts';
+import { OperatorError } from '../../lib/base/operator-error.ts';
 import { type FaultyStore, lose } from '../../testkit/faulty-store.ts';
 import { AT, rejection } from '../contract/store/context.ts';
 import { makeUser } from '../contract/store/people.ts';

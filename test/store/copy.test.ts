@@ -1,7 +1,7 @@
 // Copies in one process: what a copy goes on from, what it takes again, and what it refuses.
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
-import { OperatorError } from '../../lib/operator-error.ts';
+import { OperatorError } from '../../lib/base/operator-error.ts';
 import { COPY_SETTING, COPY_UNFINISHED, copyStore } from '../../lib/store/copy.ts';
 import { type Store, StoreError } from '../../lib/store/store.ts';
 import { type Behaviour, type FaultyStore, lose, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';

@@ -17,7 +17,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
-import { OperatorError } from '../../lib/operator-error.ts';
+import { OperatorError } from '../../lib/base/operator-error.ts';
 import { COPY_SETTING, COPY_UNFINISHED } from '../../lib/store/copy.ts';
 import { makeMediaFolder, openStore, placeOfStore } from '../../lib/store/open.ts';
 import { longer } from '../../testkit/long.ts';

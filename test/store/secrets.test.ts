@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { sign } from '../../lib/alerts/signature.ts';
-import { OperatorError } from '../../lib/operator-error.ts';
+import { OperatorError } from '../../lib/base/operator-error.ts';
 import { copyStore } from '../../lib/store/copy.ts';
 import type { AlertSettings } from '../../lib/store/ports/alerts.ts';
 import type { User } from '../../lib/store/ports/users.ts';

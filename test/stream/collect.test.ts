@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { fault } from '../../lib/faults.ts';
+import { fault } from '../../lib/base/faults.ts';
 import { createCollector, replyText } from '../../lib/stream/collect.ts';
 import type { BillingPart, StreamPart } from '../../lib/stream/part.ts';
 

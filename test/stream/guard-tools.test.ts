@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type FaultCode, isFault } from '../../lib/faults.ts';
+import { type FaultCode, isFault } from '../../lib/base/faults.ts';
 import { createGuard, type GuardOptions } from '../../lib/stream/guard.ts';
 import type { ProviderPart, StreamPart } from '../../lib/stream/part.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type FaultCode, fault } from '../../lib/faults.ts';
+import { type FaultCode, fault } from '../../lib/base/faults.ts';
 import { createGuard } from '../../lib/stream/guard.ts';
 import type { ProviderPart, StreamPart } from '../../lib/stream/part.ts';
 

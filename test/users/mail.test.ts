@@ -1,7 +1,7 @@
 // Mail goes through TLS to any server that is not on this machine: passwords and one-time links are in it.
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { expect } from 'chai';
-import { OperatorError } from '../../lib/operator-error.ts';
+import { OperatorError } from '../../lib/base/operator-error.ts';
 import { createMailer } from '../../lib/users/mail.ts';
 import { createAuthority } from '../../testkit/certificates.ts';
 import { type MailServer, startMailServer } from '../../testkit/smtp.ts';

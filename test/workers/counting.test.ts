@@ -2,7 +2,7 @@
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import { createLimiter, type LimitResult } from '../../lib/api/limiter.ts';
-import { isFault } from '../../lib/faults.ts';
+import { isFault } from '../../lib/base/faults.ts';
 import { countHits, createRemoteLimiter, type RemoteLimiter } from '../../lib/workers/counting.ts';
 import type { Hit } from '../../lib/workers/messages.ts';
 

@@ -1,7 +1,7 @@
 // Tool calls and their results in a history, in both dialects, and checks that they match.
 
-import type { ToolCallContent } from '../../plugin/contract.ts';
 import { writeArguments } from '../../stream/arguments.ts';
+import type { ToolCallContent } from '../../upstream/contract/provider.ts';
 import { constant, type Json, list, object, ref, text } from '../openapi/schema.ts';
 import { invalidField, isRecord } from './fields.ts';
 import type { WireBlock } from './pictures.ts';

@@ -1,8 +1,8 @@
 // What a text wire format provides to the shared engine: reading requests, writing replies, streams and errors.
-import type { Fault } from '../../faults.ts';
+import type { Fault } from '../../base/faults.ts';
+import type { TextRequest } from '../../calls/text/request.ts';
 import type { CollectedReply } from '../../stream/collect.ts';
 import type { StreamPart } from '../../stream/part.ts';
-import type { TextRequest } from '../../text/request.ts';
 
 export interface Dialect {
   readonly name: 'message' | 'chat';

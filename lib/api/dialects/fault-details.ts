@@ -1,5 +1,5 @@
 // What both envelopes say about a fault besides its message.
-import type { Fault } from '../../faults.ts';
+import type { Fault } from '../../base/faults.ts';
 
 export function detailsOf({ data }: Fault): object {
   return data?.errorCode === undefined ? {} : { details: { error_code: data.errorCode } };

@@ -1,7 +1,7 @@
 // Request fields as joi schemas. One schema is the check, the words of a refusal, and the entry in the API document.
 import Joi, { type ObjectSchema, type Schema } from 'joi';
 import joiToJson from 'joi-to-json';
-import { type Fault, fault } from '../../faults.ts';
+import { type Fault, fault } from '../../base/faults.ts';
 import type { Json } from '../openapi/schema.ts';
 
 /** Its types describe an ES module, it is a CommonJS one. */

@@ -1,7 +1,7 @@
 // Reads the messages of both dialects: strict on types, lenient on blocks and roles that a text gateway does not use.
-import { countOf } from '../../count.ts';
+import { countOf } from '../../base/pluralize.ts';
+import type { RequestContent, RequestMessage, RequestResult } from '../../calls/text/request.ts';
 import type { RequestPicture } from '../../media/reference.ts';
-import type { RequestContent, RequestMessage, RequestResult } from '../../text/request.ts';
 import { choice, type Json, list, object, ref } from '../openapi/schema.ts';
 import { CALL_FIELDS, OpenCalls, readIsError, readToolCalls, readToolUse } from './calls.ts';
 import { invalidField } from './fields.ts';

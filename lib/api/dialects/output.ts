@@ -1,8 +1,8 @@
 // What a request says about the form of its answer and the reasoning before it, in the fields of either dialect.
 import Joi from 'joi';
-import type { Effort, OutputFormat } from '../../plugin/contract.ts';
-import { BUDGET_MIN, type ReasoningWish } from '../../text/reasoning.ts';
-import type { TextRequest } from '../../text/request.ts';
+import { BUDGET_MIN, type ReasoningWish } from '../../calls/text/reasoning.ts';
+import type { TextRequest } from '../../calls/text/request.ts';
+import type { Effort, OutputFormat } from '../../upstream/contract/provider.ts';
 import { choice, constant, type Json, object, text } from '../openapi/schema.ts';
 import { documented, invalidField, optional } from './fields.ts';
 

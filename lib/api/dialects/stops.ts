@@ -1,6 +1,6 @@
 // The stop strings of a request, as either dialect names them.
 import Joi from 'joi';
-import type { TextRequest } from '../../text/request.ts';
+import type { TextRequest } from '../../calls/text/request.ts';
 import { list, text } from '../openapi/schema.ts';
 import { documented, invalidField, optional } from './fields.ts';
 

@@ -1,8 +1,8 @@
 // Tool definitions and `tool_choice`, as either dialect writes them.
 import Joi from 'joi';
-import type { Tool, Tools } from '../../plugin/contract.ts';
-import type { RequestTools } from '../../text/request.ts';
-import type { ToolShape } from '../../wire/tools.ts';
+import type { RequestTools } from '../../calls/text/request.ts';
+import type { Tool, Tools } from '../../upstream/contract/provider.ts';
+import type { ToolShape } from '../../upstream/formats/tools.ts';
 import { constant, type Json, list, object, text } from '../openapi/schema.ts';
 import { documented, invalidField, isRecord, optional } from './fields.ts';
 

@@ -1,6 +1,6 @@
 // Errors in the API document: the envelopes, and a reply per status with examples from the fault table.
 
-import { type Fault, fault, faultWithWallet, walletPage } from '../../faults.ts';
+import { type Fault, fault, faultWithWallet, walletPage } from '../../base/faults.ts';
 import { chatFault } from '../dialects/chat/fault.ts';
 import { messageFault } from '../dialects/message/fault.ts';
 import { choice, constant, headers, type Json, json, object, ref, text } from './schema.ts';

@@ -1,5 +1,5 @@
 // What both text endpoints share in the API document: prices, routing, statuses.
-import { SMART_TIERS } from '../../stream/smart.ts';
+import { SMART_TIERS } from '../../base/smart-tiers.ts';
 import { choice, count, type Json, list, object, ref, rub } from './schema.ts';
 
 /** Errors of a generating endpoint. */

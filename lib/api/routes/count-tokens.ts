@@ -1,8 +1,8 @@
 // POST /api/v1/messages/count_tokens: the input tokens a message would be held for. Asks no upstream and costs nothing.
 import type { Lifecycle, ServerRoute } from '@hapi/hapi';
-import { modelsFor } from '../../text/choice.ts';
-import { estimateInput } from '../../text/estimate.ts';
-import { letGo } from '../../text/pictures.ts';
+import { modelsFor } from '../../calls/text/choice.ts';
+import { estimateInput } from '../../calls/text/estimate.ts';
+import { letGo } from '../../calls/text/pictures.ts';
 import { holderOf } from '../auth.ts';
 import { type PaidRequest, paidRoute } from '../paid-route.ts';
 import type { Services } from '../services.ts';

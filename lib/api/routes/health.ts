@@ -1,7 +1,7 @@
 // GET /healthz and /readyz: whether the process is alive, and whether it can serve calls. How the upstreams are is said
 // on the metrics port only.
 import type { ServerRoute } from '@hapi/hapi';
-import { readReadiness } from '../../call/readiness.ts';
+import { readReadiness } from '../../calls/readiness.ts';
 import type { Services } from '../services.ts';
 
 export function healthRoutes({ store, catalog }: Pick<Services, 'store' | 'catalog'>): readonly ServerRoute[] {

@@ -1,12 +1,12 @@
 // The two picture endpoints, generation and edits; an edit may be JSON or a form.
 import type { Lifecycle, ServerRoute } from '@hapi/hapi';
+import type { ImageAnswer } from '../../calls/images/engine.ts';
+import type { ImageRequest } from '../../calls/images/request.ts';
 import { refuseModel } from '../../catalog/allowed.ts';
 import { findEditModel, findImageModel } from '../../catalog/lookup.ts';
 import type { ImageModel } from '../../catalog/model.ts';
 import { isForm, readForm } from '../../http/form.ts';
 import { checkJsonType } from '../../http/json.ts';
-import type { ImageAnswer } from '../../images/engine.ts';
-import type { ImageRequest } from '../../images/request.ts';
 import { IMAGE_BYTES_MAX } from '../../media/image.ts';
 import { pictureOf, type RequestPicture } from '../../media/reference.ts';
 import { toRub } from '../../money/money.ts';
@@ -21,7 +21,7 @@ import {
   paidRoute,
   refuseUnpayable,
 } from '../paid-route.ts';
-import { readPrompted, release, withLinked } from '../prompted.ts';
+import { readPrompted, release, withLinked } from '../prompt-body.ts';
 import type { Services } from '../services.ts';
 
 export function imageRoutes(services: Services): readonly ServerRoute[] {

@@ -2,14 +2,14 @@
 import { hash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
-import { fault } from '../../faults.ts';
+import { fault } from '../../base/faults.ts';
 import { type LiveCall, stateOf } from '../../http/context.ts';
 import { commonHeaders } from '../../http/reply.ts';
 import { fileOf, MEDIA_PATH } from '../../media/results.ts';
 import { extensionOf } from '../../media/sniff.ts';
 import type { ByteRange, StoredMedia } from '../../store/ports/media.ts';
 import { StoreError } from '../../store/store.ts';
-import { mediaFace } from '../face.ts';
+import { mediaFace } from '../response-styles.ts';
 import type { Services } from '../services.ts';
 
 export function mediaRoute(services: Services): ServerRoute {

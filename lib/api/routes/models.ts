@@ -3,8 +3,8 @@ import type { ServerRoute } from '@hapi/hapi';
 import { listModels, listOne } from '../../catalog/listing.ts';
 import { toRub } from '../../money/money.ts';
 import { holderOf } from '../auth.ts';
+import { readWallet } from '../read-wallet.ts';
 import type { Services } from '../services.ts';
-import { readWallet } from '../wallet.ts';
 
 const PATH = '/api/v1/models';
 

@@ -1,8 +1,13 @@
 // The two text endpoints: the same handler over two dialects.
 import type { Lifecycle, Request, ServerRoute } from '@hapi/hapi';
-import type { CallContext } from '../../call/context.ts';
-import { SMALL_BYTES } from '../../http/budget.ts';
+import type { CallContext } from '../../calls/context.ts';
+import { modelsFor } from '../../calls/text/choice.ts';
+import type { TextOutput } from '../../calls/text/delivery.ts';
+import { estimateInput } from '../../calls/text/estimate.ts';
+import { bytesOf, fetchPictures, letGo } from '../../calls/text/pictures.ts';
+import type { TextRequest } from '../../calls/text/request.ts';
 import { stateOf } from '../../http/context.ts';
+import { SMALL_BYTES } from '../../http/memory-quota.ts';
 import { commonHeaders } from '../../http/reply.ts';
 import { createSseReply, type SseReply } from '../../http/sse-reply.ts';
 import { readLinked } from '../../media/linked.ts';
@@ -10,11 +15,6 @@ import { TEXT_MINIMUM, textReserve } from '../../money/price.ts';
 import { type CollectedReply, createCollector } from '../../stream/collect.ts';
 import type { Pressure } from '../../stream/drive.ts';
 import type { StreamPart } from '../../stream/part.ts';
-import { modelsFor } from '../../text/choice.ts';
-import type { TextOutput } from '../../text/delivery.ts';
-import { estimateInput } from '../../text/estimate.ts';
-import { bytesOf, fetchPictures, letGo } from '../../text/pictures.ts';
-import type { TextRequest } from '../../text/request.ts';
 import { confirmHolder, holderOf } from '../auth.ts';
 import { chatDialect } from '../dialects/chat/dialect.ts';
 import type { Dialect } from '../dialects/dialect.ts';

@@ -1,18 +1,18 @@
 // POST /api/v1/videos starts a video, GET /api/v1/videos?id= polls it; both in any process.
 import type { Lifecycle, Request, ServerRoute } from '@hapi/hapi';
+import { fault } from '../../base/faults.ts';
+import type { VideoStarted } from '../../calls/videos/engine.ts';
+import { VIDEO_ID } from '../../calls/videos/job-id.ts';
+import type { VideoRequest } from '../../calls/videos/request.ts';
+import { termsOf, type VideoTerms } from '../../calls/videos/terms.ts';
 import { refuseModel } from '../../catalog/allowed.ts';
 import { findModel } from '../../catalog/lookup.ts';
 import type { VideoModel } from '../../catalog/model.ts';
-import { fault } from '../../faults.ts';
 import { stateOf } from '../../http/context.ts';
 import { checkJsonType } from '../../http/json.ts';
-import { VIDEO_ID } from '../../jobs/id.ts';
 import { pictureOf } from '../../media/reference.ts';
 import type { Job } from '../../money/job-rules.ts';
 import { toRub } from '../../money/money.ts';
-import type { VideoStarted } from '../../videos/engine.ts';
-import type { VideoRequest } from '../../videos/request.ts';
-import { termsOf, type VideoTerms } from '../../videos/terms.ts';
 import { confirmHolder, holderOf } from '../auth.ts';
 import { invalidField } from '../dialects/fields.ts';
 import {
@@ -24,9 +24,9 @@ import {
   paidRoute,
   refuseUnpayable,
 } from '../paid-route.ts';
-import { readPrompted, release, withLinked } from '../prompted.ts';
+import { readPrompted, release, withLinked } from '../prompt-body.ts';
+import { orUnavailable } from '../read-wallet.ts';
 import type { Services } from '../services.ts';
-import { orUnavailable } from '../wallet.ts';
 
 const PATH = '/api/v1/videos';
 /** No video costs less; the real price is known once the request is read. */

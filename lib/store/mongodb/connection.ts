@@ -1,6 +1,6 @@
 // Connects to a MongoDB URL; a server that cannot hold a ledger is refused with one plain line.
 import { type Db, type Document, MongoClient, type MongoClientOptions, MongoServerError, ReadConcern } from 'mongodb';
-import { OperatorError } from '../../operator-error.ts';
+import { OperatorError } from '../../base/operator-error.ts';
 import { ATTEMPT_MS, pause, within } from './call.ts';
 import { type ServerClock, watchClock } from './clock.ts';
 

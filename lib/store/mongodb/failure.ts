@@ -1,6 +1,6 @@
 // What a driver error says about the write it ended: certainly not done, perhaps done, worth a retry.
 import { MongoError, MongoServerError, MongoServerSelectionError } from 'mongodb';
-import { OperatorError } from '../../operator-error.ts';
+import { OperatorError } from '../../base/operator-error.ts';
 import { StoreError } from '../store.ts';
 
 /** The wallet has changed since the transaction read it. */

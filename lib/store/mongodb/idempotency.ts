@@ -1,6 +1,6 @@
 // Idempotency keys in the MongoDB store.
 import type { Document } from 'mongodb';
-import type { Repeat } from '../../money/repeat.ts';
+import type { Repeat } from '../../money/idempotency.ts';
 import type { IdempotencyStore } from '../ports/idempotency.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';

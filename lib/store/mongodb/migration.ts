@@ -1,6 +1,6 @@
 // Migrates a database to this version's schema. Every step is idempotent, so that processes may start concurrently.
 import { type Db, MongoServerError } from 'mongodb';
-import { OperatorError } from '../../operator-error.ts';
+import { OperatorError } from '../../base/operator-error.ts';
 import { StoreError } from '../store.ts';
 import { call, MAJORITY, pause, send, within } from './call.ts';
 import type { CollectionSchema } from './fields.ts';

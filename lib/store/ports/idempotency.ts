@@ -1,5 +1,5 @@
 // The port of idempotency keys: taken in the ledger with the money of the call, with the reply kept for repeats.
-import type { Repeat } from '../../money/repeat.ts';
+import type { Repeat } from '../../money/idempotency.ts';
 
 /** A key, and the call it must still belong to: the key of a failed call may have been taken by another. */
 export interface RepeatOf {

@@ -2,7 +2,7 @@
 import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { OperatorError } from '../../operator-error.ts';
+import { OperatorError } from '../../base/operator-error.ts';
 import { isUnfinished } from '../backup-file.ts';
 import { StoreError } from '../store.ts';
 import { checkIdentity, checkReadable, migrate, noStore, requireTables } from './migration.ts';

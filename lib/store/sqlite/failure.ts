@@ -1,5 +1,5 @@
 // Errors on their way between threads: a clone would lose their class.
-import { OperatorError } from '../../operator-error.ts';
+import { OperatorError } from '../../base/operator-error.ts';
 import { StoreError } from '../store.ts';
 
 export interface Failure {

@@ -1,6 +1,6 @@
 // Idempotency keys in the SQLite store.
 import type { DatabaseSync } from 'node:sqlite';
-import type { Repeat } from '../../money/repeat.ts';
+import type { Repeat } from '../../money/idempotency.ts';
 import type { IdempotencyStore, RepeatOf } from '../ports/idempotency.ts';
 import type { Connection } from './connection.ts';
 import type { ReadsOf, WritesOf } from './thread-ports.ts';

@@ -15,7 +15,7 @@ import {
 import type { KeyBudget } from '../../money/key-budget.ts';
 import type { Micro } from '../../money/money.ts';
 import { BEGINNINGS, operationIdsOf } from '../../money/replay.ts';
-import { createKnown } from '../known.ts';
+import { createKnown } from '../held-charge-cache.ts';
 import type { ChargePage, LedgerStore, OrphanPage } from '../ports/ledger.ts';
 import { type Connection, prepareBig } from './connection.ts';
 import { createLoadRepeat, createSaveRepeat } from './idempotency.ts';

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SECRET_DIGITS } from '../../base62.ts';
+import { SECRET_DIGITS } from '../../base/base62.ts';
 import { makeFolder, synced } from '../disk.ts';
 import type { ByteRange } from '../ports/media.ts';
 import { StoreError } from '../store.ts';

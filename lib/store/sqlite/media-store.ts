@@ -1,6 +1,6 @@
 // Media of the SQLite store: files in a folder, and a row for each complete one.
 import assert from 'node:assert/strict';
-import { isBase62, SECRET_DIGITS } from '../../base62.ts';
+import { isBase62, SECRET_DIGITS } from '../../base/base62.ts';
 import type { MediaStore, NewMedia, StoredMedia } from '../ports/media.ts';
 import { StoreError } from '../store.ts';
 import { drop, type MediaFiles, type OldFile } from './media-files.ts';

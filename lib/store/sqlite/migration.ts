@@ -1,6 +1,6 @@
 // Brings a file to this version's schema, and refuses files that are not ours or too new.
 import type { DatabaseSync } from 'node:sqlite';
-import { OperatorError } from '../../operator-error.ts';
+import { OperatorError } from '../../base/operator-error.ts';
 import { APPLICATION_ID, MIGRATIONS, READABLE_SINCE, SCHEMA_VERSION } from './schema.ts';
 
 interface Identity {

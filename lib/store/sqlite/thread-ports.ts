@@ -1,8 +1,8 @@
 // What the threads of a SQLite store answer: its ports under their own names, and a few calls that only this store has.
 import type { Operation } from '../../money/decide.ts';
+import { READS, WRITES } from '../port-calls.ts';
 import type { LedgerStore } from '../ports/ledger.ts';
 import type { MediaStore, StoredMedia } from '../ports/media.ts';
-import { READS, WRITES } from '../ports.ts';
 import type { Store, StorePorts } from '../store.ts';
 import type { SentOutcome } from './outcomes.ts';
 

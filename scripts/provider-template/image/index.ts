@@ -1,5 +1,11 @@
 // Plugin for Acme: pictures, generated and edited, in the reply to one request.
-import type { AccountSettings, Host, MediaSource, Provider, ProviderPlugin } from '../../../lib/plugin/contract.ts';
+import type {
+  AccountSettings,
+  Host,
+  MediaSource,
+  Provider,
+  ProviderPlugin,
+} from '../../../lib/upstream/contract/provider.ts';
 import { bodyOf } from './request.ts';
 
 const plugin: ProviderPlugin<AccountSettings> = {

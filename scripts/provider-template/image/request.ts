@@ -1,5 +1,5 @@
 // The upstream request for one picture.
-import type { Host, ImageCall, JsonBody } from '../../../lib/plugin/contract.ts';
+import type { Host, ImageCall, JsonBody } from '../../../lib/upstream/contract/provider.ts';
 
 /** Built while it is being sent, so that no copy of a picture is kept in memory. */
 export function bodyOf({ model, prompt, size, aspect, images }: ImageCall, { image }: Host): JsonBody {

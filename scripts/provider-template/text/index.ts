@@ -1,5 +1,5 @@
 // Plugin for Acme: text, streamed as server-sent events.
-import type { AccountSettings, Host, Provider, ProviderPlugin } from '../../../lib/plugin/contract.ts';
+import type { AccountSettings, Host, Provider, ProviderPlugin } from '../../../lib/upstream/contract/provider.ts';
 import { readerOf } from './parts.ts';
 import { bodyOf } from './request.ts';
 

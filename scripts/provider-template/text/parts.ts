@@ -1,5 +1,5 @@
 // What the events of an answer contain: text, usage, the end or an error.
-import type { AnswerReader, FinishReason, Host } from '../../../lib/plugin/contract.ts';
+import type { AnswerReader, FinishReason, Host } from '../../../lib/upstream/contract/provider.ts';
 
 const REASONS = new Map<unknown, FinishReason>([
   ['complete', 'stop'],

@@ -1,5 +1,5 @@
 // The upstream request for one text call.
-import type { Host, TextCall } from '../../../lib/plugin/contract.ts';
+import type { Host, TextCall } from '../../../lib/upstream/contract/provider.ts';
 
 /** It cannot see pictures: the catalog's `vision` list does not name its models. */
 export function bodyOf({ model, system, messages, maxTokens }: TextCall, { textOf }: Host): object {

@@ -6,7 +6,7 @@ import type {
   Provider,
   ProviderPlugin,
   VideoReport,
-} from '../../../lib/plugin/contract.ts';
+} from '../../../lib/upstream/contract/provider.ts';
 import { bodyOf } from './request.ts';
 
 const plugin: ProviderPlugin<AccountSettings> = {

@@ -1,5 +1,5 @@
 // The upstream request for one video.
-import type { HostVideo, JsonBody, VideoCall } from '../../../lib/plugin/contract.ts';
+import type { HostVideo, JsonBody, VideoCall } from '../../../lib/upstream/contract/provider.ts';
 
 export function bodyOf(call: VideoCall, video: HostVideo): JsonBody {
   const { model, prompt, seconds, aspect, resolution, image } = call;

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { parseChatRequest } from '../../../lib/api/dialects/chat/request.ts';
 import { parseMessageRequest } from '../../../lib/api/dialects/message/request.ts';
-import type { TextRequest } from '../../../lib/text/request.ts';
+import type { TextRequest } from '../../../lib/calls/text/request.ts';
 
 const body = (more: object) => ({ model: 'm', messages: [{ role: 'user', content: 'hi' }], ...more });
 const SCHEMA = { type: 'object', properties: { city: { type: 'string' } } };

@@ -1,7 +1,8 @@
 // What both dialects render: a collected reply, its bill, and how the smart model chose.
+
+import type { SmartRouting } from '../../../lib/base/smart-tiers.ts';
 import type { CollectedReply } from '../../../lib/stream/collect.ts';
 import type { BillingPart } from '../../../lib/stream/part.ts';
-import type { SmartRouting } from '../../../lib/stream/smart.ts';
 
 export const BILLING: BillingPart = {
   type: 'billing',

@@ -4,7 +4,7 @@ import { parseChatRequest } from '../../../lib/api/dialects/chat/request.ts';
 import { parseMessageRequest } from '../../../lib/api/dialects/message/request.ts';
 import { readWireId, toWireId } from '../../../lib/api/dialects/tool-id.ts';
 import { TOOLS_CHARACTERS_MAX, TOOLS_MAX } from '../../../lib/api/dialects/tools.ts';
-import { isFault } from '../../../lib/faults.ts';
+import { isFault } from '../../../lib/base/faults.ts';
 
 const user = { role: 'user', content: 'hi' };
 const PARSERS = { message: parseMessageRequest, chat: parseChatRequest } as const;

@@ -1,7 +1,7 @@
 // Replies that do not stream, and error bodies: the same answer in both dialects, in the keys of the spec.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type FaultCode, fault } from '../../../lib/faults.ts';
+import { type FaultCode, fault } from '../../../lib/base/faults.ts';
 import { type CollectedReply, createCollector } from '../../../lib/stream/collect.ts';
 import type { BillingPart, FinishReason, StreamPart } from '../../../lib/stream/part.ts';
 import { SUBJECTS } from './subject.ts';

@@ -1,9 +1,9 @@
 // The same request in both dialects is the same call: system prompts, history, lenient blocks, limits, refusals.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { isFault } from '../../../lib/faults.ts';
+import { isFault } from '../../../lib/base/faults.ts';
+import type { TextRequest } from '../../../lib/calls/text/request.ts';
 import type { RequestPicture } from '../../../lib/media/reference.ts';
-import type { TextRequest } from '../../../lib/text/request.ts';
 import { itTimed } from '../../../testkit/timed.ts';
 import { PNG } from '../../media/pictures.ts';
 import { type Asked, SUBJECTS } from './subject.ts';

@@ -1,9 +1,9 @@
 // How the smart model chose: in one place of each dialect's reply and stream, and nowhere when it was not asked for.
 import { expect } from 'chai';
-import { fault } from '../../../lib/faults.ts';
+import { fault } from '../../../lib/base/faults.ts';
+import type { SmartRouting } from '../../../lib/base/smart-tiers.ts';
 import { createCollector } from '../../../lib/stream/collect.ts';
 import type { FinishReason, StreamPart } from '../../../lib/stream/part.ts';
-import type { SmartRouting } from '../../../lib/stream/smart.ts';
 import { eventsOf } from '../../../testkit/client.ts';
 import { renderAll, SUBJECTS } from './subject.ts';
 

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Stream as ChatStream } from 'openai/streaming';
-import { type FaultCode, fault } from '../../../lib/faults.ts';
+import { type FaultCode, fault } from '../../../lib/base/faults.ts';
 import type { BillingPart, FinishReason, StreamPart } from '../../../lib/stream/part.ts';
 import { eventsOf } from '../../../testkit/client.ts';
 import { createSseDecoder, type ServerSentEvent } from '../../../testkit/sse.ts';

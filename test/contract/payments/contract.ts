@@ -1,8 +1,8 @@
 // The contract that every payment plugin keeps, whatever it talks to: what the service relies on when it credits money.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { isUpstreamFault } from '../../../lib/plugin/fault.ts';
-import type { PaymentProvider, RawNotice } from '../../../lib/plugin/payment-contract.ts';
+import type { PaymentProvider, RawNotice } from '../../../lib/upstream/contract/payment.ts';
+import { isUpstreamFault } from '../../../lib/upstream/host/fault.ts';
 import { makeOrder, makeRefund, RUB } from '../../../testkit/payments.ts';
 
 /** A provider with the world behind it. */

@@ -2,8 +2,8 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { loadPlugins } from '../../../lib/plugin/loader.ts';
-import type { PaymentPlugin } from '../../../lib/plugin/payment-contract.ts';
+import type { PaymentPlugin } from '../../../lib/upstream/contract/payment.ts';
+import { loadPlugins } from '../../../lib/upstream/host/loader.ts';
 import sandbox from '../../../payments/sandbox/index.ts';
 import yookassa from '../../../payments/yookassa/index.ts';
 import { createMemory, openPayments } from '../../../testkit/payments.ts';

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { collectChecks } from '../../../lib/plugin/check/check.ts';
-import { loadPlugins } from '../../../lib/plugin/loader.ts';
+import { collectChecks } from '../../../lib/upstream/check/check.ts';
+import { loadPlugins } from '../../../lib/upstream/host/loader.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const KINDS = ['text', 'image', 'video'];
@@ -57,7 +57,9 @@ describe('a new provider', function () {
     try {
       await make('mill', '--into', join(inside, 'providers'));
       const index = readFileSync(join(inside, 'providers/mill/index.ts'), 'utf8');
-      expect(index).to.contain("from '../../../../lib/plugin/contract.ts'").and.to.contain('text(call, signal)');
+      expect(index)
+        .to.contain("from '../../../../lib/upstream/contract/provider.ts'")
+        .and.to.contain('text(call, signal)');
     } finally {
       rmSync(inside, { recursive: true, force: true });
     }

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Check, collectChecks } from '../../../lib/plugin/check/check.ts';
+import { type Check, collectChecks } from '../../../lib/upstream/check/check.ts';
 import { longer } from '../../../testkit/long.ts';
 
 const PROVIDERS = fileURLToPath(new URL('../../../providers/', import.meta.url));

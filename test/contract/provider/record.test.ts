@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { parseRecording } from '../../../lib/plugin/check/recording.ts';
+import { parseRecording } from '../../../lib/upstream/check/recording.ts';
 
 const SCRIPT = fileURLToPath(new URL('../../../scripts/record.ts', import.meta.url));
 const OPENAI = fileURLToPath(new URL('../../../providers/openai-compatible', import.meta.url));

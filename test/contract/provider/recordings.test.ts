@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { loadRecordings, type Recording } from '../../../lib/plugin/check/recording.ts';
+import { loadRecordings, type Recording } from '../../../lib/upstream/check/recording.ts';
 
 const PROVIDERS = fileURLToPath(new URL('../../../providers/', import.meta.url));
 const RECORDINGS_MIN = 12;

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { verifyLedger } from '../../../lib/ledger/audit.ts';
 import type { Operation, OutcomeStatus, Wallet } from '../../../lib/money/decide.ts';
-import type { Repeat, RepeatTerms } from '../../../lib/money/repeat.ts';
+import type { Repeat, RepeatTerms } from '../../../lib/money/idempotency.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { AT, charge, giveBack, newId, newWallet, RUB, reserve, type StoreContext, settle, USED } from './context.ts';
 

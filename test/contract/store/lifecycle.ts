@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { READS, WRITES } from '../../../lib/store/ports.ts';
+import { READS, WRITES } from '../../../lib/store/port-calls.ts';
 import { StoreError } from '../../../lib/store/store.ts';
 import {
   applied,

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
-import { makeSecret } from '../../../lib/base62.ts';
+import { makeSecret } from '../../../lib/base/base62.ts';
 import type { ByteRange, NewMedia } from '../../../lib/store/ports/media.ts';
 import { type Store, StoreError } from '../../../lib/store/store.ts';
 import { makeGate } from '../../../testkit/faulty-store.ts';

@@ -1,7 +1,7 @@
 // A server that refuses commands, or does them and says otherwise: what is told of the write, and what is sent again.
 import { expect } from 'chai';
 import { type Document, MongoClient } from 'mongodb';
-import { OperatorError } from '../../../lib/operator-error.ts';
+import { OperatorError } from '../../../lib/base/operator-error.ts';
 import { ATTEMPT_MS } from '../../../lib/store/mongodb/call.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import { type Opening, type Store, StoreError } from '../../../lib/store/store.ts';

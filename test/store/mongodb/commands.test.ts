@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { type ClientSession, Collection, Db, type Document, MongoClient } from 'mongodb';
 import { NO_LIMITS } from '../../../lib/money/key-limits.ts';
-import { type PortName, READS } from '../../../lib/store/ports.ts';
+import { type PortName, READS } from '../../../lib/store/port-calls.ts';
 import { MONGODB } from '../../../testkit/stores.ts';
 import { AT, applied, charge, newId, newWallet, type StoreContext, useStore } from '../../contract/store/context.ts';
 import { bytesOf, newMedia, piecesOf } from '../../contract/store/media.ts';

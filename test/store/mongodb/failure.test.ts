@@ -8,7 +8,7 @@ import {
   MongoWriteConcernError,
   type TopologyDescription,
 } from 'mongodb';
-import { OperatorError } from '../../../lib/operator-error.ts';
+import { OperatorError } from '../../../lib/base/operator-error.ts';
 import {
   appliedBy,
   isConflict,

@@ -1,7 +1,7 @@
 // Keys against repeats in MongoDB are removed in two steps, between which one may be taken again.
 import { expect } from 'chai';
 import { Db, type Document } from 'mongodb';
-import type { Repeat } from '../../../lib/money/repeat.ts';
+import type { Repeat } from '../../../lib/money/idempotency.ts';
 import { MONGODB } from '../../../testkit/stores.ts';
 import { newId, useStore } from '../../contract/store/context.ts';
 

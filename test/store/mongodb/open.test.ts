@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { MongoMemoryServer } from 'mongodb-memory-server-core';
-import { OperatorError } from '../../../lib/operator-error.ts';
+import { OperatorError } from '../../../lib/base/operator-error.ts';
 import { refusalOf } from '../../../lib/store/mongodb/connection.ts';
 import { SCHEMA_VERSION } from '../../../lib/store/mongodb/migration.ts';
 import { openStore } from '../../../lib/store/open.ts';

@@ -1,7 +1,7 @@
 // What a failed write leaves and whom it blames, and what a connection that reads must not do.
 import { existsSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { OperatorError } from '../../../lib/operator-error.ts';
+import { OperatorError } from '../../../lib/base/operator-error.ts';
 import {
   type Connection,
   type ConnectionOptions,

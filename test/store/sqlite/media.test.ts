@@ -17,7 +17,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
 import { expect } from 'chai';
-import { makeSecret } from '../../../lib/base62.ts';
+import { makeSecret } from '../../../lib/base/base62.ts';
 import type { SqliteOptions } from '../../../lib/store/sqlite/store.ts';
 import { type Store, StoreError } from '../../../lib/store/store.ts';
 import { until } from '../../../testkit/client.ts';

@@ -6,7 +6,7 @@ import type {
   PaymentProvider,
   PaymentState,
   RefundState,
-} from '../../../lib/plugin/payment-contract.ts';
+} from '../../../lib/upstream/contract/payment.ts';
 
 interface Settings {
   readonly baseUrl: string;

@@ -1,5 +1,5 @@
 // The chat-style error envelope.
-import type { Fault } from '../../../faults.ts';
+import type { Fault } from '../../../base/faults.ts';
 import { detailsOf } from '../fault-details.ts';
 
 export function chatFault(fault: Fault): object {

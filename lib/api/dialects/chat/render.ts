@@ -1,9 +1,10 @@
 // Renders parts as chat-style chunks and replies.
+
+import { copyOf } from '../../../base/flat-string.ts';
 import { type CollectedReply, replyText } from '../../../stream/collect.ts';
-import { copyOf } from '../../../stream/copy.ts';
 import type { FinishReason, StreamPart } from '../../../stream/part.ts';
 import type { Block, ToolBlock } from '../../../stream/provider-part.ts';
-import { chatCall } from '../../../wire/tools.ts';
+import { chatCall } from '../../../upstream/formats/tools.ts';
 import { billingBlock } from '../billing.ts';
 import { escaped } from '../escape.ts';
 import { toWireId } from '../tool-id.ts';

@@ -1,7 +1,7 @@
 // The tools and `tool_choice` of a chat-style request.
 import Joi from 'joi';
-import type { RequestTools } from '../../../text/request.ts';
-import { CHAT_TOOL } from '../../../wire/tools.ts';
+import type { RequestTools } from '../../../calls/text/request.ts';
+import { CHAT_TOOL } from '../../../upstream/formats/tools.ts';
 import { choice, constant, type Json, list, object, text } from '../../openapi/schema.ts';
 import { documented, invalidField, isRecord, optional } from '../fields.ts';
 import type { TextFields } from '../text-fields.ts';

@@ -1,5 +1,5 @@
 // The message-style error envelope.
-import type { Fault } from '../../../faults.ts';
+import type { Fault } from '../../../base/faults.ts';
 import { detailsOf } from '../fault-details.ts';
 
 export function messageFault(fault: Fault): object {

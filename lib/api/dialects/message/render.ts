@@ -1,10 +1,11 @@
 // Renders parts as message-style events and replies.
+
+import { copyOf } from '../../../base/flat-string.ts';
 import { readArguments } from '../../../stream/arguments.ts';
 import type { CollectedReply, ReplyBlock } from '../../../stream/collect.ts';
-import { copyOf } from '../../../stream/copy.ts';
 import type { FinishReason, ReplyFinishPart, ReplyStartPart, StreamPart } from '../../../stream/part.ts';
 import type { BlockStartPart, ToolBlock } from '../../../stream/provider-part.ts';
-import { messageCall } from '../../../wire/tools.ts';
+import { messageCall } from '../../../upstream/formats/tools.ts';
 import { billingBlock } from '../billing.ts';
 import { escaped } from '../escape.ts';
 import { toWireId } from '../tool-id.ts';

@@ -1,5 +1,5 @@
 // Turns a message-style body into the engine's request.
-import type { TextRequest } from '../../../text/request.ts';
+import type { TextRequest } from '../../../calls/text/request.ts';
 import { checkFields } from '../fields.ts';
 import { joinSystem, readMessages, readSystem } from '../messages.ts';
 import { readOutputConfig, readThinking } from '../output.ts';

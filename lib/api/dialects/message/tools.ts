@@ -1,8 +1,8 @@
 // The tools and `tool_choice` of a message-style request.
 import Joi from 'joi';
-import type { Tools } from '../../../plugin/contract.ts';
-import type { RequestTools } from '../../../text/request.ts';
-import { MESSAGE_TOOL } from '../../../wire/tools.ts';
+import type { RequestTools } from '../../../calls/text/request.ts';
+import type { Tools } from '../../../upstream/contract/provider.ts';
+import { MESSAGE_TOOL } from '../../../upstream/formats/tools.ts';
 import { choice, object, text } from '../../openapi/schema.ts';
 import { documented, invalidField, isRecord, optional } from '../fields.ts';
 import type { TextFields } from '../text-fields.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { chatReply, createChatRenderer } from '../../../../lib/api/dialects/chat/render.ts';
-import { fault } from '../../../../lib/faults.ts';
+import { fault } from '../../../../lib/base/faults.ts';
 import type { FinishReason, StreamPart } from '../../../../lib/stream/part.ts';
 import { BILLING, BILLING_BLOCK, COLLECTED, SMART } from '../replies.ts';
 

@@ -1,0 +1,132 @@
+// Answers to requests that no endpoint handles: wrong methods, unknown paths and preflights.
+import type { ServerRoute } from '@hapi/hapi';
+import { fault } from '../base/faults.ts';
+import { MEDIA_PATH } from '../media/results.ts';
+import { faceAt } from './response-styles.ts';
+
+/** Every path refuses methods it does not support. */
+export function refuseOtherMethods(routes: readonly ServerRoute[]): readonly ServerRoute[] {
+  const methods = new Map<string, string[]>();
+  for (const { path, method } of routes) methods.set(path, [...(methods.get(path) ?? []), String(method)]);
+  return [...methods].map(([path, allowed]) => ({
+    method: '*',
+    path,
+    options: { auth: false },
+    handler: () => {
+      throw fault('method_not_allowed', { hint: allowed.join(', ') });
+    },
+  }));
+}
+
+/** hapi's own not-found route would read the whole body first. `routes` are the endpoints that a base may lead to. */
+export function nothingHere(publicUrl: () => string, routes: readonly ServerRoute[]): ServerRoute {
+  const readPath = createPathReader(routes.map(({ path }) => path));
+  return {
+    method: '*',
+    path: '/{p*}',
+    options: { auth: false },
+    handler: ({ path }) => {
+      const read = readPath(path);
+      throw fault('not_found', read ? { hint: adviceOf(path, read, publicUrl()) } : {});
+    },
+  };
+}
+
+/** Answered without a key and outside the rate limit. */
+export const preflights: readonly ServerRoute[] = [
+  preflight('/api', 'GET, POST, OPTIONS'),
+  preflight(MEDIA_PATH, 'GET, HEAD, OPTIONS'),
+];
+
+function preflight(under: string, methods: string): ServerRoute {
+  return {
+    method: 'OPTIONS',
+    path: `${under}/{p*}`,
+    options: { auth: false },
+    handler: (request, h) => {
+      const asked = request.raw.req.headers['access-control-request-headers'];
+      return h
+        .response()
+        .code(204)
+        .header('access-control-allow-methods', methods)
+        .header('access-control-max-age', '600')
+        .header('vary', 'access-control-request-headers')
+        .header('access-control-allow-headers', asked === undefined ? '*' : printable(asked));
+    },
+  };
+}
+
+function printable(header: string): string {
+  return header.replace(/[^\x20-\x7e]/g, '');
+}
+
+/** What clients append to their base, each with the base that it needs. */
+const SUFFIXES = [
+  { adds: '/api/v1', base: '' },
+  { adds: '/v1', base: '/api' },
+  { adds: '', base: '/api/v1' },
+] as const;
+
+type Suffix = (typeof SUFFIXES)[number];
+
+interface WrongBase {
+  readonly endpoint: string;
+  /** What may have been appended; the likeliest comes last. */
+  readonly suffixes: readonly Suffix[];
+}
+
+const API = '/api/v1';
+const PATH_SHOWN_MAX = 100;
+const PATH_READ_MAX = 1000;
+
+/**
+ * Tells from a path what a client may have appended to a wrong base. Such a base consists of `api`, `v1` and whole
+ * endpoints, which people paste.
+ */
+function createPathReader(paths: readonly string[]): (path: string) => WrongBase | undefined {
+  // Each once, whatever its methods: an expression with two ways to read a path takes twice as long for each part of it.
+  const unique = [...new Set(paths)];
+  const endpoints = unique.filter((path) => path.startsWith(`${API}/`)).map((path) => path.slice(API.length));
+  const plain = endpoints.filter((endpoint) => !endpoint.includes('{'));
+  const ends = endpoints.map((endpoint) => endpoint.replaceAll(/\{\w+\}/g, '[^/]+'));
+  const wrong = new RegExp(`^((?:/?(?:/api|/v1|${plain.join('|')}))*)(/?)(${ends.join('|')})$`);
+  return (path) => {
+    if (path.length > PATH_READ_MAX) return undefined;
+    const [, before, slash, endpoint] = wrong.exec(path) ?? [];
+    if (before === undefined || endpoint === undefined) return undefined;
+    return { endpoint, suffixes: suffixesIn(before + slash, endpoint) };
+  };
+}
+
+function suffixesIn(before: string, endpoint: string): readonly Suffix[] {
+  const [whole, version, bare] = SUFFIXES;
+  // A slash at the end of a base shows where it ends.
+  if (before.endsWith('/')) return [bare];
+  const seam = before.lastIndexOf('//');
+  const known = seam < 0 ? undefined : SUFFIXES.find(({ adds }) => adds === before.slice(seam + 1));
+  if (known) return [known];
+  // Messages clients add the version themselves, the others do not.
+  if (before === '/v1') return endpoint.startsWith('/messages') ? [bare, version] : [version, bare];
+  if (before === `/api${API}`) return [whole, version, bare];
+  if (before.endsWith(API) && before !== API) return [whole];
+  return [before.endsWith('/v1') && before !== API ? version : bare];
+}
+
+/** Where a path does not tell what was appended, each case has its base. */
+function adviceOf(path: string, { endpoint, suffixes }: WrongBase, origin: string): string {
+  const cases = suffixes.map(({ adds, base }, at) => {
+    if (suffixes.length === 1) return `${origin}${base}`;
+    return at < suffixes.length - 1 ? `${origin}${base} if it adds ${adds}${endpoint}` : `else to ${origin}${base}`;
+  });
+  return `${path.slice(0, PATH_SHOWN_MAX)} was called: set the base URL of your client to ${cases.join(', ')}`;
+}
+
+/** Gives each route the face of its path, unless it names one. */
+export function withFaces(routes: readonly ServerRoute[]): ServerRoute[] {
+  return routes.map((route) => {
+    const options = typeof route.options === 'object' ? route.options : {};
+    // A catch-all route answers by the path requested.
+    const face = route.path.includes('{') ? {} : { face: faceAt(route.path) };
+    return { ...route, options: { ...options, plugins: { ...face, ...options.plugins } } };
+  });
+}

@@ -1,0 +1,49 @@
+// How the API answers: errors in the envelope of the endpoint's dialect, open to pages of any origin, without cookies.
+import type { Face } from '../http/response-style.ts';
+import { MEDIA_PATH } from '../media/results.ts';
+import { chatFault } from './dialects/chat/fault.ts';
+import { messageFault } from './dialects/message/fault.ts';
+
+const CHAT_PATH = '/api/v1/chat/completions';
+const API_PREFIX = '/api/';
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+const CORS = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'retry-after, x-request-id, request-id, x-should-retry',
+};
+
+const renderMessageFault: Face['renderFault'] = (reason) => ({
+  type: JSON_TYPE,
+  body: JSON.stringify(messageFault(reason)),
+});
+
+/** For every endpoint but one. */
+export const messageFace: Face = { headers: CORS, renderFault: renderMessageFault };
+
+export const chatFace: Face = {
+  headers: CORS,
+  renderFault: (reason) => ({ type: JSON_TYPE, body: JSON.stringify(chatFault(reason)) }),
+};
+
+/** Stored media: open to pages of any origin, but never a page itself, whatever the bytes are. */
+export const mediaFace: Face = {
+  headers: {
+    ...CORS,
+    'access-control-expose-headers': `${CORS['access-control-expose-headers']}, accept-ranges, content-range, etag`,
+    'cross-origin-resource-policy': 'cross-origin',
+    'content-security-policy': "sandbox; default-src 'none'",
+    'x-content-type-options': 'nosniff',
+  },
+  renderFault: renderMessageFault,
+};
+
+/** For the operator's machines: closed to pages of other origins. */
+export const plainFace: Face = { headers: {}, renderFault: renderMessageFault };
+
+/** For paths without a route. */
+export function faceAt(path: string): Face {
+  if (path === CHAT_PATH || path.startsWith(`${CHAT_PATH}/`)) return chatFace;
+  if (path.startsWith(API_PREFIX)) return messageFace;
+  return path.startsWith(`${MEDIA_PATH}/`) ? mediaFace : plainFace;
+}

@@ -1,0 +1,18 @@
+// How the upstream's part of a call ended.
+import { type Fault, toFault } from '../base/faults.ts';
+import { GONE } from './context.ts';
+
+export type Ending<Result = unknown> =
+  | { readonly type: 'finish'; readonly result: Result }
+  | { readonly type: 'error'; readonly fault: Fault }
+  | { readonly type: 'gone' };
+
+/** How a call ends whose signal aborted. */
+export function endingOfAbort({ reason }: AbortSignal): Ending<never> {
+  return reason === GONE ? { type: 'gone' } : failed(reason);
+}
+
+/** How a call ends that threw. */
+export function failed(error: unknown): Ending<never> {
+  return { type: 'error', fault: toFault(error) };
+}

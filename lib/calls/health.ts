@@ -1,0 +1,212 @@
+// The health of routes, judged by their latest attempts: a failing one is tried last until it recovers, and a model may
+// have its fastest route tried first. Kept per process, across catalog reloads.
+
+import type { UpstreamFaultKind } from '../upstream/contract/fault.ts';
+import { isUpstreamFault } from '../upstream/host/fault.ts';
+import type { Ending } from './ending.ts';
+
+/** A way to a model at an upstream. */
+export interface Way {
+  readonly upstream: string;
+  /** Identifies the route across reloads of the catalog. */
+  readonly key: string;
+}
+
+/** Like a circuit breaker, a route opens after repeated failures and closes when it answers again. */
+export interface RouteChange {
+  readonly way: Way;
+  readonly to: 'open' | 'closed';
+  /** Of the failure that opened it. */
+  readonly kind: UpstreamFaultKind | undefined;
+  /** How long it was open; 0 for one that opens. */
+  readonly openMs: number;
+}
+
+export interface RouteHealth {
+  /** The routes of a model in its preferred order. */
+  inOrder<R extends Way>(model: { readonly order: string; readonly routes: readonly R[] }): readonly R[];
+  /**
+   * Starts an attempt at one of the remaining routes (at least one): the first that is not open, otherwise the open one
+   * that is due first.
+   */
+  begin<R extends Way>(left: readonly R[]): Trial<R>;
+  isOpen(way: Way): boolean;
+  /** An upstream's plugin has left an error unhandled, whatever the attempts say: five in a minute open its routes. */
+  stray(upstream: string, routes: readonly Way[]): void;
+}
+
+/** One attempt at a route. */
+export interface Trial<R> {
+  readonly route: R;
+  /** The first fragment, or the whole result, is there. */
+  first(): void;
+  /** `undefined` when the attempt says nothing about its route: the client left, or the service is stopping. */
+  end(ending: Ending | undefined): void;
+}
+
+export interface RouteHealthOptions {
+  /** A monotonic clock in ms. */
+  readonly now?: () => number;
+  readonly onChange?: ((change: RouteChange) => void) | undefined;
+}
+
+/** This many consecutive failures open a route. */
+const FAILURES_MAX = 3;
+
+/** This many unhandled errors of its plugin within this time open all routes of an upstream. */
+const STRAYS_MAX = 5;
+const STRAYS_MS = 60_000;
+
+/** How long a route stays open before one call tries it again; doubles with every failed try. */
+const OPEN_MS = 1_000;
+const OPEN_MS_MAX = 15_000;
+
+/** A trial without a result for this long no longer keeps others from trying. */
+const PROBE_MS = 15_000;
+
+/** The weight of a new time in the average. */
+const LATENCY_WEIGHT = 0.3;
+
+/** With fastest-first, a route not asked for this long is asked again to measure its speed. */
+const LATENCY_STALE_MS = 60_000;
+
+interface State {
+  readonly way: Way;
+  /** Consecutive. */
+  failures: number;
+  openedAt: number | undefined;
+  /** When an open route may be tried again. */
+  dueAt: number;
+  openMs: number;
+  askedAt: number;
+  latencyMs: number | undefined;
+}
+
+export function createRouteHealth({ now = monotonic, onChange }: RouteHealthOptions = {}): RouteHealth {
+  const states = new Map<string, State>();
+  /** When the plugins of upstreams have left errors unhandled. */
+  const strays = new Map<string, readonly number[]>();
+
+  function stateOf(way: Way): State {
+    const known = states.get(way.key);
+    if (known) return known;
+    const never = Number.NEGATIVE_INFINITY;
+    const made = {
+      way,
+      failures: 0,
+      openedAt: undefined,
+      dueAt: 0,
+      openMs: OPEN_MS,
+      askedAt: never,
+      latencyMs: undefined,
+    };
+    states.set(way.key, made);
+    return made;
+  }
+
+  function choose<R extends Way>(left: readonly R[], at: number): R {
+    const ready = left.find((route) => isReady(stateOf(route), at));
+    return ready ?? left.reduce((best, route) => (stateOf(route).dueAt < stateOf(best).dueAt ? route : best));
+  }
+
+  function inOrder<R extends Way>({ order, routes }: { order: string; routes: readonly R[] }): readonly R[] {
+    if (order !== 'latency' || routes.length < 2) return routes;
+    const staleAt = now() - LATENCY_STALE_MS;
+    return [...routes].sort((one, other) => rankOf(stateOf(one), staleAt) - rankOf(stateOf(other), staleAt));
+  }
+
+  function begin<R extends Way>(left: readonly R[]): Trial<R> {
+    const startedAt = now();
+    const route = left.length === 1 ? (left[0] as R) : choose(left, startedAt);
+    const state = stateOf(route);
+    state.askedAt = startedAt;
+    const isProbe = state.openedAt !== undefined && startedAt >= state.dueAt;
+    if (isProbe) state.dueAt = startedAt + PROBE_MS;
+    let isFirst = true;
+
+    function first(): void {
+      if (!isFirst) return;
+      isFirst = false;
+      const at = now();
+      state.latencyMs = averageOf(state.latencyMs, at - startedAt);
+      // An answer may take minutes, so the next call may try too, but only a complete answer closes the route.
+      if (isProbe) state.dueAt = at;
+    }
+
+    function end(ending: Ending | undefined): void {
+      const verdict = verdictOf(ending);
+      if (ending?.type === 'finish') first();
+      if (verdict === 'well') succeed(state, startedAt);
+      else if (verdict === 'failed') fail(state, ending, isProbe);
+      else if (isProbe) state.dueAt = Math.min(state.dueAt, now());
+    }
+
+    return { route, first, end };
+  }
+
+  function succeed(state: State, startedAt: number): void {
+    const { way, openedAt } = state;
+    // An attempt that started before the route failed says nothing about its current state.
+    if (openedAt !== undefined && startedAt < openedAt) return;
+    state.failures = 0;
+    if (openedAt === undefined) return;
+    state.openedAt = undefined;
+    state.openMs = OPEN_MS;
+    onChange?.({ way, to: 'closed', kind: undefined, openMs: Math.round(now() - openedAt) });
+  }
+
+  function fail(state: State, ending: Ending | undefined, isProbe: boolean): void {
+    const at = now();
+    state.failures += 1;
+    if (state.openedAt !== undefined) {
+      if (!isProbe) return;
+      state.openMs = Math.min(state.openMs * 2, OPEN_MS_MAX);
+      state.dueAt = at + state.openMs;
+    } else if (state.failures >= FAILURES_MAX) open(state, at, kindOf(ending));
+  }
+
+  function open(state: State, at: number, kind: UpstreamFaultKind | undefined): void {
+    state.openedAt = at;
+    state.dueAt = at + state.openMs;
+    onChange?.({ way: state.way, to: 'open', kind, openMs: 0 });
+  }
+
+  function stray(upstream: string, routes: readonly Way[]): void {
+    const at = now();
+    const recent = [...(strays.get(upstream) ?? []), at].filter((time) => time > at - STRAYS_MS).slice(-STRAYS_MAX);
+    strays.set(upstream, recent);
+    if (recent.length < STRAYS_MAX) return;
+    strays.delete(upstream);
+    const all = routes.filter((way) => way.upstream === upstream).map(stateOf);
+    for (const state of new Set(all)) if (state.openedAt === undefined) open(state, at, undefined);
+  }
+
+  return { inOrder, begin, isOpen: (way) => states.get(way.key)?.openedAt !== undefined, stray };
+}
+
+const monotonic = () => performance.now();
+
+function isReady({ openedAt, dueAt }: State, at: number): boolean {
+  return openedAt === undefined || at >= dueAt;
+}
+
+/** Untried routes go first: only asking tells how fast they are. */
+function rankOf({ askedAt, latencyMs }: State, staleAt: number): number {
+  if (askedAt < staleAt) return -1;
+  return latencyMs ?? Number.MAX_VALUE;
+}
+
+function averageOf(average: number | undefined, ms: number): number {
+  return average === undefined ? ms : average + LATENCY_WEIGHT * (ms - average);
+}
+
+/** An upstream that refuses a request for its content is healthy. */
+function verdictOf(ending: Ending | undefined): 'well' | 'failed' | undefined {
+  if (ending === undefined || ending.type === 'gone') return undefined;
+  return ending.type === 'finish' || ending.fault.data?.retryable === false ? 'well' : 'failed';
+}
+
+function kindOf(ending: Ending | undefined): UpstreamFaultKind | undefined {
+  const cause = ending?.type === 'error' ? ending.fault.cause : undefined;
+  return isUpstreamFault(cause) ? cause.kind : undefined;
+}

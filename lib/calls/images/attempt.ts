@@ -1,0 +1,69 @@
+// One attempt at one route: asks the upstream for a picture and stores it, bounded by the clock and the call's signal.
+
+import { fault } from '../../base/faults.ts';
+import type { Route } from '../../catalog/model.ts';
+import { orAbort } from '../../media/deadline.ts';
+import type { Results } from '../../media/results.ts';
+import type { StoredMedia } from '../../store/ports/media.ts';
+import type { ImageCall } from '../../upstream/contract/provider.ts';
+import { toClientFault } from '../../upstream/host/client-fault.ts';
+import { callPlugin, nameUpstream } from '../../upstream/host/stray.ts';
+import type { CallContext } from '../context.ts';
+import { type Ending, endingOfAbort } from '../ending.ts';
+
+export interface AttemptOptions {
+  readonly route: Route;
+  readonly call: Omit<ImageCall, 'model' | 'options'>;
+  readonly results: Results;
+  readonly context: Pick<CallContext, 'signal' | 'accountId'>;
+  /** On the clock of `performance.now()`. */
+  readonly deadline: number;
+  /** Called when the upstream is asked. */
+  readonly onAsk: () => void;
+  /** Called when the upstream has answered with a picture. */
+  readonly onFirst: () => void;
+}
+
+/** Never rejects. */
+export async function attempt(options: AttemptOptions): Promise<Ending<StoredMedia>> {
+  const { deadline } = options;
+  const { signal } = options.context;
+  const upstream = new AbortController();
+  const onAbort = () => upstream.abort(signal.reason);
+  let timer: NodeJS.Timeout | undefined;
+  // Timers may fire a few milliseconds early, which would seem to leave time for another route.
+  const watch = () => {
+    const leftMs = deadline - performance.now();
+    if (leftMs > 0) timer = setTimeout(watch, Math.ceil(leftMs));
+    else upstream.abort(fault('upstream_timeout'));
+  };
+  watch();
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    // A plugin or store that ignores the signal must not delay the call.
+    return { type: 'finish', result: await orAbort(make(options, upstream.signal), upstream.signal) };
+  } catch (error) {
+    return signal.aborted ? endingOfAbort(signal) : { type: 'error', fault: toClientFault(error) };
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+async function make(
+  { route, call, results, context, onAsk, onFirst }: AttemptOptions,
+  signal: AbortSignal,
+): Promise<StoredMedia> {
+  const { provider, model, options, upstream, origin, proxy } = route;
+  if (!provider.image) throw new Error(`upstream ${upstream} cannot make pictures`);
+  onAsk();
+  const { image } = provider;
+  const asked = { ...call, model, options };
+  const name = nameUpstream(upstream);
+  const { images } = await callPlugin(name, signal, (inner) => image.call(provider, asked, inner));
+  const [first] = images;
+  if (!first) throw fault('upstream_empty');
+  onFirst();
+  const { accountId: account } = context;
+  return results.keep(first, { kind: 'image', account, upstreamOrigin: origin, proxy, signal });
+}

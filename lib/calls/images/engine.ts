@@ -1,0 +1,82 @@
+// The image engine: holds the price of a picture, tries the routes of its model, stores the result, then charges.
+import assert from 'node:assert/strict';
+import { refundedFault } from '../../base/faults.ts';
+import type { ImageModel } from '../../catalog/model.ts';
+import type { Due, Settlement } from '../../ledger/ledger.ts';
+import type { Results } from '../../media/results.ts';
+import type { StoredMedia } from '../../store/ports/media.ts';
+import type { ImageCall } from '../../upstream/contract/provider.ts';
+import type { CallContext } from '../context.ts';
+import type { RouteHealth } from '../health.ts';
+import type { PaidCalls } from '../paid.ts';
+import { askRoutes, type OnAttempt } from '../routes.ts';
+import { attempt } from './attempt.ts';
+
+export interface ImageEngineOptions {
+  readonly paidCalls: PaidCalls;
+  readonly results: Results;
+  readonly health: RouteHealth;
+  /** For all routes together, including storing the picture. */
+  readonly totalTimeoutMs: number;
+  readonly onAttempt?: OnAttempt | undefined;
+}
+
+export interface ImageOrder {
+  readonly kind: 'image' | 'edit';
+  readonly model: ImageModel;
+  /** The request; each route adds its model and options. */
+  readonly call: Omit<ImageCall, 'model' | 'options'>;
+}
+
+export interface ImageAnswer {
+  readonly picture: StoredMedia;
+  readonly paid: Settlement;
+}
+
+export interface ImageEngine {
+  /**
+   * Runs one call including its money; resolves to undefined if the client left. Rejects with a fault when there is no
+   * picture, in which case nothing is charged.
+   */
+  run(order: ImageOrder, context: CallContext): Promise<ImageAnswer | undefined>;
+}
+
+export function createImageEngine(options: ImageEngineOptions): ImageEngine {
+  const { paidCalls, results, health, totalTimeoutMs, onAttempt } = options;
+  return {
+    async run({ kind, model, call }, context) {
+      context.log.note({ model: model.id });
+      let wasAsked = false;
+      const onAsk = () => {
+        wasAsked = true;
+      };
+      const { ending, paid } = await paidCalls.run({
+        context,
+        terms: { kind, model: model.id, prices: model.prices, amount: model.price.request },
+        ask() {
+          const deadline = performance.now() + totalTimeoutMs;
+          return askRoutes({
+            routes: health.inOrder(model),
+            health,
+            context,
+            deadline,
+            onAttempt,
+            isCommitted: () => false,
+            attempt: (route, onFirst) => attempt({ route, call, results, context, deadline, onAsk, onFirst }),
+          });
+        },
+        // A client who leaves still pays: the upstream may have made the picture anyway.
+        owed: ({ type }) => (type === 'finish' || (type === 'gone' && wasAsked) ? dueOf(model) : undefined),
+      });
+      if (ending.type === 'gone') return undefined;
+      if (ending.type === 'error') throw refundedFault(ending.fault);
+      assert(ending.result, 'a charged picture has a result');
+      return { picture: ending.result, paid };
+    },
+  };
+}
+
+/** One picture, however many the upstream sends. */
+function dueOf({ price }: ImageModel): Due {
+  return { amount: price.request, usage: { images: 1 } };
+}

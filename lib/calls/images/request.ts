@@ -1,0 +1,23 @@
+// A request for a picture, independent of its wire format: the prompt and the pictures to edit.
+import type { FaultCode, FaultDetail } from '../../base/faults.ts';
+import type { RequestPicture } from '../../media/reference.ts';
+import type { Size } from '../../upstream/contract/provider.ts';
+
+export interface ImageRequest {
+  /** As the client wrote it: an id or an alias; absent means the default. */
+  readonly model: string | undefined;
+  readonly prompt: string;
+  readonly size: Size | undefined;
+  /** Undefined when `size` was sent, or neither was. */
+  readonly aspect: string | undefined;
+  /** The pictures to edit; empty for a generation. */
+  readonly pictures: readonly RequestPicture[];
+  /** Why one of them cannot be read; reported only once the balance would cover the call. */
+  readonly refusal: Refusal | undefined;
+}
+
+/** A fault in a form that can be passed between threads. */
+export interface Refusal {
+  readonly code: FaultCode;
+  readonly detail: FaultDetail;
+}

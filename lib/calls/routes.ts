@@ -1,0 +1,92 @@
+// Asks the routes of a call one after the other; the next one only while no part of an answer has been delivered and
+// the client is still there.
+import { type Fault, fault } from '../base/faults.ts';
+import { alertOf } from '../upstream/host/client-fault.ts';
+import { isUpstreamFault } from '../upstream/host/fault.ts';
+import type { CallContext, CallLog } from './context.ts';
+import { type Ending, endingOfAbort } from './ending.ts';
+import type { RouteHealth, Trial, Way } from './health.ts';
+
+/** Called with how each attempt at a route ended. */
+export type OnAttempt = (upstream: string, ending: Ending) => void;
+
+export interface RoutesOptions<Route, Result> {
+  /** In order of preference; failing ones are asked last. */
+  readonly routes: readonly Route[];
+  readonly health: RouteHealth;
+  readonly context: Pick<CallContext, 'signal' | 'log'>;
+  /** On the clock of `performance.now()`: shared by all routes. */
+  readonly deadline: number;
+  /** Never rejects. Calls `onFirst` when the first part of a long answer has arrived. */
+  attempt(route: Route, onFirst: () => void): Promise<Ending<Result>>;
+  /** True once something was delivered that another route's answer could not continue. */
+  isCommitted(): boolean;
+  readonly onAttempt?: OnAttempt | undefined;
+}
+
+export function askRoutes<Route extends Way, Result>(options: RoutesOptions<Route, Result>): Promise<Ending<Result>> {
+  return askNext(options, options.routes, undefined);
+}
+
+/** A function that waits in a loop would take 300 bytes more of every open stream. */
+function askNext<Route extends Way, Result>(
+  options: RoutesOptions<Route, Result>,
+  left: readonly Route[],
+  last: Ending<Result> | undefined,
+): Promise<Ending<Result>> {
+  const { health, context } = options;
+  if (left.length === 0) return Promise.resolve(last ?? { type: 'error', fault: fault('upstream_failed') });
+  if (context.signal.aborted) return Promise.resolve(endingOfAbort(context.signal));
+  const trial = health.begin(left);
+  return options.attempt(trial.route, trial.first).then((ending) =>
+    conclude(options, trial, ending)
+      ? ending
+      : askNext(
+          options,
+          left.filter((other) => other !== trial.route),
+          ending,
+        ),
+  );
+}
+
+/** Reports how an attempt ended; true if no other route is asked after it. */
+function conclude<Route extends Way, Result>(
+  options: RoutesOptions<Route, Result>,
+  { route, end }: Trial<Route>,
+  ending: Ending<Result>,
+): boolean {
+  const { context, deadline, onAttempt } = options;
+  const isOurs = isOwnFailure(ending);
+  end(context.signal.aborted || isOurs ? undefined : ending);
+  onAttempt?.(route.upstream, ending);
+  if (ending.type !== 'error') return true;
+  report(context.log, route.upstream, ending.fault);
+  // Another route would not help: the request itself is refused, or the gateway is at fault.
+  return options.isCommitted() || isOurs || ending.fault.data?.retryable === false || performance.now() >= deadline;
+}
+
+/** For example a result that our own store did not accept. */
+function isOwnFailure(ending: Ending): boolean {
+  return ending.type === 'error' && ending.fault.data?.chatCode !== 'upstream_error';
+}
+
+/**
+ * Logs an upstream failure for the operator; one that will not pass by itself is an alert. The upstream's words may
+ * quote a prompt, so they are logged at `debug` only.
+ */
+function report(log: CallLog, upstream: string, reason: Fault): void {
+  const { cause } = reason;
+  const alert = isUpstreamFault(cause) ? alertOf(cause) : undefined;
+  const facts = { upstream, ...factsOf(reason) };
+  if (alert !== undefined) log.error({ alert: 'upstream', ...facts }, alert);
+  else log.warn(facts, 'a route failed');
+  if (cause !== undefined) log.debug({ upstream, err: cause }, 'what the upstream said');
+}
+
+/** What is known about a failure without quoting it; for an unexpected error, where it was thrown. */
+function factsOf({ cause, data }: Fault): object {
+  if (isUpstreamFault(cause)) return { kind: cause.kind, status: cause.status };
+  if (!(cause instanceof Error)) return { fault: data?.code };
+  const at = cause.stack?.split('\n').find((line) => /^\s+at /.test(line));
+  return { fault: data?.code, error: cause.name, at: at?.trim() };
+}

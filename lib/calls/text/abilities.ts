@@ -1,0 +1,52 @@
+// What a request needs of a model beyond text, and what happens to it at models without those abilities.
+
+import { type Fault, fault } from '../../base/faults.ts';
+import type { TextModel } from '../../catalog/model.ts';
+import type { OutputFormat } from '../../upstream/contract/provider.ts';
+import type { TextRequest } from './request.ts';
+import { demandsTool, usesTools } from './tools.ts';
+
+export type Wishes = Pick<TextRequest, 'tools' | 'hasCalls' | 'format'>;
+
+/** What a model supports beyond text, on the route it is asked through. */
+export type Abilities = Pick<TextModel, 'tools' | 'demands' | 'json' | 'schema'>;
+
+type Test = (model: Abilities) => boolean;
+
+/** The abilities of the best-suited models, then of less suited ones; any other comes last. */
+export function preferencesOf(wishes: Wishes): readonly Test[] {
+  const tests: Test[] = [];
+  if (demandsTool(wishes)) tests.push(({ demands }) => demands);
+  else if (usesTools(wishes)) tests.push(({ tools }) => tools);
+  if (wishes.format?.type === 'json-schema') tests.push(({ schema }) => schema);
+  return tests.length > 1 ? [(model) => tests.every((test) => test(model)), ...tests] : tests;
+}
+
+/** The best-suited models; all if none is suited. */
+export function preferAble<Way extends { readonly abilities: Abilities }>(
+  ways: readonly Way[],
+  wishes: Wishes,
+): readonly Way[] {
+  for (const test of preferencesOf(wishes)) {
+    const able = ways.filter(({ abilities }) => test(abilities));
+    if (able.length > 0) return able;
+  }
+  return ways;
+}
+
+/** The answer format as the model supports it; undefined if it supports none. */
+export function formatFor({ json, schema }: Abilities, format: OutputFormat | undefined): OutputFormat | undefined {
+  return (format?.type === 'json-schema' ? schema : json) ? format : undefined;
+}
+
+/** Why a model cannot answer the request at all; undefined if it can. */
+export function unableTo(model: string, abilities: Abilities, request: TextRequest): Fault | undefined {
+  if (!abilities.demands && demandsTool(request)) {
+    const why = abilities.tools ? 'calls tools only as it sees fit' : 'has no tools that it could call';
+    return fault('invalid_field', { field: 'tool_choice', hint: `\`${model}\` ${why}` });
+  }
+  const { format, formatField: field = 'response_format' } = request;
+  // A model without any answer formats ignores it.
+  if (format?.type !== 'json-schema' || abilities.schema || !abilities.json) return undefined;
+  return fault('invalid_field', { field, hint: `\`${model}\` answers in JSON, but keeps to no schema` });
+}

@@ -1,0 +1,62 @@
+// Which model a text call is held and billed for: the one the client names, or the one that smart routes it to.
+
+import { SMART_ID, SMART_TIERS, type SmartRouting, type SmartTier } from '../../base/smart-tiers.ts';
+import { notAllowed, refuseModel } from '../../catalog/allowed.ts';
+import type { Catalog, SmartModel } from '../../catalog/catalog.ts';
+import { findSmartModel, findTextModel } from '../../catalog/lookup.ts';
+import type { TextModel } from '../../catalog/model.ts';
+import { allowsModel, type KeyLimits, NO_LIMITS } from '../../money/key-limits.ts';
+import { route } from '../smart/route.ts';
+import { preferencesOf, type Wishes } from './abilities.ts';
+import type { TextRequest } from './request.ts';
+import { withoutTalk } from './tools.ts';
+
+export interface Choice {
+  /** Its price is that of the call. A call with images keeps the price, whichever model then looks at them. */
+  readonly model: TextModel;
+  /** How smart chose; undefined if the client named the model, and nothing was scored. */
+  readonly smart: SmartRouting | undefined;
+}
+
+/** Throws the fault that says why no model can answer: 400, or 403 for a key that may not use it. */
+export function chooseModel(catalog: Catalog, request: TextRequest, limits: KeyLimits = NO_LIMITS): Choice {
+  const smart = findSmartModel(catalog, request.model);
+  if (!smart) return { model: findNamed(catalog, request.model, limits), smart: undefined };
+  const { system } = request;
+  const routing = route({ system, messages: withoutTalk(request) }, smart.thresholds);
+  const model = modelsFrom(smart, routing.tier, request).find((each) => allowsModel(limits, each));
+  if (!model) throw notAllowed(limits, SMART_ID);
+  return { model, smart: routing };
+}
+
+/** The models one of which will be chosen, whatever the request's texts say. Throws like `chooseModel`. */
+export function modelsFor(
+  catalog: Catalog,
+  request: Pick<TextRequest, 'model'> & Wishes,
+  limits: KeyLimits,
+): readonly TextModel[] {
+  const smart = findSmartModel(catalog, request.model);
+  if (!smart) return [findNamed(catalog, request.model, limits)];
+  const models = modelsFrom(smart, 'lite', request).filter((model) => allowsModel(limits, model));
+  if (models.length === 0) throw notAllowed(limits, SMART_ID);
+  return models;
+}
+
+function findNamed(catalog: Catalog, name: string, limits: KeyLimits): TextModel {
+  const model = findTextModel(catalog, name);
+  refuseModel(limits, model);
+  return model;
+}
+
+/** Smart's models for a tier, in order of preference: those that can do what the request needs come first. */
+function modelsFrom({ models, usable }: SmartModel, tier: SmartTier, wishes: Wishes): readonly TextModel[] {
+  const tiers = tiersFrom(tier);
+  const able = preferencesOf(wishes).flatMap((test) => tiers.flatMap((each) => usable[each].find(test) ?? []));
+  return [...able, ...tiers.map((each) => models[each])];
+}
+
+/** A tier, then those above it, then those below, as when a tier has no route. */
+function tiersFrom(tier: SmartTier): readonly SmartTier[] {
+  const at = SMART_TIERS.indexOf(tier);
+  return [...SMART_TIERS.slice(at), ...SMART_TIERS.slice(0, at).reverse()];
+}

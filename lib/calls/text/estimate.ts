@@ -1,0 +1,91 @@
+// Estimates of input tokens, before any model has counted them.
+
+import { countCharacters, type PictureTokens, tokensOfCharacters } from '../../stream/meter.ts';
+import { slicesOf } from '../../stream/slices.ts';
+import type { ToolCallContent } from '../../upstream/contract/provider.ts';
+import type { InputEstimate, RequestResult, TextRequest } from './request.ts';
+import { countTokens } from './tokens.ts';
+
+const BYTES_PER_TOKEN = 4;
+const TOKENS_PER_MESSAGE = 4;
+export const TOKENS_PER_IMAGE = 1000;
+
+/** How far above our count an upstream's is believed, besides what it adds to each prompt. */
+const BELIEVED_PER_COUNTED = 3;
+
+/** What an upstream may add to each prompt (templates, tools, hidden instructions), if its model does not say. */
+export const UPSTREAM_ADDITIONS = 20_000;
+
+/** How far public tokenizers may be above our count; they are up to a tenth above what is held, not more. */
+const COUNT_PER_HELD = 1.08;
+
+/**
+ * This many tokens above the formula are not held, so that the formula applies to all but long texts. The hold has at
+ * least as many output tokens (`RESERVED_OUTPUT_FLOOR`), which cost more.
+ */
+const TOKENS_FORGIVEN = 512;
+
+/** Yields to the event loop after this many characters, a few ms of work. */
+const CHARACTERS_AT_ONCE = 524_288;
+
+export async function estimateInput(request: TextRequest): Promise<InputEstimate> {
+  let bytes = 0;
+  let characters = 0;
+  let counted = 0;
+  let sinceTurn = 0;
+  for (const text of textsOf(request)) {
+    for (const part of slicesOf(text, CHARACTERS_AT_ONCE)) {
+      sinceTurn += part.length;
+      if (sinceTurn > CHARACTERS_AT_ONCE) {
+        await turn();
+        sinceTurn = part.length;
+      }
+      bytes += Buffer.byteLength(part);
+      characters += countCharacters(part);
+      counted += countTokens(part);
+    }
+  }
+  const extras = TOKENS_PER_MESSAGE * request.messageCount + TOKENS_PER_IMAGE * request.images;
+  const tokens = Math.ceil(bytes / BYTES_PER_TOKEN);
+  const weighed = Math.ceil(counted / COUNT_PER_HELD) - TOKENS_FORGIVEN;
+  return {
+    tokens: tokens + extras,
+    tokensHeld: Math.max(tokens, weighed) + extras,
+    tokensMax: BELIEVED_PER_COUNTED * (Math.max(tokens, Math.ceil(counted)) + extras),
+    tokensBuffered: tokensOfCharacters(characters) + TOKENS_PER_IMAGE * request.images,
+    pictures: picturesOf(request.images, tokens),
+  };
+}
+
+/** No vendor counts less for a picture. */
+const TOKENS_PER_IMAGE_LEAST = 64;
+
+/** Our estimate of the text may be twice a tokenizer's, so half of it is used. */
+function picturesOf(images: number, textTokens: number): PictureTokens | undefined {
+  if (images === 0) return undefined;
+  return { tokens: TOKENS_PER_IMAGE * images, countedFrom: textTokens / 2 + TOKENS_PER_IMAGE_LEAST * images };
+}
+
+/** The model reads a schema like text. */
+function* textsOf({ system, messages, tools, format }: TextRequest): Iterable<string> {
+  if (system !== undefined) yield system;
+  if (tools) yield tools.text;
+  if (format?.type === 'json-schema') yield JSON.stringify(format.schema);
+  for (const { content } of messages) {
+    for (const part of content) {
+      if (part.type === 'text') yield part.text;
+      else if (part.type !== 'picture') yield* textsIn(part);
+    }
+  }
+}
+
+function* textsIn(part: ToolCallContent | RequestResult): Iterable<string> {
+  if (part.type === 'tool-result') {
+    for (const inner of part.content) if (inner.type === 'text') yield inner.text;
+    return;
+  }
+  yield part.name;
+  yield part.json;
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));

@@ -1,0 +1,27 @@
+// How far a running text call is above its hold: output beyond `max_tokens` from a buffered model, or more input than
+// held.
+import type { Micro } from '../../money/money.ts';
+import { type TextPrice, type Tokens, textCost } from '../../money/price.ts';
+import type { Meter } from '../../stream/meter.ts';
+import { MAX_TOKENS_MAXIMUM } from './request.ts';
+
+export interface RunningText {
+  readonly model: { readonly price: TextPrice };
+  /** The tokens that its hold covers. */
+  readonly held: Tokens;
+  readonly meter: Pick<Meter, 'exceeds' | 'used'>;
+}
+
+/**
+ * What an answer without a cap may cost above its hold: as many tokens as the longest one with a cap. One that is even
+ * longer counts by what it has used.
+ */
+export function excessOf({ output }: TextPrice): Micro {
+  return textCost({ input: 0n, output }, { input: 0, output: MAX_TOKENS_MAXIMUM });
+}
+
+export function overshootOf({ model, held, meter }: RunningText, reserved: Micro): Micro {
+  if (!meter.exceeds(held)) return 0n;
+  const above = textCost(model.price, meter.used()) - reserved;
+  return above > 0n ? above : 0n;
+}

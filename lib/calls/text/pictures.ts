@@ -1,0 +1,71 @@
+// The pictures of a text request on their way to a model, released at the end.
+import { type FetchReference, fetchReferences, pictureOf, type RequestPicture } from '../../media/reference.ts';
+import type { Content, TextMessage, ToolResultContent } from '../../upstream/contract/provider.ts';
+import type { RequestContent, RequestResult, TextRequest } from './request.ts';
+
+/** The request with all its pictures fetched. */
+export async function fetchPictures(
+  request: TextRequest,
+  fetch: FetchReference,
+  signal: AbortSignal,
+): Promise<TextRequest> {
+  const fetched = await fetchReferences(picturesOf(request), fetch, signal);
+  if (fetched.size === 0) return request;
+  const there = (content: RequestContent): RequestContent => {
+    if (content.type === 'tool-result')
+      return { ...content, content: content.content.map(there) as RequestResult['content'] };
+    const image = content.type === 'picture' ? fetched.get(content) : undefined;
+    return image && content.type === 'picture' ? { ...content, source: image } : content;
+  };
+  return { ...request, messages: request.messages.map(({ role, content }) => ({ role, content: content.map(there) })) };
+}
+
+export function picturesOf({ messages }: TextRequest): readonly RequestPicture[] {
+  return messages.flatMap(({ content }) => content.flatMap(picturesIn));
+}
+
+function picturesIn(part: RequestContent): readonly RequestPicture[] {
+  if (part.type === 'tool-result') return part.content.flatMap(picturesIn);
+  return part.type === 'picture' ? [part] : [];
+}
+
+/** Approximate bytes of the texts, and of the pictures that came with the request. */
+export function bytesOf({ system = '', messages, tools }: TextRequest): number {
+  let bytes = system.length + (tools?.text.length ?? 0);
+  for (const { content } of messages) for (const part of content) bytes += bytesIn(part);
+  return bytes;
+}
+
+function bytesIn(part: RequestContent): number {
+  switch (part.type) {
+    case 'text':
+      return part.text.length;
+    case 'picture':
+      return typeof part.source === 'string' ? 0 : part.source.bytes.length;
+    case 'tool-call':
+      return part.json.length;
+    case 'tool-result':
+      return part.content.reduce((sum, inner) => sum + bytesIn(inner), 0);
+  }
+}
+
+/** Empties a request that no route can need any more, whoever still refers to it. */
+export function letGo(request: TextRequest): void {
+  for (const { source } of picturesOf(request)) if (typeof source !== 'string') source.release();
+  Object.assign(request, { system: undefined, messages: [] } satisfies Partial<TextRequest>);
+  delete (request as { tools?: unknown }).tools;
+}
+
+/** Messages as a provider takes them: every picture is fetched. */
+export function messagesOf({ messages, images }: Pick<TextRequest, 'messages' | 'images'>): readonly TextMessage[] {
+  // Most calls have none: their messages are passed as they are.
+  if (images === 0) return messages as readonly TextMessage[];
+  return messages.map(({ role, content }) => ({ role, content: content.map(contentOf) }));
+}
+
+function contentOf(part: RequestContent): Content {
+  if (part.type === 'picture') return { type: 'image', ...pictureOf(part) };
+  return part.type === 'tool-result'
+    ? { ...part, content: part.content.map(contentOf) as ToolResultContent['content'] }
+    : part;
+}

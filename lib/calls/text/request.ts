@@ -1,0 +1,75 @@
+// A text request independent of its wire format: what both dialects parse into and the engine runs.
+import type { RequestPicture } from '../../media/reference.ts';
+import type { PictureTokens } from '../../stream/meter.ts';
+import type {
+  OutputFormat,
+  TextContent,
+  TextMessage,
+  ToolCallContent,
+  ToolResultContent,
+  Tools,
+} from '../../upstream/contract/provider.ts';
+import type { ReasoningWish } from './reasoning.ts';
+
+/** A message as read, before its pictures are fetched. */
+export interface RequestMessage extends Pick<TextMessage, 'role'> {
+  readonly content: readonly RequestContent[];
+}
+
+export type RequestContent = TextContent | RequestPicture | ToolCallContent | RequestResult;
+
+export interface RequestResult extends Omit<ToolResultContent, 'content'> {
+  readonly content: readonly (TextContent | RequestPicture)[];
+}
+
+export interface RequestTools extends Tools {
+  /** The definitions as text, for the estimate. */
+  readonly text: string;
+}
+
+/** How many input tokens a request has, estimated before any model has counted them. */
+export interface InputEstimate {
+  /** Tokens to bill if nobody counts them: the documented formula. */
+  readonly tokens: number;
+  /** Tokens that the hold covers: as many, or more for a text that makes more. */
+  readonly tokensHeld: number;
+  /** No more input tokens are believed, beyond what the upstream adds to each prompt. */
+  readonly tokensMax: number;
+  /** Input tokens of a buffered model, which reports none: by characters, plus a fixed number per picture. */
+  readonly tokensBuffered: number;
+  /** What its pictures add; undefined if it has none. */
+  readonly pictures: PictureTokens | undefined;
+}
+
+export interface TextRequest {
+  /** As the client wrote it: an id or an alias. */
+  readonly model: string;
+  /** All system prompts, joined; undefined if there are none. */
+  readonly system: string | undefined;
+  /** History and prompt, oldest first; at least one user message. */
+  readonly messages: readonly RequestMessage[];
+  /** Messages on the wire, for the estimate. */
+  readonly messageCount: number;
+  /** Images in user messages. */
+  readonly images: number;
+  /** Tools that the model may call; absent if there are none. */
+  readonly tools?: RequestTools;
+  /** True if messages contain tool calls; absent otherwise. */
+  readonly hasCalls?: true;
+  /** Clamped to the maximum. */
+  readonly maxTokens: number;
+  readonly stream: boolean;
+  /** The answer ends before the first of these strings; absent if there are none. */
+  readonly stops?: readonly string[];
+  /** Passed to models that support it; absent for text. */
+  readonly format?: OutputFormat;
+  /** The field where the client wrote it. */
+  readonly formatField?: string;
+  /** The same; absent if the client does not say. */
+  readonly reasoning?: ReasoningWish;
+  /** For a long request, computed where it was parsed: not on the thread that serves everybody. */
+  readonly input?: InputEstimate;
+}
+
+export const MAX_TOKENS_DEFAULT = 8192;
+export const MAX_TOKENS_MAXIMUM = 32_768;

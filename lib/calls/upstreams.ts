@@ -1,0 +1,40 @@
+// The state of the current catalog's upstreams, for the operator: names and numbers only.
+import type { Catalog } from '../catalog/catalog.ts';
+import type { KeyHealth } from '../upstream/host/key-ring.ts';
+import { isUpstream, type PluginName } from '../upstream/host/stray.ts';
+import type { RouteHealth } from './health.ts';
+
+export interface UpstreamHealth {
+  /** Its name in the catalog. */
+  readonly upstream: string;
+  /** The routes that use it, of all models. */
+  readonly routes: number;
+  readonly routesOpen: number;
+  readonly keys: KeyHealth;
+}
+
+export interface UpstreamFacts {
+  readonly catalog: () => Catalog;
+  /** The keys of the upstreams that are switched on. */
+  readonly keyHealth: () => ReadonlyMap<string, KeyHealth>;
+  readonly health: RouteHealth;
+}
+
+export function healthOfUpstreams({ catalog, keyHealth, health }: UpstreamFacts): readonly UpstreamHealth[] {
+  const routes = new Map(catalog().models.flatMap((model) => model.routes.map((route) => [route.key, route])));
+  const byUpstream = Map.groupBy(routes.values(), ({ upstream }) => upstream);
+  return [...keyHealth()].map(([upstream, keys]) => {
+    const own = byUpstream.get(upstream) ?? [];
+    return { upstream, routes: own.length, routesOpen: own.filter(health.isOpen).length, keys };
+  });
+}
+
+export type OnStray = (whose: PluginName) => void;
+
+/** A plugin has left an error unhandled: counts it for the routes of its upstream. */
+export function countStrays({ catalog, health }: Pick<UpstreamFacts, 'catalog' | 'health'>): OnStray {
+  return (whose) => {
+    const routes = catalog().models.flatMap((model) => model.routes);
+    if (isUpstream(whose)) health.stray(whose.name, routes);
+  };
+}

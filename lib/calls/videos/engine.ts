@@ -1,0 +1,199 @@
+// Starts videos: charges the price and creates the job in one transaction, has an upstream start it before answering,
+// and fails the job with a refund if none does.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Fault, fault, refundedFault, toFault } from '../../base/faults.ts';
+import type { VideoModel } from '../../catalog/model.ts';
+import type { Ledger, Paid } from '../../ledger/ledger.ts';
+import type { Job, JobOutcome } from '../../money/job-rules.ts';
+import type { JobStore } from '../../store/ports/jobs.ts';
+import type { Picture, VideoRef } from '../../upstream/contract/provider.ts';
+import { type CallContext, GONE } from '../context.ts';
+import type { Ending } from '../ending.ts';
+import type { RouteHealth } from '../health.ts';
+import type { OnAttempt } from '../routes.ts';
+import { videoIdOf } from './job-id.ts';
+import { type SubmitTimeouts, submit } from './submit.ts';
+import type { VideoTerms } from './terms.ts';
+import type { Worker } from './worker.ts';
+
+export interface VideoEngineOptions {
+  readonly jobs: Pick<JobStore, 'change'>;
+  readonly ledger: Pick<Ledger, 'charge' | 'refund'>;
+  readonly worker: Pick<Worker, 'hold' | 'firstLook' | 'expect'>;
+  readonly ownerId: string;
+  readonly leaseMs: number;
+  readonly deadlineMs: number;
+  /** The store's clock. */
+  readonly clock: { now(): number };
+  readonly timeouts: SubmitTimeouts;
+  readonly health: RouteHealth;
+  readonly log: { warn(fields: object, message: string): void };
+  readonly onAttempt?: OnAttempt | undefined;
+  /** How long an answer waits for the store to record that the upstream has started. */
+  readonly notedMsMax?: number;
+}
+
+export interface VideoStart {
+  readonly model: VideoModel;
+  readonly terms: VideoTerms;
+  readonly prompt: string;
+  readonly image: Picture | undefined;
+}
+
+export interface VideoStarted {
+  readonly id: string;
+  readonly paid: Paid;
+}
+
+export interface VideoEngine {
+  /**
+   * Resolves once an upstream has started. Throws 402, 403 and 503 faults, after which nothing is charged, and faults
+   * that say the charge was refunded. A client that leaves does not stop it once it is paid for; before that, the
+   * signal's reason is thrown.
+   */
+  start(request: VideoStart, context: CallContext): Promise<VideoStarted>;
+  /** Records nothing more; whatever is not recorded by then is left to other processes. */
+  stop(): void;
+}
+
+const NOTED_MS_MAX = 4800;
+const AGAIN_MS = { first: 50, most: 2000 };
+
+export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
+  const { jobs, ledger, worker, ownerId, leaseMs, deadlineMs, clock, timeouts, health, log, onAttempt } = options;
+  const { notedMsMax = NOTED_MS_MAX } = options;
+  const stopping = new AbortController();
+
+  async function start(request: VideoStart, context: CallContext): Promise<VideoStarted> {
+    context.signal.throwIfAborted();
+    const id = videoIdOf(context.requestId);
+    const letGo = worker.hold(id);
+    let noted: Promise<unknown> = Promise.resolve();
+    try {
+      const paid = await charge(id, request, context);
+      const made = { job: paid.job as Job };
+      const ending = await ask(request, made, context);
+      context.log.note(notesOf(id, ending, paid));
+      if (ending.type !== 'finish') throw await giveBack(made.job, reasonOf(ending));
+      const begun = begin(made.job, ending.result);
+      noted = begun;
+      const outcome = await Promise.race([begun, sleep(notedMsMax, undefined, { ref: false })]).catch((error) => {
+        throw fault('store_unavailable', { unconfirmed: true }, error);
+      });
+      // Another process considered this one dead and has refunded the charge.
+      if (outcome?.job?.phase === 'failed') throw refundedFault(fault('upstream_failed'));
+      return { id, paid };
+    } finally {
+      noted.finally(letGo).catch(() => undefined);
+    }
+  }
+
+  function charge(id: string, { model, terms }: VideoStart, context: CallContext): Promise<Paid> {
+    const { requestId, accountId: wallet, keyId: key, budget, repeat, waitedMs = 0 } = context;
+    const { price, prices, asked } = terms;
+    const createdAt = clock.now();
+    const { seconds, resolution } = asked;
+    const facts = { ...asked, size: `${asked.size.width}x${asked.size.height}` };
+    const usage = { seconds, ...(resolution !== null && { resolution }) };
+    const of = { chargeId: requestId, wallet, key, kind: 'video', model: model.id } as const;
+    return ledger.charge(
+      { ...of, prices, amount: price.amount, usage, waitedMs, ...(budget && { budget }), ...(repeat && { repeat }) },
+      {
+        kind: 'create',
+        job: {
+          id,
+          wallet,
+          charge: requestId,
+          model: model.id,
+          upstream: model.routes[0]?.upstream ?? '',
+          facts: JSON.stringify(facts),
+          createdAt,
+          deadline: createdAt + deadlineMs,
+          owner: ownerId,
+          lease: createdAt + leaseMs,
+        },
+      },
+    );
+  }
+
+  function ask(
+    { model, terms, prompt, image }: VideoStart,
+    made: { job: Job },
+    { signal, log: callLog }: CallContext,
+  ): Promise<Ending<VideoRef>> {
+    return submit({
+      routes: health.inOrder(model),
+      health,
+      call: { prompt, ...terms.asked, ...(image && { image }) },
+      context: { signal: whateverTheClientDoes(signal), log: callLog },
+      timeouts,
+      onAttempt,
+      async reroute(upstream) {
+        if (upstream === made.job.upstream) return;
+        const { status, job } = await jobs.change(changeOf(made.job, { kind: 'reroute', upstream }));
+        if (!job || (status !== 'done' && status !== 'exists'))
+          throw new Error(`the job is ${job?.phase ?? 'missing'}`);
+        made.job = job;
+      },
+    });
+  }
+
+  function changeOf<Kind extends object>({ id, version }: Job, change: Kind) {
+    return { ...change, id, version, at: clock.now() };
+  }
+
+  /** Nobody else knows the upstream's reference, so recording it is retried until the job has ended. */
+  async function begin(made: Job, ref: VideoRef): Promise<JobOutcome | undefined> {
+    let job = made;
+    for (let pauseMs = AGAIN_MS.first; ; pauseMs = Math.min(2 * pauseMs, AGAIN_MS.most)) {
+      const dueAt = worker.firstLook();
+      try {
+        const outcome = await jobs.change(changeOf(job, { kind: 'begin', ref: JSON.stringify(ref), dueAt } as const));
+        const isNoted = outcome.status === 'done' || outcome.status === 'exists';
+        if (isNoted) worker.expect(job.id, dueAt);
+        if (isNoted || outcome.job?.phase !== 'starting') return outcome;
+        // Claimed by a process that considers this one dead, but not ended yet.
+        job = outcome.job;
+      } catch (err) {
+        if (stopping.signal.aborted) throw err;
+        log.warn({ err, job: job.id }, 'could not record that a video has started; retrying');
+        await sleep(pauseMs, undefined, { signal: stopping.signal, ref: false });
+      }
+    }
+  }
+
+  /** The fault reported to the client. */
+  async function giveBack(made: Job, reason: Fault): Promise<Fault> {
+    const { charge: chargeId, wallet } = made;
+    for (let job = made; ; ) {
+      const fail = changeOf(job, { kind: 'fail', error: reason.message } as const);
+      const { status, job: now } = await ledger.refund({ chargeId, wallet, job: fail });
+      // Claimed by a process that considers this one dead: only the version is stale.
+      if (status !== 'stale_job' || now?.phase !== 'starting') return refundedFault(reason);
+      job = now;
+    }
+  }
+
+  return { start, stop: () => stopping.abort() };
+}
+
+/** Aborts when the service ends the call, but not when the client leaves: the video is paid for. */
+function whateverTheClientDoes(signal: AbortSignal): AbortSignal {
+  const controller = new AbortController();
+  const onAbort = () => {
+    if (signal.reason !== GONE) controller.abort(signal.reason);
+  };
+  if (signal.aborted) onAbort();
+  else signal.addEventListener('abort', onAbort, { once: true });
+  return controller.signal;
+}
+
+function reasonOf(ending: Exclude<Ending, { type: 'finish' }>): Fault {
+  return ending.type === 'error' ? ending.fault : toFault(new Error('a video was ended by its client leaving'));
+}
+
+function notesOf(job: string, ending: Ending, { charge }: Paid): object {
+  const isBegun = ending.type === 'finish';
+  const failure = ending.type === 'error' && { fault: ending.fault.data?.code };
+  return { job, ending: ending.type, charged_micro: `${isBegun ? charge.charged : 0n}`, ...failure };
+}

@@ -1,0 +1,70 @@
+// Assembles the video service: the engine that starts videos and the worker that finishes them.
+
+import type { Catalog } from '../../catalog/catalog.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { Owner } from '../../ledger/owner.ts';
+import type { Results } from '../../media/results.ts';
+import type { JobStore } from '../../store/ports/jobs.ts';
+import type { RouteHealth } from '../health.ts';
+import type { OnAttempt } from '../routes.ts';
+import { createVideoEngine, type VideoEngine } from './engine.ts';
+import { createLook, type Found } from './poll.ts';
+import type { SubmitTimeouts } from './submit.ts';
+import { createWorker, type Worker, type WorkerOptions } from './worker.ts';
+
+export interface VideosOptions {
+  readonly settings: VideoSettings;
+  readonly store: { readonly jobs: JobStore };
+  readonly catalog: () => Catalog;
+  readonly ledger: Ledger;
+  readonly owner: Pick<Owner, 'now' | 'trusts'>;
+  readonly health: RouteHealth;
+  readonly results: Results;
+  readonly log: VideosLog;
+  readonly metrics: VideoMetrics | undefined;
+}
+
+export interface VideoSettings extends SubmitTimeouts {
+  readonly ownerId: string;
+  readonly leaseMs: number;
+  readonly videoPollMs: number;
+  readonly videoDeadlineMs: number;
+  /** How long a video may be completed without a result; a minute by default. */
+  readonly resultPatienceMs?: number;
+}
+
+export interface VideosLog {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface VideoMetrics {
+  readonly onAttempt: OnAttempt;
+  /** Called when an upstream is asked for a video. */
+  readonly onPoll: (upstream: string, found: Found) => void;
+  readonly onJobEnd: NonNullable<WorkerOptions['onEnd']>;
+}
+
+export interface Videos {
+  readonly engine: VideoEngine;
+  readonly worker: Worker;
+}
+
+export function openVideos(options: VideosOptions): Videos {
+  const { settings, store, ledger, owner: clock, health, log, metrics, ...more } = options;
+  const { ownerId, leaseMs, videoPollMs: pollMs, videoDeadlineMs: deadlineMs } = settings;
+  const look = createLook({ ...more, log, resultPatienceMs: settings.resultPatienceMs, onPoll: metrics?.onPoll });
+  const shared = { jobs: store.jobs, ledger, ownerId, leaseMs, clock, log };
+  const worker = createWorker({ ...shared, pollMs, look, onEnd: metrics?.onJobEnd });
+  const engine = createVideoEngine({
+    ...shared,
+    worker,
+    deadlineMs,
+    timeouts: settings,
+    health,
+    onAttempt: metrics?.onAttempt,
+  });
+  return { engine, worker };
+}

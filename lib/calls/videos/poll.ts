@@ -1,0 +1,202 @@
+// One poll of a job's upstream, and what follows from it. Only the upstream's verdict ends a job: any other failure
+// says nothing about the job itself.
+
+import { type Fault, fault } from '../../base/faults.ts';
+import { createGate } from '../../base/limit-concurrency.ts';
+import type { Catalog } from '../../catalog/catalog.ts';
+import type { Route } from '../../catalog/model.ts';
+import { orAbort } from '../../media/deadline.ts';
+import type { Results } from '../../media/results.ts';
+import type { Job } from '../../money/job-rules.ts';
+import type {
+  MediaSource,
+  UpstreamFault,
+  UpstreamFaultKind,
+  VideoRef,
+  VideoState,
+} from '../../upstream/contract/provider.ts';
+import { alertOf, toClientFault } from '../../upstream/host/client-fault.ts';
+import { isUpstreamFault } from '../../upstream/host/fault.ts';
+import { callPlugin, nameUpstream } from '../../upstream/host/stray.ts';
+import type { CallLog } from '../context.ts';
+
+export interface LookOptions {
+  /** The current catalog. */
+  readonly catalog: () => Catalog;
+  readonly results: Pick<Results, 'keep'>;
+  readonly log: Pick<CallLog, 'warn' | 'error' | 'debug'>;
+  /** How long a job may be completed without a result. */
+  readonly resultPatienceMs?: number | undefined;
+  /** How long one poll may take. */
+  readonly pollMsMax?: number | undefined;
+  /** In ms, from any origin. */
+  readonly now?: (() => number) | undefined;
+  /** Called with the result of each poll. */
+  readonly onPoll?: ((upstream: string, found: Found) => void) | undefined;
+}
+
+/** The result of a poll; `unknown`: it said nothing. */
+export type Found = 'processing' | 'completed' | 'failed' | 'unknown';
+
+export type Sight =
+  | {
+      readonly kind: 'unfinished';
+      readonly shown: Job['shown'];
+      readonly progress: number;
+      readonly retryAfterMs: number | undefined;
+      /** The poll said nothing, or the result could not be stored. */
+      readonly failed: boolean;
+    }
+  /** The result is stored. */
+  | { readonly kind: 'completed'; readonly result: string }
+  /** `error` is in words for the client. */
+  | { readonly kind: 'failed'; readonly error: string };
+
+/** Rejects only with the signal's reason. */
+export type Look = (job: Job, signal: AbortSignal) => Promise<Sight>;
+
+const POLL_MS_MAX = 30_000;
+const POLLS_AT_ONCE = 32;
+const KEEPS_AT_ONCE = 8;
+
+export function createLook(options: LookOptions): Look {
+  const { catalog, results, log, resultPatienceMs, pollMsMax = POLL_MS_MAX } = options;
+  const { now = () => performance.now(), onPoll } = options;
+  const polls = createGate(POLLS_AT_ONCE);
+  const keeps = createGate(KEEPS_AT_ONCE);
+  const isNews = createNews(now);
+  const patience = createPatience(now, resultPatienceMs);
+
+  function note(job: Job, error: unknown, what: string): void {
+    const { id: job_id, upstream } = job;
+    const kind = isUpstreamFault(error) ? error.kind : 'internal';
+    log.debug({ job: job_id, upstream, err: error }, what);
+    if (!isNews(`${upstream} ${kind} ${what}`)) return;
+    const alert = isUpstreamFault(error) ? alertOf(error) : undefined;
+    if (alert !== undefined) log.error({ alert: 'upstream', job: job_id, upstream, kind }, alert);
+    else log.warn({ job: job_id, upstream, kind }, what);
+  }
+
+  async function poll(job: Job, route: Route, signal: AbortSignal): Promise<VideoState> {
+    const ref: VideoRef = JSON.parse(job.ref ?? '{}');
+    const { video } = route.provider;
+    if (!video) throw new Error(`upstream ${job.upstream} makes no videos`);
+    const ending = AbortSignal.any([signal, AbortSignal.timeout(pollMsMax)]);
+    // A plugin that ignores the signal must not block the worker.
+    const name = nameUpstream(job.upstream);
+    return orAbort(
+      callPlugin(name, ending, (inner) => video.poll(ref, inner)),
+      ending,
+    );
+  }
+
+  async function keep(job: Job, source: MediaSource, route: Route, signal: AbortSignal): Promise<Sight> {
+    try {
+      const request = {
+        kind: 'video',
+        account: job.wallet,
+        upstreamOrigin: route.origin,
+        proxy: route.proxy,
+        signal,
+      } as const;
+      const { id, mediaType } = await keeps(() => results.keep(source, request));
+      return { kind: 'completed', result: JSON.stringify({ id, mediaType }) };
+    } catch (error) {
+      signal.throwIfAborted();
+      note(job, error, 'a finished video could not be stored');
+      if (isUpstreamFault(error) && !PASSING.has(error.kind)) return failedBy(error);
+      return unfinished({ shown: 'processing', progress: ALMOST, failed: true, ...patienceOf(error) });
+    }
+  }
+
+  return async (job, signal) => {
+    const { upstream } = job;
+    const route = routeOf(catalog(), job);
+    if (!route) {
+      note(
+        job,
+        undefined,
+        'the upstream of this video is no longer in the catalog; the video will fail at its deadline',
+      );
+      return unfinished({ shown: job.shown, progress: job.progress, failed: true });
+    }
+    try {
+      const state = await polls(() => poll(job, route, signal));
+      onPoll?.(upstream, state.status === 'queued' ? 'processing' : state.status);
+      if (state.status === 'failed') return failedBy(state.fault);
+      if (state.status === 'completed') return keep(job, state.result, route, signal);
+      const { progress = 0, retryAfterMs, lacksResult = false } = state;
+      if (patience.isOver(job.id, lacksResult)) return failedBy(fault('upstream_empty'));
+      return unfinished({ shown: state.status, progress, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+    } catch (error) {
+      signal.throwIfAborted();
+      onPoll?.(upstream, 'unknown');
+      note(job, error, 'could not poll a video');
+      return unfinished({ shown: job.shown, progress: job.progress, failed: true, ...patienceOf(error) });
+    }
+  };
+}
+
+/** For a job that is finished upstream but not stored yet. */
+const ALMOST = 99;
+
+/** For a result that may be there on the next attempt. */
+const PASSING: ReadonlySet<UpstreamFaultKind> = new Set(['network', 'timeout', 'rate', 'overloaded', 'server']);
+
+/** The model may have left the catalog; any route to the upstream has the same provider. */
+function routeOf({ models }: Catalog, { model, upstream }: Job): Route | undefined {
+  const routes = models.flatMap(({ id, type, routes }) =>
+    type === 'video' ? routes.filter((route) => route.upstream === upstream).map((route) => ({ id, route })) : [],
+  );
+  return (routes.find(({ id }) => id === model) ?? routes[0])?.route;
+}
+
+type Unfinished = Extract<Sight, { readonly kind: 'unfinished' }>;
+
+function unfinished(sight: Partial<Unfinished> & Pick<Unfinished, 'shown' | 'progress'>): Unfinished {
+  return { kind: 'unfinished', retryAfterMs: undefined, failed: false, ...sight };
+}
+
+function failedBy(reason: UpstreamFault | Fault): Sight {
+  return { kind: 'failed', error: toClientFault(reason).message };
+}
+
+function patienceOf(error: unknown): { retryAfterMs?: number } {
+  const { retryAfterMs } = isUpstreamFault(error) ? error : {};
+  return retryAfterMs === undefined ? {} : { retryAfterMs };
+}
+
+const RESULT_PATIENCE_MS = 60_000;
+const LACKING_MAX = 10_000;
+
+/** Some upstreams complete a job a moment before its result is there. Each process waits by itself. */
+function createPatience(now: () => number, ms = RESULT_PATIENCE_MS) {
+  const lackingSince = new Map<string, number>();
+  return {
+    isOver(job: string, lacksResult: boolean): boolean {
+      const at = now();
+      const since = lackingSince.get(job) ?? at;
+      lackingSince.delete(job);
+      if (!lacksResult) return false;
+      if (lackingSince.size >= LACKING_MAX) lackingSince.clear();
+      lackingSince.set(job, since);
+      return at - since >= ms;
+    },
+  };
+}
+
+const NEWS_MS = 60_000;
+const NEWS_MAX = 1000;
+
+/** True once a minute for each message: thousands of jobs may fail for the same reason. */
+function createNews(now: () => number): (what: string) => boolean {
+  const saidAt = new Map<string, number>();
+  return (what) => {
+    const at = now();
+    const last = saidAt.get(what);
+    if (last !== undefined && at - last < NEWS_MS) return false;
+    if (saidAt.size >= NEWS_MAX) saidAt.clear();
+    saidAt.set(what, at);
+    return true;
+  };
+}

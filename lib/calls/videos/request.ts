@@ -1,0 +1,24 @@
+// A request for a video, independent of its wire format.
+import type { FaultCode, FaultDetail } from '../../base/faults.ts';
+import type { RequestPicture } from '../../media/reference.ts';
+import type { Size } from '../../upstream/contract/provider.ts';
+
+/** Whatever is undefined is chosen by the service. */
+export interface VideoRequest {
+  /** An id or alias. */
+  readonly model: string;
+  readonly prompt: string;
+  readonly seconds: number | undefined;
+  /** 16 to 8192 each. */
+  readonly size: Size | undefined;
+  readonly aspect: string | undefined;
+  /** A label, `720p`. */
+  readonly resolution: string | undefined;
+  /** The first frame, if any. */
+  readonly pictures: readonly RequestPicture[];
+  /** Why it cannot be read; reported only once the balance would cover the call. */
+  readonly refusal: { readonly code: FaultCode; readonly detail: FaultDetail } | undefined;
+}
+
+/** Limits of every model. */
+export const SECONDS = { least: 4, most: 10, byDefault: 5 };

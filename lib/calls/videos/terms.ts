@@ -1,0 +1,146 @@
+// What a video request means for its model: length, size, what is sent upstream, and the price.
+
+import { fault } from '../../base/faults.ts';
+import { ASPECTS } from '../../catalog/aspect.ts';
+import type { VideoModel } from '../../catalog/model.ts';
+import { nearestResolution, RESOLUTION_DEFAULT, shortSideOf } from '../../catalog/resolution.ts';
+import type { Micro } from '../../money/money.ts';
+import type { Size, VideoCall } from '../../upstream/contract/provider.ts';
+import { nearestAspect, ratioOf } from '../../upstream/host/aspects.ts';
+import { SECONDS, type VideoRequest } from './request.ts';
+
+export interface VideoTerms {
+  /** As requested, or as sent upstream. */
+  readonly size: Size;
+  /** As the client named it. */
+  readonly resolution: string | null;
+  /** What the upstream is asked for, and what is charged. */
+  readonly asked: Pick<VideoCall, 'seconds' | 'size' | 'aspect' | 'resolution'>;
+  readonly price: VideoQuote;
+  /** The price as JSON, as stored with the charge. */
+  readonly prices: string;
+}
+
+export interface VideoQuote {
+  /** Of the whole video. */
+  readonly amount: Micro;
+  readonly unit: 'second' | 'request';
+  readonly unitPrice: Micro;
+  /** The resolution that the unit price is for; null when all have the same price. */
+  readonly option: string | null;
+}
+
+type Asked = Pick<VideoRequest, 'seconds' | 'size' | 'aspect' | 'resolution'>;
+
+/** Throws 400 faults that name what the model offers. */
+export function termsOf(model: VideoModel, request: Asked): VideoTerms {
+  const seconds = secondsOf(model, request.seconds);
+  const label = labelOf(model, request);
+  const aspect = aspectOf(model, request);
+  const pixels = label === null ? (request.size ?? pixelsOf(RESOLUTION_DEFAULT, aspect)) : pixelsOf(label, aspect);
+  const { prices, ...price } = quote(model, seconds, label);
+  return {
+    size: request.size ?? pixels,
+    resolution: request.resolution ?? null,
+    asked: { seconds, size: pixels, aspect, resolution: label },
+    price,
+    prices: JSON.stringify(prices),
+  };
+}
+
+/** What a model lets its client choose from; an empty list where there is no choice. */
+export interface VideoOffers {
+  readonly seconds: readonly number[];
+  readonly resolutions: readonly string[];
+  readonly aspects: readonly string[];
+}
+
+export function offersOf(model: VideoModel): VideoOffers {
+  return { seconds: secondsSold(model), resolutions: labelsOf(model), aspects: model.aspects ?? ASPECTS };
+}
+
+function secondsSold({ seconds }: VideoModel): readonly number[] {
+  const { least, most } = SECONDS;
+  return seconds ?? Array.from({ length: most - least + 1 }, (_, at) => least + at);
+}
+
+function secondsOf(model: VideoModel, wanted: number | undefined): number {
+  const all = secondsSold(model);
+  if (wanted === undefined) return nearest(all, SECONDS.byDefault);
+  if (!all.includes(wanted)) throw notSold('seconds', all);
+  return wanted;
+}
+
+/** The smaller of two equally near ones. */
+function nearest(numbers: readonly number[], wanted: number): number {
+  const distance = (number: number) => Math.abs(number - wanted);
+  return [...numbers].sort((one, other) => distance(one) - distance(other) || one - other)[0] ?? wanted;
+}
+
+/** The label sent and billed: as requested, or nearest to the size; null for a model without resolutions. */
+function labelOf(model: VideoModel, { resolution, size }: Asked): string | null {
+  const labels = labelsOf(model);
+  if (resolution !== undefined) {
+    if (!labels.includes(resolution)) throw notSold('resolution', labels);
+    return resolution;
+  }
+  const shortSide = size ? Math.min(size.width, size.height) : shortSideOf(RESOLUTION_DEFAULT);
+  return nearestResolution(labels, shortSide) ?? null;
+}
+
+/** Those with prices; if all have one price, those that its routes know. */
+function labelsOf({ price, routes }: VideoModel): readonly string[] {
+  if ('byResolution' in price) return [...price.byResolution.keys()];
+  return [...new Set(routes.flatMap(({ options }) => Object.keys(options.resolutions ?? {})))];
+}
+
+function aspectOf({ aspects = ASPECTS }: VideoModel, { aspect, size }: Asked): string {
+  if (aspect !== undefined && !aspects.includes(aspect)) throw notSold('aspect', aspects);
+  // `size` wins.
+  const ratio = size ? size.width / size.height : ratioOf(aspect ?? '16:9');
+  return nearestAspect(aspects, ratio) ?? '16:9';
+}
+
+/** The shorter side is the label's; the other is rounded to an even number, as codecs need. */
+function pixelsOf(label: string, aspect: string): Size {
+  const short = shortSideOf(label);
+  const ratio = ratioOf(aspect);
+  const long = 2 * Math.round((short * Math.max(ratio, 1 / ratio)) / 2);
+  return ratio < 1 ? { width: short, height: long } : { width: long, height: short };
+}
+
+function quote({ price }: VideoModel, seconds: number, label: string | null): VideoQuote & { prices: object } {
+  if ('request' in price) {
+    const { request } = price;
+    return { amount: request, unit: 'request', unitPrice: request, option: null, prices: { request: `${request}` } };
+  }
+  const unit = 'second';
+  if ('second' in price) {
+    const { second } = price;
+    return {
+      amount: second * BigInt(seconds),
+      unit,
+      unitPrice: second,
+      option: null,
+      prices: { second: `${second}` },
+    };
+  }
+  const option = label ?? '';
+  const unitPrice = price.byResolution.get(option) as Micro;
+  return {
+    amount: unitPrice * BigInt(seconds),
+    unit,
+    unitPrice,
+    option,
+    prices: { second: { [option]: `${unitPrice}` } },
+  };
+}
+
+function notSold(field: string, sold: readonly (string | number)[]) {
+  const names = sold.join(', ');
+  const hint =
+    sold.length === 0
+      ? 'this model has none to choose from'
+      : `this model offers ${sold.length > 1 ? 'only ' : ''}${names}`;
+  return fault('invalid_field', { field, hint });
+}

@@ -1,0 +1,119 @@
+// The background worker of jobs, in every process: polls the upstreams of those that are due, and ends them.
+
+import { createLeaseLoop, type LoopClock } from '../../ledger/lease-loop.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { Job } from '../../money/job-rules.ts';
+import type { JobStore } from '../../store/ports/jobs.ts';
+import type { Look, Sight } from './poll.ts';
+import { nextLookMs } from './poll-interval.ts';
+
+export interface WorkerOptions {
+  readonly jobs: JobStore;
+  readonly ledger: Pick<Ledger, 'refund'>;
+  readonly look: Look;
+  readonly ownerId: string;
+  readonly leaseMs: number;
+  readonly pollMs: number;
+  /** The store's clock, and whether other processes may be considered dead. */
+  readonly clock: LoopClock;
+  readonly log: WorkerLog;
+  /** Called when a job has ended, with how long it took. */
+  readonly onEnd?: ((job: Job, how: 'completed' | 'failed', ms: number) => void) | undefined;
+  readonly random?: () => number;
+}
+
+export interface WorkerLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface Worker {
+  start(): void;
+  /**
+   * A job of this process is being created: until the returned function is called, this worker does not treat it as
+   * abandoned.
+   */
+  hold(id: string): () => void;
+  /** When a new job is polled for the first time. */
+  firstLook(): number;
+  /** A job is due then. */
+  expect(id: string, dueAt: number): void;
+  /** Claims nothing more and aborts what is running; the leases of those jobs expire. */
+  stop(): Promise<void>;
+}
+
+const GAP_MS_MAX = 1000;
+const GAP_MS_MIN = 10;
+/** A job whose charge cannot be refunded is corruption; the audit reports it. */
+const HOPELESS_MS = 600_000;
+
+export function createWorker(options: WorkerOptions): Worker {
+  const { jobs, ledger, look, ownerId, leaseMs, pollMs, clock, log, onEnd, random = Math.random } = options;
+  const gapMs = Math.min(GAP_MS_MAX, Math.max(GAP_MS_MIN, Math.floor(pollMs / 5)));
+  const loop = createLeaseLoop({
+    ...{ store: jobs, work, ownerId, leaseMs, gapMs, clock },
+    onClaimError: (err) => log.warn({ err }, 'could not claim the jobs that are due'),
+    onWorkError: (err, job) => log.warn({ err, job: job.id }, 'could not process a job'),
+  });
+
+  async function work(job: Job, signal: AbortSignal): Promise<void> {
+    // The process that asked the upstream to start is gone, and the answer with it: never ask again.
+    if (job.phase === 'starting') return fail(job, 'The service was interrupted while it started this video.');
+    const sight = await look(job, signal);
+    switch (sight.kind) {
+      case 'completed':
+        return complete(job, sight.result);
+      case 'failed':
+        return fail(job, sight.error);
+      case 'unfinished':
+        if (clock.now() >= job.deadline) return fail(job, 'The video was not finished in time.');
+        return advance(job, sight);
+    }
+  }
+
+  async function advance(job: Job, sight: Extract<Sight, { kind: 'unfinished' }>): Promise<void> {
+    const { shown, progress, retryAfterMs, failed } = sight;
+    const at = clock.now();
+    const pace = { ageMs: at - job.createdAt, pollMs, open: loop.open(), retryAfterMs, failed };
+    await postpone(job, { shown, progress, dueAt: Math.min(at + nextLookMs(pace, random()), job.deadline) });
+  }
+
+  async function postpone(job: Job, to: { shown: Job['shown']; progress: number; dueAt: number }): Promise<void> {
+    const { id, version } = job;
+    const { status } = await jobs.change({ kind: 'advance', id, version, at: clock.now(), ...to }, job);
+    if (status === 'done' || status === 'exists') loop.expect(id, to.dueAt);
+  }
+
+  async function complete(job: Job, result: string): Promise<void> {
+    const { id, version } = job;
+    const { status } = await jobs.change({ kind: 'complete', id, version, at: clock.now(), result }, job);
+    if (status === 'done' || status === 'exists') ended(job, 'completed');
+  }
+
+  async function fail(job: Job, error: string): Promise<void> {
+    const { id, version, charge: chargeId, wallet } = job;
+    const at = clock.now();
+    const { status } = await ledger.refund({ chargeId, wallet, job: { kind: 'fail', id, version, at, error } });
+    if (status === 'refunded') ended(job, 'failed');
+    if (status === 'refused' && job.phase === 'running') {
+      const { shown, progress } = job;
+      await postpone(job, { shown, progress, dueAt: at + HOPELESS_MS });
+    }
+  }
+
+  function ended(job: Job, how: 'completed' | 'failed'): void {
+    const ms = clock.now() - job.createdAt;
+    onEnd?.(job, how, ms);
+    const { id, charge, wallet: account, model, upstream } = job;
+    log.info({ job: id, charge, account, model, upstream, ms }, `a job has ${how}`);
+  }
+
+  return {
+    start: loop.start,
+    hold: loop.hold,
+    firstLook: () => clock.now() + nextLookMs({ ageMs: 0, pollMs, open: loop.open() }, random()),
+    expect: loop.expect,
+    stop: loop.stop,
+  };
+}

@@ -1,0 +1,97 @@
+// Submitted forms: read with a small size limit, and refused when another site sent them.
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Request } from '@hapi/hapi';
+import { fault } from '../base/faults.ts';
+import { type BodyLimits, readBody } from '../http/body.ts';
+import { type FormFile, isForm, readForm as readParts } from '../http/form.ts';
+import type { Share } from '../http/memory-quota.ts';
+import { IMAGE_BYTES_MAX } from '../media/image.ts';
+
+const FORM_BYTES_MAX = 64 * 1024;
+const FORM_TYPE = /^application\/x-www-form-urlencoded(?:\s*;|\s*$)/i;
+
+/** The fields of a form; of repeated names the first counts, except for `all`. */
+export interface Form {
+  /** Trimmed; empty when absent. */
+  text(name: string): string;
+  /** Untrimmed: a password may begin with a space. */
+  secret(name: string): string;
+  all(name: string): readonly string[];
+  has(name: string): boolean;
+  /** Pictures that came with a form that takes them; fields left empty bring none. */
+  readonly files: readonly FormFile[];
+}
+
+/** Of a form that takes pictures. */
+export interface PictureRules {
+  /** The field they come in. */
+  readonly name: string;
+  /** Of the whole body. */
+  readonly limits: BodyLimits;
+}
+
+interface Reading {
+  readonly signal: AbortSignal;
+  readonly share: Share;
+  readonly pictures: PictureRules | undefined;
+}
+
+/** Throws 400, 408, 413 and 415 faults. */
+export async function readForm(request: Request, { signal, share, pictures }: Reading): Promise<Form> {
+  const type = request.raw.req.headers['content-type'] ?? '';
+  if (pictures && isForm(type)) {
+    const { name, limits } = pictures;
+    const { texts, files } = await readParts(request.raw.req, {
+      ...{ type, signal, share, limits, fileBytesMax: IMAGE_BYTES_MAX, textBytesMax: FORM_BYTES_MAX },
+      sort: (field, isFile) => (isFile ? (field === name ? 'file' : 'other') : 'text'),
+    });
+    const chosen = files.filter(({ fileName, bytes }) => fileName !== '' || bytes.length > 0);
+    return formOf(new URLSearchParams(texts.map(({ name, text }) => [name, text])), chosen);
+  }
+  if (!FORM_TYPE.test(type)) {
+    throw fault('unsupported_media_type', { field: 'content-type', hint: 'application/x-www-form-urlencoded' });
+  }
+  const bytes = await readBody(request.raw.req, { signal, share, limits: { bytesMax: FORM_BYTES_MAX } });
+  return formOf(new URLSearchParams(bytes.toString('utf8')));
+}
+
+export function formOf(fields: URLSearchParams, files: readonly FormFile[] = []): Form {
+  const secret = (name: string) => fields.get(name) ?? '';
+  return {
+    text: (name) => secret(name).trim(),
+    secret,
+    all: (name) => fields.getAll(name),
+    has: (name) => fields.has(name),
+    files,
+  };
+}
+
+const LINE_LENGTH_MAX = 200;
+
+/** A short text, such as a reason. */
+export function isLine(text: string): boolean {
+  return text !== '' && text.length <= LINE_LENGTH_MAX && !/\p{Cc}/u.test(text);
+}
+
+/** The token every form carries: only someone who can read the cookie can produce it. */
+export function csrfToken(cookie: string): string {
+  return createHmac('sha256', cookie).update('form').digest('base64url');
+}
+
+export function checkCsrf(form: Form, cookie: string): void {
+  // Anybody can produce the one of no cookie.
+  if (cookie === '') throw fault('stale_form');
+  const [sent, expected] = [form.secret('csrf'), csrfToken(cookie)].map((text) => Buffer.from(text)) as [
+    Buffer,
+    Buffer,
+  ];
+  if (sent.length !== expected.length || !timingSafeEqual(sent, expected)) throw fault('stale_form');
+}
+
+/** Refuses a form sent by another site's page, as far as the browser tells. */
+export function refuseForeign(request: Request): void {
+  const { origin, host, 'sec-fetch-site': site } = request.raw.req.headers;
+  if (site === 'cross-site' || site === 'same-site') throw fault('foreign_form');
+  // Browsers without `Sec-Fetch-Site` send the origin with every form.
+  if (origin !== undefined && URL.parse(origin)?.host !== host) throw fault('foreign_form');
+}

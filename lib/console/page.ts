@@ -1,0 +1,199 @@
+// Pages as routes: who may visit, what a form must carry, and how a page's answer is sent.
+import type { Lifecycle, Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hapi/hapi';
+import { fault } from '../base/faults.ts';
+import { DEVICE_DAYS } from '../users/devices.ts';
+import { codeFactorOf } from '../users/sign-in.ts';
+import { attemptSignIn } from './audit.ts';
+import { dropCookie, type NewCookie, setCookie } from './cookie.ts';
+import { type Form, refuseForeign } from './forms.ts';
+import type { Html } from './html.ts';
+import { isLanguage } from './language.ts';
+import { layout } from './layout.ts';
+import { pageFaceOf } from './response-style.ts';
+import type { WebServices } from './services.ts';
+import {
+  accountsOf,
+  isProvenVisit,
+  type OwnerVisit,
+  openAccount,
+  openForm,
+  openVisit,
+  type UserVisit,
+  type Visit,
+} from './visit.ts';
+
+export interface Page {
+  readonly title: string;
+  readonly body: Html;
+  /** 200 if absent. */
+  readonly status?: number;
+  /** A session that starts with it. */
+  readonly session?: string;
+  /** The device it starts on. */
+  readonly device?: string;
+}
+
+/** After a form, or instead of a page: a page of ours, with 303. */
+export interface Redirect {
+  readonly to: string;
+  /** A session that starts with it; `null` ends the current one. */
+  readonly session?: string | null;
+  /** The device it starts on. */
+  readonly device?: string;
+  readonly cookie?: NewCookie;
+}
+
+/** A file, such as a CSV table. */
+export interface Download {
+  readonly type: string;
+  readonly name: string;
+  readonly content: NodeJS.ReadableStream | string;
+}
+
+/** The answer was already written, or the client has left. */
+export interface Written {
+  readonly written: true;
+}
+
+export type Answer = Page | Redirect | Download | Written;
+
+/** `anyone`: no sign-in; `owner`: has an account; `operator`: runs the service. */
+interface Visitors {
+  readonly anyone: Visit;
+  readonly user: UserVisit;
+  readonly owner: OwnerVisit;
+  readonly operator: UserVisit;
+}
+
+export type Who = keyof Visitors;
+
+export interface PageRoute<Of extends Who> {
+  readonly path: string;
+  readonly who: Of;
+  readonly get?: (visit: Visitors[Of]) => Promise<Answer> | Answer;
+  /** Handles the form; GET changes nothing. */
+  readonly post?: (visit: Visitors[Of], form: Form) => Promise<Answer> | Answer;
+  /** Throws, or answers, before the form is read. */
+  readonly beforeForm?: (visit: Visitors[Of]) => Promise<Answer | undefined>;
+  /** The field in which its form may bring pictures. */
+  readonly pictures?: string;
+  /** It reads all that an account has, and is limited as that. */
+  readonly isFile?: boolean;
+}
+
+export type PageRoutes = (services: WebServices) => readonly ServerRoute[];
+
+/** The routes of a page, for one or both methods. */
+export function page<Of extends Who>(route: PageRoute<Of>): PageRoutes {
+  const { path, who, get, post } = route;
+  return (services) => {
+    const routes: ServerRoute[] = [];
+    const add = (method: 'GET' | 'POST', answer: (visit: Visitors[Of]) => Promise<Answer>) =>
+      routes.push({
+        ...{ method, path, handler: handlerOf(answer) },
+        options: { auth: false, app: { who }, plugins: { face: pageFaceOf(services) } },
+      });
+    const handlerOf =
+      (answer: (visit: Visitors[Of]) => Promise<Answer>) => async (request: Request, h: ResponseToolkit) => {
+        const visit = await openVisit(request, services);
+        const admitted = await admit(visit, who);
+        if ('to' in admitted) return send(h, visit, admitted);
+        await limit(visit, route);
+        return send(h, admitted, await answer(admitted as Visitors[Of]));
+      };
+    if (get) add('GET', async (visit) => get(visit));
+    if (post) add('POST', async (visit) => answerForm(visit, { ...route, post }));
+    return routes;
+  };
+}
+
+/** Operators run the service, and strangers can do little but sign in, which has limits of its own. */
+async function limit({ signedIn, services }: Visit, { who, isFile }: Pick<PageRoute<Who>, 'who' | 'isFile'>) {
+  if (!signedIn || who === 'anyone' || who === 'operator') return;
+  await services.visitLimit.hit('page', signedIn.user.id);
+  if (isFile) await services.visitLimit.hit('file', signedIn.user.id);
+}
+
+/** After signing in, the visitor returns to the page asked for. */
+function loginPath({ request, path }: Visit): string {
+  const next = request.method === 'get' ? `${path}${request.url.search}` : path;
+  return `/login?next=${encodeURIComponent(next)}`;
+}
+
+/** Or where to go instead: to sign in; of an operator without an account to where one is made. */
+async function admit(visit: Visit, who: Who): Promise<Visit | Redirect> {
+  if (who === 'anyone') return visit;
+  const { signedIn, query } = visit;
+  if (!signedIn) return { to: loginPath(visit) };
+  const user: UserVisit = { ...visit, signedIn };
+  if (who === 'operator' && !signedIn.user.operator) throw fault('not_found');
+  if (who !== 'owner') return user;
+  if (signedIn.user.operator && !query.has('account') && (await accountsOf(user)).length === 0) return { to: '/admin' };
+  return openAccount(user);
+}
+
+interface FormRoute<V extends Visit> {
+  readonly who: Who;
+  readonly post: (visit: V, form: Form) => Promise<Answer> | Answer;
+  readonly beforeForm?: (visit: V) => Promise<Answer | undefined>;
+  readonly pictures?: string;
+}
+
+async function answerForm<V extends Visit>(visit: V, route: FormRoute<V>): Promise<Answer> {
+  const { who, post, beforeForm, pictures } = route;
+  const { signedIn, services } = visit;
+  refuseForeign(visit.request);
+  const early = await beforeForm?.(visit);
+  if (early) return early;
+  const rules = pictures === undefined ? undefined : { name: pictures, limits: services.bodyLimits };
+  const { form, close } = await openForm(visit, rules);
+  try {
+    if (signedIn && who === 'operator') await prove({ ...visit, signedIn }, form);
+    return await post(visit, form);
+  } finally {
+    close();
+  }
+}
+
+/** An operator's change needs a recent code. */
+async function prove(visit: UserVisit, form: Form): Promise<void> {
+  if (isProvenVisit(visit)) return;
+  const { services, signedIn } = visit;
+  const code = form.text('code');
+  const attempt = () => services.signIn.proveCode(signedIn.user, code, visit);
+  const proved = await attemptSignIn(visit, { factor: codeFactorOf(code) }, attempt);
+  if (proved.status === 'wait') throw fault('try_later', { retryAfterS: proved.seconds });
+  if (proved.status !== 'ok') throw fault('code_needed');
+  await services.sessions.prove(signedIn.session);
+}
+
+function send(h: ResponseToolkit, visit: Visit, answer: Answer): Lifecycle.ReturnValue {
+  if ('written' in answer) return h.abandon;
+  const response = respond(h, visit, answer);
+  const { secure, formCookie, query } = visit;
+  const language = query.get('lang') ?? undefined;
+  if (isLanguage(language)) setCookie(response, 'lang', language, secure);
+  if (formCookie !== undefined) setCookie(response, 'form', formCookie, secure);
+  if ('device' in answer && answer.device !== undefined)
+    setCookie(response, 'device', answer.device, secure, DEVICE_DAYS * 86_400);
+  return response;
+}
+
+function respond(h: ResponseToolkit, visit: Visit, answer: Exclude<Answer, Written>): ResponseObject {
+  if ('body' in answer) {
+    const text = `<!doctype html>\n${layout(visit, answer).text}\n`;
+    const response = h.response(text).type('text/html; charset=utf-8');
+    if (answer.session !== undefined) setCookie(response, 'session', answer.session, visit.secure);
+    return response.code(answer.status ?? 200);
+  }
+  if ('content' in answer) {
+    const disposition = `attachment; filename="${answer.name}"`;
+    return h.response(answer.content).type(answer.type).header('content-disposition', disposition);
+  }
+  const response = h.response().code(303).header('location', answer.to);
+  const { cookie } = answer;
+  if (cookie) setCookie(response, cookie.name, cookie.value, visit.secure, cookie.maxAgeS);
+  if (answer.session === null) dropCookie(response, 'session', visit.secure);
+  else if (answer.session !== undefined) setCookie(response, 'session', answer.session, visit.secure);
+  return response;
+}

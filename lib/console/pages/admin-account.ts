@@ -1,0 +1,344 @@
+// One account for an operator: its wallet, keys and owners; suspend, top up, correct, invite.
+import { randomBytes } from 'node:crypto';
+import { fault } from '../../base/faults.ts';
+import { book } from '../../ledger/booking.ts';
+import { FIRST_TOPUP_MINIMUM, type Operation, type OutcomeStatus, type Wallet } from '../../money/decide.ts';
+import type { Micro } from '../../money/money.ts';
+import { playMoneyLeft, settlePlayMoney } from '../../payments/play-money.ts';
+import type { Account } from '../../store/ports/accounts.ts';
+import { readEmail } from '../../users/people.ts';
+import { readRub } from '../amount.ts';
+import { audit } from '../audit.ts';
+import { type Form, isLine } from '../forms.ts';
+import { fundsRows } from '../funds.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import { type Answer, type Page, page } from '../page.ts';
+import { facts, field, form, message, table } from '../parts.ts';
+import { codeField } from '../proof.ts';
+import type { UserVisit } from '../visit.ts';
+import { sendLink } from './ask-link.ts';
+
+const WORDS = defineWords({
+  en: {
+    id: 'Account',
+    status: 'Status',
+    active: 'active',
+    suspended: 'suspended',
+    held: 'Reserved',
+    charged: 'Charged',
+    topped: 'Paid',
+    adjusted: 'Corrections',
+    suspend: 'Suspend',
+    resume: 'End the suspension',
+    suspendText: 'Its keys get 403 within a second; calls under way finish and are settled.',
+    money: 'Record a payment',
+    amount: 'Amount (RUB)',
+    amountHint: 'Plain digits, at most 6 decimals: 1000 or 12.50',
+    payment: 'Payment id',
+    paymentHint: 'From the bank or the shop; unique across all wallets.',
+    topup: 'Record',
+    correct: 'Correct the balance',
+    correctHint: 'May be negative; never takes the balance below zero.',
+    reason: 'Reason',
+    adjust: 'Correct',
+    play: 'Play money',
+    playHint:
+      'This wallet holds money of test payments. Where models cost real money its calls are refused with 402 until you decide.',
+    convert: 'Convert it',
+    convertHint: 'It stays, as if it had been paid, and pays for everything.',
+    writeOff: 'Write it off',
+    writeOffHint: (left: string) => `What calls have left of it, ${left}, is taken away.`,
+    noPlay: 'This wallet holds no play money any more.',
+    running:
+      'Calls of this account are running, and what they return would not be play money any more. Wait for them, or suspend the account first.',
+    stale: 'The wallet changed at this very moment. Try again.',
+    invite: 'Invite an owner',
+    email: 'Email',
+    inviteButton: 'Create a link',
+    link: 'Send this link to the owner. It works once, within a week, and is shown only now. Who has access here already accepts it after signing in.',
+    isOwner: 'This person is an owner of the account already.',
+    suspendedPerson: 'This person is suspended.',
+    isSuspended: 'suspended',
+    payments: 'Payments',
+    keys: 'Keys',
+    owners: 'Owners',
+    name: 'Name',
+    key: 'Key',
+    calls: 'Calls',
+    badAmount: 'This is not an amount of RUB.',
+    badText: 'This is missing, or too long.',
+    badEmail: 'This is not an email address.',
+    done: 'Done.',
+    exists: 'This payment was recorded before: nothing changed.',
+    corrected: 'This correction was made before: nothing changed.',
+    reused: 'This form made another correction before. It is a new one now: send it again.',
+    refusals: {
+      first_topup_too_small: (minimum: string) => `The first payment of a wallet is at least ${minimum}.`,
+      id_taken: () => 'This payment id was recorded with another amount or for another account.',
+      insufficient: () => 'This would take the balance below zero.',
+    },
+    refused: (status: string) => `The ledger refused: ${status}.`,
+  },
+  ru: {
+    id: 'Аккаунт',
+    status: 'Состояние',
+    active: 'действует',
+    suspended: 'приостановлен',
+    held: 'В резерве',
+    charged: 'Списано',
+    topped: 'Внесено',
+    adjusted: 'Корректировки',
+    suspend: 'Приостановить',
+    resume: 'Снять приостановку',
+    suspendText: 'Ключи начнут получать 403 в течение секунды; идущие вызовы закончатся и спишутся.',
+    money: 'Зачислить платёж',
+    amount: 'Сумма, ₽',
+    amountHint: 'Цифрами, до 6 знаков после запятой: 1000 или 12,50',
+    payment: 'Номер платежа',
+    paymentHint: 'В банке или магазине; один на все кошельки.',
+    topup: 'Зачислить',
+    correct: 'Корректировка баланса',
+    correctHint: 'Может быть отрицательной; ниже нуля баланс не опустится.',
+    reason: 'Причина',
+    adjust: 'Изменить баланс',
+    play: 'Тестовые деньги',
+    playHint:
+      'В кошельке деньги тестовых платежей. Там, где модели стоят настоящих денег, вызовы получают 402, пока вы не решите.',
+    convert: 'Зачесть',
+    convertHint: 'Они останутся, как если бы их внесли, и годятся на всё.',
+    writeOff: 'Списать',
+    writeOffHint: (left: string) => `Будет списано то, что от них осталось: ${left}.`,
+    noPlay: 'Тестовых денег в кошельке уже нет.',
+    running:
+      'Вызовы этого аккаунта ещё идут, и то, что они вернут, уже не считалось бы тестовыми деньгами. Подождите их или сначала приостановите аккаунт.',
+    stale: 'Кошелёк только что изменился. Попробуйте ещё раз.',
+    invite: 'Пригласить владельца',
+    email: 'Почта',
+    inviteButton: 'Сделать ссылку',
+    link: 'Отправьте ссылку владельцу. Она сработает один раз в течение недели и показана только сейчас. У кого уже есть доступ, примет приглашение после входа.',
+    isOwner: 'Этот человек уже владелец аккаунта.',
+    suspendedPerson: 'Доступ этого человека приостановлен.',
+    isSuspended: 'доступ приостановлен',
+    payments: 'Платежи',
+    keys: 'Ключи',
+    owners: 'Владельцы',
+    name: 'Название',
+    key: 'Ключ',
+    calls: 'Вызовов',
+    badAmount: 'Это не сумма в рублях.',
+    badText: 'Поле пустое или слишком длинное.',
+    badEmail: 'Это не адрес почты.',
+    done: 'Готово.',
+    exists: 'Этот платёж уже проведён: ничего не изменилось.',
+    corrected: 'Эта поправка уже внесена: ничего не изменилось.',
+    reused: 'Этой формой уже внесена другая поправка. Теперь форма новая: отправьте её ещё раз.',
+    refusals: {
+      first_topup_too_small: (minimum: string) => `Первый платёж кошелька — не меньше ${minimum}.`,
+      id_taken: () => 'Этот номер платежа уже проведён с другой суммой или для другого аккаунта.',
+      insufficient: () => 'Баланс опустился бы ниже нуля.',
+    },
+    refused: (status: string) => `Журнал отказал: ${status}.`,
+  },
+});
+
+interface Shown {
+  readonly problem?: string;
+  readonly link?: string;
+}
+
+export const adminAccount = page({
+  path: '/admin/accounts/{id}',
+  who: 'operator',
+  get: async (visit) => accountPage(visit, await accountOf(visit), {}),
+  async post(visit, sent) {
+    const account = await accountOf(visit);
+    switch (sent.text('change')) {
+      case 'suspend':
+      case 'resume':
+        return setStatus(visit, account, sent.text('change') === 'suspend');
+      case 'topup':
+        return topup(visit, account, sent);
+      case 'adjust':
+        return adjust(visit, account, sent);
+      case 'convert':
+      case 'write_off':
+        return settlePlay(visit, account, sent);
+      case 'invite':
+        return invite(visit, account, sent);
+      default:
+        throw fault('stale_form');
+    }
+  },
+});
+
+async function accountOf({ services, request }: UserVisit): Promise<Account> {
+  const account = await services.store.accounts.get(String(request.params.id));
+  if (!account) throw fault('not_found');
+  return account;
+}
+
+async function setStatus(visit: UserVisit, { id }: Account, suspended: boolean): Promise<Answer> {
+  await (suspended ? visit.services.accounts.suspend(id) : visit.services.accounts.resume(id));
+  await audit(visit, { action: suspended ? 'account.suspend' : 'account.resume', target: id, account: id });
+  return { to: `/admin/accounts/${id}?done=done` };
+}
+
+async function topup(visit: UserVisit, account: Account, sent: Form): Promise<Answer> {
+  const words = WORDS[visit.language];
+  const [amount, paymentId] = [readRub(sent.text('amount')), sent.text('payment')];
+  if (amount === undefined) return refused(visit, account, words.badAmount);
+  if (!isLine(paymentId)) return refused(visit, account, words.badText);
+  const op = { kind: 'topup', wallet: account.id, at: visit.services.now(), amount, paymentId } as const;
+  return booked(visit, account, op);
+}
+
+async function adjust(visit: UserVisit, account: Account, sent: Form): Promise<Answer> {
+  const words = WORDS[visit.language];
+  const text = sent.text('amount');
+  const size = readRub(text.replace(/^[-−]/, ''));
+  const reason = sent.text('reason');
+  if (size === undefined) return refused(visit, account, words.badAmount);
+  if (!isLine(reason)) return refused(visit, account, words.badText);
+  const amount = /^[-−]/.test(text) ? -size : size;
+  // The form's own id: submitted twice, it corrects once.
+  const id = sent.text('adjust');
+  const adjustId = ADJUST_ID.test(id) ? id : makeAdjustId();
+  const op = { kind: 'adjust', wallet: account.id, at: visit.services.now(), amount, reason, adjustId } as const;
+  return booked(visit, account, op);
+}
+
+const ADJUST_ID = /^adj_[0-9a-f]{24}$/;
+
+function makeAdjustId(): string {
+  return `adj_${randomBytes(12).toString('hex')}`;
+}
+
+async function booked(visit: UserVisit, account: Account, op: Extract<Operation, { amount: bigint }>): Promise<Answer> {
+  const { status } = await book(visit.services.store, op);
+  const isReused = op.kind === 'adjust' && status === 'id_taken';
+  if (isReused) return refused(visit, account, WORDS[visit.language].reused);
+  if (status !== 'done' && status !== 'exists') return refused(visit, account, refusalOf(visit, status));
+  const detail = { rub_micro: `${op.amount}`, status };
+  await audit(visit, { action: `wallet.${op.kind}`, target: account.id, account: account.id, detail });
+  const done = status === 'exists' && op.kind === 'adjust' ? 'corrected' : status;
+  return { to: `/admin/accounts/${account.id}?done=${done}` };
+}
+
+async function settlePlay(visit: UserVisit, account: Account, sent: Form): Promise<Answer> {
+  const words = WORDS[visit.language];
+  const { services } = visit;
+  const reason = sent.text('reason');
+  if (!isLine(reason)) return refused(visit, account, words.badText);
+  const how = sent.text('change') === 'convert' ? 'convert' : 'write_off';
+  const { status, amount } = await settlePlayMoney(services.store, account.id, { how, reason, at: services.now() });
+  if (status !== 'done')
+    return refused(visit, account, status === 'stale' || status === 'running' ? words[status] : words.noPlay);
+  const detail = { end: how, rub_micro: `${amount}`, reason };
+  await audit(visit, { action: 'wallet.play_money', target: account.id, account: account.id, detail });
+  return { to: `/admin/accounts/${account.id}?done=done` };
+}
+
+function refusalOf({ language, format }: UserVisit, status: OutcomeStatus): string {
+  const words = WORDS[language];
+  const refusal = (words.refusals as Readonly<Record<string, (minimum: string) => string>>)[status];
+  return refusal ? refusal(format.rub(FIRST_TOPUP_MINIMUM)) : words.refused(status);
+}
+
+async function invite(visit: UserVisit, account: Account, sent: Form): Promise<Answer> {
+  const { services } = visit;
+  const email = readEmail(sent.text('email'));
+  if (email === undefined) return refused(visit, account, WORDS[visit.language].badEmail);
+  const known = await services.store.users.find(email);
+  if (known?.status === 'suspended') return refused(visit, account, WORDS[visit.language].suspendedPerson);
+  const members = await services.store.users.membersOf(account.id);
+  if (members.some(({ user }) => user === known?.id)) return refused(visit, account, WORDS[visit.language].isOwner);
+  await audit(visit, { action: 'owner.invite', target: email, account: account.id });
+  const token = await services.people.makeLink({ purpose: 'invite', account: account.id, email });
+  await sendLink(visit, { kind: 'invite', email, token, purpose: 'invite' }).catch((err: unknown) =>
+    services.log.error({ err }, 'could not send an email'),
+  );
+  return accountPage(visit, account, { link: `${services.publicUrl()}/setup?token=${token}` });
+}
+
+async function refused(visit: UserVisit, account: Account, problem: string): Promise<Page> {
+  return { ...(await accountPage(visit, account, { problem })), status: 400 };
+}
+
+async function accountPage(visit: UserVisit, account: Account, { problem, link }: Shown): Promise<Page> {
+  const words = WORDS[visit.language];
+  const { store } = visit.services;
+  const [wallet, keys, members] = await Promise.all([
+    store.ledger.wallet(account.id),
+    store.keys.list(account.id),
+    store.users.membersOf(account.id),
+  ]);
+  const owners = await Promise.all(members.map(({ user }) => store.users.get(user)));
+  const playLeft = wallet?.playMoney && (await playMoneyLeft(store, wallet));
+  const done = visit.query.get('done');
+  const body = html`${problem !== undefined && message('error', problem)}
+${link !== undefined && message('done', html`${words.link}<br><code class="key" data-copy>${link}</code>`)}
+${(done === 'done' || done === 'exists' || done === 'corrected') && message('done', words[done])}
+${wallet && balances(visit, account, wallet)}
+${playLeft !== undefined && playForms(visit, account, playLeft)}
+<p><a href="/admin/payments?account=${account.id}">${words.payments}</a></p>
+<h2>${words.keys}</h2>
+${table(
+  words.keys,
+  [{ title: words.name }, { title: words.key }, { title: words.calls, number: true }],
+  keys.map((key) => [key.name, html`<code>…${key.last4}</code>`, visit.format.number(key.requestsCount)]),
+)}
+<h2>${words.owners}</h2>
+<ul>${owners.map((user) => user && html`<li><a href="/admin/people/${user.id}">${user.email}</a>${user.status === 'suspended' && html` (${words.isSuspended})`}</li>`)}</ul>
+${changes(visit, account)}`;
+  return { title: account.name, body };
+}
+
+function balances(visit: UserVisit, account: Account, wallet: Wallet): Html {
+  const { language, format } = visit;
+  const words = WORDS[language];
+  return facts([
+    [words.id, html`<code>${account.id}</code>`],
+    [words.status, words[account.status]],
+    ...fundsRows(visit, wallet),
+    [words.held, format.rub(wallet.held)],
+    [words.charged, format.rub(wallet.charged)],
+    [words.topped, format.rub(wallet.topped)],
+    [words.adjusted, format.rub(wallet.adjusted)],
+  ]);
+}
+
+function playForms(visit: UserVisit, account: Account, left: Micro): Html {
+  const words = WORDS[visit.language];
+  const choice = (name: 'convert' | 'write_off', button: string, hint: string) =>
+    form(visit, {
+      ...{ action: `/admin/accounts/${account.id}`, button, confirm: `${button}? ${hint}` },
+      fields: html`<input type="hidden" name="change" value="${name}"><p>${hint}</p>
+${field({ name: 'reason', id: `${name}-reason`, label: words.reason })}${codeField(visit, name)}`,
+    });
+  return html`<h2>${words.play}</h2>
+${message('error', words.playHint)}
+${choice('convert', words.convert, words.convertHint)}
+${choice('write_off', words.writeOff, words.writeOffHint(visit.format.rub(left)))}`;
+}
+
+function changes(visit: UserVisit, account: Account): Html {
+  const words = WORDS[visit.language];
+  const change = (name: string, button: string, fields: Html, danger = false) =>
+    form(visit, {
+      ...{ action: `/admin/accounts/${account.id}`, button, danger },
+      ...(danger && { confirm: `${button}? ${words.suspendText}` }),
+      fields: html`<input type="hidden" name="change" value="${name}">${fields}${codeField(visit, name)}`,
+    });
+  const amount = (id: string, hint: string) =>
+    field({ name: 'amount', id, label: words.amount, hint, inputmode: 'decimal' });
+  const isActive = account.status === 'active';
+  return html`<h2>${words.money}</h2>
+${change('topup', words.topup, html`${amount('topup-amount', words.amountHint)}${field({ name: 'payment', label: words.payment, hint: words.paymentHint })}`)}
+<h2>${words.correct}</h2>
+${change('adjust', words.adjust, html`${amount('adjust-amount', words.correctHint)}${field({ name: 'reason', label: words.reason })}<input type="hidden" name="adjust" value="${makeAdjustId()}">`)}
+<h2>${words.invite}</h2>
+${change('invite', words.inviteButton, field({ name: 'email', label: words.email, type: 'email' }))}
+<h2>${isActive ? words.suspend : words.resume}</h2>
+${change(isActive ? 'suspend' : 'resume', isActive ? words.suspend : words.resume, html`<p>${isActive && words.suspendText}</p>`, isActive)}`;
+}

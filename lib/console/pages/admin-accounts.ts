@@ -1,0 +1,154 @@
+// All accounts for an operator: find one or create one.
+import { fault } from '../../base/faults.ts';
+import { OperatorError } from '../../base/operator-error.ts';
+import { readEmail } from '../../users/people.ts';
+import { audit } from '../audit.ts';
+import type { Form } from '../forms.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import { type Page, page } from '../page.ts';
+import { field, form, message, table } from '../parts.ts';
+import { codeField } from '../proof.ts';
+import type { UserVisit } from '../visit.ts';
+import { sendLink } from './ask-link.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'Accounts',
+    search: 'Search by name or id',
+    find: 'Search',
+    caption: 'Accounts',
+    name: 'Name',
+    id: 'Id',
+    status: 'Status',
+    created: 'Created',
+    active: 'active',
+    suspended: 'suspended',
+    none: 'No account matches.',
+    more: (count: string) => `${count} more: search for something narrower.`,
+    make: 'New account',
+    makeButton: 'Create',
+    badName: 'A name has 1 to 100 characters, without control characters.',
+    invite: 'Invite somebody',
+    inviteText: 'With the link they choose a password and get an account of their own, without money.',
+    email: 'Email',
+    inviteButton: 'Create a link',
+    link: (email: string) => `Send this link to ${email}. It works once, within a week, and is shown only now.`,
+    mailed: (email: string) => `An email with this link is on its way to ${email}. It works once, within a week.`,
+    badEmail: 'This is not an email address.',
+    taken: 'Somebody with this address already has access here.',
+  },
+  ru: {
+    title: 'Аккаунты',
+    search: 'Поиск по названию или номеру',
+    find: 'Найти',
+    caption: 'Аккаунты',
+    name: 'Название',
+    id: 'Номер',
+    status: 'Состояние',
+    created: 'Создан',
+    active: 'действует',
+    suspended: 'приостановлен',
+    none: 'Таких аккаунтов нет.',
+    more: (count: string) => `И ещё ${count}: уточните запрос.`,
+    make: 'Новый аккаунт',
+    makeButton: 'Создать',
+    badName: 'Название: от 1 до 100 символов без управляющих знаков.',
+    invite: 'Пригласить',
+    inviteText: 'По ссылке человек задаст пароль и получит свой аккаунт, пока без денег.',
+    email: 'Почта',
+    inviteButton: 'Сделать ссылку',
+    link: (email: string) =>
+      `Отправьте ссылку на ${email}. Она сработает один раз в течение недели и показана только сейчас.`,
+    mailed: (email: string) =>
+      `Письмо с этой ссылкой уже отправляется на ${email}. Она сработает один раз в течение недели.`,
+    badEmail: 'Это не адрес почты.',
+    taken: 'У человека с этим адресом уже есть доступ.',
+  },
+});
+
+const SHOWN = 100;
+
+export const adminAccounts = page({
+  path: '/admin/accounts',
+  who: 'operator',
+  get: (visit) => accountsPage(visit, {}),
+  async post(visit, sent) {
+    if (sent.text('change') === 'invite') return invite(visit, sent);
+    try {
+      const { id, name } = await visit.services.accounts.create(sent.text('name'));
+      await audit(visit, { action: 'account.create', target: id, account: id, detail: { name } });
+      return { to: `/admin/accounts/${id}` };
+    } catch (error) {
+      if (!(error instanceof OperatorError)) throw error;
+      return { ...(await accountsPage(visit, { badName: sent.text('name') })), status: 400 };
+    }
+  },
+});
+
+/** Somebody new, who opens an account of their own. */
+async function invite(visit: UserVisit, sent: Form): Promise<Page> {
+  const { services, language } = visit;
+  const words = WORDS[language];
+  if (services.registration === 'closed') throw fault('stale_form');
+  const email = readEmail(sent.text('email'));
+  const problem = email === undefined ? words.badEmail : (await services.store.users.find(email)) && words.taken;
+  if (email === undefined || problem !== undefined)
+    return { ...(await accountsPage(visit, { badEmail: { email: sent.text('email'), problem } })), status: 400 };
+  const token = await services.people.makeLink({ purpose: 'invite', email });
+  await audit(visit, { action: 'user.invite', target: email });
+  const letter = { kind: 'invite', email, token, purpose: 'invite' } as const;
+  const isMailed = await sendLink(visit, letter).catch((err: unknown) => {
+    services.log.error({ err }, 'could not send an email');
+    return false;
+  });
+  const link = `${services.publicUrl()}/setup?token=${token}`;
+  return accountsPage(visit, { invited: { text: (isMailed ? words.mailed : words.link)(email), link } });
+}
+
+interface Shown {
+  readonly badName?: string;
+  readonly badEmail?: { readonly email: string; readonly problem: string | undefined };
+  readonly invited?: { readonly text: string; readonly link: string };
+}
+
+async function accountsPage(visit: UserVisit, { badName, badEmail, invited }: Shown): Promise<Page> {
+  const words = WORDS[visit.language];
+  const { query, services, format } = visit;
+  const wanted = (query.get('q') ?? '').trim().toLowerCase();
+  const all = await services.store.accounts.list();
+  const found = all.filter(({ id, name }) => id.includes(wanted) || name.toLowerCase().includes(wanted)).reverse();
+  const columns = [words.name, words.id, words.status, words.created].map((title) => ({ title }));
+  const rows = found
+    .slice(0, SHOWN)
+    .map(({ id, name, status, createdAt }) => [
+      html`<a href="/admin/accounts/${id}">${name}</a>`,
+      html`<code>${id}</code>`,
+      words[status],
+      format.date(createdAt),
+    ]);
+  const more = found.length - rows.length;
+  const error = badName === undefined ? undefined : words.badName;
+  const make = form(visit, {
+    action: '/admin/accounts',
+    fields: html`${field({ name: 'name', label: words.name, value: badName, error })}${codeField(visit)}`,
+    button: words.makeButton,
+  });
+  const body = html`${error !== undefined && message('error', error)}
+${invited && message('done', html`${invited.text}<br><code class="key" data-copy>${invited.link}</code>`)}
+<form method="get" action="/admin/accounts">${field({ name: 'q', label: words.search, type: 'search', value: wanted, optional: true })}
+<p><button>${words.find}</button></p></form>
+${rows.length === 0 ? html`<p>${words.none}</p>` : table(words.caption, columns, rows)}
+${more > 0 && html`<p>${words.more(format.number(more))}</p>`}
+<h2>${words.make}</h2>${make}
+${services.registration !== 'closed' && inviteForm(visit, badEmail)}`;
+  return { title: words.title, body };
+}
+
+function inviteForm(visit: UserVisit, { email, problem }: { email?: string; problem?: string | undefined } = {}): Html {
+  const words = WORDS[visit.language];
+  const fields = html`<input type="hidden" name="change" value="invite">
+${field({ name: 'email', label: words.email, type: 'email', value: email, error: problem })}${codeField(visit, 'invite')}`;
+  return html`<h2>${words.invite}</h2><p>${words.inviteText}</p>
+${form(visit, { action: '/admin/accounts', fields, button: words.inviteButton })}`;
+}

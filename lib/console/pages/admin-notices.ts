@@ -1,0 +1,176 @@
+// The notices of payment providers as received, with their outcome; nothing in them is trusted.
+import { fault } from '../../base/faults.ts';
+import type { PaymentPhase } from '../../money/payment.ts';
+import { maskJson } from '../../payments/mask.ts';
+import { FOREIGN } from '../../payments/notices.ts';
+import type { Notice } from '../../store/ports/payments.ts';
+import { audit } from '../audit.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords, type Language, wordOf } from '../language.ts';
+import { page } from '../page.ts';
+import { facts, form, message, table } from '../parts.ts';
+import { codeField } from '../proof.ts';
+import type { UserVisit } from '../visit.ts';
+import { paymentWords } from '../wallet/phases.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'Notices',
+    one: 'Notice',
+    time: 'Received',
+    provider: 'Provider',
+    verdict: 'Verdict',
+    verdicts: {
+      received: 'being dealt with',
+      done: 'done',
+      rejected: 'rejected: not a notice of this provider',
+      foreign: 'about payments that are not ours',
+      failed: 'failed: the provider sends it again',
+    },
+    detail: 'What came of it',
+    foreign: 'not of this service',
+    address: 'Sent from',
+    notice: 'Notice',
+    headers: 'Headers',
+    body: 'Body',
+    none: 'No notice has come yet.',
+    older: 'Older notices',
+    ours: 'Only notices about our payments',
+    all: 'All notices',
+    cut: 'Nothing came of it, so only its beginning is kept.',
+    retry: 'Take it again',
+    retryText: 'The provider is asked about its payments once more. Nothing is credited twice.',
+    ends: {
+      done: 'The notice was taken again.',
+      again: 'It failed again: look at the newest notice.',
+      rejected: 'It is not a notice of this provider.',
+      gone: 'Its provider is not switched on.',
+    },
+  },
+  ru: {
+    title: 'Уведомления',
+    one: 'Уведомление',
+    time: 'Получено',
+    provider: 'Платёжная система',
+    verdict: 'Вывод',
+    verdicts: {
+      received: 'разбирается',
+      done: 'учтено',
+      rejected: 'отвергнуто: не от этой платёжной системы',
+      foreign: 'о платежах, которых у нас нет',
+      failed: 'не удалось: его пришлют снова',
+    },
+    detail: 'Что вышло',
+    foreign: 'не этого сервиса',
+    address: 'Отправлено с',
+    notice: 'Уведомление',
+    headers: 'Заголовки',
+    body: 'Тело',
+    none: 'Уведомлений ещё не было.',
+    older: 'Уведомления раньше',
+    ours: 'Только о наших платежах',
+    all: 'Все уведомления',
+    cut: 'Это уведомление ни к чему не относится, поэтому хранится только его начало.',
+    retry: 'Разобрать снова',
+    retryText: 'Платёжная система будет спрошена о платежах ещё раз. Дважды ничего не зачислится.',
+    ends: {
+      done: 'Уведомление разобрано снова.',
+      again: 'Снова не удалось: посмотрите на последнее уведомление.',
+      rejected: 'Это уведомление не от этой платёжной системы.',
+      gone: 'Эта платёжная система отключена.',
+    },
+  },
+});
+
+const PER_PAGE = 50;
+
+export const adminNotices = page({
+  path: '/admin/notices',
+  who: 'operator',
+  async get({ services, query, language, format }) {
+    const words = WORDS[language];
+    const [before] = /^ntc_\w{1,60}$/.exec(query.get('before') ?? '') ?? [];
+    const { payments } = services.store;
+    const isOurs = query.get('only') === 'ours';
+    const which = { ...(before !== undefined && { before }), ...(isOurs && { isVain: false as const }) };
+    const found = await payments.notices({ limit: PER_PAGE, ...which });
+    const titles = [words.time, words.notice, words.provider, words.verdict, words.detail, words.address];
+    const rows = found.map(({ id, at, provider, verdict, detail, address }) => [
+      format.time(at),
+      html`<a href="/admin/notices/${id}"><code>…${id.slice(-8)}</code></a>`,
+      ...[provider, verdictName(language, verdict), outcome(language, detail), address],
+    ]);
+    const last = found.length === PER_PAGE ? found.at(-1) : undefined;
+    const older = last && `/admin/notices?${isOurs ? 'only=ours&' : ''}before=${last.id}`;
+    const columns = titles.map((title) => ({ title }));
+    const done = wordOf(words.ends, query.get('done'));
+    const body = html`${done !== undefined && message(query.get('done') === 'done' ? 'done' : 'error', done)}
+<p><a href="/admin/notices${isOurs ? '' : '?only=ours'}">${isOurs ? words.all : words.ours}</a></p>
+${rows.length === 0 ? html`<p>${words.none}</p>` : table(words.title, columns, rows)}
+${older !== undefined && html`<p><a href="${older}" rel="next">${words.older}</a></p>`}`;
+    return { title: words.title, body };
+  },
+});
+
+export const adminNotice = page({
+  path: '/admin/notices/{id}',
+  who: 'operator',
+  async get(visit) {
+    const { language, format } = visit;
+    const words = WORDS[language];
+    const notice = await noticeOf(visit);
+    const { id, at, provider, verdict, detail, address, headers, body: raw } = notice;
+    const rest = html`<h2>${words.headers}</h2><pre tabindex="0"><code>${maskJson(headers)}</code></pre>
+<h2>${words.retry}</h2><p>${words.retryText}</p>
+${form(visit, { action: `/admin/notices/${id}`, fields: codeField(visit), button: words.retry })}`;
+    const body = html`${facts([
+      [words.notice, html`<code>${id}</code>`],
+      [words.time, format.time(at)],
+      [words.provider, provider],
+      [words.verdict, verdictName(language, verdict)],
+      [words.detail, detail === '' ? '—' : outcome(language, detail)],
+      [words.address, address],
+    ])}
+<h2>${words.body}</h2><pre tabindex="0"><code>${maskJson(raw)}</code></pre>
+${isCut(notice) ? html`<p>${words.cut}</p>` : rest}
+<p><a href="/admin/notices">${words.all}</a></p>`;
+    return { title: words.one, body };
+  },
+  /** Handles it as if it had just arrived. */
+  async post(visit) {
+    const notice = await noticeOf(visit);
+    if (isCut(notice)) throw fault('not_found');
+    const { id, provider, headers, body, address } = notice;
+    const raw = { headers: JSON.parse(headers), body, address };
+    const end = (await visit.services.payments.notice(provider, raw)) ?? 'gone';
+    await audit(visit, { action: 'notice.retry', target: id, detail: { end } });
+    return { to: `/admin/notices?done=${end}` };
+  },
+});
+
+/** Only the beginning is stored of those that nothing came of. */
+function isCut({ headers }: Notice): boolean {
+  return headers === '';
+}
+
+async function noticeOf({ services, request }: UserVisit): Promise<Notice> {
+  const notice = await services.store.payments.notice(String(request.params.id));
+  if (!notice) throw fault('not_found');
+  return notice;
+}
+
+/** `pay_… credited, not of this service`: each payment as a link, with its state in words. */
+function outcome(language: Language, detail: string): Html {
+  const { phases } = paymentWords(language);
+  const parts = detail.split(', ').map((part, at) => {
+    const [, id = '', phase = ''] = /^(pay_\w+) (\w+)$/.exec(part) ?? [];
+    const text = part === FOREIGN ? WORDS[language].foreign : part;
+    const link = html`<a href="/admin/payments/${id}"><code title="${id}">…${id.slice(-8)}</code></a>`;
+    return html`${at > 0 && ', '}${id === '' ? text : html`${link} ${phases[phase as PaymentPhase] ?? phase}`}`;
+  });
+  return html`${parts}`;
+}
+
+function verdictName(language: Language, verdict: Notice['verdict']): string {
+  return (WORDS[language].verdicts as Readonly<Record<string, string>>)[verdict] ?? verdict;
+}

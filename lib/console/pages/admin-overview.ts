@@ -1,0 +1,126 @@
+// The operator's first page: what is going on, and what needs a decision.
+import type { UpstreamHealth } from '../../calls/upstreams.ts';
+import { type LastAudit, lastAuditOf } from '../../ledger/last-audit.ts';
+import { audit } from '../audit.ts';
+import { catalogBar } from '../catalog-bar.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import { page } from '../page.ts';
+import { facts, form } from '../parts.ts';
+import { codeField } from '../proof.ts';
+import { accountsOf, type UserVisit } from '../visit.ts';
+import { countPayments } from './admin-payments.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'Operator',
+    accounts: 'Accounts',
+    models: 'Available models',
+    gateways: 'Gateways on this store',
+    jobs: 'Open videos',
+    reviews: 'Payments to review',
+    disputes: 'Disputed payments',
+    own: 'An account of your own',
+    ownText: 'You run this service. To make calls yourself, you need an account with a wallet and keys, like anybody.',
+    ownButton: 'Create my account',
+    service: 'The service now',
+    ledger: 'Ledger',
+    unverified: 'not verified yet',
+    adds: (at: string) => `adds up (${at})`,
+    drift: (problems: string, rub: string) => `problems: ${problems}; drift: ${rub}`,
+    stuck: 'Stuck holds',
+    upstreams: 'Upstreams in trouble',
+    of: (some: string, all: string) => `${some} of ${all}`,
+  },
+  ru: {
+    title: 'Оператор',
+    accounts: 'Аккаунты',
+    models: 'Действующие модели',
+    gateways: 'Процессы на этом хранилище',
+    jobs: 'Видео в работе',
+    reviews: 'Платежи на проверке',
+    disputes: 'Оспоренные платежи',
+    own: 'Свой аккаунт',
+    ownText: 'Вы управляете сервисом. Чтобы делать вызовы самому, нужен аккаунт с кошельком и ключами, как у всех.',
+    ownButton: 'Создать свой аккаунт',
+    service: 'Сервис сейчас',
+    ledger: 'Журнал денег',
+    unverified: 'ещё не проверен',
+    adds: (at: string) => `сходится (${at})`,
+    drift: (problems: string, rub: string) => `расхождений: ${problems}, на сумму ${rub}`,
+    stuck: 'Зависшие удержания',
+    upstreams: 'Поставщики со сбоями',
+    of: (some: string, all: string) => `${some} из ${all}`,
+  },
+});
+
+export const adminOverview = page({
+  path: '/admin',
+  who: 'operator',
+  async get(visit) {
+    const { services, language, format } = visit;
+    const words = WORDS[language];
+    const { store, catalog } = services;
+    const [accounts, gateways, jobs] = await Promise.all([store.accounts.list(), store.gateways(), store.jobs.open()]);
+    const [reviews, disputes] = await Promise.all([
+      countPayments(visit, ['review']),
+      countPayments(visit, ['disputed']),
+    ]);
+    const stuck = await store.ledger.orphans({ now: services.now(), leaseMs: LEASE_MAX_MS, limit: STUCK_MAX });
+    const upstreams = services.upstreams();
+    const troubled = upstreams.filter(isTroubled).length;
+    const models = catalog().models.filter(({ routes }) => routes.length > 0);
+    const body = facts([
+      [words.accounts, format.number(accounts.length)],
+      [words.models, format.number(models.length)],
+      [words.gateways, format.number(gateways.length)],
+      [words.jobs, format.number(jobs)],
+      [words.ledger, html`<a href="/admin/ledger">${ledgerText(visit, await lastAuditOf(store))}</a>`],
+      [words.stuck, stuck.length < STUCK_MAX ? format.number(stuck.length) : `${format.number(STUCK_MAX)}+`],
+      [
+        words.upstreams,
+        html`<a href="/admin/upstreams">${words.of(format.number(troubled), format.number(upstreams.length))}</a>`,
+      ],
+      [words.reviews, html`<a href="/admin/payments?phase=review">${reviews}</a>`],
+      [words.disputes, html`<a href="/admin/payments?phase=disputed">${disputes}</a>`],
+    ]);
+    return { title: words.title, body: html`${catalogBar(visit)}${await ownAccount(visit)}${body}` };
+  },
+  async post(visit) {
+    const { services, signedIn } = visit;
+    const { user } = signedIn;
+    // Sent twice, the form makes one.
+    if ((await accountsOf(visit)).length > 0) return { to: '/account' };
+    const { id } = await services.accounts.create(user.email.slice(0, 100));
+    await services.store.users.join({ user: user.id, account: id, role: 'owner' });
+    await audit(visit, { action: 'account.create', target: id, account: id, detail: { owner: user.email } });
+    return { to: '/account' };
+  },
+});
+
+/** For an operator who wants to call too: an account like any other. */
+async function ownAccount(visit: UserVisit): Promise<Html | undefined> {
+  if ((await accountsOf(visit)).length > 0) return undefined;
+  const words = WORDS[visit.language];
+  return html`<h2>${words.own}</h2><p>${words.ownText}</p>
+${form(visit, { action: '/admin', fields: codeField(visit), button: words.ownButton })}
+<h2>${words.service}</h2>`;
+}
+
+/** Holds of processes that are gone; a count of more says no more. */
+const STUCK_MAX = 100;
+/** Longer than any lease: only holds of dead processes are looked for. */
+const LEASE_MAX_MS = 24 * 3600 * 1000;
+
+function isTroubled({ routesOpen, keys: { keys: _, ...faults } }: UpstreamHealth): boolean {
+  return routesOpen > 0 || Object.values(faults).some((count) => count > 0);
+}
+
+function ledgerText({ language, format }: UserVisit, last: LastAudit | undefined): string {
+  const words = WORDS[language];
+  if (!last) return words.unverified;
+  const { at, problems, drift } = last;
+  return problems === 0
+    ? words.adds(format.time(at))
+    : words.drift(format.number(problems), format.rubExact(BigInt(drift)));
+}

@@ -1,0 +1,216 @@
+// One person for an operator: where they belong and are signed in; suspend, remove, end sessions, a link back in.
+import { fault } from '../../base/faults.ts';
+import type { Account } from '../../store/ports/accounts.ts';
+import type { FormerUser, User } from '../../store/ports/users.ts';
+import { createDepartures, type DepartureOutcome } from '../../users/departures.ts';
+import { audit } from '../audit.ts';
+import type { Form } from '../forms.ts';
+import { type Html, html } from '../html.ts';
+import { wordOf } from '../language.ts';
+import { type Answer, type Page, page } from '../page.ts';
+import { facts, field, form, message, table } from '../parts.ts';
+import { codeField } from '../proof.ts';
+import type { UserVisit } from '../visit.ts';
+import { personWords } from './admin-person-words.ts';
+
+interface Shown {
+  readonly problem?: string;
+  readonly link?: string;
+}
+
+export const adminPerson = page({
+  path: '/admin/people/{id}',
+  who: 'operator',
+  get: (visit) => openPerson(visit),
+  async post(visit, sent) {
+    const person = await visit.services.store.users.get(idOf(visit));
+    if (!person) throw fault('not_found');
+    switch (sent.text('change')) {
+      case 'suspend':
+      case 'resume':
+        return setStatus(visit, person, sent.text('change') as 'suspend' | 'resume');
+      case 'remove':
+        return remove(visit, person, sent);
+      case 'sessions':
+        return endSessions(visit, person);
+      case 'leave':
+        return removeOwner(visit, person, sent);
+      case 'restore':
+        return restore(visit, person);
+      default:
+        throw fault('stale_form');
+    }
+  },
+});
+
+function idOf({ request }: UserVisit): string {
+  return String(request.params.id);
+}
+
+function pathOf({ id }: Pick<User, 'id'>): string {
+  return `/admin/people/${id}`;
+}
+
+async function openPerson(visit: UserVisit): Promise<Page> {
+  const { users } = visit.services.store;
+  const person = await users.get(idOf(visit));
+  if (person) return personPage(visit, person, {});
+  const former = await users.former(idOf(visit));
+  if (!former) throw fault('not_found');
+  return formerPage(visit, former);
+}
+
+async function setStatus(visit: UserVisit, person: User, change: 'suspend' | 'resume'): Promise<Answer> {
+  const departures = createDepartures(visit.services);
+  const outcome = await departures[change](person.id);
+  if (outcome !== 'done') return refusedBy(visit, person, outcome);
+  await audit(visit, { action: `user.${change}`, target: person.id, detail: { email: person.email } });
+  return { to: `${pathOf(person)}?done=done` };
+}
+
+/** The address is typed: nothing brings the person back but a new invitation. */
+async function remove(visit: UserVisit, person: User, sent: Form): Promise<Answer> {
+  if (sent.text('email').toLowerCase() !== person.email)
+    return refused(visit, person, personWords(visit.language).badEmail);
+  const outcome = await createDepartures(visit.services).remove(person.id);
+  if (outcome !== 'done') return refusedBy(visit, person, outcome);
+  await audit(visit, { action: 'user.remove', target: person.id, detail: { email: person.email } });
+  return { to: `${pathOf(person)}?done=done` };
+}
+
+async function endSessions(visit: UserVisit, person: User): Promise<Answer> {
+  await visit.services.sessions.endAll(person.id);
+  await audit(visit, { action: 'user.sessions', target: person.id, detail: { email: person.email } });
+  return { to: `${pathOf(person)}?done=done` };
+}
+
+async function removeOwner(visit: UserVisit, person: User, sent: Form): Promise<Answer> {
+  const account = sent.text('account');
+  if (!(await createDepartures(visit.services).removeOwner(person, account)))
+    return refused(visit, person, personWords(visit.language).noOwner);
+  await audit(visit, { action: 'owner.remove', target: person.id, account, detail: { email: person.email } });
+  return { to: `${pathOf(person)}?done=done` };
+}
+
+/**
+ * For an owner who has lost the password, and perhaps the app too. Operators are reset on the command line: nobody who
+ * sits at an operator's screen takes over another one.
+ */
+async function restore(visit: UserVisit, person: User): Promise<Answer> {
+  const { people, publicUrl } = visit.services;
+  if (!canRestore(person)) throw fault('stale_form');
+  const token = await people.makeLink({ purpose: 'restore', user: person.id, email: person.email });
+  await audit(visit, { action: 'user.reset', target: person.id, detail: { email: person.email } });
+  return personPage(visit, person, { link: `${publicUrl()}/setup?token=${token}` });
+}
+
+function canRestore({ operator, status, password }: User): boolean {
+  return !operator && status === 'active' && password !== null;
+}
+
+function refusedBy(visit: UserVisit, person: User, outcome: Exclude<DepartureOutcome, 'done'>): Promise<Page> {
+  if (outcome === 'gone') throw fault('not_found');
+  return refused(visit, person, personWords(visit.language).lastOperator);
+}
+
+async function refused(visit: UserVisit, person: User, problem: string): Promise<Page> {
+  return { ...(await personPage(visit, person, { problem })), status: 400 };
+}
+
+async function personPage(visit: UserVisit, person: User, { problem, link }: Shown): Promise<Page> {
+  const words = personWords(visit.language);
+  const { format, query } = visit;
+  const rows = [
+    [words.id, html`<code>${person.id}</code>`],
+    [words.role, person.operator ? words.operator : words.owner],
+    [words.status, words[person.status]],
+    [words.app, person.totpSecret === null ? words.no : words.yes],
+    [words.created, format.date(person.createdAt)],
+  ] as const;
+  const body = html`${problem !== undefined && message('error', problem)}
+${link !== undefined && message('done', html`${words.link(person.email)}<br><code class="key" data-copy>${link}</code>`)}
+${query.get('done') === 'done' && problem === undefined && link === undefined && message('done', words.done)}
+${facts(rows)}
+<h2>${words.accounts}</h2>
+${await accounts(visit, person)}
+<h2>${words.sessions}</h2>
+${await sessions(visit, person)}
+${canRestore(person) && html`<h2>${words.restoreTitle}</h2><p>${words.restoreText}${visit.services.mailer && ` ${words.restoreTold}`}</p>${change(visit, person, { name: 'restore', button: words.restore })}`}
+${departure(visit, person)}`;
+  return { title: person.email, body };
+}
+
+interface Change {
+  readonly name: string;
+  readonly button: string;
+  readonly fields?: Html;
+  /** What a script asks before it is sent; such a change looks dangerous. */
+  readonly confirm?: string;
+}
+
+function change(visit: UserVisit, person: User, { name, button, fields, confirm }: Change): Html {
+  return form(visit, {
+    ...{ action: pathOf(person), button, confirm, danger: confirm !== undefined },
+    fields: html`<input type="hidden" name="change" value="${name}">${fields}${codeField(visit, name)}`,
+  });
+}
+
+async function accounts(visit: UserVisit, person: User): Promise<Html> {
+  const words = personWords(visit.language);
+  const { store } = visit.services;
+  const memberships = await store.users.membershipsOf(person.id);
+  const rows = await Promise.all(
+    memberships.map(async ({ account }) => ({
+      account: await store.accounts.get(account),
+      isLast: (await store.users.membersOf(account)).length === 1,
+    })),
+  );
+  if (rows.length === 0) return html`<p>${words.noAccounts}</p>`;
+  return html`<ul>${rows.map(({ account, isLast }) => account && html`<li>${leaving(visit, person, account, isLast)}</li>`)}</ul>`;
+}
+
+function leaving(visit: UserVisit, person: User, { id, name }: Account, isLast: boolean): Html {
+  const words = personWords(visit.language);
+  const fields = html`<input type="hidden" name="account" value="${id}"><input type="hidden" name="change" value="leave">${codeField(visit, id)}`;
+  const confirm = isLast ? `${words.leave(name)}? ${words.lastOwner}` : `${words.leave(name)}?`;
+  const button = { action: pathOf(person), fields, button: words.leave(name), danger: true, confirm };
+  return html`<a href="/admin/accounts/${id}">${name}</a>${isLast && html` <strong>${words.lastOwner}</strong>`}${form(visit, button)}`;
+}
+
+async function sessions(visit: UserVisit, person: User): Promise<Html> {
+  const words = personWords(visit.language);
+  const { services, format } = visit;
+  const list = await services.sessions.list(person);
+  if (list.length === 0) return html`<p>${words.noSessions}</p>`;
+  const columns = [words.began, words.seen, words.address, words.browser].map((title) => ({ title }));
+  const rows = list.map(({ createdAt, seenAt, address, agent }) => [
+    ...[format.time(createdAt), format.time(seenAt), address, agent],
+  ]);
+  return html`${table(words.sessions, columns, rows)}${change(visit, person, { name: 'sessions', button: words.end })}`;
+}
+
+function departure(visit: UserVisit, person: User): Html {
+  const words = personWords(visit.language);
+  const isActive = person.status === 'active';
+  const suspend = { name: 'suspend', button: words.suspend, confirm: `${words.suspend}? ${words.suspendText}` };
+  const address = field({ ...{ name: 'email', id: 'remove-email', label: words.typeEmail, type: 'email' } });
+  return html`<h2>${isActive ? words.suspend : words.resume}</h2>
+<p>${isActive ? words.suspendText : words.resumeText}</p>
+${change(visit, person, isActive ? suspend : { name: 'resume', button: words.resume })}
+<h2>${words.remove}</h2>
+<p>${words.removeText}</p>
+${change(visit, person, { name: 'remove', button: words.remove, fields: address, confirm: `${words.remove}? ${words.removeText}` })}`;
+}
+
+function formerPage({ language, format, query }: UserVisit, { id, email, createdAt, removedAt }: FormerUser): Page {
+  const words = personWords(language);
+  const notice = wordOf({ done: words.done }, query.get('done'));
+  const rows = [
+    [words.id, html`<code>${id}</code>`],
+    [words.status, words.removed],
+    [words.created, format.date(createdAt)],
+    [words.removedAt, format.time(removedAt)],
+  ] as const;
+  const body = html`${notice !== undefined && message('done', notice)}${facts(rows)}<p>${words.formerText}</p>`;
+  return { title: email, body };
+}

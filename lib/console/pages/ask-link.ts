@@ -1,0 +1,147 @@
+// Forms that send an email with a link: forgotten password, new account. They answer the same for every address.
+import { networkOf } from '../../base/network.ts';
+import type { LinkPurpose } from '../../store/ports/sessions.ts';
+import type { User } from '../../store/ports/users.ts';
+import { type CountedName, countAttempt, uncountAttempt, waitsAfter } from '../../users/attempts.ts';
+import { readEmail } from '../../users/people.ts';
+import { recordSignIn } from '../audit.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import { type LetterKind, letter } from '../letters.ts';
+import type { Page } from '../page.ts';
+import { field, form, message } from '../parts.ts';
+import type { Visit } from '../visit.ts';
+
+const WORDS = defineWords({
+  en: {
+    resetTitle: 'Reset your password',
+    registerTitle: 'Create an account',
+    reset: 'Enter the address you sign in with: we will send you a link to choose a new password.',
+    register: 'Enter your address: we will send you a link to choose a password and open your account.',
+    email: 'Email',
+    button: 'Send a link',
+    sent: 'If this address can be used, an email with a link is on its way.',
+    badEmail: 'This is not an email address.',
+    signIn: 'Back to sign-in',
+    wait: (seconds: number) =>
+      `Too many letters were asked for. The links in those that have come still work; ask again in ${seconds} s.`,
+  },
+  ru: {
+    resetTitle: 'Новый пароль',
+    registerTitle: 'Новый аккаунт',
+    reset: 'Укажите почту, с которой вы входите: пришлём ссылку, по которой зададите новый пароль.',
+    register: 'Укажите почту: пришлём ссылку, по которой зададите пароль и откроете аккаунт.',
+    email: 'Почта',
+    button: 'Прислать ссылку',
+    sent: 'Если этот адрес подходит, письмо со ссылкой уже отправлено.',
+    badEmail: 'Это не адрес почты.',
+    signIn: 'Вернуться ко входу',
+    wait: (seconds: number) =>
+      `Писем запрошено слишком много. Ссылки из тех, что пришли, ещё действуют; новую можно запросить через ${seconds} с.`,
+  },
+});
+
+export type AskKind = 'reset' | 'verify';
+
+export function askPage(
+  visit: Visit,
+  kind: AskKind,
+  shown: { email?: string; problem?: string; sent?: boolean } = {},
+): Page {
+  const words = WORDS[visit.language];
+  const isReset = kind === 'reset';
+  const fields = field({
+    ...{ name: 'email', label: words.email, type: 'email', autocomplete: 'username' },
+    ...{ value: shown.email, error: shown.problem },
+  });
+  const body = shown.sent
+    ? message('done', words.sent)
+    : html`<p>${isReset ? words.reset : words.register}</p>
+${form(visit, { action: visit.path, fields, button: words.button })}`;
+  return { title: isReset ? words.resetTitle : words.registerTitle, body: html`${body}${toSignIn(visit)}` };
+}
+
+export function toSignIn({ language }: Visit): Html {
+  return html`<p><a href="/login">${WORDS[language].signIn}</a></p>`;
+}
+
+/** Emails per hour to one address or from one client. */
+const LETTERS_MAX = { mail: 3, address: 20 };
+const HOUR_MS = 3_600_000;
+const FACTORS = { reset: 'reset', verify: 'register' } as const;
+
+/** What the form did; `send` makes the link, or nothing if the address does not qualify. */
+export async function answerAsk(
+  visit: Visit,
+  kind: AskKind,
+  { text, send }: { text: string; send: (email: string) => Promise<string | undefined> },
+): Promise<Page> {
+  const words = WORDS[visit.language];
+  const email = readEmail(text);
+  if (email === undefined) return { ...askPage(visit, kind, { email: text, problem: words.badEmail }), status: 400 };
+  const { store, log, now } = visit.services;
+  const user = await store.users.find(email);
+  const names = await namesOf(visit, { kind, email, user });
+  const seconds = await countAttempt(store.sessions, names, now());
+  const event = { factor: FACTORS[kind], user, detail: { email } };
+  await recordSignIn(visit, { ...event, result: seconds > 0 ? 'wait' : 'ok' });
+  if (seconds > 0) {
+    const problem = words.wait(Math.min(seconds, secondsLeft(now())));
+    return { ...askPage(visit, kind, { email: text, problem }), status: 429 };
+  }
+  // Not awaited: the time it takes would reveal which addresses are known.
+  void send(email)
+    .then((token) => token !== undefined && sendLink(visit, { kind, email, token, purpose: kind }))
+    .catch(async (err: unknown) => {
+      log.error({ err }, 'could not send an email');
+      // Nobody waits for a letter that never came.
+      await uncountAttempt(store.sessions, names);
+    })
+    .catch((err: unknown) => log.warn({ err }, 'could not take back the count of an email'));
+  return askPage(visit, kind, { sent: true });
+}
+
+export interface LinkLetter {
+  readonly kind: LetterKind;
+  readonly email: string;
+  readonly token: string;
+  readonly purpose: LinkPurpose;
+}
+
+/** Emails a link; false without a mail server, when the operator has to hand the link out. */
+export async function sendLink(
+  { services, language }: Visit,
+  { kind, email, token, purpose }: LinkLetter,
+): Promise<boolean> {
+  if (!services.mailer) return false;
+  const path = purpose === 'reset' ? '/reset' : '/setup';
+  const link = `${services.publicUrl()}${path}?token=${token}`;
+  await services.mailer.send(letter(kind, email, { language, link }));
+  return true;
+}
+
+/**
+ * What a letter is counted under. Each kind has its own, for a letter of one may never come: whoever has an account gets
+ * none to open one. On a device of the owner strangers' letters do not count.
+ */
+async function namesOf({ services, address, device: token }: Visit, asked: Asked): Promise<readonly CountedName[]> {
+  const { kind, email, user } = asked;
+  const device = await services.devices.find(user, token);
+  const hour = Math.floor(services.now() / HOUR_MS);
+  const counted = (whose: string, max: number): CountedName => {
+    return { name: `letters:${kind}:${whose}:${hour}`, waitsMs: waitsAfter(max, [HOUR_MS]), windowMs: HOUR_MS };
+  };
+  if (device) return [counted(device.hash, LETTERS_MAX.mail)];
+  return [counted(networkOf(address), LETTERS_MAX.address), counted(email, LETTERS_MAX.mail)];
+}
+
+interface Asked {
+  readonly kind: AskKind;
+  readonly email: string;
+  readonly user: User | undefined;
+}
+
+/** Until the next hour starts, in which everybody may ask again, whatever was asked for before. */
+function secondsLeft(now: number): number {
+  return Math.ceil((HOUR_MS - (now % HOUR_MS)) / 1000);
+}

@@ -1,0 +1,138 @@
+// The calls of an account: a list with filters, the same as CSV, and each call with its price calculation.
+import { fault } from '../../base/faults.ts';
+import type { Charge } from '../../money/decide.ts';
+import { formatMoment } from '../../money/period.ts';
+import type { ChargeFilter } from '../../store/ports/ledger.ts';
+import { archivedNote } from '../archived.ts';
+import { chargeFilterForm, chargeQueryText, readChargeQuery } from '../charge-query.ts';
+import { type Cell, csvOf } from '../csv.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import { page } from '../page.ts';
+import { field } from '../parts.ts';
+import { linkTo, type OwnerVisit } from '../visit.ts';
+import { chargeTable, chargeWords, spentOf } from './charge-table.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'Calls',
+    find: 'Find by request id',
+    none: 'No calls match.',
+    all: 'Show all calls',
+    never: 'This account has made no calls yet.',
+    begin: 'Make the first one in the playground',
+    older: 'Older calls',
+    csv: 'Download CSV',
+    head: ['time', 'request_id', 'key_id', 'kind', 'model', 'state', 'held_rub', 'charged_rub', 'usage'],
+  },
+  ru: {
+    title: 'Вызовы',
+    find: 'Найти по номеру запроса',
+    none: 'Таких вызовов нет.',
+    all: 'Показать все вызовы',
+    never: 'Этот аккаунт ещё ничего не вызывал.',
+    begin: 'Сделайте первый вызов в разделе «Проба»',
+    older: 'Вызовы раньше',
+    csv: 'Скачать CSV',
+    head: ['время', 'запрос', 'ключ', 'вид', 'модель', 'состояние', 'удержано_руб', 'списано_руб', 'расход'],
+  },
+});
+
+const PER_PAGE = 50;
+const PER_READ = 500;
+
+export const calls = page({
+  path: '/account/calls',
+  who: 'owner',
+  async get(visit) {
+    const { account, query, services } = visit;
+    const words = WORDS[visit.language];
+    const id = query.get('id')?.trim() ?? '';
+    const sought = await ownCharge(visit, id === '' ? null : id);
+    if (sought) return { to: linkTo(visit, `/account/calls/${encodeURIComponent(sought.id)}`) };
+    const wanted = readChargeQuery(visit);
+    const before = await ownCharge(visit, query.get('before'));
+    const [charges, keys] = await Promise.all([
+      services.store.ledger.charges(account.id, {
+        ...{ limit: PER_PAGE, filter: wanted.filter },
+        ...(before && { before: before.id }),
+      }),
+      services.store.keys.list(account.id),
+    ]);
+    const { kinds, states } = chargeWords(visit);
+    const last = charges.length === PER_PAGE ? charges.at(-1) : undefined;
+    const older = last && `${visit.path}${chargeQueryText(visit, { before: last.id })}`;
+    const csv = `/account/calls.csv${chargeQueryText(visit, { before: undefined })}`;
+    const body = html`${chargeFilterForm(visit, wanted, { keys, kinds, states, more: field({ name: 'id', label: words.find, value: id, optional: true }) })}
+${
+  charges.length === 0 || id !== ''
+    ? nothing(visit, id !== '' || Object.keys(wanted.filter).length > 0)
+    : html`${chargeTable(visit, charges)}
+<p>${older && html`<a href="${older}" rel="next">${words.older}</a> · `}<a href="${csv}" download>${words.csv}</a></p>`
+}
+${await archivedNote(visit)}`;
+    return { title: words.title, body };
+  },
+});
+
+/** And where to go from there. */
+function nothing(visit: OwnerVisit, isFiltered: boolean): Html {
+  const { none, all, never, begin } = WORDS[visit.language];
+  const [text, path, link] = isFiltered ? [none, visit.path, all] : [never, '/account/playground', begin];
+  return html`<p>${text} <a href="${linkTo(visit, path)}">${link}</a></p>`;
+}
+
+export const callsCsv = page({
+  path: '/account/calls.csv',
+  who: 'owner',
+  isFile: true,
+  get(visit) {
+    const { head } = WORDS[visit.language];
+    const rows = charges(visit, readChargeQuery(visit).filter);
+    return csvOf(visit.language, `calls-${visit.account.id}.csv`, { head, rows });
+  },
+});
+
+async function* charges(
+  { services, account, zone }: OwnerVisit,
+  filter: ChargeFilter,
+): AsyncGenerator<readonly Cell[]> {
+  for (let before: string | undefined; ; ) {
+    const page = await services.store.ledger.charges(account.id, {
+      ...{ limit: PER_READ, filter },
+      ...(before !== undefined && { before }),
+    });
+    for (const charge of page) yield rowOf(charge, zone);
+    before = page.at(-1)?.id;
+    if (before === undefined || page.length < PER_READ) return;
+  }
+}
+
+function rowOf(charge: Charge, zone: string): readonly Cell[] {
+  const { id, createdAt, key, kind, model, state, reserved, usage } = charge;
+  return [
+    formatMoment(createdAt, zone),
+    id,
+    key,
+    kind,
+    model,
+    state,
+    { rub: reserved },
+    { rub: spentOf(charge) },
+    usage ?? '',
+  ];
+}
+
+/** A call of this account only. */
+export async function ownCharge({ services, account }: OwnerVisit, id: string | null): Promise<Charge | undefined> {
+  if (id === null || id.length > 200) return undefined;
+  const charge = await services.store.ledger.charge(id);
+  return charge?.wallet === account.id ? charge : undefined;
+}
+
+/** The call of the page's path. */
+export async function chargeOfPath(visit: OwnerVisit): Promise<Charge> {
+  const charge = await ownCharge(visit, String(visit.request.params.id));
+  if (!charge) throw fault('not_found');
+  return charge;
+}

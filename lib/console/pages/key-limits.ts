@@ -1,0 +1,270 @@
+// The limits of a key on its pages (form fields, display, changes) and key rotation.
+
+import { ROTATION_HOURS_MAX } from '../../accounts/accounts.ts';
+import { checkLimits, type WishedLimits } from '../../accounts/limits.ts';
+import { fault } from '../../base/faults.ts';
+import { OperatorError } from '../../base/operator-error.ts';
+import { type KeyBudget, spentIn, sumKeyOf } from '../../money/key-budget.ts';
+import { isExpired, type KeyLimits, NO_LIMITS, RESETS } from '../../money/key-limits.ts';
+import { formatRub } from '../../money/money.ts';
+import { formatMoment, momentOf, periodAt } from '../../money/period.ts';
+import type { KeyRow } from '../../store/ports/keys.ts';
+import { readRub } from '../amount.ts';
+import { audit } from '../audit.ts';
+import { select } from '../charge-query.ts';
+import type { Form } from '../forms.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import { type Page, page } from '../page.ts';
+import { field, form, message } from '../parts.ts';
+import { linkTo, type OwnerVisit } from '../visit.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: (name: string) => `Limits of “${name}”`,
+    budget: 'Budget (RUB)',
+    budgetHint: 'The most the key may spend before the budget resets. Empty: no limit.',
+    reset: 'Resets',
+    resets: { none: 'never', day: 'every day', week: 'every week', month: 'every month' },
+    expires: 'Expires on',
+    expiresHint: 'The key is refused from the start of this day. Empty: never.',
+    models: 'Models',
+    modelsHint: 'Ids separated by commas. Empty: all models.',
+    save: 'Save',
+    badBudget: 'Enter an amount above zero, such as 500 or 99.50, or leave it empty.',
+    badDay: 'Choose a day to come, or leave it empty.',
+    badModels: 'These are not the ids of models.',
+    badHours: (most: number) => `Enter a whole number of hours, from 1 to ${most}.`,
+    unknown: (names: string) => `There is no such model: ${names}.`,
+    shared: (keys: string) => `The budget is shared with ${keys}: a change holds for all of them.`,
+    rotate: 'Rotate',
+    rotateTitle: 'Replace this key',
+    rotateHint:
+      'Issues a new key with the same name and models. This one keeps working for so many hours; both spend the same budget.',
+    hours: 'Hours',
+    all: 'all',
+    never: 'never',
+    noBudget: 'none',
+    issued: 'Copy the key now: it is shown only once, and nobody can read it again.',
+    full: 'There are ten active keys already. Revoke one first.',
+    ended: 'This key has just been revoked or has expired: nothing was changed.',
+    revoke: 'Revoke this key',
+    back: 'Back to keys',
+  },
+  ru: {
+    title: (name: string) => `Ограничения «${name}»`,
+    budget: 'Бюджет, ₽',
+    budgetHint: 'Больше этого ключ не потратит, пока бюджет не начнётся заново. Пусто: без ограничения.',
+    reset: 'Начинается заново',
+    resets: { none: 'никогда', day: 'каждый день', week: 'каждую неделю', month: 'каждый месяц' },
+    expires: 'Действует до',
+    expiresHint: 'С начала этого дня ключ отклоняется, насовсем. Пусто: без срока.',
+    models: 'Модели',
+    modelsHint: 'Названия через запятую. Пусто: все.',
+    save: 'Сохранить',
+    badBudget: 'Введите сумму больше нуля, например 500 или 99,50, или оставьте поле пустым.',
+    badDay: 'Выберите день в будущем или оставьте поле пустым.',
+    badModels: 'Это не названия моделей.',
+    badHours: (most: number) => `Введите целое число часов, от 1 до ${most}.`,
+    unknown: (names: string) => `Такой модели нет: ${names}.`,
+    shared: (keys: string) => `Бюджет общий с ${keys}: изменение действует на всех.`,
+    rotate: 'Заменить',
+    rotateTitle: 'Другой ключ вместо этого',
+    rotateHint:
+      'Будет выпущен ключ с тем же названием и моделями. Этот проработает ещё столько часов; бюджет у них общий.',
+    hours: 'Часов',
+    all: 'все',
+    never: 'нет',
+    noBudget: 'нет',
+    issued: 'Скопируйте ключ сейчас: он показан один раз, прочитать его снова нельзя.',
+    full: 'Уже есть десять действующих ключей. Сначала отзовите один.',
+    ended: 'Этот ключ только что отозван или истёк: ничего не изменено.',
+    revoke: 'Отозвать этот ключ',
+    back: 'Назад к ключам',
+  },
+});
+
+/** A field of limits that is wrong, and how. */
+export interface LimitProblem {
+  readonly field: 'budget' | 'expires' | 'models';
+  readonly text: string;
+}
+
+/** What was submitted, and what of it was refused. */
+export interface Refused {
+  readonly sent: Form;
+  readonly problem?: LimitProblem;
+}
+
+/** The form fields of limits, filled in; ids are unique when a page has several forms. */
+export function limitFields(visit: OwnerVisit, limits: KeyLimits, refused?: Refused): Html {
+  const words = WORDS[visit.language];
+  const { budget, reset, models } = limits;
+  const money = budget === null ? '' : visit.format.rubTyped(budget);
+  /** What was refused stands there to be mended. */
+  const typed = (name: string, value: string) => (refused?.sent.has(name) ? refused.sent.text(name) : value);
+  const wrong = (name: LimitProblem['field']) =>
+    refused?.problem?.field === name ? { error: refused.problem.text, autofocus: true } : {};
+  const options = RESETS.map((name) => [name, words.resets[name]] as const);
+  return html`${field({ name: 'budget', label: words.budget, value: typed('budget', money), inputmode: 'decimal', hint: words.budgetHint, optional: true, ...wrong('budget') })}
+${select({ name: 'reset', label: words.reset, chosen: typed('reset', reset) }, options)}
+<input type="hidden" name="expires_shown" value="${typed('expires_shown', dayOf(limits))}">
+${field({ name: 'expires', label: words.expires, type: 'date', value: typed('expires', dayOf(limits)), hint: words.expiresHint, optional: true, ...wrong('expires') })}
+${field({ name: 'models', label: words.models, value: typed('models', models?.join(', ') ?? ''), hint: words.modelsHint, optional: true, ...wrong('models') })}`;
+}
+
+function dayOf({ expiresAt, zone }: KeyLimits): string {
+  return expiresAt === null ? '' : formatMoment(expiresAt, zone).slice(0, 10);
+}
+
+/** The limits a form asks for, given the current ones. */
+export function readLimits(visit: OwnerVisit, sent: Form, before: KeyLimits): WishedLimits | LimitProblem {
+  const words = WORDS[visit.language];
+  const [budget, reset, day] = [sent.text('budget'), sent.text('reset') || 'none', sent.text('expires')];
+  const most = budget === '' ? null : readRub(budget);
+  const wall = day === '' ? null : Date.parse(`${day}T00:00:00Z`);
+  const found = RESETS.find((name) => name === reset);
+  if (most === undefined || found === undefined) return { field: 'budget', text: words.badBudget };
+  if (Number.isNaN(wall)) return { field: 'expires', text: words.badDay };
+  // A form may be older than a replacement, which has made the key expire.
+  const same = day === (sent.has('expires_shown') ? sent.text('expires_shown') : dayOf(before));
+  const expiresAt = same ? before.expiresAt : wall === null ? null : momentOf(wall, before.zone);
+  const names = sent
+    .text('models')
+    .split(',')
+    .map((name) => name.trim());
+  const asked = names.filter((name) => name !== '');
+  const { byName } = visit.services.catalog();
+  const unknown = asked.filter((name) => !byName.has(name) && !before.models?.includes(name));
+  if (unknown.length > 0) return { field: 'models', text: words.unknown(unknown.join(', ')) };
+  const models = asked.map((name) => byName.get(name)?.id ?? name);
+  const wish = { budget: most, reset: found, expiresAt, models: models.length === 0 ? null : models };
+  try {
+    checkLimits(wish, visit.services.now());
+    return wish;
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    const isPast = expiresAt !== null && expiresAt <= visit.services.now();
+    return isPast ? { field: 'expires', text: words.badDay } : { field: 'models', text: words.badModels };
+  }
+}
+
+/** The limits of a key in the table: the budget with its bar, the last day, the models. */
+export function limitCells(visit: OwnerVisit, { limits, name }: KeyRow, sum: KeyBudget | undefined): readonly Html[] {
+  const words = WORDS[visit.language];
+  const { format, services } = visit;
+  const { budget, reset, expiresAt, models } = limits;
+  const spent = spentIn(sum, periodAt(services.now(), limits).start);
+  const bar =
+    budget !== null &&
+    html`<meter min="0" max="${Number(budget)}" value="${Number(spent)}" aria-label="${name}"></meter><br>`;
+  return [
+    budget === null
+      ? html`${words.noBudget}`
+      : html`${bar}${format.rub(spent)} / ${format.rub(budget)}${reset !== 'none' && html`, ${words.resets[reset]}`}`,
+    html`${expiresAt === null ? words.never : format.time(expiresAt)}`,
+    html`${models === null ? words.all : models.join(', ')}`,
+  ];
+}
+
+/** An active key of this account; any other is a 404. */
+export async function activeKey(visit: OwnerVisit): Promise<KeyRow> {
+  const key = await visit.services.store.keys.get(String(visit.request.params.id));
+  if (key?.account !== visit.account.id || !isActive(visit, key)) throw fault('not_found');
+  return key;
+}
+
+export function isActive({ services }: OwnerVisit, { revokedAt, limits }: KeyRow): boolean {
+  return revokedAt === null && !isExpired(limits, services.now());
+}
+
+export const keyLimits = page({
+  path: '/account/keys/{id}/limits',
+  who: 'owner',
+  get: async (visit) => limitsPage(visit, await activeKey(visit)),
+  async post(visit, sent) {
+    const key = await activeKey(visit);
+    const wish = readLimits(visit, sent, key.limits);
+    if ('field' in wish)
+      return { ...(await limitsPage(visit, key, { refused: { sent, problem: wish } })), status: 400 };
+    const { expiresAt, ...rest } = wish;
+    try {
+      await visit.services.accounts.limitKey(key.id, expiresAt === key.limits.expiresAt ? rest : wish);
+    } catch (error) {
+      const problem = { field: 'expires', text: WORDS[visit.language].badDay } as const;
+      return refusedPage(visit, key, error, { refused: { sent, problem } });
+    }
+    await audit(visit, { action: 'key.limit', target: key.id, detail: detailOf(wish) });
+    return { to: linkTo(visit, '/account/keys') };
+  },
+});
+
+/** The audit log stores no bigint. */
+export function detailOf({ budget, ...rest }: WishedLimits): Record<string, unknown> {
+  return { ...rest, budget: budget === null ? null : formatRub(budget) };
+}
+
+/** Issues the new key first, so that the account is never left without one. */
+export const rotateKey = page({
+  path: '/account/keys/{id}/rotate',
+  who: 'owner',
+  async post(visit, sent) {
+    const words = WORDS[visit.language];
+    const { accounts } = visit.services;
+    const key = await activeKey(visit);
+    const hours = Number(sent.text('hours') || Number.NaN);
+    if (!Number.isInteger(hours) || hours < 1 || hours > ROTATION_HOURS_MAX) {
+      return { ...(await limitsPage(visit, key, { hours: words.badHours(ROTATION_HOURS_MAX) })), status: 400 };
+    }
+    try {
+      const issued = await accounts.rotateKey(key.id, hours);
+      await audit(visit, { action: 'key.rotate', target: key.id, detail: { to: issued.id, hours } });
+      const shown = html`${words.issued}<br><code class="key" data-copy>${issued.key}</code>`;
+      const body = html`${message('done', shown)}
+<p><a href="${linkTo(visit, '/account/keys')}">${words.back}</a></p>`;
+      return { title: words.rotateTitle, body };
+    } catch (error) {
+      return refusedPage(visit, key, error, { hours: words.full });
+    }
+  },
+});
+
+/** A key may end between the look at it and its change. */
+async function refusedPage(visit: OwnerVisit, key: KeyRow, error: unknown, shown: Shown): Promise<Page> {
+  if (!(error instanceof OperatorError)) throw error;
+  const now = await visit.services.store.keys.get(key.id);
+  if (now && isActive(visit, now)) return { ...(await limitsPage(visit, key, shown)), status: 400 };
+  const words = WORDS[visit.language];
+  const body = html`${message('error', words.ended)}
+<p><a href="${linkTo(visit, '/account/keys')}">${words.back}</a></p>`;
+  return { title: words.title(key.name), body, status: 400 };
+}
+
+interface Shown {
+  readonly refused?: Refused;
+  /** What is wrong with a replacement. */
+  readonly hours?: string;
+}
+
+async function limitsPage(visit: OwnerVisit, key: KeyRow, { refused, hours: problem }: Shown = {}): Promise<Page> {
+  const words = WORDS[visit.language];
+  const path = linkTo(visit, `/account/keys/${encodeURIComponent(key.id)}`);
+  const to = (what: string) => linkTo(visit, `/account/keys/${encodeURIComponent(key.id)}/${what}`);
+  const hours = field({
+    ...{ name: 'hours', label: words.hours, value: '24', inputmode: 'numeric', hint: words.rotateHint },
+    ...{ error: problem, autofocus: problem !== undefined },
+  });
+  const sharing = (await visit.services.store.keys.list(key.account)).filter(
+    (other) => other.id !== key.id && sumKeyOf(other) === sumKeyOf(key) && isActive(visit, other),
+  );
+  const names = sharing.map(({ last4 }) => `…${last4}`).join(', ');
+  const body = html`${names !== '' && html`<p class="hint">${words.shared(names)}</p>`}
+${form(visit, { action: to('limits'), fields: limitFields(visit, key.limits, refused), button: words.save })}
+<h2>${words.rotateTitle}</h2>
+${form(visit, { action: to('rotate'), fields: hours, button: words.rotate })}
+<p><a href="${path}">${words.revoke}</a> · <a href="${linkTo(visit, '/account/keys')}">${words.back}</a></p>`;
+  return { title: words.title(key.name), body };
+}
+
+/** The default limits of a new key. */
+export const noLimits = (visit: OwnerVisit): KeyLimits => ({ ...NO_LIMITS, zone: visit.zone });

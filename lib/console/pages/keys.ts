@@ -1,0 +1,203 @@
+// The keys of an account: issue (shown once), list, revoke by typing the name.
+import { ACTIVE_KEYS_MAX } from '../../accounts/accounts.ts';
+import { OperatorError } from '../../base/operator-error.ts';
+import { type KeyBudget, sumKeyOf } from '../../money/key-budget.ts';
+import type { KeyRow } from '../../store/ports/keys.ts';
+import { audit } from '../audit.ts';
+import { firstCall } from '../first-call.ts';
+import type { Form } from '../forms.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import { type Page, page } from '../page.ts';
+import { field, form, message, table } from '../parts.ts';
+import { linkTo, type OwnerVisit } from '../visit.ts';
+import {
+  activeKey,
+  detailOf,
+  isActive,
+  type LimitProblem,
+  limitCells,
+  limitFields,
+  noLimits,
+  readLimits,
+} from './key-limits.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'Keys',
+    caption: 'Keys of this account',
+    name: 'Name',
+    key: 'Key',
+    created: 'Issued',
+    used: 'Last used',
+    calls: 'Calls',
+    never: 'never',
+    none: 'No keys yet.',
+    revoked: 'revoked',
+    issue: 'Issue a key',
+    issueButton: 'Issue',
+    limit: `An account can hold ${ACTIVE_KEYS_MAX} active keys. Revoke one to issue another.`,
+    badName: 'A name has 1 to 100 characters, without control characters.',
+    issued: 'Copy the key now: it is shown only once, and nobody can read it again.',
+    call: 'A first call with this key, for a terminal:',
+    budget: 'Budget',
+    expires: 'Expires',
+    models: 'Models',
+    limits: 'Limits',
+    expired: 'expired',
+    revoke: 'Revoke',
+    revokeTitle: (name: string) => `Revoke “${name}”`,
+    revokeHint: (name: string) =>
+      `Calls with this key are refused from then on, for good. Type its name to confirm: ${name}`,
+    revokeWrong: 'This is not the name of this key.',
+    done: 'The key has been revoked.',
+    back: 'Back to keys',
+  },
+  ru: {
+    title: 'Ключи',
+    caption: 'Ключи этого аккаунта',
+    name: 'Название',
+    key: 'Ключ',
+    created: 'Выпущен',
+    used: 'Последний вызов',
+    calls: 'Вызовов',
+    never: 'не было',
+    none: 'Ключей пока нет.',
+    revoked: 'отозван',
+    issue: 'Выпустить ключ',
+    issueButton: 'Выпустить',
+    limit: `У аккаунта может быть ${ACTIVE_KEYS_MAX} действующих ключей. Отзовите один, чтобы выпустить другой.`,
+    badName: 'Название: от 1 до 100 символов без управляющих знаков.',
+    issued: 'Скопируйте ключ сейчас: он показан один раз, прочитать его снова нельзя.',
+    call: 'Первый вызов с этим ключом, для терминала:',
+    budget: 'Бюджет',
+    expires: 'Срок',
+    models: 'Модели',
+    limits: 'Ограничения',
+    expired: 'истёк',
+    revoke: 'Отозвать',
+    revokeTitle: (name: string) => `Отозвать «${name}»`,
+    revokeHint: (name: string) =>
+      `Вызовы с этим ключом будут отклоняться, насовсем. Для подтверждения введите название: ${name}`,
+    revokeWrong: 'Это не название ключа.',
+    done: 'Ключ отозван.',
+    back: 'Назад к ключам',
+  },
+});
+
+export const keys = page({
+  path: '/account/keys',
+  who: 'owner',
+  get: (visit) => keysPage(visit, {}),
+  async post(visit, sent) {
+    const { accounts } = visit.services;
+    const words = WORDS[visit.language];
+    const name = sent.text('name');
+    if (name === '' || name.length > 100 || /\p{Cc}/u.test(name)) {
+      return { ...(await keysPage(visit, { name, sent, problem: words.badName })), status: 400 };
+    }
+    const wish = readLimits(visit, sent, noLimits(visit));
+    if ('field' in wish) return { ...(await keysPage(visit, { name, sent, wrong: wish })), status: 400 };
+    try {
+      const { id, key } = await accounts.issueKey(visit.account.id, name, wish);
+      await audit(visit, { action: 'key.issue', target: id, detail: { name, ...detailOf(wish) } });
+      return keysPage(visit, { issued: key });
+    } catch (error) {
+      if (!(error instanceof OperatorError)) throw error;
+      return { ...(await keysPage(visit, { name, sent, refused: words.limit })), status: 400 };
+    }
+  },
+});
+
+interface Shown {
+  readonly issued?: string;
+  readonly name?: string;
+  /** What is wrong with the name. */
+  readonly problem?: string;
+  /** What is wrong with its limits. */
+  readonly wrong?: LimitProblem;
+  /** Why else no key was issued. */
+  readonly refused?: string;
+  readonly sent?: Form;
+}
+
+async function keysPage(visit: OwnerVisit, { issued, name, problem, wrong, refused, sent }: Shown): Promise<Page> {
+  const words = WORDS[visit.language];
+  const rows = await visit.services.store.keys.list(visit.account.id);
+  const sums = await visit.services.store.ledger.budgets(rows.map(sumKeyOf));
+  const active = rows.filter((key) => isActive(visit, key)).length;
+  const issue = form(visit, {
+    action: linkTo(visit, '/account/keys'),
+    fields: html`${field({ name: 'name', label: words.name, value: name, error: problem, autofocus: problem !== undefined })}
+${limitFields(visit, noLimits(visit), sent && { sent, ...(wrong && { problem: wrong }) })}`,
+    button: words.issueButton,
+  });
+  const body = html`${visit.query.get('done') === 'revoked' && message('done', words.done)}
+${refused !== undefined && message('error', refused)}
+${issued !== undefined && message('done', html`${words.issued}<br><code class="key" data-copy>${issued}</code>`)}
+${issued !== undefined && html`<p>${words.call}</p>${firstCall(visit, issued)}`}
+${issued !== undefined && html`<h2>${words.caption}</h2>`}
+${rows.length === 0 ? html`<p>${words.none}</p>` : keyTable(visit, rows, sums)}
+<h2>${words.issue}</h2>
+${active < ACTIVE_KEYS_MAX ? issue : html`<p>${words.limit}</p>`}`;
+  return { title: words.title, body };
+}
+
+function keyTable(visit: OwnerVisit, rows: readonly KeyRow[], sums: readonly KeyBudget[]): Html {
+  const words = WORDS[visit.language];
+  const { format } = visit;
+  const columns = [
+    ...[words.name, words.key, words.budget, words.expires, words.models, words.created, words.used].map((title) => ({
+      title,
+    })),
+    { title: words.calls, number: true },
+    { title: '' },
+  ];
+  const cells = rows.map((key) => [
+    isActive(visit, key) ? html`<a href="${pathOf(visit, key, '/limits')}">${key.name}</a>` : key.name,
+    html`<code>…${key.last4}</code>`,
+    ...limitCells(
+      visit,
+      key,
+      sums.find((sum) => sum.key === sumKeyOf(key)),
+    ),
+    format.date(key.createdAt),
+    key.lastUsedAt === null ? words.never : format.time(key.lastUsedAt),
+    format.number(key.requestsCount),
+    isActive(visit, key)
+      ? html`<a href="${pathOf(visit, key, '/limits')}">${words.limits}</a> <a href="${pathOf(visit, key)}">${words.revoke}</a>`
+      : key.revokedAt === null
+        ? words.expired
+        : words.revoked,
+  ]);
+  return table(words.caption, columns, cells);
+}
+
+export const revokeKey = page({
+  path: '/account/keys/{id}',
+  who: 'owner',
+  get: async (visit) => revokePage(visit, await activeKey(visit)),
+  async post(visit, sent) {
+    const key = await activeKey(visit);
+    if (sent.text('name') !== key.name) {
+      const page = revokePage(visit, key, WORDS[visit.language].revokeWrong);
+      return { ...page, status: 400 };
+    }
+    await visit.services.accounts.revokeKey(key.id);
+    await audit(visit, { action: 'key.revoke', target: key.id, detail: { name: key.name } });
+    return { to: linkTo(visit, '/account/keys?done=revoked') };
+  },
+});
+
+function pathOf(visit: OwnerVisit, { id }: KeyRow, more = ''): string {
+  return linkTo(visit, `/account/keys/${encodeURIComponent(id)}${more}`);
+}
+
+function revokePage(visit: OwnerVisit, key: KeyRow, error?: string): Page {
+  const words = WORDS[visit.language];
+  const fields = field({ name: 'name', label: words.name, hint: words.revokeHint(key.name), error });
+  const action = linkTo(visit, `/account/keys/${encodeURIComponent(key.id)}`);
+  const body = html`${form(visit, { action, fields, button: words.revoke, danger: true })}
+<p><a href="${linkTo(visit, '/account/keys')}">${words.back}</a></p>`;
+  return { title: words.revokeTitle(key.name), body };
+}

@@ -1,0 +1,212 @@
+// The available models with their prices, and a price calculator.
+
+import { isFault } from '../../base/faults.ts';
+import { TOKENS_PER_IMAGE } from '../../calls/text/estimate.ts';
+import { listModels, type ModelListing } from '../../catalog/listing.ts';
+import { findModel } from '../../catalog/lookup.ts';
+import type { Model } from '../../catalog/model.ts';
+import type { Micro } from '../../money/money.ts';
+import { TEXT_MINIMUM, textCost, textReserve } from '../../money/price.ts';
+import { select } from '../charge-query.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import { page } from '../page.ts';
+import { facts, field, table } from '../parts.ts';
+import type { OwnerVisit } from '../visit.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'Models',
+    caption: 'Current models and prices',
+    model: 'Model',
+    type: 'Kind',
+    provider: 'Developer',
+    price: 'Price',
+    types: { text: 'text', image: 'image', video: 'video' },
+    text: (input: string, output: string) => `${input} input, ${output} output per 1M tokens`,
+    least: (minimum: string) => `Any call of a text model costs at least ${minimum}, however few tokens it has.`,
+    minimum: 'the minimum of a call',
+    smart: 'that of the model it picks',
+    request: (price: string) => `${price} each`,
+    second: (price: string) => `${price} per second`,
+    calculator: 'What would it cost?',
+    characters: 'Characters of the request',
+    answer: 'Characters of the answer',
+    max: 'Answer limit (max_tokens)',
+    seconds: 'Seconds of video',
+    pictures: 'Pictures',
+    button: 'Calculate',
+    held: 'Reserved',
+    cost: 'Estimated cost',
+    hint: 'A token is taken as 4 characters here, a picture to look at as 1,000 tokens; you are charged for the actual count.',
+    aliases: (names: string) => `also ${names}`,
+  },
+  ru: {
+    title: 'Модели',
+    caption: 'Модели и цены сейчас',
+    model: 'Модель',
+    type: 'Вид',
+    provider: 'Разработчик',
+    price: 'Цена',
+    types: { text: 'текст', image: 'картинка', video: 'видео' },
+    text: (input: string, output: string) => `вход ${input}, выход ${output} за 1 млн токенов`,
+    least: (minimum: string) =>
+      `Любой запрос к текстовой модели стоит не меньше ${minimum}, как бы мало токенов в нём ни было.`,
+    minimum: 'минимум за вызов',
+    smart: 'по цене модели, которую выберет smart',
+    request: (price: string) => `${price} за штуку`,
+    second: (price: string) => `${price} за секунду`,
+    calculator: 'Сколько это стоит?',
+    characters: 'Символов в запросе',
+    answer: 'Символов в ответе',
+    max: 'Лимит ответа (max_tokens)',
+    seconds: 'Секунд видео',
+    pictures: 'Картинок',
+    button: 'Посчитать',
+    held: 'Резерв на время запроса',
+    cost: 'Стоимость, примерно',
+    hint: 'Токен здесь считается за 4 символа, картинка в запросе — за 1000 токенов; спишем за фактическое число токенов.',
+    aliases: (names: string) => `также ${names}`,
+  },
+});
+
+export const models = page({
+  path: '/account/models',
+  who: 'owner',
+  get(visit) {
+    const words = WORDS[visit.language];
+    const listed = listModels(visit.services.catalog());
+    const columns = [words.model, words.type, words.provider, words.price].map((title) => ({ title }));
+    const rows = listed.map((model) => [
+      html`<code>${model.id}</code>${model.aliases.length > 0 && html` <span class="hint">${words.aliases(model.aliases.join(', '))}</span>`}`,
+      words.types[model.type],
+      model.provider,
+      priceText(visit, model),
+    ]);
+    const least = listed.some(({ type }) => type === 'text') && words.least(visit.format.rub(TEXT_MINIMUM));
+    const body = html`${least && html`<p>${least}</p>`}${table(words.caption, columns, rows)}${calculator(visit, listed)}`;
+    return { title: words.title, body };
+  },
+});
+
+function priceText(visit: OwnerVisit, model: ModelListing): string {
+  const words = WORDS[visit.language];
+  const { catalog } = visit.services;
+  const found = catalog().byName.get(model.id);
+  if (!found) return words.smart;
+  const { format } = visit;
+  switch (found.type) {
+    case 'text':
+      return words.text(format.rubExact(found.price.input), format.rubExact(found.price.output));
+    case 'image':
+      return words.request(format.rubExact(found.price.request));
+    case 'video': {
+      const { price } = found;
+      if ('request' in price) return words.request(format.rubExact(price.request));
+      if ('second' in price) return words.second(format.rubExact(price.second));
+      return words.second(
+        [...price.byResolution].map(([label, micro]) => `${label}: ${format.rubExact(micro)}`).join(', '),
+      );
+    }
+  }
+}
+
+const COUNT_MAX = 100_000_000;
+
+function calculator(visit: OwnerVisit, listed: readonly ModelListing[]): Html {
+  const words = WORDS[visit.language];
+  const { query, path, format } = visit;
+  const number = (name: string, otherwise: number) => {
+    const text = query.get(name) ?? '';
+    return /^\d{1,9}$/.test(text) ? Math.min(Number(text), COUNT_MAX) : otherwise;
+  };
+  const wanted = {
+    characters: number('characters', 4000),
+    answer: number('answer', 2000),
+    max: number('max', 8192),
+    seconds: number('seconds', 5),
+    pictures: number('pictures', 0),
+  };
+  const priced = listed.filter(({ price_rub }) => price_rub !== null).map(({ id }) => id);
+  const chosen = query.get('model') ?? priced[0];
+  const cost = chosen === undefined ? undefined : costOf(modelNamed(visit, chosen), wanted);
+  const account = query.get('account');
+  const input = (name: keyof typeof wanted) =>
+    field({
+      name,
+      label: words[name],
+      type: 'number',
+      value: String(wanted[name]),
+      inputmode: 'numeric',
+      optional: true,
+    });
+  return html`<h2 id="calculator">${words.calculator}</h2>
+<form method="get" action="${path}#calculator" class="filter">
+${account !== null && html`<input type="hidden" name="account" value="${account}">`}
+${select(
+  { name: 'model', label: words.model, chosen },
+  priced.map((id) => [id, id]),
+)}
+${input('characters')}${input('answer')}${input('max')}${input('pictures')}${input('seconds')}
+<p><button>${words.button}</button></p></form>
+${
+  cost &&
+  facts([
+    [words.held, format.rub(cost.held)],
+    [
+      words.cost,
+      html`<strong class="big">${format.rub(cost.cost)}</strong>${cost.isLeast && html` <span class="hint">${words.minimum}</span>`}`,
+    ],
+  ])
+}
+<p class="hint">${words.hint}</p>`;
+}
+
+function modelNamed({ services }: OwnerVisit, name: string): Model | undefined {
+  const catalog = services.catalog();
+  const type = catalog.byName.get(name)?.type;
+  try {
+    return type && findModel(catalog, name, type);
+  } catch (error) {
+    if (isFault(error)) return undefined;
+    throw error;
+  }
+}
+
+interface Wanted {
+  readonly characters: number;
+  readonly answer: number;
+  readonly max: number;
+  readonly seconds: number;
+  /** To look at, with a text; to make, of an image model: at least one. */
+  readonly pictures: number;
+}
+
+interface Estimate {
+  readonly held: Micro;
+  readonly cost: Micro;
+  /** The tokens alone would cost less. */
+  readonly isLeast: boolean;
+}
+
+const TOKEN_CHARACTERS = 4;
+
+function costOf(model: Model | undefined, wanted: Wanted): Estimate | undefined {
+  if (!model) return undefined;
+  if (model.type === 'text') {
+    const [input, output] = [wanted.characters, wanted.answer].map((count) => Math.ceil(count / TOKEN_CHARACTERS));
+    const tokens = { input: (input ?? 0) + wanted.pictures * TOKENS_PER_IMAGE, output: output ?? 0 };
+    const cost = textCost(model.price, tokens);
+    const held = textReserve(model.price, { ...tokens, maxTokens: wanted.max });
+    return { held, cost, isLeast: cost === TEXT_MINIMUM };
+  }
+  const pictures = BigInt(Math.max(1, wanted.pictures));
+  const price = model.type === 'image' ? model.price.request * pictures : videoCost(model.price, wanted.seconds);
+  return { held: price, cost: price, isLeast: false };
+}
+
+function videoCost(price: Extract<Model, { type: 'video' }>['price'], seconds: number): Micro {
+  if ('request' in price) return price.request;
+  const perSecond = 'second' in price ? price.second : ([...price.byResolution.values()].at(-1) ?? 0n);
+  return perSecond * BigInt(seconds);
+}

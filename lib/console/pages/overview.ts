@@ -1,0 +1,144 @@
+// The owner's first page: balance, spending and recent calls; for a new account, three steps to the first call.
+import { fault } from '../../base/faults.ts';
+import type { UsageReport } from '../../ledger/usage.ts';
+import { readUsage } from '../../ledger/usage-fold.ts';
+import { addDays, dayOfHour, startHourOfDay } from '../../money/days.ts';
+import type { Wallet } from '../../money/decide.ts';
+import type { Micro } from '../../money/money.ts';
+import { firstCall } from '../first-call.ts';
+import { fundsRows, spendableIn } from '../funds.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import { page } from '../page.ts';
+import { facts } from '../parts.ts';
+import { linkTo, type OwnerVisit } from '../visit.ts';
+import { chargeTable } from './charge-table.ts';
+import { USAGE_RANGE } from './usage.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'Overview',
+    held: 'Reserved by running calls',
+    today: 'Charged today',
+    spent: 'Charged in 30 days',
+    counting: 'still being counted',
+    left: 'Lasts at this pace',
+    endless: 'no spending yet',
+    days: (days: string, rule: string) => `${days} ${rule === 'one' ? 'day' : 'days'}`,
+    suspended: 'This account is suspended: its keys are refused. Ask the operator.',
+    last: 'Last calls',
+    topUp: 'Top up',
+    newKey: 'New key',
+    begin: 'Three steps to the first call',
+    money: 'Put money in the wallet',
+    key: 'Issue a key',
+    call: 'Make a call',
+    yourKey: 'YOUR_KEY',
+    isDone: '✓ done',
+    orPlay: 'Or without a program, in the',
+    play: 'playground',
+  },
+  ru: {
+    title: 'Обзор',
+    held: 'В резерве (запросы выполняются)',
+    today: 'Списано сегодня',
+    spent: 'Списано за 30 дней',
+    counting: 'ещё подсчитывается',
+    left: 'На сколько хватит',
+    endless: 'расхода пока нет',
+    days: (days: string, rule: string) =>
+      `примерно на ${days} ${rule === 'one' ? 'день' : rule === 'few' ? 'дня' : 'дней'}`,
+    suspended: 'Аккаунт приостановлен: его ключи отклоняются. Обратитесь к оператору.',
+    last: 'Последние вызовы',
+    topUp: 'Пополнить',
+    newKey: 'Новый ключ',
+    begin: 'Три шага до первого вызова',
+    money: 'Пополните кошелёк',
+    key: 'Выпустите ключ',
+    call: 'Сделайте вызов',
+    yourKey: 'ВАШ_КЛЮЧ',
+    isDone: '✓ готово',
+    orPlay: 'Или без программы, на странице',
+    play: '«Проба»',
+  },
+});
+
+const { days: DAYS } = USAGE_RANGE;
+const CALLS = 10;
+
+export const overview = page({
+  path: '/account',
+  who: 'owner',
+  async get(visit) {
+    const { services, account, format, language } = visit;
+    const words = WORDS[language];
+    const { ledger } = services.store;
+    const [wallet, used, charges, keys] = await Promise.all([
+      ledger.wallet(account.id),
+      recentUsage(visit),
+      ledger.charges(account.id, { limit: CALLS }),
+      services.store.keys.list(account.id),
+    ]);
+    if (!wallet) throw fault('internal', {}, new Error(`account ${account.id} has no wallet`));
+    const numbers = facts([
+      ...fundsRows(visit, wallet),
+      [words.held, format.rub(wallet.held)],
+      ...usageRows(visit, wallet, used),
+    ]);
+    const body = html`${account.status === 'suspended' && html`<p class="message error" role="alert">${words.suspended}</p>`}
+${numbers}
+<p class="buttons"><a class="button" href="${linkTo(visit, '/account/wallet')}">${words.topUp}</a>
+<a class="button quiet" href="${linkTo(visit, '/account/keys')}">${words.newKey}</a></p>
+${charges.length === 0 ? steps(visit, { isPaid: wallet.topped > 0n, hasKey: keys.length > 0 }) : html`<h2>${words.last}</h2>${chargeTable(visit, charges)}`}`;
+    return { title: words.title, body };
+  },
+});
+
+/** As the usage page shows it without a filter, so that both have the same sums; undefined while it is being counted. */
+async function recentUsage({ services, account, zone }: OwnerVisit): Promise<UsageReport | undefined> {
+  const today = dayOfHour(services.now(), zone);
+  const [from, to] = [1 - DAYS, 1].map((days) => startHourOfDay(addDays(today, days), zone)) as [number, number];
+  const report = await readUsage(services.store, account.id, { by: 'day', zone, filter: { from, to } });
+  if (!report.behind) return report;
+  services.usage.hurry(account.id);
+  return undefined;
+}
+
+function usageRows(visit: OwnerVisit, wallet: Wallet, used: UsageReport | undefined) {
+  const { language, format, services, zone } = visit;
+  const words = WORDS[language];
+  const spent = used?.total.charged;
+  if (used === undefined || spent === undefined) return [[words.spent, words.counting]] as const;
+  const today = used.rows.find(({ group }) => group === dayOfHour(services.now(), zone))?.charged ?? 0n;
+  const days = daysLeft(spendableIn(wallet), spent);
+  const left = days === undefined ? words.endless : words.days(format.number(days), format.plural(days));
+  return [
+    [words.today, format.rub(today)],
+    [words.spent, format.rub(spent)],
+    [words.left, left],
+  ] as const;
+}
+
+function daysLeft(avail: Micro, spent: Micro): number | undefined {
+  if (spent <= 0n) return undefined;
+  return avail <= 0n ? 0 : Number((avail * BigInt(DAYS)) / spent);
+}
+
+interface Progress {
+  readonly isPaid: boolean;
+  readonly hasKey: boolean;
+}
+
+/** What is done already says so. */
+function steps(visit: OwnerVisit, { isPaid, hasKey }: Progress): Html {
+  const words = WORDS[visit.language];
+  const step = (path: string, text: string, isDone: boolean) =>
+    html`<li><a href="${linkTo(visit, path)}">${text}</a>${isDone && html` <strong>${words.isDone}</strong>`}</li>`;
+  return html`<h2>${words.begin}</h2>
+<ol class="steps">
+${step('/account/wallet', words.money, isPaid)}
+${step('/account/keys', words.key, hasKey)}
+<li>${words.call}${firstCall(visit, words.yourKey)}
+${words.orPlay} <a href="${linkTo(visit, '/account/playground')}">${words.play}</a></li>
+</ol>`;
+}

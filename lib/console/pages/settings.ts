@@ -1,0 +1,243 @@
+// A person's settings: language and time zone, password, authenticator app, sessions.
+import { fault } from '../../base/faults.ts';
+import { problemOf } from '../../users/password.ts';
+import { audit } from '../audit.ts';
+import { tellOfChange } from '../change-letter.ts';
+import { select } from '../charge-query.ts';
+import { confirmPassword } from '../confirm.ts';
+import type { Form } from '../forms.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords, isLanguage, isTimeZone, LANGUAGE_NAMES, wordOf } from '../language.ts';
+import { type Answer, type Page, page } from '../page.ts';
+import { facts, field, form, message, table } from '../parts.ts';
+import { passwordWords } from '../password-words.ts';
+import { linkTo, type OwnerVisit } from '../visit.ts';
+import { type AppChange, type AppProblem, appRemoved, appSection, changeApp, isAppChange } from './settings-app.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'Settings',
+    profile: 'Profile',
+    email: 'Email',
+    account: 'Account',
+    language: 'Language',
+    zone: 'Time zone',
+    zoneHint: 'A name such as Europe/Moscow or Asia/Omsk. Days and months of an account are those of its first owner.',
+    badZone: 'There is no such time zone.',
+    save: 'Save',
+    saved: 'Saved.',
+    password: 'Password',
+    old: 'Current password',
+    fresh: 'New password',
+    again: 'Repeat the new password',
+    change: 'Change the password',
+    changed: 'The password has been changed. All other sessions have ended.',
+    sessions: 'Sessions',
+    began: 'Started',
+    seen: 'Last seen',
+    address: 'Address',
+    browser: 'Browser',
+    here: 'this one',
+    endOthers: 'End all other sessions',
+    ended: 'All other sessions have ended.',
+    conflict: 'Something changed in the meantime. Try again.',
+    alerts: 'Alerts',
+    alertsText: 'A letter or a request to your webhook when the balance or the budget of a key runs low.',
+    alertsLink: 'Set up alerts',
+    export: 'My data',
+    exportText: 'Your profile, sessions, keys, wallet and alerts, as JSON.',
+    exportLink: 'Download',
+  },
+  ru: {
+    title: 'Настройки',
+    profile: 'Профиль',
+    email: 'Почта',
+    account: 'Аккаунт',
+    language: 'Язык',
+    zone: 'Часовой пояс',
+    zoneHint:
+      'Название вроде Europe/Moscow или Asia/Omsk. Дни и месяцы аккаунта считаются по поясу его первого владельца.',
+    badZone: 'Такого часового пояса нет.',
+    save: 'Сохранить',
+    saved: 'Сохранено.',
+    password: 'Пароль',
+    old: 'Нынешний пароль',
+    fresh: 'Новый пароль',
+    again: 'Новый пароль ещё раз',
+    change: 'Сменить пароль',
+    changed: 'Пароль сменён. Остальные сеансы завершены.',
+    sessions: 'Сеансы',
+    began: 'Начат',
+    seen: 'Последний визит',
+    address: 'Адрес',
+    browser: 'Браузер',
+    here: 'этот',
+    endOthers: 'Завершить остальные сеансы',
+    ended: 'Остальные сеансы завершены.',
+    conflict: 'За это время что-то изменилось. Попробуйте ещё раз.',
+    alerts: 'Оповещения',
+    alertsText: 'Письмо или запрос на ваш вебхук, когда баланс или бюджет ключа подходит к концу.',
+    alertsLink: 'Настроить оповещения',
+    export: 'Мои данные',
+    exportText: 'Профиль, сеансы, ключи, кошелёк и оповещения в JSON.',
+    exportLink: 'Скачать',
+  },
+});
+
+type Problem = Readonly<Partial<Record<'timeZone' | 'old' | 'password' | 'again', string>>>;
+
+export const settings = page({
+  path: '/account/settings',
+  who: 'owner',
+  get: (visit) => settingsPage(visit, {}),
+  post(visit, sent) {
+    const change = sent.text('change');
+    if (isAppChange(change)) return answerApp(visit, change, sent);
+    switch (change) {
+      case 'profile':
+        return changeProfile(visit, sent);
+      case 'password':
+        return changePassword(visit, sent);
+      case 'sessions':
+        return endOthers(visit);
+      default:
+        throw fault('stale_form');
+    }
+  },
+});
+
+async function settingsPage(visit: OwnerVisit, problems: Problem, app?: AppProblem): Promise<Page> {
+  const words = WORDS[visit.language];
+  const { user } = visit.signedIn;
+  const notices = {
+    saved: words.saved,
+    password: words.changed,
+    sessions: words.ended,
+    app_off: appRemoved(visit),
+  };
+  const notice = wordOf(notices, visit.query.get('done'));
+  const sections = [
+    notice !== undefined && message('done', notice),
+    profile(visit, problems),
+    user.password !== null && password(visit, problems),
+    await appSection(visit, app),
+    await sessions(visit),
+    html`<h2>${words.alerts}</h2><p>${words.alertsText} <a href="${linkTo(visit, '/account/settings/alerts')}">${words.alertsLink}</a></p>`,
+    html`<h2>${words.export}</h2><p>${words.exportText} <a href="${linkTo(visit, '/account/settings/export')}" download>${words.exportLink}</a></p>`,
+  ];
+  return { title: words.title, body: html`${sections}` };
+}
+
+function section(visit: OwnerVisit, change: string, button: string, fields: Html): Html {
+  const action = linkTo(visit, '/account/settings');
+  return form(visit, { action, button, fields: html`<input type="hidden" name="change" value="${change}">${fields}` });
+}
+
+function profile(visit: OwnerVisit, problems: Problem): Html {
+  const words = WORDS[visit.language];
+  const { user } = visit.signedIn;
+  const fields = html`${select(
+    { name: 'language', label: words.language, chosen: visit.language },
+    Object.entries(LANGUAGE_NAMES),
+  )}
+${field({ name: 'timeZone', label: words.zone, value: user.timeZone, hint: words.zoneHint, error: problems.timeZone })}`;
+  const who = facts([
+    [words.email, user.email],
+    [words.account, html`${visit.account.name} <code>${visit.account.id}</code>`],
+  ]);
+  return html`<h2>${words.profile}</h2>${who}${section(visit, 'profile', words.save, fields)}`;
+}
+
+function password(visit: OwnerVisit, problems: Problem): Html {
+  const words = WORDS[visit.language];
+  const fields = html`${field({ name: 'old', label: words.old, type: 'password', autocomplete: 'current-password', error: problems.old })}
+${field({ name: 'password', label: words.fresh, type: 'password', autocomplete: 'new-password', error: problems.password })}
+${field({ name: 'again', label: words.again, type: 'password', autocomplete: 'new-password', error: problems.again })}`;
+  return html`<h2>${words.password}</h2>${section(visit, 'password', words.change, fields)}`;
+}
+
+async function sessions(visit: OwnerVisit): Promise<Html> {
+  const words = WORDS[visit.language];
+  const { services, signedIn, format } = visit;
+  const list = await services.sessions.list(signedIn.user);
+  const columns = [words.began, words.seen, words.address, words.browser, ''].map((title) => ({ title }));
+  const rows = list.map(({ hash, createdAt, seenAt, address, agent }) => [
+    ...[format.time(createdAt), format.time(seenAt), address, agent],
+    hash === signedIn.session.hash && words.here,
+  ]);
+  return html`<h2>${words.sessions}</h2>${table(words.sessions, columns, rows)}
+${list.length > 1 && section(visit, 'sessions', words.endOthers, html``)}`;
+}
+
+async function changeProfile(visit: OwnerVisit, sent: Form): Promise<Answer> {
+  const { user } = visit.signedIn;
+  const [language, timeZone] = [sent.text('language'), sent.text('timeZone')];
+  if (!isTimeZone(timeZone)) return refused(visit, { timeZone: WORDS[visit.language].badZone });
+  const changed = { ...user, timeZone, language: isLanguage(language) ? language : user.language };
+  if (!(await visit.services.people.change(changed)))
+    return refused(visit, { timeZone: WORDS[visit.language].conflict });
+  return { to: linkTo(visit, `/account/settings?done=saved&lang=${changed.language}`) };
+}
+
+async function changePassword(visit: OwnerVisit, sent: Form): Promise<Answer> {
+  const { services, signedIn, language } = visit;
+  const words = WORDS[language];
+  const { user, session } = signedIn;
+  const fresh = sent.secret('password');
+  const problem = problemOf(fresh, [user.email]);
+  if (problem) return refused(visit, { password: passwordWords(language).problems[problem] });
+  if (fresh !== sent.secret('again')) return refused(visit, { again: passwordWords(language).differs });
+  const confirmed = await confirmPassword(visit, sent);
+  if ('problems' in confirmed) return { ...(await refused(visit, confirmed.problems)), status: confirmed.status };
+  if (!(await services.people.setPassword(user, fresh, session.hash))) return refused(visit, { old: words.conflict });
+  await audit(visit, { action: 'user.password', target: user.id });
+  tellOfChange(visit, user, 'password');
+  return { to: linkTo(visit, '/account/settings?done=password') };
+}
+
+async function answerApp(visit: OwnerVisit, change: AppChange, sent: Form): Promise<Answer> {
+  const outcome = await changeApp(visit, change, sent);
+  if ('answer' in outcome) return outcome.answer;
+  return { ...(await settingsPage(visit, {}, outcome.problem)), status: outcome.status };
+}
+
+async function endOthers(visit: OwnerVisit): Promise<Answer> {
+  const { services, signedIn } = visit;
+  await services.sessions.endAll(signedIn.user.id, signedIn.session.hash);
+  return { to: linkTo(visit, '/account/settings?done=sessions') };
+}
+
+async function refused(visit: OwnerVisit, problems: Problem): Promise<Page> {
+  return { ...(await settingsPage(visit, problems)), status: 400 };
+}
+
+/** Without hashes and secrets. */
+export const exportData = page({
+  path: '/account/settings/export',
+  who: 'owner',
+  isFile: true,
+  async get(visit) {
+    const { services, signedIn, account } = visit;
+    const { id, email, language, timeZone, createdAt } = signedIn.user;
+    const [wallet, keys, wishes] = await Promise.all([
+      services.store.ledger.wallet(account.id),
+      services.store.keys.list(account.id),
+      services.store.alerts.get(account.id),
+    ]);
+    const data = {
+      user: { id, email, language, time_zone: timeZone, created_at: new Date(createdAt).toISOString() },
+      sessions: (await services.sessions.list(signedIn.user)).map(({ createdAt: at, seenAt, address, agent }) => ({
+        ...{ created_at: new Date(at).toISOString(), seen_at: new Date(seenAt).toISOString(), address, agent },
+      })),
+      account: { id: account.id, name: account.name, status: account.status, wallet },
+      alerts: wishes && {
+        balance_below: wishes.balanceBelow,
+        budgets: wishes.budgets,
+        webhook_url: wishes.webhook?.url ?? null,
+      },
+      keys: keys.map(({ hash: _, ...key }) => key),
+    };
+    const content = JSON.stringify(data, (_, value) => (typeof value === 'bigint' ? `${value}` : value), 2);
+    return { type: 'application/json; charset=utf-8', name: `data-${account.id}.json`, content };
+  },
+});

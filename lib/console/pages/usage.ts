@@ -1,0 +1,180 @@
+// The usage of an account: bars per day with their table, and sums by model, key and kind, also as CSV.
+import { fault } from '../../base/faults.ts';
+import { USAGE_GROUPS, USAGE_UNITS, type UsageGroup, type UsageReport, type UsageRow } from '../../ledger/usage.ts';
+import { type CountedUsage, readUsage, type UsageBehind } from '../../ledger/usage-fold.ts';
+import { dayOfHour, hasSplitHours } from '../../money/days.ts';
+import {
+  type ChargeQuery,
+  chargeFilterForm,
+  chargeQueryText,
+  keyName,
+  readChargeQuery,
+  select,
+} from '../charge-query.ts';
+import { barChart } from '../chart.ts';
+import { type Cell, csvOf } from '../csv.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import { page } from '../page.ts';
+import { facts, message, table } from '../parts.ts';
+import type { OwnerVisit } from '../visit.ts';
+import { chargeWords } from './charge-table.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'Usage',
+    by: 'Group by',
+    groups: { day: 'day', model: 'model', key: 'key', kind: 'kind' },
+    heads: { day: 'Day', model: 'Model', key: 'Key', kind: 'Kind' },
+    calls: 'Calls',
+    charged: 'Charged',
+    refunded: 'Refunded',
+    units: { tokens_input: 'Input tokens', tokens_output: 'Output tokens', images: 'Images', seconds: 'Seconds' },
+    chart: 'Charged per day',
+    none: 'No usage in this range.',
+    csv: 'Download CSV',
+    total: 'Total',
+    table: 'Usage',
+    counting: 'These figures are still being counted, oldest calls first.',
+    soFar: (share: string, until: string | undefined) =>
+      until === undefined ? `So far ${share}.` : `So far ${share}, up to ${until}; what came later is missing.`,
+    again: 'Look again',
+    split: 'Usage is kept by whole hours of UTC: in this time zone a day here begins up to half an hour from midnight.',
+  },
+  ru: {
+    title: 'Расход',
+    by: 'Сгруппировать по',
+    groups: { day: 'дням', model: 'моделям', key: 'ключам', kind: 'видам' },
+    heads: { day: 'День', model: 'Модель', key: 'Ключ', kind: 'Вид' },
+    calls: 'Вызовов',
+    charged: 'Списано',
+    refunded: 'Возвращено',
+    units: { tokens_input: 'Входные токены', tokens_output: 'Выходные токены', images: 'Картинки', seconds: 'Секунды' },
+    chart: 'Списано по дням',
+    none: 'За это время расхода нет.',
+    csv: 'Скачать CSV',
+    total: 'Всего',
+    table: 'Расход',
+    counting: 'Эти цифры ещё подсчитываются, начиная с самых давних вызовов.',
+    soFar: (share: string, until: string | undefined) =>
+      until === undefined ? `Пока ${share}.` : `Пока ${share}, до ${until}; того, что было позже, здесь ещё нет.`,
+    again: 'Посмотреть ещё раз',
+    split:
+      'Расход хранится по целым часам UTC: в этом часовом поясе день здесь начинается не ровно в полночь, а в пределах получаса от неё.',
+  },
+});
+
+/** Also what the overview adds up. */
+export const USAGE_RANGE = { days: 30, byHours: true } as const;
+/** When a table that is not complete may be asked for again. */
+const AGAIN_S = 10;
+
+export const usage = page({
+  path: '/account/usage',
+  who: 'owner',
+  async get(visit) {
+    const { services, account, language } = visit;
+    const words = WORDS[language];
+    const wanted = readChargeQuery(visit, USAGE_RANGE);
+    const by = groupOf(visit);
+    const [report, keys] = await Promise.all([countedUsage(visit), services.store.keys.list(account.id)]);
+    const { kinds } = chargeWords(visit);
+    const names = new Map([...keys.map((key) => [key.id, keyName(key)] as const), ...Object.entries(kinds)]);
+    const nameOf = ({ group }: UsageRow) => names.get(group) ?? group;
+    const more = select(
+      { name: 'by', label: words.by, chosen: by },
+      USAGE_GROUPS.map((group) => [group, words.groups[group]]),
+    );
+    const { behind, rows } = report;
+    const body = html`${chargeFilterForm(visit, wanted, { keys, kinds, more })}
+${isSplit(visit, wanted) && html`<p class="hint">${words.split}</p>`}
+<section id="figures"${behind && html` data-again`}>${behind && progress(visit, behind)}
+${rows.length > 0 ? reportOf(visit, { report, by, nameOf }) : !behind && html`<p>${words.none}</p>`}
+${!behind && html`<p><a href="/account/usage.csv${chargeQueryText(visit)}" download>${words.csv}</a></p>`}</section>`;
+    return { title: words.title, body };
+  },
+});
+
+function isSplit({ services, zone }: OwnerVisit, { from, to }: ChargeQuery): boolean {
+  return hasSplitHours(
+    [from, to].map((day) => day ?? dayOfHour(services.now(), zone)),
+    zone,
+  );
+}
+
+/** What is counted so far; the rest is counted next. */
+async function countedUsage(visit: OwnerVisit): Promise<CountedUsage> {
+  const { services, account, zone } = visit;
+  const { state: _, ...filter } = readChargeQuery(visit, USAGE_RANGE).filter;
+  const report = await readUsage(services.store, account.id, { by: groupOf(visit), zone, filter });
+  if (report.behind) services.usage.hurry(account.id);
+  return report;
+}
+
+function progress(visit: OwnerVisit, { entries, counted, until }: UsageBehind): Html {
+  const words = WORDS[visit.language];
+  const { format } = visit;
+  const share = `${format.number(Math.floor((counted * 100) / entries))}\u00a0%`;
+  const text = html`${words.counting} ${words.soFar(share, until === undefined ? until : format.time(until))}`;
+  return html`${message('done', text)}
+<p><a href="${visit.path}${chargeQueryText(visit)}">${words.again}</a></p>`;
+}
+
+interface Shown {
+  readonly report: UsageReport;
+  readonly by: UsageGroup;
+  nameOf(row: UsageRow): string;
+}
+
+function reportOf(visit: OwnerVisit, { report, by, nameOf }: Shown): Html {
+  const words = WORDS[visit.language];
+  const { format } = visit;
+  const { rows, total } = report;
+  const units = USAGE_UNITS.filter((unit) => total.units[unit] > 0);
+  const columns = [
+    { title: words.heads[by] },
+    ...[words.calls, words.charged, words.refunded, ...units.map((unit) => words.units[unit])].map((title) => ({
+      title,
+      number: true,
+    })),
+  ];
+  const cells = rows.map((row) => [
+    nameOf(row),
+    format.number(row.calls),
+    format.rub(row.charged),
+    format.rub(row.refunded),
+    ...units.map((unit) => format.number(row.units[unit])),
+  ]);
+  const bars = rows.map((row) => ({ name: row.group, value: row.charged, text: format.rub(row.charged) }));
+  return html`${facts([
+    [words.calls, format.number(total.calls)],
+    [words.charged, html`<strong class="big">${format.rub(total.charged)}</strong>`],
+    [words.refunded, format.rub(total.refunded)],
+  ])}
+${by === 'day' && barChart(words.chart, bars)}
+${table(words.table, columns, cells)}`;
+}
+
+function groupOf({ query }: OwnerVisit): UsageGroup {
+  return USAGE_GROUPS.find((group) => group === query.get('by')) ?? 'day';
+}
+
+export const usageCsv = page({
+  path: '/account/usage.csv',
+  who: 'owner',
+  isFile: true,
+  async get(visit) {
+    const by = groupOf(visit);
+    const report = await countedUsage(visit);
+    // A file cannot say of itself that it is not complete.
+    if (report.behind) throw fault('still_counting', { retryAfterS: AGAIN_S });
+    const head = [by, 'calls', 'charged_rub', 'refunded_rub', ...USAGE_UNITS];
+    return csvOf(visit.language, `usage-${visit.account.id}.csv`, { head, rows: rowsOf(report) });
+  },
+});
+
+async function* rowsOf({ rows }: UsageReport): AsyncGenerator<readonly Cell[]> {
+  for (const { group, calls, charged, refunded, units } of rows) {
+    yield [group, calls, { rub: charged }, { rub: refunded }, ...USAGE_UNITS.map((unit) => units[unit])];
+  }
+}

@@ -1,0 +1,114 @@
+// The wallet: balance, adding money, saved cards, and the history of entries.
+import { fault } from '../../base/faults.ts';
+import type { Wallet } from '../../money/decide.ts';
+import { archivedNote } from '../archived.ts';
+import { fundsRows } from '../funds.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords, wordOf } from '../language.ts';
+import { type Page, page } from '../page.ts';
+import { facts, message } from '../parts.ts';
+import { linkTo, type OwnerVisit } from '../visit.ts';
+import { type AutoProblem, autoSection, changeAuto, endAuto } from '../wallet/auto.ts';
+import { cardsOf, cardsSection, removeCard } from '../wallet/cards.ts';
+import { historySection } from '../wallet/history.ts';
+import { orderPage, toOwnAccount } from '../wallet/order.ts';
+import { type PayProblem, pay, paySection } from '../wallet/pay.ts';
+import { entriesTitle, entryTable } from './entry-table.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'Wallet',
+    held: 'Reserved by running calls',
+    charged: 'Total charged',
+    topped: 'Total paid',
+    adjusted: 'Corrections by the operator',
+    done: {
+      removed: 'The card was removed.',
+      auto: 'Automatic top-up is on.',
+      auto_off: 'Automatic top-up is off.',
+    },
+    play: 'This wallet holds money of test payments, which pays for no real model. Ask the operator to convert it or to write it off.',
+    none: 'There are no entries yet.',
+    older: 'Older entries',
+  },
+  ru: {
+    title: 'Кошелёк',
+    held: 'В резерве (запросы выполняются)',
+    charged: 'Списано всего',
+    topped: 'Внесено всего',
+    adjusted: 'Корректировки оператора',
+    done: { removed: 'Карта удалена.', auto: 'Автопополнение включено.', auto_off: 'Автопополнение отключено.' },
+    play: 'В кошельке деньги тестовых платежей, а настоящие модели за них не работают. Попросите оператора зачесть их или списать.',
+    none: 'Записей пока нет.',
+    older: 'Записи раньше',
+  },
+});
+
+const PER_PAGE = 50;
+
+export const wallet = page({
+  path: '/account/wallet',
+  who: 'owner',
+  async get(visit) {
+    if (visit.query.has('order')) return (await toOwnAccount(visit)) ?? orderPage(visit);
+    return walletPage(visit);
+  },
+  async post(visit, sent) {
+    switch (sent.text('change')) {
+      case 'remove_card':
+        return removeCard(visit, sent);
+      case 'auto':
+      case 'auto_off': {
+        const answer = await (sent.text('change') === 'auto' ? changeAuto(visit, sent) : endAuto(visit));
+        return 'problems' in answer ? { ...(await walletPage(visit, { auto: answer })), status: 400 } : answer;
+      }
+      default: {
+        const answer = await pay(visit, sent);
+        return 'to' in answer ? answer : { ...(await walletPage(visit, { pay: answer })), status: 400 };
+      }
+    }
+  },
+});
+
+interface Shown {
+  readonly pay?: PayProblem;
+  readonly auto?: AutoProblem;
+}
+
+async function walletPage(visit: OwnerVisit, shown: Shown = {}): Promise<Page> {
+  const { services, account, query } = visit;
+  const words = WORDS[visit.language];
+  const before = /^\d{1,15}$/.test(query.get('before') ?? '') ? Number(query.get('before')) : undefined;
+  const [found, entries, cards] = await Promise.all([
+    services.store.ledger.wallet(account.id),
+    services.store.ledger.entries(account.id, { limit: PER_PAGE, ...(before !== undefined && { before }) }),
+    cardsOf(visit),
+  ]);
+  if (!found) throw fault('internal', {}, new Error(`account ${account.id} has no wallet`));
+  const last = entries.length === PER_PAGE ? entries.at(-1) : undefined;
+  const done = wordOf(words.done, query.get('done'));
+  const body = html`${done !== undefined && message('done', done)}
+${found.playMoney && services.isReal() && message('error', words.play)}
+${balances(visit, found)}
+${await paySection(visit, shown.pay)}
+${await autoSection(visit, found, shown.auto)}
+${cardsSection(visit, cards)}
+${await historySection(visit)}
+<h2>${entriesTitle(visit)}</h2>
+${entries.length === 0 ? html`<p>${words.none}</p>` : entryTable(visit, entries)}
+${await archivedNote(visit)}
+${last && html`<p><a href="${linkTo(visit, `/account/wallet?before=${last.seq}`)}" rel="next">${words.older}</a></p>`}`;
+  return { title: words.title, body };
+}
+
+function balances(visit: OwnerVisit, wallet: Wallet): Html {
+  const { language, format } = visit;
+  const words = WORDS[language];
+  return facts([
+    ...fundsRows(visit, wallet),
+    [words.held, format.rub(wallet.held)],
+    [words.charged, format.rub(wallet.charged)],
+    [words.topped, format.rub(wallet.topped)],
+    ...(wallet.adjusted === 0n ? [] : [[words.adjusted, format.rub(wallet.adjusted)] as const]),
+  ]);
+}

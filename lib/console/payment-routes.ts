@@ -1,0 +1,106 @@
+// Routes for payment providers and their payers: notices, and the pages of a provider that has none of its own.
+import type { Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
+import type { LimitRule } from '../api/limiter.ts';
+import { fault } from '../base/faults.ts';
+import { networkOf } from '../base/network.ts';
+import { readBody } from '../http/body.ts';
+import { clientAddressOf } from '../http/client-address.ts';
+import { isSender } from '../payments/notices.ts';
+import { StoreError } from '../store/store.ts';
+import type { RawNotice } from '../upstream/contract/payment.ts';
+import { pageFaceOf } from './response-style.ts';
+import type { WebServices } from './services.ts';
+
+const NOTICE_BYTES_MAX = 8 * 1024;
+const FORM_BYTES_MAX = 64 * 1024;
+/** Per address: a provider sends few, and it stops forgers early. */
+const NOTICES = { name: 'notices', perMinute: 300 };
+/** Of a provider, from all addresses: its own senders, where it says which they are, are not counted with others. */
+const ALL_NOTICES = { name: 'all-notices', perMinute: 600 };
+const PAGE_MS = 30_000;
+
+export function paymentRoutes(services: WebServices): readonly ServerRoute[] {
+  const shared = {
+    auth: false,
+    payload: { parse: false, output: 'stream' },
+    plugins: { face: pageFaceOf(services) },
+  } as const;
+  const { payload: _, ...plain } = shared;
+  const path = '/payments/{provider}/page/{path*}';
+  return [
+    {
+      method: 'POST',
+      path: '/payments/{provider}/notice',
+      options: shared,
+      handler: (request, h) => answerNotice(request, h, services),
+    },
+    { method: 'GET', path, options: plain, handler: (request, h) => answerPage(request, h, services) },
+    { method: 'POST', path, options: shared, handler: (request, h) => answerPage(request, h, services) },
+  ];
+}
+
+/** Any other status than 200 makes the provider send it again. */
+async function answerNotice(request: Request, h: ResponseToolkit, services: WebServices) {
+  const address = clientAddressOf(request);
+  await count(services, NOTICES, networkOf(address));
+  const name = String(request.params.provider);
+  const open = services.payments.providers().find((one) => one.name === name);
+  if (!open) throw fault('not_found');
+  await count(services, ALL_NOTICES, isSender(open.provider, address) ? `${name}:senders` : name);
+  const body = await bodyOf(request, services, NOTICE_BYTES_MAX);
+  const end = await services.payments.notice(name, { headers: request.raw.req.headers, body, address }).catch(refuse);
+  switch (end) {
+    case undefined:
+      throw fault('not_found');
+    case 'rejected':
+      return h.response('rejected').type('text/plain').code(400);
+    case 'again':
+      return h.response('not yet').type('text/plain').code(503);
+    case 'done':
+      return h.response('ok').type('text/plain');
+  }
+}
+
+async function count({ limiter }: WebServices, rule: LimitRule, key: string): Promise<void> {
+  const { allowed, retryAfterS } = await limiter.hit(rule, key);
+  if (!allowed) throw fault('rate_limited', { retryAfterS });
+}
+
+function refuse(error: unknown): never {
+  throw error instanceof StoreError ? fault('store_unavailable', {}, error) : error;
+}
+
+async function answerPage(request: Request, h: ResponseToolkit, services: WebServices) {
+  const name = String(request.params.provider);
+  const { payments } = services;
+  const provider = payments.providers().find((open) => open.name === name)?.provider;
+  // Only a play provider has pages here; a real one has its own.
+  if (!provider?.page || provider.live) throw fault('not_found');
+  const method = request.method === 'post' ? 'POST' : 'GET';
+  const form = method === 'POST' ? new URLSearchParams(await bodyOf(request, services, FORM_BYTES_MAX)) : [];
+  const url = new URL(request.raw.req.url ?? '/', 'http://page');
+  const asked = { method, path: `/${request.params.path ?? ''}`, query: Object.fromEntries(url.searchParams) } as const;
+  const reply = await provider.page({ ...asked, form: Object.fromEntries(form) }, AbortSignal.timeout(PAGE_MS));
+  for (const notice of reply.notices ?? []) await takeOwn(services, name, { ...notice, address: '127.0.0.1' });
+  if (reply.location !== undefined) return h.response().code(303).header('location', reply.location);
+  return h.response(reply.html).type('text/html; charset=utf-8').code(reply.status);
+}
+
+/** As over the network: the sender does not fail when the notice does. */
+async function takeOwn({ payments, log }: WebServices, name: string, raw: RawNotice): Promise<void> {
+  await payments
+    .notice(name, raw)
+    .catch((err: unknown) => log.warn({ err, provider: name }, 'could not process a notice'));
+}
+
+async function bodyOf(request: Request, { calls, budget }: WebServices, bytesMax: number): Promise<string> {
+  const call = calls.open(request);
+  const share = budget.open(`address:${networkOf(clientAddressOf(request))}`);
+  try {
+    const bytes = await readBody(request.raw.req, { signal: call.signal, share, limits: { bytesMax } });
+    return bytes.toString('utf8');
+  } finally {
+    share.giveBack();
+    call.close();
+  }
+}

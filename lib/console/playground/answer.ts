@@ -1,0 +1,93 @@
+// The playground's answer: the text or picture and its cost, and the progress of a video.
+import type { VideoView } from '../../api/routes/videos.ts';
+import { isFault } from '../../base/faults.ts';
+import { stateOf } from '../../http/context.ts';
+import type { Job } from '../../money/job-rules.ts';
+import { type CollectedReply, replyText } from '../../stream/collect.ts';
+import { faultWords } from '../fault-words.ts';
+import { type Html, type HtmlValue, html } from '../html.ts';
+import { facts } from '../parts.ts';
+import { linkTo, type OwnerVisit } from '../visit.ts';
+import type { Made, TextEnding } from './call.ts';
+import { PLAYGROUND, refusal } from './form.ts';
+import type { Wish } from './wish.ts';
+import { WORDS } from './words.ts';
+
+/** The placeholder of an answer; hidden until there is one. */
+export function answerPlace(
+  { language }: OwnerVisit,
+  answer?: { readonly body: HtmlValue; readonly outcome?: Html },
+): Html {
+  return html`<section id="answer" aria-live="polite"${!answer && html` hidden`}><h2>${WORDS[language].answer}</h2>
+<div id="reply">${answer?.body}</div>
+<div id="outcome">${answer?.outcome}</div></section>`;
+}
+
+export function textAnswer(visit: OwnerVisit, reply: CollectedReply): Html {
+  return answerPlace(visit, { body: replyText(reply), outcome: textOutcome(visit, reply) });
+}
+
+export function textOutcome(visit: OwnerVisit, ending: TextEnding): Html {
+  const words = WORDS[visit.language];
+  if (isFault(ending)) return html`${refusal(visit, faultWords(ending, visit.language))}${facts([callRow(visit)])}`;
+  const { format } = visit;
+  const { model, input, output, reason, billing } = ending as CollectedReply;
+  const note = reason === 'length' ? words.cut : reason === 'filter' ? words.filtered : undefined;
+  return html`${note !== undefined && html`<p class="hint">${note}</p>`}
+${facts([
+  [words.answered, model],
+  [words.tokens, `${format.number(input)}, ${format.number(output)}`],
+  [words.charged, format.rub(billing.charged)],
+  [words.left, format.rub(billing.balance)],
+  callRow(visit),
+])}`;
+}
+
+const ALT_MAX = 200;
+
+export function imageAnswer(visit: OwnerVisit, { prompt }: Wish, { url, paid }: Made): Html {
+  const words = WORDS[visit.language];
+  const { format } = visit;
+  const path = pathOf(url);
+  const body = html`<a href="${path}"><img src="${path}" alt="${prompt.slice(0, ALT_MAX)}"></a>
+<p><a href="${path}">${words.file}</a> <span class="hint">${words.keep}</span></p>`;
+  const outcome = facts([
+    [words.charged, format.rub(paid.charged)],
+    [words.left, format.rub(paid.balance)],
+    callRow(visit),
+  ]);
+  return answerPlace(visit, { body, outcome });
+}
+
+/** On the page's own origin: the content policy allows pictures from nowhere else. */
+function pathOf(url: string): string {
+  return new URL(url).pathname;
+}
+
+function callRow(visit: OwnerVisit, id = stateOf(visit.request).id) {
+  const words = WORDS[visit.language];
+  return [words.call, html`<a href="${linkTo(visit, `/account/calls/${id}`)}">${id}</a>`] as const;
+}
+
+/** `data-again` tells the script to poll again. */
+export function videoPlace(visit: OwnerVisit, { id, charge }: Job, view: VideoView): Html {
+  const words = WORDS[visit.language];
+  const { status, progress, url, error } = view;
+  const path = url === null ? undefined : pathOf(url);
+  const isOver = status === 'completed' || status === 'failed';
+  return html`<section id="video" aria-live="polite"${!isOver && html` data-again`}>
+${facts([
+  [words.status, words.statuses[status as keyof typeof words.statuses]],
+  [words.progress, words.percent(visit.format.number(progress))],
+  callRow(visit, charge),
+])}
+${
+  path !== undefined &&
+  html`<p><video controls preload="metadata" src="${path}"></video></p>
+<p><a href="${path}">${words.file}</a> <span class="hint">${words.keep}</span></p>`
+}
+${status === 'failed' && refusal(visit, words.refunded(error ?? ''))}
+${!isOver && html`<p><a class="button" href="${linkTo(visit, `${PLAYGROUND}/video?id=${id}`)}">${words.again}</a></p>`}
+</section>
+<p><a href="${linkTo(visit, `${PLAYGROUND}?kind=video`)}">${words.another}</a></p>`;
+}

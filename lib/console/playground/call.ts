@@ -1,0 +1,150 @@
+// The calls of the playground: the API's own engines, in process, paid by the account through one of its keys.
+import { actFor } from '../../api/auth.ts';
+import { chatDialect } from '../../api/dialects/chat/dialect.ts';
+import { parseChatRequest } from '../../api/dialects/chat/request.ts';
+import { parseGeneration } from '../../api/image-request.ts';
+import { contextOf, endUnanswered, refuseEmpty } from '../../api/paid-route.ts';
+import { orUnavailable, readWallet } from '../../api/read-wallet.ts';
+import { collect } from '../../api/routes/text.ts';
+import { parseVideo } from '../../api/video-fields.ts';
+import { type Fault, fault } from '../../base/faults.ts';
+import type { CallContext } from '../../calls/context.ts';
+import type { ImageAnswer } from '../../calls/images/engine.ts';
+import type { TextOutput } from '../../calls/text/delivery.ts';
+import type { VideoStarted } from '../../calls/videos/engine.ts';
+import { termsOf } from '../../calls/videos/terms.ts';
+import { refuseModel } from '../../catalog/allowed.ts';
+import { findEditModel, findImageModel, findModel } from '../../catalog/lookup.ts';
+import { announcedBytes } from '../../http/body.ts';
+import { type LiveCall, stateOf } from '../../http/context.ts';
+import { SMALL_BYTES } from '../../http/memory-quota.ts';
+import { commonHeaders } from '../../http/reply.ts';
+import { createSseReply } from '../../http/sse-reply.ts';
+import { pictureOf, type RequestPicture } from '../../media/reference.ts';
+import { TEXT_MINIMUM } from '../../money/price.ts';
+import type { KeyHolder } from '../../store/ports/keys.ts';
+import { type CollectedReply, createCollector } from '../../stream/collect.ts';
+import type { Html } from '../html.ts';
+import type { OwnerVisit } from '../visit.ts';
+import { withPictures } from './pictures.ts';
+import { bodyOf, type Wish } from './wish.ts';
+
+/** How a text call ended: with its bill, or with a fault. */
+export type TextEnding = CollectedReply | Fault;
+
+type Pictures = readonly RequestPicture[];
+
+/** Like the others, undefined when the client has left. */
+export function askText(visit: OwnerVisit, wish: Wish, pictures: Pictures): Promise<CollectedReply | undefined> {
+  return callAs(visit, wish.key, (context) =>
+    collect(visit.services, withPictures(parseChatRequest(bodyOf(wish)), pictures), context),
+  );
+}
+
+interface Showing {
+  readonly pictures: Pictures;
+  show(ending: TextEnding): Html;
+}
+
+/**
+ * Streams the answer as the events of the chat dialect, then one named `outcome` with what the page shows below the
+ * text. Throws faults as long as nothing was written.
+ */
+export async function streamText(visit: OwnerVisit, wish: Wish, { pictures, show }: Showing): Promise<void> {
+  await callAs(visit, wish.key, async (context, call) => {
+    call.streams = true;
+    stateOf(visit.request).notes.stream = true;
+    const request = withPictures(parseChatRequest({ ...bodyOf(wish), stream: true }), pictures);
+    await visit.services.text.run(request, context, streamOutput(visit, show));
+  });
+}
+
+function streamOutput({ request, services }: OwnerVisit, show: (ending: TextEnding) => Html): TextOutput {
+  const render = chatDialect.createRenderer();
+  const reply = createSseReply(request.raw.res, { headers: commonHeaders(request), stallMs: services.clientStallMs });
+  const collector = createCollector();
+  let failure: Fault | undefined;
+  return {
+    live: true,
+    open: () => reply.open(),
+    keepAlive: () => reply.keepAlive(),
+    write(parts) {
+      for (const part of parts) {
+        if (part.type === 'error') failure = part.fault;
+        // The text was already streamed and is not kept.
+        else if (part.type !== 'block-delta') collector.write([part]);
+      }
+      return reply.write(render(parts));
+    },
+    end() {
+      const { text: html } = show(failure ?? collector.reply());
+      reply.write(`event: outcome\ndata: ${JSON.stringify({ html })}\n\n`);
+      reply.end();
+    },
+  };
+}
+
+export interface Made extends ImageAnswer {
+  /** The picture's. */
+  readonly url: string;
+}
+
+/** Without pictures one is made, with some they are edited. */
+export function askImage(visit: OwnerVisit, wish: Wish, pictures: Pictures): Promise<Made | undefined> {
+  const isEdit = pictures.length > 0;
+  const { images, results, catalog } = visit.services;
+  return callAs(visit, wish.key, async (context) => {
+    const { model: name, prompt, size } = parseGeneration(bodyOf(wish));
+    const model = (isEdit ? findEditModel : findImageModel)(catalog(), name);
+    if (context.limits) refuseModel(context.limits, model);
+    const call = { prompt, images: pictures.map(pictureOf), ...(size && { size }) };
+    const answer = await images.run({ kind: isEdit ? 'edit' : 'image', model, call }, context);
+    return answer && { ...answer, url: results.linkOf(answer.picture) };
+  });
+}
+
+export function startVideo(visit: OwnerVisit, wish: Wish, pictures: Pictures): Promise<VideoStarted | undefined> {
+  const { videos, catalog } = visit.services;
+  return callAs(visit, wish.key, async (context) => {
+    const asked = parseVideo(bodyOf(wish));
+    const model = findModel(catalog(), asked.model, 'video');
+    if (context.limits) refuseModel(context.limits, model);
+    if (model.routes.length === 0) throw fault('video_unavailable');
+    context.log.note({ model: model.id });
+    const [image] = pictures.map(pictureOf);
+    return videos.start({ model, terms: termsOf(model, asked), prompt: asked.prompt, image }, context);
+  });
+}
+
+/** Like the API: a long form is not even read for an empty wallet. */
+export async function refuseLongForm({ request, services, account }: OwnerVisit): Promise<void> {
+  if ((announcedBytes(request.raw.req) ?? Number.POSITIVE_INFINITY) <= SMALL_BYTES) return;
+  refuseEmpty(services, await readWallet(services.store, account.id), { kind: 'text', amount: TEXT_MINIMUM });
+}
+
+/** Runs a call for a key of the account, under that key's rate limit. */
+async function callAs<T>(
+  visit: OwnerVisit,
+  keyId: string,
+  run: (context: CallContext, call: LiveCall) => Promise<T>,
+): Promise<T | undefined> {
+  const { request, services } = visit;
+  await actFor(await holderOf(visit, keyId), request, { ...services, rule: services.limits.generate });
+  const call = services.calls.open(request);
+  try {
+    return await run(contextOf({ request, services, call }), call);
+  } catch (error) {
+    if (endUnanswered(request, error)) return undefined;
+    throw error;
+  } finally {
+    call.close();
+  }
+}
+
+/** Another account's key is treated as unknown. */
+async function holderOf({ services, account }: OwnerVisit, keyId: string): Promise<KeyHolder> {
+  const rows = await orUnavailable(services.store.keys.list(account.id));
+  const row = rows.find(({ id, revokedAt }) => id === keyId && revokedAt === null);
+  if (!row) throw fault('invalid_key');
+  return { ...row, accountStatus: account.status };
+}

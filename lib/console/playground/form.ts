@@ -1,0 +1,146 @@
+// The playground's form, with the price of the call and the same call as code.
+import { IMAGE_SIZES } from '../../api/media-fields.ts';
+import { isFault } from '../../base/faults.ts';
+import { TEXT_MINIMUM } from '../../money/price.ts';
+import type { KeyRow } from '../../store/ports/keys.ts';
+import { keyName, select } from '../charge-query.ts';
+import { faultWords } from '../fault-words.ts';
+import { bonusText, fundsRows, spendableIn } from '../funds.ts';
+import { type Html, html } from '../html.ts';
+import { facts, field, fileField, message, textArea } from '../parts.ts';
+import { linkTo, type OwnerVisit } from '../visit.ts';
+import { type Quote, quote } from './quote.ts';
+import { SAMPLE_LANGUAGES, sampleOf } from './samples.ts';
+import { mistakeIn, PICTURE_FIELD, PLAY_KINDS, type Wish } from './wish.ts';
+import { WORDS } from './words.ts';
+
+export const PLAYGROUND = '/account/playground';
+/** Half the form limit: Russian characters take six bytes each when sent. */
+const PROMPT_MAX = 8000;
+const PICTURE_TYPES = 'image/png,image/jpeg,image/gif,image/webp';
+
+export function kindLinks(visit: OwnerVisit, { kind }: Wish): Html {
+  const words = WORDS[visit.language];
+  const links = PLAY_KINDS.map((name) => {
+    const current = name === kind && html` aria-current="page"`;
+    return html`<li><a href="${linkTo(visit, `${PLAYGROUND}?kind=${name}`)}"${current}>${words.kinds[name]}</a></li>`;
+  });
+  return html`<nav class="kinds" aria-label="${words.kind}"><ul>${links}</ul></nav>`;
+}
+
+/** Enter in a field only shows the price; only the button sends. */
+export async function playForm(visit: OwnerVisit, wish: Wish, keys: readonly KeyRow[]): Promise<Html> {
+  const words = WORDS[visit.language];
+  const { csrf } = visit;
+  const { pictures } = wish;
+  const live = wish.kind === 'text' && html` data-live="${linkTo(visit, `${PLAYGROUND}/text`)}"`;
+  return html`<form method="post" enctype="multipart/form-data" action="${linkTo(visit, PLAYGROUND)}" id="play"${live} data-lost="${words.lost}" data-stopped="${words.stopped}">
+<input type="hidden" name="csrf" value="${csrf}">
+<input type="hidden" name="kind" value="${wish.kind}">
+<input type="hidden" name="pictures" value="${pictures}">
+${select(
+  { name: 'key', label: words.key, chosen: wish.key },
+  keys.map((key) => [key.id, keyName(key)]),
+)}
+${select(
+  { name: 'model', label: words.model, chosen: wish.model },
+  wish.models.map((id) => [id, id]),
+)}
+${textArea({ name: 'prompt', label: words.prompt, value: wish.prompt, rows: 5, max: PROMPT_MAX })}
+${wish.picturesMax > 0 && pictureField(visit, wish)}
+<div id="choices">${choices(visit, wish)}</div>
+${await priceOf(visit, wish, keys)}
+<p class="buttons"><button name="do" value="price" class="quiet">${words.priceButton}</button>
+<button name="do" value="send">${words.send}</button>
+<button type="button" id="stop" class="quiet" hidden>${words.stop}</button></p>
+</form>`;
+}
+
+function pictureField({ language, format }: OwnerVisit, { kind, pictures, picturesMax }: Wish): Html {
+  const words = WORDS[language];
+  const input = { name: PICTURE_FIELD, label: words.pictures[kind], accept: PICTURE_TYPES, multiple: picturesMax > 1 };
+  const again = pictures > 0 && html`<p class="message" id="again">${words.picturesAgain(format.number(pictures))}</p>`;
+  return html`${fileField({ ...input, hint: words.picturesHint })}${again}`;
+}
+
+/** The fields that depend on kind and model. */
+function choices({ language }: OwnerVisit, wish: Wish): Html | undefined {
+  const words = WORDS[language];
+  switch (wish.kind) {
+    case 'text':
+      return field({ name: 'max_tokens', label: words.max_tokens, value: wish.max_tokens, inputmode: 'numeric' });
+    case 'image':
+      return select(
+        { name: 'size', label: words.size, chosen: wish.size },
+        [...IMAGE_SIZES.keys()].map((size) => [String(size), String(size)]),
+      );
+    case 'video': {
+      const { seconds = [], resolutions = [], aspects = [] } = wish.offers ?? {};
+      const choice = (name: 'seconds' | 'resolution' | 'aspect', offered: readonly (string | number)[]) =>
+        offered.length > 0 &&
+        select(
+          { name, label: words[name], all: words.open, chosen: wish[name] },
+          offered.map((value) => [String(value), String(value)]),
+        );
+      return html`${choice('seconds', seconds)}${choice('resolution', resolutions)}${choice('aspect', aspects)}`;
+    }
+  }
+}
+
+async function priceOf(visit: OwnerVisit, wish: Wish, keys: readonly KeyRow[]): Promise<Html> {
+  const { language, services, account } = visit;
+  const words = WORDS[language];
+  const wallet = await services.store.ledger.wallet(account.id);
+  const funds = wallet ? fundsRows(visit, wallet) : [];
+  const section = (body: Html) =>
+    html`<section id="price" aria-label="${words.price}" aria-live="polite">${body}</section>`;
+  const mistake = mistakeIn(wish);
+  if (mistake) return section(html`<p class="message">${words.mistakes[mistake]}</p>`);
+  try {
+    const { limits } = keys.find(({ id }) => id === wish.key) ?? keys[0] ?? {};
+    const rows = quoteRows(visit, await quote(services.catalog(), wish, limits));
+    const isEmpty = wallet !== undefined && spendableIn(wallet) <= 0n;
+    const empty = wallet && bonusText(visit, wallet) ? words.waiting : words.empty;
+    return section(html`${facts([...rows, ...funds])}
+${isEmpty && refusal(visit, empty, 'toWallet')}
+${wish.kind === 'text' && html`<p class="hint">${words.heldHint}</p>`}`);
+  } catch (error) {
+    if (!isFault(error)) throw error;
+    return section(html`<p class="message">${faultWords(error, language)}</p>`);
+  }
+}
+
+function quoteRows({ language, format }: OwnerVisit, { amount, model, price, terms }: Quote) {
+  const words = WORDS[language];
+  const sum = html`<strong class="big">${format.rub(amount)}</strong>`;
+  if (price) {
+    return [
+      [words.held, sum],
+      [words.answers, model],
+      [words.tokenPrice, words.perMillion(format.rub(price.input), format.rub(price.output))],
+      [words.minimum, format.rub(TEXT_MINIMUM)],
+    ] as const;
+  }
+  if (terms?.price.unit !== 'second') return [[words.cost, sum]] as const;
+  const { unitPrice, option } = terms.price;
+  const each = `${format.rub(unitPrice)}${option === null ? '' : ` (${option})`}`;
+  return [
+    [words.cost, sum],
+    [words.sum, words.perSecond(format.number(terms.asked.seconds), each)],
+  ] as const;
+}
+
+export function samples({ language, services }: OwnerVisit, wish: Wish): Html {
+  const words = WORDS[language];
+  const texts = SAMPLE_LANGUAGES.map(
+    (name) => html`<h3>${words.languages[name]}</h3>
+<pre tabindex="0"><code data-copy>${sampleOf(wish, name, services.publicUrl())}</code></pre>`,
+  );
+  return html`<section id="samples"><h2>${words.samples}</h2><p class="hint">${words.samplesHint}${wish.pictures > 0 && html` ${words.samplesPictures}`}</p>${texts}</section>`;
+}
+
+/** The messages about invalid fields. */
+export function refusal(visit: OwnerVisit, text: string, link?: 'toWallet'): Html {
+  const more = link && html` <a href="${linkTo(visit, '/account/wallet')}">${WORDS[visit.language][link]}</a>`;
+  return message('error', html`${text}${more}`);
+}

@@ -1,0 +1,60 @@
+// The price of a playground call, by the API's own rules; nothing is sent.
+import { parseChatRequest } from '../../api/dialects/chat/request.ts';
+import { parseVideo } from '../../api/video-fields.ts';
+import { fault } from '../../base/faults.ts';
+import { chooseModel } from '../../calls/text/choice.ts';
+import { estimateInput } from '../../calls/text/estimate.ts';
+import { termsOf, type VideoTerms } from '../../calls/videos/terms.ts';
+import { refuseModel } from '../../catalog/allowed.ts';
+import type { Catalog } from '../../catalog/catalog.ts';
+import { findEditModel, findImageModel, findModel } from '../../catalog/lookup.ts';
+import type { RequestPicture } from '../../media/reference.ts';
+import type { KeyLimits } from '../../money/key-limits.ts';
+import type { Micro } from '../../money/money.ts';
+import { type TextPrice, textReserve } from '../../money/price.ts';
+import { withPictures } from './pictures.ts';
+import { bodyOf, PICTURE_FIELD, type Wish } from './wish.ts';
+
+export interface Quote {
+  /** For text what is held, otherwise what is charged. */
+  readonly amount: Micro;
+  /** The model that would answer. */
+  readonly model: string;
+  /** Text only. */
+  readonly price?: TextPrice;
+  /** Video only. */
+  readonly terms?: VideoTerms;
+}
+
+/** Throws the faults that the call's model or fields would be refused with. */
+export async function quote(catalog: Catalog, wish: Wish, limits: KeyLimits | undefined): Promise<Quote> {
+  switch (wish.kind) {
+    case 'text': {
+      const request = withPictures(parseChatRequest(bodyOf(wish)), Array(wish.pictures).fill(UNSEEN));
+      const { model } = chooseModel(catalog, request, limits);
+      const { tokensHeld: input } = await estimateInput(request);
+      const amount = textReserve(model.price, { input, maxTokens: request.maxTokens });
+      return { amount, model: wish.pictures > 0 ? eyeOf(catalog) : model.id, price: model.price };
+    }
+    case 'image': {
+      const model = (wish.pictures > 0 ? findEditModel : findImageModel)(catalog, wish.model);
+      if (limits) refuseModel(limits, model);
+      return { amount: model.price.request, model: model.id };
+    }
+    case 'video': {
+      const model = findModel(catalog, wish.model, 'video');
+      if (limits) refuseModel(limits, model);
+      const terms = termsOf(model, parseVideo(bodyOf(wish)));
+      return { amount: terms.price.amount, model: model.id, terms };
+    }
+  }
+}
+
+/** Stands for a picture that is not here: each weighs the same. */
+const UNSEEN: RequestPicture = { type: 'picture', field: PICTURE_FIELD, source: '' };
+
+/** The one that is asked first. */
+function eyeOf({ vision: [first] }: Catalog): string {
+  if (!first) throw fault('vision_unavailable');
+  return first.id;
+}

@@ -1,0 +1,57 @@
+// How pages answer: errors as HTML, no foreign scripts or frames, nothing cached.
+import type { Fault } from '../base/faults.ts';
+import type { Face, RenderedFault } from '../http/response-style.ts';
+import { faultWords, homeWords, sandboxWords } from './fault-words.ts';
+import { html } from './html.ts';
+import { LANGUAGES } from './language.ts';
+
+/** Chrome applies `form-action` to redirects after a POST too, so a form that leads elsewhere shows a link instead. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "media-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const pageFace: Face = {
+  headers: {
+    'content-security-policy': POLICY,
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'same-origin',
+    'cache-control': 'no-store',
+  },
+  renderFault: (reason) => renderFault(reason, false),
+};
+
+const sandboxFace: Face = { ...pageFace, renderFault: (reason) => renderFault(reason, true) };
+
+/** Every page of a sandbox says that it is one. */
+export function pageFaceOf({ sandbox }: { readonly sandbox: boolean }): Face {
+  return sandbox ? sandboxFace : pageFace;
+}
+
+function renderFault(reason: Fault, isSandbox: boolean): RenderedFault {
+  const status = reason.output.statusCode;
+  // Here the visitor's language is not known.
+  const lines = LANGUAGES.map((language) => {
+    const lang = language !== 'en' && html` lang="${language}"`;
+    return html`<p${lang}>${faultWords(reason, language)} <a href="/account">${homeWords(language)}</a></p>`;
+  });
+  const page = html`<html lang="en"><head><meta charset="utf-8"><title>${status} · Tollgate</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="stylesheet" href="/static/style.css">
+</head><body>${isSandbox && html`<p class="sandbox" role="note">${LANGUAGES.map((language) => html`${sandboxWords(language)} `)}</p>`}<header><a class="brand" href="/account">Tollgate</a></header><main><h1>${status}</h1>
+${lines}</main></body></html>`;
+  return { type: 'text/html; charset=utf-8', body: `<!doctype html>\n${page.text}\n` };
+}
+
+const PAGE_PATH = /^\/(?:account|admin|login|logout|setup|reset|register|static|payments)(?:\/|$)/;
+
+/** Whether a path belongs to the pages, even if no page is there. */
+export function isPagePath(path: string): boolean {
+  return PAGE_PATH.test(path);
+}

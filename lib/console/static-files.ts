@@ -1,0 +1,19 @@
+// The pages' style, icon and few scripts: cached by browsers for an hour, then revalidated by ETag.
+
+import { fileURLToPath } from 'node:url';
+import type { ServerRoute } from '@hapi/hapi';
+import type { Face } from '../http/response-style.ts';
+import { pageFaceOf } from './response-style.ts';
+
+const FOLDER = fileURLToPath(new URL('./static/', import.meta.url));
+
+const pageFace = pageFaceOf({ sandbox: false });
+const { 'cache-control': _, ...headers } = pageFace.headers;
+const staticFace: Face = { ...pageFace, headers: { ...headers, 'cache-control': 'public, max-age=3600' } };
+
+export const staticFiles: ServerRoute = {
+  method: 'GET',
+  path: '/static/{file}',
+  options: { auth: false, plugins: { face: staticFace } },
+  handler: { directory: { path: FOLDER, index: false, listing: false, showHidden: false } },
+};

@@ -1,0 +1,130 @@
+// One visit to a page: who, in which language, for which account, with which form.
+import type { Request } from '@hapi/hapi';
+import { readZone } from '../accounts/zone.ts';
+import { fault } from '../base/faults.ts';
+import { networkOf } from '../base/network.ts';
+import { clientAddressOf } from '../http/client-address.ts';
+import { DEFAULT_ZONE } from '../money/key-limits.ts';
+import type { Account } from '../store/ports/accounts.ts';
+import { isProven, type SignedIn } from '../users/sessions.ts';
+import { makeToken } from '../users/token.ts';
+import { readCookie } from './cookie.ts';
+import { checkCsrf, csrfToken, type Form, type PictureRules, readForm } from './forms.ts';
+import { type Format, formatOf, type Language, languageOf } from './language.ts';
+import type { WebServices } from './services.ts';
+
+export interface Visit {
+  readonly request: Request;
+  readonly services: WebServices;
+  /** As the route was found by it: spelled in one way, however it was requested. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly language: Language;
+  readonly format: Format;
+  /** The value of every form's hidden `csrf` field. */
+  readonly csrf: string;
+  /** A new cookie that guards forms before sign-in. */
+  readonly formCookie: string | undefined;
+  /** Whether cookies require https. */
+  readonly secure: boolean;
+  /** The client's network address. */
+  readonly address: string;
+  /** The token of a device on which somebody has signed in; with the address, the `client` of `services.signIn`. */
+  readonly device: string | undefined;
+  readonly agent: string;
+  readonly signedIn: SignedIn | undefined;
+}
+
+/** A visit by someone signed in. */
+export interface UserVisit extends Visit {
+  readonly signedIn: SignedIn;
+}
+
+/** A visit to an account's pages by one of its people. */
+export interface OwnerVisit extends UserVisit {
+  readonly account: Account;
+  /** All accounts the user may choose from. */
+  readonly accounts: readonly Account[];
+  /** In which the account's days, months and times are shown, whoever of its people looks at them. */
+  readonly zone: string;
+}
+
+export async function openVisit(request: Request, services: WebServices): Promise<Visit> {
+  const secure = services.publicUrl().startsWith('https:');
+  const url = new URL(request.raw.req.url ?? '/', 'http://page');
+  const token = readCookie(request, 'session', secure);
+  const signedIn = token === undefined ? undefined : await services.sessions.find(token);
+  const guard = readCookie(request, 'form', secure);
+  const formCookie = signedIn || guard !== undefined ? undefined : makeToken();
+  const chosen = url.searchParams.get('lang') ?? readCookie(request, 'lang', secure) ?? signedIn?.user.language;
+  const language = languageOf(chosen ?? undefined, request.raw.req.headers['accept-language']);
+  return {
+    request,
+    services,
+    path: request.path,
+    query: url.searchParams,
+    language,
+    format: formatOf(language, signedIn?.user.timeZone ?? DEFAULT_ZONE),
+    csrf: csrfToken(signedIn ? (token ?? '') : (guard ?? formCookie ?? '')),
+    formCookie,
+    secure,
+    address: clientAddressOf(request),
+    device: readCookie(request, 'device', secure),
+    agent: String(request.raw.req.headers['user-agent'] ?? ''),
+    signedIn,
+  };
+}
+
+export interface OpenForm {
+  readonly form: Form;
+  /** Gives back the memory that its pictures were counted with. */
+  close(): void;
+}
+
+/** Reads the submitted form; throws a fault if it is not one of ours. */
+export async function openForm(visit: Visit, pictures?: PictureRules): Promise<OpenForm> {
+  const { request, services, secure, signedIn } = visit;
+  const call = services.calls.open(request);
+  const share = services.budget.open(signedIn?.user.id ?? `address:${networkOf(visit.address)}`);
+  try {
+    const form = await readForm(request, { signal: call.signal, share, pictures });
+    checkCsrf(form, readCookie(request, signedIn ? 'session' : 'form', secure) ?? '');
+    if (form.files.length === 0) share.giveBack();
+    return { form, close: () => share.giveBack() };
+  } catch (error) {
+    share.giveBack();
+    throw error;
+  } finally {
+    call.close();
+  }
+}
+
+/** The account of a visit: the one named in the query, or the user's first. Others' accounts do not exist for it. */
+export async function openAccount(visit: UserVisit): Promise<OwnerVisit> {
+  const accounts = await accountsOf(visit);
+  const wanted = visit.query.get('account');
+  const account = wanted === null ? accounts[0] : accounts.find(({ id }) => id === wanted);
+  if (!account) throw fault('not_found');
+  const zone = await readZone(visit.services.store.users, account.id, visit.signedIn.user);
+  return { ...visit, account, accounts, zone, format: formatOf(visit.language, zone) };
+}
+
+/** Those that the user is a member of. */
+export async function accountsOf({ services, signedIn }: UserVisit): Promise<readonly Account[]> {
+  const { store } = services;
+  const memberships = await store.users.membershipsOf(signedIn.user.id);
+  const found = await Promise.all(memberships.map(({ account }) => store.accounts.get(account)));
+  return found.filter((account) => account !== undefined);
+}
+
+/** Whether an operator gave a code recently enough to make changes. */
+export function isProvenVisit({ signedIn, services }: UserVisit): boolean {
+  return isProven(signedIn.session, services.now());
+}
+
+/** A link to a page of the same account, in the same language. */
+export function linkTo(visit: Visit & { readonly accounts?: OwnerVisit['accounts'] }, path: string): string {
+  const account = visit.query.get('account');
+  if (account === null || (visit.accounts?.length ?? 0) < 2) return path;
+  return `${path}${path.includes('?') ? '&' : '?'}account=${encodeURIComponent(account)}`;
+}

@@ -1,0 +1,210 @@
+// Automatic top-up on the wallet page: its state and its form, which never charges without saying so first.
+import { fault } from '../../base/faults.ts';
+import type { Wallet } from '../../money/decide.ts';
+import { formatRub, type Micro } from '../../money/money.ts';
+import { boundsOf, commonOf, KOPECK } from '../../payments/bounds.ts';
+import { countsAt, findHindrance, resumed } from '../../payments/topup-rules.ts';
+import type { AutoTopupRow, SavedMethodRow } from '../../store/ports/payments.ts';
+import type { MethodKind } from '../../upstream/contract/payment.ts';
+import { readRub } from '../amount.ts';
+import { audit } from '../audit.ts';
+import { select } from '../charge-query.ts';
+import type { Form } from '../forms.ts';
+import { type Html, html } from '../html.ts';
+import type { Page, Redirect } from '../page.ts';
+import { checkbox, facts, field, form, message } from '../parts.ts';
+import { linkTo, type OwnerVisit } from '../visit.ts';
+import { autoWords } from './auto-words.ts';
+import { cardName, cardsOf } from './cards.ts';
+import { consentText, keepConsent } from './consent.ts';
+import { isWithin, outside } from './pay.ts';
+import { reasonText } from './reasons.ts';
+
+const PATH = '/account/wallet';
+
+type FieldName = 'threshold' | 'amount' | 'cap' | 'card' | 'consent' | 'form';
+
+/** What was typed, and what is wrong with it. */
+export interface AutoProblem {
+  readonly typed: Readonly<Record<'threshold' | 'amount' | 'cap' | 'card', string>>;
+  readonly problems: Readonly<Partial<Record<FieldName, string>>>;
+}
+
+/** The values before anything is set up. */
+const NONE: Omit<AutoTopupRow, 'id'> = {
+  ...{ enabled: false, threshold: 0n, amount: 0n, cap: 0n, method: null, consent: null, order: null },
+  ...{ nextAt: 0, declines: 0, pausedAt: null, reason: null },
+  ...{ day: '', dayCount: 0, month: '', monthSum: 0n, version: 0 },
+};
+
+async function autoOf({ services, account }: OwnerVisit): Promise<AutoTopupRow> {
+  return (await services.store.payments.autoTopup(account.id)) ?? { id: account.id, ...NONE };
+}
+
+/** Cards that can be charged now. */
+async function chargeable(visit: OwnerVisit): Promise<readonly SavedMethodRow[]> {
+  const open = visit.services.payments.providers().filter(({ provider }) => provider.charge);
+  return (await cardsOf(visit)).filter(({ provider }) => open.some(({ name }) => name === provider));
+}
+
+/** Hidden where no provider can charge a card, unless it is on. */
+export async function autoSection(visit: OwnerVisit, wallet: Wallet, shown?: AutoProblem): Promise<Html | undefined> {
+  const { services, language } = visit;
+  const words = autoWords(language);
+  const [auto, cards] = await Promise.all([autoOf(visit), chargeable(visit)]);
+  const isOffered = services.payments.providers().some(({ provider }) => provider.charge);
+  if (!isOffered && !auto.enabled) return undefined;
+  return html`<h2>${words.title}</h2>
+${shown?.problems.form !== undefined && message('error', shown.problems.form)}
+${auto.enabled && stateOf(visit, auto, wallet)}
+${cards.length === 0 ? html`<p>${words.noCard}</p>` : settings(visit, auto, { cards, shown })}
+${auto.enabled && form(visit, { action: linkTo(visit, PATH), button: words.off, danger: true, confirm: `${words.title}: ${words.off}?`, fields: html`<input type="hidden" name="change" value="auto_off">` })}`;
+}
+
+function stateOf({ language, format, services, zone }: OwnerVisit, auto: AutoTopupRow, wallet: Wallet): Html {
+  const words = autoWords(language);
+  const now = { at: services.now(), zone };
+  const { autoTopup: bounds } = services.catalog();
+  const state = findHindrance(auto, wallet, { ...now, bounds }) ?? 'due';
+  const { pausedAt, reason, cap, nextAt } = auto;
+  return html`${facts([
+    [words.state, html`<strong>${words.states[state]}</strong>`],
+    ...(pausedAt === null ? [] : [[words.since, format.time(pausedAt)] as const]),
+    ...(reason === null ? [] : [[words.why, reasonText(language, reason)] as const]),
+    ...(state === 'waits' && nextAt > now.at ? [[words.next, format.time(nextAt)] as const] : []),
+    [words.month, `${format.rub(countsAt(auto, now).monthSum)} / ${format.rub(cap)}`],
+  ])}
+${pausedAt !== null && html`<p>${words.resume}</p>`}`;
+}
+
+interface Settings {
+  readonly cards: readonly SavedMethodRow[];
+  readonly shown: AutoProblem | undefined;
+}
+
+function settings(visit: OwnerVisit, auto: AutoTopupRow, { cards, shown }: Settings): Html {
+  const { language } = visit;
+  const words = autoWords(language);
+  const { typed = typedOf(visit, auto), problems = {} } = shown ?? {};
+  const sum = (name: 'threshold' | 'amount' | 'cap', hint?: string) =>
+    field({
+      ...{
+        name,
+        id: `auto-${name}`,
+        label: words[name],
+        value: typed[name],
+        inputmode: 'decimal',
+        error: problems[name],
+      },
+      ...(hint !== undefined && { hint }),
+    });
+  const options = cards.map((card) => [card.id, cardName(card, language)] as const);
+  const wrong = problems.card ?? problems.consent;
+  const fields = html`<input type="hidden" name="change" value="auto">
+${sum('threshold', words.thresholdHint)}
+${sum('amount')}
+${sum('cap', words.capHint(visit.zone))}
+${select({ name: 'card', label: words.card, chosen: typed.card }, options)}
+${checkbox({ name: 'consent', label: consentText(language, 'auto_topup'), checked: false })}
+${wrong !== undefined && message('error', wrong)}`;
+  return form(visit, { action: linkTo(visit, PATH), fields, button: auto.enabled ? words.save : words.on });
+}
+
+function typedOf({ format }: OwnerVisit, { threshold, amount, cap, method }: AutoTopupRow): AutoProblem['typed'] {
+  const text = (micro: Micro) => (micro === 0n ? '' : format.rubTyped(micro));
+  return { threshold: text(threshold), amount: text(amount), cap: text(cap), card: method ?? '' };
+}
+
+/** Turns it on or changes it. */
+export async function changeAuto(visit: OwnerVisit, sent: Form): Promise<Redirect | Page | AutoProblem> {
+  const { services, account, language } = visit;
+  const wish = await readWish(visit, sent);
+  if ('problems' in wish) return wish;
+  const { card, ...sums } = wish;
+  const [auto, wallet] = await Promise.all([autoOf(visit), services.store.ledger.wallet(account.id)]);
+  if (!wallet) throw fault('internal', {}, new Error(`account ${account.id} has no wallet`));
+  const wanted = { ...auto, ...sums, enabled: true, method: card.id };
+  const next = isMended(auto, card) ? resumed(wanted) : wanted;
+  const { autoTopup: bounds } = services.catalog();
+  const isDue = findHindrance(next, wallet, { at: services.now(), zone: visit.zone, bounds }) === undefined;
+  if (isDue && !sent.has('confirm')) return confirmPage(visit, sent, wish);
+  const consent = await keepConsent(visit, 'auto_topup');
+  if (!(await services.store.payments.changeAutoTopup({ ...next, consent }))) {
+    return { typed: typedIn(sent), problems: { form: autoWords(language).conflict } };
+  }
+  // Charges exactly what the owner was told.
+  services.topups.notice(account.id);
+  const { threshold, amount, cap } = sums;
+  const detail = { threshold: formatRub(threshold), amount: formatRub(amount), cap: formatRub(cap), card: card.id };
+  await audit(visit, { action: 'auto_topup.on', target: account.id, detail });
+  return { to: linkTo(visit, `${PATH}?done=auto`) };
+}
+
+/** After declines only another card resumes it; after any other pause, any change does. */
+function isMended({ method, declines, pausedAt }: AutoTopupRow, card: SavedMethodRow): boolean {
+  return declines > 0 ? method !== card.id : pausedAt !== null;
+}
+
+interface Wish {
+  readonly threshold: Micro;
+  readonly amount: Micro;
+  readonly cap: Micro;
+  readonly card: SavedMethodRow;
+}
+
+async function readWish(visit: OwnerVisit, sent: Form): Promise<Wish | AutoProblem> {
+  const { services, account, language } = visit;
+  const words = autoWords(language);
+  const typed = typedIn(sent);
+  const refuse = (name: FieldName, text: string): AutoProblem => ({ typed, problems: { [name]: text } });
+  const card = (await chargeable(visit)).find(({ id }) => id === typed.card);
+  const open = services.payments.providers().find(({ name }) => name === card?.provider);
+  if (!card || !open) return refuse('card', words.badCard);
+  const [threshold, amount, cap] = [readRub(typed.threshold), readRub(typed.amount), readRub(typed.cap)];
+  const { autoTopup: allowed } = services.catalog();
+  if (threshold === undefined || !isWithin(threshold, allowed.threshold))
+    return refuse('threshold', outside(visit, allowed.threshold));
+  if (amount === undefined || amount % KOPECK !== 0n) return refuse('amount', words.badAmount);
+  const bounds = commonOf(
+    boundsOf(await services.payments.leastOrder(account.id), open, card.kind as MethodKind),
+    allowed.amount,
+  );
+  if (!isWithin(amount, bounds)) return refuse('amount', outside(visit, bounds));
+  if (cap === undefined || cap < amount) return refuse('cap', words.badCap);
+  if (!isWithin(cap, allowed.cap)) return refuse('cap', outside(visit, allowed.cap));
+  if (!sent.has('consent')) return refuse('consent', words.noConsent);
+  return { threshold, amount, cap, card };
+}
+
+function typedIn(sent: Form): AutoProblem['typed'] {
+  const [threshold, amount, cap, card] = (['threshold', 'amount', 'cap', 'card'] as const).map((name) =>
+    sent.text(name),
+  ) as [string, string, string, string];
+  return { threshold, amount, cap, card };
+}
+
+/** Nobody is charged right away without having seen it. */
+function confirmPage(visit: OwnerVisit, sent: Form, { amount, card }: Wish): Page {
+  const { language, format } = visit;
+  const words = autoWords(language);
+  const sum = format.rub(amount);
+  const kept = { ...typedIn(sent), change: 'auto', consent: 'yes', confirm: 'yes' };
+  const fields = Object.entries(kept).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+  );
+  const body = html`${message('done', words.now(sum, cardName(card, language)))}
+<p>${consentText(language, 'auto_topup')}</p>
+${form(visit, { action: linkTo(visit, PATH), fields, button: words.confirm(sum) })}
+<p><a href="${linkTo(visit, PATH)}">${words.back}</a></p>`;
+  return { title: words.nowTitle, body };
+}
+
+export async function endAuto(visit: OwnerVisit): Promise<Redirect | AutoProblem> {
+  const { services, account, language } = visit;
+  const auto = await autoOf(visit);
+  if (auto.enabled && !(await services.store.payments.changeAutoTopup({ ...auto, enabled: false }))) {
+    return { typed: typedOf(visit, auto), problems: { form: autoWords(language).conflict } };
+  }
+  await audit(visit, { action: 'auto_topup.off', target: account.id });
+  return { to: linkTo(visit, `${PATH}?done=auto_off`) };
+}

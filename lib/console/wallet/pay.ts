@@ -1,0 +1,138 @@
+// The form for adding money, and the order it makes.
+
+import { fault, isFault } from '../../base/faults.ts';
+import type { OpenPayment } from '../../catalog/payments.ts';
+import type { SumBounds } from '../../catalog/topup-bounds.ts';
+import { formatRub, type Micro } from '../../money/money.ts';
+import { boundsOf, KOPECK } from '../../payments/bounds.ts';
+import { StoreError } from '../../store/store.ts';
+import type { MethodKind } from '../../upstream/contract/payment.ts';
+import { readRub } from '../amount.ts';
+import { audit } from '../audit.ts';
+import { select } from '../charge-query.ts';
+import type { Form } from '../forms.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import type { Redirect } from '../page.ts';
+import { checkbox, field, form } from '../parts.ts';
+import { linkTo, type OwnerVisit } from '../visit.ts';
+import { consentText, keepConsent } from './consent.ts';
+import { paymentWords } from './phases.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'Add money',
+    off: (minimum: string, account: string) =>
+      `Online payments are not set up here. Ask the operator of this service to top up the account ${account}. The first payment is at least ${minimum}.`,
+    record: 'Record a payment',
+    amount: 'Amount (RUB)',
+    least: (least: string) => `At least ${least}.`,
+    method: 'Pay with',
+    pay: 'Pay',
+    badAmount: 'Enter an amount in roubles and kopecks, such as 1500 or 1500.50.',
+    outside: (least: string, most: string) => `The amount must be from ${least} to ${most}.`,
+    tooMany: 'Too many orders are waiting to be paid. Pay one of them, or wait until they expire.',
+    gone: 'This way to pay is not available right now. Choose another, or try again later.',
+  },
+  ru: {
+    title: 'Пополнить',
+    off: (minimum: string, account: string) =>
+      `Оплата на сайте не настроена. Попросите оператора сервиса пополнить аккаунт ${account}. Первый платёж — не меньше ${minimum}.`,
+    record: 'Зачислить платёж',
+    amount: 'Сумма, ₽',
+    least: (least: string) => `Не меньше ${least}.`,
+    method: 'Чем оплатить',
+    pay: 'Оплатить',
+    badAmount: 'Введите сумму в рублях и копейках, например 1500 или 1500,50.',
+    outside: (least: string, most: string) => `Сумма — от ${least} до ${most}.`,
+    tooMany: 'Слишком много заказов ждут оплаты. Оплатите один из них или подождите, пока они истекут.',
+    gone: 'Этот способ оплаты сейчас недоступен. Выберите другой или попробуйте позже.',
+  },
+});
+
+/** What was typed, and what is wrong with it. */
+export interface PayProblem {
+  readonly amount: string;
+  readonly problem: string;
+}
+
+interface Offer {
+  /** `<provider>:<method>` */
+  readonly value: string;
+  readonly open: OpenPayment;
+  readonly method: MethodKind;
+}
+
+/** Every payment method, the usual one first. */
+function offersOf({ services }: OwnerVisit): readonly Offer[] {
+  return services.payments
+    .providers()
+    .flatMap((open) => open.provider.methods.map((method) => ({ value: `${open.name}:${method}`, open, method })));
+}
+
+export async function paySection(visit: OwnerVisit, shown?: PayProblem): Promise<Html> {
+  const { services, account, language, format, signedIn } = visit;
+  const words = WORDS[language];
+  const offers = offersOf(visit);
+  const least = await services.payments.leastOrder(account.id);
+  if (offers.length === 0)
+    return html`<h2>${words.title}</h2>
+<p>${words.off(format.rub(least), account.id)}${signedIn.user.operator && html` <a href="/admin/accounts/${account.id}">${words.record}</a>`}</p>`;
+  const saves = offers.some(({ open }) => open.provider.charge);
+  const fields = html`<input type="hidden" name="change" value="pay">
+${field({ name: 'amount', label: words.amount, value: shown?.amount ?? '', inputmode: 'decimal', hint: words.least(format.rub(least)), error: shown?.problem, autofocus: shown !== undefined })}
+${methodField(visit, offers)}
+${saves && checkbox({ name: 'save', label: consentText(language, 'save_method'), checked: false })}`;
+  return html`<h2>${words.title}</h2>
+${form(visit, { action: linkTo(visit, '/account/wallet'), fields, button: words.pay })}`;
+}
+
+function methodField({ language }: OwnerVisit, offers: readonly Offer[]): Html {
+  const { methods } = paymentWords(language);
+  const [first, ...others] = offers;
+  if (others.length === 0) return html`<input type="hidden" name="method" value="${first?.value}">`;
+  const isOne = others.every(({ open }) => open.name === first?.open.name);
+  const name = ({ open, method }: Offer) => (isOne ? methods[method] : `${methods[method]} (${open.name})`);
+  const options = offers.map((offer) => [offer.value, name(offer)] as const);
+  return select({ name: 'method', label: WORDS[language].method, chosen: first?.value }, options);
+}
+
+/** Makes the order. Its page links to the payment host, because a form may not redirect a browser there. */
+export async function pay(visit: OwnerVisit, sent: Form): Promise<Redirect | PayProblem> {
+  const { services, account, language } = visit;
+  const words = WORDS[language];
+  const typed = sent.text('amount');
+  const refuse = (problem: string): PayProblem => ({ amount: typed, problem });
+  const offers = offersOf(visit);
+  const wanted = sent.text('method');
+  const offer = wanted === '' ? offers[0] : offers.find(({ value }) => value === wanted);
+  if (!offer) return refuse(words.gone);
+  const amount = readRub(typed);
+  if (amount === undefined || amount % KOPECK !== 0n) return refuse(words.badAmount);
+  const { open, method } = offer;
+  const bounds = boundsOf(await services.payments.leastOrder(account.id), open, method);
+  if (!isWithin(amount, bounds)) return refuse(outside(visit, bounds));
+  const saveMethod = sent.has('save') && open.provider.charge !== undefined;
+  if (saveMethod) await keepConsent(visit, 'save_method');
+  const email = visit.signedIn.user.email;
+  const request = { wallet: account.id, provider: open.name, amount, locale: language, email, method, saveMethod };
+  try {
+    const { id } = await services.payments.order(request);
+    const detail = { rub: formatRub(amount), provider: open.name, method, save: saveMethod };
+    await audit(visit, { action: 'payment.order', target: id, detail });
+    return { to: linkTo(visit, `/account/wallet?order=${id}`) };
+  } catch (error) {
+    if (error instanceof StoreError) throw fault('store_unavailable', {}, error);
+    if (!isFault(error) || error.data?.code !== 'invalid_field') throw error;
+    // The amount was checked already, so it is too many orders, or a provider just switched off.
+    return refuse(error.data.detail.field === 'amount' ? words.tooMany : words.gone);
+  }
+}
+
+export function isWithin(amount: Micro, { min, max }: SumBounds): boolean {
+  return min <= amount && amount <= max;
+}
+
+export function outside({ language, format }: OwnerVisit, { min, max }: SumBounds): string {
+  return WORDS[language].outside(format.rub(min), format.rub(max));
+}

@@ -1,0 +1,96 @@
+// Names of the phases of payments, refunds and methods, and what they mean for the payer.
+
+import type { PaymentPhase, Refund } from '../../money/payment.ts';
+import type { MethodKind } from '../../upstream/contract/payment.ts';
+import { defineWords, type Language } from '../language.ts';
+
+interface PaymentWords {
+  /** For lists. */
+  readonly phases: Readonly<Record<PaymentPhase, string>>;
+  /** For the page of one payment. */
+  readonly meanings: Readonly<Record<PaymentPhase, string>>;
+  readonly refunds: Readonly<Record<Refund['state'], string>>;
+  readonly methods: Readonly<Record<MethodKind, string>>;
+  readonly origins: Readonly<Record<'manual' | 'auto', string>>;
+}
+
+const WORDS = defineWords<PaymentWords>({
+  en: {
+    phases: {
+      created: 'starting',
+      pending: 'waiting for payment',
+      succeeded: 'paid, being credited',
+      review: 'under review',
+      credited: 'credited',
+      partly_refunded: 'partly refunded',
+      disputed: 'disputed',
+      expired: 'not paid in time',
+      canceled: 'declined',
+      failed: 'failed',
+      rejected: 'not credited',
+      refunded: 'refunded',
+      reversed: 'taken back by the bank',
+      kept: 'credited, dispute closed',
+    },
+    meanings: {
+      created: 'The payment provider has not answered yet. Check again in a few seconds: the link will be here.',
+      pending: 'We are waiting for your payment. The money is credited as soon as the provider confirms it.',
+      succeeded: 'Your payment went through. The money will be in the wallet in a moment.',
+      review: 'Your payment does not match the order, so an operator is checking it. You do not need to pay again.',
+      credited: 'The money is in the wallet.',
+      partly_refunded: 'Part of the money was sent back to where it came from.',
+      disputed: 'Your bank is reclaiming this payment. The operator is dealing with it.',
+      expired: 'This order was not paid in time. If you did pay, the money will still be credited.',
+      canceled: 'The payment was declined or called off. Nothing was credited. You can try again.',
+      failed: 'The payment did not go through because of a technical failure. Nothing was credited. Try again later.',
+      rejected: 'An operator checked this payment and did not credit it. Ask the operator to send it back.',
+      refunded: 'The money was sent back to where it came from.',
+      reversed: 'Your bank took this payment back.',
+      kept: 'The dispute is closed. The money stays in the wallet.',
+    },
+    refunds: { asked: 'on its way', booked: 'sent back', refused: 'refused' },
+    methods: { card: 'Bank card', sbp: 'Faster Payments System (SBP)', wallet: 'E-wallet', bank: 'Bank account' },
+    origins: { manual: 'by hand', auto: 'automatic' },
+  },
+  ru: {
+    phases: {
+      created: 'создаётся',
+      pending: 'ждёт оплаты',
+      succeeded: 'оплачен, зачисляется',
+      review: 'на проверке',
+      credited: 'зачислен',
+      partly_refunded: 'возвращён частично',
+      disputed: 'оспорен',
+      expired: 'не оплачен вовремя',
+      canceled: 'отклонён',
+      failed: 'не прошёл',
+      rejected: 'не зачислен',
+      refunded: 'возвращён',
+      reversed: 'отозван банком',
+      kept: 'зачислен, спор закрыт',
+    },
+    meanings: {
+      created: 'Платёжная система ещё не ответила. Проверьте через несколько секунд: ссылка появится здесь.',
+      pending: 'Ждём вашей оплаты. Деньги зачислятся, как только платёжная система её подтвердит.',
+      succeeded: 'Оплата прошла. Деньги вот-вот появятся в кошельке.',
+      review: 'Оплата не совпала с заказом, её проверяет оператор. Платить ещё раз не нужно.',
+      credited: 'Деньги в кошельке.',
+      partly_refunded: 'Часть денег возвращена туда, откуда они пришли.',
+      disputed: 'Ваш банк отзывает этот платёж. Им занимается оператор.',
+      expired: 'Заказ не оплачен вовремя. Если вы всё же заплатили, деньги зачислятся.',
+      canceled: 'Платёж отклонён или отменён. Ничего не зачислено. Можно попробовать ещё раз.',
+      failed: 'Платёж не прошёл из-за технического сбоя. Ничего не зачислено. Попробуйте позже.',
+      rejected: 'Оператор проверил этот платёж и не зачислил его. Попросите оператора вернуть деньги.',
+      refunded: 'Деньги возвращены туда, откуда пришли.',
+      reversed: 'Ваш банк отозвал этот платёж.',
+      kept: 'Спор закрыт. Деньги остаются в кошельке.',
+    },
+    refunds: { asked: 'отправляется', booked: 'возвращено', refused: 'отказано' },
+    methods: { card: 'Банковская карта', sbp: 'СБП', wallet: 'Электронный кошелёк', bank: 'Банковский счёт' },
+    origins: { manual: 'вручную', auto: 'автоматически' },
+  },
+});
+
+export function paymentWords(language: Language): PaymentWords {
+  return WORDS[language];
+}

@@ -1,0 +1,111 @@
+// Limits the bytes of client data held in memory at once, in total and per key: what does not fit is refused, so no
+// upload can exhaust the process.
+import { fault } from '../base/faults.ts';
+
+export interface BudgetLimits {
+  /** For the whole process. */
+  readonly bytesMax: number;
+  /** For one owner, such as a key. */
+  readonly ownerBytesMax: number;
+}
+
+export interface Budget {
+  /** Opens an empty share, which the caller must always return. */
+  open(owner: string): Share;
+  /** Bytes held. */
+  used(): number;
+}
+
+/** What one request holds. */
+export interface Share {
+  /** Grows the share by this many bytes. Throws a 503 fault if there is no room, leaving the share unchanged. */
+  take(bytes: number): void;
+  /** Throws the same fault if `take` would now; takes nothing. */
+  check(bytes: number): void;
+  /** Like `take`, for a part that can be returned separately; undefined if there is no room. */
+  part(bytes: number): (() => void) | undefined;
+  /** Returns all of it; the share is then empty. */
+  giveBack(): void;
+}
+
+/** A share up to this size is never refused because of larger ones. */
+export const SMALL_BYTES = 64 * 1024;
+/** This fraction of the whole is reserved for small shares. */
+const SMALL_PART = 1 / 8;
+
+export function createBudget({ bytesMax, ownerBytesMax }: BudgetLimits): Budget {
+  const owners = new Map<string, number>();
+  const largeMax = bytesMax * (1 - SMALL_PART);
+  let used = 0;
+  const pool: Pool = {
+    hasRoom(owner, bytes, isLarge) {
+      const max = isLarge ? largeMax : bytesMax;
+      return used + bytes <= max && (owners.get(owner) ?? 0) + bytes <= ownerBytesMax;
+    },
+    move(owner, bytes) {
+      used += bytes;
+      const left = (owners.get(owner) ?? 0) + bytes;
+      if (left === 0) owners.delete(owner);
+      else owners.set(owner, left);
+    },
+  };
+  return { open: (owner) => new OpenShare(pool, owner), used: () => used };
+}
+
+/** What all shares are taken from. */
+interface Pool {
+  hasRoom(owner: string, bytes: number, isLarge: boolean): boolean;
+  /** Negative for what is returned. */
+  move(owner: string, bytes: number): void;
+}
+
+class OpenShare implements Share {
+  readonly #pool: Pool;
+  readonly #owner: string;
+  #held = 0;
+  /** Parts of an earlier round were returned with everything else. */
+  #round = 0;
+
+  constructor(pool: Pool, owner: string) {
+    this.#pool = pool;
+    this.#owner = owner;
+  }
+
+  take(bytes: number): void {
+    if (!this.#hold(bytes)) throw fault('no_room');
+  }
+
+  check(bytes: number): void {
+    if (!this.#fits(bytes)) throw fault('no_room');
+  }
+
+  part(bytes: number): (() => void) | undefined {
+    if (!this.#hold(bytes)) return undefined;
+    let of: number | undefined = this.#round;
+    return () => {
+      if (of === this.#round) this.#return(bytes);
+      of = undefined;
+    };
+  }
+
+  giveBack(): void {
+    this.#return(this.#held);
+    this.#round += 1;
+  }
+
+  #hold(bytes: number): boolean {
+    if (!this.#fits(bytes)) return false;
+    this.#held += bytes;
+    this.#pool.move(this.#owner, bytes);
+    return true;
+  }
+
+  #fits(bytes: number): boolean {
+    return this.#pool.hasRoom(this.#owner, bytes, this.#held + bytes > SMALL_BYTES);
+  }
+
+  #return(bytes: number): void {
+    this.#held -= bytes;
+    this.#pool.move(this.#owner, -bytes);
+  }
+}

@@ -1,0 +1,57 @@
+// Background chores while the service runs: verify the ledger, remove what has expired, keep usage sums up to date.
+import type { Log } from '../http/log.ts';
+import { verifyChanges } from '../ledger/audit-changes.ts';
+import { auditLedger } from '../ledger/last-audit.ts';
+import { createUsageChore, type UsageChore } from '../ledger/usage-chore.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { createCleaner } from '../store/cleaner.ts';
+import type { Store } from '../store/store.ts';
+
+const AUDIT_EVERY_MS = 3_600_000;
+const PROBLEMS_LOGGED_MAX = 20;
+
+export interface Chore {
+  start(): void;
+  stop(): void;
+}
+
+interface ChoreParts {
+  readonly store: Store;
+  readonly log: Log;
+  readonly metrics: Metrics | undefined;
+  readonly more: readonly Chore[];
+}
+
+export function createChores({ store, log, metrics, more }: ChoreParts): Chore {
+  const onError = (err: unknown) => log.warn({ err }, 'could not remove expired media');
+  const ofMedia = createCleaner({ expiring: store.media, onError, onRemoved: metrics?.media.onRemoved });
+  const onKeysError = (err: unknown) => log.warn({ err }, 'could not remove expired idempotency keys');
+  const ofKeys = createCleaner({ expiring: store.idempotency, onError: onKeysError });
+  const chores = [createAudits(store, log, metrics?.onAudit), ofMedia, ofKeys, ...more];
+  return {
+    start: () => chores.forEach((chore) => void chore.start()),
+    stop: () => chores.forEach((chore) => void chore.stop()),
+  };
+}
+
+/** Verifies periodically what has changed in the ledger. */
+function createAudits(store: Store, log: Log, onAudit?: (problems: number) => void): Chore {
+  let timer: NodeJS.Timeout | undefined;
+  const audit = async () => {
+    const { ok, problems } = await auditLedger(store, verifyChanges);
+    onAudit?.(problems.length);
+    if (!ok) log.error({ problems: problems.slice(0, PROBLEMS_LOGGED_MAX) }, 'the ledger does not add up');
+  };
+  const onError = (err: unknown) => log.warn({ err }, 'could not finish the audit of the ledger');
+  return {
+    start() {
+      timer = setInterval(() => void audit().catch(onError), AUDIT_EVERY_MS).unref();
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+export function openUsage(store: Store, log: Log, { sweeps }: { readonly sweeps: boolean }): UsageChore {
+  const onError = (err: unknown) => log.warn({ err }, 'could not update the usage sums');
+  return createUsageChore({ store, onError, sweeps });
+}

@@ -1,0 +1,60 @@
+// The contract suite of provider plugins: a list of checks for any folder, run by `tollgate provider check` and by tests.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Provider, ProviderPlugin } from '../contract/provider.ts';
+import { loadPlugin } from '../host/loader.ts';
+import { createProvider } from '../host/settings.ts';
+import { abortChecks } from './abort.ts';
+import { askingChecks } from './asking.ts';
+import { localChecks } from './local.ts';
+import { recordingChecks } from './playback.ts';
+import { loadRecordings, type Recording } from './recording.ts';
+import { settingsChecks } from './shape.ts';
+import { settingsAt, usesNetwork } from './stage.ts';
+import { statusChecks } from './status.ts';
+import { streamChecks } from './stream.ts';
+import type { Check, Subject } from './subject.ts';
+import { KINDS, ordinary } from './subject.ts';
+import { videoChecks } from './video.ts';
+
+export type { Check } from './subject.ts';
+
+/** Nothing listens there, and nothing needs to: creating a provider does no I/O. */
+const NOWHERE = 'http://127.0.0.1:9';
+
+/** Loads the plugin in a folder and lists its checks; throws if it does not load, or has no recordings. */
+export async function collectChecks(folder: string, { thorough = false } = {}): Promise<readonly Check[]> {
+  const plugin = await loadPlugin(folder);
+  const subject: Subject = { plugin, recordings: loadRecordings(folder), thorough };
+  if (!usesNetwork(plugin)) return [...settingsChecks(subject), ...localChecks(subject)];
+  if (subject.recordings.length === 0) {
+    const missing = existsSync(join(folder, 'fixtures')) ? 'has no recording' : 'does not exist';
+    throw new Error(`${join(folder, 'fixtures')} ${missing}: a plugin is checked against recorded answers`);
+  }
+  const kinds = await capabilitiesOf(plugin, subject.recordings[0] as Recording);
+  for (const kind of kinds) ordinary(subject, kind);
+  return [
+    ...settingsChecks(subject),
+    ...recordingChecks(subject),
+    ...kinds.flatMap((kind) => [
+      ...askingChecks(subject, kind),
+      ...(kind === 'text' ? streamChecks(subject) : []),
+      ...(kind === 'video' ? videoChecks(subject) : []),
+      ...statusChecks(subject, kind),
+      ...abortChecks(subject, kind),
+    ]),
+  ];
+}
+
+/** The provider's capabilities; one that cannot be created fails the checks of its settings. */
+async function capabilitiesOf(plugin: ProviderPlugin, { settings }: Recording): Promise<readonly Recording['kind'][]> {
+  const open = createProvider({
+    plugin,
+    upstream: 'check',
+    settings: settingsAt(NOWHERE, plugin, settings),
+    log: { warn() {} },
+  });
+  const provider: Provider = open.provider;
+  await open.close();
+  return KINDS.filter((kind) => provider[kind] !== undefined);
+}

@@ -1,0 +1,219 @@
+// The outcome of a call, run the way the gateway runs it, in terms that recordings are compared with.
+import assert from 'node:assert/strict';
+import type { Fault } from '../../base/faults.ts';
+import { drive } from '../../stream/drive.ts';
+import { createGuard } from '../../stream/guard.ts';
+import type { StreamPart } from '../../stream/part.ts';
+import type { FinishPart, ToolBlock } from '../../stream/provider-part.ts';
+import type {
+  FinishReason,
+  ImageResult,
+  MediaSource,
+  ProviderPart,
+  RefusalCause,
+  VideoRef,
+} from '../contract/provider.ts';
+import { toClientFault } from '../host/client-fault.ts';
+import { isUpstreamFault } from '../host/fault.ts';
+import { type Format, formatOf } from './picture.ts';
+
+export interface Outcome {
+  /** A kind, `truncated`, `empty`, `undecodable`, or whatever was thrown that is not a fault. */
+  readonly fault: string | undefined;
+  readonly about: RefusalCause | undefined;
+  /** When the upstream wants to be asked again. */
+  readonly retryAfterMs: number | undefined;
+  /** What the operator's log would show. */
+  readonly detail: string;
+  /** What a client would get from it; empty if nothing. */
+  readonly content: string;
+}
+
+export interface TextOutcome extends Outcome {
+  readonly text: string;
+  readonly finish: FinishReason | undefined;
+  /** The upstream's own word for the finish, if the provider passes it on. */
+  readonly raw: string | undefined;
+  readonly usage: { readonly input: number | null; readonly output: number | null };
+  /** Tool calls, including broken-off ones. */
+  readonly tools: readonly SeenCall[];
+}
+
+export interface SeenCall {
+  readonly id: string;
+  readonly name: string;
+  readonly json: string;
+  readonly state?: string;
+}
+
+/** A result in short. */
+export interface Media {
+  readonly type?: Format | undefined;
+  readonly url?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface ImageOutcome extends Outcome {
+  readonly images: readonly Media[];
+}
+
+export interface StartOutcome extends Outcome {
+  readonly ref: VideoRef | undefined;
+}
+
+/** No recorded answer takes longer; a call that does is hanging. */
+const CALL_MS = 5_000;
+
+const NONE = { fault: undefined, about: undefined, retryAfterMs: undefined, detail: '' };
+
+/** Runs a source to its end through the guard, as the gateway does; `tools` if the call offers some. */
+export async function observeText(
+  start: (signal: AbortSignal) => AsyncIterable<readonly ProviderPart[]>,
+  signal: AbortSignal = AbortSignal.timeout(CALL_MS),
+  tools = false,
+): Promise<TextOutcome> {
+  const guard = createGuard({ outputMax: Number.POSITIVE_INFINITY, calls: tools ? 'any' : 'none' });
+  const seen: StreamPart[] = [];
+  let late: string | undefined;
+  const take = (parts: readonly ProviderPart[]) => {
+    late ??= findLate(parts, guard.finished);
+    seen.push(...guard.push(parts));
+  };
+  try {
+    await drive(start(signal), signal, (parts) => void take(parts));
+    seen.push(...guard.end());
+  } catch (error) {
+    assert(!signal.aborted, `the call hangs: no end after ${CALL_MS} ms`);
+    seen.push(...guard.fail(toClientFault(error)));
+  }
+  assert(late === undefined, `a part of type ${late} comes after the finish`);
+  for (const part of seen) {
+    assert(part.type !== 'block-delta' || part.text.isWellFormed(), 'a fragment has half a character');
+  }
+  return summarise(seen);
+}
+
+/** The type of a part, other than usage, after the finish: it would be lost. */
+function findLate(parts: readonly ProviderPart[], isFinished: boolean): string | undefined {
+  if (!Array.isArray(parts)) return undefined;
+  const finish = isFinished ? -1 : parts.findIndex((part) => part?.type === 'finish');
+  if (!isFinished && finish < 0) return undefined;
+  return parts.slice(finish + 1).find((part) => part?.type !== 'usage')?.type;
+}
+
+function summarise(parts: readonly StreamPart[]): TextOutcome {
+  let text = '';
+  let call: { json: string } | undefined;
+  const tools: (SeenCall & { json: string })[] = [];
+  let finish: FinishPart | undefined;
+  let input: number | null = null;
+  let output: number | null = null;
+  let failure: Fault | undefined;
+  for (const part of parts) {
+    if (part.type === 'block-start') {
+      const { type, ...block } = part.block as ToolBlock;
+      call = type === 'tool' ? { ...block, json: '' } : undefined;
+      if (call) tools.push(call as (typeof tools)[number]);
+    } else if (part.type === 'block-delta' && call) call.json += part.text;
+    else if (part.type === 'block-delta') text += part.text;
+    else if (part.type === 'finish') finish = part;
+    else if (part.type === 'error') failure = part.fault;
+    else if (part.type === 'usage') {
+      input = part.input ?? input;
+      output = part.output ?? output;
+    }
+  }
+  const failed = failure ? failedOf(failure) : NONE;
+  const content = tools.length > 0 ? `${text}${JSON.stringify(tools)}` : text;
+  return { ...failed, content, text, finish: finish?.reason, raw: finish?.raw, usage: { input, output }, tools };
+}
+
+/** Runs a picture call. */
+export async function observeImage(
+  start: (signal: AbortSignal) => Promise<ImageResult>,
+  at: Place,
+  signal: AbortSignal = AbortSignal.timeout(CALL_MS),
+): Promise<ImageOutcome> {
+  const nothing = { content: '', images: [] };
+  try {
+    const result = await within(start(signal), signal);
+    assert(Array.isArray(result?.images), 'the result has no list of images');
+    const images = result.images.map((source) => mediaOf(source, at));
+    if (images.length === 0) return { ...NONE, ...nothing, fault: 'empty' };
+    if (images.some(({ type, url }) => type === undefined && url === undefined)) {
+      return { ...NONE, ...nothing, fault: 'undecodable' };
+    }
+    return { ...NONE, content: JSON.stringify(images), images };
+  } catch (error) {
+    assert(!signal.aborted, `the call hangs: no end after ${CALL_MS} ms`);
+    return { ...failedOf(error), ...nothing };
+  }
+}
+
+/** Submits a video. */
+export async function observeStart(
+  start: (signal: AbortSignal) => Promise<VideoRef>,
+  { key }: Place,
+  signal: AbortSignal = AbortSignal.timeout(CALL_MS),
+): Promise<StartOutcome> {
+  try {
+    const ref = await within(start(signal), signal);
+    assert(typeof ref?.id === 'string' && ref.id !== '', 'the ref of a job has no id');
+    const isPlain = Object.values(ref).every((value) => typeof value === 'string');
+    assert(isPlain, `the ref of a job is no object of strings: ${JSON.stringify(ref)}`);
+    assert(!JSON.stringify(ref).includes(key), 'the ref of a job holds the key');
+    return { ...NONE, content: ref.id, ref };
+  } catch (error) {
+    assert(!signal.aborted, `the call hangs: no end after ${CALL_MS} ms`);
+    return { ...failedOf(error), content: '', ref: undefined };
+  }
+}
+
+/** A stage's address, and the key that must not leave it. */
+export interface Place {
+  readonly origin: string;
+  readonly key: string;
+}
+
+/** Stands for the address of the replay in a recording. */
+export const ORIGIN = '{{origin}}';
+export const KEY = '{{key}}';
+
+/** A result in the terms of a recording; a key sent to another host is a breach. */
+export function mediaOf(source: MediaSource, { origin, key }: Place): Media {
+  if ('bytes' in source) return { type: formatOf(source.bytes) };
+  const url = URL.parse(source.url);
+  assert(url && /^https?:$/.test(url.protocol), `a result is at no URL: ${source.url}`);
+  const headers = Object.entries(source.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const);
+  const hasKey = [source.url, ...headers.map(([, value]) => value)].some((text) => text.includes(key));
+  assert(url.origin === origin || !hasKey, `the key would go to ${url.origin}`);
+  const shown = headers.map(([name, value]) => [name, value.replaceAll(key, KEY)]);
+  return {
+    url: source.url.replaceAll(origin, ORIGIN),
+    ...(headers.length > 0 && { headers: Object.fromEntries(shown) }),
+  };
+}
+
+/** What a call threw, in the terms of a recording. */
+export function failedOf(error: unknown): Omit<Outcome, 'content'> {
+  if (error instanceof assert.AssertionError) throw error;
+  const { cause, data } = toClientFault(error);
+  const detail = cause instanceof Error ? cause.message : '';
+  const { about, retryAfterMs } = isUpstreamFault(cause) ? cause : {};
+  return { fault: nameFault(data?.code, cause), about, retryAfterMs, detail };
+}
+
+function nameFault(code: string | undefined, cause: unknown): string {
+  if (code === 'upstream_truncated') return 'truncated';
+  if (code === 'upstream_empty') return 'empty';
+  if (isUpstreamFault(cause)) return cause.kind;
+  return `something else than a fault was thrown: ${cause}`;
+}
+
+/** A call that ignores its signal is abandoned. */
+export function within<T>(running: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    Promise.resolve(running).then(resolve, reject);
+  });
+}

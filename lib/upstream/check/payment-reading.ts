@@ -1,0 +1,133 @@
+// Checks of what a payment plugin makes of its vendor's answers: everything that is compared before a credit is taken from
+// them, and nothing else is taken for paid.
+import assert from 'node:assert/strict';
+import type { PaymentProvider, PaymentState, RawNotice } from '../contract/payment.ts';
+import { isUpstreamFault } from '../host/fault.ts';
+import { RUBBISH, show } from './payment-asking.ts';
+import { type CallName, type Facts, fill, says } from './payment-fixture.ts';
+import { onStage, type PaymentStage, type PaymentSubject } from './payment-stage.ts';
+import type { Check } from './subject.ts';
+
+const MICRO_PER_KOPECK = 10_000n;
+/** No vendor has such a word. */
+const UNKNOWN_STATE = 'teleported';
+
+const REASONS = ['expired', 'soft', 'hard', 'technical'];
+
+type Play = (stage: PaymentStage) => Promise<void>;
+
+export function readingChecks(subject: PaymentSubject, provider: PaymentProvider): readonly Check[] {
+  const calls = ['fetch', 'find', ...(provider.charge ? (['charge'] as const) : [])] as const;
+  const checks: [group: string, name: string, play: Play][] = calls.flatMap((call) => statesOf(subject, call));
+  checks.push(
+    ['fetch', 'says `missing` of a payment that the vendor does not have', missing],
+    ['find', 'finds no payment of another order', (stage) => findsOwn(stage, subject)],
+    ['notice', 'names the payment that it is of, and nothing it says changes that', (stage) => named(stage, subject)],
+    ['notice', 'is rejected, not thrown at, where it is rubbish', rejects],
+  );
+  return checks.map(([group, name, play]) => ({ group, name, run: () => onStage(subject, play) }));
+}
+
+function statesOf(subject: PaymentSubject, call: CallName): [string, string, Play][] {
+  const { fixture } = subject;
+  const has = (gap: string) => says(fixture, call, gap);
+  const changes: readonly (readonly [gap: keyof Facts, name: keyof PaymentState, value: string | boolean])[] = [
+    ['currency', 'currency', 'USD'],
+    ['shop', 'shop', 'another-shop'],
+    ['test', 'test', true],
+    ['test', 'test', false],
+    ...(call === 'find' ? [] : [['order', 'order', 'pay_another'] as const]),
+  ];
+  return [
+    ...Object.entries(fixture.states).map(([word, means]): [string, string, Play] => [
+      call,
+      `takes \`${word}\` for ${means}`,
+      async (stage) => {
+        const { status, id, reason } = await read(stage, call, { status: word });
+        assert.equal(status, means);
+        assert.equal(id, stage.vendor.facts.id, 'it is another payment');
+        const isReasoned = reason !== null && REASONS.includes(reason.kind) && reason.code !== '';
+        assert.equal(isReasoned, means === 'canceled', `its reason is ${show(reason)}`);
+      },
+    ]),
+    [call, 'takes no unknown state for paid or declined', (stage) => unknownState(stage, call)],
+    [call, 'takes the sum from the answer', (stage) => sumRead(stage, call, has('amount') || has('kopecks'))],
+    ...changes.map(([gap, name, value]): [string, string, Play] => [
+      call,
+      `takes ${name} from the answer: ${value}`,
+      async (stage) => {
+        assert(has(gap), `no answer of the fixture has {{${gap}}}: it is compared with the order before a credit`);
+        assert.equal((await read(stage, call, { [gap]: value }))[name], value);
+      },
+    ]),
+  ];
+}
+
+async function read(stage: PaymentStage, call: CallName, change: Partial<Facts>): Promise<PaymentState> {
+  stage.vendor.facts = { ...stage.vendor.facts, ...change };
+  const state = (await stage.call(call)) as PaymentState | undefined;
+  assert(state, 'there is no payment');
+  return state;
+}
+
+async function unknownState(stage: PaymentStage, call: CallName): Promise<void> {
+  stage.vendor.facts = { ...stage.vendor.facts, status: UNKNOWN_STATE };
+  const found = await stage.call(call).catch((error: unknown) => error);
+  if (found instanceof Error) assert(isUpstreamFault(found), `it threw ${found.name}, not a fault of the host`);
+  else assert.equal((found as PaymentState | undefined)?.status, 'pending', `\`${UNKNOWN_STATE}\` is taken for an end`);
+}
+
+async function sumRead(stage: PaymentStage, call: CallName, isSaid: boolean): Promise<void> {
+  assert(
+    isSaid,
+    'no answer of the fixture has {{amount}} or {{kopecks}}: it is compared with the order before a credit',
+  );
+  for (const kopecks of [1n, 100n, 123_405n, 9_007_199_254_740_993n / 1000n]) {
+    const { amount } = await read(stage, call, { amount: kopecks });
+    assert.equal(typeof amount, 'bigint', 'the sum is no bigint');
+    assert.equal(amount, kopecks * MICRO_PER_KOPECK, `${kopecks} kopecks are ${amount} micro-roubles`);
+  }
+}
+
+async function missing(stage: PaymentStage): Promise<void> {
+  stage.vendor.mishap = { status: 404, body: '{"error":"not found"}' };
+  const found = await stage.call('fetch').catch((error: unknown) => error);
+  assert(isUpstreamFault(found), `it is ${show(found)}`);
+  assert.equal(found.kind, 'missing');
+}
+
+async function findsOwn(stage: PaymentStage, { fixture }: PaymentSubject): Promise<void> {
+  assert(says(fixture, 'find', 'order'), 'no answer of the fixture has {{order}}');
+  stage.vendor.facts = { ...stage.vendor.facts, order: 'pay_another' };
+  assert.equal(await stage.call('find'), undefined, 'it takes the payment of another order');
+}
+
+async function named({ provider, vendor }: PaymentStage, { fixture }: PaymentSubject): Promise<void> {
+  for (const { headers, body } of fixture.notices) {
+    for (const change of [{}, { amount: 1n, currency: 'USD', order: 'pay_another', test: !vendor.facts.test }]) {
+      const filled = fill(body, { ...vendor.facts, ...change });
+      const text = typeof filled === 'string' ? filled : JSON.stringify(filled);
+      const verdict = provider.notice({ headers, body: text, address: '127.0.0.1' });
+      assert.deepEqual(verdict, { fetch: [vendor.facts.id] }, `of ${text}`);
+    }
+  }
+  assert.equal(vendor.received.length, 0, 'it asked the vendor: the gateway does that');
+}
+
+async function rejects({ provider }: PaymentStage): Promise<void> {
+  const long = 'x'.repeat(65_536);
+  for (const body of [...RUBBISH, long, '{"object":{"id":{}}}', '\u0000', '{"__proto__":{"id":"x"}}']) {
+    const raw: RawNotice = { headers: {}, body, address: '' };
+    const verdict = attempt(() => provider.notice(raw));
+    const isVerdict = verdict === 'rejected' || Array.isArray((verdict as { fetch?: unknown } | null)?.fetch);
+    assert(isVerdict, `${body.slice(0, 40) || 'an empty body'} is ${show(verdict)}`);
+  }
+}
+
+function attempt(run: () => unknown): unknown {
+  try {
+    return run();
+  } catch (error) {
+    assert.fail(`it threw: ${String(error)}`);
+  }
+}

@@ -1,0 +1,97 @@
+// Checks of how a payment plugin proves to its vendor who asks: every request has something made from the secret that the
+// operator set, and no URL has the secret itself.
+import assert from 'node:assert/strict';
+import { Buffer } from 'node:buffer';
+import type { PaymentProvider } from '../contract/payment.ts';
+import type { CallName } from './payment-fixture.ts';
+import { callsOf, onStage, type PaymentStage, type PaymentSubject } from './payment-stage.ts';
+import type { Received } from './payment-vendor.ts';
+import type { Check } from './subject.ts';
+
+export function secretChecks(subject: PaymentSubject, provider: PaymentProvider): readonly Check[] {
+  return callsOf(provider).flatMap((group) => [
+    { group, name: 'keeps the secret out of URLs', run: () => onStage(subject, (stage) => hidden(stage, group)) },
+    { group, name: 'proves who asks, by the secret of the settings', run: () => proved(subject, group) },
+  ]);
+}
+
+async function hidden(stage: PaymentStage, call: CallName): Promise<void> {
+  await stage.call(call);
+  for (const { path } of stage.vendor.received) {
+    const isInUrl = secretsOf(stage).some((secret) => spellingsOf(secret).some((spelling) => path.includes(spelling)));
+    assert(!isInUrl, 'the secret is in the URL, which proxies write into their logs');
+  }
+}
+
+function secretsOf({ open: { secrets } }: PaymentStage): readonly string[] {
+  assert(secrets.length > 0, 'no setting is marked as a secret');
+  return secrets;
+}
+
+function spellingsOf(secret: string): readonly string[] {
+  return [
+    secret,
+    encodeURIComponent(secret),
+    Buffer.from(secret).toString('base64'),
+    Buffer.from(secret).toString('hex'),
+  ];
+}
+
+/** What is the same for one secret and another for another is made from it, be it the secret itself or a signature. */
+async function proved(subject: PaymentSubject, call: CallName): Promise<void> {
+  const settings = await withOtherSecrets(subject);
+  const one = await requestsOf(subject, call);
+  const again = await requestsOf(subject, call);
+  const other = await requestsOf({ ...subject, fixture: { ...subject.fixture, settings } }, call);
+  let isProved = false;
+  for (const [at, request] of one.entries()) {
+    const has: boolean = differs(request, again[at], other[at]);
+    // A token that was asked for with the secret is the vendor's word, whatever the secret.
+    const hasToken: boolean = isProved && request.headers.authorization !== undefined;
+    assert(has || hasToken, `nothing in ${request.method} ${request.path} is made from the secret, the same each time`);
+    isProved ||= has;
+  }
+  assert(isProved, 'it asked nothing');
+}
+
+function differs(request: Received, again: Received | undefined, other: Received | undefined): boolean {
+  const partsOf = ({ headers, body }: Received) => new Map([...Object.entries(headers), ['', body] as const]);
+  if (!again || !other) return false;
+  const [mine, same, changed] = [request, again, other].map(partsOf);
+  return [...(mine ?? [])].some(([name, value]) => {
+    return name !== 'host' && value === same?.get(name) && value !== changed?.get(name);
+  });
+}
+
+async function requestsOf(subject: PaymentSubject, call: CallName): Promise<readonly Received[]> {
+  let found: readonly Received[] = [];
+  await onStage(subject, async (stage) => {
+    // It may refuse what the fixture says to another secret.
+    await stage.call(call).catch(() => undefined);
+    found = [...stage.vendor.received];
+  });
+  return found;
+}
+
+/** The settings of the fixture with other secrets of the same form. */
+async function withOtherSecrets(subject: PaymentSubject): Promise<Readonly<Record<string, unknown>>> {
+  let known: readonly string[] = [];
+  await onStage(subject, async (stage) => {
+    known = secretsOf(stage);
+  });
+  const text = JSON.stringify(subject.fixture.settings, (_name, value: unknown) =>
+    typeof value === 'string' && known.includes(value) ? otherThan(value) : value,
+  );
+  const isChanged = text !== JSON.stringify(subject.fixture.settings);
+  assert(isChanged, "the fixture's settings have no secret: it cannot be seen whether it is sent");
+  return JSON.parse(text);
+}
+
+/** Its last letters or digits are others: what it begins with may tell a test shop from a real one. */
+function otherThan(secret: string): string {
+  const half = Math.ceil(secret.length / 2);
+  const rest = secret.slice(half).replace(/[0-9a-z]/gi, (char) => OTHERS.get(char) ?? (char === 'a' ? 'b' : 'a'));
+  return secret.slice(0, half) + rest;
+}
+
+const OTHERS = new Map([...'0123456789'].map((digit) => [digit, digit === '1' ? '2' : '1']));

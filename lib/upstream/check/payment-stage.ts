@@ -1,0 +1,143 @@
+// A payment plugin under check, opened as the gateway opens it, at a vendor on loopback.
+import assert from 'node:assert/strict';
+import type {
+  HostMemory,
+  Order,
+  PaymentPlugin,
+  PaymentProvider,
+  RefundOrder,
+  SavedMethod,
+} from '../contract/payment.ts';
+import { createProvider, type OpenProvider } from '../host/settings.ts';
+import type { CallName, Facts, Fixture } from './payment-fixture.ts';
+import { startVendor, type Vendor } from './payment-vendor.ts';
+import { settingsAt } from './stage.ts';
+
+export interface PaymentSubject {
+  readonly plugin: PaymentPlugin;
+  readonly fixture: Fixture;
+}
+
+export interface PaymentStage {
+  readonly vendor: Vendor;
+  readonly open: OpenProvider<PaymentProvider>;
+  readonly provider: PaymentProvider;
+  /** Makes the call as the gateway does, with what the vendor knows. */
+  call(name: CallName, signal?: AbortSignal): Promise<unknown>;
+}
+
+const NOWHERE = 'http://127.0.0.1:9';
+export const AMOUNT = 123_456n;
+const MICRO_PER_KOPECK = 10_000n;
+
+/** In the form that most vendors' ids have. */
+const PAYMENT_ID = '2d0cbe1a-000f-5000-9000-145f6df21d6f';
+
+export const ORDER: Order = {
+  id: 'pay_0190check0000000000000000000000000001',
+  idempotenceKey: 'key_0190check0000000000000000000000000002',
+  amount: AMOUNT * MICRO_PER_KOPECK,
+  currency: 'RUB',
+  // Neither its sum nor its id: those have to be sent by themselves.
+  description: 'Top-up',
+  returnUrl: 'https://gate.example.com/account/wallet',
+  pageUrl: 'https://gate.example.com/payments/check/page',
+  locale: 'ru',
+  customer: 'acc_check',
+  email: 'payer@example.com',
+  saveMethod: true,
+  createdAt: Date.now(),
+};
+
+export const REFUND: RefundOrder = {
+  ...{ id: 'rfd_0190check3', idempotenceKey: 'key_0190check0000000000000000000000000004', payment: PAYMENT_ID },
+  ...{ amount: 100_200n * MICRO_PER_KOPECK, currency: 'RUB', reason: 'wish', email: 'payer@example.com' },
+  createdAt: Date.now(),
+};
+
+const SAVED: SavedMethod = {
+  ...{ id: 'method-check-5', kind: 'card', brand: 'Visa', last4: '4242', expiry: '2031-07', fingerprint: null },
+};
+
+export function factsOf(fixture: Fixture, shop: string, live: boolean): Facts {
+  const [status = ''] = Object.entries(fixture.states).find(([, means]) => means === 'succeeded') ?? [];
+  const ids = {
+    id: PAYMENT_ID,
+    refund: '2e1cbe1a-000f-5000-9000-145f6df21d70',
+    order: ORDER.id,
+    refundOrder: REFUND.id,
+  };
+  return { ...ids, status, amount: AMOUNT, currency: 'RUB', shop, test: !live, refunds: [] };
+}
+
+/** As it is made without any vendor: creating does no I/O. */
+export async function describeProvider({ plugin, fixture }: PaymentSubject): Promise<PaymentProvider> {
+  const open = openAt(NOWHERE, plugin, fixture.settings);
+  await open.close();
+  return open.provider;
+}
+
+export function openAt(
+  origin: string,
+  plugin: PaymentPlugin,
+  settings: Readonly<Record<string, unknown>>,
+): OpenProvider<PaymentProvider> {
+  const at = settingsAt(origin, plugin as never, settings);
+  const shared = { upstream: 'check', title: 'Payment provider', log: { warn() {} } };
+  return createProvider<PaymentProvider>({ plugin, settings: at, ...shared, extras: { memory: createMemory() } });
+}
+
+/** As long as the check. */
+function createMemory(): HostMemory {
+  const values = new Map<string, string>();
+  return { get: async (name) => values.get(name), set: async (name, value) => void values.set(name, value) };
+}
+
+/** Opens a stage, lets a check play on it, and closes it. */
+export async function onStage(subject: PaymentSubject, play: (stage: PaymentStage) => Promise<void>): Promise<void> {
+  const { plugin, fixture } = subject;
+  const { shop, live } = await describeProvider(subject);
+  const { baseUrl } = settingsAt(NOWHERE, plugin as never, fixture.settings);
+  const base = typeof baseUrl === 'string' ? new URL(baseUrl).pathname.replace(/\/$/, '') : '';
+  const vendor = await startVendor(fixture, base, factsOf(fixture, shop, live));
+  const open = openAt(vendor.origin, plugin, fixture.settings);
+  const { provider } = open;
+  try {
+    await play({
+      ...{ vendor, open, provider },
+      async call(name, signal = AbortSignal.timeout(10_000)) {
+        vendor.call = name;
+        return ask(provider, name, { vendor, signal });
+      },
+    });
+  } finally {
+    await open.close();
+    await vendor.close();
+  }
+}
+
+function ask(
+  provider: PaymentProvider,
+  name: CallName,
+  { vendor, signal }: { readonly vendor: Vendor; readonly signal: AbortSignal },
+): Promise<unknown> {
+  switch (name) {
+    case 'start':
+      return provider.start(ORDER, signal);
+    case 'charge':
+      assert(provider.charge, 'the provider charges nothing');
+      return provider.charge({ ...ORDER, saveMethod: false }, SAVED, signal);
+    case 'fetch':
+      return provider.fetch({ id: vendor.facts.id }, signal);
+    case 'find':
+      return provider.find(ORDER, signal);
+    case 'refund':
+      assert(provider.refund, 'the provider gives nothing back');
+      return provider.refund(REFUND, signal);
+  }
+}
+
+/** The calls that the provider has. */
+export function callsOf({ charge, refund }: PaymentProvider): readonly CallName[] {
+  return ['start', 'fetch', 'find', ...(charge ? (['charge'] as const) : []), ...(refund ? (['refund'] as const) : [])];
+}

@@ -1,0 +1,95 @@
+// The contract suite of payment plugins: a list of checks for any folder, run by `tollgate payment check` and by tests.
+import assert from 'node:assert/strict';
+import type { PaymentPlugin, PaymentProvider } from '../contract/payment.ts';
+import { isUpstreamFault } from '../host/fault.ts';
+import { loadPlugin } from '../host/loader.ts';
+import { askingChecks, RUBBISH } from './payment-asking.ts';
+import { loadFixture } from './payment-fixture.ts';
+import { readingChecks } from './payment-reading.ts';
+import { refundChecks } from './payment-refunds.ts';
+import { secretChecks } from './payment-secret.ts';
+import { describeProvider, ORDER, openAt } from './payment-stage.ts';
+import { usesNetwork } from './stage.ts';
+import type { Check } from './subject.ts';
+
+const DAY_MS = 86_400_000;
+const NOWHERE = 'http://127.0.0.1:9';
+const NO_FIXTURE = { settings: {}, states: {}, routes: [], notices: [] };
+
+/** Loads the plugin of a folder and lists its checks; throws when it does not load, or has no fixture to check with. */
+export async function collectPaymentChecks(folder: string): Promise<readonly Check[]> {
+  const plugin = await loadPlugin<PaymentPlugin>(folder);
+  const isAtVendor = usesNetwork(plugin as never);
+  const subject = { plugin, fixture: isAtVendor ? loadFixture(folder) : NO_FIXTURE };
+  const provider = await describeProvider(subject);
+  const own = isAtVendor
+    ? [secretChecks, askingChecks, readingChecks, refundChecks].flatMap((checksOf) => checksOf(subject, provider))
+    : localChecks(plugin);
+  const all = [...providerChecks(provider, () => openAt(NOWHERE, plugin, subject.fixture.settings)), ...own];
+  return Object.values(Object.groupBy(all, ({ group }) => group)).flatMap((checks) => checks ?? []);
+}
+
+function providerChecks(provider: PaymentProvider, open: () => ReturnType<typeof openAt>): readonly Check[] {
+  const { methods, redirectHosts, shop, keysLiveMs, live, limits = {} } = provider;
+  const checks: [name: string, run: () => void][] = [
+    ['has a way to pay, and knows its shop', () => assert(methods.length > 0 && shop !== '', show())],
+    [
+      'sends payers to hosts, not to URLs',
+      () => assert(redirectHosts.every((host) => URL.parse(`https://${host}`)?.host === host)),
+    ],
+    ['knows how long keys live, a day at most', () => assert(keysLiveMs > 0 && keysLiveMs <= DAY_MS)],
+    [
+      'has limits the right way round',
+      () => assert(Object.values(limits).every(({ min, max }) => min > 0n && min <= max)),
+    ],
+    ['has a secret where it takes real money', () => assert(!live || !open().lacksSecret, 'no setting is a secret')],
+  ];
+  const show = () => JSON.stringify({ methods, shop });
+  return checks.map(([name, run]) => ({ group: 'provider', name, run: async () => run() }));
+}
+
+/** Of a provider without a vendor, whose payments are only on its own page. */
+function localChecks(plugin: PaymentPlugin): readonly Check[] {
+  const signal = () => AbortSignal.timeout(10_000);
+  const checks: [name: string, run: (provider: PaymentProvider) => Promise<void>][] = [
+    ['takes no real money', async ({ live }) => assert.equal(live, false, 'it has no vendor that could')],
+    [
+      'begins one payment for one key, which is paid by nobody yet',
+      async (provider) => {
+        const [one, again] = [await provider.start(ORDER, signal()), await provider.start(ORDER, signal())];
+        assert.equal(again.id, one.id, 'the same key began another payment');
+        const state = await provider.fetch({ id: one.id }, signal());
+        assert.equal(state.status, 'pending');
+        assert.deepEqual([state.amount, state.currency, state.order], [ORDER.amount, 'RUB', ORDER.id]);
+        assert.deepEqual([state.shop, state.test, state.refunds], [provider.shop, true, []]);
+        assert.equal((await provider.find(ORDER, signal()))?.id, one.id);
+      },
+    ],
+    [
+      'says `missing` of a payment that it does not have',
+      async (provider) => {
+        const found: unknown = await provider.fetch({ id: 'nothing' }, signal()).catch((error: unknown) => error);
+        assert(isUpstreamFault(found) && found.kind === 'missing', String(found));
+        assert.equal(await provider.find({ id: 'pay_none', createdAt: 0 }, signal()), undefined);
+      },
+    ],
+    [
+      'rejects rubbish for a notice',
+      async (provider) => {
+        for (const body of RUBBISH) assert.equal(provider.notice({ headers: {}, body, address: '' }), 'rejected', body);
+      },
+    ],
+  ];
+  return checks.map(([name, run]) => ({
+    group: 'payments',
+    name,
+    async run() {
+      const open = openAt(NOWHERE, plugin, {});
+      try {
+        await run(open.provider);
+      } finally {
+        await open.close();
+      }
+    },
+  }));
+}

@@ -1,0 +1,356 @@
+// Recorded answers of upstreams, read from a plugin's `fixtures/`.
+import { Buffer } from 'node:buffer';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Joi from 'joi';
+import type {
+  FinishReason,
+  ImageCall,
+  RefusalCause,
+  TextCall,
+  UpstreamFaultKind,
+  VideoCall,
+  VideoRef,
+} from '../contract/provider.ts';
+import { FAULT_KINDS, REFUSAL_CAUSES } from '../host/fault.ts';
+import { FORMATS, type Format, samplePicture } from './picture.ts';
+
+/** One recorded answer and what a provider must make of it; `docs/providers.md` explains every field. */
+export type Recording = TextRecording | ImageRecording | VideoRecording;
+
+interface Recorded {
+  readonly name: string;
+  /** Where the format or the quirk is documented. */
+  readonly source: string;
+  readonly about?: string;
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Answers to requests before the one that `reply` answers: for a token, or of a job. */
+  readonly before: readonly Reply[];
+  readonly reply: Reply;
+}
+
+export interface TextRecording extends Recorded {
+  readonly kind: 'text';
+  readonly call: Omit<TextCall, 'options'>;
+  readonly expect: Failing & {
+    readonly text?: string;
+    readonly finish?: FinishReason;
+    readonly usage?: { readonly input: number | null; readonly output: number | null };
+    readonly tools?: readonly ExpectedCall[];
+  };
+}
+
+/** A tool call; without an id, any matches. */
+export interface ExpectedCall {
+  readonly id?: string;
+  readonly name: string;
+  /** The arguments as written. */
+  readonly json: string;
+  readonly state?: string;
+}
+
+export interface ImageRecording extends Recorded {
+  readonly kind: 'image';
+  readonly call: Omit<ImageCall, 'options'>;
+  readonly expect: Failing & { readonly images?: readonly ExpectedMedia[] };
+}
+
+export interface VideoRecording extends Recorded {
+  readonly kind: 'video';
+  readonly call: Omit<VideoCall, 'options'>;
+  /** Given for a recording of a running job, which is then not started. */
+  readonly ref?: VideoRef;
+  /** The answer to each poll of the job. */
+  readonly polls: readonly (readonly Reply[])[];
+  readonly expect: Failing & { readonly ref?: object; readonly states?: readonly ExpectedState[] };
+}
+
+export interface Failing {
+  /** A kind, or one of the suite's own names: `truncated`, `empty`, `undecodable`. */
+  readonly fault?: UpstreamFaultKind | 'truncated' | 'empty' | 'undecodable';
+  readonly about?: RefusalCause;
+}
+
+/** A result by its bytes, or by its location. */
+export interface ExpectedMedia {
+  readonly type?: Format;
+  readonly url?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The result of a poll; a fault without a status is thrown, and says nothing about the job. */
+export interface ExpectedState {
+  readonly status?: 'queued' | 'processing' | 'completed' | 'failed';
+  readonly progress?: number;
+  readonly result?: ExpectedMedia;
+  readonly fault?: UpstreamFaultKind;
+  readonly about?: RefusalCause;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly body: Buffer;
+  /** By default the body ends as HTTP defines; `close`: by closing the connection; `reset`: the connection breaks. */
+  readonly end?: 'close' | 'reset';
+  /** What the request must look like. */
+  readonly asked?: Asked;
+}
+
+/** What a request is compared with; absent fields are not compared. */
+export interface Asked {
+  readonly method?: string;
+  /** Including its query; `{{key}}` stands for the key, and says that it belongs there. */
+  readonly path?: string;
+  /** Names in lower case; `{{key}}` stands for the key. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** What the JSON, or the fields and files of a multipart body, must contain. */
+  readonly request?: unknown;
+}
+
+const said = [
+  Joi.object({ type: Joi.valid('text').required(), text: Joi.string().allow('').required() }),
+  Joi.object({ type: Joi.valid('image').required(), picture: Joi.valid(...FORMATS).required() }),
+];
+const names = { id: Joi.string().required(), name: Joi.string().required() };
+const toolCall = Joi.object({
+  ...{ type: Joi.valid('tool-call').required(), ...names },
+  ...{ json: Joi.string().required(), state: Joi.string() },
+});
+const toolResult = Joi.object({
+  ...{ type: Joi.valid('tool-result').required(), ...names },
+  ...{
+    isError: Joi.boolean().default(false),
+    content: Joi.array()
+      .items(...said)
+      .default([]),
+  },
+});
+
+const tools = Joi.object({
+  list: Joi.array()
+    .items(
+      Joi.object({
+        name: Joi.string().required(),
+        description: Joi.string(),
+        schema: Joi.object().default({ type: 'object', properties: {} }),
+        strict: Joi.boolean(),
+      }),
+    )
+    .min(1)
+    .required(),
+  choice: Joi.alternatives(Joi.valid('auto', 'none', 'any'), Joi.object({ name: Joi.string().required() })),
+  single: Joi.valid(true),
+});
+
+const textCall = Joi.object({
+  model: Joi.string().default('m'),
+  system: Joi.string(),
+  messages: Joi.array()
+    .items(
+      Joi.object({
+        role: Joi.valid('user', 'assistant').required(),
+        content: Joi.array()
+          .items(...said, toolCall, toolResult)
+          .min(1),
+      }),
+    )
+    .min(1)
+    .default([{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }]),
+  maxTokens: Joi.number().integer().min(1).max(32_768).default(100),
+  format: Joi.object({
+    type: Joi.valid('json', 'json-schema').required(),
+    schema: Joi.object().unknown(true),
+    name: Joi.string(),
+    description: Joi.string(),
+    strict: Joi.boolean(),
+  }),
+  reasoning: Joi.object({
+    mode: Joi.valid('off', 'auto', 'on').required(),
+    effort: Joi.valid('minimal', 'low', 'medium', 'high', 'xhigh', 'max'),
+    budgetTokens: Joi.number().integer().min(1024),
+  }),
+  tools,
+});
+
+const size = Joi.object({ width: Joi.number().integer().required(), height: Joi.number().integer().required() });
+
+const imageCall = Joi.object({
+  model: Joi.string().default('m'),
+  prompt: Joi.string().default('A red square'),
+  size,
+  aspect: Joi.string(),
+  images: Joi.array()
+    .items(Joi.valid(...FORMATS))
+    .max(4)
+    .default([]),
+});
+
+const videoCall = Joi.object({
+  model: Joi.string().default('m'),
+  prompt: Joi.string().default('A red square turns'),
+  seconds: Joi.number().integer().default(5),
+  size: size.default({ width: 1280, height: 720 }),
+  aspect: Joi.string().default('16:9'),
+  resolution: Joi.string().allow(null).default('720p'),
+  image: Joi.valid(...FORMATS),
+});
+
+const asked = {
+  method: Joi.string(),
+  path: Joi.string(),
+  headers: Joi.object().pattern(Joi.string().lowercase(), Joi.string()),
+  request: Joi.any(),
+};
+
+const reply = Joi.object({
+  status: Joi.number().integer().min(200).max(599).default(200),
+  headers: Joi.object()
+    .pattern(Joi.string(), Joi.alternatives(Joi.string(), Joi.array().items(Joi.string())))
+    .default({}),
+  body: Joi.string().allow(''),
+  bodyBase64: Joi.string().base64(),
+  json: Joi.any(),
+  end: Joi.valid('close', 'reset'),
+  asked: Joi.object(asked),
+}).oxor('body', 'bodyBase64', 'json');
+
+const count = Joi.number().integer().min(0).allow(null);
+const media = Joi.object({ type: Joi.string(), url: Joi.string(), headers: Joi.object() }).xor('type', 'url');
+const failing = {
+  ...asked,
+  fault: Joi.valid(...FAULT_KINDS, 'truncated', 'empty', 'undecodable'),
+  about: Joi.valid(...REFUSAL_CAUSES),
+};
+
+const EXPECTATIONS: Readonly<Record<Recording['kind'], Joi.ObjectSchema>> = {
+  text: Joi.object({
+    ...failing,
+    text: Joi.string().allow(''),
+    finish: Joi.valid('stop', 'length', 'filter', 'tool', 'other'),
+    usage: Joi.object({ input: count.required(), output: count.required() }),
+    tools: Joi.array().items(
+      Joi.object({
+        id: Joi.string(),
+        name: Joi.string().required(),
+        json: Joi.string().required(),
+        state: Joi.string(),
+      }),
+    ),
+  }).xor('finish', 'fault'),
+  image: Joi.object({ ...failing, images: Joi.array().items(media) }).xor('images', 'fault'),
+  video: Joi.object({
+    ...failing,
+    ref: Joi.object(),
+    states: Joi.array().items(
+      Joi.object({
+        status: Joi.valid('queued', 'processing', 'completed', 'failed'),
+        progress: Joi.number(),
+        result: media,
+        fault: failing.fault,
+        about: failing.about,
+      }).or('status', 'fault'),
+    ),
+  }).xor('states', 'fault'),
+};
+
+const CALLS: Readonly<Record<Recording['kind'], Joi.ObjectSchema>> = {
+  text: textCall,
+  image: imageCall,
+  video: videoCall,
+};
+
+function schemaOf(kind: Recording['kind']): Joi.ObjectSchema {
+  const common = Joi.object({
+    kind: Joi.valid(kind).default(kind),
+    name: Joi.string().required(),
+    source: Joi.string().required(),
+    about: Joi.string(),
+    settings: Joi.object().default({}),
+    options: Joi.object().default({}),
+    call: CALLS[kind].default(CALLS[kind].validate({}).value),
+    before: Joi.array().items(reply).default([]),
+    reply,
+    expect: EXPECTATIONS[kind].required(),
+  });
+  if (kind !== 'video') return common.fork('reply', (schema) => schema.required());
+  const looks = Joi.alternatives(Joi.array().items(reply).min(1), reply);
+  const ref = Joi.object({ id: Joi.string().required() }).pattern(Joi.string(), Joi.string());
+  return common.keys({ ref, polls: Joi.array().items(looks).default([]) }).xor('ref', 'reply');
+}
+
+const SCHEMAS = { text: schemaOf('text'), image: schemaOf('image'), video: schemaOf('video') };
+
+/** All recordings of a plugin, in order of file and position; a wrong one throws with its file's name. */
+export function loadRecordings(folder: string): readonly Recording[] {
+  const fixtures = join(folder, 'fixtures');
+  if (!existsSync(fixtures)) return [];
+  const files = readdirSync(fixtures).filter((name) => name.endsWith('.json'));
+  return files.sort().flatMap((name) => readRecordings(join(fixtures, name)));
+}
+
+/** The recordings of one file: one object, or a list of them. */
+export function readRecordings(file: string): readonly Recording[] {
+  const parsed: unknown = JSON.parse(readFileSync(file, 'utf8'));
+  return (Array.isArray(parsed) ? parsed : [parsed]).map((entry: unknown) => parseRecording(entry, file));
+}
+
+/** Checks one recording and fills in defaults; `where` goes into the error. */
+export function parseRecording(entry: unknown, where: string): Recording {
+  const kind = (entry as { kind?: unknown })?.kind ?? 'text';
+  if (typeof kind !== 'string' || !Object.hasOwn(SCHEMAS, kind)) throw new Error(`${where}: unknown kind ${kind}`);
+  const { value, error } = SCHEMAS[kind as Recording['kind']].validate(entry, { convert: false, abortEarly: false });
+  if (error) throw new Error(`${where}: ${error.message}`);
+  const { method, path, headers, request, ...expect } = value.expect;
+  const asks = { ...(method && { method }), ...(path && { path }), ...(headers && { headers }) };
+  return {
+    ...value,
+    expect,
+    call: withPictures(value.call),
+    before: value.before.map(replyOf),
+    reply: replyOf({ ...value.reply, asked: { ...asks, ...(request !== undefined && { request }) } }),
+    ...(value.polls && { polls: value.polls.map((poll: object) => [poll].flat().map(replyOf)) }),
+  };
+}
+
+interface WireReply {
+  readonly body?: string;
+  readonly bodyBase64?: string;
+  readonly json?: unknown;
+}
+
+function replyOf({ body, bodyBase64, json, ...rest }: WireReply): Reply {
+  const text = json === undefined ? (body ?? '') : JSON.stringify(json);
+  const bytes = bodyBase64 === undefined ? Buffer.from(text) : Buffer.from(bodyBase64, 'base64');
+  const type = json !== undefined && { 'content-type': 'application/json' };
+  const { headers, ...more } = { status: 200, headers: {}, ...rest };
+  return { ...more, headers: { ...type, ...headers }, body: bytes };
+}
+
+/** Inserts sample pictures where a call names their formats. */
+function withPictures(call: {
+  readonly messages?: readonly { readonly content: readonly WireContent[] }[];
+  readonly images?: readonly Format[];
+  readonly image?: Format;
+}): object {
+  const { messages, images, image } = call;
+  return {
+    ...call,
+    ...(messages && {
+      messages: messages.map((message) => ({ ...message, content: message.content.map(withPicture) })),
+    }),
+    ...(images && { images: images.map(samplePicture) }),
+    ...(image && { image: samplePicture(image) }),
+  };
+}
+
+interface WireContent {
+  readonly picture?: Format;
+  readonly content?: readonly WireContent[];
+}
+
+function withPicture(part: WireContent): object {
+  if (part.content) return { ...part, content: part.content.map(withPicture) };
+  return part.picture ? { type: 'image', ...samplePicture(part.picture) } : part;
+}

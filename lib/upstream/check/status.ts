@@ -1,0 +1,104 @@
+// Checks of refusals: every error status gives the fault it stands for, whatever its body, and reveals no key.
+import assert from 'node:assert/strict';
+import { Buffer } from 'node:buffer';
+import { STATUS_CODES } from 'node:http';
+import { kindOfStatus } from '../host/fault.ts';
+import type { Outcome } from './outcome.ts';
+import type { Recording, Reply } from './recording.ts';
+import { onStage, type Stage } from './stage.ts';
+import { type Check, ordinary, type Subject } from './subject.ts';
+
+const STATUSES = [400, 401, 402, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504, 529];
+
+export function statusChecks(subject: Subject, kind: Recording['kind']): readonly Check[] {
+  const recording = ordinary(subject, kind);
+  const group = kind === 'text' ? 'refusals' : `refusals of ${kind}`;
+  const checks: [name: string, play: (stage: Stage, recording: Recording) => Promise<void>][] = [
+    ...STATUSES.map((status): [string, (stage: Stage, own: Recording) => Promise<void>] => [
+      `status ${status} is ${kindOfStatus(status)}`,
+      (stage, own) => refused(stage, own, status),
+    ]),
+    ['a 429 says when to ask again', limited],
+    ['a redirect is not followed and no answer', redirected],
+    ['an answer of HTML is no answer', answeredHtml],
+    ['an empty object or list is no answer', answeredNothing],
+    ['a body that quotes the key keeps it out of the log', quotedKey],
+  ];
+  return checks.map(([name, play]) => ({
+    group,
+    name,
+    run: () => onStage(subject.plugin, recording.settings, (stage) => play(stage, stage.fill(recording))),
+  }));
+}
+
+export const replyOf = (status: number, type: string, body: string): Reply => ({
+  status,
+  headers: type === '' ? {} : { 'content-type': type },
+  body: Buffer.from(body),
+});
+
+export const pageOf = (status: number): string =>
+  `<html>\r\n<head><title>${status}</title></head>\r\n<body><center>${STATUS_CODES[status] ?? status}</center></body></html>\r\n`;
+
+/** To the first request, and if others precede it, to the one whose answer was recorded. */
+async function refused(stage: Stage, recording: Recording, status: number): Promise<void> {
+  const bodies = [
+    replyOf(status, '', ''),
+    replyOf(status, 'text/html', pageOf(status)),
+    replyOf(status, 'application/json', '{'),
+  ];
+  for (const reply of bodies) {
+    const outcomes = [await first(stage, recording, reply)];
+    if (recording.before.length > 0) outcomes.push(await stage.run(recording, { reply }));
+    for (const outcome of outcomes) {
+      const what = `status ${status} with ${reply.headers['content-type'] ?? 'no'} body: ${outcome.detail}`;
+      assert.equal(outcome.fault, kindOfStatus(status), what);
+      assert.equal(outcome.content, '', what);
+    }
+  }
+}
+
+async function limited(stage: Stage, recording: Recording): Promise<void> {
+  const reply = { ...replyOf(429, '', ''), headers: { 'retry-after': '7' } };
+  assert.equal((await first(stage, recording, reply)).retryAfterMs, 7000);
+}
+
+/** The first request gets the reply. */
+function first(stage: Stage, recording: Recording, reply: Reply): Promise<Outcome> {
+  stage.replay.play({ reply });
+  return stage.call(recording);
+}
+
+async function redirected(stage: Stage, recording: Recording): Promise<void> {
+  const reply = { ...replyOf(307, '', ''), headers: { location: '/elsewhere' } };
+  const outcome = await first(stage, recording, reply);
+  assert.notEqual(outcome.fault, undefined, 'a redirect was taken for an answer');
+  assert.equal(stage.replay.requests.length, 1, 'the redirect was followed');
+}
+
+async function answeredHtml(stage: Stage, recording: Recording): Promise<void> {
+  const outcome = await first(stage, recording, replyOf(200, 'text/html', pageOf(200)));
+  assertNothing(outcome, 'a page was read as an answer');
+}
+
+async function answeredNothing(stage: Stage, recording: Recording): Promise<void> {
+  for (const body of ['{}', '[]', 'null', '']) {
+    const outcome = await first(stage, recording, replyOf(200, 'application/json', body));
+    assertNothing(outcome, `\`${body}\` was read as an answer`);
+  }
+}
+
+function assertNothing({ fault, content }: Outcome, what: string): void {
+  assert.notEqual(fault, undefined, what);
+  assert(!fault?.includes(' '), fault ?? '');
+  assert.equal(content, '');
+}
+
+async function quotedKey(stage: Stage, recording: Recording): Promise<void> {
+  const { key } = stage.place;
+  const words = `Incorrect API key provided: ${key}.`;
+  const body = JSON.stringify({ error: { message: words }, message: words });
+  const outcome = await first(stage, recording, replyOf(401, 'application/json', body));
+  assert.equal(outcome.fault, 'auth');
+  assert(!outcome.detail.includes(key), 'the fault shows the key');
+}

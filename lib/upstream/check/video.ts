@@ -1,0 +1,152 @@
+// Checks of videos: jobs are polled in another process than the one that started them, and only the upstream's verdict
+// ends them.
+import assert from 'node:assert/strict';
+import type { Provider, VideoRef, VideoState } from '../contract/provider.ts';
+import { aborted } from './abort.ts';
+import { compareAsked } from './asked.ts';
+import { failedOf, mediaOf, type StartOutcome, within } from './outcome.ts';
+import type { ExpectedState, Reply, VideoRecording } from './recording.ts';
+import { onStage, type Stage } from './stage.ts';
+import { pageOf, replyOf } from './status.ts';
+import { type Check, ordinary, type Subject } from './subject.ts';
+
+const POLL_MS = 5_000;
+
+export function videoChecks(subject: Subject): readonly Check[] {
+  const recording = ordinary(subject, 'video');
+  const checks: [name: string, play: (stage: Stage, recording: VideoRecording) => Promise<void>][] = [
+    ['reads the same in looks cut at every byte', cutLooks],
+    ['goes on when a look fails', failedLooks],
+    ['goes on at a word for its state that nobody knows', unknownWord],
+    ['a look that is aborted closes its connection', abortedLook],
+  ];
+  return checks.map(([name, play]) => ({
+    group: 'jobs of video',
+    name,
+    run: () => onStage(subject.plugin, recording.settings, (stage) => play(stage, stage.fill(recording))),
+  }));
+}
+
+/** Polls a job as often as the recording says. The ref has been stored, and another provider polls. */
+export async function expectStates(stage: Stage, recording: VideoRecording, ref: VideoRef, cut = false): Promise<void> {
+  const { expect, polls } = recording;
+  const { states = [] } = expect;
+  assert.equal(polls.length, states.length, 'the recording has not a state for each poll');
+  const video = videoOf(stage.again());
+  const stored: VideoRef = JSON.parse(JSON.stringify(ref));
+  for (const [at, state] of states.entries()) {
+    const replies = polls[at] as readonly Reply[];
+    const found = await look(stage, video, stored, replies, cut);
+    if (!cut) compareAsked(stage.replay.requests, stage.place.key);
+    for (const [name, value] of Object.entries(state)) {
+      assert.deepEqual(found[name as keyof ExpectedState], value, `look ${at + 1}: ${name}: ${JSON.stringify(found)}`);
+    }
+    if (state.status === undefined) assert.equal(found.status, undefined, `look ${at + 1} tells a state`);
+  }
+}
+
+/** The result of one poll, in the terms of a recording. */
+async function look(
+  stage: Stage,
+  video: NonNullable<Provider['video']>,
+  ref: VideoRef,
+  replies: readonly Reply[],
+  cut = false,
+): Promise<ExpectedState> {
+  const reply = replies.at(-1) as Reply;
+  const cuts = cut ? Array.from({ length: reply.body.length }, (_, place) => place) : [];
+  stage.replay.play({ before: replies.slice(0, -1), reply, pacing: { cuts } });
+  const signal = AbortSignal.timeout(POLL_MS);
+  try {
+    return describe(await within(video.poll(ref, signal), signal), stage);
+  } catch (error) {
+    assert(!signal.aborted, `the look hangs: no end after ${POLL_MS} ms`);
+    const { fault, about } = failedOf(error);
+    assert(!fault?.includes(' '), fault ?? '');
+    return { fault, ...(about && { about }) } as ExpectedState;
+  }
+}
+
+function describe(state: VideoState, { place }: Stage): ExpectedState {
+  switch (state?.status) {
+    case 'queued':
+    case 'processing': {
+      const { status, progress } = state;
+      assert(progress === undefined || (progress >= 0 && progress <= 100), `a progress of ${progress}`);
+      return { status, ...(progress !== undefined && { progress }) };
+    }
+    case 'completed': {
+      const media = mediaOf(state.result, place);
+      assert(media.url !== undefined || media.type !== undefined, 'a result whose bytes nobody can read');
+      return { status: 'completed', result: media as NonNullable<ExpectedState['result']> };
+    }
+    case 'failed': {
+      const { fault, about } = failedOf(state.fault);
+      assert(!fault?.includes(' '), 'a job failed without a fault of the host');
+      return { status: 'failed', fault, ...(about && { about }) } as ExpectedState;
+    }
+    default:
+      throw new assert.AssertionError({ message: `a look found ${JSON.stringify(state)}` });
+  }
+}
+
+function videoOf({ video }: Provider): NonNullable<Provider['video']> {
+  assert(video, 'the provider has no video');
+  return video;
+}
+
+async function started(stage: Stage, recording: VideoRecording): Promise<VideoRef> {
+  const { ref, detail } = (await stage.run(recording)) as StartOutcome;
+  assert(ref, `the job was not started: ${detail}`);
+  return ref;
+}
+
+async function cutLooks(stage: Stage, recording: VideoRecording): Promise<void> {
+  await expectStates(stage, recording, await started(stage, recording), true);
+}
+
+const PASSING = [408, 429, 500, 502, 503, 504, 529];
+
+/** None of it is the upstream's verdict. */
+async function failedLooks(stage: Stage, recording: VideoRecording): Promise<void> {
+  const ref = await started(stage, recording);
+  const replies = [
+    ...PASSING.flatMap((status) => [
+      replyOf(status, '', ''),
+      replyOf(status, 'text/html', pageOf(status)),
+      replyOf(status, 'application/json', '{"error":{"message":"try again later"},"status":"failed"}'),
+    ]),
+    replyOf(200, 'text/html', pageOf(200)),
+    replyOf(200, 'application/json', '{}'),
+    replyOf(200, 'application/json', ''),
+    { ...replyOf(200, 'application/json', ''), end: 'reset' as const },
+  ];
+  for (const reply of replies) await goesOn(stage, ref, [reply], `status ${reply.status} with ${reply.body}`);
+}
+
+const SUCCESS = /"(complete|completed|succeed|succeeded|success|done|ready|finished|ok)"/gi;
+
+async function unknownWord(stage: Stage, recording: VideoRecording): Promise<void> {
+  const ref = await started(stage, recording);
+  const replies = recording.polls.at(-1) ?? [];
+  const strange = replies.map((reply) => {
+    const body = reply.body.toString('utf8').replace(SUCCESS, '"flummoxed"');
+    return { ...reply, body: Buffer.from(body) };
+  });
+  if (strange.every((reply, at) => replies[at]?.body.equals(reply.body))) return;
+  await goesOn(stage, ref, strange, 'an unknown word');
+}
+
+async function goesOn(stage: Stage, ref: VideoRef, replies: readonly Reply[], what: string): Promise<void> {
+  const { status } = await look(stage, videoOf(stage.provider), ref, replies);
+  assert(status !== 'completed' && status !== 'failed', `${what} was taken for the end of the job: ${status}`);
+}
+
+async function abortedLook(stage: Stage, recording: VideoRecording): Promise<void> {
+  const ref = await started(stage, recording);
+  const reply = recording.polls.at(-1)?.at(-1) as Reply;
+  for (const pacing of [{ hold: 'headers' }, { hold: 'end', length: 1 }] as const) {
+    stage.replay.play({ reply, pacing });
+    await aborted(stage, (signal) => videoOf(stage.provider).poll(ref, signal));
+  }
+}

@@ -1,0 +1,80 @@
+// The part of the contract about what a provider is asked for and what it returns: types only.
+import type { Picture, Size, TextMessage, Tools } from './content.ts';
+import type { UpstreamFault } from './fault.ts';
+import type { OutputFormat, Reasoning } from './output.ts';
+import type { RouteOptions } from './request.ts';
+
+/** What every call has. */
+export interface ProviderCall {
+  /** The upstream's own name for the model: the `model` of the catalog's route. */
+  readonly model: string;
+  readonly options: RouteOptions;
+}
+
+/** A text call, independent of any wire format. */
+export interface TextCall extends ProviderCall {
+  /** The system prompt; absent if there is none. */
+  readonly system?: string;
+  /** History and prompt, oldest first; never empty. */
+  readonly messages: readonly TextMessage[];
+  /** Maximum output tokens, including reasoning: 1 to 32768. */
+  readonly maxTokens: number;
+  /** Only for a provider with `tools`; absent if the model may call none. */
+  readonly tools?: Tools;
+  /** Absent for text; an upstream without support ignores it. */
+  readonly format?: OutputFormat;
+  /** Absent if it is left to the model. */
+  readonly reasoning?: Reasoning;
+}
+
+export interface ImageCall extends ProviderCall {
+  readonly prompt: string;
+  /** Absent if the client leaves it to the upstream. */
+  readonly size?: Size;
+  /** `16:9`; absent if the client leaves it to the upstream, or `size` implies it. */
+  readonly aspect?: string;
+  /** Empty: a picture is generated. 1 to 4: they are edited. */
+  readonly images: readonly Picture[];
+}
+
+export interface ImageResult {
+  /** An empty list is a failure of the upstream. */
+  readonly images: readonly MediaSource[];
+}
+
+/** A result: its bytes, or where the gateway can fetch them. */
+export type MediaSource = { readonly bytes: Uint8Array } | RemoteMedia;
+
+export interface RemoteMedia {
+  readonly url: string;
+  /** Sent only to the upstream's own origins, and never across a redirect; `host.authorize` makes those with a key. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface VideoCall extends ProviderCall {
+  readonly prompt: string;
+  readonly seconds: number;
+  readonly size: Size;
+  /** `16:9` */
+  readonly aspect: string;
+  /** Our label, such as `720p`; null for a model without resolutions. */
+  readonly resolution: string | null;
+  /** The first frame of the video. */
+  readonly image?: Picture;
+}
+
+/** Identifies a job: stored as JSON, and passed back in any process, after any restart. No secrets. */
+export type VideoRef = Readonly<Record<string, string>> & { readonly id: string };
+
+export type VideoState =
+  | {
+      readonly status: 'queued' | 'processing';
+      /** 0 to 100. */
+      readonly progress?: number;
+      /** The earliest time at which the upstream wants to be polled again. */
+      readonly retryAfterMs?: number;
+      /** The upstream calls the job completed but has no result: after a minute of that the job has failed. */
+      readonly lacksResult?: true;
+    }
+  | { readonly status: 'completed'; readonly result: MediaSource }
+  | { readonly status: 'failed'; readonly fault: UpstreamFault };

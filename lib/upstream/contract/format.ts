@@ -1,0 +1,69 @@
+// Wire formats that many upstreams speak with small differences: what the host does for a plugin. Types only.
+import type { AnswerReader } from './answer.ts';
+import type { MediaSource, TextCall } from './call.ts';
+import type { Base64, JsonObject } from './request.ts';
+
+/** A wire format, so that a plugin only states what its upstream does differently. */
+export interface WireFormat<Quirks> {
+  /**
+   * The request for a call: model, messages, tools and the choice between them, with streaming on. The rest, such as
+   * the form of the answer and the reasoning before it, is for the plugin to add.
+   */
+  body(call: TextCall, base64: Base64, quirks?: Quirks): JsonObject;
+  /** Reads one answer, streamed or whole. Create one per call. */
+  reader(quirks?: Quirks): AnswerReader;
+}
+
+/** For chat completions. Its `body` has no token limit: upstreams disagree about the field's name. */
+export interface ChatQuirks {
+  /** True if every delta repeats the whole text so far. */
+  readonly isCumulative?: boolean;
+  /** True if assistant messages need reasoning when there are tools: blank ones, since the model's stays with us. */
+  readonly hasBlankThoughts?: boolean;
+  /** Where counts may be at the end of a stream without `usage`; the first present one counts. */
+  readonly counts?: readonly CountsPlace[];
+}
+
+/** For messages. */
+export interface MessageQuirks {
+  /** Where the last event may have counts, for upstreams that report none before: see `CountNames`. */
+  readonly counts?: CountsPlace & { readonly names: CountNames };
+}
+
+/** Contents made of parts: texts, pictures, tool calls and their responses. */
+export interface ContentsFormat {
+  /** System prompt, contents, and tools with the choice between them; `generationConfig` is for the plugin to add. */
+  body(call: ContentsCall, base64: Base64, quirks?: ContentsQuirks): JsonObject;
+  /** Reads one answer, streamed or whole. Create one per call. */
+  reader(): AnswerReader;
+  /**
+   * The pictures in a drawing model's reply, without its drafts. Throws if there are none because of the content.
+   */
+  picturesOf(reply: unknown): readonly MediaSource[];
+}
+
+export type ContentsCall = Pick<TextCall, 'system' | 'messages' | 'tools'>;
+
+export interface ContentsQuirks {
+  /** Stands for the signature of calls without one, for models that refuse those. */
+  readonly noSignature?: string | undefined;
+}
+
+/** An object with token counts. */
+export interface CountsPlace {
+  /** The path of names to it. */
+  readonly at: readonly string[];
+  /** The names of its counts; absent if they are those of a usage object of one of the formats. */
+  readonly names?: CountNames;
+}
+
+/** Names of counts to add up; for messages the input is new tokens, tokens written to the cache and read from it. */
+export interface CountNames {
+  readonly input: readonly string[];
+  readonly output: readonly string[];
+}
+
+export interface TokenCounts {
+  readonly input?: number;
+  readonly output?: number;
+}

@@ -1,0 +1,62 @@
+// The contract between the gateway and a provider plugin: types only, so that a plugin imports nothing at run time.
+import type Joi from 'joi';
+import type { FinishReason, ProviderPart } from '../../stream/provider-part.ts';
+import type { MakeAccountSchema } from './account.ts';
+import type { ImageCall, ImageResult, TextCall } from './call.ts';
+import type { FaultTexts, FaultWords } from './fault.ts';
+import type { Host } from './host.ts';
+import type { VideoProvider } from './video.ts';
+
+export type * from './account.ts';
+export type * from './answer.ts';
+export type * from './call.ts';
+export type * from './content.ts';
+export type * from './fault.ts';
+export type * from './format.ts';
+export type * from './host.ts';
+export type * from './image.ts';
+export type * from './job.ts';
+export type * from './output.ts';
+export type * from './request.ts';
+export type * from './video.ts';
+export type { FinishReason, ProviderPart };
+
+/** The default export of a plugin folder's `index`. */
+export interface ProviderPlugin<Settings extends object = object> {
+  /** Version of this contract; a plugin with another one is refused at start. */
+  readonly contract: 1;
+  /** Equals the folder's name; the catalog's `upstreams.*.plugin` refers to it. */
+  readonly name: string;
+  /**
+   * The schema of `upstreams.*.settings`, checked when the catalog loads. `joi` is passed in, because a folder outside
+   * the checkout cannot import it; `account` makes the settings that nearly every upstream has. Mark additional secrets
+   * with `.meta({ secret: true })`: they are scrubbed from the log.
+   */
+  settings(joi: Joi.Root, account: MakeAccountSchema): Joi.ObjectSchema<Settings>;
+  /** This vendor's error codes, beyond those that the host already knows. */
+  readonly faultWords?: FaultWords;
+  /** This vendor's error texts, where it has no codes. */
+  readonly faultTexts?: FaultTexts;
+  /** Makes a provider from checked settings. Pure: no I/O, no timers. Called again when the settings change. */
+  create(settings: Settings, host: Host): Provider;
+}
+
+/**
+ * One upstream account with one vendor. An absent capability is one the vendor does not offer. Every await takes the
+ * `signal`: when it aborts, the connection to the upstream is closed at once. All methods throw faults made by
+ * `host.fault`.
+ */
+export interface Provider {
+  /**
+   * Starts one text answer and yields its parts: arrays of all parts that arrived together, in the grammar
+   * `start, (block-start, block-delta*, block-end)*, finish`, with `usage` anywhere. Ends after the upstream's end.
+   */
+  text?(call: TextCall, signal: AbortSignal): AsyncIterable<readonly ProviderPart[]>;
+  /** True if `text` supports tools: definitions, calls and results. Calls with tools skip other providers. */
+  readonly tools?: boolean;
+  /** Makes or edits pictures; resolves when they are ready. Asks the upstream only once: asking again costs again. */
+  image?(call: ImageCall, signal: AbortSignal): Promise<ImageResult>;
+  readonly video?: VideoProvider;
+  /** Frees what the provider holds; called once, after its last call has ended. */
+  close?(): Promise<void>;
+}

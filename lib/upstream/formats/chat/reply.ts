@@ -1,0 +1,156 @@
+// Maps a chat-completions reply to parts: the chunks of a stream, or the whole reply of a server that does not stream
+// even if asked to.
+import type {
+  AnswerReader,
+  AnswerWriter,
+  ChatQuirks,
+  CountsPlace,
+  FinishReason,
+  Host,
+  JsonObject,
+  TokenCounts,
+  UpstreamFault,
+} from '../../contract/provider.ts';
+import { isFields } from '../../host/fields.ts';
+import { findCounts, readUsage } from '../usage.ts';
+import { Calls } from './calls.ts';
+
+interface Choice extends JsonObject {
+  readonly delta?: JsonObject | null;
+  readonly message?: JsonObject | null;
+}
+
+type Kit = Pick<Host, 'fault' | 'finishReason'>;
+
+/** Reads one reply. */
+export class ChatReply implements AnswerReader {
+  readonly #kit: Kit;
+  readonly #isCumulative: boolean;
+  readonly #places: readonly CountsPlace[];
+  /** Characters of text so far. */
+  #chars = 0;
+  #hasDeltas = false;
+  #hasReason = false;
+  #isRefused = false;
+  /** Most answers have none. */
+  #calls: Calls | undefined;
+  /** What may be an error in a shape that nobody knows, and after how much text it came. */
+  #trouble: { readonly fault: UpstreamFault; readonly chars: number } | undefined;
+
+  constructor(kit: Kit, { isCumulative = false, counts = [] }: ChatQuirks) {
+    this.#kit = kit;
+    this.#isCumulative = isCumulative;
+    this.#places = counts;
+  }
+
+  take(chunk: JsonObject, out: AnswerWriter): void {
+    const choice = firstChoice(chunk.choices);
+    if (choice === undefined || chunk.error || chunk.base_resp) {
+      const complaint = this.#kit.fault.ofComplaint(chunk);
+      if (complaint) throw complaint;
+      if (!choice && !chunk.choices && !isFields(chunk.usage)) this.#noteTrouble(chunk);
+    }
+    out.start(chunk);
+    if (choice) this.#takeText(choice, out);
+    const word = choice?.finish_reason;
+    // It ends with itself.
+    const isWhole = chunk.object === 'chat.completion' && Boolean(choice?.message);
+    this.#hasReason ||= isWhole || (typeof word === 'string' && word !== '');
+    const tokens = this.#countsOf(chunk, choice);
+    if (tokens) out.usage(tokens);
+    const reason = this.#kit.finishReason(word, choice?.error);
+    if (reason) this.#finish(reason, word, out);
+    else if (choice) this.#endWithout(choice, isWhole, out);
+  }
+
+  /** No reason to end is given. */
+  #endWithout({ error }: Choice, isWhole: boolean, out: AnswerWriter): void {
+    const complaint = error ? this.#kit.fault.ofComplaint({ error }) : undefined;
+    if (complaint) throw complaint;
+    if (isWhole) this.#finish('stop', undefined, out);
+  }
+
+  /** After a refusal, or something like an error, the end mark alone does not say why it ended. */
+  end(out: AnswerWriter, marked: boolean): void {
+    if (marked && !this.#hasReason && this.#trouble?.chars === this.#chars) throw this.#trouble.fault;
+    if (marked && this.#isRefused) out.finish('filter', 'refusal');
+  }
+
+  #noteTrouble(odd: JsonObject): void {
+    if (!TROUBLE.test(JSON.stringify(odd))) return;
+    this.#trouble = { fault: this.#kit.fault.ofComplaint(odd, true), chars: this.#chars };
+  }
+
+  /** At its end an answer may be counted elsewhere. */
+  #countsOf(chunk: JsonObject, choice: Choice | undefined): TokenCounts | undefined {
+    if (isFields(chunk.usage)) return readUsage(chunk.usage);
+    if (!this.#hasReason && choice) return undefined;
+    return isFields(choice?.usage) ? readUsage(choice.usage) : findCounts(chunk, this.#places);
+  }
+
+  #takeText(choice: Choice, out: AnswerWriter): void {
+    const { delta, message } = choice;
+    if (delta) {
+      const content = delta.content;
+      if (content !== undefined && content !== null && content !== '') this.#takeDelta(textOf(content), out);
+      if (delta.refusal) this.#takeRefusal(textOf(delta.refusal), out);
+      if (delta.tool_calls || delta.function_call) this.#takeCalls(delta, out);
+    }
+    if (choice.text !== undefined && choice.text !== null) this.#takeDelta(textOf(choice.text), out);
+    // Next to deltas, a message repeats the text so far.
+    if (message && !this.#hasDeltas) {
+      this.#append(textOf(message.content), out);
+      if (message.refusal) this.#takeRefusal(textOf(message.refusal), out);
+      if (message.tool_calls || message.function_call) this.#takeCalls(message, out);
+    }
+  }
+
+  #takeCalls(fields: JsonObject, out: AnswerWriter): void {
+    this.#calls ??= new Calls();
+    this.#calls.take(fields, out);
+  }
+
+  #takeDelta(text: string, out: AnswerWriter): void {
+    const fresh = this.#isCumulative ? text.slice(this.#chars) : text;
+    if (fresh !== '') this.#hasDeltas = true;
+    this.#append(fresh, out);
+  }
+
+  /** A refusal is what the reader gets as an answer, so it is text; the finish reason says why it ended. */
+  #takeRefusal(text: string, out: AnswerWriter): void {
+    if (text === '') return;
+    this.#isRefused = true;
+    this.#append(text, out);
+  }
+
+  #finish(reason: FinishReason, word: unknown, out: AnswerWriter): void {
+    if (this.#isRefused) out.finish('filter', 'refusal');
+    else out.finish(reason, typeof word === 'string' ? word : reason);
+  }
+
+  #append(text: string, out: AnswerWriter): void {
+    this.#chars += text.length;
+    out.text(text);
+  }
+}
+
+const TROUBLE = /\berr|error|exception|fail|fault|denied|refused|unavailable|overload|exceeded|time(?:d )?out/i;
+
+/** Further choices are other answers to the same question. */
+function firstChoice(choices: unknown): Choice | undefined {
+  if (!Array.isArray(choices)) return undefined;
+  for (const choice of choices) {
+    if (typeof choice === 'object' && choice !== null && Number(choice.index ?? 0) === 0) return choice;
+  }
+  return undefined;
+}
+
+/** Content is text, from some servers a number, or a list of parts of which only some are text. */
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  if (typeof content === 'number' || typeof content === 'boolean') return String(content);
+  if (Array.isArray(content)) return content.map(textOf).join('');
+  if (typeof content !== 'object' || content === null) return '';
+  const { type = 'text', text } = content as JsonObject;
+  return (type === 'text' || type === 'output_text') && typeof text === 'string' ? text : '';
+}

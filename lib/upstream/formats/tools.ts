@@ -1,0 +1,33 @@
+// How each wire format writes tools and tool calls, to clients and upstreams alike.
+
+import type { ToolBlock } from '../../stream/provider-part.ts';
+import type { Tool } from '../contract/provider.ts';
+
+/** Where a format keeps the definition of a tool. */
+export interface ToolShape {
+  /** The object with name and description; undefined if it is the tool itself. */
+  readonly inside: string | undefined;
+  readonly schema: string;
+  /** What `type` may be besides absent. */
+  readonly type: string;
+}
+
+export const CHAT_TOOL: ToolShape = { inside: 'function', schema: 'parameters', type: 'function' };
+export const MESSAGE_TOOL: ToolShape = { inside: undefined, schema: 'input_schema', type: 'custom' };
+
+export function writeTool({ name, description, schema, strict }: Tool, shape: ToolShape): object {
+  const definition = { name, description, [shape.schema]: schema, strict };
+  return shape.inside === undefined ? definition : { type: shape.type, [shape.inside]: definition };
+}
+
+type Named = Pick<ToolBlock, 'id' | 'name'>;
+
+/** A call in the chat format, its arguments as text. */
+export function chatCall({ id, name }: Named, json: string): object {
+  return { id, type: 'function', function: { name, arguments: json } };
+}
+
+/** A call in the message format, its arguments as an object. */
+export function messageCall({ id, name }: Named, input: object): object {
+  return { type: 'tool_use', id, name, input };
+}

@@ -1,0 +1,30 @@
+// The settings that nearly every upstream has, so that a plugin only describes its own.
+import Joi from 'joi';
+import type { MakeAccountSchema, MakeSchema } from '../contract/account.ts';
+import type { ProviderPlugin } from '../contract/provider.ts';
+
+const schemas = new WeakMap<object, Joi.ObjectSchema>();
+const descriptions = new WeakMap<Joi.Schema, Joi.Description>();
+
+/** The schema of a plugin's settings, whatever its `settings` returns at the first call. */
+export function schemaOf(plugin: Pick<ProviderPlugin, 'settings'>): Joi.ObjectSchema {
+  const schema = schemas.get(plugin) ?? plugin.settings(Joi, makeAccountSchema);
+  schemas.set(plugin, schema);
+  return schema;
+}
+
+/** Describing takes longer than everything else that is done with the settings of an upstream. */
+export function describeSchema(schema: Joi.Schema): Joi.Description {
+  const description = descriptions.get(schema) ?? schema.describe();
+  descriptions.set(schema, description);
+  return description;
+}
+
+const makeAccountSchema: MakeAccountSchema = Object.assign(makerOf('required'), { keyOptional: makerOf('optional') });
+
+function makerOf(presence: 'required' | 'optional'): MakeSchema {
+  const url = Joi.string().uri({ scheme: ['http', 'https'] });
+  const key = Joi.string().trim().meta({ secret: true });
+  const apiKey = Joi.alternatives(key, Joi.array().items(key).min(1)).presence(presence).meta({ secret: true });
+  return (baseUrl, ...[own]) => Joi.object({ baseUrl: url.default(baseUrl), apiKey, proxy: url, ...own });
+}

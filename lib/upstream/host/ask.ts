@@ -1,0 +1,82 @@
+// Asks an upstream with one of its keys, and with another one if the upstream refuses the first.
+
+import type { HostFault } from '../contract/fault.ts';
+import type { HostResponse } from '../contract/host.ts';
+import type { HostRequest } from '../contract/request.ts';
+import { isUpstreamFault, kindOfStatus, upstreamFault } from './fault.ts';
+import type { KeyRing } from './key-ring.ts';
+import type { Reuse, Upstream, UpstreamResponse } from './upstream.ts';
+
+export interface AskOptions {
+  readonly request: Upstream['request'];
+  readonly keys: KeyRing;
+  readonly fault: HostFault;
+}
+
+export interface Asking {
+  /**
+   * Resolves with a success; throws the fault of every other status. Unless `isRepeatable`, as looks and answers are,
+   * the request must not be sent twice.
+   */
+  ask(url: string, init: HostRequest, isRepeatable?: boolean): Promise<UpstreamResponse>;
+  /** Resolves with any status, for callers that interpret it themselves. */
+  request(url: string, init: HostRequest): Promise<UpstreamResponse>;
+}
+
+/** The maximum read of a refusal's body. */
+const REFUSAL_BYTES_MAX = 64 * 1024;
+
+/** Statuses that are about the key, whatever the body says. */
+const KEY_STATUSES: ReadonlySet<number> = new Set([401, 402, 429]);
+
+/** About the key's rights, or about content that breaks the upstream's rules: only the body tells. */
+const FORBIDDEN = 403;
+
+export function createAsking({ request, keys, fault }: AskOptions): Asking {
+  return {
+    async ask(url, init, isRepeatable = isLook(init)) {
+      const reuse: Reuse = isRepeatable ? 'repeat' : 'never';
+      let tried: Set<string> | undefined;
+      for (;;) {
+        const key = init.auth && keys.take(init.keyId, tried);
+        try {
+          const response = await request(url, init, key, reuse);
+          if (response.status >= 200 && response.status <= 299) return response;
+          throw await refusalOf(response, fault);
+        } catch (error) {
+          tried ??= new Set();
+          if (key) tried.add(key.id);
+          const hasOther = keys.blame(key?.id, error, tried);
+          // Anything bound to one account is not asked of another.
+          if (!hasOther || init.keyId !== undefined || !isUndone(error)) throw error;
+        }
+      }
+    },
+
+    async request(url, init) {
+      const key = init.auth && keys.take(init.keyId);
+      const response = await request(url, init, key, isLook(init) ? 'repeat' : 'any');
+      const { status, retryAfterMs, headers, body } = response;
+      if (key && KEY_STATUSES.has(status)) {
+        const facts = { status, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+        keys.blame(key.id, upstreamFault(kindOfStatus(status), '', facts));
+      } else if (key && status === FORBIDDEN) {
+        keys.blame(key.id, fault.ofReply(status, headers, await body.peek()));
+      }
+      return response;
+    },
+  };
+}
+
+const isLook = ({ method }: HostRequest) => method === 'GET';
+
+/** Refused before anything was done: after a 5xx, a picture may have been made and would be paid for twice. */
+function isUndone(error: unknown): boolean {
+  return isUpstreamFault(error) && error.status !== undefined && error.status >= 400 && error.status < 500;
+}
+
+/** The fault of an unsuccessful reply. Its body may break off too; the status is already known. */
+export async function refusalOf({ status, headers, body }: HostResponse, fault: HostFault): Promise<Error> {
+  const text = await body.text(REFUSAL_BYTES_MAX).catch(() => '');
+  return fault.ofReply(status, headers, text);
+}

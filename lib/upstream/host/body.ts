@@ -1,0 +1,102 @@
+// The body of an upstream's reply: read once, as text, JSON or a stream, or dropped.
+import assert from 'node:assert/strict';
+import { Buffer } from 'node:buffer';
+import { type ByteSource, type Decoder, readBody, readBytes } from '../../stream/bytes.ts';
+import type { AskableIterator } from '../../stream/drive.ts';
+import type { HostBody } from '../contract/host.ts';
+import { upstreamFault } from './fault.ts';
+import { scrub } from './secret.ts';
+
+/** Replies read as a whole are small (an error, a token, a job's state), unless the caller says otherwise. */
+const BYTES_MAX = 1024 * 1024;
+
+/** What a body needs of the request it answers. */
+export interface BodySource {
+  readonly source: ByteSource;
+  readonly signal: AbortSignal;
+  readonly toError: (error: Error) => Error;
+  /** Never shown in the detail of a fault. */
+  readonly secrets: readonly string[];
+}
+
+export class UpstreamBody implements HostBody {
+  #source: BodySource;
+  #taken = false;
+
+  constructor(source: BodySource) {
+    this.#source = source;
+  }
+
+  /** Items of the body as produced by a decoder. */
+  stream<T>(decoder: Decoder<T>): AskableIterator<readonly T[]> {
+    const { source: body, signal, toError } = this.#take();
+    return readBody({ body, decoder, signal, toError });
+  }
+
+  chunks(): AsyncIterable<readonly Uint8Array[]> {
+    const { source: body, signal, toError } = this.#take();
+    return readBytes({ body, signal, toError });
+  }
+
+  async text(limitBytes?: number): Promise<string> {
+    return new TextDecoder().decode(await this.bytes(limitBytes));
+  }
+
+  async bytes(limitBytes: number = BYTES_MAX): Promise<Uint8Array> {
+    const { source: body, signal, toError } = this.#take();
+    const chunks: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const arrived of readBytes({ body, signal, toError })) {
+      for (const chunk of arrived) bytes += chunk.length;
+      if (bytes > limitBytes) {
+        body.destroy();
+        throw upstreamFault('protocol', `the answer is longer than ${limitBytes} bytes`);
+      }
+      chunks.push(...arrived);
+    }
+    return Buffer.concat(chunks);
+  }
+
+  async json(limitBytes?: number): Promise<unknown> {
+    const { secrets } = this.#source;
+    const text = await this.text(limitBytes);
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw upstreamFault('protocol', `the answer is not JSON: ${scrub(text, secrets).slice(0, 200)}`);
+    }
+  }
+
+  /** The whole body as text, which can still be read afterwards; `''` if it breaks off or is too long. */
+  async peek(): Promise<string> {
+    const read = await this.bytes().catch((error: Error) => error);
+    this.#source = { ...this.#source, source: repeat(read) };
+    this.#taken = false;
+    return read instanceof Error ? '' : new TextDecoder().decode(read);
+  }
+
+  drop(): void {
+    this.#taken = true;
+    this.#source.source.destroy();
+  }
+
+  #take(): BodySource {
+    assert(!this.#taken, 'the body of a reply is read once');
+    this.#taken = true;
+    return this.#source;
+  }
+}
+
+/** A body that was read, or broke off, once more. */
+function repeat(read: Uint8Array | Error): ByteSource {
+  return {
+    open(taker) {
+      if (read instanceof Error) return taker.fail(read);
+      taker.data(read);
+      taker.end();
+    },
+    pause() {},
+    resume() {},
+    destroy() {},
+  };
+}

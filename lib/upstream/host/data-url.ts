@@ -1,0 +1,18 @@
+// Data URLs: for pictures sent to an upstream, and results that come inline.
+import { Buffer } from 'node:buffer';
+import type { MediaSource } from '../contract/call.ts';
+import type { Picture } from '../contract/content.ts';
+import type { Base64 } from '../contract/request.ts';
+
+export function dataUrlOf({ mediaType, bytes }: Picture, base64: Base64): string {
+  return `data:${mediaType};base64,${base64(bytes)}`;
+}
+
+/** `HostImage.sourcesOf`. */
+export function sourcesOf(value: unknown): readonly MediaSource[] {
+  if (Array.isArray(value)) return value.flatMap(sourcesOf);
+  if (typeof value === 'object' && value !== null && 'url' in value) return sourcesOf(value.url);
+  if (typeof value !== 'string') return [];
+  if (value.startsWith('data:')) return [{ bytes: Buffer.from(value.slice(value.indexOf(',') + 1), 'base64') }];
+  return /^https?:/i.test(value) ? [{ url: value }] : [];
+}

@@ -1,0 +1,210 @@
+// Classifies an upstream's error message, by codes that mean the same everywhere and by its text.
+
+import type { FaultTexts, FaultWords, RefusalCause, UpstreamFaultKind } from '../contract/fault.ts';
+import type { Complaint } from './error-body.ts';
+import { FAULT_KINDS, kindOfStatus, REFUSAL_CAUSES } from './fault.ts';
+
+/** What an error message is about. */
+export interface Verdict {
+  readonly kind: UpstreamFaultKind;
+  readonly about?: RefusalCause;
+}
+
+/** Codes and types used by several vendors or converting proxies; those of a single vendor are in its plugin. */
+const WORDS: FaultWords = {
+  quota: `insufficient_quota insufficient_user_quota insufficient_balance insufficient_balance_error insufficient_credits
+    billing_error billing_not_active billing_hard_limit_reached exceeded_current_quota_error quota_exceeded
+    payment_required not_enough_balance arrearage overduepayment accountoverdueerror allocationquota.freetieronly
+    pre_consume_token_quota_failed`,
+  missing: `model_not_found model_not_exist model_not_available modelnotfound unsupported_model deploymentnotfound
+    invalidendpointormodel.notfound resource_not_found_error invalid_model unsupported_parameter unknown_parameter`,
+  auth: `invalid_api_key invalid_iam_token invalid_authentication_error incorrect_api_key_error authentication_error
+    authentication_failed failed_to_auth unauthorized unauthenticated permission_error permission_denied
+    permission_denied_error access_denied access_deny access_terminated_error account_deactivated`,
+  rate: `rate_limit_exceeded rate_limit_error rate_limit_reached_error rate_limited rate_limit too_many_requests
+    resource_exhausted throttling throttling.ratequota throttling.allocationquota throttlingexception throttled
+    limit_requests tokens_per_minute token_limit_exceeded requests tokens`,
+  overloaded: `overloaded overloaded_error server_overloaded server_is_overloaded engine_overloaded
+    engine_overloaded_error model_overloaded service_unavailable service_unavailable_error serviceunavailableexception service_not_available unavailable
+    capacity_exceeded serveroverloaded provider_overloaded insufficient_system_resource no_available_channel
+    model_not_ready unavailable_error`,
+  timeout: 'timeout timeout_error request_timeout gateway_timeout deadline_exceeded',
+  length: 'context_length_exceeded exceed_context_size_error request_too_large string_above_max_length',
+  content: `content_filter content_filter_error content_policy_violation image_content_policy_violation moderation
+    moderation_blocked data_inspection_failed datainspectionfailed responsibleaipolicyviolation`,
+  picture: `invalid_image invalid_image_format invalid_base64_image invalid_image_url invalid_image_mode
+    image_parse_error image_too_large image_too_small image_file_too_large unsupported_image_media_type empty_image_file
+    failed_to_download_image`,
+};
+
+/** Most significant first: an answer that mentions both quota and rate limit is about money. */
+const WEIGHT: readonly (keyof FaultWords)[] = [
+  'quota',
+  'missing',
+  'auth',
+  'rate',
+  'overloaded',
+  'timeout',
+  'content',
+  'picture',
+  'length',
+  'request',
+  'server',
+  'network',
+  'protocol',
+];
+
+/** Vague words: they decide only if no status does. */
+const VAGUE = new Map<string, UpstreamFaultKind>([
+  ...`invalid_request_error invalid_argument invalidparameter bad_request bad_request_error badrequesterror
+  validation_error validation validationexception invalid_value`
+    .split(/\s+/)
+    .map((word): [string, UpstreamFaultKind] => [word, 'request']),
+  ['not_found', 'missing'],
+  ['not_found_error', 'missing'],
+  ['notfounderror', 'missing'],
+]);
+
+const MONEY =
+  /insufficient[_ -]?(balance|quota|credit|fund)|credit balance|(not (have )?enough|out of|used all|add|more) (available )?credits|exceeded your current quota|spending limit|usage limits|billing|arrears|overdue|in good standing|recharge|top[ _]up|余额|欠费|充值/i;
+/** Some report an empty balance as a rate limit: only the text tells the two apart. */
+const SPENT = /credits?( balance)? (is|are|has been|have been) (depleted|exhausted|used up)/i;
+const KEY =
+  /(api[ _-]?key|access token|credential).{0,60}(invalid|incorrect|not valid|expired|missing|disabled)|(invalid|incorrect|expired|missing).{0,20}(api[ _-]?key|access token)|not match .{0,20}service account/i;
+const NO_MODEL =
+  /(model|deployment|endpoint)\b.{0,120}(not found|not exist|not available|no longer available|not supported|deprecated|decommissioned)|(unknown|unsupported|no such) model|(invalid|failed to parse) model[_ ]uri|no endpoints found|^not found$|page not found|cannot post|invalid url|模型不存在/i;
+
+/** Texts of refusals that tell what the client can fix. */
+const CAUSES: readonly (readonly [about: RefusalCause, text: RegExp])[] = [
+  [
+    'content',
+    /was flagged|content (polic|moderation)|violates? \S* ?(usage|content|community) (guideline|polic)|safety (system|filter|polic|guideline)|sensitive information|违规|敏感/i,
+  ],
+  [
+    'picture',
+    /(could not|unable to|cannot|can't|failed to) (process|decode|read|parse|load|open|download|fetch)\b.{0,40}\bimage|\bimage\b.{0,60}\b(invalid|corrupt|unreadable|not (a )?valid)|(invalid|corrupt(ed)?)\b.{0,30}\bimage|unsupported image (format|type|media)|image (dimensions|exceeds|must match|is too (large|small))/i,
+  ],
+  [
+    'length',
+    /context (length|window|size)|too long\b|too many (input |prompt )?tokens|maximum (context|number of tokens)|reduce the length|\bmax_tokens\b.{0,80}(exceed|too (large|high)|greater|at most)/i,
+  ],
+];
+
+const FORBIDDEN = 403;
+
+/** Of a 403: said of what was sent, or of who sent it. */
+const MODERATED =
+  /\b(moderat(ed|ion)|flagged|inappropriate|nsfw|unsafe|prohibited content)\b|\b(content|usage|safety|community|acceptable use) (polic|guideline|filter|rule)/i;
+const BANNED =
+  /\b(account|organi[sz]ation|project|workspace|api key)( \S+)? (is|was|has been|have been)\b.{0,20}\b(flagged|suspended|disabled|banned|blocked|restricted|deactivated|terminated)/i;
+
+/** A status that some answer with when a tier is full. */
+const CAPACITY_EXCEEDED = 498;
+const TOO_LARGE = 413;
+const TEXT_CHARS = 1000;
+
+/** Statuses that only say that the request is refused. */
+const MERE_REFUSALS: ReadonlySet<number | undefined> = new Set([undefined, 400, 422]);
+
+/** Classifies messages by common words and texts, after the plugin's own. */
+export function createJudge(
+  own: FaultWords = {},
+  texts: FaultTexts = {},
+): (complaint: Complaint, status: number | undefined) => Verdict {
+  const known = new Map([...entriesOf(WORDS), ...entriesOf(own)]);
+  const ownTexts = Object.entries(texts) as [keyof FaultTexts, RegExp][];
+
+  function named(words: readonly string[]): keyof FaultWords | undefined {
+    const names = words.map((word) => known.get(word));
+    return WEIGHT.find((name) => names.includes(name));
+  }
+
+  function kindOf(complaint: Complaint, status: number | undefined): UpstreamFaultKind | RefusalCause {
+    // Whatever its body says: the route leads nowhere.
+    if (status === 404) return 'missing';
+    // A key may lack a model that another key has.
+    const kind = kindSaid(complaint, status);
+    if (status === FORBIDDEN) return kindOfForbidden(kind, complaint);
+    return kind === 'missing' && (status === 401 || status === 402) ? kindOfStatus(status) : kind;
+  }
+
+  /** Content that breaks rules breaks them with every key, but many vendors call that, too, a lack of rights. */
+  function kindOfForbidden(kind: UpstreamFaultKind | RefusalCause, { message, words }: Complaint): typeof kind {
+    if (words.some((word) => known.get(word) === 'content')) return 'content';
+    if (!['auth', 'missing', 'content'].includes(kind)) return kind;
+    const text = message.slice(0, TEXT_CHARS);
+    if (BANNED.test(text)) return 'auth';
+    const isModerated =
+      kind === 'content' || MODERATED.test(text) || (texts.content && text.search(texts.content) >= 0);
+    return isModerated ? 'content' : 'auth';
+  }
+
+  function kindSaid({ message, words }: Complaint, status: number | undefined): UpstreamFaultKind | RefusalCause {
+    const name = named(words);
+    if (name === 'rate' && SPENT.test(message.slice(0, TEXT_CHARS))) return 'quota';
+    if (name !== undefined) return name;
+    const owned = ownTexts.find(
+      ([, text]) => MERE_REFUSALS.has(status) && message.slice(0, TEXT_CHARS).search(text) >= 0,
+    )?.[0];
+    if (owned !== undefined) return owned;
+    // Many servers report their operator's mistakes as a bad request: the text says more than the status.
+    const told = status === undefined || status < 500 ? kindOfText(message) : undefined;
+    if (told !== undefined && (status !== 429 || told === 'quota')) return told;
+    if (status === CAPACITY_EXCEEDED) return 'overloaded';
+    if (status === TOO_LARGE) return 'length';
+    if (status !== undefined) return kindOfStatus(status);
+    return words.map((word) => VAGUE.get(word)).find((kind) => kind !== undefined) ?? 'server';
+  }
+
+  return (complaint, status) => {
+    const kind = kindOf(complaint, status);
+    if (isCause(kind)) return { kind: 'request', about: kind };
+    const about = kind === 'request' ? causeOfText(complaint.message.slice(0, TEXT_CHARS)) : undefined;
+    return { kind, ...(about !== undefined && { about }) };
+  };
+}
+
+/** What is wrong with a plugin's own words and texts; undefined if nothing is. */
+export function findWordsFlaw(words: unknown, texts?: unknown): string | undefined {
+  const isString = (text: unknown) => typeof text === 'string';
+  const isPattern = (text: unknown) => text instanceof RegExp;
+  return findFlaw('faultWords', words, isString, 'a string') ?? findFlaw('faultTexts', texts, isPattern, 'a RegExp');
+}
+
+function findFlaw(
+  member: string,
+  said: unknown,
+  isRight: (text: unknown) => boolean,
+  what: string,
+): string | undefined {
+  if (said === undefined) return undefined;
+  if (typeof said !== 'object' || said === null) return `its ${member} are not an object`;
+  const known: readonly string[] = [...FAULT_KINDS, ...REFUSAL_CAUSES];
+  const wrong = Object.entries(said).find(([name, text]) => !known.includes(name) || !isRight(text));
+  return wrong && `its ${member} have ${wrong[0]}, which is not a kind of fault with ${what}`;
+}
+
+function entriesOf(words: FaultWords): [string, keyof FaultWords][] {
+  return Object.entries(words).flatMap(([name, text]) =>
+    text
+      .toLowerCase()
+      .split(/\s+/)
+      .filter((word) => word !== '')
+      .map((word): [string, keyof FaultWords] => [word, name as keyof FaultWords]),
+  );
+}
+
+function kindOfText(message: string): UpstreamFaultKind | RefusalCause | undefined {
+  const text = message.slice(0, TEXT_CHARS);
+  if (MONEY.test(text)) return 'quota';
+  if (KEY.test(text)) return 'auth';
+  return NO_MODEL.test(text) ? 'missing' : causeOfText(text);
+}
+
+function causeOfText(text: string): RefusalCause | undefined {
+  return CAUSES.find(([, said]) => said.test(text))?.[0];
+}
+
+function isCause(name: string): name is RefusalCause {
+  return (REFUSAL_CAUSES as readonly string[]).includes(name);
+}

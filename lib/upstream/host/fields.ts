@@ -1,0 +1,16 @@
+// Reads untrusted JSON: whatever is missing reads as empty.
+import type { JsonObject } from '../contract/request.ts';
+
+const NONE: JsonObject = {};
+
+/** `Host.fields`. */
+export function fieldsOf(value: unknown, ...path: readonly (string | number)[]): JsonObject {
+  const [step, ...rest] = path;
+  if (!isFields(value)) return NONE;
+  return step === undefined ? value : fieldsOf(value[step], ...rest);
+}
+
+/** Lists too: fields they don't have are missing. */
+export function isFields(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null;
+}

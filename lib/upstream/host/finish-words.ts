@@ -1,0 +1,42 @@
+// Upstreams' words for the reasons an answer ends.
+import type { FinishReason } from '../../stream/provider-part.ts';
+import type { HostFault, UpstreamFaultKind } from '../contract/fault.ts';
+import type { Host } from '../contract/host.ts';
+
+export function createFinishReason(fault: HostFault): Host['finishReason'] {
+  return (word, complaint) => {
+    if (typeof word !== 'string') return undefined;
+    const [name = ''] = word.toLowerCase().split(':', 1);
+    if (NO_WORDS.has(name) || name.endsWith('_unspecified')) return undefined;
+    const failed = FAILURES.get(name);
+    if (failed === undefined) return REASONS.get(name) ?? 'other';
+    const told = complaint ? fault.ofComplaint({ error: complaint }) : undefined;
+    throw told ?? fault.make(failed, `finish reason ${word}`);
+  };
+}
+
+/** Mean no reason yet. */
+const NO_WORDS = new Set(['', 'null', 'none']);
+
+/** In lower case; anything else is `other`. */
+const REASONS: ReadonlyMap<string, FinishReason> = byWord({
+  stop: 'stop eos eos_token end end_turn stop_sequence stop_token complete completed finished done',
+  length: `length max_tokens max_output_tokens max_completion_tokens max_length model_length token_limit
+    model_context_window_exceeded context_length_exceeded`,
+  filter: `content_filter content_filtered content_policy sensitive safety refusal recitation blocklist blacklist
+    prohibited_content spii language image_safety image_recitation image_prohibited_content guardrail_intervened
+    guardrails`,
+  tool: 'tool_calls tool_call tool_use function_call',
+});
+
+/** The text is not the whole answer. */
+const FAILURES: ReadonlyMap<string, UpstreamFaultKind> = byWord({
+  server: 'error network_error server_error internal_error failed abort aborted cancelled canceled',
+  timeout: 'timeout',
+  overloaded: 'insufficient_system_resource',
+});
+
+function byWord<Value extends string>(words: Readonly<Partial<Record<Value, string>>>): Map<string, Value> {
+  const entries = Object.entries(words) as [Value, string][];
+  return new Map(entries.flatMap(([value, list]) => list.split(/\s+/).map((word) => [word, value])));
+}

@@ -1,0 +1,300 @@
+// Finds the JSON values in the bytes of a reply, whatever its content type: server-sent events, one document, or one
+// value per line. It reads lines instead of events, because errors may come between events, as bare JSON or in a field
+// named `error`, which a strict event reader would skip.
+import type { Decoder } from '../../stream/bytes.ts';
+import { LINE_LIMITS, LineSplitter, type LineTaker } from '../../stream/lines.ts';
+import type { ProviderPart } from '../../stream/provider-part.ts';
+import type { AnswerReader } from '../contract/answer.ts';
+import type { HostFault } from '../contract/fault.ts';
+import type { JsonObject } from '../contract/request.ts';
+import { AlikeParser } from './json-template-parser.ts';
+import { Writer } from './writer.ts';
+
+/** Text where JSON should be. */
+class NotJson extends Error {
+  override readonly name = 'NotJson';
+}
+
+/** How many times longer a value in several lines may be than one in a single line. */
+const PIECES = 4;
+const EVENT_CHARS_MAX = 32 * 1024 * 1024;
+const EXCERPT_CHARS = 200;
+
+const LETTER_D = 100;
+const SPACE = 32;
+const COLON = 58;
+
+/** Events that only keep the connection alive. */
+const HEARTBEATS = new Set(['ping', 'heartbeat', 'keep-alive', 'keepalive']);
+/** In place of a heartbeat's name once its first line of data was skipped; no name has a line break. */
+const HEARTBEAT_DATA = '\n';
+const NAME_CHARS_MAX = 12;
+/** What stands between the values of most streams. */
+const BETWEEN = '\n\ndata: ';
+const END_MARK = '[DONE]';
+
+/** Nothing is written between two chunks. */
+const NOWHERE: ProviderPart[] = [];
+
+const INCOMPLETE = Symbol('not JSON, or not all of it');
+
+export interface FramesOptions {
+  readonly reader: AnswerReader;
+  readonly fault: HostFault;
+  readonly eventCharsMax?: number | undefined;
+}
+
+/** Decodes the parts of an answer directly from its bytes. */
+export class Frames implements Decoder<ProviderPart>, LineTaker {
+  /** True when nothing that follows counts. */
+  done = false;
+  /** Set once the reply turned out to have failed; the parts before it count. */
+  error: unknown;
+  readonly #reader: AnswerReader;
+  readonly #fault: HostFault;
+  readonly #splitter: LineSplitter;
+  readonly #piecesMax: number;
+  readonly #writer = new Writer();
+  readonly #parser = new AlikeParser();
+  /** The event's name, as far as it may matter to the frames. */
+  #event = '';
+  /** Where the whole name is. */
+  #nameText = '';
+  #nameStart = 0;
+  #nameEnd = 0;
+  /** Data that is not JSON by itself: the first lines of a multi-line event, a cut event, or rubbish. */
+  #data = '';
+  /** The first lines of a document in several lines. */
+  #document = '';
+  /** The start of what is neither. */
+  #excerpt = '';
+  #any = false;
+
+  constructor({ reader, fault, eventCharsMax = LINE_LIMITS.charsMax }: FramesOptions) {
+    const charsMax = Math.min(eventCharsMax, EVENT_CHARS_MAX);
+    this.#reader = reader;
+    this.#fault = fault;
+    this.#piecesMax = PIECES * charsMax;
+    this.#splitter = new LineSplitter(
+      charsMax === LINE_LIMITS.charsMax ? LINE_LIMITS : { ...LINE_LIMITS, charsMax },
+      this,
+    );
+  }
+
+  /** A line that is too long: the reader of the body throws it. */
+  get failure(): Error | undefined {
+    return this.#splitter.failure;
+  }
+
+  push(chunk: Uint8Array, parts: ProviderPart[]): void {
+    this.#writer.into(parts);
+    this.#splitter.push(chunk);
+    // Otherwise the last parts would be kept until there are others.
+    this.#writer.into(NOWHERE);
+  }
+
+  /** A truncated last value is not rubbish: the answer is just unfinished. */
+  end(parts: ProviderPart[]): void {
+    this.#writer.into(parts);
+    this.#splitter.end();
+    if (this.done || this.failure) return;
+    try {
+      const value = this.#document === '' ? INCOMPLETE : parse(this.#document);
+      if (value !== INCOMPLETE) this.#give(value);
+      if (!this.#any && this.#excerpt !== '') throw new NotJson(this.#excerpt);
+      if (!this.done) this.#reader.end?.(this.#writer, false);
+      this.#writer.close();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** The body broke off: harmless if the answer already had its finish reason. */
+  break(error: unknown): readonly ProviderPart[] {
+    const parts: ProviderPart[] = [];
+    this.#writer.into(parts);
+    this.#fail(error);
+    return parts;
+  }
+
+  takeLine(text: string, start: number, end: number): number {
+    if (this.done) return end;
+    if (start === end) {
+      this.#endEvent();
+      return end;
+    }
+    const isData = text.charCodeAt(start) === LETTER_D && text.startsWith('data:', start);
+    try {
+      if (isData) this.#readData(text, text.charCodeAt(start + 5) === SPACE ? start + 6 : start + 5, end);
+      else if (text.startsWith('event:', start)) this.#noteName(text, start + 6, end);
+      else this.#readField(text.slice(start, end));
+    } catch (error) {
+      this.#fail(error);
+    }
+    return isData && this.#data === '' ? this.#readAlike(text, end) : end;
+  }
+
+  /**
+   * Reads the events that follow and are like the ones before; returns where they end. Not looking for their lines saves
+   * a fifth of reading them.
+   */
+  #readAlike(text: string, from: number): number {
+    let end = from;
+    try {
+      while (text.startsWith(BETWEEN, end)) {
+        const next = this.#parser.follow(text, end + BETWEEN.length);
+        if (next < 0) break;
+        end = next;
+        this.#give(this.#parser.value);
+      }
+    } catch (error) {
+      this.#fail(error);
+    }
+    return end;
+  }
+
+  /** A heartbeat may have no data: what follows its blank line is another event. Other names stay for late data. */
+  #endEvent(): void {
+    if (this.#isHeartbeat() || this.#event === HEARTBEAT_DATA) this.#forgetName();
+  }
+
+  #isHeartbeat(): boolean {
+    return this.#event !== '' && HEARTBEATS.has(this.#event);
+  }
+
+  /** Notes where the name is: reading every one would cost a tenth of reading its event. */
+  #noteName(text: string, start: number, end: number): void {
+    this.#nameText = text;
+    this.#nameStart = start;
+    this.#nameEnd = end;
+    // Longer names do not matter to the frames.
+    this.#event = end - start <= NAME_CHARS_MAX ? this.#readName() : '';
+  }
+
+  readonly #readName = (): string => this.#nameText.slice(this.#nameStart, this.#nameEnd).trim();
+
+  #readField(line: string): void {
+    if (line.charCodeAt(0) === COLON) return;
+    if (line.startsWith('id:') || line.startsWith('retry:')) return;
+    else if (line.startsWith('error:')) this.#readError(line.slice(6));
+    else this.#readBare(line);
+  }
+
+  #readData(text: string, start: number, end: number): void {
+    if (this.#isHeartbeat()) {
+      this.#forgetName();
+      this.#event = HEARTBEAT_DATA;
+      return;
+    }
+    const isMark = end - start === END_MARK.length && text.endsWith(END_MARK, end);
+    const value = isMark ? END_MARK : this.#parse(text, start, end);
+    if (value === END_MARK) this.#mark();
+    else if (value === INCOMPLETE) {
+      // More of a heartbeat; a whole object is an answer's that lacks the empty line before it.
+      if (this.#event !== HEARTBEAT_DATA) this.#readPiece(text.slice(start, end));
+    } else if (this.#data === '') this.#give(value);
+    else if (typeof value === 'object' && value !== null) throw new NotJson(this.#data);
+    else this.#addData(text.slice(start, end));
+  }
+
+  #parse(text: string, start: number, end: number): unknown {
+    try {
+      return this.#parser.parse(text, start, end);
+    } catch {
+      return INCOMPLETE;
+    }
+  }
+
+  #readPiece(text: string): void {
+    if (text.trim() === END_MARK) this.#mark();
+    else this.#addData(text);
+  }
+
+  #addData(text: string): void {
+    if (this.#data === '') {
+      this.#data = text.trim() === '' ? '' : text;
+      return;
+    }
+    this.#data += `\n${text}`;
+    const value = parse(this.#data);
+    if (value !== INCOMPLETE) this.#give(value);
+    else if (this.#data.length > this.#piecesMax) throw new NotJson(this.#data);
+  }
+
+  #mark(): void {
+    if (this.#data !== '') throw new NotJson(this.#data);
+    if (this.#event === 'error') throw this.#fault.ofComplaint(null, true);
+    this.#reader.end?.(this.#writer, true);
+    this.#writer.done(END_MARK);
+    this.done = true;
+  }
+
+  #readError(text: string): void {
+    const value = parse(text);
+    throw this.#fault.ofComplaint(value === INCOMPLETE ? { message: text.trim() } : value, true);
+  }
+
+  #readBare(line: string): void {
+    const text = line.trimStart();
+    if (text === '') return;
+    if (this.#document !== '') this.#addToDocument(line);
+    else if (text.startsWith('data:')) this.#readData(text, 'data:'.length, text.length);
+    else if (text.startsWith('{') || text.startsWith('[')) {
+      const value = parse(text);
+      if (value === INCOMPLETE) this.#document = text;
+      else this.#give(value);
+    } else if (this.#excerpt.length < EXCERPT_CHARS) this.#excerpt += `${line.slice(0, EXCERPT_CHARS)} `;
+  }
+
+  /** Tried only where a document can end: trying at every line would be quadratic. */
+  #addToDocument(line: string): void {
+    this.#document += `\n${line}`;
+    if (this.#document.length > this.#piecesMax) throw new NotJson(this.#document);
+    if (!line.startsWith('}') && !line.startsWith(']')) return;
+    const value = parse(this.#document);
+    if (value === INCOMPLETE) return;
+    this.#document = '';
+    this.#give(value);
+  }
+
+  #give(value: unknown): void {
+    this.#data = '';
+    this.#any = true;
+    if (this.#event === 'error') throw this.#fault.ofComplaint(value, true);
+    if (Array.isArray(value)) for (const item of value) this.#take(item);
+    else this.#take(value);
+    this.#forgetName();
+  }
+
+  #forgetName(): void {
+    this.#event = '';
+    this.#nameText = '';
+  }
+
+  #take(value: unknown): void {
+    if (this.done || typeof value !== 'object' || value === null) return;
+    this.#writer.begin();
+    this.#reader.take(value as JsonObject, this.#writer, this.#readName);
+    this.#writer.settle();
+    this.done = this.#writer.isDone;
+  }
+
+  /** Harmless once the answer is finished, and the last word when it had a reason to. */
+  #fail(error: unknown): void {
+    this.#data = '';
+    this.#document = '';
+    this.#forgetName();
+    if (this.#writer.finished) return;
+    this.done = true;
+    if (this.#writer.breakOff()) return;
+    this.error = error instanceof NotJson ? this.#fault.make('protocol', `not JSON: ${error.message}`) : error;
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return INCOMPLETE;
+  }
+}

@@ -1,0 +1,55 @@
+// Makes the faults of one upstream from statuses, bodies and error messages, without its secrets.
+
+import type { FaultFacts, FaultTexts, FaultWords, HostFault, UpstreamFault } from '../contract/fault.ts';
+import { type Complaint, complaintOf } from './error-body.ts';
+import { kindOfStatus, upstreamFault } from './fault.ts';
+import { createJudge } from './fault-words.ts';
+import { retryAfterOf } from './retry-after.ts';
+import { scrub } from './secret.ts';
+
+export interface HostFaultOptions {
+  /** Never shown in a detail. */
+  readonly secrets: readonly string[];
+  /** The plugin's own. */
+  readonly words?: FaultWords | undefined;
+  readonly texts?: FaultTexts | undefined;
+}
+
+const NO_MESSAGE: Complaint = { message: 'an error without a message', words: [] };
+
+export function createHostFault({ secrets, words, texts }: HostFaultOptions): HostFault {
+  const judge = createJudge(words, texts);
+  const make: HostFault['make'] = (kind, detail, facts) => upstreamFault(kind, scrub(detail, secrets), facts);
+
+  function judged(complaint: Complaint, facts: FaultFacts): UpstreamFault {
+    const { kind, about } = judge(complaint, facts.status);
+    const said = [...new Set(complaint.words)].join(' ');
+    const detail = said === '' ? complaint.message : `${said}: ${complaint.message}`;
+    return make(kind, detail, { ...facts, ...(about !== undefined && { about }) });
+  }
+
+  function ofComplaint(value: unknown, certain?: boolean): UpstreamFault | undefined {
+    const complaint = complaintOf(value, certain) ?? (certain ? NO_MESSAGE : undefined);
+    if (!complaint) return undefined;
+    return judged(complaint, complaint.status === undefined ? {} : { status: complaint.status });
+  }
+
+  return {
+    make,
+    kindOfStatus,
+    ofReply(status, headers, text) {
+      const retryAfterMs = retryAfterOf(headers);
+      const complaint = complaintOf(parse(text), true) ?? { message: text, words: [] };
+      return judged(complaint, { status, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+    },
+    ofComplaint: ofComplaint as HostFault['ofComplaint'],
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

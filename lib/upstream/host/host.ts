@@ -1,0 +1,149 @@
+// What a plugin is given for one upstream: requests, answers, polling, faults, a log and a clock.
+import Joi from 'joi';
+import { readArguments } from '../../stream/arguments.ts';
+import type { Content } from '../contract/content.ts';
+import type { FaultTexts, FaultWords } from '../contract/fault.ts';
+import type { Host, HostClock, HostLog, JsonReply } from '../contract/host.ts';
+import { ChatReply } from '../formats/chat/reply.ts';
+import { chatBody } from '../formats/chat/request.ts';
+import { createContentsReader, picturesOf } from '../formats/contents/reply.ts';
+import { contentsBody } from '../formats/contents/request.ts';
+import { MessageReply } from '../formats/message/reply.ts';
+import { messageBody } from '../formats/message/request.ts';
+import { createAnswer } from './answer.ts';
+import { createAsking } from './ask.ts';
+import { aspectOf } from './aspects.ts';
+import { dataUrlOf, sourcesOf } from './data-url.ts';
+import { fieldsOf } from './fields.ts';
+import { createFinishReason } from './finish-words.ts';
+import { createHostFault } from './host-fault.ts';
+import { createImageJobs } from './image-jobs.ts';
+import { bearer } from './jobs.ts';
+import { type KeyHealth, type KeyRest, KeyRing } from './key-ring.ts';
+import { poll as pollWith } from './poll.ts';
+import { createPerRoute } from './route-settings.ts';
+import { fillForImage } from './template.ts';
+import { createTokenAuth } from './tokens.ts';
+import { createUpstream, type UpstreamOptions } from './upstream.ts';
+import { createHostVideo } from './video-jobs.ts';
+
+export interface HostOptions extends UpstreamOptions {
+  /** The name of the upstream in the catalog. */
+  readonly upstream: string;
+  readonly log: UpstreamLog;
+  /** Keys used in rotation. */
+  readonly keys?: readonly string[];
+  /** Of the settings. */
+  readonly schema?: Joi.ObjectSchema;
+  /** The plugin's own. */
+  readonly faultWords?: FaultWords | undefined;
+  readonly faultTexts?: FaultTexts | undefined;
+  /** The real one by default. */
+  readonly clock?: HostClock;
+}
+
+/** What the operator is told about an upstream; an error is an alert. */
+export interface UpstreamLog extends HostLog {
+  error?(message: string, fields: object): void;
+}
+
+/** A host with its own connections, closed after the last call of its provider. */
+export interface ClosableHost extends Host {
+  readonly keyHealth: () => KeyHealth;
+  close(): Promise<void>;
+}
+
+export function createHost(options: HostOptions): ClosableHost {
+  const { upstream, keys = [], schema = Joi.object(), faultWords, faultTexts, clock = CLOCK } = options;
+  const secrets = [...(options.secrets ?? [])];
+  const ring = new KeyRing(keys, { now: clock.now, onRest: (rest) => tellOfRest(options, rest) });
+  const { request: send, close } = createUpstream({ ...options, secrets });
+  const fault = createHostFault({ secrets, words: faultWords, texts: faultTexts });
+  const { ask, request } = createAsking({ request: send, keys: ring, fault });
+  const log: HostLog = { warn: (message, fields) => options.log.warn(message, { ...fields, upstream }) };
+
+  const words = { fault, finishReason: createFinishReason(fault) };
+  const perRoute = createPerRoute({ schema, log });
+  const poll: Host['poll'] = (polling) => pollWith(polling, { sleep: clock.sleep, random: Math.random });
+
+  async function json(...[url, init, limitBytes]: Parameters<Host['json']>): Promise<JsonReply> {
+    const { body, ...reply } = await ask(url, init);
+    return { ...reply, value: await body.json(limitBytes) };
+  }
+
+  return {
+    upstream,
+    request,
+    json,
+    answer: (url, init, reader) => createAnswer({ ask, keys: ring, fault, url, init, reader }),
+    poll,
+    tokens: (source) => createTokenAuth({ source, now: clock.now, secrets }),
+    perRoute,
+    urlBelow,
+    bearer,
+    fields: fieldsOf,
+    textOf,
+    async authorize(auth, keyId) {
+      const key = ring.take(keyId);
+      return key ? auth(key.value, NEVER) : {};
+    },
+    argumentsOf: readArguments,
+    chat: { body: chatBody, reader: (quirks = {}) => new ChatReply(words, quirks) },
+    contents: {
+      body: contentsBody,
+      reader: () => createContentsReader(words),
+      picturesOf: (reply) => picturesOf(reply, words),
+    },
+    message: { body: messageBody, reader: (quirks = {}) => new MessageReply(words, quirks) },
+    image: {
+      jobs: createImageJobs({ json, fault, perRoute, poll }),
+      fill: fillForImage,
+      sourcesOf,
+      aspectOf,
+      dataUrl: dataUrlOf,
+    },
+    video: createHostVideo({ ask, json, fault, perRoute }),
+    ...words,
+    log,
+    clock,
+    keyHealth: () => ring.health(),
+    close,
+  };
+}
+
+function textOf(content: readonly Content[]): string {
+  return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
+}
+
+function urlBelow(baseUrl: string, path: string): string {
+  const at = baseUrl.search(/\?|$/);
+  return `${baseUrl.slice(0, at).replace(/\/+$/, '')}/${path}${baseUrl.slice(at)}`;
+}
+
+/** Calls continue with the other keys, so nothing else reports one that has to be fixed. */
+function tellOfRest({ upstream, log }: HostOptions, { place, keys, kind, status, forMs }: KeyRest): void {
+  const fields = { upstream, key: `${place} of ${keys}`, kind, status, for_ms: forMs };
+  if (kind === 'rate' || !log.error) log.warn('an upstream key is paused', fields);
+  else log.error('an upstream refuses one of our keys; the key is paused', { alert: 'upstream', ...fields });
+}
+
+/** No call's. */
+const NEVER = new AbortController().signal;
+
+const CLOCK: HostClock = {
+  now: Date.now,
+  sleep(ms, signal) {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason);
+      const stop = () => {
+        clearTimeout(timer);
+        reject(signal.reason);
+      };
+      const timer = setTimeout(() => {
+        signal.removeEventListener('abort', stop);
+        resolve();
+      }, ms);
+      signal.addEventListener('abort', stop, { once: true });
+    });
+  },
+};

@@ -1,0 +1,135 @@
+// The keys of one upstream, used in rotation; a refused one is paused while there are others.
+import { hash } from 'node:crypto';
+import type { UpstreamFaultKind } from '../contract/fault.ts';
+import { isUpstreamFault } from './fault.ts';
+
+export interface Key {
+  /** Identifies the key in every process without revealing it. */
+  readonly id: string;
+  readonly value: string;
+}
+
+/** Why a key is paused. */
+export const KEY_FAULTS = ['rate', 'auth', 'quota'] as const satisfies readonly UpstreamFaultKind[];
+
+export type KeyFault = (typeof KEY_FAULTS)[number];
+
+/** A key that was just paused. */
+export interface KeyRest {
+  /** Its position in the settings, from 1. */
+  readonly place: number;
+  readonly keys: number;
+  readonly kind: KeyFault;
+  readonly status: number | undefined;
+  readonly forMs: number;
+}
+
+/** How many keys there are, and how many are currently paused. */
+export interface KeyHealth extends Readonly<Record<KeyFault, number>> {
+  readonly keys: number;
+}
+
+export interface KeyRingOptions {
+  readonly now?: () => number;
+  /** Called when one of several keys is paused. */
+  readonly onRest?: (rest: KeyRest) => void;
+}
+
+interface Place {
+  readonly key: Key;
+  /** On the clock of `now`; 0 for a key that was never paused. */
+  restsUntil: number;
+  kind: KeyFault | undefined;
+  /** Refused for its rights, which may be missing for one model only. */
+  lacksRights: boolean;
+}
+
+const ID_CHARS = 16;
+
+/** If the upstream gives no time: a rate limit passes soon, anything else needs somebody to fix it. */
+const REST_MS: Readonly<Record<KeyFault, number>> = { rate: 5_000, auth: 300_000, quota: 300_000 };
+
+/** Bounds for what the upstream says: a day's limit may be lifted, or paid for, long before. */
+const REST_MIN_MS = 500;
+const REST_MAX_MS = 600_000;
+
+const FORBIDDEN = 403;
+
+/** The ids of the keys that a call was refused with. */
+export type Tried = ReadonlySet<string>;
+
+const NONE: Tried = new Set();
+
+export class KeyRing {
+  readonly #places: readonly Place[];
+  readonly #now: () => number;
+  readonly #onRest: KeyRingOptions['onRest'];
+  #turn = 0;
+  /** Whether any key was ever paused. */
+  #hasRested = false;
+
+  constructor(values: readonly string[], { now = Date.now, onRest }: KeyRingOptions = {}) {
+    this.#places = values.map((value) => ({ key: keyOf(value), restsUntil: 0, kind: undefined, lacksRights: false }));
+    this.#now = now;
+    this.#onRest = onRest;
+  }
+
+  /**
+   * The key with that id if it still exists, otherwise the next one that is not paused, or if all are, the one that is
+   * back first: the only way to know is to ask. Undefined if there are none. Of those that a call has `tried`, none is
+   * taken again while `blame` says that there is another.
+   */
+  take(id?: string, tried = NONE): Key | undefined {
+    const named = id !== undefined && this.#places.find(({ key }) => key.id === id);
+    if (named) return named.key;
+    const count = this.#places.length;
+    if (count === 0) return undefined;
+    const turn = this.#turn++ % count;
+    const next = this.#places[turn] as Place;
+    if (count === 1 || !this.#hasRested) return next.key;
+    const now = this.#now();
+    const inTurn = [...this.#places.slice(turn), ...this.#places.slice(0, turn)];
+    const left = inTurn.filter(({ key }) => !tried.has(key.id));
+    const fit =
+      left.find(({ restsUntil }) => restsUntil <= now) ??
+      (tried.size > 0 ? left.find((place) => place.lacksRights) : undefined);
+    return (fit ?? inTurn.reduce((best, place) => (place.restsUntil < best.restsUntil ? place : best))).key;
+  }
+
+  /**
+   * Pauses a key if what was thrown is about it. True if a call that was refused with those `tried` may take another:
+   * one that is not paused, or one that is paused for its rights, which may suffice for this call.
+   */
+  blame(id: string | undefined, thrown: unknown, tried = NONE): boolean {
+    if (!isUpstreamFault(thrown) || !isKeyFault(thrown.kind)) return false;
+    const place = this.#places.find(({ key }) => key.id === id);
+    if (!place) return false;
+    const { kind, status, retryAfterMs } = thrown;
+    const now = this.#now();
+    const forMs = Math.min(Math.max(retryAfterMs ?? REST_MS[kind], REST_MIN_MS), REST_MAX_MS);
+    const isNew = place.restsUntil <= now || place.kind !== kind;
+    place.restsUntil = now + forMs;
+    place.kind = kind;
+    place.lacksRights = kind === 'auth' && status === FORBIDDEN;
+    this.#hasRested = true;
+    const keys = this.#places.length;
+    if (isNew && keys > 1) this.#onRest?.({ place: this.#places.indexOf(place) + 1, keys, kind, status, forMs });
+    const left = this.#places.filter(({ key }) => !tried.has(key.id));
+    return left.some((other) => other.restsUntil <= now || (tried.size > 0 && other.lacksRights));
+  }
+
+  health(): KeyHealth {
+    const now = this.#now();
+    const resting = (wanted: KeyFault) =>
+      this.#places.filter(({ restsUntil, kind }) => restsUntil > now && kind === wanted).length;
+    return { keys: this.#places.length, rate: resting('rate'), auth: resting('auth'), quota: resting('quota') };
+  }
+}
+
+function keyOf(value: string): Key {
+  return { id: hash('sha256', value, 'hex').slice(0, ID_CHARS), value };
+}
+
+function isKeyFault(kind: UpstreamFaultKind): kind is KeyFault {
+  return (KEY_FAULTS as readonly string[]).includes(kind);
+}

@@ -1,0 +1,103 @@
+// Loads plugins of one kind: every folder beside `lib` and on its kind's path whose `index` exports one by default.
+import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { OperatorError } from '../../base/operator-error.ts';
+import type { ProviderPlugin } from '../contract/provider.ts';
+import { findWordsFlaw } from './fault-words.ts';
+import type { Plugin } from './settings.ts';
+import { notePluginFolder } from './stray.ts';
+
+export interface PluginFolders {
+  /** The folder of the shipped plugins. */
+  readonly shipped: string;
+  /** Additional folders of plugin folders. */
+  readonly path: readonly string[];
+  /** The variable that names them; default `PROVIDERS_PATH`. */
+  readonly variable?: string;
+}
+
+/** Plugins by name. A broken one throws an OperatorError of one line that names its folder. */
+export async function loadPlugins<Kind extends Plugin = ProviderPlugin>({
+  shipped,
+  path,
+  variable = 'PROVIDERS_PATH',
+}: PluginFolders): Promise<Map<string, Kind>> {
+  const plugins = new Map<string, Kind>();
+  const folders = new Map<string, string>();
+  for (const parent of [shipped, ...path]) {
+    for (const name of await listFolders(parent, parent === shipped ? 'the shipped plugins' : variable)) {
+      const folder = resolve(parent, name);
+      const plugin = await loadPlugin<Kind>(folder);
+      const other = folders.get(name);
+      if (other !== undefined) throw new OperatorError(`Two plugins are named ${name}: ${other} and ${folder}`);
+      folders.set(name, folder);
+      plugins.set(name, plugin);
+    }
+  }
+  return plugins;
+}
+
+/** Loads the plugin of one folder. */
+export async function loadPlugin<Kind extends Plugin = ProviderPlugin>(folder: string): Promise<Kind> {
+  const file = findIndex(folder);
+  if (file === undefined) {
+    if (!existsSync(folder)) throw new OperatorError(`There is no folder ${folder}`);
+    throw broken(folder, `it has neither ${INDEX_FILES.join(' nor ')}`);
+  }
+  const module: { default?: unknown } = await import(pathToFileURL(file).href).catch((error: unknown) => {
+    throw broken(folder, `${file} does not load: ${firstLine(error)}`);
+  });
+  const reason = findFlaw(module.default, folder);
+  if (reason !== undefined) throw broken(folder, reason);
+  notePluginFolder(resolve(folder), basename(resolve(folder)));
+  return module.default as Kind;
+}
+
+/** Compiled first: under `node_modules` Node does not run TypeScript. */
+const INDEX_FILES = ['index.js', 'index.ts'];
+
+const CONTRACT_VERSION = 1;
+
+function findIndex(folder: string): string | undefined {
+  return INDEX_FILES.map((name) => join(folder, name)).find((path) => existsSync(path));
+}
+
+async function listFolders(parent: string, where: string): Promise<readonly string[]> {
+  if (findIndex(parent) !== undefined) {
+    throw new OperatorError(`The folder ${parent} (${where}) is a plugin itself: name the folder above it`);
+  }
+  try {
+    const entries = await readdir(parent, { withFileTypes: true });
+    return entries
+      .filter((entry) => entry.isDirectory() || (entry.isSymbolicLink() && existsSync(join(parent, entry.name, '.'))))
+      .map((entry) => entry.name)
+      .filter((name) => !name.startsWith('.') && name !== 'node_modules')
+      .sort();
+  } catch (error) {
+    throw new OperatorError(`The folder ${parent} (${where}) cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+  }
+}
+
+function findFlaw(plugin: unknown, folder: string): string | undefined {
+  if (typeof plugin !== 'object' || plugin === null) return 'its index has no default export';
+  const given: Partial<Record<keyof Plugin, unknown>> = plugin;
+  const { contract, name, settings, faultWords, faultTexts, create } = given;
+  if (contract !== CONTRACT_VERSION)
+    return `it has contract version ${contract}, but this gateway needs ${CONTRACT_VERSION}`;
+  if (name !== basename(resolve(folder))) {
+    return `its name is ${JSON.stringify(name)}, which is not that of the folder`;
+  }
+  if (typeof settings !== 'function') return 'it has no settings function';
+  if (typeof create !== 'function') return 'it has no create function';
+  return findWordsFlaw(faultWords, faultTexts);
+}
+
+function broken(folder: string, reason: string): OperatorError {
+  return new OperatorError(`The plugin in ${folder} is broken: ${reason}`);
+}
+
+function firstLine(error: unknown): string {
+  return String(error instanceof Error ? error.message : error).split('\n')[0] as string;
+}

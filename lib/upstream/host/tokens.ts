@@ -1,0 +1,89 @@
+// Tokens that keys are exchanged for: kept until shortly before they expire, with one exchange at a time per key.
+import type { Token, TokenSource } from '../contract/host.ts';
+import type { HeaderFields, TokenAuth } from '../contract/request.ts';
+
+/** A token with less time left might expire on the way. */
+const MARGIN_MS = 60_000;
+
+export interface TokensOptions {
+  readonly source: TokenSource;
+  readonly now: () => number;
+  /** Kept out of the log: tokens are added to it. */
+  readonly secrets: string[];
+}
+
+interface Known extends Token {
+  readonly headers: HeaderFields;
+}
+
+/** A running exchange, and how many calls wait for it. */
+interface Flight {
+  readonly controller: AbortController;
+  readonly token: Promise<Known>;
+  waiting: number;
+}
+
+export function createTokenAuth({ source, now, secrets }: TokensOptions): TokenAuth {
+  const known = new Map<string, Known>();
+  const flights = new Map<string, Flight>();
+  const headersOf = (token: string) => source.headers?.(token) ?? { authorization: `Bearer ${token}` };
+
+  async function exchange(key: string, signal: AbortSignal): Promise<Known> {
+    const token = await source.exchange(key, signal);
+    const old = known.get(key);
+    const at = old ? secrets.indexOf(old.value) : -1;
+    secrets.splice(at < 0 ? secrets.length : at, 1, token.value);
+    const made = { ...token, headers: headersOf(token.value) };
+    known.set(key, made);
+    return made;
+  }
+
+  function takeOff(key: string): Flight {
+    const controller = new AbortController();
+    const flight = { controller, token: exchange(key, controller.signal), waiting: 0 };
+    flights.set(key, flight);
+    const land = () => {
+      if (flights.get(key) === flight) flights.delete(key);
+    };
+    flight.token.then(land, land);
+    return flight;
+  }
+
+  /** The last one to give up aborts the exchange. */
+  async function join(key: string, signal: AbortSignal): Promise<Known> {
+    const flight = flights.get(key) ?? takeOff(key);
+    flight.waiting += 1;
+    try {
+      return await unlessAborted(flight.token, signal);
+    } finally {
+      flight.waiting -= 1;
+      if (flight.waiting === 0 && flights.get(key) === flight) {
+        flights.delete(key);
+        flight.controller.abort(signal.reason);
+      }
+    }
+  }
+
+  async function auth(key: string, signal: AbortSignal): Promise<HeaderFields> {
+    const token = known.get(key);
+    const isFresh = token !== undefined && token.expiresAt > now() + MARGIN_MS;
+    return (isFresh ? token : await join(key, signal)).headers;
+  }
+
+  return Object.assign(auth, {
+    refuse(key: string, headers: HeaderFields) {
+      const token = known.get(key);
+      // Another call may already have a new one.
+      if (token?.headers === headers) known.set(key, { ...token, expiresAt: 0 });
+    },
+  });
+}
+
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}

@@ -1,0 +1,219 @@
+// HTTP to one upstream: its own connections, only its origins, no redirects, and faults instead of network errors.
+import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
+import { Agent, type Dispatcher, ProxyAgent } from 'undici';
+import { frugally, isOfUsed, telling } from '../../platform/undici-connect.ts';
+import { LimitError } from '../../stream/bytes.ts';
+import type { UpstreamFault, UpstreamFaultKind } from '../contract/fault.ts';
+import type { HostResponse } from '../contract/host.ts';
+import type { HeaderFields, HostRequest } from '../contract/request.ts';
+import { UpstreamBody } from './body.ts';
+import { decoded } from './decoding.ts';
+import { exchange } from './exchange.ts';
+import { isUpstreamFault, upstreamFault } from './fault.ts';
+import type { Key } from './key-ring.ts';
+import { encodePayload } from './payload.ts';
+import { retryAfterOf } from './retry-after.ts';
+import { scrub } from './secret.ts';
+
+export interface UpstreamOptions {
+  /** Scheme, host and port of every URL that may be requested. */
+  readonly allowedOrigins: readonly string[];
+  /** URL of an HTTP proxy. Otherwise requests go directly: proxy variables of the environment are not read. */
+  readonly proxy?: string;
+  /** Additional trusted certificates, as PEM. */
+  readonly ca?: string;
+  /** Never shown in the detail of a fault. */
+  readonly secrets?: readonly string[];
+  readonly connectTimeoutMs?: number;
+}
+
+export interface UpstreamResponse extends HostResponse {
+  readonly body: UpstreamBody;
+}
+
+/**
+ * How a request uses connections that others have left open, which the upstream may be closing just then. `repeat`: if
+ * so, it is sent again. `never`: it must not be sent twice, so it gets a connection of its own. `any`: it fails.
+ */
+export type Reuse = 'repeat' | 'never' | 'any';
+
+export interface Upstream {
+  /** Sends one request, with the headers that `auth` makes from the key if there is one. */
+  request(url: string, init: HostRequest, key: Key | undefined, reuse: Reuse): Promise<UpstreamResponse>;
+  /** Closes all connections, even those in use. */
+  close(): Promise<void>;
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** Shorter than the 5 s after which uvicorn, used by many self-hosted models, closes without warning. */
+const KEEP_ALIVE_MS = 4_000;
+
+/** An upstream that was closing its connection says so within a round trip; later, it had begun to work. */
+const STALE_MS = 1_000;
+
+export function createUpstream(options: UpstreamOptions): Upstream {
+  const dispatcher = createDispatcher(options);
+  /** Whose connections are never used again. */
+  const own = createDispatcher(options);
+  const origins = new Set(options.allowedOrigins);
+  const secrets = options.secrets ?? [];
+  return {
+    request: (url, init, key, reuse) => send({ url, init, key, reuse, dispatcher, own, origins, secrets }),
+    async close() {
+      await Promise.all([dispatcher.destroy(), own.destroy()]);
+    },
+  };
+}
+
+/** HTTP/1.1 only: aborting a call then closes a socket, which every upstream notices. */
+function createDispatcher(options: UpstreamOptions): Dispatcher {
+  const timeout = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS;
+  const pool = {
+    connections: null,
+    pipelining: 1,
+    allowH2: false,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    // The caller's own timers watch the first and every further fragment; comments would re-arm these.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  };
+  const tls = trusting(options.ca);
+  if (options.proxy === undefined) {
+    return new Agent({ ...pool, connect: telling(frugally({ timeout, allowH2: false, ...tls })) });
+  }
+  return new ProxyAgent({ ...pool, uri: options.proxy, connectTimeout: timeout, requestTls: tls });
+}
+
+/** One context for all connections: reading all the world's certificates takes milliseconds. */
+function trusting(ca: string | undefined): { readonly secureContext?: SecureContext } {
+  return ca === undefined ? {} : { secureContext: createSecureContext({ ca: [...getCACertificates('default'), ca] }) };
+}
+
+interface Sending {
+  readonly url: string;
+  readonly init: HostRequest;
+  readonly reuse: Reuse;
+  readonly dispatcher: Dispatcher;
+  readonly own: Dispatcher;
+  readonly origins: ReadonlySet<string>;
+  readonly secrets: readonly string[];
+  readonly key: Key | undefined;
+}
+
+interface Target {
+  readonly origin: string;
+  readonly path: string;
+}
+
+/** The target of a URL, if it is allowed. */
+function targetOf(url: string, origins: ReadonlySet<string>): Target {
+  const parsed = URL.parse(url);
+  if (!parsed || !origins.has(parsed.origin)) {
+    const named = parsed?.origin ?? 'something that is not a URL';
+    throw upstreamFault('protocol', `the settings do not allow requests to ${named}`, { unsent: true });
+  }
+  return { origin: parsed.origin, path: parsed.pathname + parsed.search };
+}
+
+async function send(sending: Sending): Promise<UpstreamResponse> {
+  const { url, init, key, origins } = sending;
+  const target = targetOf(url, origins);
+  const { auth, signal } = init;
+  signal.throwIfAborted();
+  if (!auth || !key) return sendWith({}, sending, target);
+  const fields = await auth(key.value, signal);
+  const response = await sendWith(fields, sending, target);
+  if (response.status !== UNAUTHORIZED || !('refuse' in auth)) return response;
+  // Refused before anything was done, so it may be sent again.
+  response.body.drop();
+  auth.refuse(key.value, fields);
+  return sendWith(await auth(key.value, signal), sending, target);
+}
+
+const UNAUTHORIZED = 401;
+
+async function sendWith(fields: HeaderFields, sending: Sending, target: Target): Promise<UpstreamResponse> {
+  const { init, key, reuse, dispatcher, own, secrets } = sending;
+  const { origin, path } = target;
+  const { method, signal } = init;
+  signal.throwIfAborted();
+  const headers = ownHeaders(init.headers);
+  addHeaders(headers, fields);
+  const payload = encodePayload(init.body);
+  if (payload?.type !== undefined) headers['content-type'] = payload.type;
+  if (payload?.length !== undefined) headers['content-length'] = String(payload.length);
+  const toError = (error: Error) => toUpstreamFault(error, origin, secrets);
+  const startedAt = performance.now();
+  try {
+    const options = { origin, path, method, headers, ...(payload && { body: payload.body as Sent }) };
+    const {
+      status,
+      headers: replied,
+      source: bytes,
+    } = await (reuse === 'never'
+      ? exchange(own, { ...options, reset: true }, signal)
+      : exchange(dispatcher, options, signal));
+    const coding = replied['content-encoding'];
+    const source = coding === undefined ? bytes : decoded(bytes, coding);
+    return {
+      status,
+      headers: replied,
+      keyId: key?.id,
+      retryAfterMs: retryAfterOf(replied),
+      body: new UpstreamBody({ source, signal, toError, secrets }),
+    };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof Error)) throw toError(new Error(String(error)));
+    const isStale = reuse === 'repeat' && isOfUsed(error) && performance.now() - startedAt < STALE_MS;
+    if (!isStale) throw toError(error);
+    return sendWith(fields, { ...sending, reuse: 'never' }, target);
+  }
+}
+
+/** undici accepts any iterable of bytes; its types only know Node's streams. */
+type Sent = Exclude<Dispatcher.DispatchOptions['body'], undefined>;
+
+type OwnHeaders = Record<string, string>;
+
+function ownHeaders(given: HostRequest['headers']): OwnHeaders {
+  const headers: OwnHeaders = { 'user-agent': 'tollgate', 'accept-encoding': 'identity' };
+  if (given) addHeaders(headers, given);
+  return headers;
+}
+
+function addHeaders(headers: OwnHeaders, given: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(given)) headers[name.toLowerCase()] = value;
+  headers['accept-encoding'] = 'identity';
+}
+
+function toUpstreamFault(error: Error, origin: string, secrets: readonly string[]): UpstreamFault {
+  if (isUpstreamFault(error)) return error;
+  if (error instanceof LimitError) return upstreamFault('protocol', error.message);
+  const code = codeOf(error);
+  const detail = `${origin}: ${error.message}${error.message.includes(code) ? '' : ` (${code})`}`;
+  return upstreamFault(kindOfCode(code), scrub(detail, secrets), isUnsent(error, code) ? { unsent: true } : {});
+}
+
+/** It failed before there was a connection: nothing of the request was sent. */
+function isUnsent(error: Error, code: string): boolean {
+  if (UNSENT_CODES.test(code)) return true;
+  return 'syscall' in error && (error.syscall === 'connect' || error.syscall === 'getaddrinfo');
+}
+
+const UNSENT_CODES =
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_CERT_\w+|CERT_\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+)$/;
+
+/** The name if there is no code; connecting to several addresses fails with a code but an empty message. */
+function codeOf(error: Error): string {
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}
+
+function kindOfCode(code: string): UpstreamFaultKind {
+  if (code === 'ETIMEDOUT' || /^UND_ERR_\w*TIMEOUT$/.test(code)) return 'timeout';
+  if (code.startsWith('HPE_') || PROTOCOL_CODES.has(code)) return 'protocol';
+  return 'network';
+}
+
+const PROTOCOL_CODES = new Set(['HTTPParserError', 'UND_ERR_HEADERS_OVERFLOW']);

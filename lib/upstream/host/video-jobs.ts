@@ -1,0 +1,130 @@
+// Submits video jobs and reads their states: what all upstreams with video jobs have in common.
+
+import type { HostFault } from '../contract/fault.ts';
+import type { Host } from '../contract/host.ts';
+import type { MediaSource, VideoState } from '../contract/provider.ts';
+import type { HostVideo, VideoReport } from '../contract/video.ts';
+import type { Asking } from './ask.ts';
+import { dataUrlOf } from './data-url.ts';
+import { isUpstreamFault } from './fault.ts';
+import { fieldsOf } from './fields.ts';
+import { bearer, nameOf, shown, submitJob } from './jobs.ts';
+import { resolutionOf } from './resolutions.ts';
+import { fillForVideo } from './template.ts';
+
+export interface VideoJobTools extends Pick<Host, 'json' | 'fault' | 'perRoute'> {
+  readonly ask: Asking['ask'];
+}
+
+export function createHostVideo({ ask, json, fault, perRoute }: VideoJobTools): HostVideo {
+  const host: HostVideo = {
+    jobs(settings, { auth = bearer, headers = {}, submission, read }) {
+      const routed = perRoute(settings, (own) => own);
+      return {
+        start(call, signal) {
+          const own = routed(call);
+          const submitted = submission(call, own.baseUrl, own);
+          return host.submit({ ...submitted, headers: { ...headers, ...submitted.headers }, auth, signal });
+        },
+        poll(ref, signal) {
+          return host.look(ref, { headers, auth, signal }, (value) => read(value, { ref, auth, signal }));
+        },
+      };
+    },
+
+    async submit(submission) {
+      return (await submitJob({ json, fault }, submission)).ref;
+    },
+
+    async look({ url, keyId }, init, read) {
+      if (url === undefined) throw fault.make('protocol', 'the job has no URL to look at');
+      const reply = await ask(url, { ...init, method: 'GET', keyId }).catch(verdictOf);
+      if ('fault' in reply) return reply;
+      const { retryAfterMs, body } = reply;
+      const text = await body.text();
+      const patience = retryAfterMs === undefined ? {} : { retryAfterMs };
+      if (text.trim() === '') return { status: 'processing', ...patience };
+      const value = parse(text, fault);
+      const report = read(fieldsOf(value));
+      if (nameOf(report.status) === undefined) throw fault.ofComplaint(value) ?? noState(value, fault);
+      const state = await stateOf(report, fault);
+      return 'fault' in state || 'result' in state ? state : { ...state, ...patience };
+    },
+
+    resolution: resolutionOf,
+    fill: fillForVideo,
+    dataUrl: dataUrlOf,
+  };
+  return host;
+}
+
+/** Only the job itself can break content rules: some answer a poll of such a job with a refusal. */
+function verdictOf(error: unknown): Extract<VideoState, { status: 'failed' }> {
+  if (isUpstreamFault(error) && error.about === 'content') return { status: 'failed', fault: error };
+  throw error;
+}
+
+/** Upstreams' words for job states; any other is `processing`. */
+const WORDS: ReadonlyMap<string, VideoState['status']> = new Map([
+  ...named('queued', 'queued queueing queue pending submitted created preparing waiting in_queue throttled'),
+  ...named('completed', 'completed complete succeeded succeed success done finished'),
+  ...named('failed', 'failed fail failure error cancelled canceled rejected expired'),
+]);
+
+function named(status: VideoState['status'], words: string): [string, VideoState['status']][] {
+  return words.split(' ').map((word) => [word, status]);
+}
+
+async function stateOf(report: VideoReport, fault: HostFault): Promise<VideoState> {
+  const word = String(report.status).trim().toLowerCase();
+  const status = WORDS.get(word) ?? 'processing';
+  if (status === 'failed') {
+    const { error } = report;
+    return { status, fault: fault.ofComplaint(saysNothing(error) ? `the job is ${word}` : error, true) };
+  }
+  if (status === 'completed') return completed(report);
+  const progress = percentOf(report.progress);
+  return { status, ...(progress !== undefined && { progress }) };
+}
+
+async function completed(report: VideoReport): Promise<VideoState> {
+  try {
+    const result = await mediaOf(report);
+    return result ? { status: 'completed', result } : { status: 'processing', lacksResult: true };
+  } catch (error) {
+    if (isUpstreamFault(error) && error.kind === 'request') return { status: 'failed', fault: error };
+    throw error;
+  }
+}
+
+async function mediaOf(report: VideoReport): Promise<MediaSource | undefined> {
+  const { url } = report;
+  if (typeof url === 'string' && URL.canParse(url) && /^https?:/i.test(url)) return { url };
+  return report.media?.();
+}
+
+/** A whole 1 is one percent: only a fraction shows that the scale ends at 1. */
+function percentOf(value: unknown): number | undefined {
+  const text = typeof value === 'string' ? value.trim() : undefined;
+  const number = text === undefined ? value : Number.parseFloat(text);
+  if (typeof number !== 'number' || !Number.isFinite(number) || number < 0) return undefined;
+  const isFraction = number < 1 && !text?.endsWith('%');
+  return Math.min(Math.round(isFraction ? number * 100 : number), 100);
+}
+
+function saysNothing(error: unknown): boolean {
+  if (typeof error === 'object' && error !== null) return Object.values(error).every(saysNothing);
+  return error === undefined || error === null || error === '';
+}
+
+function noState(value: unknown, fault: HostFault): Error {
+  return fault.make('protocol', `no state in ${shown(value)}`);
+}
+
+function parse(text: string, fault: HostFault): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw fault.make('protocol', `the answer is not JSON: ${text.slice(0, 200)}`);
+  }
+}

@@ -1,0 +1,122 @@
+// What a request for a picture or a video weighs while it runs, and what is released when it is over.
+import { Readable } from 'node:stream';
+import { expect } from 'chai';
+import { type BodyParser, createBodyParser } from '../../lib/api/body-parser.ts';
+import type { PaidRequest } from '../../lib/api/paid-route.ts';
+import { readPrompted, release, withLinked } from '../../lib/api/prompt-body.ts';
+import { isFault } from '../../lib/base/faults.ts';
+import { type Budget, createBudget, SMALL_BYTES } from '../../lib/http/memory-quota.ts';
+import type { Fetcher } from '../../lib/media/fetcher.ts';
+import type { Image } from '../../lib/media/image.ts';
+import { PNG, png } from '../media/pictures.ts';
+
+const MIB = 1024 * 1024;
+const uri = (bytes: Buffer) => `data:image/png;base64,${bytes.toString('base64')}`;
+
+describe('a request with a prompt', () => {
+  let parser: BodyParser;
+  let budget: Budget;
+  let keepAlive: NodeJS.Timeout;
+
+  before(() => {
+    keepAlive = setInterval(() => undefined, 1000);
+    parser = createBodyParser();
+  });
+  beforeEach(() => {
+    budget = createBudget({ bytesMax: 8 * MIB, ownerBytesMax: 8 * MIB });
+  });
+  after(async () => {
+    clearInterval(keepAlive);
+    await parser.close();
+  });
+
+  /** A request whose body arrives in chunks. */
+  function paidOf(body: object, readBody: () => Promise<void> = async () => undefined): PaidRequest {
+    const bytes = Buffer.from(JSON.stringify(body));
+    const pieces = Array.from({ length: Math.ceil(bytes.length / 65_536) }, (_, at) =>
+      Buffer.from(bytes.subarray(at * 65_536, (at + 1) * 65_536)),
+    );
+    const req = Object.assign(Readable.from(pieces), { headers: { 'content-length': String(bytes.length) } });
+    return {
+      ...{ request: { raw: { req } }, services: { bodyLimits: {}, parser }, share: budget.open('key') },
+      ...{ call: { signal: new AbortController().signal }, repeat: { readBody } },
+    } as unknown as PaidRequest;
+  }
+  const read = (body: object, look = async () => undefined as undefined | never) =>
+    readPrompted(paidOf(body), 'edit', look);
+
+  it('weighs its prompt and its pictures once its body is read, and nothing if they are small', async () => {
+    const large = png({ bytes: 200_000 });
+    const cases: readonly (readonly [body: object, bytes: number])[] = [
+      [{ prompt: 'a', image: uri(PNG) }, 0],
+      [{ prompt: 'p'.repeat(SMALL_BYTES), image: 'https://pictures.example/a.png' }, 0],
+      [{ prompt: 'p'.repeat(SMALL_BYTES + 1), image: 'https://pictures.example/a.png' }, SMALL_BYTES + 1],
+      [{ prompt: 'ab', images: [uri(large), uri(PNG)] }, 2 + large.length + PNG.length],
+      [{ prompt: 'ab', images: [uri(large), uri(png({ bytes: 400_000 }))] }, 2 + large.length + 400_000],
+    ];
+    for (const [body, bytes] of cases) {
+      const before = budget.used();
+      release((await read(body)).pictures);
+      expect(budget.used() - before).to.be.closeTo(bytes, bytes > 500_000 ? 1000 : 0);
+    }
+  });
+
+  it('weighs nothing when it is refused, whoever refuses it', async () => {
+    const refuse = async () => {
+      throw new Error('refused');
+    };
+    const long = { prompt: 'p'.repeat(300_000), image: uri(PNG) };
+    const outcomes = [
+      read({ ...long, prompt: 5 }),
+      read(long, refuse),
+      readPrompted(paidOf(long, refuse), 'edit', async () => undefined),
+    ];
+    const messages = await Promise.all(outcomes.map((outcome) => outcome.catch(({ message }: Error) => message)));
+    expect(messages[0]).to.contain('`prompt`');
+    expect(messages.slice(1)).to.deep.equal(['refused', 'refused']);
+    expect(budget.used()).to.equal(0);
+  });
+
+  it('says what is wrong with a picture when its pictures are needed', async () => {
+    const asked = await read({ prompt: 'a', image: 'data:image/png;base64,AAAA' });
+    const refused = await withLinked(paidOf({}), asked).catch((error: unknown) => error);
+    expect(isFault(refused) && [refused.data?.code, refused.data?.detail.field]).to.deep.equal([
+      'image_unsupported',
+      'image',
+    ]);
+  });
+
+  it('weighs the pictures that it links to, each for as long as it is held', async () => {
+    const paid = paidOf({});
+    const parts: ((() => void) | undefined)[] = [];
+    const asked: unknown[] = [];
+    const fetchImage: Fetcher['fetchImage'] = async (url, { field, budget: own, signal }) => {
+      asked.push([url, field, signal.aborted]);
+      parts.push(own?.take(2 * MIB));
+      return { bytes: Buffer.from(url) } as unknown as Image;
+    };
+    const services = { ...paid.services, results: { idOf: () => undefined }, fetcher: () => ({ fetchImage }) };
+    const link = (field: string) => ({ type: 'picture', field, source: `https://pictures.example/${field}` }) as const;
+    const sent = { type: 'picture', field: 'images[0]', source: { bytes: PNG } as unknown as Image } as const;
+    const pictures = [link('image'), sent, link('images[1]')];
+    const linked = await withLinked({ ...paid, services } as unknown as PaidRequest, {
+      ...{ prompt: 'a', refusal: undefined, pictures },
+    });
+    expect(asked).to.deep.equal([pictures[0], pictures[2]].map((each) => [each?.source, each?.field, false]));
+    expect(linked.map(({ source }) => typeof source !== 'string' && source.bytes.toString())).to.deep.equal([
+      pictures[0]?.source,
+      PNG.toString(),
+      pictures[2]?.source,
+    ]);
+    expect(budget.used()).to.equal(4 * MIB);
+    parts[0]?.();
+    expect(budget.used()).to.equal(2 * MIB);
+  });
+
+  it('releases every picture that has bytes', () => {
+    const released: string[] = [];
+    const picture = (name: string) => ({ source: { release: () => void released.push(name) } });
+    release([picture('first'), { source: 'https://pictures.example/a.png' }, picture('last')] as never);
+    expect(released).to.deep.equal(['first', 'last']);
+  });
+});

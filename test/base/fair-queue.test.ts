@@ -1,0 +1,93 @@
+// A fair gate lets so many through at once; sources take turns, and nobody waits in vain behind one that sends many.
+import { expect } from 'chai';
+import { createFairGate } from '../../lib/base/fair-queue.ts';
+
+describe('a fair gate', () => {
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+  /** Those in capitals are known. */
+  const sourceOf = (name: string) => ({ name: name.split(' ')[0] ?? '', isKnown: /^[A-Z]/.test(name) });
+
+  /** Notes what it lets in, each as `source number`, and ends the first of them with `end`. */
+  function open(limits: { atOnce?: number; waitingMax?: number; sourceMax?: number } = {}) {
+    const gate = createFairGate({
+      ...{ atOnce: 1, waitingMax: 100, sourceMax: 100, ...limits },
+      onFull: () => new Error('full'),
+    });
+    const begun: string[] = [];
+    const ends: (() => void)[] = [];
+    const enter = (name: string) =>
+      gate(sourceOf(name), () => {
+        begun.push(name);
+        return new Promise<string>((resolve) => ends.push(() => resolve(name)));
+      }).catch((error: Error) => error.message);
+    const end = async () => {
+      ends.shift()?.();
+      await turn();
+    };
+    return { gate, begun, enter, end };
+  }
+
+  it('lets sources take turns, whatever one of them sent before', async () => {
+    const { begun, enter, end } = open();
+    const names = ['a 1', 'a 2', 'a 3', 'a 4', 'b 1', 'b 2', 'c 1'];
+    const runs = names.map(enter);
+    for (const _ of names) await end();
+    expect(await Promise.all(runs)).to.deep.equal(names);
+    expect(begun).to.deep.equal(['a 1', 'a 2', 'b 1', 'c 1', 'a 3', 'b 2', 'a 4']);
+  });
+
+  it('refuses what is above the share of a source, and nobody else', async () => {
+    const { enter, end } = open({ sourceMax: 2 });
+    const runs = ['a 1', 'a 2', 'a 3', 'a 4', 'b 1'].map(enter);
+    for (let time = 0; time < 4; time += 1) await end();
+    expect(await Promise.all(runs)).to.deep.equal(['a 1', 'a 2', 'a 3', 'full', 'b 1']);
+  });
+
+  it('when it is full, refuses the newest of the source with the most, for one that has fewer', async () => {
+    const { enter, end } = open({ waitingMax: 3 });
+    const runs = ['a 1', 'a 2', 'a 3', 'a 4', 'b 1', 'a 5', 'c 1', 'd 1'].map(enter);
+    for (let time = 0; time < 4; time += 1) await end();
+    // The last finds three sources with one each.
+    expect(await Promise.all(runs)).to.deep.equal(['a 1', 'a 2', 'full', 'full', 'b 1', 'full', 'c 1', 'full']);
+  });
+
+  it('has a line for those who are known, which takes turns with that of strangers', async () => {
+    const { begun, enter, end } = open();
+    const names = ['a 1', 'b 1', 'c 1', 'd 1', 'A 1', 'A 2', 'B 1', 'e 1'];
+    const runs = names.map(enter);
+    for (const _ of names) await end();
+    expect(await Promise.all(runs)).to.deep.equal(names);
+    expect(begun).to.deep.equal(['a 1', 'A 1', 'b 1', 'B 1', 'c 1', 'A 2', 'd 1', 'e 1']);
+  });
+
+  it('has a place for the one when the other line is full', async () => {
+    for (const [others, one] of [
+      ['abcd', 'A 1'],
+      ['ABCD', 'a 1'],
+    ] as const) {
+      const { enter, end } = open({ waitingMax: 3 });
+      const runs = [...[...others].map((name) => `${name} 1`), one].map(enter);
+      for (const _ of runs) await end();
+      expect(await Promise.all(runs)).not.to.include('full');
+    }
+  });
+
+  it('hands its places on whatever becomes of a run, and then is as empty as before', async () => {
+    const { gate, enter, end, begun } = open({ atOnce: 2, waitingMax: 1 });
+    const failing = gate(sourceOf('a'), () => Promise.reject(new Error('no'))).catch((error: Error) => error.message);
+    const [first, second] = [enter('b 1'), enter('b 2')];
+    expect(await failing).to.equal('no');
+    await turn();
+    expect(begun).to.deep.equal(['b 1', 'b 2']);
+    await end();
+    await end();
+    expect(await Promise.all([first, second])).to.deep.equal(['b 1', 'b 2']);
+    const again = [enter('c 1'), enter('c 2')];
+    await turn();
+    expect(begun.slice(2)).to.deep.equal(['c 1', 'c 2']);
+    await end();
+    await end();
+    await Promise.all(again);
+  });
+});

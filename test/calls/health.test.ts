@@ -1,0 +1,289 @@
+import { expect } from 'chai';
+import { fault } from '../../lib/base/faults.ts';
+import type { Ending } from '../../lib/calls/ending.ts';
+import { createRouteHealth, type RouteChange, type RouteHealth, type Trial, type Way } from '../../lib/calls/health.ts';
+import type { UpstreamFaultKind } from '../../lib/upstream/contract/provider.ts';
+import { toClientFault } from '../../lib/upstream/host/client-fault.ts';
+import { FAULT_KINDS, upstreamFault } from '../../lib/upstream/host/fault.ts';
+
+const WELL: Ending = { type: 'finish', result: undefined };
+const failure = (kind: UpstreamFaultKind): Ending => ({ type: 'error', fault: toClientFault(upstreamFault(kind, '')) });
+const DOWN = failure('server');
+const [A, B, C] = ['a', 'b', 'c'].map((upstream): Way => ({ upstream, key: `text ${upstream} m` })) as [Way, Way, Way];
+const ALL = [A, B, C];
+
+describe('health of routes', () => {
+  let now: number;
+  let changes: RouteChange[];
+  let health: RouteHealth;
+
+  beforeEach(() => {
+    now = 1_000;
+    changes = [];
+    health = createRouteHealth({ now: () => now, onChange: (change) => void changes.push(change) });
+  });
+
+  const nameOf = ({ route }: Trial<Way>) => route.upstream;
+  const told = () => changes.map(({ way, to, openMs }) => `${way.upstream} ${to} ${openMs}`);
+  /** One attempt at a route and its end. */
+  function tried(ways: readonly Way[], ending: Ending | undefined, ms = 0): string {
+    const trial = health.begin(ways);
+    now += ms;
+    trial.end(ending);
+    return nameOf(trial);
+  }
+  const fails = (way: Way, times: number) => {
+    for (let count = 0; count < times; count += 1) tried([way], DOWN);
+  };
+  /** The route that a call would ask first; the attempt says nothing of it. */
+  const first = (ways = ALL) => tried(ways, undefined);
+
+  it('leaves the order alone while all are well', () => {
+    expect([tried(ALL, WELL), tried(ALL, DOWN), tried(ALL, DOWN), tried(ALL, WELL), first()]).to.deep.equal(
+      Array(5).fill('a'),
+    );
+  });
+
+  it('puts a route that has failed three times in a row behind the others, and says so once', () => {
+    fails(A, 2);
+    expect([first(), health.isOpen(A), told()]).to.deep.equal(['a', false, []]);
+    fails(A, 3);
+    expect([first(), health.isOpen(A), health.isOpen(B)]).to.deep.equal(['b', true, false]);
+    expect(changes).to.deep.equal([{ way: A, to: 'open', kind: 'server', openMs: 0 }]);
+  });
+
+  describe('of an upstream whose plugin leaves errors unhandled', () => {
+    const OTHER = { upstream: 'a', key: 'text a other' };
+    const strays = (upstream: string, times: number) => {
+      for (let count = 0; count < times; count += 1) health.stray(upstream, [A, OTHER, A, B, C]);
+    };
+
+    it('is open after five in a minute, on all its routes and no others, tried or not', () => {
+      tried([A], WELL);
+      strays('a', 4);
+      strays('b', 4);
+      expect(told()).to.deep.equal([]);
+      strays('a', 1);
+      expect(told()).to.deep.equal(['a open 0', 'a open 0']);
+      expect([A, OTHER, B, C].map(health.isOpen)).to.deep.equal([true, true, false, false]);
+      expect(first()).to.equal('b');
+    });
+
+    it('counts a minute only, and anew once it is open', () => {
+      strays('a', 4);
+      now += 60_000;
+      strays('a', 4);
+      expect(told()).to.deep.equal([]);
+      strays('a', 1);
+      expect(told()).to.have.length(2);
+      now += 1_000;
+      tried([A], WELL);
+      expect(health.isOpen(A)).to.equal(false);
+      strays('a', 4);
+      expect(health.isOpen(A)).to.equal(false);
+      strays('a', 1);
+      expect(health.isOpen(A)).to.equal(true);
+    });
+  });
+
+  it('counts failures in a row only', () => {
+    for (let round = 0; round < 5; round += 1) {
+      fails(A, 2);
+      tried([A], WELL);
+    }
+    expect([first(), told()]).to.deep.equal(['a', []]);
+  });
+
+  for (const kind of FAULT_KINDS) {
+    const opens = kind !== 'request';
+    it(`${opens ? 'counts' : 'does not count'} a failure of kind ${kind}`, () => {
+      for (let count = 0; count < 3; count += 1) tried([A], failure(kind));
+      expect(health.isOpen(A)).to.equal(opens);
+      expect(changes.map((change) => change.kind)).to.deep.equal(opens ? [kind] : []);
+    });
+  }
+
+  it('counts answers that end without finishing, and faults of our own', () => {
+    for (const code of ['upstream_truncated', 'upstream_empty', 'internal'] as const)
+      tried([A], { type: 'error', fault: fault(code) });
+    expect(told()).to.deep.equal(['a open 0']);
+  });
+
+  it('learns nothing from a client that leaves or a service that stops', () => {
+    fails(A, 2);
+    tried([A], { type: 'gone' });
+    tried([A], undefined);
+    expect(health.isOpen(A)).to.equal(false);
+    fails(A, 1);
+    expect(health.isOpen(A)).to.equal(true);
+  });
+
+  describe('that is open', () => {
+    beforeEach(() => fails(A, 3));
+
+    it('lets one call try it after a second, and the others pass it by meanwhile', () => {
+      now += 999;
+      expect(first()).to.equal('b');
+      now += 1;
+      const probe = health.begin(ALL);
+      expect([nameOf(probe), first(), first()]).to.deep.equal(['a', 'b', 'b']);
+      probe.end(WELL);
+      expect([first(), told().at(-1)]).to.deep.equal(['a', 'a closed 1000']);
+    });
+
+    it('stays open for twice as long after each try that fails, to fifteen seconds', () => {
+      for (const openMs of [1_000, 2_000, 4_000, 8_000, 15_000, 15_000]) {
+        now += openMs - 1;
+        expect(first(), `${openMs}`).to.equal('b');
+        now += 1;
+        expect(tried(ALL, DOWN), `${openMs}`).to.equal('a');
+      }
+      now += 15_000;
+      tried(ALL, WELL);
+      expect(told()).to.deep.equal(['a open 0', 'a closed 60000']);
+      fails(A, 3);
+      now += 1_000;
+      expect(first(), 'a second again').to.equal('a');
+    });
+
+    it('may be tried by the next call once an answer has begun, and closes with a whole one', () => {
+      now += 1_000;
+      const probe = health.begin(ALL);
+      probe.first();
+      expect([health.isOpen(A), first()]).to.deep.equal([true, 'a']);
+      probe.end(WELL);
+      expect(health.isOpen(A)).to.equal(false);
+    });
+
+    it('does not close by answers that begin and break off', () => {
+      for (const openMs of [1_000, 2_000, 4_000]) {
+        now += openMs;
+        const probe = health.begin(ALL);
+        probe.first();
+        probe.end(DOWN);
+        expect([nameOf(probe), first()]).to.deep.equal(['a', 'b']);
+      }
+      expect(told()).to.deep.equal(['a open 0']);
+    });
+
+    it('is tried by another call when the client of the first one leaves', () => {
+      now += 1_000;
+      expect([first(), first()]).to.deep.equal(['a', 'a']);
+    });
+
+    it('is tried by another call when the first one has brought nothing for fifteen seconds', () => {
+      now += 1_000;
+      const stuck = health.begin(ALL);
+      now += 14_999;
+      expect(first()).to.equal('b');
+      now += 1;
+      expect([nameOf(stuck), first()]).to.deep.equal(['a', 'a']);
+    });
+
+    it('does not close by a call that began before it opened', () => {
+      tried([B], WELL);
+      const old = health.begin([C]);
+      now += 1;
+      fails(C, 3);
+      old.end(WELL);
+      expect(health.isOpen(C)).to.equal(true);
+    });
+
+    it('is asked all the same where there is no other, and closes by that', () => {
+      expect(tried([A], DOWN)).to.equal('a');
+      expect(tried([A], WELL)).to.equal('a');
+      expect(told()).to.deep.equal(['a open 0', 'a closed 0']);
+    });
+
+    it('is not kept open longer by calls that have no other', () => {
+      fails(A, 50);
+      now += 1_000;
+      expect(first()).to.equal('a');
+    });
+
+    it('is asked after the others, the one that is due first before the rest', () => {
+      now += 300;
+      fails(C, 3);
+      now += 300;
+      fails(B, 3);
+      const left = [C, B, A];
+      expect([first(left), first(left.slice(0, 2)), first([B])]).to.deep.equal(['a', 'c', 'b']);
+    });
+
+    it('is the same route for every model that has it', () => {
+      expect(health.isOpen({ upstream: 'a', key: A.key })).to.equal(true);
+      expect(first([{ ...A }, { ...B }])).to.equal('b');
+    });
+  });
+
+  describe('by latency', () => {
+    const order = () =>
+      health
+        .inOrder({ order: 'latency', routes: ALL })
+        .map(({ upstream }) => upstream)
+        .join('');
+    const measured = (way: Way, ms: number) => tried([way], WELL, ms);
+
+    it('asks each that nobody knows once, then the fastest', () => {
+      expect(order()).to.equal('abc');
+      measured(A, 300);
+      expect(order()).to.equal('bca');
+      measured(B, 100);
+      expect(order()).to.equal('cba');
+      measured(C, 200);
+      expect(order()).to.equal('bca');
+    });
+
+    it('takes the time to the first fragment, not to the end', () => {
+      const long = health.begin([A]);
+      now += 50;
+      long.first();
+      now += 9_000;
+      long.first();
+      long.end(WELL);
+      measured(B, 100);
+      measured(C, 100);
+      expect(order()).to.equal('abc');
+    });
+
+    it('goes by a moving average', () => {
+      measured(A, 100);
+      measured(B, 110);
+      measured(C, 120);
+      measured(A, 140);
+      expect(order()).to.equal('bac');
+      for (let count = 0; count < 10; count += 1) measured(A, 50);
+      expect(order()).to.equal('abc');
+    });
+
+    it('does not take a fast failure for a fast answer', () => {
+      tried([A], DOWN);
+      measured(B, 100);
+      measured(C, 200);
+      expect(order()).to.equal('bca');
+    });
+
+    it('sends one call a minute to a slower route, to see how fast it is now', () => {
+      measured(C, 300);
+      now += 30_000;
+      measured(A, 100);
+      measured(B, 200);
+      now += 30_000;
+      expect(order()).to.equal('cab');
+      const looking = health.begin([C]);
+      expect(order(), 'while one looks').to.equal('abc');
+      now += 10;
+      looking.end(WELL);
+      expect(order()).to.equal('abc');
+      for (let count = 0; count < 5; count += 1) measured(C, 10);
+      expect(order()).to.equal('cab');
+    });
+
+    it('leaves other orders and single routes alone', () => {
+      measured(B, 1);
+      for (const how of ['listed', 'price']) expect(health.inOrder({ order: how, routes: ALL })).to.equal(ALL);
+      const one = [A];
+      expect(health.inOrder({ order: 'latency', routes: one })).to.equal(one);
+    });
+  });
+});

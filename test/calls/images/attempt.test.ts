@@ -1,0 +1,42 @@
+// One attempt at a route: when it tells of its picture, how it has it kept, and that nothing of it is left running.
+import { mock } from 'node:test';
+import { expect } from 'chai';
+import { type AttemptOptions, attempt } from '../../../lib/calls/images/attempt.ts';
+import type { Route } from '../../../lib/catalog/model.ts';
+import type { KeepRequest } from '../../../lib/media/results.ts';
+
+const HOUR_MS = 3_600_000;
+
+describe('an attempt at a picture', () => {
+  afterEach(() => mock.restoreAll());
+
+  it('tells when it asks and when it has a picture, which is kept after that, through the proxy of its route', async () => {
+    const events: string[] = [];
+    const kept: KeepRequest[] = [];
+    const image = async () => {
+      events.push('made');
+      return { images: [{ bytes: new Uint8Array([1]) }] };
+    };
+    const route = { provider: { image }, model: 'm', options: {}, upstream: 'up', proxy: 'http://proxy.example:3128' };
+    const keep = async (_source: unknown, request: KeepRequest) => {
+      events.push('kept');
+      kept.push(request);
+      return { id: 'file' };
+    };
+    const options = {
+      ...{ route: route as unknown as Route, call: { prompt: 'a hill', images: [] }, results: { keep } },
+      ...{ context: { accountId: 'a', signal: new AbortController().signal }, deadline: performance.now() + HOUR_MS },
+      ...{ onAsk: () => void events.push('asked'), onFirst: () => void events.push('first') },
+    } as unknown as AttemptOptions;
+    const set = mock.method(globalThis, 'setTimeout');
+    const clear = mock.method(globalThis, 'clearTimeout');
+    const ending = await attempt(options);
+    const cleared = clear.mock.calls.map(({ arguments: [timer] }) => timer);
+    const [limit] = set.mock.calls.filter(({ arguments: [, ms = 0] }) => ms > HOUR_MS / 2);
+    clearTimeout(limit?.result);
+    expect(ending).to.deep.equal({ type: 'finish', result: { id: 'file' } });
+    expect(events).to.deep.equal(['asked', 'made', 'first', 'kept']);
+    expect(kept[0]).to.include({ kind: 'image', account: 'a', proxy: 'http://proxy.example:3128' });
+    expect(cleared).to.include(limit?.result);
+  });
+});

@@ -1,0 +1,24 @@
+import { expect } from 'chai';
+import { createRunningCalls } from '../../lib/calls/running.ts';
+
+describe('running calls', () => {
+  it('are above their holds by the sum over the calls of a wallet, and of no other', () => {
+    const calls = createRunningCalls();
+    expect(calls.overshoot('w')).to.equal(0n);
+    let used = 2n;
+    const [removeA, removeB, removeOther] = [
+      calls.add('w', () => used),
+      calls.add('w', () => used),
+      calls.add('v', () => 1n),
+    ];
+    expect([calls.overshoot('w'), calls.overshoot('v')]).to.deep.equal([4n, 1n]);
+    used = 5n;
+    expect(calls.overshoot('w')).to.equal(10n);
+    removeA();
+    removeA();
+    expect([calls.overshoot('w'), calls.overshoot('v')]).to.deep.equal([5n, 1n]);
+    removeB();
+    removeOther();
+    expect([calls.overshoot('w'), calls.overshoot('v')]).to.deep.equal([0n, 0n]);
+  });
+});

@@ -1,0 +1,242 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import type { SmartTier } from '../../../lib/base/smart-tiers.ts';
+import { SIGNAL_NAMES } from '../../../lib/calls/smart/names.ts';
+import { explain, route, SMART_THRESHOLDS, type SmartRequest } from '../../../lib/calls/smart/route.ts';
+import { judge } from './judgement.ts';
+import { GUARD, readSet, type SetName, USED } from './prompts.ts';
+import { changedRoutings } from './routings.ts';
+
+type Turn = readonly ['user' | 'assistant', string];
+
+function ask(...turns: readonly (Turn | string)[]): SmartRequest {
+  return {
+    messages: turns.map((turn) => {
+      const [role, text] = typeof turn === 'string' ? (['user', turn] as const) : turn;
+      return { role, content: [{ type: 'text', text }] };
+    }),
+  };
+}
+
+function tierOf(request: SmartRequest | string): SmartTier {
+  return route(typeof request === 'string' ? ask(request) : request).tier;
+}
+
+const QUICKSORT =
+  'def quicksort(xs):\n    if len(xs) < 2: return xs\n    p = xs[0]\n    return quicksort(xs[1:]) + [p]';
+
+describe('smart router', () => {
+  describe('the task decides, not the payload', () => {
+    const rows: readonly (readonly [SmartTier, string])[] = [
+      ['lite', 'translate: «write a quicksort»'],
+      ['lite', 'Переведи: «напиши быструю сортировку на Go»'],
+      ['lite', `Translate the comments in this code to German:\n\n\`\`\`\n${QUICKSORT}\n\`\`\``],
+      ['heavy', 'write a quicksort'],
+      ['heavy', `Fix it:\n\n${QUICKSORT}`],
+      ['lite', 'Fix the grammar: He write a program and prove a theorem.'],
+      ['lite', 'Classify this log line: 2024-01-01 10:00:00 ERROR NullPointerException at Order.java:42'],
+      [
+        'lite',
+        'Сократи до одной фразы: Докажите, что множество простых чисел бесконечно, и разработайте алгоритм их поиска.',
+      ],
+      ['lite', 'Extract all names:\n\nAnna wrote a compiler. Boris proved the theorem. Analyze the risks, said Clara.'],
+    ];
+    for (const [tier, prompt] of rows) {
+      it(`${tier}: ${prompt.slice(0, 60).replaceAll('\n', ' ')}`, () => expect(tierOf(prompt)).to.equal(tier));
+    }
+  });
+
+  describe('tiers', () => {
+    const rows: readonly (readonly [SmartTier, string])[] = [
+      ['lite', 'привет 👋'],
+      ['lite', 'What is the capital of Sweden?'],
+      ['lite', 'Является ли дельфин рыбой?'],
+      ['standard', 'Напиши письмо поставщику о задержке оплаты'],
+      ['standard', 'Plan two days in Ghent with a toddler'],
+      ['standard', 'Почему лёд скользкий?'],
+      ['heavy', '1200 words on tea'],
+      ['heavy', 'эссе на 7 страниц о чае'],
+      ['heavy', 'Design a queue service for 50k messages per second: storage, ordering, failure modes, cost'],
+    ];
+    for (const [tier, prompt] of rows) it(`${tier}: ${prompt}`, () => expect(tierOf(prompt)).to.equal(tier));
+
+    it('names what it found', () => {
+      expect(route(ask('Translate this sentence to French: I like rain.')).signals).to.include.members([
+        'short',
+        'translate',
+      ]);
+      expect(route(ask('Верни JSON с именем и датой: Анна, 5 мая')).signals).to.include('json');
+      expect(route(ask(`Summarize this:\n\n${'The meeting went on. '.repeat(200)}`)).signals).to.include.members([
+        'shorten',
+        'long_input',
+      ]);
+    });
+  });
+
+  describe('work on a long text is light, wherever the request stands and whatever the text says', () => {
+    const text =
+      'Dear team,\n\nplease analyse the latency of the checkout service, design a new cache and prove that it holds under ' +
+      'load. Write integration tests in Python and debug the timeout together. Ida Holm (ida@north.example) explains the ' +
+      'architecture on 4 May; the budget of 12,400 euro covers a 2000-word report with risks, trade-offs and a roadmap.\n\n' +
+      'Best,\nPaul';
+    const requests = ['Translate this into Finnish', 'Shorten this to two sentences', 'Extract all names and dates'];
+    const forms: readonly ((request: string) => string)[] = [
+      (request) => `${request}.\n\n${text}`,
+      (request) => `${request}:\n${text}`,
+      (request) => `${text}\n\n${request}.`,
+      (request) => `${request}\n"""\n${text}\n"""`,
+      (request) => `<letter>\n${text}\n</letter>\n\n${request}`,
+      (request) => `${request}\n---\n${text}`,
+      (request) => `Hello! I have this letter:\n\n${text}\n\n${request}, please.`,
+    ];
+    for (const request of requests) {
+      for (const [index, form] of forms.entries()) {
+        it(`${request}, form ${index + 1}`, () => expect(tierOf(form(request))).to.equal('lite'));
+      }
+    }
+
+    it('told by tags, triple quotes and fences alone too', () => {
+      for (const [open, close] of [
+        ['<letter>', '</letter>'],
+        ['"""', '"""'],
+        ['```', '```'],
+      ]) {
+        const { details } = explain(ask(`${open}\n${text}\n${close}\n\nShorten it`));
+        expect(
+          details.flatMap(({ evidence }) => evidence),
+          open,
+        ).to.include('payload.shorten');
+      }
+    });
+
+    it('but not work that makes something of it', () => {
+      expect(tierOf(`Write a friendly reply to this letter.\n\n${text}`)).to.equal('standard');
+      expect(tierOf(`Write a Python script that parses letters like this one.\n\n${text}`)).to.equal('heavy');
+    });
+  });
+
+  describe('dialogs and system prompts', () => {
+    it('lets the last turn decide', () => {
+      const essay: Turn[] = [
+        ['user', 'Write a long essay about Rome with five chapters'],
+        ['assistant', 'Rome ...'],
+      ];
+      expect(tierOf(ask(...essay, 'thanks!'))).to.equal('lite');
+      expect(tierOf(ask(...essay, 'Translate the first sentence to Latin'))).to.equal('lite');
+      expect(tierOf(ask(['user', 'hi'], ['assistant', 'Hello!'], 'write a parser for ini files in go'))).to.equal(
+        'heavy',
+      );
+    });
+
+    it('takes the subject of a turn that has none from history', () => {
+      const code: Turn[] = [
+        ['user', 'Напиши функцию на Python, которая считает слова'],
+        ['assistant', 'def count(text): ...'],
+      ];
+      const { tier, signals } = route(ask(...code, 'а теперь без регистра'));
+      expect(tier).to.equal('heavy');
+      expect(signals).to.include('dialog');
+    });
+
+    it('is not impressed by a role', () => {
+      const system =
+        'You are a senior architect and mathematician who designs distributed systems and proves theorems.';
+      expect(tierOf({ ...ask('hello'), system })).to.equal('lite');
+      expect(tierOf({ ...ask('Напиши поздравление маме'), system })).to.equal('standard');
+    });
+
+    it('obeys a standing order of the system prompt', () => {
+      const system = 'Translate every user message into English. Output the translation only.';
+      expect(tierOf({ ...ask('Напиши программу сортировки и докажи её корректность'), system })).to.equal('lite');
+      const able = 'You are a helpful assistant that can translate texts and write code.';
+      expect(tierOf({ ...ask('Напиши программу сортировки на Rust'), system: able })).to.equal('heavy');
+    });
+
+    it('reads the last user message even if an assistant message follows it', () => {
+      expect(tierOf(ask(['user', 'Write a quicksort in C'], ['assistant', 'Sure:']))).to.equal('heavy');
+    });
+  });
+
+  describe('score', () => {
+    it('adds up', () => {
+      const { base, details, score } = explain(ask('Напиши пост про кофейню'));
+      const sum = details.reduce((total, detail) => total + detail.points, base);
+      expect(score).to.be.closeTo(sum, 0.3);
+      for (const { weight, strength, points, evidence } of details) {
+        expect(strength).to.be.within(0.01, 1);
+        expect(points).to.be.closeTo(weight * strength, 0.5);
+        expect(evidence).to.not.be.empty;
+      }
+    });
+
+    it('is cut into tiers by the thresholds it is given', () => {
+      const request = ask('Напиши пост про кофейню');
+      const { score } = route(request);
+      expect(route(request, { standard: score + 1, heavy: score + 2 }).tier).to.equal('lite');
+      expect(route(request, { standard: score, heavy: score + 1 }).tier).to.equal('standard');
+      expect(route(request, { standard: score - 1, heavy: score }).tier).to.equal('heavy');
+      expect(explain(request).thresholds).to.equal(SMART_THRESHOLDS);
+    });
+
+    it('is the same each time, whatever was asked before', () => {
+      const prompts = readSet(GUARD).slice(0, 200);
+      const first = prompts.map(({ request }) => route(request));
+      const again = [...prompts].reverse().map(({ request }) => route(structuredClone(request)));
+      expect(again.reverse()).to.deep.equal(first);
+    });
+  });
+
+  describe('labelled prompts', () => {
+    it('are right in 90 % of a set that nothing was fitted to, and swapped in 1 %', () => {
+      const { rows, right, total, swaps } = judge(readSet(GUARD));
+      expect(total).to.be.at.least(300);
+      expect(right / total).to.be.at.least(0.9);
+      expect(swaps / total).to.be.at.most(0.01);
+      for (const lang of ['en', 'ru']) {
+        for (const tier of ['lite', 'standard', 'heavy']) {
+          const some = rows.filter(({ prompt }) => prompt.lang === lang && prompt.tier === tier);
+          expect(some.filter((row) => row.right).length / some.length, `${lang} ${tier}`).to.be.at.least(0.8);
+        }
+      }
+    });
+
+    it('are right in 93 % of the sets that the weights are fitted to', () => {
+      const { right, total, swaps } = judge(USED.flatMap(readSet));
+      expect(right / total).to.be.at.least(0.93);
+      expect(swaps / total).to.be.at.most(0.01);
+    });
+
+    it('are routed as they were, unless a change means to alter that and pins the new routings', () => {
+      expect(changedRoutings()).to.deep.equal([]);
+    });
+
+    it('are unique over all sets, and accept neighbours only', () => {
+      const prompts = [GUARD, ...USED].flatMap((name) => readSet(name as SetName));
+      const texts = prompts.map(({ request }) => JSON.stringify(request));
+      expect(new Set(texts).size).to.equal(texts.length);
+      expect(new Set(prompts.map(({ id }) => id)).size).to.equal(prompts.length);
+      for (const { accept, tier } of prompts) {
+        expect(accept).to.include(tier);
+        expect(accept).to.satisfy((tiers: readonly string[]) => tiers.length === 1 || tiers.includes('standard'));
+      }
+    });
+
+    it('are reported by the script', async () => {
+      const script = new URL('../../../scripts/smart-eval.ts', import.meta.url).pathname;
+      const { stdout } = await promisify(execFile)(process.execPath, [script]);
+      expect(stdout).to.match(/holdout-21: \d+ prompts, right \d+\.\d %, lite <-> heavy \d+/);
+      expect(stdout).to.contain('label \\ answer');
+    });
+  });
+
+  it('documents every signal', () => {
+    const rows = readFileSync(new URL('../../../docs/smart.md', import.meta.url), 'utf8')
+      .split('\n')
+      .filter((line) => line.startsWith('| `') && line.split(' | ').length === 3)
+      .map((line) => line.split(' | ')[0]!.slice(3, -1))
+      .filter((name) => !/^(lite|standard|heavy)$|holdout/.test(name));
+    expect(rows).to.deep.equal([...SIGNAL_NAMES]);
+  });
+});

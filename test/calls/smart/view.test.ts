@@ -1,0 +1,33 @@
+// What is read of long prompts: their beginning and their end, never more.
+import { expect } from 'chai';
+import { viewRequest } from '../../../lib/calls/smart/view.ts';
+
+const ask = (...texts: readonly string[]) => ({
+  role: 'user' as const,
+  content: texts.map((text) => ({ type: 'text', text })),
+});
+const promptOf = (...texts: readonly string[]) => viewRequest({ messages: [ask(...texts)] }).prompt;
+
+describe('what the router reads', () => {
+  it('is a short prompt whole, its texts on lines of their own', () => {
+    expect(promptOf('one', '', 'two')).to.equal('one\ntwo');
+    expect(promptOf('x'.repeat(2300))).to.equal('x'.repeat(2300));
+  });
+
+  it('is the first 1,500 and the last 800 characters of a long one, in one text or in several', () => {
+    const [head, tail] = ['a'.repeat(1500), 'z'.repeat(800)];
+    expect(promptOf(`${head}middle${tail}`)).to.equal(`${head}\n\n\n${tail}`);
+    expect(promptOf(head, 'middle', tail)).to.equal(`${head}\n\n\n${tail}`);
+    expect(promptOf('a'.repeat(1000), 'b'.repeat(1000), 'y'.repeat(500), 'z'.repeat(500))).to.equal(
+      `${'a'.repeat(1000)}\n${'b'.repeat(499)}\n\n\n${'y'.repeat(299)}\n${'z'.repeat(500)}`,
+    );
+  });
+
+  it('is the beginning of three earlier prompts, nearest first, and of the system prompt', () => {
+    const messages = ['1', '2', '3', '4', 'last'].map((text) => ask(`${text}${'.'.repeat(700)}`));
+    const view = viewRequest({ system: 's'.repeat(2000), messages });
+    expect(view.earlier.map((text) => [text[0], text.length])).to.deep.equal(['4', '3', '2'].map((of) => [of, 601]));
+    expect(view.system).to.have.length(1200);
+    expect([view.turns, view.length]).to.deep.equal([5, 704]);
+  });
+});

@@ -1,0 +1,123 @@
+import { expect } from 'chai';
+import { estimateInput } from '../../../lib/calls/text/estimate.ts';
+import type { RequestContent, TextRequest } from '../../../lib/calls/text/request.ts';
+
+function request(texts: readonly string[], more: Partial<TextRequest> = {}): TextRequest {
+  return {
+    model: 'model-a',
+    system: undefined,
+    messages: texts.map((text) => ({ role: 'user', content: [{ type: 'text', text }] })),
+    messageCount: texts.length,
+    images: 0,
+    maxTokens: 1000,
+    stream: false,
+    ...more,
+  };
+}
+
+const tokensOf = async (texts: readonly string[], more?: Partial<TextRequest>) =>
+  (await estimateInput(request(texts, more))).tokens;
+const bufferedOf = async (texts: readonly string[], more?: Partial<TextRequest>) =>
+  (await estimateInput(request(texts, more))).tokensBuffered;
+
+describe('estimate of input', () => {
+  it('is a token for four bytes, rounded up once, and four for each message', async () => {
+    expect(await tokensOf([''])).to.equal(4);
+    expect(await tokensOf(['a'])).to.equal(5);
+    expect(await tokensOf(['abcd'])).to.equal(5);
+    expect(await tokensOf(['abcde'])).to.equal(6);
+    expect(await tokensOf(['a', 'b', 'c'])).to.equal(1 + 12);
+  });
+
+  it('counts bytes, not characters', async () => {
+    expect(await tokensOf(['привет'])).to.equal(3 + 4);
+    expect(await tokensOf(['👋'])).to.equal(1 + 4);
+  });
+
+  it('counts the system prompt and every part of a message', async () => {
+    expect(await tokensOf(['abcd'], { system: 'efgh' })).to.equal(2 + 4);
+    const content = ['abcd', 'efgh', 'ijkl'].map((text) => ({ type: 'text' as const, text }));
+    expect(await tokensOf([], { messages: [{ role: 'assistant', content }], messageCount: 1 })).to.equal(3 + 4);
+  });
+
+  it('counts tools, a schema, calls and the texts of results', async () => {
+    const tools = { list: [], choice: 'auto', text: 'abcd' } as unknown as NonNullable<TextRequest['tools']>;
+    expect(await tokensOf([], { tools })).to.equal(1);
+    const format = { type: 'json-schema', name: 'n', schema: { a: '12345678' } } as const;
+    expect(await tokensOf([], { format })).to.equal(4);
+    expect(await tokensOf([], { format: { type: 'json' } })).to.equal(0);
+    const content = [
+      { type: 'tool-call', id: 'x', name: 'find', json: '{"a":"b"}' },
+      { type: 'tool-result', id: 'x', content: [{ type: 'text', text: 'abc' }, { type: 'picture' }] },
+      { type: 'picture' },
+    ] as unknown as RequestContent[];
+    expect(await tokensOf([], { messages: [{ role: 'user', content }] })).to.equal(4);
+  });
+
+  it('tells counts with pictures from counts without them by half of the text', async () => {
+    expect((await estimateInput(request(['abcdefgh'], { images: 2 }))).pictures).to.deep.equal({
+      tokens: 2000,
+      countedFrom: 1 + 128,
+    });
+    expect((await estimateInput(request(['abcdefgh']))).pictures).to.equal(undefined);
+  });
+
+  it('adds a thousand for each image', async () => {
+    expect(await tokensOf(['abcd'], { images: 3 })).to.equal(1 + 4 + 3000);
+  });
+
+  it('believes three times what it counts, where bytes say too little', async () => {
+    const { tokensMax } = await estimateInput(request(['\u0001'.repeat(1000)]));
+    expect(tokensMax).to.equal(3 * 1004);
+  });
+
+  it('believes counts far above itself, but not without limit', async () => {
+    const { tokens, tokensHeld, tokensMax } = await estimateInput(request(['a'.repeat(4_000_000)], { images: 4 }));
+    expect(tokens).to.equal(1_000_000 + 4 + 4000);
+    expect(tokensHeld).to.equal(tokens);
+    expect(tokensMax).to.equal(3 * (1_000_000 + 4004));
+  });
+});
+
+describe('input that is held', () => {
+  const control = '\u0001'.repeat(100_000);
+
+  it('is never below the formula, and above it for a text that makes more tokens', async () => {
+    const { tokens, tokensHeld } = await estimateInput(request([control], { images: 1 }));
+    expect(tokens).to.equal(25_000 + 1004);
+    expect(tokensHeld).to.equal(Math.ceil(100_000 / 1.08) - 512 + 1004);
+  });
+
+  it('is counted over all texts of the call', async () => {
+    const content = Array.from({ length: 1000 }, () => ({ type: 'text' as const, text: control.slice(0, 100) }));
+    const messages = [{ role: 'user' as const, content }];
+    const whole = await estimateInput(request([control]));
+    expect(await estimateInput(request([], { messages, messageCount: 1 }))).to.deep.equal(whole);
+    expect(await estimateInput(request([''], { system: control }))).to.deep.equal(whole);
+  });
+
+  it('leaves the loop to others while it counts a long text', async () => {
+    let turns = 0;
+    const counter = setInterval(() => {
+      turns += 1;
+    }, 0);
+    try {
+      // Parts of an odd length: no pair of surrogates falls apart between them.
+      const { tokens } = await estimateInput(request([`a${'👋'.repeat(2_000_000)}`]));
+      expect(tokens).to.equal(2_000_001 + 4);
+    } finally {
+      clearInterval(counter);
+    }
+    expect(turns).to.be.above(4);
+  });
+});
+
+describe('input of a buffered model', () => {
+  it('is a token for four characters, rounded up once, and nothing for messages', async () => {
+    expect(await bufferedOf(['abcd', 'e'])).to.equal(2);
+    expect(await bufferedOf(['привет!!'])).to.equal(2);
+    expect(await bufferedOf(['👋👋👋👋'], { system: '👋' })).to.equal(2);
+    expect(await bufferedOf([''])).to.equal(0);
+    expect(await bufferedOf(['abcd'], { images: 2 })).to.equal(2001);
+  });
+});

@@ -1,0 +1,114 @@
+import { expect } from 'chai';
+import { bytesOf, fetchPictures, letGo, messagesOf } from '../../../lib/calls/text/pictures.ts';
+import type { RequestContent, TextRequest } from '../../../lib/calls/text/request.ts';
+import type { Image } from '../../../lib/media/image.ts';
+import { readBase64 } from '../../../lib/media/inline.ts';
+import { PNG } from '../../media/pictures.ts';
+
+const never = new AbortController().signal;
+
+describe('the pictures of a request', () => {
+  let held: number;
+  const image = (): Image => {
+    held += 1;
+    const giveBack = () => {
+      held -= 1;
+    };
+    const budget = { take: () => giveBack };
+    return readBase64(PNG.toString('base64'), { field: 'x', budget });
+  };
+  const requestOf = (...sources: (string | Image)[]): TextRequest => ({
+    model: 'm',
+    system: 'sys',
+    messageCount: 1,
+    images: sources.length,
+    maxTokens: 1,
+    stream: false,
+    messages: [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'text' },
+          ...sources.map((source, at): RequestContent => ({ type: 'picture', field: `f${at}`, source })),
+        ],
+      },
+    ],
+  });
+
+  beforeEach(() => {
+    held = 0;
+  });
+
+  it('are fetched a few at a time, and stand where their links stood', async () => {
+    let [now, most] = [0, 0];
+    const asked: string[] = [];
+    const fetch = async (url: string, { field }: { field: string }) => {
+      asked.push(`${url} ${field}`);
+      most = Math.max(most, ++now);
+      await new Promise(setImmediate);
+      now -= 1;
+      return image();
+    };
+    const links = Array.from({ length: 9 }, (_, at) => `https://a.example/${at}`);
+    const whole = await fetchPictures(requestOf(...links), fetch, never);
+    expect(asked).to.deep.equal(links.map((url, at) => `${url} f${at}`));
+    expect(most).to.equal(4);
+    expect(messagesOf(whole)[0]?.content.filter(({ type }) => type === 'image')).to.have.length(9);
+    expect(bytesOf(whole)).to.equal('systext'.length + 9 * PNG.length);
+  });
+
+  it('are fetched within results of tools as well, and a request without links stays as it is', async () => {
+    const result = (inner: RequestContent[]) =>
+      ({ type: 'tool-result', id: 'x', content: inner }) as unknown as RequestContent;
+    const call: RequestContent = { type: 'tool-call', id: 'x', name: 'find', json: '{"a":1}' };
+    const link: RequestContent = { type: 'picture', field: 'f', source: 'https://a.example/1' };
+    const content = [call, result([{ type: 'text', text: 'abc' }, link])];
+    const tools = { list: [], choice: 'auto', text: 'abcd' } as unknown as NonNullable<TextRequest['tools']>;
+    const request: TextRequest = { ...requestOf(), images: 1, tools, messages: [{ role: 'user', content }] };
+    expect(bytesOf(request)).to.equal('sys{"a":1}abcabcd'.length);
+    const whole = await fetchPictures(request, async () => image(), never);
+    expect(bytesOf(whole)).to.equal('sys{"a":1}abcabcd'.length + PNG.length);
+    const [passed] = messagesOf(whole);
+    expect(passed?.content[0]).to.equal(call);
+    const [, inner] = passed?.content ?? [];
+    expect(inner?.type === 'tool-result' && inner.content.map(({ type }) => type)).to.deep.equal(['text', 'image']);
+    letGo(whole);
+    expect([held, 'tools' in whole]).to.deep.equal([0, false]);
+    const plain = requestOf();
+    expect(await fetchPictures(plain, async () => image(), never)).to.equal(plain);
+    expect(messagesOf(plain)).to.equal(plain.messages);
+  });
+
+  it('stop when one cannot be had: what runs is aborted and waited for, what is there is let go of', async () => {
+    const no = new Error('no');
+    let ended = 0;
+    const fetch = async (url: string, { signal }: { signal: AbortSignal }) => {
+      if (url === 'there') return image();
+      if (url === 'bad') {
+        await new Promise(setImmediate);
+        throw no;
+      }
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      ended += 1;
+      // It came all the same.
+      return image();
+    };
+    const failed = fetchPictures(requestOf('there', 'slow', 'bad', 'slow'), fetch, never);
+    expect(await failed.catch((error: unknown) => error)).to.equal(no);
+    expect([ended, held]).to.deep.equal([2, 0]);
+  });
+
+  it('are gone with all else once it is let go of, whoever holds on to them, and once only', () => {
+    const request = requestOf(image(), image());
+    const [message] = messagesOf(request);
+    const [, shown] = message?.content ?? [];
+    expect(shown?.type === 'image' && shown.bytes.length).to.equal(PNG.length);
+    expect(shown?.type === 'image' && shown.size).to.deep.equal({ width: 2, height: 3 });
+    letGo(request);
+    letGo(request);
+    expect(shown?.type === 'image' && shown.bytes.length).to.equal(0);
+    expect(held).to.equal(0);
+    expect([request.system, request.messages]).to.deep.equal([undefined, []]);
+  });
+});

@@ -1,0 +1,45 @@
+import { expect } from 'chai';
+import type { RequestContent, RequestMessage, TextRequest } from '../../../lib/calls/text/request.ts';
+import { withoutTalk, withoutTools } from '../../../lib/calls/text/tools.ts';
+
+const text = (words: string): RequestContent => ({ type: 'text', text: words });
+const call: RequestContent = { type: 'tool-call', id: 'call_1', name: 'find', json: '{}' };
+const result = {
+  type: 'tool-result',
+  id: 'call_1',
+  content: [{ type: 'text', text: 'found' }],
+} as unknown as RequestContent;
+
+const MESSAGES: readonly RequestMessage[] = [
+  { role: 'user', content: [text('look')] },
+  { role: 'assistant', content: [text('well'), call] },
+  { role: 'assistant', content: [call] },
+  { role: 'user', content: [result, text('and?')] },
+  { role: 'user', content: [result] },
+];
+const REQUEST = { messages: MESSAGES, hasCalls: true } as TextRequest;
+
+describe('a request with calls of tools', () => {
+  it('has the texts of results and no calls for a model without tools', () => {
+    expect(withoutTools(REQUEST)).to.deep.equal([
+      { role: 'user', content: [text('look')] },
+      { role: 'assistant', content: [text('well')] },
+      { role: 'user', content: [text('found'), text('and?')] },
+      { role: 'user', content: [text('found')] },
+    ]);
+  });
+
+  it('is judged by what people and models said to each other', () => {
+    expect(withoutTalk(REQUEST)).to.deep.equal([
+      { role: 'user', content: [text('look')] },
+      { role: 'assistant', content: [text('well')] },
+      { role: 'user', content: [text('and?')] },
+    ]);
+  });
+
+  it('is left alone where it has none', () => {
+    const { hasCalls: _, ...plain } = REQUEST;
+    expect([withoutTools(plain), withoutTalk(plain)]).to.deep.equal([MESSAGES, MESSAGES]);
+    expect([withoutTools(plain), withoutTalk(plain)].every((messages) => messages === MESSAGES)).to.equal(true);
+  });
+});

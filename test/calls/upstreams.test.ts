@@ -1,0 +1,21 @@
+import { expect } from 'chai';
+import { healthOfUpstreams, type UpstreamFacts } from '../../lib/calls/upstreams.ts';
+
+const route = (key: string, upstream: string) => ({ key, upstream });
+const keys = { keys: 1 };
+
+describe('upstreams', () => {
+  it('have the routes of all models, each once, and how many of them are open', () => {
+    const [first, second, third] = [route('a/x', 'a'), route('a/y', 'a'), route('b/x', 'b')] as const;
+    const facts = {
+      catalog: () => ({ models: [{ routes: [first, third] }, { routes: [first, second] }] }),
+      keyHealth: () => new Map(['a', 'b', 'unused'].map((name) => [name, keys])),
+      health: { isOpen: ({ key }: typeof first) => key === 'a/y' },
+    };
+    expect(healthOfUpstreams(facts as unknown as UpstreamFacts)).to.deep.equal([
+      { upstream: 'a', routes: 2, routesOpen: 1, keys },
+      { upstream: 'b', routes: 1, routesOpen: 0, keys },
+      { upstream: 'unused', routes: 0, routesOpen: 0, keys },
+    ]);
+  });
+});

@@ -1,0 +1,269 @@
+// What one poll of a job finds, what is said of it, and how long the next has to wait.
+import { mock } from 'node:test';
+import { expect } from 'chai';
+import { createLook, type Found, type Sight } from '../../../lib/calls/videos/poll.ts';
+import type { Catalog } from '../../../lib/catalog/catalog.ts';
+import type { Job } from '../../../lib/money/job-rules.ts';
+import type { UpstreamFaultKind, VideoState } from '../../../lib/upstream/contract/provider.ts';
+import { upstreamFault } from '../../../lib/upstream/host/fault.ts';
+
+interface Stage {
+  readonly poll: (ref: unknown, signal?: AbortSignal) => Promise<VideoState>;
+  readonly keep?: () => Promise<{ id: string; mediaType: string }>;
+  readonly resultPatienceMs?: number;
+  readonly pollMsMax?: number;
+  readonly models?: readonly object[];
+}
+
+const JOB: Partial<Job> = { id: 'job', wallet: 'w', model: 'film', upstream: 'up', shown: 'processing', progress: 40 };
+const RESULT = { type: 'url', url: 'https://up.example/v.mp4' } as const;
+
+/** Answers a turn later, and counts how many wait for it at the same time. */
+function counted() {
+  let [inside, most] = [0, 0];
+  return {
+    async count<Answer>(answer: Answer): Promise<Answer> {
+      inside += 1;
+      most = Math.max(most, inside);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      inside -= 1;
+      return answer;
+    },
+    most: () => most,
+  };
+}
+
+describe('a look at a job', () => {
+  /** Of the clock. */
+  let atMs = 0;
+  const told: { found: [string, Found][]; warned: string[]; alerted: string[]; alerts: object[]; kept: object[] } = {
+    ...{ found: [], warned: [], alerted: [], alerts: [], kept: [] },
+  };
+  beforeEach(() => {
+    atMs = 5_000_000;
+    for (const list of Object.values(told)) list.splice(0);
+  });
+
+  const routeTo = (poll: Stage['poll'], upstream = 'up') => ({
+    ...{ upstream, origin: `https://${upstream}.example`, proxy: undefined },
+    provider: { video: { poll } },
+  });
+
+  function open({ poll, keep = async () => ({ id: 'file', mediaType: 'video/mp4' }), ...more }: Stage) {
+    const { models = [{ id: 'film', type: 'video', routes: [routeTo(poll)] }], ...waits } = more;
+    const look = createLook({
+      catalog: () => ({ models }) as unknown as Catalog,
+      results: {
+        keep: async (_source, request) => {
+          told.kept.push(request);
+          return keep() as never;
+        },
+      },
+      log: {
+        debug: () => undefined,
+        warn: (_fields, message) => void told.warned.push(message),
+        error: (fields, message) => {
+          told.alerts.push(fields);
+          told.alerted.push(message);
+        },
+      },
+      ...waits,
+      now: () => atMs,
+      onPoll: (upstream, found) => void told.found.push([upstream, found]),
+    });
+    return (more: Partial<Job> = {}, { signal } = new AbortController()): Promise<Sight> =>
+      look({ ref: '{"id":"there"}', ...JOB, ...more } as Job, signal);
+  }
+  const failing =
+    (kind: UpstreamFaultKind, facts = {}) =>
+    async () => {
+      throw upstreamFault(kind, 'no', facts);
+    };
+
+  it('asks by the reference of the job, and shows what it finds', async () => {
+    const asked: unknown[] = [];
+    const look = open({
+      poll: async (ref) => {
+        asked.push(ref);
+        return { status: 'queued', progress: 7, retryAfterMs: 900 };
+      },
+    });
+    const sight = { kind: 'unfinished', shown: 'queued', progress: 7, retryAfterMs: 900, failed: false };
+    expect(await look()).to.deep.equal(sight);
+    expect(asked).to.deep.equal([{ id: 'there' }]);
+    expect(told.found).to.deep.equal([['up', 'processing']]);
+    const bare = await open({ poll: async () => ({ status: 'processing' }) })();
+    expect(bare).to.deep.equal({ ...sight, shown: 'processing', progress: 0, retryAfterMs: undefined });
+  });
+
+  it('keeps a result for the account, from the upstream it may come from', async () => {
+    const sight = await open({ poll: async () => ({ status: 'completed', result: RESULT }) })();
+    expect(sight).to.deep.equal({ kind: 'completed', result: '{"id":"file","mediaType":"video/mp4"}' });
+    expect(told.found).to.deep.equal([['up', 'completed']]);
+    expect(told.kept[0]).to.include({ kind: 'video', account: 'w', upstreamOrigin: 'https://up.example' });
+  });
+
+  it('asks of many jobs 32 at once, and stores the results of eight at once', async () => {
+    const [polls, keeps] = [counted(), counted()];
+    const look = open({
+      poll: () => polls.count({ status: 'completed', result: RESULT }),
+      keep: () => keeps.count({ id: 'file', mediaType: 'video/mp4' }),
+    });
+    const sights = await Promise.all(Array.from({ length: 40 }, (_, at) => look({ id: `job_${at}` })));
+    expect(sights.map(({ kind }) => kind)).to.deep.equal(sights.map(() => 'completed'));
+    expect([polls.most(), keeps.most()]).to.deep.equal([32, 8]);
+  });
+
+  it('ends a job by the verdict of its upstream', async () => {
+    const fault = upstreamFault('request', 'no', { about: 'content' });
+    const sight = await open({ poll: async () => ({ status: 'failed', fault }) })();
+    expect(sight.kind).to.equal('failed');
+    expect(told.found).to.deep.equal([['up', 'failed']]);
+    expect(told.warned).to.deep.equal([]);
+  });
+
+  it('says nothing of the job when the poll fails, and waits as the upstream wants', async () => {
+    const unknown = { kind: 'unfinished', shown: 'processing', progress: 40, failed: true };
+    const rate = open({ poll: failing('rate', { retryAfterMs: 30_000 }) });
+    expect(await rate()).to.deep.equal({ ...unknown, retryAfterMs: 30_000 });
+    expect(await rate({ shown: 'queued' })).to.include({ shown: 'queued' });
+    expect(told.found).to.deep.equal([1, 2].map(() => ['up', 'unknown']));
+    const broken = open({
+      poll: async () => {
+        throw new TypeError('ours');
+      },
+    });
+    expect(await broken()).to.deep.equal({ ...unknown, retryAfterMs: undefined });
+  });
+
+  it('does not wait long for a poll, even one that ignores its signal', async () => {
+    let signal: AbortSignal | undefined;
+    const look = open({
+      poll: (_ref, given) => {
+        signal = given;
+        return new Promise(() => undefined);
+      },
+      pollMsMax: 20,
+    });
+    expect(await look()).to.include({ kind: 'unfinished', failed: true });
+    expect(signal?.aborted).to.equal(true);
+    expect(told.found).to.deep.equal([['up', 'unknown']]);
+  });
+
+  it('says each reason once a minute, and calls the operator for what does not pass', async () => {
+    const look = open({ poll: failing('timeout') });
+    for (let count = 0; count < 3; count += 1) {
+      await look();
+      atMs += 29_999;
+    }
+    expect(told.warned).to.deep.equal(['could not poll a video']);
+    for (let count = 0; count < 2; count += 1) await look();
+    expect(told.warned).to.deep.equal(['could not poll a video', 'could not poll a video']);
+    const refused = open({ poll: failing('auth') });
+    await refused();
+    await refused();
+    expect(told.alerted).to.deep.equal(['an upstream refuses our key']);
+    expect(told.alerts).to.deep.equal([{ alert: 'upstream', job: 'job', upstream: 'up', kind: 'auth' }]);
+    expect(told.warned).to.have.length(2);
+  });
+
+  it('says a reason of each kind, and of each upstream', async () => {
+    const kinds: UpstreamFaultKind[] = ['timeout', 'network'];
+    const poll = () => failing(kinds[0] ?? 'server')();
+    const models = [{ id: 'film', type: 'video', routes: [routeTo(poll), routeTo(poll, 'far')] }];
+    const look = open({ poll, models });
+    await look();
+    await look({ upstream: 'far' });
+    expect(told.warned).to.have.length(2);
+    kinds.shift();
+    await look();
+    expect(told.warned).to.have.length(3);
+  });
+
+  it('says nothing of a poll, or of a result, that ends because the worker does', async () => {
+    for (const at of ['poll', 'keep'] as const) {
+      const ending = new AbortController();
+      const end = async () => {
+        ending.abort('stopped');
+        throw upstreamFault('network', 'closed');
+      };
+      const finish = async () => ({ status: 'completed', result: RESULT }) as const;
+      const look = open(at === 'poll' ? { poll: end } : { poll: finish, keep: end });
+      expect(await look({}, ending).catch((reason: unknown) => reason), at).to.equal('stopped');
+    }
+    expect([told.warned, told.found]).to.deep.equal([[], [['up', 'completed']]]);
+  });
+
+  it('gives a poll half a minute, and a result that is missing a whole one, if nothing else is set', async () => {
+    const timeout = mock.method(AbortSignal, 'timeout');
+    const look = open({ poll: async () => ({ status: 'processing', lacksResult: true }) });
+    await look();
+    expect(timeout.mock.calls.map(({ arguments: [ms] }) => ms)).to.deep.equal([30_000]);
+    timeout.mock.restore();
+    atMs += 59_999;
+    expect((await look()).kind).to.equal('unfinished');
+    atMs += 1;
+    expect((await look()).kind).to.equal('failed');
+  });
+
+  describe('whose result cannot be stored', () => {
+    const completed = async () => ({ status: 'completed', result: RESULT }) as const;
+    const passing: readonly UpstreamFaultKind[] = ['network', 'timeout', 'rate', 'overloaded', 'server'];
+    for (const kind of passing) {
+      it(`goes on when that may pass: ${kind}`, async () => {
+        const sight = await open({ poll: completed, keep: failing(kind, { retryAfterMs: 700 }) })();
+        const wanted = { kind: 'unfinished', shown: 'processing', progress: 99, retryAfterMs: 700, failed: true };
+        expect(sight).to.deep.equal(wanted);
+        expect(told.warned).to.have.length(1);
+      });
+    }
+    it('fails for what the upstream will not mend', async () => {
+      for (const kind of ['protocol', 'missing', 'request'] as const) {
+        expect((await open({ poll: completed, keep: failing(kind) })()).kind, kind).to.equal('failed');
+      }
+    });
+  });
+
+  it('lets a job be completed without its result for a while only, counted from the first time', async () => {
+    let lacksResult = true;
+    const look = open({
+      poll: async () => ({ status: 'processing', ...(lacksResult && { lacksResult: true }) }),
+      resultPatienceMs: 40,
+    });
+    expect((await look()).kind).to.equal('unfinished');
+    atMs += 50;
+    expect((await look({ id: 'another' })).kind).to.equal('unfinished');
+    lacksResult = false;
+    expect((await look()).kind).to.equal('unfinished');
+    lacksResult = true;
+    expect((await look()).kind).to.equal('unfinished');
+    atMs += 39;
+    expect((await look()).kind).to.equal('unfinished');
+    atMs += 1;
+    expect((await look()).kind).to.equal('failed');
+  });
+
+  describe('whose model has left the catalog', () => {
+    const poll = (status: 'queued' | 'processing') => async () => ({ status });
+    it('is asked by another route to its upstream', async () => {
+      const models = [
+        { id: 'words', type: 'text', routes: [routeTo(poll('queued'))] },
+        { id: 'other', type: 'video', routes: [routeTo(poll('queued'), 'far'), routeTo(poll('processing'))] },
+      ];
+      expect(await open({ poll: poll('queued'), models })({ shown: 'queued' })).to.include({ shown: 'processing' });
+    });
+    it('prefers the route of its own model', async () => {
+      const models = [
+        { id: 'other', type: 'video', routes: [routeTo(poll('processing'))] },
+        { id: 'film', type: 'video', routes: [routeTo(poll('queued'))] },
+      ];
+      expect(await open({ poll: poll('queued'), models })()).to.include({ shown: 'queued' });
+    });
+    it('waits for its deadline if no route is left', async () => {
+      const sight = await open({ poll: poll('queued'), models: [] })({ shown: 'queued' });
+      expect(sight).to.deep.include({ kind: 'unfinished', shown: 'queued', progress: 40, failed: true });
+      expect(told.warned[0]).to.match(/no longer in the catalog/);
+      expect(told.found).to.deep.equal([]);
+    });
+  });
+});

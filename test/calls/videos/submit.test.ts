@@ -1,0 +1,78 @@
+// Which failures of a submission are a certain no: only after those another route may be asked, within the time of all.
+import { mock } from 'node:test';
+import { expect } from 'chai';
+import { createRouteHealth } from '../../../lib/calls/health.ts';
+import { isRefusal, type Submission, submit } from '../../../lib/calls/videos/submit.ts';
+import type { Route } from '../../../lib/catalog/model.ts';
+import type { FaultFacts, UpstreamFaultKind, VideoProvider } from '../../../lib/upstream/contract/provider.ts';
+import { upstreamFault } from '../../../lib/upstream/host/fault.ts';
+
+describe('a submission that failed', () => {
+  const rows: readonly [UpstreamFaultKind, FaultFacts, boolean][] = [
+    ['request', { status: 400 }, true],
+    ['request', {}, true],
+    ['missing', { status: 404 }, true],
+    ['auth', { status: 401 }, true],
+    ['quota', { status: 402 }, true],
+    ['rate', { status: 429 }, true],
+    ['quota', {}, true],
+    ['network', { unsent: true }, true],
+    ['timeout', { unsent: true }, true],
+    ['protocol', { unsent: true }, true],
+    ['network', {}, false],
+    ['timeout', {}, false],
+    ['timeout', { status: 408 }, false],
+    ['protocol', {}, false],
+    ['server', { status: 500 }, false],
+    ['overloaded', { status: 503 }, false],
+    ['overloaded', {}, false],
+    // Its words say no, its status that something broke.
+    ['quota', { status: 500 }, false],
+    ['request', { status: 502 }, false],
+  ];
+  for (const [kind, facts, refused] of rows) {
+    it(`is ${refused ? 'a refusal' : 'in doubt'} with ${kind} ${JSON.stringify(facts)}`, () => {
+      expect(isRefusal(upstreamFault(kind, 'no', facts))).to.equal(refused);
+    });
+  }
+
+  it('is in doubt when a plugin breaks', () => {
+    expect(isRefusal(new TypeError('x is not a function'))).to.equal(false);
+    expect(isRefusal('no')).to.equal(false);
+  });
+});
+
+describe('a submission', () => {
+  afterEach(() => mock.restoreAll());
+
+  async function submitTo(start: VideoProvider['start'], timeouts: Submission['timeouts']) {
+    const routes = ['a', 'b', 'c'].map((upstream) => {
+      return { upstream, key: upstream, model: 'm', options: {}, provider: { video: { start } } } as unknown as Route;
+    });
+    const asked: string[] = [];
+    const log = { debug: () => undefined, warn: () => undefined, error: () => undefined, note: () => undefined };
+    const ending = await submit({
+      ...{ routes, health: createRouteHealth(), timeouts, call: {} as Submission['call'] },
+      context: { signal: new AbortController().signal, log },
+      reroute: async (upstream) => void asked.push(upstream),
+    });
+    return { asked, code: ending.type === 'error' ? ending.fault.data?.code : ending.type };
+  }
+
+  it('waits for one upstream no longer than its time, whatever the time of all', async () => {
+    const deaf = () => new Promise<never>(() => undefined);
+    const timeouts = { firstTokenTimeoutMs: 10, totalTimeoutMs: 3_600_000 };
+    expect(await submitTo(deaf, timeouts)).to.deep.equal({ asked: ['a'], code: 'upstream_timeout' });
+  });
+
+  it('asks on until the time of all is over', async () => {
+    let at = 0;
+    mock.method(performance, 'now', () => at);
+    const refuse: VideoProvider['start'] = async () => {
+      at += 60_000;
+      throw upstreamFault('rate', 'no', { status: 429 });
+    };
+    const timeouts = { firstTokenTimeoutMs: 50_000, totalTimeoutMs: 100_000 };
+    expect(await submitTo(refuse, timeouts)).to.deep.equal({ asked: ['a', 'b'], code: 'upstream_failed' });
+  });
+});

@@ -1,0 +1,21 @@
+import { expect } from 'chai';
+import { endingWords } from '../../lib/console/pages/call-words.ts';
+import type { Charge } from '../../lib/money/decide.ts';
+
+describe('how a call ended, in words', () => {
+  const words = (state: Charge['state'], usage: object, kind: Charge['kind'] = 'text') =>
+    endingWords('en', { state, kind } as Charge, usage as never);
+
+  it('says of a settled text what was noted then, and of others their state', () => {
+    expect(words('settled', {})).to.equal('the answer is complete');
+    expect(words('settled', { ended: 'gone' })).to.equal('the client left; what was produced is charged');
+    expect(words('refunded', { ended: 'gone' })).to.equal('it failed, and its price was refunded');
+    expect(words('settled', {}, 'image')).to.equal('done');
+  });
+
+  it('says of a call that was sent again why it is free', () => {
+    const told = 'it was sent again under its idempotency key; only the repeat was charged';
+    expect(words('settled', { repeated_as: 'req_2' })).to.equal(told);
+    expect(words('settled', { repeated_as: 'req_2' }, 'image')).to.equal(told);
+  });
+});

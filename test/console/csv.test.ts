@@ -1,0 +1,79 @@
+// Tables as CSV: what a spreadsheet must not execute, numbers in two languages, and how a table ends before its last row.
+import { expect } from 'chai';
+import { type Cell, csvOf } from '../../lib/console/csv.ts';
+import type { Language } from '../../lib/console/language.ts';
+
+const HEAD = ['name', 'count', 'rub'];
+
+async function* walk(rows: readonly (readonly Cell[])[]) {
+  yield* rows;
+}
+
+async function textOf(language: Language, rows: AsyncIterable<readonly Cell[]>): Promise<string> {
+  const { content } = csvOf(language, 'table.csv', { head: HEAD, rows });
+  let text = '';
+  for await (const part of content as NodeJS.ReadableStream) text += part;
+  return text;
+}
+
+describe('a table as CSV', () => {
+  const rows = [
+    ['plain', 3, { rub: 1_500_000n }],
+    ['a "b", c; d', -2, { rub: -12_345_678n }],
+  ] as const;
+
+  it('is of type and name', () => {
+    const { type, name } = csvOf('en', 'table.csv', { head: HEAD, rows: walk([]) });
+    expect([type, name]).to.deep.equal(['text/csv; charset=utf-8', 'table.csv']);
+  });
+
+  it('has numbers with a point, and commas between cells', async () => {
+    expect(await textOf('en', walk(rows))).to.equal(
+      ['name,count,rub', 'plain,3,1.50', '"a ""b"", c; d",-2,-12.345678', ''].join('\r\n'),
+    );
+  });
+
+  it('has a mark, numbers with a comma, and semicolons between cells in Russian', async () => {
+    expect(await textOf('ru', walk(rows))).to.equal(
+      ['\ufeffname;count;rub', 'plain;3;1,50', '"a ""b"", c; d";-2;-12,345678', ''].join('\r\n'),
+    );
+  });
+
+  for (const sign of ['=', '+', '-', '@', '\t', '\r']) {
+    it(`has no formula in a text that begins with ${JSON.stringify(sign)}`, async () => {
+      const text = await textOf(
+        'en',
+        walk([
+          [`${sign}1+1`, 0, 0],
+          [`1${sign}1`, 0, 0],
+        ]),
+      );
+      const [, first = '', second = ''] = text.replaceAll('"', '').split('\r\n');
+      expect(first).to.equal(`'${sign}1+1,0,0`);
+      expect(second).to.equal(`1${sign}1,0,0`);
+    });
+  }
+
+  it('fails with the walk over its rows', async () => {
+    async function* broken() {
+      yield ['plain', 3, 0];
+      throw new Error('the store is gone');
+    }
+    const failure = await textOf('en', broken()).catch((error: Error) => error);
+    expect(failure).to.be.instanceOf(Error).with.property('message', 'the store is gone');
+  });
+
+  it('ends the walk when its reader leaves', async () => {
+    const ended = Promise.withResolvers<void>();
+    async function* endless() {
+      try {
+        for (;;) yield ['plain', 3, 0];
+      } finally {
+        ended.resolve();
+      }
+    }
+    const { content } = csvOf('en', 'table.csv', { head: HEAD, rows: endless() });
+    for await (const _ of content as NodeJS.ReadableStream) break;
+    await ended.promise;
+  });
+});

@@ -1,0 +1,28 @@
+// The tag of all pages: what it lets through, and what it never does.
+import { expect } from 'chai';
+import { type HtmlValue, html } from '../../lib/console/html.ts';
+
+describe('the html tag', () => {
+  it('escapes what could begin markup or end an attribute', () => {
+    const evil = `<img src=x onerror="alert('1')">&`;
+    expect(html`<p title="${evil}">${evil}</p>`.text).to.equal(
+      '<p title="&lt;img src=x onerror=&quot;alert(&#39;1&#39;)&quot;&gt;&amp;">' +
+        '&lt;img src=x onerror=&quot;alert(&#39;1&#39;)&quot;&gt;&amp;</p>',
+    );
+  });
+
+  it('passes its own markup once, also from lists', () => {
+    const items = ['a', '<b>'].map((item) => html`<li>${item}</li>`);
+    expect(html`<ul>${items}</ul>`.text).to.equal('<ul><li>a</li><li>&lt;b&gt;</li></ul>');
+  });
+
+  it('leaves out what is absent, and keeps zero', () => {
+    expect(html`[${false}${null}${undefined}${0}${''}]`.text).to.equal('[0]');
+  });
+
+  it('takes nothing that only looks like markup', () => {
+    const forged = JSON.parse('{"text":"<script>"}') as HtmlValue;
+    expect(() => html`${forged}`.text).to.throw();
+    expect(html`${['<i>', ['<b>']]}`.text).to.equal('&lt;i&gt;&lt;b&gt;');
+  });
+});

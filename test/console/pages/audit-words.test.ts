@@ -1,0 +1,43 @@
+// The audit log in words: whatever pages record has them.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { formatOf, LANGUAGES } from '../../../lib/console/language.ts';
+import { actionText, detailText } from '../../../lib/console/pages/audit-words.ts';
+
+const WEB = join(import.meta.dirname, '../../../lib/console');
+/** Those whose names are put together. */
+const MADE = ['wallet.topup', 'wallet.adjust', 'account.suspend', 'account.resume'].concat(
+  ['credit', 'reject', 'refund', 'dispute', 'dispute_won', 'dispute_lost'].map((name) => `payment.${name}`),
+);
+
+describe('an action in the audit log', () => {
+  it('has words in both languages, whichever page recorded it', () => {
+    const files = readdirSync(WEB, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+    const recorded = files.flatMap((name) =>
+      [...readFileSync(join(WEB, name), 'utf8').matchAll(/\baction: '(\w+\.\w+)'/g)].map(([, action = '']) => action),
+    );
+    expect(recorded).to.include.members(['key.issue', 'payment.order', 'auto_topup.on']);
+    for (const action of [...MADE, ...recorded]) {
+      for (const language of LANGUAGES) expect(actionText(language, action), action).not.to.match(/^\w+\.\w+$/);
+      expect(actionText('ru', action)).to.match(/^[а-яё ]+$/);
+    }
+  });
+
+  it('tells its details as people read them, without what is not set', () => {
+    const budget = { name: 'laptop', budget: '250.00', reset: 'none', expiresAt: 0, models: ['a', 'b'], more: null };
+    const en = { language: 'en', format: formatOf('en', 'UTC') } as const;
+    expect(detailText(en, JSON.stringify(budget))).to.equal(
+      'name: laptop, budget: 250.00, expires: 1\u00a0Jan\u00a01970, 00:00:00, models: a, b',
+    );
+    const ru = { language: 'ru', format: formatOf('ru', 'UTC') } as const;
+    expect(detailText(ru, '{"rub_micro":"-500000","save":false,"new":1}')).to.equal(
+      'сумма: \u22120,50\u00a0₽, карта сохранена: нет, new: 1',
+    );
+    expect(detailText(ru, '{}')).to.equal('');
+  });
+
+  it('is its code where there are none', () => {
+    expect([actionText('ru', 'key.new'), actionText('en', 'constructor')]).to.deep.equal(['key.new', 'constructor']);
+  });
+});

@@ -1,0 +1,147 @@
+// Signing in on its page, and the code that operators give again: what is taken as typed, and which sessions end or go on.
+import { expect } from 'chai';
+import { csrfToken } from '../../../lib/console/forms.ts';
+import { createDevices } from '../../../lib/users/devices.ts';
+import { hashPassword } from '../../../lib/users/password.ts';
+import { hashToken } from '../../../lib/users/token.ts';
+import { startGateway, type TestGateway } from '../../../testkit/gateway.ts';
+import { codeOf, createVisitor, hiddenFields, PASSWORD, setUpOperator, setUpOwner } from '../../../testkit/pages.ts';
+
+const MINUTE_MS = 60_000;
+const ACCOUNTS = '/admin/accounts';
+
+describe('the page to sign in', () => {
+  let test: TestGateway;
+
+  before(async () => {
+    test = await startGateway({ catalog: { upstreams: {}, models: [] } });
+  });
+  after(() => test.stop());
+
+  const owner = async () => setUpOwner(test, (await test.account()).id);
+  const signIn = (email: string, password: string, visitor = createVisitor(test.url)) =>
+    visitor.submit('/login', { email, password, code: '' });
+
+  it('takes a password with its spaces, and an address without', async () => {
+    const { email } = await owner();
+    const user = await test.store.users.find(email);
+    if (!user) throw new Error('there is no owner');
+    await test.store.users.change({ ...user, password: await hashPassword(' rain and tulips ') });
+    expect((await signIn(email, 'rain and tulips')).status).to.equal(401);
+    expect((await signIn(` ${email.toUpperCase()} `, ' rain and tulips ')).status).to.equal(303);
+  });
+
+  it('says only the address again of what was wrong', async () => {
+    const reply = await signIn('<ann@example.com>', 'rain and tulips');
+    expect(reply.status).to.equal(401);
+    expect(reply.text).to.contain('value="&lt;ann@example.com&gt;"').and.not.to.contain('rain and tulips');
+  });
+
+  it('ends the session that the next one takes the place of, and no other', async () => {
+    const { email } = await owner();
+    const [here, elsewhere] = [createVisitor(test.url), createVisitor(test.url)];
+    for (const visitor of [here, elsewhere]) await signIn(email, PASSWORD, visitor);
+    const before = here.cookies.get('session') ?? '';
+    await signIn(email, PASSWORD, here);
+    expect((await createVisitor(test.url, { session: before }).get('/account')).status).to.equal(303);
+    for (const visitor of [here, elsewhere]) expect((await visitor.get('/account')).status).to.equal(200);
+  });
+
+  it('takes no form without the cookie that guards it, and none with two of them', async () => {
+    const { email } = await owner();
+    const fields = { email, password: PASSWORD, csrf: csrfToken('') };
+    const path = '/login';
+    expect((await createVisitor(test.url).post(path, fields)).status).to.equal(403);
+    const two = { headers: { cookie: 'form=one; form=two' } };
+    expect((await createVisitor(test.url).post(path, fields, two)).status).to.equal(403);
+    expect((await createVisitor(test.url).post(path, fields, { headers: { cookie: 'form=' } })).status).to.equal(403);
+  });
+
+  it('leads from a form back to its page, without what its query said', async () => {
+    const reply = await createVisitor(test.url).post('/account/wallet?done=removed', {});
+    expect([reply.status, reply.headers.location]).to.deep.equal([303, '/login?next=%2Faccount%2Fwallet']);
+  });
+
+  it('leads back to a page however its path is spelled', async () => {
+    const reply = await createVisitor(test.url).get('/%61ccount/%77allet?done=removed');
+    expect(reply.headers.location).to.equal('/login?next=%2Faccount%2Fwallet%3Fdone%3Dremoved');
+  });
+
+  describe('for an operator', () => {
+    let operator: Awaited<ReturnType<typeof setUpOperator>>;
+
+    before(async () => {
+      operator = await setUpOperator(test);
+    });
+    beforeEach(async () => {
+      // A code of now works again.
+      const user = await test.store.users.find('op@example.com');
+      if (user) await test.store.users.change({ ...user, totpStep: -1 });
+    });
+
+    async function grow(visitor: Pick<typeof operator, 'cookies'>, minutes: number): Promise<void> {
+      const at = Date.now();
+      const session = hashToken(visitor.cookies.get('session') ?? '');
+      await test.store.sessions.touch(session, { seenAt: at, provenAt: at - minutes * MINUTE_MS });
+    }
+    const create = (visitor: typeof operator | ReturnType<typeof createVisitor>, code?: string) =>
+      visitor.submit(ACCOUNTS, { name: 'new one', ...(code !== undefined && { code }) });
+
+    it('is proof enough for changes of the next ten minutes', async () => {
+      const visitor = createVisitor(test.url);
+      const code = codeOf(operator.secret);
+      await visitor.submit('/login', { email: 'op@example.com', password: PASSWORD, code });
+      expect((await visitor.get(ACCOUNTS)).text).not.to.contain('name="code"');
+      expect((await create(visitor)).status).to.equal(303);
+    });
+
+    it('is asked for a code again later, once for all changes of ten minutes', async () => {
+      await grow(operator, 11);
+      expect((await operator.get(ACCOUNTS)).text).to.contain('name="code"');
+      expect((await create(operator)).status).to.equal(403);
+      expect((await create(operator, codeOf(operator.secret))).status).to.equal(303);
+      expect((await operator.get(ACCOUNTS)).text).not.to.contain('name="code"');
+      expect((await create(operator)).status).to.equal(303);
+    });
+
+    it('makes those wait who guess the code', async () => {
+      await grow(operator, 11);
+      const user = await test.store.users.find('op@example.com');
+      const device = await createDevices(test).find(user, operator.cookies.get('device'));
+      const rule = { now: Date.now(), since: 0, waitsMs: [0] };
+      for (let guess = 0; guess < 15; guess += 1) await test.store.sessions.count(`device:${device?.hash}`, rule);
+      const reply = await create(operator, codeOf(operator.secret));
+      expect([reply.status, Number(reply.headers['retry-after'])]).to.satisfy(
+        ([status, seconds]: [number, number]) => status === 429 && seconds > 20 && seconds <= 32,
+      );
+      await test.store.sessions.forget(`device:${device?.hash}`);
+      expect((await create(operator, codeOf(operator.secret))).status).to.equal(303);
+    });
+
+    it('is asked for a code however the path of the form is spelled', async () => {
+      await grow(operator, 11);
+      const { csrf = '' } = hiddenFields((await operator.get(ACCOUNTS)).text, ACCOUNTS);
+      const count = (await test.store.accounts.list()).length;
+      for (const path of [
+        '/%61dmin/accounts',
+        '/admin/%61ccounts',
+        '/admin/../%61dmin/accounts',
+        '/%61dmin/accounts/',
+      ]) {
+        expect((await operator.post(path, { name: 'new one', csrf })).status, path).to.equal(403);
+        expect((await operator.get(path)).text, path).to.contain('<form method="post" action="/admin/accounts"');
+      }
+      expect(await test.store.accounts.list()).to.have.length(count);
+    });
+
+    it('leads to the pages of operators, also from those of an owner that the operator is not', async () => {
+      const to = async (path: string) => {
+        const { status, headers } = await operator.get(path);
+        return [status, headers.location];
+      };
+      expect(await to('/account')).to.deep.equal([303, '/admin']);
+      expect(await to('/account/keys')).to.deep.equal([303, '/admin']);
+      expect(await to('/account?account=acc_none')).to.deep.equal([404, undefined]);
+    });
+  });
+});

@@ -1,0 +1,23 @@
+// The building blocks of pages.
+import { expect } from 'chai';
+import { table } from '../../lib/console/parts.ts';
+
+describe('a table', () => {
+  const columns = ['Time', 'Call', 'Model'].map((title) => ({ title }));
+  const row = ['now', 'req_1', '<lite>'];
+
+  it('names each value of a wide one, which a narrow screen shows row by row', () => {
+    const { text } = table('Calls', [...columns, { title: 'Charged', number: true }], [[...row, '0.50']]);
+    expect(text).to.contain('<table class="rows" role="table">');
+    expect(text).to.contain('<td role="cell" data-title="Model">&lt;lite&gt;</td>');
+    expect(text).to.contain('<td role="cell" data-title="Charged" class="number">0.50</td>');
+    expect(text.match(/role="row"/g)).to.have.length(2);
+  });
+
+  it('stays a plain one with few columns', () => {
+    const { text } = table('Calls', columns, [row]);
+    expect(text)
+      .to.contain('<td>req_1</td>')
+      .and.not.to.match(/data-title|class="rows"|role="cell"/);
+  });
+});

@@ -1,0 +1,372 @@
+// The playground over HTTP: each kind is made and paid by the key that was chosen, the price is known before, and every
+// refusal is told in words and costs nothing.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { createAccounts } from '../../lib/accounts/accounts.ts';
+import type { Charge } from '../../lib/money/decide.ts';
+import { CHAT, eventsOf, open, type Reply, responseOf, send, textOf, until } from '../../testkit/client.ts';
+import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { createVisitor, hiddenFields, setUpOwner } from '../../testkit/pages.ts';
+
+const PAGE = '/account/playground';
+const TEXT = { kind: 'text', model: 'sandbox-lite', max_tokens: '700' };
+const IMAGE = { kind: 'image', model: 'sandbox-image', prompt: 'A red square', size: '1792x1024' };
+const VIDEO = { kind: 'video', model: 'sandbox-video', prompt: 'Waves', seconds: '4', resolution: '720p', aspect: '' };
+
+type Owner = Awaited<ReturnType<typeof setUpOwner>>;
+
+describe('the playground', function () {
+  this.timeout(30_000);
+  let test: TestGateway;
+  let account: TestAccount;
+  let owner: Owner;
+
+  before(async () => {
+    test = await startGateway({ catalog: {}, env: { SANDBOX: 'on', VIDEO_POLL_MS: '1000' } });
+    account = await test.account();
+    owner = await setUpOwner(test, account.id);
+  });
+  after(async () => {
+    await test.checkMoney();
+    await test.stop();
+  });
+
+  const ask = (fields: Readonly<Record<string, string>>, key = account.keyId, by = owner) =>
+    by.submit(PAGE, { do: 'send', key, ...fields });
+
+  async function stream(fields: Readonly<Record<string, string>>): Promise<Reply> {
+    const { csrf = '' } = hiddenFields((await owner.get(PAGE)).text, PAGE);
+    return owner.post(`${PAGE}/text`, { csrf, key: account.keyId, ...fields });
+  }
+
+  const lines = (): Record<string, unknown>[] =>
+    readFileSync(join(test.folder, 'log'), 'utf8')
+      .split('\n')
+      .filter((line) => line.endsWith('}'))
+      .map((line) => JSON.parse(line));
+
+  async function lastCharge({ id } = account): Promise<Charge | undefined> {
+    return (await test.store.ledger.charges(id, { limit: 1 }))[0];
+  }
+
+  it('answers a text on a page, paid by the key that was chosen', async () => {
+    const { id: other } = await createAccounts({ store: test.store, keyPrefix: 'tg-' }).issueKey(account.id, 'other');
+    const reply = await ask({ ...TEXT, prompt: 'Tell me <b>all</b>\r\nabout trees' }, other);
+    expect(reply.status).to.equal(200);
+    expect(reply.text).to.contain('You wrote: “Tell me &lt;b&gt;all&lt;/b&gt; about trees”');
+    const charge = await lastCharge();
+    expect(charge).to.include({ kind: 'text', key: other, model: 'sandbox-lite', state: 'settled', charged: 500_000n });
+    expect(reply.text).to.contain(`/account/calls/${charge?.id}`).and.to.contain('₽0.50');
+    expect(reply.headers['x-request-id']).to.equal(charge?.id);
+    await until(async () => (await test.store.keys.get(other))?.requestsCount === 1);
+  });
+
+  it('streams a text in the events of the chat dialect, and ends with what the page shows below it', async () => {
+    const reply = await stream({ ...TEXT, prompt: 'Hello' });
+    expect(reply.headers['content-type']).to.contain('text/event-stream');
+    expect(reply.headers['content-security-policy']).to.contain("connect-src 'self'");
+    const events = eventsOf(reply.text);
+    expect(textOf(events)).to.contain('You wrote: “Hello”');
+    expect(events.at(-2)?.data).to.equal('[DONE]');
+    const outcome = events.at(-1);
+    expect(outcome?.event).to.equal('outcome');
+    expect(outcome?.data.html).to.contain('₽0.50').and.to.contain(String(reply.headers['x-request-id']));
+    const id = String(reply.headers['x-request-id']);
+    expect(await lastCharge()).to.include({ id, state: 'settled', key: account.keyId });
+    const line = () => lines().find((one) => one.request_id === id && one.path !== undefined);
+    await until(() => line() !== undefined);
+    expect(line()?.stream).to.equal(true);
+  });
+
+  it('tells of an upstream that fails in the middle of a stream, in the language of the visitor', async () => {
+    await owner.get(`${PAGE}?lang=ru`);
+    const events = eventsOf((await stream({ ...TEXT, prompt: '[[fail-mid]]' })).text);
+    await owner.get(`${PAGE}?lang=en`);
+    expect(events.at(-1)?.data.html).to.contain('Поставщик модели').and.to.contain('/account/calls/');
+    expect((await lastCharge())?.charged).to.equal(500_000n);
+  });
+
+  it('makes a picture and links it on its own origin', async () => {
+    const reply = await ask(IMAGE);
+    expect(reply.status).to.equal(200);
+    const [, path = ''] = /<img src="(\/media\/[^"]+\.png)" alt="A red square">/.exec(reply.text) ?? [];
+    const picture = await send(`${test.url}${path}`);
+    expect([picture.status, picture.headers['content-type']]).to.deep.equal([200, 'image/png']);
+    expect(await lastCharge()).to.include({ kind: 'image', key: account.keyId, charged: 5_000_000n, state: 'settled' });
+  });
+
+  it('begins a video and shows how far it is until it is there, to its account alone', async () => {
+    const begun = await ask(VIDEO);
+    const place = begun.headers.location ?? '';
+    expect(begun.status).to.equal(303);
+    expect(place).to.match(/^\/account\/playground\/video\?id=vid_[0-9a-f]{32}$/);
+    expect((await owner.get(place)).text)
+      .to.contain('data-again')
+      .and.to.contain(`href="${place}"`);
+    expect(await lastCharge()).to.include({ kind: 'video', key: account.keyId, charged: 32_000_000n });
+    await until(async () => !(await owner.get(place)).text.includes('data-again'));
+    const [, path = ''] =
+      /<video controls preload="metadata" src="(\/media\/[^"]+)">/.exec((await owner.get(place)).text) ?? [];
+    expect((await send(`${test.url}${path}`)).headers['content-type']).to.equal('video/mp4');
+    const stranger = await setUpOwner(test, (await test.account()).id);
+    expect((await stranger.get(place)).status).to.equal(404);
+    expect((await owner.get(`${PAGE}/video?id=vid_1`)).status).to.equal(404);
+  });
+
+  it('says that a video failed and its price came back', async () => {
+    const before = await test.wallet(account);
+    const { location = '' } = (await ask({ ...VIDEO, prompt: '[[fail]]' })).headers;
+    await until(async () => !(await owner.get(location)).text.includes('data-again'));
+    expect((await owner.get(location)).text).to.contain('its price was refunded');
+    expect((await lastCharge())?.state).to.equal('refunded');
+    expect((await test.wallet(account)).charged).to.equal(before.charged);
+  });
+
+  describe('shows the price before sending', () => {
+    const priceIn = ({ text }: Reply) => /<section id="price"[\s\S]*?<strong class="big">([^<]+)</.exec(text)?.[1];
+
+    it('of a text: what will be held', async () => {
+      const fields = { ...TEXT, model: 'sandbox-heavy', prompt: 'word '.repeat(1000) };
+      const before = await lastCharge();
+      const page = await owner.get(`${PAGE}?${new URLSearchParams(fields)}`);
+      const shown = await owner.submit(PAGE, { ...fields, key: account.keyId, do: 'price' });
+      expect(priceIn(shown)).to.equal(priceIn(page));
+      expect(await lastCharge()).to.deep.equal(before);
+      await ask(fields);
+      const { reserved = 0n } = (await lastCharge()) ?? {};
+      expect(priceIn(shown)).to.equal(`₽${(Number(reserved) / 1e6).toFixed(2)}`);
+      expect(Number(reserved)).to.be.above(700 * 7500);
+    });
+
+    for (const [fields, price, sum] of [
+      [IMAGE, '₽5.00', ''],
+      [VIDEO, '₽32.00', '4 s × ₽8.00 (720p)'],
+      [{ ...VIDEO, resolution: '', seconds: '' }, '₽75.00', '5 s × ₽15.00 (1080p)'],
+    ] as const) {
+      it(`of a ${fields.kind}: ${price}`, async () => {
+        const before = await lastCharge();
+        const page = await owner.get(`${PAGE}?${new URLSearchParams(fields)}`);
+        expect(priceIn(page)).to.equal(price);
+        expect(page.text).to.contain(sum);
+        expect(priceIn(await owner.submit(PAGE, { ...fields, key: account.keyId, do: 'price' }))).to.equal(price);
+        expect(await lastCharge()).to.deep.equal(before);
+      });
+    }
+
+    it('of smart: with the model that would answer', async () => {
+      const page = await owner.get(`${PAGE}?kind=text&model=smart&max_tokens=100&prompt=Translate:+tree`);
+      expect(page.text).to.contain('<dd>sandbox-lite</dd>');
+    });
+  });
+
+  describe('refuses, in words and for nothing', () => {
+    const good = { ...TEXT, prompt: 'Hello' };
+    const accounts = () => createAccounts({ store: test.store, keyPrefix: 'tg-' });
+
+    async function refusedAs(
+      reply: Promise<Reply>,
+      { status, words, of = account }: { status: number; words: string; of?: TestAccount },
+    ): Promise<void> {
+      const before = await test.wallet(of);
+      const { status: got, text } = await reply;
+      expect(text).to.match(/<p class="message error" role="alert">/);
+      expect(text).to.contain(words);
+      expect(got).to.equal(status);
+      const { avail, held } = await test.wallet(of);
+      expect({ avail, held }).to.deep.equal({ avail: before.avail, held: 0n });
+    }
+
+    for (const [name, fields, status, words] of [
+      ['an unknown model', { ...good, model: 'nothing' }, 400, 'Unknown model `nothing`'],
+      ['a model of another kind', { ...good, model: 'sandbox-image' }, 400, 'cannot be used on this endpoint'],
+      ['a blank prompt', { ...good, prompt: ' \r\n ' }, 400, 'Describe what you want.'],
+      ['no number of tokens', { ...good, max_tokens: '1.5' }, 400, 'a whole number above zero'],
+      ['seconds that are not sold', { ...VIDEO, seconds: '99' }, 400, 'does not offer that'],
+      ['a resolution that is not sold', { ...VIDEO, resolution: '4k' }, 400, 'does not offer that'],
+      ['a size that there is none of', { ...IMAGE, size: '1x1' }, 400, 'Invalid `size`'],
+      ['what an upstream fails at', { ...good, prompt: '[[fail]]' }, 502, 'Charge refunded.'],
+      ['a picture that fails', { ...IMAGE, prompt: '[[fail]]' }, 502, 'Charge refunded.'],
+      ['a video that does not begin', { ...VIDEO, prompt: '[[fail-start]]' }, 502, 'Charge refunded.'],
+    ] as const) {
+      it(name, () => refusedAs(ask(fields), { status, words }));
+    }
+
+    it('a key that is unknown, revoked, expired or of another account', async () => {
+      const foreign = await test.account();
+      const [revoked, expired] = [
+        await accounts().issueKey(account.id, 'r'),
+        await accounts().issueKey(account.id, 'e'),
+      ];
+      await accounts().revokeKey(revoked.id);
+      const past = createAccounts({ store: test.store, keyPrefix: 'tg-', clock: () => Date.now() - 60_000 });
+      await past.limitKey(expired.id, { expiresAt: Date.now() - 1 });
+      const calls = (await test.store.ledger.charges(foreign.id, { limit: 1 })).length;
+      for (const key of ['key_unknown', '', revoked.id, foreign.keyId]) {
+        await refusedAs(ask(good, key), { status: 401, words: 'The key is unknown or revoked.', of: foreign });
+      }
+      await refusedAs(ask(good, expired.id), { status: 401, words: 'has expired' });
+      expect((await test.store.ledger.charges(foreign.id, { limit: 1 })).length).to.equal(calls);
+      const { text } = await owner.get(PAGE);
+      for (const id of [revoked.id, expired.id, foreign.keyId]) expect(text).not.to.contain(id);
+    });
+
+    it('a model that the key may not be used for, of every kind', async () => {
+      const { id } = await accounts().issueKey(account.id, 'narrow', { models: ['sandbox-standard'] });
+      for (const fields of [good, IMAGE, VIDEO]) {
+        await refusedAs(ask(fields, id), { status: 403, words: 'may not be used for model' });
+      }
+    });
+
+    it('what the budget of the key does not cover, of every kind', async () => {
+      const { id } = await accounts().issueKey(account.id, 'small', { budget: 400_000n });
+      for (const fields of [good, IMAGE, VIDEO]) {
+        await refusedAs(ask(fields, id), { status: 402, words: 'The budget of the key' });
+      }
+      expect((await ask(good, id)).text).not.to.contain('Go to the wallet');
+    });
+
+    it('what cannot be paid, with a way to the wallet, in both languages', async () => {
+      const poor = await test.account('1000');
+      const never = await test.account('0');
+      const [poorOwner, neverOwner] = [await setUpOwner(test, poor.id), await setUpOwner(test, never.id)];
+      const dear = { ...TEXT, model: 'sandbox-heavy', max_tokens: '32768', prompt: 'Hi', kind: 'text' };
+      const spent = {
+        kind: 'adjust',
+        wallet: poor.id,
+        at: Date.now(),
+        amount: -999_000_000n,
+        operationId: 'a',
+        reason: 'r',
+      };
+      await test.store.ledger.apply([{ op: spent as never, tried: false, abandoned: false }]);
+      await refusedAs(ask(dear, poor.keyId, poorOwner), { status: 402, words: 'The balance is too low', of: poor });
+      await poorOwner.get(`${PAGE}?lang=ru`);
+      await refusedAs(ask(dear, poor.keyId, poorOwner), { status: 402, words: 'Не хватает денег', of: poor });
+      for (const fields of [good, IMAGE, VIDEO]) {
+        const reply = ask(fields, never.keyId, neverOwner);
+        await refusedAs(reply, { status: 402, words: 'never been topped up', of: never });
+        expect((await reply).text).to.contain('<a href="/account/wallet">');
+      }
+    });
+
+    it('an account that is suspended', async () => {
+      const stopped = await test.account();
+      const stoppedOwner = await setUpOwner(test, stopped.id);
+      await accounts().suspend(stopped.id);
+      const reply = ask(good, stopped.keyId, stoppedOwner);
+      await refusedAs(reply, { status: 403, words: 'is suspended', of: stopped });
+    });
+
+    it('forms of other sites, without a token, and of nobody', async () => {
+      const { csrf = '' } = hiddenFields((await owner.get(PAGE)).text, PAGE);
+      const fields = { ...good, key: account.keyId, do: 'send' };
+      const before = await lastCharge();
+      for (const path of [PAGE, `${PAGE}/text`]) {
+        expect((await owner.post(path, fields)).status).to.equal(403);
+        expect((await owner.post(path, { ...fields, csrf: `${csrf}x` })).status).to.equal(403);
+        const foreign = { headers: { origin: 'https://evil.example' } };
+        expect((await owner.post(path, { ...fields, csrf }, foreign)).status).to.equal(403);
+        const site = { headers: { 'sec-fetch-site': 'cross-site' } };
+        expect((await owner.post(path, { ...fields, csrf }, site)).status).to.equal(403);
+        const nobody = await createVisitor(test.url).post(path, { ...fields, csrf });
+        expect([nobody.status, nobody.headers.location]).to.deep.equal([
+          303,
+          `/login?next=${encodeURIComponent(path)}`,
+        ]);
+      }
+      expect(await lastCharge()).to.deep.equal(before);
+    });
+
+    it('on the path of events too, as a page', async () => {
+      await refusedAs(stream({ ...good, key: 'key_unknown' }), { status: 401, words: 'unknown or revoked' });
+      await refusedAs(stream({ ...good, prompt: '' }), { status: 400, words: 'Describe what you want.' });
+      const reply = await stream({ ...good, model: 'nothing' });
+      expect(reply.text).to.contain('<section id="answer"').and.to.contain('Unknown model');
+    });
+  });
+
+  it('counts in the same bucket as the calls of the key', async () => {
+    const narrow = await startGateway({ catalog: {}, env: { SANDBOX: 'on', RATE_LIMIT_PER_MINUTE: '2' } });
+    try {
+      const made = await narrow.account();
+      const visitor = await setUpOwner(narrow, made.id);
+      const body = { model: 'sandbox-lite', messages: [{ role: 'user', content: 'hi' }] };
+      await send(`${narrow.url}${CHAT}`, { key: made.key, body });
+      const fields = { ...TEXT, prompt: 'Hello', do: 'send', key: made.keyId };
+      expect((await visitor.submit(PAGE, fields)).status).to.equal(200);
+      const third = await visitor.submit(PAGE, fields);
+      expect(third.status).to.equal(429);
+      expect(third.text).to.contain('Too many requests on this key');
+      expect((await send(`${narrow.url}${CHAT}`, { key: made.key, body })).status).to.equal(429);
+      await narrow.checkMoney();
+    } finally {
+      await narrow.stop();
+    }
+  });
+
+  for (const path of [PAGE, `${PAGE}/text`]) {
+    it(`ends the call of a client that leaves (${path})`, async () => {
+      const { csrf = '' } = hiddenFields((await owner.get(PAGE)).text, PAGE);
+      const fields = { ...TEXT, csrf, key: account.keyId, do: 'send', prompt: '[[stall]]' };
+      const cookie = [...owner.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+      const headers = { cookie, 'content-type': 'application/x-www-form-urlencoded' };
+      const sent = open(`${test.url}${path}`, { method: 'POST', headers, body: `${new URLSearchParams(fields)}` });
+      const failed = responseOf(sent).then(
+        (response) => response.resume().on('error', () => undefined),
+        () => undefined,
+      );
+      await until(async () => (await test.wallet(account)).held > 0n);
+      sent.destroy();
+      await failed;
+      // Nothing but the abort ends a call that stalls.
+      await until(async () => (await test.wallet(account)).held === 0n);
+      expect(await lastCharge()).to.include({ state: 'settled', charged: 500_000n });
+    });
+  }
+
+  it('keeps nothing of a prompt: neither in the log nor in the store', async () => {
+    const secret = 'violet-walrus-41';
+    for (const fields of [TEXT, IMAGE, VIDEO]) await ask({ ...fields, prompt: `${secret} [[refuse]]` });
+    for (const fields of [TEXT, IMAGE]) await ask({ ...fields, prompt: secret });
+    await stream({ ...TEXT, prompt: secret });
+    await owner.submit(PAGE, { ...TEXT, prompt: secret, key: account.keyId, do: 'price' });
+    for (const file of readdirSync(test.folder, { recursive: true, withFileTypes: true })) {
+      if (!file.isFile()) continue;
+      const bytes = readFileSync(join(file.parentPath, file.name));
+      expect(bytes.includes(secret), file.name).to.equal(false);
+    }
+  });
+
+  it('leads an account without a key to its keys', async () => {
+    const { id } = await createAccounts({ store: test.store, keyPrefix: 'tg-' }).create('no keys');
+    const visitor = await setUpOwner(test, id);
+    const page = await visitor.get(PAGE);
+    expect(page.status).to.equal(200);
+    expect(page.text).to.contain('href="/account/keys">Issue a key').and.not.to.contain('name="prompt"');
+    expect((await visitor.get(`${PAGE}?account=${account.id}`)).status).to.equal(404);
+  });
+
+  it('pays from the account that a member of several chose', async () => {
+    const [first, second] = [await test.account(), await test.account()];
+    const member = await setUpOwner(test, first.id);
+    const user = await test.store.users.find(member.email);
+    await test.store.users.join({ user: user?.id ?? '', account: second.id, role: 'owner' });
+    const place = `${PAGE}?account=${second.id}`;
+    const fields = { ...TEXT, prompt: 'Hello', do: 'send' };
+    expect((await member.submit(place, { ...fields, key: second.keyId })).status).to.equal(200);
+    expect((await member.submit(place, { ...fields, key: first.keyId })).status).to.equal(401);
+    expect([(await test.wallet(first)).charged, (await test.wallet(second)).charged]).to.deep.equal([0n, 500_000n]);
+  });
+
+  it('has scripts of at most 6 KB together, and a style of 4', async () => {
+    const load = async (name: string) => (await send(`${test.url}/static/${name}`)).text;
+    const names = readdirSync('lib/console/static').filter((name) => name.endsWith('.js'));
+    expect(names).to.have.members(['copy.js', 'confirm.js', 'live.js', 'chart.js', 'playground.js']);
+    const scripts = (await Promise.all(names.map(load))).join('');
+    expect(gzipSync(scripts).length).to.be.within(500, 6 * 1024);
+    expect(gzipSync(await load('style.css')).length).to.be.within(500, 4 * 1024);
+    expect((await owner.get('/account/models')).text).not.to.contain('playground.js');
+  });
+});

@@ -1,0 +1,73 @@
+// Every choice on every page, in every language, can be told from the others beside it.
+import { expect } from 'chai';
+import { tellApart } from '../../lib/console/charge-query.ts';
+import { LANGUAGES } from '../../lib/console/language.ts';
+import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { setUpTour, TOUR_ENV, type Tour } from '../../testkit/page-tour.ts';
+import { type MailServer, startMailServer } from '../../testkit/smtp.ts';
+
+/** The texts of each select of a page. */
+function selectsIn(text: string): readonly (readonly [name: string, options: readonly string[]])[] {
+  return [...text.matchAll(/<select [^>]*name="([^"]+)"[^>]*>(.*?)<\/select>/gs)].map(([, name = '', inner = '']) => [
+    name,
+    [...inner.matchAll(/<option[^>]*>([^<]*)<\/option>/g)].map(([, option = '']) => option),
+  ]);
+}
+
+describe('the choices of a page', function () {
+  this.timeout(60_000);
+  let mail: MailServer;
+  let test: TestGateway;
+  let tour: Tour;
+
+  before(async () => {
+    mail = await startMailServer();
+    test = await startGateway({ catalog: {}, env: { ...TOUR_ENV, SMTP_URL: mail.url } });
+    tour = await setUpTour(test);
+    // As people have them: two keys of one name, and two accounts.
+    const { account, owner } = tour.busy;
+    for (let count = 0; count < 2; count += 1) await owner.submit('/account/keys', { name: 'the same' });
+    const [first] = await test.store.users.membersOf(account.id);
+    const { name = '' } = (await test.store.accounts.get(account.id)) ?? {};
+    await test.store.accounts.create({ id: 'acc_twin', name, createdAt: 1 });
+    await test.store.users.join({ user: first?.user ?? '', account: 'acc_twin', role: 'owner' });
+  });
+  after(async () => {
+    await test?.stop();
+    await mail?.stop();
+  });
+
+  for (const language of LANGUAGES) {
+    it(`differ in their texts, in ${language}`, async () => {
+      const seen = new Set<string>();
+      for (const { path, as } of tour.stops) {
+        const separator = path.includes('?') ? '&' : '?';
+        const reply = await tour.visitors[as].get(`${path}${separator}lang=${language}`);
+        for (const [name, options] of selectsIn(reply.text)) {
+          seen.add(name);
+          expect(new Set(options).size, `${path}: ${name}: ${options.join(' | ')}`).to.equal(options.length);
+        }
+      }
+      expect([...seen]).to.include.members([
+        'account',
+        'key',
+        'kind',
+        'state',
+        'by',
+        'model',
+        'reset',
+        'language',
+        'phase',
+      ]);
+    });
+  }
+
+  it('of one name show the end of their ids', () => {
+    const options = tellApart([
+      ['acc_000001', 'Shop'],
+      ['acc_000002', 'Shop'],
+      ['acc_000003', 'Home'],
+    ]);
+    expect(options.map(([, text]) => text)).to.deep.equal(['Shop (…000001)', 'Shop (…000002)', 'Home']);
+  });
+});

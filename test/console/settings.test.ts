@@ -1,0 +1,117 @@
+// What people set: password, authenticator app, sessions, language, and their data as a file.
+import { expect } from 'chai';
+import { formatOf } from '../../lib/console/language.ts';
+import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { createVisitor, hiddenFields, PASSWORD, setUpOwner } from '../../testkit/pages.ts';
+import { itTimed } from '../../testkit/timed.ts';
+
+const PATH = '/account/settings';
+
+describe('settings of a person', () => {
+  let test: TestGateway;
+
+  before(async () => {
+    test = await startGateway({ catalog: { upstreams: {}, models: [] } });
+  });
+  after(() => test.stop());
+
+  async function comeIn() {
+    const { id } = await test.account();
+    return { ...(await setUpOwner(test, id)), account: id };
+  }
+  /** The first form of the page that has this hidden field. */
+  async function change(owner: Awaited<ReturnType<typeof comeIn>>, name: string, fields: Record<string, string>) {
+    const { csrf = '' } = hiddenFields((await owner.get(PATH)).text, PATH);
+    return owner.post(PATH, { csrf, change: name, ...fields });
+  }
+  const signIn = (email: string, password: string) =>
+    createVisitor(test.url).submit('/login', { email, password, code: '' });
+
+  it('change the password, which ends all other sessions', async () => {
+    const owner = await comeIn();
+    const other = createVisitor(test.url);
+    await other.submit('/login', { email: owner.email, password: PASSWORD, code: '' });
+    const fresh = 'another tulip in rain';
+    for (const [fields, words] of [
+      [{ old: 'wrong password', password: fresh, again: fresh }, 'not your current password'],
+      [{ old: PASSWORD, password: 'short', again: 'short' }, 'shorter than'],
+      [{ old: PASSWORD, password: fresh, again: 'something else here' }, 'differ'],
+    ] as const) {
+      const reply = await change(owner, 'password', { ...fields });
+      expect([reply.status, reply.text.includes(words)], words).to.deep.equal([400, true]);
+    }
+    expect((await change(owner, 'password', { old: PASSWORD, password: fresh, again: fresh })).status).to.equal(303);
+    expect((await owner.get('/account')).status).to.equal(200);
+    expect((await other.get('/account')).status).to.equal(303);
+    expect((await signIn(owner.email, PASSWORD)).status).to.equal(401);
+    expect((await signIn(owner.email, fresh)).status).to.equal(303);
+  });
+
+  itTimed('make whoever guesses the password wait, as signing in does', async () => {
+    const owner = await comeIn();
+    const fields = { password: 'another tulip in rain', again: 'another tulip in rain' };
+    const statuses: number[] = [];
+    for (let guess = 0; guess < 6; guess += 1)
+      statuses.push((await change(owner, 'password', { ...fields, old: `guess ${guess}` })).status);
+    expect(statuses).to.deep.equal([400, 400, 400, 400, 400, 429]);
+    const reply = await change(owner, 'password', { ...fields, old: PASSWORD });
+    expect([reply.status, reply.text.includes('Too many attempts')]).to.deep.equal([429, true]);
+    // The same counters, whatever page it is tried on.
+    expect((await signIn(owner.email, PASSWORD)).status).to.equal(429);
+    const log = await test.store.auditLog.page({ limit: 5 });
+    const wrong = log.filter(({ action, detail }) => action === 'sign_in.password' && detail.includes(PATH));
+    expect(wrong).to.have.length(5);
+    await test.store.sessions.forget(`mail:${owner.email}`);
+    await test.store.sessions.forget('address:127.0.0.1');
+  });
+
+  it('change nothing by a form that says nothing of it', async () => {
+    const owner = await comeIn();
+    expect((await change(owner, 'everything', {})).status).to.equal(403);
+  });
+
+  it('end all other sessions', async () => {
+    const owner = await comeIn();
+    const other = createVisitor(test.url);
+    await other.submit('/login', { email: owner.email, password: PASSWORD, code: '' });
+    expect((await change(owner, 'sessions', {})).status).to.equal(303);
+    expect([(await owner.get('/account')).status, (await other.get('/account')).status]).to.deep.equal([200, 303]);
+  });
+
+  it('show who it is, and for which account', async () => {
+    const owner = await comeIn();
+    expect((await owner.get(PATH)).text)
+      .to.contain(`<dd>${owner.email}</dd>`)
+      .and.to.contain(`<code>${owner.account}</code>`);
+  });
+
+  it('choose language and time zone, and refuse a zone that is none', async () => {
+    const owner = await comeIn();
+    for (const timeZone of ['', 'Mars/Olympus', 'x'.repeat(100)]) {
+      expect((await change(owner, 'profile', { language: 'ru', timeZone })).status).to.equal(400);
+    }
+    expect((await change(owner, 'profile', { language: 'ru', timeZone: 'Asia/Omsk' })).status).to.equal(303);
+    expect(await test.store.users.find(owner.email)).to.include({ language: 'ru', timeZone: 'Asia/Omsk' });
+    expect((await owner.get('/account')).text).to.contain('<html lang="ru">');
+    const user = await test.store.users.find(owner.email);
+    const [session] = await test.store.sessions.list(user?.id ?? '');
+    const began = (zone: string) => formatOf('ru', zone).time(session?.createdAt ?? 0);
+    expect((await owner.get(PATH)).text)
+      .to.contain(began('Asia/Omsk'))
+      .and.not.to.contain(began('Europe/Moscow'));
+    // What is chosen there is what the page speaks: saving a time zone does not change the language.
+    expect((await owner.get(`${PATH}?lang=en`)).text).to.contain('<option value="en" selected>');
+    await change(owner, 'profile', { language: 'tlh', timeZone: 'UTC' });
+    expect(await test.store.users.find(owner.email)).to.include({ language: 'ru', timeZone: 'UTC' });
+  });
+
+  it('hand out what is stored, without secrets', async () => {
+    const owner = await comeIn();
+    const { json, headers, text } = await owner.get(`${PATH}/export`);
+    expect(headers['content-disposition']).to.match(/^attachment/);
+    expect(json.user.email).to.equal(owner.email);
+    expect(json.account).to.deep.include({ id: owner.account, status: 'active' });
+    expect(json.keys).to.have.length(1);
+    expect(text).not.to.match(/argon2|hash|[0-9a-f]{64}/);
+  });
+});

@@ -1,0 +1,87 @@
+// The pages on a server of their own, over a store whose calls do what a test plans, and with what they hold in view.
+import { pino } from 'pino';
+import { createLimiter } from '../../lib/api/limiter.ts';
+import { topupBoundsOf } from '../../lib/catalog/topup-bounds.ts';
+import { openWeb, type WebOptions } from '../../lib/console/open.ts';
+import { webPlugin } from '../../lib/console/plugin.ts';
+import { createLiveCalls, type LiveCalls } from '../../lib/http/context.ts';
+import { type Budget, createBudget } from '../../lib/http/memory-quota.ts';
+import { type Behaviour, type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
+import { openTestHttp } from '../../testkit/http.ts';
+import { createVisitor, setUpOwner, type Visitor } from '../../testkit/pages.ts';
+import till from '../../testkit/payments/till/index.ts';
+import { openPayments, RUB } from '../../testkit/payments.ts';
+import { makeUser } from '../contract/store/people.ts';
+
+const MIB = 1024 * 1024;
+
+export interface Pages {
+  readonly faults: FaultyStore;
+  readonly url: string;
+  readonly budget: Budget;
+  readonly calls: LiveCalls;
+  /** Somebody new with an account of their own. */
+  owner(): Promise<Awaited<ReturnType<typeof setUpOwner>> & { readonly account: string }>;
+  /** Somebody new who runs the service, and has just given a code. */
+  operator(): Promise<Visitor & { readonly email: string }>;
+  close(): Promise<void>;
+}
+
+/** With a provider of payments, or without any. */
+export async function openPages({ isPaid = true } = {}): Promise<Pages> {
+  const faults = await openFaultyStore();
+  const { store, real } = faults;
+  const [calls, budget] = [createLiveCalls(), createBudget({ bytesMax: 8 * MIB, ownerBytesMax: 4 * MIB })];
+  const { provider, close } = openPayments(till, { baseUrl: 'http://127.0.0.1:1' });
+  const http = openTestHttp();
+  const web = openWeb({
+    ...{ store, calls, budget, log: pino({ enabled: false }), limiter: createLimiter({ store: store.limits }) },
+    ...{ publicUrl: () => 'http://127.0.0.1', sandbox: false, upstreams: () => [], catalogFailure: () => undefined },
+    catalog: () => ({ byName: new Map(), models: [], autoTopup: topupBoundsOf() }),
+    payments: {
+      providers: () => (isPaid ? [{ name: 'till', provider, shortfall: 'suspend' }] : []),
+      leastOrder: async () => RUB,
+      look: async () => undefined,
+      notice: async (name: string) => (name === 'till' ? 'done' : undefined),
+    },
+    topups: { notice: () => undefined },
+    fetcher: () => ({ refusalOf: () => undefined }),
+    config: {
+      keyPrefix: 'tg-',
+      publicUrl: 'http://127.0.0.1',
+      registration: 'closed',
+      smtpUrl: undefined,
+      pageRateLimitPerMinute: 100_000,
+    },
+  } as unknown as WebOptions);
+  await http.server.register({ plugin: webPlugin, options: web.services });
+  await http.start();
+  const url = `http://127.0.0.1:${http.server.info.port}`;
+  return {
+    ...{ faults, url, budget, calls },
+    async owner() {
+      const account = await faults.wallet();
+      return { ...(await setUpOwner({ store: real, url }, account)), account };
+    },
+    async operator() {
+      const user = makeUser({ operator: true, language: 'en' });
+      await real.users.add(user);
+      const session = await web.services.sessions.open(user, { address: '127.0.0.1', agent: '' }, { proven: true });
+      return { ...createVisitor(url, { session }), email: user.email };
+    },
+    async close() {
+      await http.close(async () => undefined);
+      await web.close();
+      await close();
+      await faults.close();
+    },
+  };
+}
+
+/** Something else happens first. */
+export const after =
+  (happens: () => Promise<unknown>): Behaviour =>
+  async (call) => {
+    await happens();
+    return call();
+  };

@@ -1,0 +1,50 @@
+// How much memory a body of any length asks for, and that nothing of it is lost on the way.
+import { expect } from 'chai';
+import { createRoom } from '../../lib/http/growing-buffer.ts';
+
+const KIB = 1024;
+
+describe('room', () => {
+  /** What is asked for when pieces of these lengths arrive. */
+  function taken(lengths: readonly number[], options: { announced?: number; bytesMax?: number } = {}) {
+    const { announced, bytesMax = 1000 * KIB } = options;
+    const asked: number[] = [];
+    const room = createRoom({ announced, bytesMax, take: (bytes) => asked.push(bytes) });
+    const pieces = lengths.map((length, at) => Buffer.alloc(length, at + 1));
+    for (const piece of pieces) room.append(piece);
+    expect(room.content().equals(Buffer.concat(pieces))).to.equal(true);
+    return asked;
+  }
+
+  it('is taken once if the length is announced', () => {
+    expect(taken([1, 5, 94], { announced: 100 })).to.deep.equal([100]);
+  });
+
+  it('begins with room for some pieces, and doubles when it is full', () => {
+    expect(taken([1, 64 * KIB - 1])).to.deep.equal([64 * KIB]);
+    expect(taken([1, 64 * KIB])).to.deep.equal([64 * KIB, 64 * KIB + 2]);
+    expect(taken([100 * KIB, 150 * KIB])).to.deep.equal([200 * KIB, 300 * KIB]);
+  });
+
+  it('is never more than may come', () => {
+    expect(taken([600 * KIB, 400 * KIB])).to.deep.equal([1000 * KIB]);
+    expect(taken([10, 20], { bytesMax: 30 })).to.deep.equal([30]);
+  });
+
+  it('is empty at first, and costs nothing then', () => {
+    expect(taken([])).to.deep.equal([]);
+    expect(taken([0])).to.deep.equal([]);
+  });
+
+  it('passes on why there is none, and keeps what has arrived', () => {
+    let isFull = false;
+    const take = () => {
+      if (isFull) throw new Error('full');
+    };
+    const room = createRoom({ announced: undefined, bytesMax: 1000 * KIB, take });
+    room.append(Buffer.from('some'));
+    isFull = true;
+    expect(() => room.append(Buffer.alloc(64 * KIB))).to.throw('full');
+    expect(room.content().toString()).to.equal('some');
+  });
+});

@@ -1,0 +1,95 @@
+import { expect } from 'chai';
+import { isFault } from '../../lib/base/faults.ts';
+import { type Budget, createBudget, SMALL_BYTES } from '../../lib/http/memory-quota.ts';
+
+const MIB = 1024 * 1024;
+
+describe('budget', () => {
+  let budget: Budget;
+
+  beforeEach(() => {
+    budget = createBudget({ bytesMax: 8 * MIB, ownerBytesMax: 4 * MIB });
+  });
+
+  const refuses = (take: () => void) => {
+    const before = budget.used();
+    let thrown: unknown;
+    try {
+      take();
+    } catch (error) {
+      thrown = error;
+    }
+    expect(isFault(thrown) && thrown.data?.code).to.equal('no_room');
+    expect(isFault(thrown) && thrown.output.statusCode).to.equal(503);
+    expect(budget.used()).to.equal(before);
+  };
+
+  it('counts what shares take and give back', () => {
+    const [one, other] = [budget.open('a'), budget.open('b')];
+    one.take(MIB);
+    one.take(2 * MIB);
+    other.take(MIB);
+    expect(budget.used()).to.equal(4 * MIB);
+    one.giveBack();
+    expect(budget.used()).to.equal(MIB);
+    one.giveBack();
+    expect(budget.used()).to.equal(MIB);
+    one.take(1);
+    expect(budget.used()).to.equal(MIB + 1);
+  });
+
+  it('gives one owner no more than its part, in any number of shares', () => {
+    const [one, more] = [budget.open('a'), budget.open('a')];
+    one.take(3 * MIB);
+    refuses(() => more.take(MIB + 1));
+    more.take(MIB);
+    refuses(() => one.take(1));
+    budget.open('b').take(MIB);
+    one.giveBack();
+    more.take(3 * MIB);
+  });
+
+  it('says whether there is room without taking it', () => {
+    const share = budget.open('a');
+    share.check(4 * MIB);
+    expect(budget.used()).to.equal(0);
+    refuses(() => share.check(4 * MIB + 1));
+    share.take(3 * MIB);
+    share.check(MIB);
+    refuses(() => share.check(MIB + 1));
+  });
+
+  it('keeps an eighth for small shares', () => {
+    budget.open('a').take(4 * MIB);
+    const large = budget.open('b');
+    large.take(3 * MIB);
+    refuses(() => large.take(1));
+    refuses(() => budget.open('c').take(SMALL_BYTES + 1));
+    const small = budget.open('c');
+    small.take(SMALL_BYTES);
+    refuses(() => small.take(1));
+  });
+
+  it('gives back a part once, and with all the rest', () => {
+    const share = budget.open('a');
+    share.take(MIB);
+    const part = share.part(2 * MIB);
+    expect(share.part(MIB + 1)).to.equal(undefined);
+    expect(budget.used()).to.equal(3 * MIB);
+    part?.();
+    part?.();
+    expect(budget.used()).to.equal(MIB);
+    const late = share.part(MIB);
+    share.giveBack();
+    share.take(MIB);
+    late?.();
+    expect(budget.used()).to.equal(MIB);
+  });
+
+  it('is full for small shares too in the end', () => {
+    budget.open('a').take(4 * MIB);
+    budget.open('b').take(3 * MIB);
+    for (let at = 0; at < MIB / SMALL_BYTES; at += 1) budget.open(`c${at}`).take(SMALL_BYTES);
+    refuses(() => budget.open('d').take(1));
+  });
+});

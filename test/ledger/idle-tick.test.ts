@@ -1,0 +1,38 @@
+// A lull ends at once in a process with nothing to do, and in time in a busy one.
+import { expect } from 'chai';
+import { lull } from '../../lib/ledger/idle-tick.ts';
+import { itTimed } from '../../testkit/timed.ts';
+import { startEchoes } from './echoes.ts';
+
+const MEDIAN_OF = 9;
+
+async function medianMs(withinMs: number, { aloneMs = withinMs, arrived = (): number => 0 } = {}): Promise<number> {
+  const times: number[] = [];
+  for (let count = 0; count < MEDIAN_OF; count += 1) {
+    const from = performance.now();
+    await lull({ withinMs, aloneMs }, arrived);
+    times.push(performance.now() - from);
+  }
+  return times.sort((a, b) => a - b)[Math.floor(MEDIAN_OF / 2)] as number;
+}
+
+describe('lull', () => {
+  itTimed('ends within a turn or two when nothing happens', async () => {
+    expect(await medianMs(2000)).to.be.lessThan(200);
+  });
+
+  itTimed('lasts as long as every turn brings something and more arrives, and never longer than it may', async () => {
+    const endEchoes = await startEchoes();
+    expect(await medianMs(60)).to.be.within(55, 2000);
+    // Nothing arrives for the batch; something does in every turn; something did at first.
+    expect(await medianMs(2000, { aloneMs: 20 })).to.be.within(19, 1000);
+    let count = 0;
+    expect(await medianMs(120, { aloneMs: 20, arrived: () => count++ })).to.be.within(115, 2000);
+    const from = performance.now();
+    expect(await medianMs(4000, { aloneMs: 40, arrived: () => Math.min(performance.now() - from, 60) })).to.be.within(
+      39,
+      2000,
+    );
+    endEchoes();
+  });
+});

@@ -1,0 +1,347 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { collectChecks } from '../../../lib/upstream/check/check.ts';
+import { HAND_MADE } from './hand-made.ts';
+
+const CLI = fileURLToPath(new URL('../../../lib/cli/main.ts', import.meta.url));
+const GUIDE = new URL('../../../docs/providers.md', import.meta.url);
+
+const both = '[{ "name": "x", "source": "x", "reply": {}, "expect": { "finish": "stop", "fault": "rate" } }]';
+
+/** Stands for the example of the guide. */
+const EXAMPLE = 'the example';
+
+const ORDINARY = 'recording: an ordinary answer';
+
+const DEFECTS: readonly Defect[] = [
+  {
+    what: 'sends no key',
+    from: "auth: (key) => ({ authorization: 'Bearer ' + key }),",
+    to: '',
+    failing: 'asking for text: sends the key',
+  },
+  {
+    what: 'sends no key, though it uses the host',
+    of: EXAMPLE,
+    from: 'headers, auth, body',
+    to: 'headers, body',
+    failing: 'asking for text: sends the key',
+  },
+  { what: 'asks at a wrong path', from: "'/generate'", to: "'/generates'", failing: `${ORDINARY}: reads as expected` },
+  {
+    what: 'puts the key into the URL',
+    from: "settings.baseUrl + '/generate'",
+    to: "settings.baseUrl + '/generate?key=' + settings.apiKey",
+    failing: 'asking for text: keeps the key out of the URL',
+  },
+  {
+    what: 'drops the usage',
+    from: "if (chunk.usage) parts.push({ type: 'usage', ...chunk.usage });",
+    to: '',
+    failing: `${ORDINARY}: reads as expected`,
+  },
+  {
+    what: 'drops the usage, though it uses the host',
+    of: EXAMPLE,
+    from: 'out.usage(usage);',
+    to: '{}',
+    failing: `${ORDINARY}: reads as expected`,
+  },
+  {
+    what: 'swallows the finish',
+    from: ", { type: 'finish', reason, raw: chunk.done }",
+    to: '',
+    failing: `${ORDINARY}: reads as expected`,
+  },
+  {
+    what: 'takes an error event for text',
+    from: 'if (chunk.error !== undefined) throw host.fault.ofComplaint(chunk, true);',
+    to: 'if (chunk.error !== undefined) return readText(String(chunk.error.message ?? chunk.error), state);',
+    failing: 'stream: takes no error between the events for text',
+  },
+  {
+    what: 'throws what is no fault on rubbish',
+    from: "throw host.fault.make('protocol', 'an event is not JSON: ' + data);",
+    to: 'return JSON.parse(data);',
+    failing: 'stream: takes no rubbish between the lines for text, and does not stumble over it',
+  },
+  {
+    what: 'takes rubbish for text',
+    from: "throw host.fault.make('protocol', 'an event is not JSON: ' + data);",
+    to: 'return { text: data };',
+    failing: 'stream: takes no rubbish between the lines for text, and does not stumble over it',
+  },
+  {
+    what: 'ignores an abort',
+    from: '    signal,\n  };',
+    to: '    signal: new AbortController().signal,\n  };',
+    failing: 'abort: before the headers closes the connection',
+  },
+  {
+    what: 'goes on after an abort within a refusal',
+    from: 'const text = await response.body.text()',
+    to: 'if (response.status === 500) await new Promise((resolve) => setTimeout(resolve, 3000));\n    const text = await response.body.text()',
+    failing: 'abort: within the body of a refusal closes the connection',
+  },
+  {
+    what: 'follows redirects',
+    from: 'if (response.status !== 200) {',
+    to: `if (response.status === 307) {
+    response.body.drop();
+    const at = new URL(response.headers.location, settings.baseUrl).href;
+    throw host.fault.kindOfStatus((await host.request(at, { method: 'GET', signal })).status);
+  }
+  if (response.status !== 200) {`,
+    failing: 'refusals: a redirect is not followed and no answer',
+  },
+  {
+    what: 'buffers the whole answer',
+    from: 'for await (const chunks of response.body.chunks()) {',
+    to: 'for await (const chunks of [[await response.body.bytes()]]) {',
+    failing: 'stream: goes out as it comes',
+  },
+  {
+    what: 'splits a character',
+    from: 'const isHalf = /[\\ud800-\\udbff]$/.test(text);',
+    to: 'const isHalf = false;',
+    failing: 'stream: keeps the halves of a character together',
+  },
+  {
+    what: 'yields after its finish',
+    from: 'raw: chunk.done });',
+    to: "raw: chunk.done }, { type: 'block-start', index: 1, block: { type: 'text' } });",
+    failing: `${ORDINARY}: reads as expected`,
+  },
+  {
+    what: 'takes the end of the stream for the end of the answer',
+    from: 'const last = readLast(rest, state, host);',
+    to: "const last = state.done ? [] : [{ type: 'block-end', index: 0 }, { type: 'finish', reason: 'stop' }];",
+    failing: 'recording: an answer that just stops: reads as expected',
+  },
+  {
+    what: 'takes the end of the stream for the end of the answer, though it uses the host',
+    of: EXAMPLE,
+    from: '    take({ text,',
+    to: "    end: (out) => out.finish('stop', 'complete'),\n    take({ text,",
+    failing: 'recording: an answer that just stops: reads as expected',
+  },
+  {
+    what: 'invents a finish after the text',
+    of: EXAMPLE,
+    from: "if (typeof text === 'string') out.text(text);",
+    to: "if (typeof text === 'string') out.text(text);\n      if (String(text).endsWith('😀')) out.finish('stop', 'complete');",
+    failing: `${ORDINARY}: has no end when it is ended early`,
+  },
+  {
+    what: 'loses the text that comes together with an error',
+    from: '} finally {',
+    to: '} catch (error) {\n      throw error;\n    }\n    {',
+    failing: 'recording: overloaded in the middle of an answer: reads as expected',
+  },
+  {
+    what: 'breaks the grammar',
+    from: "{ type: 'block-end', index: 0 }, {",
+    to: '{',
+    failing: `${ORDINARY}: reads as expected`,
+  },
+  {
+    what: 'sends another request',
+    of: EXAMPLE,
+    from: 'max_tokens: maxTokens',
+    to: 'max_tokens: 1',
+    failing: `${ORDINARY}: reads as expected`,
+  },
+  {
+    what: 'sends the request again when the answer is lost',
+    from: 'const response = await ask(call, signal, settings, host);',
+    to: `let response = await ask(call, signal, settings, host);
+  try {
+    await response.body.text();
+  } catch {}
+  response = await ask(call, signal, settings, host);`,
+    failing: 'asking for text: is done once when the answer is lost',
+  },
+  {
+    what: 'keeps a call in a variable of all calls',
+    from: "const state = { half: '', done: false };",
+    to: `const state = { half: '', done: false };
+  lastHalf = call;
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  if (lastHalf !== call) return;`,
+    failing: `${ORDINARY}: is kept apart from others at the same time`,
+  },
+  {
+    what: 'gives every refusal one kind',
+    from: 'throw host.fault.ofReply(response.status, response.headers, text);',
+    to: "throw host.fault.make('server', text);",
+    failing: 'refusals: status 401 is auth',
+  },
+  {
+    what: 'does not mark its key',
+    from: '.meta({ secret: true })',
+    to: '',
+    failing: 'settings: mark apiKey as a secret',
+  },
+  {
+    what: 'takes any settings',
+    from: '      proxy: url,\n    });',
+    to: '      proxy: url,\n    }).unknown();',
+    failing: 'settings: refuse an unknown key',
+  },
+  {
+    what: 'takes any key',
+    from: 'apiKey: joi.string().trim()',
+    to: 'apiKey: joi.any()',
+    failing: 'settings: refuse a wrong apiKey',
+  },
+  ...['baseUrl', 'proxy'].map((name) => ({
+    what: `takes any text for its ${name}`,
+    from: name === 'proxy' ? 'proxy: url,' : "baseUrl: url.default('https://api.acme.example/v1'),",
+    to: name === 'proxy' ? 'proxy: joi.string(),' : "baseUrl: joi.string().default('https://api.acme.example/v1'),",
+    failing: `settings: refuse a wrong ${name}`,
+  })),
+];
+
+describe('the contract suite on the example of docs/providers.md', function () {
+  this.timeout(30_000);
+  let root: string;
+  let source: string;
+  let recordings: string;
+
+  before(async () => {
+    root = await mkdtemp(join(tmpdir(), 'suite-'));
+    const guide = await readFile(GUIDE, 'utf8');
+    source = block(guide, 'ts');
+    recordings = block(guide, 'json');
+  });
+  after(() => rm(root, { recursive: true }));
+
+  function block(guide: string, language: string): string {
+    const found = new RegExp(`\`\`\`${language}\n(.*?)\n\`\`\``, 's').exec(guide)?.[1];
+    return found ?? expect.fail(`docs/providers.md has no block of ${language}`);
+  }
+
+  let count = 0;
+
+  /** The names of the checks that fail on the plugin, of all or one; each folder is new, as modules load once. */
+  async function failures(plugin: string, fixtures: string, only?: string): Promise<readonly string[]> {
+    const folder = join(root, `${count++}`, 'acme');
+    await mkdir(join(folder, 'fixtures'), { recursive: true });
+    await writeFile(join(folder, 'index.ts'), plugin);
+    await writeFile(join(folder, 'fixtures', 'answers.json'), fixtures);
+    const failed: string[] = [];
+    for (const check of await collectChecks(folder)) {
+      const name = `${check.group}: ${check.name}`;
+      if (only === undefined || name === only) await check.run().catch(() => failed.push(name));
+    }
+    return failed;
+  }
+
+  it('passes, and so does a plugin that does by hand what the host would do', async () => {
+    expect(await failures(source, recordings)).to.deep.equal([]);
+    expect(await failures(HAND_MADE, recordings)).to.deep.equal([]);
+  });
+
+  for (const { what, of = HAND_MADE, from, to, failing } of DEFECTS) {
+    it(`catches a plugin that ${what}`, async () => {
+      const plugin = of === EXAMPLE ? source : of;
+      expect(plugin).to.include(from);
+      expect(
+        await failures(
+          plugin.replace(from, () => to),
+          recordings,
+          failing,
+        ),
+      ).to.deep.equal([failing]);
+    });
+  }
+
+  for (const [field, failing] of [
+    ['"path": "/v1/generate",', 'asking for text: is recorded: one recording says path and body of a request'],
+    [
+      '"usage": { "input": 9, "output": 4 },',
+      'asking for text: is recorded: one recording says path and body of a request',
+    ],
+  ] as const) {
+    it(`asks for recordings that say ${field}`, async () => {
+      expect(recordings).to.include(field);
+      expect(await failures(source, recordings.replace(field, ''), failing)).to.deep.equal([failing]);
+    });
+  }
+
+  it('lets a key be in the URL where a recording says so', async () => {
+    const from = "host.request(settings.baseUrl + '/generate', request)";
+    const inUrl = HAND_MADE.replace(
+      from,
+      "host.request(settings.baseUrl + '/generate?key=' + settings.apiKey, request)",
+    );
+    const declared = recordings.replace('"path": "/v1/generate"', '"path": "/v1/generate?key={{key}}"');
+    expect(await failures(inUrl, declared)).to.deep.equal([]);
+    expect(await failures(inUrl, recordings)).to.include('asking for text: keeps the key out of the URL');
+  });
+
+  it('takes a header that is made from the key for the key', async () => {
+    const signed = HAND_MADE.replace("'Bearer ' + key", "'Signed ' + [...key].reverse().join('')");
+    const own = recordings.replace('"headers": { "authorization": "Bearer {{key}}" },', '');
+    expect(await failures(signed, own)).to.deep.equal([]);
+    const random = HAND_MADE.replace("'Bearer ' + key", "'Random ' + Math.random()");
+    expect(await failures(random, own)).to.deep.equal(['asking for text: sends the key']);
+  });
+
+  async function run(...args: readonly string[]): Promise<{ code: number | null; output: string }> {
+    const child = spawn(process.execPath, [CLI, 'provider', 'check', ...args]);
+    const [out, err] = await Promise.all([child.stdout.toArray(), child.stderr.toArray()]);
+    const code = child.exitCode ?? (await once(child, 'exit'))[0];
+    return { code, output: [...out, ...err].join('') };
+  }
+
+  it('prints its checks from the command line', async () => {
+    const { code, output } = await run(fileURLToPath(new URL('../../../providers/sandbox', import.meta.url)));
+    expect(output).to.match(/^\nsettings\n {2}✓ make a provider.*\n\d+ checks, all passed\n$/s);
+    expect(code).to.equal(0);
+  });
+
+  it('exits with 1 when a check fails, and says why', async () => {
+    const folder = join(root, 'failing', 'acme');
+    await mkdir(join(folder, 'fixtures'), { recursive: true });
+    await writeFile(join(folder, 'index.ts'), source.replace("['complete', 'stop']", "['complete', 'other']"));
+    await writeFile(join(folder, 'fixtures', 'answers.json'), recordings);
+    const { code, output } = await run(folder);
+    expect(output).to.include('  ✗ reads as expected\n      another finish than expected');
+    expect(output).to.match(/\d+ checks, \d failed\n$/);
+    expect(code).to.equal(1);
+  });
+
+  it('exits with 1 when there is no plugin', async () => {
+    expect(await run(join(root, 'nowhere'))).to.deep.include({ code: 1 });
+    expect(await run()).to.deep.equal({ code: 2, output: "tollgate: missing required argument 'folder'\n" });
+  });
+
+  const wrong: readonly (readonly [what: string, fixtures: string, words: string])[] = [
+    ['no recording', '[]', 'has no recording'],
+    ['a recording with a field that does not exist', '[{ "names": "x" }]', '"names" is not allowed'],
+    ['a recording that expects both a finish and a fault', both, '[finish, fault]'],
+    ['a recording of a kind that does not exist', '[{ "kind": "sound" }]', 'unknown kind sound'],
+  ];
+  for (const [what, fixtures, words] of wrong) {
+    it(`does not start on ${what}`, async () => {
+      const error: unknown = await failures(source, fixtures).catch((thrown: unknown) => thrown);
+      expect(error).to.be.an('error').with.property('message').that.includes(words).and.includes('fixtures');
+    });
+  }
+});
+
+interface Defect {
+  readonly what: string;
+  /** The hand-made plugin by default. */
+  readonly of?: string;
+  readonly from: string;
+  readonly to: string;
+  /** A check that has to fail. */
+  readonly failing: string;
+}

@@ -1,0 +1,103 @@
+import { expect } from 'chai';
+import type { AnswerWriter, JsonObject, ProviderPart } from '../../../../lib/upstream/contract/provider.ts';
+import { createContentsReader, picturesOf } from '../../../../lib/upstream/formats/contents/reply.ts';
+import { createFinishReason } from '../../../../lib/upstream/host/finish-words.ts';
+import { createHostFault } from '../../../../lib/upstream/host/host-fault.ts';
+import { Writer } from '../../../../lib/upstream/host/writer.ts';
+
+const fault = createHostFault({ secrets: [] });
+
+describe('replies in the contents format', () => {
+  const rows: readonly (readonly [usage: unknown, counts: object])[] = [
+    [
+      { promptTokenCount: 5, candidatesTokenCount: 8, thoughtsTokenCount: 2 },
+      { input: 5, output: 10 },
+    ],
+    [{ candidatesTokenCount: '8', thoughtsTokenCount: 'many' }, { output: 8 }],
+    [{ candidatesTokenCount: 8, thoughtsTokenCount: -8 }, { output: 8 }],
+    [{ thoughtsTokenCount: 2 }, { output: 2 }],
+    [null, {}],
+    ['x', {}],
+  ];
+  for (const [usageMetadata, counts] of rows) {
+    it(`count ${JSON.stringify(usageMetadata)} as ${JSON.stringify(counts)}`, () => {
+      const told: object[] = [];
+      const out = { start: () => undefined, usage: (tokens: object) => told.push(tokens) } as unknown as AnswerWriter;
+      createContentsReader({ fault, finishReason: createFinishReason(fault) }).take({ usageMetadata }, out, () => '');
+      expect(told).to.deep.equal([counts]);
+    });
+  }
+
+  const kit = { fault, finishReason: createFinishReason(fault) };
+  const candidate = (parts: unknown, more: object = {}) => ({ candidates: [{ content: { parts }, ...more }] });
+  const read = (...chunks: readonly JsonObject[]) => {
+    const parts: ProviderPart[] = [];
+    const out = new Writer();
+    out.into(parts);
+    const reader = createContentsReader(kit);
+    for (const chunk of chunks) reader.take(chunk, out, () => '');
+    out.close();
+    return parts;
+  };
+
+  it('have texts without thoughts, and calls that are whole, each by itself', () => {
+    const call = (name: string) => ({ functionCall: { id: name, name, args: { at: 1 } }, thoughtSignature: 's' });
+    const parts = read(
+      {
+        responseId: 'r',
+        modelVersion: 'm',
+        ...candidate([{ text: 'hm', thought: true }, { text: 'So' }, { text: 1 }, null]),
+      },
+      candidate([call('a'), call('b')]),
+      candidate('none', { finishReason: 'STOP' }),
+    );
+    const json = '{"at":1}';
+    const block = (index: number, block: object, text: string) => [
+      { type: 'block-start', index, block },
+      { type: 'block-delta', index, text },
+      { type: 'block-end', index },
+    ];
+    expect(parts).to.deep.equal([
+      { type: 'start', id: 'r', model: 'm' },
+      ...block(0, { type: 'text' }, 'So'),
+      ...block(1, { type: 'tool', id: 'a', name: 'a', state: 's' }, json),
+      ...block(2, { type: 'tool', id: 'b', name: 'b', state: 's' }, json),
+      { type: 'finish', reason: 'stop', raw: 'STOP' },
+    ]);
+  });
+
+  it('are refused by an error, and by a reason to block the prompt', () => {
+    expect(() => read({ error: { code: 429, message: 'slow down' } }))
+      .to.throw('slow down')
+      .with.property('kind', 'rate');
+    const blocked = { promptFeedback: { blockReason: 'SAFETY' } };
+    for (const refused of [() => read(blocked), () => picturesOf(blocked, kit)]) {
+      expect(refused).to.throw('prompt blocked: SAFETY').that.includes({ kind: 'request', about: 'content' });
+    }
+    expect(read({ promptFeedback: { blockReason: 'BLOCK_REASON_UNSPECIFIED' } })).to.deep.equal([]);
+  });
+
+  it('have pictures without drafts, and a refusal only where there are none', () => {
+    const picture = (text: string, more: object = {}) => ({ inlineData: { data: btoa(text) }, ...more });
+    const drawn = (parts: unknown, more: object = {}) =>
+      picturesOf(candidate(parts, more), kit).map((source) => 'bytes' in source && `${source.bytes}`);
+    const parts = [
+      picture('draft', { thought: true }),
+      picture('one'),
+      { text: 'x' },
+      { inlineData: {} },
+      picture('two'),
+    ];
+    expect(drawn(parts)).to.deep.equal(['one', 'two']);
+    expect(drawn(parts, { finishReason: 'SAFETY' })).to.deep.equal(['one', 'two']);
+    expect(drawn([], { finishReason: 'STOP' })).to.deep.equal([]);
+    for (const [finishMessage, says] of [
+      ['not this', 'SAFETY: not this'],
+      [undefined, 'SAFETY: '],
+    ] as const) {
+      expect(() => drawn([picture('draft', { thought: true })], { finishReason: 'SAFETY', finishMessage }))
+        .to.throw()
+        .that.includes({ kind: 'request', about: 'content', detail: says.trim() });
+    }
+  });
+});

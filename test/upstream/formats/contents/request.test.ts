@@ -1,0 +1,78 @@
+import { expect } from 'chai';
+import type { Content, ContentsQuirks } from '../../../../lib/upstream/contract/provider.ts';
+import { contentsBody } from '../../../../lib/upstream/formats/contents/request.ts';
+
+const call = (id: string, state?: string): Content => ({
+  ...{ type: 'tool-call', id, name: 'look', json: '{"at":1}' },
+  ...(state !== undefined && { state }),
+});
+
+function signaturesOf(content: readonly Content[], quirks?: ContentsQuirks): unknown {
+  const body = contentsBody({ messages: [{ role: 'assistant', content }] }, () => '', quirks);
+  const { contents } = JSON.parse(JSON.stringify(body));
+  return contents[0].parts.map((part: { thoughtSignature?: string }) => part.thoughtSignature);
+}
+
+describe('requests in the contents format', () => {
+  it('give signatures back as they came', () => {
+    expect(signaturesOf([call('a', 'signed'), call('b')], { noSignature: 'none' })).to.deep.equal([
+      'signed',
+      undefined,
+    ]);
+    expect(signaturesOf([call('a'), call('b', 'signed')], { noSignature: 'none' })).to.deep.equal([
+      undefined,
+      'signed',
+    ]);
+  });
+
+  it('say in place of the first one that there is none, where the model wants that', () => {
+    const content = [call('a'), call('b')];
+    expect(signaturesOf(content, { noSignature: 'none' })).to.deep.equal(['none', undefined]);
+    expect(signaturesOf(content)).to.deep.equal([undefined, undefined]);
+  });
+
+  it('name the tools, and whether one must be called, none, or which', () => {
+    const tool = { name: 'look', description: 'Looks.', schema: { type: 'object' } };
+    const { schema, ...named } = tool;
+    const declared = [{ functionDeclarations: [{ ...named, parametersJsonSchema: schema }] }];
+    for (const [choice, config] of [
+      [undefined, undefined],
+      ['auto', { mode: 'AUTO' }],
+      ['any', { mode: 'ANY' }],
+      ['none', { mode: 'NONE' }],
+      [{ name: 'look' }, { mode: 'ANY', allowedFunctionNames: ['look'] }],
+    ] as const) {
+      const tools = { list: [tool], ...(choice !== undefined && { choice }) };
+      const messages = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }] as const;
+      expect(contentsBody({ messages, tools }, () => '')).to.deep.equal({
+        contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
+        tools: declared,
+        ...(config && { toolConfig: { functionCallingConfig: config } }),
+      });
+    }
+  });
+
+  it('have what tools said, errors too, with pictures after it', () => {
+    const result = (isError: boolean, ...texts: string[]): Content => ({
+      ...{ type: 'tool-result', id: 'a', name: 'look', isError },
+      content: [
+        ...texts.map((text) => ({ type: 'text', text }) as const),
+        { type: 'image', mediaType: 'image/png', bytes: new Uint8Array() },
+      ],
+    });
+    const content = [result(false, 'one'), result(false, 'one', 'two'), result(true)];
+    const { contents } = contentsBody({ messages: [{ role: 'user', content }] }, () => 'QQ==');
+    const picture = { inlineData: { mimeType: 'image/png', data: 'QQ==' } };
+    const response = (said: object) => ({ functionResponse: { id: 'a', name: 'look', response: said } });
+    expect(contents).to.deep.equal([
+      {
+        role: 'user',
+        parts: [
+          ...[response({ output: 'one' }), picture],
+          ...[response({ output: ['one', 'two'] }), picture],
+          ...[response({ error: '' }), picture],
+        ],
+      },
+    ]);
+  });
+});

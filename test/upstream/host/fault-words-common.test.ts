@@ -1,0 +1,146 @@
+// Codes and sentences that mean the same with every upstream, whatever the status of a mere refusal.
+import { expect } from 'chai';
+import { createHostFault } from '../../../lib/upstream/host/host-fault.ts';
+
+type Meanings = Readonly<Record<string, string>>;
+
+/** In a complaint without a status, where an unknown code would be a failure of the server. */
+const CODES: Meanings = {
+  quota: `insufficient_quota insufficient_user_quota insufficient_balance insufficient_balance_error
+    insufficient_credits billing_error billing_not_active billing_hard_limit_reached exceeded_current_quota_error
+    quota_exceeded payment_required not_enough_balance Arrearage OverduePayment AccountOverdueError
+    AllocationQuota.FreeTierOnly pre_consume_token_quota_failed`,
+  missing: `model_not_found model_not_exist model_not_available ModelNotFound unsupported_model DeploymentNotFound
+    InvalidEndpointOrModel.NotFound resource_not_found_error invalid_model unsupported_parameter unknown_parameter
+    not_found not_found_error NotFoundError`,
+  auth: `invalid_api_key invalid_iam_token invalid_authentication_error incorrect_api_key_error authentication_error
+    authentication_failed failed_to_auth unauthorized UNAUTHENTICATED permission_error PERMISSION_DENIED
+    permission_denied_error access_denied access_deny access_terminated_error account_deactivated`,
+  rate: `rate_limit_exceeded rate_limit_error rate_limit_reached_error rate_limited rate_limit too_many_requests
+    RESOURCE_EXHAUSTED Throttling Throttling.RateQuota Throttling.AllocationQuota ThrottlingException throttled
+    limit_requests tokens_per_minute token_limit_exceeded requests tokens`,
+  overloaded: `overloaded overloaded_error server_overloaded server_is_overloaded engine_overloaded
+    engine_overloaded_error model_overloaded service_unavailable service_unavailable_error
+    ServiceUnavailableException service_not_available UNAVAILABLE capacity_exceeded ServerOverloaded
+    provider_overloaded insufficient_system_resource no_available_channel model_not_ready unavailable_error`,
+  timeout: 'timeout timeout_error request_timeout gateway_timeout DEADLINE_EXCEEDED',
+  'request/length': 'context_length_exceeded exceed_context_size_error request_too_large string_above_max_length',
+  'request/content': `content_filter content_filter_error content_policy_violation image_content_policy_violation
+    moderation moderation_blocked data_inspection_failed DataInspectionFailed ResponsibleAIPolicyViolation`,
+  'request/picture': `invalid_image invalid_image_format invalid_base64_image invalid_image_url invalid_image_mode
+    image_parse_error image_too_large image_too_small image_file_too_large unsupported_image_media_type
+    empty_image_file failed_to_download_image`,
+  request: `invalid_request_error INVALID_ARGUMENT InvalidParameter bad_request bad_request_error BadRequestError
+    validation_error validation ValidationException invalid_value`,
+};
+
+/** In a plain refusal, a line each. */
+const SENTENCES: Meanings = {
+  quota: `Insufficient Balance
+    Insufficient funds
+    Your credit balance is too low
+    You are not enough credits away
+    You are out of credits
+    Your team has used all available credits
+    Please add credits to continue
+    This needs more credits
+    You exceeded your current quota
+    Monthly spending limit reached
+    You have reached your specified API usage limits
+    Billing is not set up
+    The account is in arrears
+    The payment is overdue
+    Your account is not in good standing
+    Please recharge
+    User is locked. Reason: TOP_UP
+    账户余额不足
+    账户已欠费
+    请充值`,
+  auth: `The API key is not valid
+    This api-key has expired
+    The access token is missing
+    The credential was disabled
+    Incorrect API key provided
+    Invalid access token
+    Missing API key
+    Folder x does not match with service account folder y`,
+  missing: `The model was not found
+    The deployment does not exist
+    The model is not available
+    The model is no longer available
+    This endpoint is not supported
+    This model is deprecated
+    The model was decommissioned
+    Unknown model
+    Unsupported model
+    No such model
+    Invalid model_uri
+    Failed to parse model URI
+    No endpoints found
+    Not found
+    404 page not found
+    Cannot POST /v1
+    Invalid URL
+    模型不存在`,
+  'request/content': `Your input was flagged
+    It breaks the content policy
+    Rejected by content moderation
+    It violates our usage policies
+    It violates the community guidelines
+    Blocked by the safety filter
+    It breaks our safety guidelines
+    The text may contain sensitive information
+    内容违规
+    敏感内容`,
+  'request/picture': `Could not process the image
+    Unable to read this image
+    Failed to download an image
+    The image is invalid
+    The image seems to be corrupt
+    Corrupted image
+    Unsupported image format
+    Unsupported image media
+    The image dimensions are wrong
+    The image exceeds 5 MB
+    The image must match the mask
+    The image is too large
+    The image is too small`,
+  'request/length': `It exceeds the context window
+    It exceeds the context size
+    The prompt is too long
+    Too many input tokens
+    Too many tokens
+    The maximum context is 8192
+    The maximum number of tokens is 8192
+    Please reduce the length
+    max_tokens is too large
+    max_tokens must be at most 4096
+    max_tokens is greater than 4096
+    max_tokens is too high
+    max_tokens exceeds the limit`,
+};
+
+const linesOf = (text: string, border: RegExp) => text.trim().split(border);
+const named = ({ kind, about }: { kind: string; about?: string }) => (about === undefined ? kind : `${kind}/${about}`);
+
+describe('faults by what means the same everywhere', () => {
+  const fault = createHostFault({ secrets: [] });
+
+  for (const [meaning, codes] of Object.entries(CODES)) {
+    it(`have codes that mean ${meaning}`, () => {
+      for (const code of linesOf(codes, /\s+/)) {
+        const told = fault.ofComplaint({ error: { message: 'no comment', code } }, true);
+        expect(named(told), code).to.equal(meaning);
+      }
+    });
+  }
+
+  for (const [meaning, sentences] of Object.entries(SENTENCES)) {
+    it(`have sentences that mean ${meaning}`, () => {
+      for (const message of linesOf(sentences, /\s*\n\s*/)) {
+        const told = fault.ofReply(400, {}, JSON.stringify({ error: { message } }));
+        expect(named(told), message).to.equal(meaning);
+      }
+    });
+  }
+});

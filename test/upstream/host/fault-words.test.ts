@@ -1,0 +1,221 @@
+import { expect } from 'chai';
+import { complaintOf } from '../../../lib/upstream/host/error-body.ts';
+import { createHostFault } from '../../../lib/upstream/host/host-fault.ts';
+
+const host = createHostFault({
+  secrets: ['sk-very-secret'],
+  words: { quota: '1113', content: 'E_FILTER', rate: 'oops', auth: 'api_denied' },
+});
+
+const error = (message: string, code?: unknown, type?: string) => ({ error: { message, code, type } });
+
+/** `request/length`, or the kind alone. */
+const named = ({ kind, about }: { kind: string; about?: string }) => (about === undefined ? kind : `${kind}/${about}`);
+
+describe('faults by texts of a plugin', () => {
+  const own = createHostFault({
+    secrets: [],
+    words: { quota: 'empty_purse', request: 'e_bad', timeout: 'throttled' },
+    texts: { content: /\bnsfw\b/i, missing: /version does not exist/g, auth: /model not found/ },
+  });
+  for (const [status, body, kind] of [
+    [undefined, { error: 'NSFW content detected' }, 'request/content'],
+    [400, { error: 'NSFW content detected' }, 'request/content'],
+    [422, { detail: 'The version does not exist' }, 'missing'],
+    [422, { detail: 'nsfwish' }, 'request'],
+    // Before what the host knows, after codes, and never where the status says more.
+    [400, error('model not found'), 'auth'],
+    [400, error('nsfw', 'empty_purse'), 'quota'],
+    [400, error('x', 'throttled'), 'timeout'],
+    [400, error('context length exceeded', 'e_bad'), 'request/length'],
+    [404, { error: 'nsfw' }, 'missing'],
+    [401, { error: 'nsfw' }, 'auth'],
+    [429, { error: 'nsfw' }, 'rate'],
+    [500, { error: 'nsfw' }, 'server'],
+  ] as const) {
+    it(`call a ${status ?? 'complaint'} of ${JSON.stringify(body)} ${kind}, as often as it comes`, () => {
+      for (let times = 0; times < 2; times += 1) {
+        const fault =
+          status === undefined ? own.ofComplaint(body, true) : own.ofReply(status, {}, JSON.stringify(body));
+        expect(named(fault)).to.equal(kind);
+      }
+    });
+  }
+});
+
+describe('faults by what an upstream says', () => {
+  const replies: readonly (readonly [status: number, body: unknown, kind: string])[] = [
+    [400, error('Unrecognized request argument', 'unknown_parameter'), 'missing'],
+    [400, error('model `x` has been decommissioned', null, 'invalid_request_error'), 'missing'],
+    [400, error('The model does not support images', 'invalid_value', 'invalid_request_error'), 'request'],
+    [403, error('Your team has used all available credits or reached its monthly spending limit'), 'quota'],
+    [403, { code: 'permission-denied', error: 'Content violates usage guidelines. ' }, 'request/content'],
+    [403, { error: 'This prompt violates our content policy' }, 'request/content'],
+    [400, { error: 'Generated video rejected by content moderation.' }, 'request/content'],
+    [403, { code: 'permission-denied', error: 'Access to the chat endpoint is denied' }, 'auth'],
+    [404, { message: 'Not Found' }, 'missing'],
+    [404, { error: 'nothing here' }, 'missing'],
+    [404, error('x', 'insufficient_quota'), 'missing'],
+    [404, 'a page', 'missing'],
+    [409, error('conflict'), 'request'],
+    [413, 'a page', 'request/length'],
+    // A message may begin with what it says.
+    [400, { error: 'context length exceeded' }, 'request/length'],
+    [422, { detail: 'bad' }, 'request'],
+    [429, error('slow down', 'insufficient_quota', 'rate_limit_error'), 'quota'],
+    [429, error('model not found'), 'rate'],
+    [400, error("Specified folder 'x' does not match with service account folder 'y'"), 'auth'],
+    [400, error('invalid model_uri'), 'missing'],
+    [400, error('Failed to parse model URI'), 'missing'],
+    [429, error('Quota of the minute is exhausted', 'RESOURCE_EXHAUSTED'), 'rate'],
+    [429, error('Your prepayment credits are depleted.', 'RESOURCE_EXHAUSTED'), 'quota'],
+    [400, { error: { message: 'x', status: 'INVALID_ARGUMENT', details: [null, { reason: 'API_DENIED' }] } }, 'auth'],
+    [498, error('x'), 'overloaded'],
+    [500, error('model not found'), 'server'],
+    [500, error('the content policy service is down'), 'server'],
+    [429, error('the content policy service is busy'), 'rate'],
+    [500, error('billing service unreachable'), 'server'],
+    [503, error('x', 'server_error'), 'overloaded'],
+    [401, error('Incorrect API key provided'), 'auth'],
+    [400, error('API key not valid. Please pass a valid API key.'), 'auth'],
+    [400, error("This model's maximum context length is 8192 tokens", 'context_length_exceeded'), 'request/length'],
+    [400, error('prompt is too long: 210000 tokens > 200000 maximum'), 'request/length'],
+    [400, error('max_tokens: 9000 > 8192, which is greater than allowed'), 'request/length'],
+    [400, error('Please reduce the length of the messages'), 'request/length'],
+    [400, error('x', 'content_filter'), 'request/content'],
+    [403, error('Your input was flagged'), 'request/content'],
+    [403, error('Project `p` does not have access to model `m`', 'model_not_found'), 'auth'],
+    [401, error('The model m is not available'), 'auth'],
+    [402, error('The model m is not available'), 'quota'],
+    [403, error('Blocked by our moderation system', 'permission_error'), 'request/content'],
+    [403, error('NSFW', 'access_denied'), 'request/content'],
+    [403, error('No.', 'content_filter', 'permission_error'), 'request/content'],
+    [403, error('Your account has been flagged for violating our usage policies'), 'auth'],
+    [403, error('The context length is too large'), 'request/length'],
+    [400, error('Your request was rejected by our safety system'), 'request/content'],
+    [400, error('Could not process image', null, 'invalid_request_error'), 'request/picture'],
+    [400, error('Invalid image data', 'invalid_image_format'), 'request/picture'],
+    [400, error('messages: image dimensions exceed max allowed size'), 'request/picture'],
+    [400, error('The request failed because the input text may contain sensitive information'), 'request/content'],
+    [400, error('Inpaint image must match the requested width and height'), 'request/picture'],
+    [400, error('You do not have enough credits to run this task.'), 'quota'],
+    [400, error('messages: unexpected role'), 'request'],
+    [400, error('x', '1113'), 'quota'],
+    [400, error('x', 'e_filter'), 'request/content'],
+    [429, error('x', 1113), 'quota'],
+    [400, error('x', 'oops'), 'rate'],
+    // By the code alone.
+    [400, error('x', 'insufficient_balance'), 'quota'],
+    [400, error('x', 'model_not_found'), 'missing'],
+    [400, error('x', 'permission_denied'), 'auth'],
+    [400, error('x', 'too_many_requests'), 'rate'],
+    [400, error('x', 'model_overloaded'), 'overloaded'],
+    [400, error('x', 'deadline_exceeded'), 'timeout'],
+    [400, error('x', 'invalid_image_format'), 'request/picture'],
+    [400, error('x', 'context_length_exceeded'), 'request/length'],
+    // The more significant of two.
+    [400, error('x', 'rate_limit_error', 'insufficient_quota'), 'quota'],
+    [400, error('x', 'overloaded_error', 'rate_limit_error'), 'rate'],
+    [400, error('x', 'timeout', 'overloaded_error'), 'overloaded'],
+    [400, error(`${'x'.repeat(1000)} model not found`), 'request'],
+    [400, error(`${'x'.repeat(980)} model not found`), 'missing'],
+  ];
+  for (const [status, body, expected] of replies) {
+    it(`${status} ${JSON.stringify(body)} is ${expected}`, () => {
+      const fault = host.ofReply(status, {}, typeof body === 'string' ? body : JSON.stringify(body));
+      expect([named(fault), fault.status]).to.deep.equal([expected, status]);
+    });
+  }
+
+  const values: readonly (readonly [value: unknown, kind: string | undefined])[] = [
+    [{ choices: [], usage: {} }, undefined],
+    [{ id: 'x', object: 'ping' }, undefined],
+    [{ error: null, choices: [] }, undefined],
+    [{ code: 0, message: 'Success' }, undefined],
+    [{ code: '200', msg: 'ok' }, undefined],
+    [{ base_resp: { status_code: 0, status_msg: '' }, choices: [] }, undefined],
+    [{ success: true, errors: [] }, undefined],
+    ['a text', undefined],
+    [[], undefined],
+    [null, undefined],
+    [{ code: 10013, message: 'input is not allowed' }, 'server'],
+    [{ status: 429, title: 'Too Many Requests' }, 'rate'],
+    [{ error: { message: 'x', httpCode: 429 } }, 'rate'],
+    [{ error: 'overloaded', error_type: 'overloaded' }, 'overloaded'],
+    [error('x', '402'), 'quota'],
+    [error('x', '404'), 'missing'],
+    [error('x', null, 'invalid_request_error'), 'request'],
+    [error('x', null, 'not_found_error'), 'missing'],
+    [error('context length exceeded'), 'request/length'],
+    [error('x'), 'server'],
+    [[error('x', 503)], 'overloaded'],
+    [{ base_resp: { status_code: 7, status_msg: 'x' } }, 'server'],
+  ];
+  for (const [value, expected] of values) {
+    it(`${JSON.stringify(value)} is ${expected ?? 'no error'}`, () => {
+      const fault = host.ofComplaint(value);
+      expect(fault && named(fault)).to.equal(expected);
+    });
+  }
+
+  it('always makes one of what is certainly an error', () => {
+    for (const value of ['busy', {}, [], null, 7, { words: 1 }, { error: true }]) {
+      expect(host.ofComplaint(value, true)).to.include({ name: 'UpstreamFault', kind: 'server' });
+    }
+    expect(host.ofComplaint('busy', true).detail).to.equal('busy');
+    expect(host.ofComplaint(null, true).detail).to.equal('an error without a message');
+  });
+
+  it('takes the mere word that there is an error, and none that there is none', () => {
+    expect(host.ofComplaint({ error: true, choices: [] })).to.include({ kind: 'server', detail: 'true' });
+    for (const error of [false, 0, '', null, {}, []]) expect(complaintOf({ error, choices: [] })).to.equal(undefined);
+  });
+
+  it('takes an error apart wherever it is', () => {
+    expect(
+      complaintOf({ error: { message: 'm', code: 'C', metadata: { error_type: 'T' } }, status: 503 }),
+    ).to.deep.equal({
+      message: 'm',
+      words: ['c', 't', '503'],
+      status: 503,
+    });
+  });
+
+  it('says the codes before the words, without secrets', () => {
+    const { detail } = host.ofReply(
+      401,
+      {},
+      JSON.stringify(error('no such key: sk-very-secret', 'invalid_api_key', 'error')),
+    );
+    expect(detail).to.equal('invalid_api_key: no such key: [secret]');
+    const twice = host.ofReply(400, {}, JSON.stringify({ ...error('x', 'odd', 'odd'), code: 'odd' }));
+    expect(twice.detail).to.equal('odd: x');
+  });
+
+  it('reads whatever comes with an error status as its complaint', () => {
+    const details = [JSON.stringify('Slow down'), JSON.stringify({ note: 'x', title: 'Slow down' }), 'Slow down'].map(
+      (text) => host.ofReply(429, {}, text).detail,
+    );
+    expect(details).to.deep.equal(['Slow down', 'Slow down', 'Slow down']);
+  });
+
+  const now = Date.parse('2026-01-01T00:00:00Z');
+  const waits: readonly (readonly [headers: Record<string, string>, ms: number | undefined])[] = [
+    [{}, undefined],
+    [{ 'retry-after': '12' }, 12_000],
+    [{ 'retry-after': '0.5' }, 500],
+    [{ 'retry-after-ms': '250', 'retry-after': '12' }, 250],
+    [{ 'retry-after': 'soon' }, undefined],
+    [{ 'retry-after': '999999999' }, 86_400_000],
+    [{ 'retry-after': ' 3 ' }, 3_000],
+    [{ 'retry-after-ms': '0.2' }, 1],
+    [{ 'retry-after-ms': 'soon', 'retry-after': '2' }, 2_000],
+    [{ 'retry-after': new Date(Date.now() + 10 * 86_400_000).toUTCString() }, 86_400_000],
+    [{ 'retry-after': new Date(now - 60_000).toUTCString() }, 0],
+  ];
+  for (const [headers, ms] of waits) {
+    it(`reads ${JSON.stringify(headers)} as ${ms}`, () => {
+      expect(host.ofReply(429, headers, '').retryAfterMs).to.equal(ms);
+    });
+  }
+});

@@ -1,0 +1,146 @@
+// Calls of tools out of pieces: whatever order they come in, parts are whole calls one after the other.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { createGuard } from '../../../lib/stream/guard.ts';
+import type { ProviderPart } from '../../../lib/upstream/contract/provider.ts';
+import { Writer } from '../../../lib/upstream/host/writer.ts';
+
+interface Seen {
+  readonly type: string;
+  readonly id?: string;
+  readonly name?: string;
+  readonly state?: string;
+  text: string;
+}
+
+/** What comes out behind the guard, which fails on every breach of the grammar. */
+function written(write: (out: Writer) => void): readonly Seen[] {
+  const parts: ProviderPart[] = [];
+  const out = new Writer();
+  out.into(parts);
+  write(out);
+  out.finish('tool', 'tool_calls');
+  out.close();
+  const guard = createGuard();
+  const passed = [...guard.push(parts), ...guard.end()];
+  const seen: Seen[] = [];
+  for (const part of passed) {
+    if (part.type === 'error') throw part.fault.cause ?? part.fault;
+    if (part.type === 'block-start') seen.push({ ...part.block, text: '' });
+    if (part.type === 'block-delta') (seen.at(-1) as Seen).text += part.text;
+  }
+  return seen;
+}
+
+const call = (id: string, name: string, text: string) => ({ type: 'tool', id, name, text });
+
+describe('calls of tools', () => {
+  it('come whole and in order, however their pieces come in turn', () => {
+    const json = fc
+      .dictionary(fc.string(), fc.jsonValue({ maxDepth: 1 }), { maxKeys: 3 })
+      .map((value) => JSON.stringify(value));
+    const cut = fc.array(fc.nat(40), { maxLength: 5 });
+    const calls = fc.array(fc.tuple(json, cut), { minLength: 1, maxLength: 4 });
+    fc.assert(
+      fc.property(calls, fc.array(fc.nat(3)), fc.string({ maxLength: 3 }), (made, order, before) => {
+        const queues = made.map(([text, cuts], block) => {
+          const places = [0, ...cuts.map((at) => Math.min(at, text.length)).sort((a, b) => a - b), text.length];
+          return places.slice(1).map((end, at) => ({ block, json: text.slice(places[at], end) }));
+        });
+        const seen = written((out) => {
+          if (before !== '') out.text(before);
+          for (const [block] of made.entries()) out.tool({ block, id: `id${block}`, name: `f${block}` });
+          const turns = [...order, ...queues.flatMap((queue, at) => queue.map(() => at))];
+          for (const turn of turns) {
+            const piece = queues[turn]?.shift();
+            if (piece) out.tool(piece);
+          }
+        });
+        const said = before === '' ? [] : [{ type: 'text', text: before.toWellFormed() }];
+        expect(seen.filter(({ text }) => text !== '')).to.deep.equal([
+          ...said,
+          ...made.map(([text], at) => call(`id${at}`, `f${at}`, text)),
+        ]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('goes out as it comes, the next one once the last is complete', () => {
+    const parts: ProviderPart[] = [];
+    const out = new Writer();
+    out.into(parts);
+    out.tool({ block: 0, id: 'a', name: 'f', json: '{"x":"}' });
+    expect(parts.map(({ type }) => type)).to.deep.equal(['start', 'block-start', 'block-delta']);
+    out.tool({ block: 1, id: 'b', name: 'g', json: '{' });
+    expect(parts).to.have.length(3);
+    out.tool({ block: 0, json: '\\"]"}' });
+    expect(parts.slice(3).map(({ type }) => type)).to.deep.equal([
+      'block-delta',
+      'block-end',
+      'block-start',
+      'block-delta',
+    ]);
+    out.tool({ block: 1, json: '}' });
+    expect(parts).to.have.length(8);
+    // What is complete and over takes nothing more.
+    out.tool({ block: 0, json: 'late' });
+    expect(parts).to.have.length(8);
+  });
+
+  it('keeps text that comes within a call for its end', () => {
+    const seen = written((out) => {
+      out.tool({ block: 0, id: 'a', name: 'f', json: '{"x":' });
+      out.text('well');
+      out.tool({ block: 0, json: '1}' });
+      out.tool({ block: 1, id: 'b', name: 'g', json: '{}' });
+    });
+    expect(seen).to.deep.equal([call('a', 'f', '{"x":1}'), call('b', 'g', '{}'), { type: 'text', text: 'well' }]);
+    const after = written((out) => {
+      out.tool({ block: 0, id: 'a', name: 'f', json: '{}' });
+      out.text('well');
+      out.tool({ block: 0, json: 'late' });
+    });
+    expect(after).to.deep.equal([call('a', 'f', '{}'), { type: 'text', text: 'well' }]);
+  });
+
+  it('has arguments that are none as empty ones, and broken ones as they are', () => {
+    const seen = written((out) => {
+      out.tool({ block: 0, id: 'a', name: 'f' });
+      out.tool({ block: 1, id: 'b', name: 'g', json: '{"x": oh' });
+      out.tool({ block: 2, id: 'c', name: 'h', json: { x: [1] } });
+      out.tool({ block: 3, id: 'd', name: 'i', json: null });
+    });
+    expect(seen.map(({ text }) => text)).to.deep.equal(['{}', '{"x": oh', '{"x":[1]}', '{}']);
+  });
+
+  it('gets an id where it has none, and is none without a name', () => {
+    const [first, second, ...more] = written((out) => {
+      out.tool({ block: 0, json: '{"lost":1}' });
+      out.tool({ block: 1, id: '', name: 'g', json: '{}' });
+      out.tool({ block: 2, name: 'g', json: '{}', id: 5 });
+    });
+    expect(more).to.deep.equal([]);
+    expect(first?.id).to.match(/^call_[0-9a-f]{24}$/);
+    expect(second?.id)
+      .to.match(/^call_[0-9a-f]{24}$/)
+      .and.not.equal(first?.id);
+  });
+
+  it('waits for its name, and keeps its state', () => {
+    const seen = written((out) => {
+      out.tool({ block: 0, json: '{"x"' });
+      out.tool({ block: 0, id: 'a', name: 'f', state: 's', json: ':1}' });
+    });
+    expect(seen).to.deep.equal([{ ...call('a', 'f', '{"x":1}'), state: 's' }]);
+  });
+
+  it('keeps the halves of a character together', () => {
+    const seen = written((out) => {
+      out.tool({ block: 0, id: 'a', name: 'f', json: '{"x":"\ud83d' });
+      out.tool({ block: 0, json: '\ude00"}' });
+      out.tool({ block: 1, id: 'b', name: 'f', json: '{"x":"\ud83d' });
+    });
+    expect(seen.map(({ text }) => text)).to.deep.equal(['{"x":"😀"}', '{"x":"\ufffd']);
+  });
+});

@@ -1,0 +1,134 @@
+// How long an upstream may think, and pause in an answer: as long as its caller waits. Nothing below it has limits.
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import { createRequire } from 'node:module';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { mock } from 'node:test';
+import { expect } from 'chai';
+import { createFetcher } from '../../../lib/media/fetcher.ts';
+import { createHost } from '../../../lib/upstream/host/host.ts';
+import { MP4 } from '../../media/pictures.ts';
+
+/** The clock of undici's own timers, which can be moved on. */
+const timers: { tick(ms: number): void } = createRequire(import.meta.url)('undici/lib/util/timers.js');
+const HALF_AN_HOUR_MS = 1_800_000;
+
+describe('an upstream that takes its time', () => {
+  const { signal } = new AbortController();
+  let origin: string;
+  let responses: ServerResponse[];
+  const server = createServer((_, response) => void responses.push(response));
+
+  before(async () => {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  beforeEach(() => {
+    responses = [];
+  });
+  after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  async function asked(): Promise<ServerResponse> {
+    while (responses.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    return responses[0] as ServerResponse;
+  }
+  async function passTime(): Promise<void> {
+    for (let time = 0; time < 3; time += 1) {
+      timers.tick(HALF_AN_HOUR_MS);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+  const turns = async () => {
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  };
+
+  for (const method of ['GET', 'POST'] as const) {
+    it(`may think, and pause in its answer to a ${method}`, async () => {
+      const host = createHost({ upstream: 'acme', allowedOrigins: [origin], log: { warn() {} } });
+      try {
+        const answer = host.json(origin, { method, signal });
+        const response = await asked();
+        await passTime();
+        response.write('{"a":');
+        await turns();
+        await passTime();
+        response.end('1}');
+        expect((await answer).value).to.deep.equal({ a: 1 });
+      } finally {
+        await host.close();
+      }
+    });
+  }
+
+  it('is not kept waiting for: a connection that nobody uses is closed after four seconds', async () => {
+    // It does not say how long it keeps one itself.
+    server.keepAliveTimeout = 0;
+    mock.timers.enable({ apis: ['setTimeout'] });
+    const host = createHost({ upstream: 'acme', allowedOrigins: [origin], log: { warn() {} } });
+    try {
+      const answer = host.json(origin, { method: 'GET', signal });
+      const response = await asked();
+      const { socket } = response;
+      response.end('{}');
+      await answer;
+      await turns();
+      mock.timers.tick(3_999);
+      await turns();
+      expect(socket?.destroyed).to.equal(false);
+      const closed = once(socket as NonNullable<typeof socket>, 'close');
+      mock.timers.tick(1);
+      await closed;
+    } finally {
+      mock.timers.reset();
+      await host.close();
+    }
+  });
+
+  it('has ten seconds to let itself be connected to', async () => {
+    const mute = createTcpServer();
+    mute.listen(0, '127.0.0.1');
+    const connected = once(mute, 'connection');
+    await once(mute, 'listening');
+    const secure = `https://127.0.0.1:${(mute.address() as AddressInfo).port}`;
+    const host = createHost({ upstream: 'acme', allowedOrigins: [secure], log: { warn() {} } });
+    try {
+      let ended: unknown;
+      const asking = host.json(secure, { method: 'GET', signal }).catch((error: unknown) => {
+        ended = error;
+      });
+      const [socket] = await connected;
+      // A timer counts from the next step of its clock.
+      timers.tick(0);
+      timers.tick(8_500);
+      await turns();
+      expect(ended).to.equal(undefined);
+      timers.tick(2_500);
+      await asking;
+      expect(ended).to.include({ kind: 'timeout', unsent: true });
+      socket.destroy();
+    } finally {
+      await host.close();
+      mute.close();
+    }
+  });
+
+  it('may think, and pause in a result', async () => {
+    const request = { kind: 'video', bytesMax: 1e6, upstreamOrigin: origin, signal } as const;
+    const fetching = createFetcher().fetchResult(`${origin}/film`, request, async ({ chunks }) => {
+      let bytes = 0;
+      for await (const chunk of chunks) bytes += chunk.length;
+      return bytes;
+    });
+    const response = await asked();
+    await passTime();
+    response.write(MP4);
+    await turns();
+    await passTime();
+    response.end();
+    expect(await fetching).to.equal(MP4.length);
+  });
+});
