@@ -7,7 +7,7 @@ import { createBodyParser } from './api/body-parser.ts';
 import { type Cooldown, createCooldown } from './api/cooldown.ts';
 import { createLimiter, type Limiter } from './api/limiter.ts';
 import { apiPlugin } from './api/plugin.ts';
-import { createSolvent } from './api/recent-balance-cache.ts';
+import { createRecentBalanceCache } from './api/recent-balance-cache.ts';
 import { faceAt as apiFaceAt } from './api/response-styles.ts';
 import type { Services } from './api/services.ts';
 import { fault } from './base/faults.ts';
@@ -28,9 +28,9 @@ import type { BodyLimits } from './http/body.ts';
 import { warnOfProxyOnce } from './http/client-address.ts';
 import { createLiveCalls, type LiveCalls } from './http/context.ts';
 import type { Log } from './http/log.ts';
-import { createBudget } from './http/memory-quota.ts';
+import { createMemoryQuota } from './http/memory-quota.ts';
 import { onPreResponse, onRequest } from './http/reply.ts';
-import type { FaceAt } from './http/response-style.ts';
+import type { ResponseStyleAt } from './http/response-style.ts';
 import { type BadHttp, createHttp, type Http } from './http/server.ts';
 import { createLedger, type Ledger, type LedgerOptions } from './ledger/ledger.ts';
 import { createOwner, type Owner } from './ledger/owner.ts';
@@ -147,8 +147,8 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
     store,
     catalog: catalog.current,
     holders,
-    ...{ limiter, cooldown, calls, solvent: createSolvent(), topups, isReal },
-    budget: createBudget({ bytesMax: config.bodyMemoryBytes, ownerBytesMax: config.bodyMemoryBytes / 2 }),
+    ...{ limiter, cooldown, calls, solvent: createRecentBalanceCache(), topups, isReal },
+    budget: createMemoryQuota({ bytesMax: config.bodyMemoryBytes, ownerBytesMax: config.bodyMemoryBytes / 2 }),
     log,
     ...media,
     ...engines,
@@ -338,7 +338,7 @@ function openEngines(settings: Config & Timings, { catalog, ledger, metrics, log
 }
 
 /** Paths of the pages get HTML errors even where there is no page. */
-function faceAtOf(options: { readonly sandbox: boolean }): FaceAt {
+function faceAtOf(options: { readonly sandbox: boolean }): ResponseStyleAt {
   const pageFace = pageFaceOf(options);
   return (path) => (isPagePath(path) ? pageFace : apiFaceAt(path));
 }

@@ -1,14 +1,14 @@
 // The service as a process: reads the environment, composes, listens, and drains on SIGTERM.
 
 import { OperatorError } from './base/operator-error.ts';
-import { countOf } from './base/pluralize.ts';
+import { pluralize } from './base/pluralize.ts';
 import { type Config, findMisspellings, readConfig } from './config.ts';
 import { createGateway } from './gateway.ts';
 import { createLog, type Log } from './http/log.ts';
 import { StoreError } from './store/store.ts';
 import { findStray, type PluginName } from './upstream/host/stray.ts';
 import { WorkerFailed } from './workers/pool.ts';
-import { type Told, toldOf } from './workers/startup-report.ts';
+import { makeStartupReport, type Told } from './workers/startup-report.ts';
 import { isWorker, startWorker } from './workers/worker.ts';
 
 /** Serves until a signal ends the process; a failure to start is reported on stderr. */
@@ -59,7 +59,7 @@ async function startAlone(config: Config, log: Log): Promise<Served> {
     await gateway.stop();
     throw error;
   }
-  return { ...gateway, told: toldOf(gateway), metricsUrl: gateway.facts.metricsUrl };
+  return { ...gateway, told: makeStartupReport(gateway), metricsUrl: gateway.facts.metricsUrl };
 }
 
 async function startSeveral(config: Config, log: Log): Promise<Served> {
@@ -125,7 +125,7 @@ const COMMAND = process.env.npm_lifecycle_event === 'start' ? 'npm run -s tollga
 /** What a person at a terminal needs next; printed directly, because the log would scrub the key. */
 function greet(config: Config, { told: facts, metricsUrl }: Served): void {
   const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${facts.port}`;
-  const lines = [`Tollgate is listening on ${url} (${countOf(facts.models.length, 'model')})`];
+  const lines = [`Tollgate is listening on ${url} (${pluralize(facts.models.length, 'model')})`];
   const model = facts.models.find(({ type }) => type === 'text')?.id;
   if (config.workers > 1) lines.push(`Workers: ${config.workers}`);
   if (metricsUrl) lines.push(`Metrics: ${metricsUrl}`);

@@ -2,7 +2,7 @@
 import { faceAt as apiFaceAt } from '../lib/api/response-styles.ts';
 import { stateOf } from '../lib/http/context.ts';
 import { onPreResponse, onRequest } from '../lib/http/reply.ts';
-import type { FaceAt } from '../lib/http/response-style.ts';
+import type { ResponseStyleAt } from '../lib/http/response-style.ts';
 import { createHttp, type Http } from '../lib/http/server.ts';
 
 export interface TestHttp extends Http {
@@ -11,7 +11,7 @@ export interface TestHttp extends Http {
 }
 
 /** Not started: routes are added first. */
-export function openTestHttp(faceAt: FaceAt = apiFaceAt): TestHttp {
+export function openTestHttp(faceAt: ResponseStyleAt = apiFaceAt): TestHttp {
   const http = createHttp({ host: '127.0.0.1', port: 0, faceAt });
   let notes: Readonly<Record<string, unknown>> = {};
   http.server.ext('onRequest', onRequest);

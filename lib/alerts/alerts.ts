@@ -1,6 +1,6 @@
 // Checks periodically what owners asked to be alerted about, and alerts them. Every process runs this; the one that
 // advances an alarm in the store delivers it, and another takes over if it dies.
-import { forEach } from '../base/each-concurrently.ts';
+import { eachConcurrently } from '../base/each-concurrently.ts';
 import { sumKeyOf } from '../money/key-budget.ts';
 import { isExpired } from '../money/key-limits.ts';
 import type { Alarm, AlertSettings } from '../store/ports/alerts.ts';
@@ -59,7 +59,7 @@ export function createAlerts({ everyMs = EVERY_MS, now = Date.now, ...options }:
       });
     for (let after = ''; !ending.signal.aborted; ) {
       const page = await store.alerts.page({ after, limit: ACCOUNTS_PER_PAGE });
-      await forEach(page, ACCOUNTS_AT_ONCE, lookAt);
+      await eachConcurrently(page, ACCOUNTS_AT_ONCE, lookAt);
       const last = page.at(-1);
       if (!last) break;
       after = last.account;

@@ -19,7 +19,7 @@ export function refuseOtherMethods(routes: readonly ServerRoute[]): readonly Ser
 }
 
 /** hapi's own not-found route would read the whole body first. `routes` are the endpoints that a base may lead to. */
-export function nothingHere(publicUrl: () => string, routes: readonly ServerRoute[]): ServerRoute {
+export function notFoundRoute(publicUrl: () => string, routes: readonly ServerRoute[]): ServerRoute {
   const readPath = createPathReader(routes.map(({ path }) => path));
   return {
     method: '*',

@@ -8,7 +8,7 @@ import { stateOf } from '../http/context.ts';
 import type { Form } from '../http/form.ts';
 import { refuseOverBudget } from '../ledger/ledger.ts';
 import type { Charge } from '../money/decide.ts';
-import { isTaken, type Repeat, type RepeatTerms } from '../money/idempotency.ts';
+import { type IdempotencyTerms, isTaken, type Repeat } from '../money/idempotency.ts';
 import { sumKeyOf } from '../money/key-budget.ts';
 import { budgetOf, confirmHolder, holderOf } from './auth.ts';
 import { invalidField } from './dialects/fields.ts';
@@ -23,7 +23,7 @@ export interface RepeatCall {
   /** The same for a form, whose bytes differ each time it is sent. */
   readForm(form: Form): Promise<void>;
   /** For the hold; only once the body is read. */
-  terms(of: Pick<RepeatTerms, 'awaited'>): RepeatTerms;
+  terms(of: Pick<IdempotencyTerms, 'awaited'>): IdempotencyTerms;
   /** Stores the reply for repeats; never rejects, since the call is paid for. */
   keep(reply: string): Promise<void>;
   /** The call is over: if its reply was not stored by now, it never will be. */

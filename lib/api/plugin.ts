@@ -1,7 +1,7 @@
 // The API as a hapi plugin: all endpoints behind the key, and answers to everything else.
 import type { Plugin } from '@hapi/hapi';
 import { registerAuth } from './auth.ts';
-import { nothingHere, preflights, refuseOtherMethods, withFaces } from './fallback-routes.ts';
+import { notFoundRoute, preflights, refuseOtherMethods, withFaces } from './fallback-routes.ts';
 import { balanceRoute } from './routes/balance.ts';
 import { countTokensRoute } from './routes/count-tokens.ts';
 import { healthRoutes } from './routes/health.ts';
@@ -28,7 +28,7 @@ export const apiPlugin: Plugin<Services> = {
       openapiRoute(services),
       mediaRoute(services),
     ];
-    const others = [...refuseOtherMethods(routes), ...preflights, nothingHere(services.publicUrl, routes)];
+    const others = [...refuseOtherMethods(routes), ...preflights, notFoundRoute(services.publicUrl, routes)];
     server.route(withFaces([...routes, ...others]));
   },
 };

@@ -12,7 +12,7 @@ import type { PaidRequest } from './paid-route.ts';
 type PromptedFormat = { [Name in FormatName]: RequestOf<Name> extends Prompted ? Name : never }[FormatName];
 
 /** The request in a JSON body; the share then holds its weight. `look` may refuse a long one before it is copied. */
-export async function readPrompted<Name extends PromptedFormat>(
+export async function readPromptBody<Name extends PromptedFormat>(
   { request, services, call, share, repeat }: PaidRequest,
   format: Name,
   look: (head: RequestOf<Name>) => Promise<void>,

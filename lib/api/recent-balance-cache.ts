@@ -5,13 +5,13 @@ const REMEMBERED_MS = 1000;
 /** Beyond that all are forgotten: it is only about who comes often. */
 const ACCOUNTS_MAX = 1000;
 
-export interface Solvent {
+export interface RecentBalanceCache {
   note(account: string): void;
   /** Whether it was noted within the last second. */
   has(account: string): boolean;
 }
 
-export function createSolvent(now: () => number = () => performance.now()): Solvent {
+export function createRecentBalanceCache(now: () => number = () => performance.now()): RecentBalanceCache {
   const until = new Map<string, number>();
   return {
     note(account) {

@@ -1,5 +1,5 @@
 // How the API answers: errors in the envelope of the endpoint's dialect, open to pages of any origin, without cookies.
-import type { Face } from '../http/response-style.ts';
+import type { ResponseStyle } from '../http/response-style.ts';
 import { MEDIA_PATH } from '../media/results.ts';
 import { chatFault } from './dialects/chat/fault.ts';
 import { messageFault } from './dialects/message/fault.ts';
@@ -13,21 +13,21 @@ const CORS = {
   'access-control-expose-headers': 'retry-after, x-request-id, request-id, x-should-retry',
 };
 
-const renderMessageFault: Face['renderFault'] = (reason) => ({
+const renderMessageFault: ResponseStyle['renderFault'] = (reason) => ({
   type: JSON_TYPE,
   body: JSON.stringify(messageFault(reason)),
 });
 
 /** For every endpoint but one. */
-export const messageFace: Face = { headers: CORS, renderFault: renderMessageFault };
+export const messageFace: ResponseStyle = { headers: CORS, renderFault: renderMessageFault };
 
-export const chatFace: Face = {
+export const chatFace: ResponseStyle = {
   headers: CORS,
   renderFault: (reason) => ({ type: JSON_TYPE, body: JSON.stringify(chatFault(reason)) }),
 };
 
 /** Stored media: open to pages of any origin, but never a page itself, whatever the bytes are. */
-export const mediaFace: Face = {
+export const mediaFace: ResponseStyle = {
   headers: {
     ...CORS,
     'access-control-expose-headers': `${CORS['access-control-expose-headers']}, accept-ranges, content-range, etag`,
@@ -39,10 +39,10 @@ export const mediaFace: Face = {
 };
 
 /** For the operator's machines: closed to pages of other origins. */
-export const plainFace: Face = { headers: {}, renderFault: renderMessageFault };
+export const plainFace: ResponseStyle = { headers: {}, renderFault: renderMessageFault };
 
 /** For paths without a route. */
-export function faceAt(path: string): Face {
+export function faceAt(path: string): ResponseStyle {
   if (path === CHAT_PATH || path.startsWith(`${CHAT_PATH}/`)) return chatFace;
   if (path.startsWith(API_PREFIX)) return messageFace;
   return path.startsWith(`${MEDIA_PATH}/`) ? mediaFace : plainFace;

@@ -9,7 +9,7 @@ import type { VideoEngine } from '../calls/videos/engine.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { BodyLimits } from '../http/body.ts';
 import type { LiveCalls } from '../http/context.ts';
-import type { Budget } from '../http/memory-quota.ts';
+import type { MemoryQuota } from '../http/memory-quota.ts';
 import type { Fetcher } from '../media/fetcher.ts';
 import type { Results } from '../media/results.ts';
 import type { AutoTopup } from '../payments/auto-topup.ts';
@@ -17,7 +17,7 @@ import type { Store } from '../store/store.ts';
 import type { BodyParser } from './body-parser.ts';
 import type { Cooldown } from './cooldown.ts';
 import type { Limiter, LimitRule } from './limiter.ts';
-import type { Solvent } from './recent-balance-cache.ts';
+import type { RecentBalanceCache } from './recent-balance-cache.ts';
 
 export interface Services {
   readonly store: Store;
@@ -39,8 +39,8 @@ export interface Services {
   readonly results: Results;
   readonly calls: LiveCalls;
   /** Bounds the request bodies held at once. */
-  readonly budget: Budget;
-  readonly solvent: Solvent;
+  readonly budget: MemoryQuota;
+  readonly solvent: RecentBalanceCache;
   /** Whether models here cost real money: play money pays for none of them. */
   readonly isReal: () => boolean;
   /** Told of calls that are refused for lack of money. */

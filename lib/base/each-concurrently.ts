@@ -1,7 +1,11 @@
 // Works through a list a few items at a time.
 
 /** Starts them in order; rejects with the first failure. */
-export async function forEach<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
+export async function eachConcurrently<T>(
+  items: readonly T[],
+  atOnce: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
   const left = items.values();
   const worker = async () => {
     for (const item of left) await work(item);

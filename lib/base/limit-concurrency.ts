@@ -2,7 +2,7 @@
 
 export type Gate = <T>(run: () => Promise<T>) => Promise<T>;
 
-export function createGate(limit: number): Gate {
+export function limitConcurrency(limit: number): Gate {
   let inside = 0;
   const waiting: (() => void)[] = [];
   return async (run) => {

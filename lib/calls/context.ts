@@ -1,6 +1,6 @@
 // Who makes a paid call, how long it lives, and what is added to its log line.
 import type { CallBudget } from '../ledger/ledger.ts';
-import type { RepeatTerms } from '../money/idempotency.ts';
+import type { IdempotencyTerms } from '../money/idempotency.ts';
 import type { KeyLimits } from '../money/key-limits.ts';
 
 export interface CallContext {
@@ -11,7 +11,7 @@ export interface CallContext {
   readonly limits?: KeyLimits;
   readonly budget?: CallBudget;
   /** Of the client's idempotency key; absent if it sent none. */
-  readonly repeat?: RepeatTerms;
+  readonly repeat?: IdempotencyTerms;
   /** How long the request has already waited for the store, in ms. */
   readonly waitedMs?: number;
   /** Aborts with `GONE` when the client left, or with a fault when the service itself ends the call. */

@@ -6,7 +6,7 @@ import { isUpstreamFault } from '../upstream/host/fault.ts';
 import type { Ending } from './ending.ts';
 
 /** A way to a model at an upstream. */
-export interface Way {
+export interface RouteRef {
   readonly upstream: string;
   /** Identifies the route across reloads of the catalog. */
   readonly key: string;
@@ -14,7 +14,7 @@ export interface Way {
 
 /** Like a circuit breaker, a route opens after repeated failures and closes when it answers again. */
 export interface RouteChange {
-  readonly way: Way;
+  readonly way: RouteRef;
   readonly to: 'open' | 'closed';
   /** Of the failure that opened it. */
   readonly kind: UpstreamFaultKind | undefined;
@@ -24,15 +24,15 @@ export interface RouteChange {
 
 export interface RouteHealth {
   /** The routes of a model in its preferred order. */
-  inOrder<R extends Way>(model: { readonly order: string; readonly routes: readonly R[] }): readonly R[];
+  inOrder<R extends RouteRef>(model: { readonly order: string; readonly routes: readonly R[] }): readonly R[];
   /**
    * Starts an attempt at one of the remaining routes (at least one): the first that is not open, otherwise the open one
    * that is due first.
    */
-  begin<R extends Way>(left: readonly R[]): Trial<R>;
-  isOpen(way: Way): boolean;
+  begin<R extends RouteRef>(left: readonly R[]): Trial<R>;
+  isOpen(way: RouteRef): boolean;
   /** An upstream's plugin has left an error unhandled, whatever the attempts say: five in a minute open its routes. */
-  stray(upstream: string, routes: readonly Way[]): void;
+  stray(upstream: string, routes: readonly RouteRef[]): void;
 }
 
 /** One attempt at a route. */
@@ -71,7 +71,7 @@ const LATENCY_WEIGHT = 0.3;
 const LATENCY_STALE_MS = 60_000;
 
 interface State {
-  readonly way: Way;
+  readonly way: RouteRef;
   /** Consecutive. */
   failures: number;
   openedAt: number | undefined;
@@ -87,7 +87,7 @@ export function createRouteHealth({ now = monotonic, onChange }: RouteHealthOpti
   /** When the plugins of upstreams have left errors unhandled. */
   const strays = new Map<string, readonly number[]>();
 
-  function stateOf(way: Way): State {
+  function stateOf(way: RouteRef): State {
     const known = states.get(way.key);
     if (known) return known;
     const never = Number.NEGATIVE_INFINITY;
@@ -104,18 +104,18 @@ export function createRouteHealth({ now = monotonic, onChange }: RouteHealthOpti
     return made;
   }
 
-  function choose<R extends Way>(left: readonly R[], at: number): R {
+  function choose<R extends RouteRef>(left: readonly R[], at: number): R {
     const ready = left.find((route) => isReady(stateOf(route), at));
     return ready ?? left.reduce((best, route) => (stateOf(route).dueAt < stateOf(best).dueAt ? route : best));
   }
 
-  function inOrder<R extends Way>({ order, routes }: { order: string; routes: readonly R[] }): readonly R[] {
+  function inOrder<R extends RouteRef>({ order, routes }: { order: string; routes: readonly R[] }): readonly R[] {
     if (order !== 'latency' || routes.length < 2) return routes;
     const staleAt = now() - LATENCY_STALE_MS;
     return [...routes].sort((one, other) => rankOf(stateOf(one), staleAt) - rankOf(stateOf(other), staleAt));
   }
 
-  function begin<R extends Way>(left: readonly R[]): Trial<R> {
+  function begin<R extends RouteRef>(left: readonly R[]): Trial<R> {
     const startedAt = now();
     const route = left.length === 1 ? (left[0] as R) : choose(left, startedAt);
     const state = stateOf(route);
@@ -171,7 +171,7 @@ export function createRouteHealth({ now = monotonic, onChange }: RouteHealthOpti
     onChange?.({ way: state.way, to: 'open', kind, openMs: 0 });
   }
 
-  function stray(upstream: string, routes: readonly Way[]): void {
+  function stray(upstream: string, routes: readonly RouteRef[]): void {
     const at = now();
     const recent = [...(strays.get(upstream) ?? []), at].filter((time) => time > at - STRAYS_MS).slice(-STRAYS_MAX);
     strays.set(upstream, recent);

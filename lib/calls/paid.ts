@@ -59,7 +59,7 @@ export function createPaidCalls(ledger: Ledger): PaidCalls {
       const { ending, due } = billed(call, asked);
       const paid = await pay(ledger, hold, due);
       remove();
-      context.log.note(notesOf(ending, due, paid));
+      context.log.note(logFields(ending, due, paid));
       return { ending, due, paid };
     },
   };
@@ -85,7 +85,7 @@ function pay(ledger: Ledger, hold: Hold, due: Due | undefined): Promise<Settleme
 /** One turn of the event loop: clients that leave at the same moment are noticed in this turn or the next. */
 const twoTurns = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
-function notesOf(ending: Ending, due: Due | undefined, { charged }: Settlement): object {
+function logFields(ending: Ending, due: Due | undefined, { charged }: Settlement): object {
   const failure = ending.type === 'error' && { fault: ending.fault.data?.code };
   return { ending: ending.type, charged_micro: `${charged}`, ...due?.usage, ...failure };
 }

@@ -5,7 +5,7 @@ import { alertOf } from '../upstream/host/client-fault.ts';
 import { isUpstreamFault } from '../upstream/host/fault.ts';
 import type { CallContext, CallLog } from './context.ts';
 import { type Ending, endingOfAbort } from './ending.ts';
-import type { RouteHealth, Trial, Way } from './health.ts';
+import type { RouteHealth, RouteRef, Trial } from './health.ts';
 
 /** Called with how each attempt at a route ended. */
 export type OnAttempt = (upstream: string, ending: Ending) => void;
@@ -24,12 +24,14 @@ export interface RoutesOptions<Route, Result> {
   readonly onAttempt?: OnAttempt | undefined;
 }
 
-export function askRoutes<Route extends Way, Result>(options: RoutesOptions<Route, Result>): Promise<Ending<Result>> {
+export function askRoutes<Route extends RouteRef, Result>(
+  options: RoutesOptions<Route, Result>,
+): Promise<Ending<Result>> {
   return askNext(options, options.routes, undefined);
 }
 
 /** A function that waits in a loop would take 300 bytes more of every open stream. */
-function askNext<Route extends Way, Result>(
+function askNext<Route extends RouteRef, Result>(
   options: RoutesOptions<Route, Result>,
   left: readonly Route[],
   last: Ending<Result> | undefined,
@@ -50,19 +52,21 @@ function askNext<Route extends Way, Result>(
 }
 
 /** Reports how an attempt ended; true if no other route is asked after it. */
-function conclude<Route extends Way, Result>(
+function conclude<Route extends RouteRef, Result>(
   options: RoutesOptions<Route, Result>,
   { route, end }: Trial<Route>,
   ending: Ending<Result>,
 ): boolean {
   const { context, deadline, onAttempt } = options;
-  const isOurs = isOwnFailure(ending);
-  end(context.signal.aborted || isOurs ? undefined : ending);
+  const isGatewayFault = isOwnFailure(ending);
+  end(context.signal.aborted || isGatewayFault ? undefined : ending);
   onAttempt?.(route.upstream, ending);
   if (ending.type !== 'error') return true;
   report(context.log, route.upstream, ending.fault);
   // Another route would not help: the request itself is refused, or the gateway is at fault.
-  return options.isCommitted() || isOurs || ending.fault.data?.retryable === false || performance.now() >= deadline;
+  return (
+    options.isCommitted() || isGatewayFault || ending.fault.data?.retryable === false || performance.now() >= deadline
+  );
 }
 
 /** For example a result that our own store did not accept. */

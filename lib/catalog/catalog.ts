@@ -54,17 +54,17 @@ export function buildCatalog(file: CatalogFile, upstreams: ReadonlyMap<string, O
   checkReferences(file, byName, { problems, warnings });
   if (problems.length > 0) throw new OperatorError(`Bad catalog: ${problems.join('; ')}`);
   const smart = buildSmart(file.smart, byName, warnings);
-  const vision = usableOf('text', file.vision, byName);
+  const vision = findUsableModels('text', file.vision, byName);
   const defaults = {
-    image: usableOf('image', file.defaults.image, byName)[0],
-    edit: usableOf('image', file.defaults.edit, byName).find(({ edits }) => edits),
+    image: findUsableModels('image', file.defaults.image, byName)[0],
+    edit: findUsableModels('image', file.defaults.edit, byName).find(({ edits }) => edits),
   };
   const retired = new Map(Object.entries(file.retired));
   return { models, byName, smart, vision, defaults, retired, autoTopup: topupBoundsOf(file.autoTopup), warnings };
 }
 
 /** The models of a list that are of its type and have a route. */
-function usableOf<Type extends ModelType>(
+function findUsableModels<Type extends ModelType>(
   type: Type,
   names: readonly string[],
   byName: ReadonlyMap<string, Model>,
@@ -80,7 +80,7 @@ function buildSmart(
   byName: ReadonlyMap<string, Model>,
   warnings: string[],
 ): SmartModel | undefined {
-  const usableIn = (tier: SmartTier) => usableOf('text', tiers[tier], byName);
+  const usableIn = (tier: SmartTier) => findUsableModels('text', tiers[tier], byName);
   const usable = { lite: usableIn('lite'), standard: usableIn('standard'), heavy: usableIn('heavy') };
   const models = fillTiers(SMART_TIERS.map((tier) => usable[tier][0]));
   for (const tier of SMART_TIERS) {

@@ -1,6 +1,6 @@
 // The live catalog: loaded at start, reloaded when a file changes or on request, replaced as a whole or not at all.
 import { fileURLToPath } from 'node:url';
-import { createGate } from '../base/limit-concurrency.ts';
+import { limitConcurrency } from '../base/limit-concurrency.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Config } from '../config.ts';
 import type { HostMemory, PaymentPlugin, PaymentProvider } from '../upstream/contract/payment.ts';
@@ -112,7 +112,7 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
   let again: number | undefined;
   let failure: CatalogFailure | undefined;
   const retired = new Map<Opened, NodeJS.Timeout>();
-  const oneAtATime = createGate(1);
+  const oneAtATime = limitConcurrency(1);
   await recordCost(options, loaded).catch((error: unknown) => {
     discard(openedOf(loaded));
     throw error;

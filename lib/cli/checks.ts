@@ -1,7 +1,7 @@
 // The commands that run a contract suite on a plugin's folder and report each check as it ends.
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { countOf } from '../base/pluralize.ts';
+import { pluralize } from '../base/pluralize.ts';
 import type { Check } from '../upstream/check/subject.ts';
 import { type Answer, print } from './output.ts';
 
@@ -44,7 +44,7 @@ async function runAll(checks: readonly Check[], tell: (line: string) => void): P
   const failed = failures.length > 0;
   return {
     json: { ok: !failed, checks: checks.length, failures },
-    text: `\n${countOf(checks.length, 'check')}, ${failed ? `${failures.length} failed` : 'all passed'}`,
+    text: `\n${pluralize(checks.length, 'check')}, ${failed ? `${failures.length} failed` : 'all passed'}`,
     failed,
   };
 }

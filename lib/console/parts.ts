@@ -123,6 +123,6 @@ export function table(caption: string, columns: readonly Column[], rows: readonl
 }
 
 /** Names and values. */
-export function facts(rows: readonly (readonly [name: string, value: HtmlValue])[]): Html {
+export function definitionList(rows: readonly (readonly [name: string, value: HtmlValue])[]): Html {
   return html`<dl class="facts">${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }

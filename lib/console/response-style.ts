@@ -1,6 +1,6 @@
 // How pages answer: errors as HTML, no foreign scripts or frames, nothing cached.
 import type { Fault } from '../base/faults.ts';
-import type { Face, RenderedFault } from '../http/response-style.ts';
+import type { RenderedFault, ResponseStyle } from '../http/response-style.ts';
 import { faultWords, homeWords, sandboxWords } from './fault-words.ts';
 import { html } from './html.ts';
 import { LANGUAGES } from './language.ts';
@@ -18,7 +18,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const pageFace: Face = {
+const pageFace: ResponseStyle = {
   headers: {
     'content-security-policy': POLICY,
     'x-content-type-options': 'nosniff',
@@ -28,10 +28,10 @@ const pageFace: Face = {
   renderFault: (reason) => renderFault(reason, false),
 };
 
-const sandboxFace: Face = { ...pageFace, renderFault: (reason) => renderFault(reason, true) };
+const sandboxFace: ResponseStyle = { ...pageFace, renderFault: (reason) => renderFault(reason, true) };
 
 /** Every page of a sandbox says that it is one. */
-export function pageFaceOf({ sandbox }: { readonly sandbox: boolean }): Face {
+export function pageFaceOf({ sandbox }: { readonly sandbox: boolean }): ResponseStyle {
   return sandbox ? sandboxFace : pageFace;
 }
 

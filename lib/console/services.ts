@@ -7,7 +7,7 @@ import type { UpstreamHealth } from '../calls/upstreams.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { CatalogFailure } from '../catalog/live.ts';
 import type { LiveCalls } from '../http/context.ts';
-import type { Budget } from '../http/memory-quota.ts';
+import type { MemoryQuota } from '../http/memory-quota.ts';
 import type { UsageChore } from '../ledger/usage-chore.ts';
 import type { Fetcher } from '../media/fetcher.ts';
 import type { AutoTopup } from '../payments/auto-topup.ts';
@@ -51,7 +51,7 @@ export interface WebServices extends CallServices {
   /** Counts attempts to get in. */
   readonly onSignIn?: ((factor: SignInFactor, result: SignInOutcome) => void) | undefined;
   readonly calls: LiveCalls;
-  readonly budget: Budget;
+  readonly budget: MemoryQuota;
   readonly log: Logger;
   /** Base of all links, without a trailing slash; never taken from a request. */
   readonly publicUrl: () => string;

@@ -2,14 +2,14 @@
 
 import { fileURLToPath } from 'node:url';
 import type { ServerRoute } from '@hapi/hapi';
-import type { Face } from '../http/response-style.ts';
+import type { ResponseStyle } from '../http/response-style.ts';
 import { pageFaceOf } from './response-style.ts';
 
 const FOLDER = fileURLToPath(new URL('./static/', import.meta.url));
 
 const pageFace = pageFaceOf({ sandbox: false });
 const { 'cache-control': _, ...headers } = pageFace.headers;
-const staticFace: Face = { ...pageFace, headers: { ...headers, 'cache-control': 'public, max-age=3600' } };
+const staticFace: ResponseStyle = { ...pageFace, headers: { ...headers, 'cache-control': 'public, max-age=3600' } };
 
 export const staticFiles: ServerRoute = {
   method: 'GET',

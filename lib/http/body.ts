@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type Fault, fault } from '../base/faults.ts';
 import { GONE } from '../calls/context.ts';
-import { createRoom } from './growing-buffer.ts';
+import { createGrowingBuffer } from './growing-buffer.ts';
 import type { Share } from './memory-quota.ts';
 
 /** 48 MiB: four images in base64 are 43 MiB. */
@@ -43,7 +43,7 @@ export function readBody(request: IncomingMessage, { signal, share, limits = {} 
   const whole = arrivedBody(request, bytesMax);
   if (whole && !signal.aborted) return Promise.resolve(whole);
   if (announced !== undefined) share.take(announced);
-  const room = createRoom({
+  const room = createGrowingBuffer({
     announced,
     bytesMax,
     ...(announced === undefined && { take: (bytes: number) => share.take(bytes) }),

@@ -5,7 +5,7 @@ import { type BusboyFileStream, Busboy as createParser } from '@fastify/busboy';
 import { type Fault, fault } from '../base/faults.ts';
 import { orAbort } from '../media/deadline.ts';
 import { type BodyOptions, readPieces } from './body.ts';
-import { createRoom, type Room } from './growing-buffer.ts';
+import { createGrowingBuffer, type GrowingBuffer } from './growing-buffer.ts';
 
 export interface Form {
   /** In the order received. */
@@ -64,7 +64,7 @@ function openForm(options: FormOptions): OpenForm {
     readonly name: string;
     readonly fileName: string | undefined;
     readonly stream: BusboyFileStream;
-    readonly room: Room;
+    readonly room: GrowingBuffer;
   }[] = [];
   let failure: Fault | undefined;
   let left: number | undefined;
@@ -92,7 +92,7 @@ function openForm(options: FormOptions): OpenForm {
     }
     const bytesMax = options.fileBytesMax;
     const announced = left === undefined ? undefined : Math.min(left, bytesMax);
-    const room = createRoom({ announced, bytesMax });
+    const room = createGrowingBuffer({ announced, bytesMax });
     files.push({ name, fileName, stream, room });
     stream.on('data', room.append);
   });

@@ -1,7 +1,7 @@
 // Memory for bytes that arrive in chunks: they are copied into one buffer, because kept as they come they would hold
 // many times their own size.
 
-export interface Room {
+export interface GrowingBuffer {
   append(chunk: Uint8Array): void;
   /** What has arrived so far. */
   content(): Buffer;
@@ -18,7 +18,7 @@ export interface RoomOptions {
 /** Enough for several chunks at first. */
 const BYTES_MIN = 64 * 1024;
 
-export function createRoom({ announced, bytesMax, take }: RoomOptions): Room {
+export function createGrowingBuffer({ announced, bytesMax, take }: RoomOptions): GrowingBuffer {
   let room: Buffer = Buffer.alloc(0);
   let bytes = 0;
 

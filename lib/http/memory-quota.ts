@@ -9,7 +9,7 @@ export interface BudgetLimits {
   readonly ownerBytesMax: number;
 }
 
-export interface Budget {
+export interface MemoryQuota {
   /** Opens an empty share, which the caller must always return. */
   open(owner: string): Share;
   /** Bytes held. */
@@ -33,7 +33,7 @@ export const SMALL_BYTES = 64 * 1024;
 /** This fraction of the whole is reserved for small shares. */
 const SMALL_PART = 1 / 8;
 
-export function createBudget({ bytesMax, ownerBytesMax }: BudgetLimits): Budget {
+export function createMemoryQuota({ bytesMax, ownerBytesMax }: BudgetLimits): MemoryQuota {
   const owners = new Map<string, number>();
   const largeMax = bytesMax * (1 - SMALL_PART);
   let used = 0;

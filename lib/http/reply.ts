@@ -6,12 +6,17 @@ import { markPayloadRead } from '../platform/hapi-payload.ts';
 import { stateOf } from './context.ts';
 import { problemOfHeaders } from './headers.ts';
 import { lingeringBody } from './linger.ts';
-import { faceOf } from './response-style.ts';
+import { readResponseStyle } from './response-style.ts';
 
 /** Headers of every reply to a request, including streams. */
 export function commonHeaders(request: Request): Readonly<Record<string, string>> {
   const { id } = stateOf(request);
-  return { 'x-request-id': id, 'request-id': id, ...request.server.settings.app?.headers, ...faceOf(request).headers };
+  return {
+    'x-request-id': id,
+    'request-id': id,
+    ...request.server.settings.app?.headers,
+    ...readResponseStyle(request).headers,
+  };
 }
 
 export function onRequest(request: Request, h: ResponseToolkit): Lifecycle.ReturnValue {
@@ -36,7 +41,7 @@ function errorReply(request: Request, h: ResponseToolkit): ResponseObject {
   const reason = faultOf(request.response as Fault);
   const { data } = reason;
   noteFault(request, reason);
-  const { body, type } = faceOf(request).renderFault(reason);
+  const { body, type } = readResponseStyle(request).renderFault(reason);
   const { req } = request.raw;
   const content = req.complete ? h.response(body) : h.response(lingeringBody(req, body)).bytes(Buffer.byteLength(body));
   const reply = content.type(type).code(reason.output.statusCode);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import type { Request } from '@hapi/hapi';
 import type { Fault } from '../base/faults.ts';
 
-export interface Face {
+export interface ResponseStyle {
   /** For every reply, including streams and errors. */
   readonly headers: Readonly<Record<string, string>>;
   renderFault(reason: Fault): RenderedFault;
@@ -17,20 +17,20 @@ export interface RenderedFault {
 }
 
 /** The face of a path without a route. */
-export type FaceAt = (path: string) => Face;
+export type ResponseStyleAt = (path: string) => ResponseStyle;
 
 declare module '@hapi/hapi' {
   interface PluginSpecificConfiguration {
-    readonly face?: Face;
+    readonly face?: ResponseStyle;
   }
   interface ServerOptionsApp {
-    faceAt?: FaceAt;
+    faceAt?: ResponseStyleAt;
     /** Of every reply, whatever its face. */
     headers?: Readonly<Record<string, string>>;
   }
 }
 
-export function faceOf(request: Request): Face {
+export function readResponseStyle(request: Request): ResponseStyle {
   const face = request.route.settings.plugins?.face ?? request.server.settings.app?.faceAt?.(request.path);
   assert(face, `no face is set for ${request.path}`);
   return face;

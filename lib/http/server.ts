@@ -16,7 +16,7 @@ import { openState } from './context.ts';
 import { connectionsFor, readDescriptorLimit } from './descriptors.ts';
 import { securityHeaders } from './headers.ts';
 import { LINGER_MS } from './linger.ts';
-import type { FaceAt } from './response-style.ts';
+import type { ResponseStyleAt } from './response-style.ts';
 
 export interface HttpOptions {
   readonly host: string;
@@ -31,7 +31,7 @@ export interface HttpOptions {
   /** Called for input that was not an HTTP request, which nothing else logs. */
   readonly onBadHttp?: (refusal: BadHttp) => void;
   /** How requests without a route, and input that is not HTTP, are answered. */
-  readonly faceAt: FaceAt;
+  readonly faceAt: ResponseStyleAt;
   /** Where clients reach the service, if that is known: over https, browsers are told to stay there. */
   readonly publicUrl?: string;
   /** As `readProxies` takes them; none by default. */
@@ -305,7 +305,7 @@ interface Asker {
   /** Of every reply. */
   readonly headers: Readonly<Record<string, string>>;
   readonly onBadHttp: HttpOptions['onBadHttp'];
-  readonly faceAt: FaceAt;
+  readonly faceAt: ResponseStyleAt;
 }
 
 const PATH_BYTES_MAX = 200;

@@ -129,8 +129,8 @@ const headOf = (bytes: number) => bytes.toString(16) + LINE_END;
 const TEXT_CHARS_MAX = 1024;
 
 /** Where texts of about a read of the upstream are encoded: new memory for each would cost 4 % of a burst. */
-let desk: Buffer | undefined;
-const DESK_BYTES = 64 * 1024;
+let reusableBuffer: Buffer | undefined;
+const REUSABLE_BYTES = 64 * 1024;
 
 /** A long text waiting as a string is held twice, as characters and as bytes; waiting as bytes, it is held once. */
 function writeLong(text: string, outlet: Writable, isFramed: boolean): boolean {
@@ -138,20 +138,20 @@ function writeLong(text: string, outlet: Writable, isFramed: boolean): boolean {
   const [head, tail] = isFramed ? [headOf(length), LINE_END] : ['', ''];
   const whole = head.length + length + tail.length;
   // If it has to wait it keeps the desk, which should not be much longer.
-  const fits = whole > DESK_BYTES / 2 && whole <= DESK_BYTES;
+  const fits = whole > REUSABLE_BYTES / 2 && whole <= REUSABLE_BYTES;
   // Not from Node's pool, where a small piece would keep 64 KiB alive.
-  const bytes = (fits && takeDesk()) || Buffer.allocUnsafeSlow(fits ? DESK_BYTES : whole);
+  const bytes = (fits && takeReusableBuffer()) || Buffer.allocUnsafeSlow(fits ? REUSABLE_BYTES : whole);
   bytes.write(head, 'latin1');
   bytes.write(text, head.length);
   bytes.write(tail, head.length + length, 'latin1');
   const goesOn = outlet.write(fits ? bytes.subarray(0, whole) : bytes);
   // Nothing waits: the system has taken all of it.
-  if (fits && outlet.writableLength === 0) desk = bytes;
+  if (fits && outlet.writableLength === 0) reusableBuffer = bytes;
   return goesOn;
 }
 
-function takeDesk(): Buffer | undefined {
-  const bytes = desk;
-  desk = undefined;
+function takeReusableBuffer(): Buffer | undefined {
+  const bytes = reusableBuffer;
+  reusableBuffer = undefined;
   return bytes;
 }

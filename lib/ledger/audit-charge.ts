@@ -1,6 +1,6 @@
 // The audit of one charge: replaying its entries must give the stored row.
 
-import { countOf } from '../base/pluralize.ts';
+import { pluralize } from '../base/pluralize.ts';
 import type { Charge, ChargeKind, Entry } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { type TextPrice, textCost } from '../money/price.ts';
@@ -106,7 +106,7 @@ function requestPrice(price: Micro): Price {
   return {
     kinds: ['image', 'edit', 'video'],
     cost({ images = 1 }) {
-      return isCount(images) ? { amount: price * BigInt(images), of: countOf(images, 'request') } : undefined;
+      return isCount(images) ? { amount: price * BigInt(images), of: pluralize(images, 'request') } : undefined;
     },
   };
 }
@@ -115,7 +115,7 @@ function secondPrice(price: Micro): Price {
   return {
     kinds: ['video'],
     cost({ seconds }) {
-      return isCount(seconds) ? { amount: price * BigInt(seconds), of: countOf(seconds, 'second') } : undefined;
+      return isCount(seconds) ? { amount: price * BigInt(seconds), of: pluralize(seconds, 'second') } : undefined;
     },
   };
 }

@@ -1,6 +1,6 @@
 // The audit of one account: sums its entries in order and compares them with its wallet.
 
-import { countOf } from '../base/pluralize.ts';
+import { pluralize } from '../base/pluralize.ts';
 import type { Entry, Wallet } from '../money/decide.ts';
 import { playOfMark } from '../money/mark.ts';
 import { type Micro, missingOf } from '../money/money.ts';
@@ -109,7 +109,8 @@ export function openAccount(id: string, found: Found, checkpoint?: Checkpoint): 
   function end(wallet: Wallet | undefined, account: AccountAudit | undefined): void {
     if (!account) problem('there is no such account');
     if (account?.problem) problem(account.problem);
-    if (!wallet) problem(`there is no such wallet, but ${countOf(seqs.count, 'entry', 'entries')} of it`, sizeOf(sums));
+    if (!wallet)
+      problem(`there is no such wallet, but ${pluralize(seqs.count, 'entry', 'entries')} of it`, sizeOf(sums));
     else if (!isWallet(wallet)) problem('the wallet is not valid');
     else checkWallet(wallet);
   }
@@ -128,12 +129,12 @@ export function openAccount(id: string, found: Found, checkpoint?: Checkpoint): 
     }
     if (opening && read === 0 && lasting.before !== opening.lasting) {
       problem(
-        `${countOf(lasting.before, 'entry', 'entries')} without a call up to ${opening.seq} instead of ${opening.lasting}`,
+        `${pluralize(lasting.before, 'entry', 'entries')} without a call up to ${opening.seq} instead of ${opening.lasting}`,
       );
     }
     const { count, first, last } = seqs;
     if (seq !== last || seq !== count || (count > 0 && first !== 1)) {
-      problem(`seq ${seq} with ${countOf(count, 'entry', 'entries')} from ${first} to ${last}`);
+      problem(`seq ${seq} with ${pluralize(count, 'entry', 'entries')} from ${first} to ${last}`);
     }
   }
 

@@ -1,7 +1,7 @@
 // The audit: checks every wallet against its journal and every charge against its entries, and reports differences.
 
-import { forEach } from '../base/each-concurrently.ts';
-import { countOf } from '../base/pluralize.ts';
+import { eachConcurrently } from '../base/each-concurrently.ts';
+import { pluralize } from '../base/pluralize.ts';
 import type { Charge, Entry } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { chargeOfEntry } from '../money/replay.ts';
@@ -53,7 +53,7 @@ export async function verifyLedger(store: Store, onProgress?: OnProgress): Promi
   for await (const page of journalPages(journal, PAGE)) {
     const ended = audit.addPage(page);
     usage.add(page);
-    await forEach(ended, AT_ONCE, usage.end);
+    await eachConcurrently(ended, AT_ONCE, usage.end);
     await checkPaymentEntries(store, page.entries, found);
     await checkPaidJobs(store, page, found);
     onProgress?.({ done: audit.entries(), total, unit: 'entries' });
@@ -208,7 +208,7 @@ async function checkKeys({ journal }: Store, found: Found): Promise<void> {
     for (const { id, account, hasAccount, requestsCount, lastUsedAt } of rows) {
       if (!hasAccount) found(account, `key ${id}: its account does not exist`);
       if ((requestsCount === 0) !== (lastUsedAt === null)) {
-        found(account, `key ${id}: ${countOf(requestsCount, 'request')}, last used ${lastUsedAt ?? 'never'}`);
+        found(account, `key ${id}: ${pluralize(requestsCount, 'request')}, last used ${lastUsedAt ?? 'never'}`);
       }
     }
     const last = rows.at(-1);

@@ -9,7 +9,7 @@ export interface LullLimits {
 }
 
 /** Resolves after the first turn of the loop in which nothing happened, or at a limit; `arrived` counts arrivals. */
-export function lull({ withinMs, aloneMs }: LullLimits, arrived: () => number): Promise<void> {
+export function waitForIdleTick({ withinMs, aloneMs }: LullLimits, arrived: () => number): Promise<void> {
   return new Promise((resolve) => {
     const from = performance.now();
     let [events, count, arrivedAt] = [eventsSoFar(), arrived(), from];

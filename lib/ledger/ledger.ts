@@ -15,7 +15,7 @@ import {
   type Usage,
   type Wallet,
 } from '../money/decide.ts';
-import type { RepeatTerms } from '../money/idempotency.ts';
+import type { IdempotencyTerms } from '../money/idempotency.ts';
 import type { CreateJob, FailJob, Job } from '../money/job-rules.ts';
 import { isOverBudget, type KeyBudget } from '../money/key-budget.ts';
 import type { KeyLimits } from '../money/key-limits.ts';
@@ -56,7 +56,7 @@ export interface HoldRequest {
   /** The key's; absent if it has none. */
   readonly budget?: CallBudget;
   /** Of the client's idempotency key; absent if it sent none. */
-  readonly repeat?: RepeatTerms;
+  readonly repeat?: IdempotencyTerms;
   /** What running calls of the wallet have used above their holds; absent if nothing. */
   readonly owed?: Micro;
   /** What it may cost above what is held; absent if its output is capped. */

@@ -5,7 +5,7 @@
 import type { Operation, Outcome } from '../money/decide.ts';
 import type { LedgerStore, Submission } from '../store/ports/ledger.ts';
 import { StoreError } from '../store/store.ts';
-import { lull } from './idle-tick.ts';
+import { waitForIdleTick } from './idle-tick.ts';
 import { createLane, type Lane, type Part } from './lane.ts';
 
 export interface QueueOptions {
@@ -71,7 +71,7 @@ const WAITING_MAX = 20_000;
  * How long a busy process gathers before committing a lane shared by all calls: a transaction costs as much as ten of
  * its operations. An idle process commits at once, and so does one whose last commit found little to gather.
  */
-const COMPANY = { withinMs: 8, aloneMs: 2 } as const;
+const BATCH_WINDOW = { withinMs: 8, aloneMs: 2 } as const;
 const COMPANY_FROM = 3;
 const TICK_MS = 100;
 /** The lane of all wallets, in a store that has only one. */
@@ -124,7 +124,7 @@ export function createQueue({
   async function commit(running: Running): Promise<void> {
     const { lane } = running;
     while ((lane.dueAt() ?? Number.POSITIVE_INFINITY) <= performance.now()) {
-      if (mayGather(running)) await lull(COMPANY, lane.fresh);
+      if (mayGather(running)) await waitForIdleTick(BATCH_WINDOW, lane.fresh);
       const part = lane.take(performance.now());
       if (!part) continue;
       running.carried = part.items.length;

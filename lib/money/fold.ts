@@ -15,7 +15,7 @@ import {
   type ReserveOp,
   type Wallet,
 } from './decide.ts';
-import { isTaken, type Repeat, type RepeatTerms } from './idempotency.ts';
+import { type IdempotencyTerms, isTaken, type Repeat } from './idempotency.ts';
 import { decideJob, type Job, type JobOutcome, jobIdOf } from './job-rules.ts';
 import { book, type KeyBudget, periodOf } from './key-budget.ts';
 import type { Micro } from './money.ts';
@@ -219,7 +219,7 @@ function takenBy(op: Operation, { repeats, charges, loaded }: RepeatsSoFar): Rep
   return isTaken(repeat, charge, op.at) ? repeat : undefined;
 }
 
-function repeatOf({ wallet, chargeId: charge }: ReserveOp | ChargeOp, terms: RepeatTerms): Repeat {
+function repeatOf({ wallet, chargeId: charge }: ReserveOp | ChargeOp, terms: IdempotencyTerms): Repeat {
   return { ...terms, wallet, charge, reply: null };
 }
 

@@ -1,7 +1,7 @@
 // Clients' idempotency keys, so that a repeated call is not charged again.
 
 /** What a call says about its key when its money starts to move. */
-export interface RepeatTerms {
+export interface IdempotencyTerms {
   /** Of the account and the key, as a hash. */
   readonly id: string;
   /** A hash of the request: another request with the same key is a mistake. */
@@ -13,7 +13,7 @@ export interface RepeatTerms {
 }
 
 /** A stored key, with the last call that used it. */
-export interface Repeat extends RepeatTerms {
+export interface Repeat extends IdempotencyTerms {
   readonly wallet: string;
   readonly charge: string;
   /** The body of its reply; null while there is none, or if none is stored. */

@@ -1,6 +1,6 @@
 // The ledger's operations on money, and their ids.
 
-import type { RepeatTerms } from './idempotency.ts';
+import type { IdempotencyTerms } from './idempotency.ts';
 import type { CreateJob, FailJob } from './job-rules.ts';
 import type { BudgetTerms } from './key-budget.ts';
 import type { Micro } from './money.ts';
@@ -35,7 +35,7 @@ export interface ChargeStart extends Base {
   /** The key's; absent if it has no budget, in which case nothing is counted. */
   readonly budget?: BudgetTerms;
   /** Of the client's idempotency key; absent if it sent none. */
-  readonly repeat?: RepeatTerms;
+  readonly repeat?: IdempotencyTerms;
   /** A model that costs real money may answer it, which play money never pays. */
   readonly real?: true;
 }

@@ -13,7 +13,7 @@ import type { AutoTopupRow } from '../store/ports/payments.ts';
 import type { User } from '../store/ports/users.ts';
 import type { Store } from '../store/store.ts';
 import type { Payments } from './payments.ts';
-import { claimed, ended, findHindrance, paused, resumed, type TopupNews } from './topup-rules.ts';
+import { claimed, ended, findBlocker, paused, resumed, type TopupNews } from './topup-rules.ts';
 
 export interface AutoTopupOptions {
   readonly store: Pick<Store, 'payments' | 'ledger' | 'users'>;
@@ -104,7 +104,7 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
     if (auto.pausedAt !== null) return auto.enabled && resume(auto, auto.pausedAt);
     const funds = await store.ledger.wallet(wallet);
     const zone = await readZone(store.users, wallet);
-    const hindrance = funds && findHindrance(auto, funds, { at: now(), zone, bounds: bounds() });
+    const hindrance = funds && findBlocker(auto, funds, { at: now(), zone, bounds: bounds() });
     // A call refused before the last top-up does not call for a second one: that top-up moved `nextAt` past it.
     const isShort = refusedAt > auto.nextAt;
     if (!funds || (hindrance !== undefined && !(hindrance === 'enough' && isShort))) return false;

@@ -27,7 +27,7 @@ export interface TopupFacts extends Moment {
   readonly bounds: TopupBounds;
 }
 
-export function findHindrance(
+export function findBlocker(
   auto: AutoTopupRow,
   wallet: Pick<Wallet, 'avail' | 'held' | 'status'>,
   { at, zone, bounds }: TopupFacts,

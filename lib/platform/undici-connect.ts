@@ -25,7 +25,7 @@ const onread = {
 };
 
 /** Connections that use little memory, with these options. */
-export function frugally(options: buildConnector.BuildOptions): buildConnector.BuildOptions {
+export function withSmallBuffers(options: buildConnector.BuildOptions): buildConnector.BuildOptions {
   const unknown = { highWaterMark: BUFFERED_BYTES, onread };
   return { ...options, ...unknown };
 }
@@ -34,7 +34,7 @@ export function frugally(options: buildConnector.BuildOptions): buildConnector.B
 const ofUsed = new WeakSet<Error>();
 
 /** A connector whose connections tell, when they break, whether they were used before. */
-export function telling(options: buildConnector.BuildOptions): buildConnector.connector {
+export function connectorTrackingReuse(options: buildConnector.BuildOptions): buildConnector.connector {
   const connect = buildConnector(options);
   return (target, callback) =>
     connect(target, (...[error, socket]) => {

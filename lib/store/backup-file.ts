@@ -31,7 +31,7 @@ export async function writeBackup(file: string, write: (path: string) => Promise
   try {
     await makeFile(file, path);
     await write(path);
-    seal(path);
+    stripWal(path);
     await synced(path);
     refuseExisting(file);
     await giveNames(path, file);
@@ -78,7 +78,7 @@ async function makeFile(file: string, path: string): Promise<void> {
  * Without a write-ahead log, so that it is a single file that read-only media can hold, and without the list of live
  * gateways: none of them works on the copy.
  */
-function seal(path: string): void {
+function stripWal(path: string): void {
   const db = new DatabaseSync(path);
   try {
     db.exec('PRAGMA journal_mode = DELETE; DELETE FROM owners');

@@ -1,6 +1,6 @@
 // The accounts of a copy, page by page, and their keys.
 import { isDeepStrictEqual } from 'node:util';
-import { forEach } from '../base/each-concurrently.ts';
+import { eachConcurrently } from '../base/each-concurrently.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { mismatch } from './copy-mismatch.ts';
 import { compareIds } from './journal.ts';
@@ -42,7 +42,7 @@ function unknown({ id }: Account): OperatorError {
 export async function copyAllKeys(from: Side, to: Side): Promise<number> {
   let keys = 0;
   for await (const owners of keyOwners(from)) {
-    await forEach(owners, READS_AT_ONCE, async (account) => {
+    await eachConcurrently(owners, READS_AT_ONCE, async (account) => {
       const copied = await copyKeys(from, to, account);
       keys += copied;
     });
@@ -80,7 +80,7 @@ function mismatchOfKeys(account: string): OperatorError {
 export async function findChangedKeys(from: Side, to: Side): Promise<string | undefined> {
   for await (const owners of keyOwners(from)) {
     const changed: string[] = [];
-    await forEach(owners, READS_AT_ONCE, async (id) => {
+    await eachConcurrently(owners, READS_AT_ONCE, async (id) => {
       const [now, copy] = await Promise.all([from, to].map(({ keys }) => keys.list(id)));
       if (!isDeepStrictEqual(now, copy)) changed.push(id);
     });

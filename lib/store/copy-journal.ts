@@ -1,7 +1,7 @@
 // How a copy takes the journal: page by page its entries become operations again, which the target's ledger applies in
 // batches, and what the target then has is compared with the page.
 import { isDeepStrictEqual } from 'node:util';
-import { forEach } from '../base/each-concurrently.ts';
+import { eachConcurrently } from '../base/each-concurrently.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Charge, Entry, Wallet } from '../money/decide.ts';
 import { replayOf } from '../money/replay.ts';
@@ -69,12 +69,12 @@ function partsOf({ entries, wallets }: JournalPage): readonly WalletPart[] {
 
 async function addMissing(to: Store, parts: readonly WalletPart[], page: JournalPage, resumed: boolean): Promise<void> {
   const missing: (readonly Entry[])[] = [];
-  await forEach(parts, READS_AT_ONCE, async (part) => {
+  await eachConcurrently(parts, READS_AT_ONCE, async (part) => {
     missing.push(await missingOf(to, part, page, resumed));
   });
   const charges = new Map(page.charges.map((charge) => [charge.id, charge]));
   const most = Math.min(to.ledger.batchMax, OPERATIONS_PER_BATCH);
-  await forEach(packed(missing, most), BATCHES_AT_ONCE, async (entries) => {
+  await eachConcurrently(packed(missing, most), BATCHES_AT_ONCE, async (entries) => {
     for (let done = 0; done < entries.length; done += most) {
       await replay(to, entries.slice(done, done + most), charges);
     }

@@ -2,7 +2,7 @@
 // every entry and charge unchanged, or is refused. Every step is idempotent, so an interrupted copy can be resumed.
 import { isDeepStrictEqual } from 'node:util';
 import { OperatorError } from '../base/operator-error.ts';
-import { countOf } from '../base/pluralize.ts';
+import { pluralize } from '../base/pluralize.ts';
 import type { Job } from '../money/job-rules.ts';
 import { copyAccounts, copyAllKeys, findChangedKeys } from './copy-accounts.ts';
 import { copyArchives, copyOpeningUsage, refuseUnfinishedArchive } from './copy-archives.ts';
@@ -123,7 +123,7 @@ async function claimTarget(to: Store): Promise<boolean> {
   const [accounts, settings] = [await to.accounts.page({ limit: 1 }), await to.settings.list()];
   if (accounts.length > 0 || settings.length > 0) {
     const { wallets } = await to.journal.size();
-    const counts = `${countOf(wallets, 'account')} and ${countOf(settings.length, 'setting')}`;
+    const counts = `${pluralize(wallets, 'account')} and ${pluralize(settings.length, 'setting')}`;
     throw new OperatorError(`The target is not empty (it has ${counts}). Choose an empty one.`);
   }
   await to.settings.set(COPY_SETTING, COPY_UNFINISHED);

@@ -15,7 +15,7 @@ export interface KnownCharges {
 const WALLETS_MAX = 1000;
 const CHARGES_MAX = 10_000;
 
-export function createKnown(): (wallet: string) => KnownCharges {
+export function createHeldChargeCache(): (wallet: string) => KnownCharges {
   const wallets = new LRUCache<string, KnownCharges>({ max: WALLETS_MAX });
   return (wallet) => {
     let known = wallets.get(wallet);

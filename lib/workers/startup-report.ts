@@ -6,7 +6,7 @@ export interface Told extends Omit<GatewayFacts, 'metricsUrl'> {
   readonly port: number;
 }
 
-export function toldOf({ facts, server }: Gateway): Told {
+export function makeStartupReport({ facts, server }: Gateway): Told {
   const { sandbox, demoKey, demoAccount, links, models, switchedOff } = facts;
   return { sandbox, demoKey, demoAccount, links, models, switchedOff, port: server.info.port as number };
 }

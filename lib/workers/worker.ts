@@ -6,7 +6,7 @@ import { createGateway, type Gateway } from '../gateway.ts';
 import type { Log } from '../http/log.ts';
 import { createRemoteLimiter } from './counting.ts';
 import { type ToPrimary, type ToWorker, WORKER_VARIABLE, type WorkerTerms } from './messages.ts';
-import { toldOf } from './startup-report.ts';
+import { makeStartupReport } from './startup-report.ts';
 
 export interface WorkerOptions {
   readonly config: Config;
@@ -47,7 +47,7 @@ export async function startWorker({ config, log, stop }: WorkerOptions): Promise
     await gateway.stop();
     throw error;
   }
-  tell({ kind: 'ready', told: toldOf(gateway) });
+  tell({ kind: 'ready', told: makeStartupReport(gateway) });
   return gateway;
 }
 

@@ -27,7 +27,7 @@ const ID = /^[0-9a-f-]{36}$/i;
 
 /** An empty list accepts notices from anywhere; the vendor's own senders still come first. */
 export function createNotices(senders: readonly string[]): Required<Pick<PaymentProvider, 'notice' | 'isSender'>> {
-  const known = listOf(senders.length > 0 ? senders : SENDERS);
+  const known = buildAllowList(senders.length > 0 ? senders : SENDERS);
   const isSender = (address: string) => known.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
   const notice = ({ body, address }: RawNotice): NoticeVerdict => {
     if (senders.length > 0 && !isSender(address)) return 'rejected';
@@ -39,7 +39,7 @@ export function createNotices(senders: readonly string[]): Required<Pick<Payment
   return { notice, isSender };
 }
 
-function listOf(senders: readonly string[]): BlockList {
+function buildAllowList(senders: readonly string[]): BlockList {
   const list = new BlockList();
   for (const sender of senders) {
     const [address = '', prefix] = sender.split('/');

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { forEach } from '../../lib/base/each-concurrently.ts';
+import { eachConcurrently } from '../../lib/base/each-concurrently.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { until } from '../../testkit/client.ts';
 import { chatCatalog, startGateway } from '../../testkit/gateway.ts';
@@ -60,7 +60,7 @@ async function measure(database: string): Promise<boolean> {
 async function addKeys(store: Store): Promise<void> {
   const accounts = await store.accounts.list();
   const keys = accounts.flatMap(({ id: account }) => Array.from({ length: KEYS }, (_, index) => ({ account, index })));
-  await forEach(keys, 50, async ({ account, index }) => {
+  await eachConcurrently(keys, 50, async ({ account, index }) => {
     const id = account === LARGE && index === 0 ? 'key_1' : `key_${account}_${index}`;
     const key = { id, account, name: `key ${index}`, hash: `hash of ${id}`, last4: 'abcd', createdAt: Date.now() };
     await store.keys.add(key, KEYS);

@@ -12,7 +12,7 @@ import {
   paidRoute,
   refuseUnpayable,
 } from '../../lib/api/paid-route.ts';
-import { createSolvent } from '../../lib/api/recent-balance-cache.ts';
+import { createRecentBalanceCache } from '../../lib/api/recent-balance-cache.ts';
 import { messageFace } from '../../lib/api/response-styles.ts';
 import type { Services } from '../../lib/api/services.ts';
 import { fault, isFault } from '../../lib/base/faults.ts';
@@ -20,7 +20,7 @@ import { GONE } from '../../lib/calls/context.ts';
 import { BODY_BYTES_MAX } from '../../lib/http/body.ts';
 import { createLiveCalls, openState } from '../../lib/http/context.ts';
 import { securityHeaders } from '../../lib/http/headers.ts';
-import { createBudget, SMALL_BYTES } from '../../lib/http/memory-quota.ts';
+import { createMemoryQuota, SMALL_BYTES } from '../../lib/http/memory-quota.ts';
 import { NO_LIMITS } from '../../lib/money/key-limits.ts';
 import type { KeyHolder } from '../../lib/store/ports/keys.ts';
 import { until } from '../../testkit/client.ts';
@@ -69,10 +69,10 @@ describe('paid route', () => {
     function admit(
       account: string,
       bytes: number | undefined,
-      { isKnown = false, held = 0, solvent = createSolvent() } = {},
+      { isKnown = false, held = 0, solvent = createRecentBalanceCache() } = {},
     ) {
       const headers = bytes === undefined ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(bytes) };
-      const share = createBudget(budget).open('key');
+      const share = createMemoryQuota(budget).open('key');
       share.take(held);
       const repeat = isKnown ? ({ isKnown: async () => true } as PaidRequest['repeat']) : undefined;
       const services = { store: opened.store, solvent, topups } as Services;
@@ -101,7 +101,7 @@ describe('paid route', () => {
     });
 
     it('a wallet with money is looked at once a second, one without each time', async () => {
-      const solvent = createSolvent();
+      const solvent = createRecentBalanceCache();
       const outcomes = async () => [
         await admit(rich, undefined, { solvent }),
         await admit(empty, undefined, { solvent }),
@@ -205,7 +205,7 @@ describe('paid route', () => {
 
     /** Runs a handler as the route does, for a call under a key against repeats. */
     function run(key: string, handle: PaidHandler) {
-      const budget = createBudget({ bytesMax: 1000, ownerBytesMax: 1000 });
+      const budget = createMemoryQuota({ bytesMax: 1000, ownerBytesMax: 1000 });
       const calls = createLiveCalls();
       const owners: string[] = [];
       const open = (owner: string) => {

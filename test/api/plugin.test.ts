@@ -2,11 +2,11 @@
 import { expect } from 'chai';
 import { apiPlugin } from '../../lib/api/plugin.ts';
 import type { Services } from '../../lib/api/services.ts';
-import type { Face } from '../../lib/http/response-style.ts';
+import type { ResponseStyle } from '../../lib/http/response-style.ts';
 import { send } from '../../testkit/client.ts';
 import { openTestHttp, type TestHttp } from '../../testkit/http.ts';
 
-const STRANGE: Face = { headers: {}, renderFault: () => ({ type: 'text/plain', body: 'strange' }) };
+const STRANGE: ResponseStyle = { headers: {}, renderFault: () => ({ type: 'text/plain', body: 'strange' }) };
 
 describe('the plugin of the API', () => {
   let http: TestHttp;

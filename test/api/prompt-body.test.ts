@@ -3,9 +3,9 @@ import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { type BodyParser, createBodyParser } from '../../lib/api/body-parser.ts';
 import type { PaidRequest } from '../../lib/api/paid-route.ts';
-import { readPrompted, release, withLinked } from '../../lib/api/prompt-body.ts';
+import { readPromptBody, release, withLinked } from '../../lib/api/prompt-body.ts';
 import { isFault } from '../../lib/base/faults.ts';
-import { type Budget, createBudget, SMALL_BYTES } from '../../lib/http/memory-quota.ts';
+import { createMemoryQuota, type MemoryQuota, SMALL_BYTES } from '../../lib/http/memory-quota.ts';
 import type { Fetcher } from '../../lib/media/fetcher.ts';
 import type { Image } from '../../lib/media/image.ts';
 import { PNG, png } from '../media/pictures.ts';
@@ -15,7 +15,7 @@ const uri = (bytes: Buffer) => `data:image/png;base64,${bytes.toString('base64')
 
 describe('a request with a prompt', () => {
   let parser: BodyParser;
-  let budget: Budget;
+  let budget: MemoryQuota;
   let keepAlive: NodeJS.Timeout;
 
   before(() => {
@@ -23,7 +23,7 @@ describe('a request with a prompt', () => {
     parser = createBodyParser();
   });
   beforeEach(() => {
-    budget = createBudget({ bytesMax: 8 * MIB, ownerBytesMax: 8 * MIB });
+    budget = createMemoryQuota({ bytesMax: 8 * MIB, ownerBytesMax: 8 * MIB });
   });
   after(async () => {
     clearInterval(keepAlive);
@@ -43,7 +43,7 @@ describe('a request with a prompt', () => {
     } as unknown as PaidRequest;
   }
   const read = (body: object, look = async () => undefined as undefined | never) =>
-    readPrompted(paidOf(body), 'edit', look);
+    readPromptBody(paidOf(body), 'edit', look);
 
   it('weighs its prompt and its pictures once its body is read, and nothing if they are small', async () => {
     const large = png({ bytes: 200_000 });
@@ -69,7 +69,7 @@ describe('a request with a prompt', () => {
     const outcomes = [
       read({ ...long, prompt: 5 }),
       read(long, refuse),
-      readPrompted(paidOf(long, refuse), 'edit', async () => undefined),
+      readPromptBody(paidOf(long, refuse), 'edit', async () => undefined),
     ];
     const messages = await Promise.all(outcomes.map((outcome) => outcome.catch(({ message }: Error) => message)));
     expect(messages[0]).to.contain('`prompt`');

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { createSolvent } from '../../lib/api/recent-balance-cache.ts';
+import { createRecentBalanceCache } from '../../lib/api/recent-balance-cache.ts';
 
 describe('solvent accounts', () => {
   it('are known for a second, each by itself', () => {
     let now = 50;
-    const solvent = createSolvent(() => now);
+    const solvent = createRecentBalanceCache(() => now);
     solvent.note('one');
     now += 500;
     solvent.note('two');
@@ -17,7 +17,7 @@ describe('solvent accounts', () => {
   });
 
   it('are forgotten when there are too many of them', () => {
-    const solvent = createSolvent(() => 0);
+    const solvent = createRecentBalanceCache(() => 0);
     const names = Array.from({ length: 1001 }, (_, at) => `${at}`);
     for (const name of names) solvent.note(name);
     expect(names.filter(solvent.has)).to.deep.equal(['1000']);

@@ -3,13 +3,13 @@ import { expect } from 'chai';
 import type { Holders } from '../../lib/accounts/holders.ts';
 import { registerAuth } from '../../lib/api/auth.ts';
 import { type BodyParser, createBodyParser } from '../../lib/api/body-parser.ts';
-import { createSolvent } from '../../lib/api/recent-balance-cache.ts';
+import { createRecentBalanceCache } from '../../lib/api/recent-balance-cache.ts';
 import { textRoutes } from '../../lib/api/routes/text.ts';
 import type { Services } from '../../lib/api/services.ts';
 import { fault } from '../../lib/base/faults.ts';
 import type { TextEngine } from '../../lib/calls/text/engine.ts';
 import { createLiveCalls } from '../../lib/http/context.ts';
-import { createBudget } from '../../lib/http/memory-quota.ts';
+import { createMemoryQuota } from '../../lib/http/memory-quota.ts';
 import { NO_LIMITS } from '../../lib/money/key-limits.ts';
 import type { KeyHolder } from '../../lib/store/ports/keys.ts';
 import { ask, DIALECTS, send, until } from '../../testkit/client.ts';
@@ -37,7 +37,7 @@ describe('the text endpoints', () => {
   /** The holder of the key when the request has been read. */
   let later: KeyHolder | undefined;
   const calls = createLiveCalls();
-  const budget = createBudget({ bytesMax: MIB, ownerBytesMax: MIB });
+  const budget = createMemoryQuota({ bytesMax: MIB, ownerBytesMax: MIB });
   /** For each call: bytes held before and after its request is spent, and how many calls stream. */
   const seen: number[][] = [];
   const holder = () => ({ id: 'key', name: 'mine', account, accountStatus: 'active', limits: NO_LIMITS }) as KeyHolder;
@@ -66,7 +66,7 @@ describe('the text endpoints', () => {
       cooldown: { waitOf: () => 0 },
       ...{
         parser,
-        solvent: createSolvent(),
+        solvent: createRecentBalanceCache(),
         topups: { refused: () => undefined },
         bodyLimits: {},
         catalog: () => catalog,

@@ -5,7 +5,7 @@ import { createBodyParser } from '../../lib/api/body-parser.ts';
 import type { PaidRequest } from '../../lib/api/paid-route.ts';
 import { readTextBody, type TextBodyOptions } from '../../lib/api/text-body.ts';
 import { isFault } from '../../lib/base/faults.ts';
-import { createBudget } from '../../lib/http/memory-quota.ts';
+import { createMemoryQuota } from '../../lib/http/memory-quota.ts';
 
 const BODY = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }] });
 
@@ -18,7 +18,7 @@ describe('text body', () => {
     text: string,
     { type = 'application/json', before }: { type?: string } & Partial<TextBodyOptions>,
   ) {
-    const budget = createBudget({ bytesMax: 1000, ownerBytesMax: 1000 });
+    const budget = createMemoryQuota({ bytesMax: 1000, ownerBytesMax: 1000 });
     const bytes = Buffer.from(text);
     const headers = { 'content-type': type, 'content-length': String(bytes.length) };
     const req = Object.assign(Readable.from([bytes], { objectMode: false }), { headers });

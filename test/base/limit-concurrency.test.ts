@@ -1,10 +1,10 @@
 // A gate lets so many through at once, in order, whatever becomes of them.
 import { expect } from 'chai';
-import { createGate } from '../../lib/base/limit-concurrency.ts';
+import { limitConcurrency } from '../../lib/base/limit-concurrency.ts';
 
 describe('a gate', () => {
   it('lets so many through at once and the others after them, in order', async () => {
-    const gate = createGate(2);
+    const gate = limitConcurrency(2);
     const begun: number[] = [];
     const ends: ((fails?: boolean) => void)[] = [];
     const runs = [0, 1, 2, 3].map((at) =>

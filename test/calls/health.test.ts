@@ -1,7 +1,13 @@
 import { expect } from 'chai';
 import { fault } from '../../lib/base/faults.ts';
 import type { Ending } from '../../lib/calls/ending.ts';
-import { createRouteHealth, type RouteChange, type RouteHealth, type Trial, type Way } from '../../lib/calls/health.ts';
+import {
+  createRouteHealth,
+  type RouteChange,
+  type RouteHealth,
+  type RouteRef,
+  type Trial,
+} from '../../lib/calls/health.ts';
 import type { UpstreamFaultKind } from '../../lib/upstream/contract/provider.ts';
 import { toClientFault } from '../../lib/upstream/host/client-fault.ts';
 import { FAULT_KINDS, upstreamFault } from '../../lib/upstream/host/fault.ts';
@@ -9,7 +15,11 @@ import { FAULT_KINDS, upstreamFault } from '../../lib/upstream/host/fault.ts';
 const WELL: Ending = { type: 'finish', result: undefined };
 const failure = (kind: UpstreamFaultKind): Ending => ({ type: 'error', fault: toClientFault(upstreamFault(kind, '')) });
 const DOWN = failure('server');
-const [A, B, C] = ['a', 'b', 'c'].map((upstream): Way => ({ upstream, key: `text ${upstream} m` })) as [Way, Way, Way];
+const [A, B, C] = ['a', 'b', 'c'].map((upstream): RouteRef => ({ upstream, key: `text ${upstream} m` })) as [
+  RouteRef,
+  RouteRef,
+  RouteRef,
+];
 const ALL = [A, B, C];
 
 describe('health of routes', () => {
@@ -23,16 +33,16 @@ describe('health of routes', () => {
     health = createRouteHealth({ now: () => now, onChange: (change) => void changes.push(change) });
   });
 
-  const nameOf = ({ route }: Trial<Way>) => route.upstream;
+  const nameOf = ({ route }: Trial<RouteRef>) => route.upstream;
   const told = () => changes.map(({ way, to, openMs }) => `${way.upstream} ${to} ${openMs}`);
   /** One attempt at a route and its end. */
-  function tried(ways: readonly Way[], ending: Ending | undefined, ms = 0): string {
+  function tried(ways: readonly RouteRef[], ending: Ending | undefined, ms = 0): string {
     const trial = health.begin(ways);
     now += ms;
     trial.end(ending);
     return nameOf(trial);
   }
-  const fails = (way: Way, times: number) => {
+  const fails = (way: RouteRef, times: number) => {
     for (let count = 0; count < times; count += 1) tried([way], DOWN);
   };
   /** The route that a call would ask first; the attempt says nothing of it. */
@@ -222,7 +232,7 @@ describe('health of routes', () => {
         .inOrder({ order: 'latency', routes: ALL })
         .map(({ upstream }) => upstream)
         .join('');
-    const measured = (way: Way, ms: number) => tried([way], WELL, ms);
+    const measured = (way: RouteRef, ms: number) => tried([way], WELL, ms);
 
     it('asks each that nobody knows once, then the fastest', () => {
       expect(order()).to.equal('abc');

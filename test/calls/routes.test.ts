@@ -2,12 +2,12 @@ import { expect } from 'chai';
 import { type Fault, fault } from '../../lib/base/faults.ts';
 import { GONE } from '../../lib/calls/context.ts';
 import { type Ending, endingOfAbort } from '../../lib/calls/ending.ts';
-import { createRouteHealth, type RouteHealth, type Way } from '../../lib/calls/health.ts';
+import { createRouteHealth, type RouteHealth, type RouteRef } from '../../lib/calls/health.ts';
 import { askRoutes } from '../../lib/calls/routes.ts';
 import { toClientFault } from '../../lib/upstream/host/client-fault.ts';
 import { upstreamFault } from '../../lib/upstream/host/fault.ts';
 
-const ROUTES = ['a', 'b', 'c'].map((upstream): Way => ({ upstream, key: upstream }));
+const ROUTES = ['a', 'b', 'c'].map((upstream): RouteRef => ({ upstream, key: upstream }));
 const WELL: Ending<string> = { type: 'finish', result: 'done' };
 const DOWN: Ending<string> = { type: 'error', fault: toClientFault(upstreamFault('server', 'no')) };
 const REFUSED: Ending<string> = { type: 'error', fault: toClientFault(upstreamFault('request', 'no')) };
@@ -28,7 +28,7 @@ describe('the routes of a call', () => {
   const log = { debug() {}, warn() {}, error() {}, note() {} };
   async function ask({ signal = new AbortController().signal, routes = ROUTES, committed = false, lateMs = 0 } = {}) {
     asked = [];
-    const ending = await askRoutes<Way, string>({
+    const ending = await askRoutes<RouteRef, string>({
       routes,
       health,
       context: { signal, log },
@@ -71,7 +71,7 @@ describe('the routes of a call', () => {
     for (let call = 0; call < 3; call += 1) await ask();
     now = 1_000;
     const firsts: string[] = [];
-    const attempt = async ({ upstream }: Way) => {
+    const attempt = async ({ upstream }: RouteRef) => {
       firsts.push(upstream);
       await new Promise((resolve) => setImmediate(resolve));
       return ends[upstream] as Ending<string>;
@@ -97,7 +97,7 @@ describe('the routes of a call', () => {
     const logged = { debug: keep('debug'), warn: keep('warn'), error: keep('error'), note() {} };
     const fails = async (error: Fault) => {
       lines.length = 0;
-      await askRoutes<Way, string>({
+      await askRoutes<RouteRef, string>({
         routes: ROUTES.slice(0, 1),
         health,
         context: { signal: new AbortController().signal, log: logged },
@@ -130,7 +130,7 @@ describe('the routes of a call', () => {
     for (const reason of [GONE, fault('shutting_down')]) {
       for (let call = 0; call < 10; call += 1) {
         const controller = new AbortController();
-        const ending = await askRoutes<Way, string>({
+        const ending = await askRoutes<RouteRef, string>({
           routes: ROUTES,
           health,
           context: { signal: controller.signal, log },
@@ -145,6 +145,6 @@ describe('the routes of a call', () => {
         expect(ending.type).to.equal(reason === GONE ? 'gone' : 'error');
       }
     }
-    expect(health.isOpen(ROUTES[0] as Way)).to.equal(false);
+    expect(health.isOpen(ROUTES[0] as RouteRef)).to.equal(false);
   });
 });

@@ -5,7 +5,7 @@ import { topupBoundsOf } from '../../lib/catalog/topup-bounds.ts';
 import { openWeb, type WebOptions } from '../../lib/console/open.ts';
 import { webPlugin } from '../../lib/console/plugin.ts';
 import { createLiveCalls, type LiveCalls } from '../../lib/http/context.ts';
-import { type Budget, createBudget } from '../../lib/http/memory-quota.ts';
+import { createMemoryQuota, type MemoryQuota } from '../../lib/http/memory-quota.ts';
 import { type Behaviour, type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
 import { openTestHttp } from '../../testkit/http.ts';
 import { createVisitor, setUpOwner, type Visitor } from '../../testkit/pages.ts';
@@ -18,7 +18,7 @@ const MIB = 1024 * 1024;
 export interface Pages {
   readonly faults: FaultyStore;
   readonly url: string;
-  readonly budget: Budget;
+  readonly budget: MemoryQuota;
   readonly calls: LiveCalls;
   /** Somebody new with an account of their own. */
   owner(): Promise<Awaited<ReturnType<typeof setUpOwner>> & { readonly account: string }>;
@@ -31,7 +31,7 @@ export interface Pages {
 export async function openPages({ isPaid = true } = {}): Promise<Pages> {
   const faults = await openFaultyStore();
   const { store, real } = faults;
-  const [calls, budget] = [createLiveCalls(), createBudget({ bytesMax: 8 * MIB, ownerBytesMax: 4 * MIB })];
+  const [calls, budget] = [createLiveCalls(), createMemoryQuota({ bytesMax: 8 * MIB, ownerBytesMax: 4 * MIB })];
   const { provider, close } = openPayments(till, { baseUrl: 'http://127.0.0.1:1' });
   const http = openTestHttp();
   const web = openWeb({

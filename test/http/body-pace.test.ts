@@ -5,7 +5,7 @@ import { mock } from 'node:test';
 import { expect } from 'chai';
 import { isFault } from '../../lib/base/faults.ts';
 import { readBody } from '../../lib/http/body.ts';
-import { createBudget } from '../../lib/http/memory-quota.ts';
+import { createMemoryQuota } from '../../lib/http/memory-quota.ts';
 import { itTimed } from '../../testkit/timed.ts';
 
 /** What a window needs at the slowest pace. */
@@ -25,7 +25,7 @@ describe('body without limits of its own', () => {
       headers: { 'transfer-encoding': 'chunked' },
       readableLength: 0,
     });
-    const share = createBudget({ bytesMax: 8 * 1024 * 1024, ownerBytesMax: 8 * 1024 * 1024 }).open('key');
+    const share = createMemoryQuota({ bytesMax: 8 * 1024 * 1024, ownerBytesMax: 8 * 1024 * 1024 }).open('key');
     const reading = readBody(request as unknown as IncomingMessage, { signal: new AbortController().signal, share });
     const outcome = reading.then(
       (bytes) => bytes.length,

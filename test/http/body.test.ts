@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { type FaultCode, isFault } from '../../lib/base/faults.ts';
 import { GONE } from '../../lib/calls/context.ts';
 import { announcedBytes, BODY_BYTES_MAX, type BodyLimits, readBody, readPieces } from '../../lib/http/body.ts';
-import { type Budget, createBudget } from '../../lib/http/memory-quota.ts';
+import { createMemoryQuota, type MemoryQuota } from '../../lib/http/memory-quota.ts';
 import { itTimed } from '../../testkit/timed.ts';
 
 interface Read {
@@ -23,7 +23,7 @@ describe('body', () => {
   let done: Promise<Read>;
   let arrived: Promise<IncomingMessage>;
   let sockets: Socket[];
-  let budget: Budget;
+  let budget: MemoryQuota;
   let take: (...args: Parameters<typeof readBody>) => Promise<Buffer | undefined>;
 
   before((next) => {
@@ -32,7 +32,7 @@ describe('body', () => {
   });
   beforeEach(() => {
     [limits, controller, sockets, take] = [{}, new AbortController(), [], readBody];
-    budget = createBudget({ bytesMax: 2 * BODY_BYTES_MAX, ownerBytesMax: BODY_BYTES_MAX });
+    budget = createMemoryQuota({ bytesMax: 2 * BODY_BYTES_MAX, ownerBytesMax: BODY_BYTES_MAX });
     let arrive: (request: IncomingMessage) => void = () => undefined;
     arrived = new Promise((resolve) => {
       arrive = resolve;
@@ -309,7 +309,7 @@ describe('body', () => {
 
   describe('in its share', () => {
     const room = (bytesMax: number) => {
-      budget = createBudget({ bytesMax: 2 * bytesMax, ownerBytesMax: bytesMax });
+      budget = createMemoryQuota({ bytesMax: 2 * bytesMax, ownerBytesMax: bytesMax });
     };
 
     it('holds what was announced, before it is there', async () => {

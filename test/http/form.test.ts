@@ -8,7 +8,7 @@ import { type Fault, isFault } from '../../lib/base/faults.ts';
 import { GONE } from '../../lib/calls/context.ts';
 import type { BodyLimits } from '../../lib/http/body.ts';
 import { type Form, type FormOptions, isForm, readForm } from '../../lib/http/form.ts';
-import { type Budget, createBudget } from '../../lib/http/memory-quota.ts';
+import { createMemoryQuota, type MemoryQuota } from '../../lib/http/memory-quota.ts';
 import { itTimed } from '../../testkit/timed.ts';
 import { watchTurns } from '../../testkit/turns.ts';
 
@@ -41,7 +41,7 @@ function encode(parts: readonly Part[], boundary = BOUNDARY): Buffer {
 
 describe('form', () => {
   let server: Server;
-  let budget: Budget;
+  let budget: MemoryQuota;
   let options: Partial<FormOptions>;
   let limits: BodyLimits;
   let controller: AbortController;
@@ -74,7 +74,7 @@ describe('form', () => {
     server.listen(0, '127.0.0.1', next);
   });
   beforeEach(() => {
-    budget = createBudget({ bytesMax: 32 * MEBIBYTE, ownerBytesMax: 16 * MEBIBYTE });
+    budget = createMemoryQuota({ bytesMax: 32 * MEBIBYTE, ownerBytesMax: 16 * MEBIBYTE });
     [options, limits, controller] = [{}, {}, new AbortController()];
   });
   afterEach(() => expect(budget.used()).to.equal(0));
@@ -353,7 +353,7 @@ describe('form', () => {
     });
 
     it('is refused when there is no room for it', async () => {
-      budget = createBudget({ bytesMax: 150_000, ownerBytesMax: 150_000 });
+      budget = createMemoryQuota({ bytesMax: 150_000, ownerBytesMax: 150_000 });
       for (const length of [true, false]) expect(await codeOf(send([whole], { length }).result)).to.equal('no_room');
     });
 
@@ -373,7 +373,7 @@ describe('form', () => {
 
   itTimed('holds nobody up, however long it is', async function () {
     this.timeout(60_000);
-    budget = createBudget({ bytesMax: 128 * MEBIBYTE, ownerBytesMax: 64 * MEBIBYTE });
+    budget = createMemoryQuota({ bytesMax: 128 * MEBIBYTE, ownerBytesMax: 64 * MEBIBYTE });
     options = { fileBytesMax: 8 * MEBIBYTE, textBytesMax: 12 * MEBIBYTE };
     const files = Array.from({ length: 4 }, () => file('image', Buffer.alloc(8 * MEBIBYTE, '\r\n--')));
     const bodies = [

@@ -1,6 +1,6 @@
 // How much memory a body of any length asks for, and that nothing of it is lost on the way.
 import { expect } from 'chai';
-import { createRoom } from '../../lib/http/growing-buffer.ts';
+import { createGrowingBuffer } from '../../lib/http/growing-buffer.ts';
 
 const KIB = 1024;
 
@@ -9,7 +9,7 @@ describe('room', () => {
   function taken(lengths: readonly number[], options: { announced?: number; bytesMax?: number } = {}) {
     const { announced, bytesMax = 1000 * KIB } = options;
     const asked: number[] = [];
-    const room = createRoom({ announced, bytesMax, take: (bytes) => asked.push(bytes) });
+    const room = createGrowingBuffer({ announced, bytesMax, take: (bytes) => asked.push(bytes) });
     const pieces = lengths.map((length, at) => Buffer.alloc(length, at + 1));
     for (const piece of pieces) room.append(piece);
     expect(room.content().equals(Buffer.concat(pieces))).to.equal(true);
@@ -41,7 +41,7 @@ describe('room', () => {
     const take = () => {
       if (isFull) throw new Error('full');
     };
-    const room = createRoom({ announced: undefined, bytesMax: 1000 * KIB, take });
+    const room = createGrowingBuffer({ announced: undefined, bytesMax: 1000 * KIB, take });
     room.append(Buffer.from('some'));
     isFull = true;
     expect(() => room.append(Buffer.alloc(64 * KIB))).to.throw('full');

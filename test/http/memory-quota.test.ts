@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import { isFault } from '../../lib/base/faults.ts';
-import { type Budget, createBudget, SMALL_BYTES } from '../../lib/http/memory-quota.ts';
+import { createMemoryQuota, type MemoryQuota, SMALL_BYTES } from '../../lib/http/memory-quota.ts';
 
 const MIB = 1024 * 1024;
 
 describe('budget', () => {
-  let budget: Budget;
+  let budget: MemoryQuota;
 
   beforeEach(() => {
-    budget = createBudget({ bytesMax: 8 * MIB, ownerBytesMax: 4 * MIB });
+    budget = createMemoryQuota({ bytesMax: 8 * MIB, ownerBytesMax: 4 * MIB });
   });
 
   const refuses = (take: () => void) => {

@@ -1,6 +1,6 @@
 // A lull ends at once in a process with nothing to do, and in time in a busy one.
 import { expect } from 'chai';
-import { lull } from '../../lib/ledger/idle-tick.ts';
+import { waitForIdleTick } from '../../lib/ledger/idle-tick.ts';
 import { itTimed } from '../../testkit/timed.ts';
 import { startEchoes } from './echoes.ts';
 
@@ -10,7 +10,7 @@ async function medianMs(withinMs: number, { aloneMs = withinMs, arrived = (): nu
   const times: number[] = [];
   for (let count = 0; count < MEDIAN_OF; count += 1) {
     const from = performance.now();
-    await lull({ withinMs, aloneMs }, arrived);
+    await waitForIdleTick({ withinMs, aloneMs }, arrived);
     times.push(performance.now() - from);
   }
   return times.sort((a, b) => a - b)[Math.floor(MEDIAN_OF / 2)] as number;

@@ -2,11 +2,11 @@
 import { expect } from 'chai';
 import type { Operation, Wallet } from '../../lib/money/decide.ts';
 import { fold, repeatIdsOf } from '../../lib/money/fold.ts';
-import type { RepeatTerms } from '../../lib/money/idempotency.ts';
+import type { IdempotencyTerms } from '../../lib/money/idempotency.ts';
 import { AT, type Books, newBooks, operation, run } from '../ledger/books.ts';
 
-const TERMS: RepeatTerms = { id: 'hash', body: 'asked', awaited: true, expiresAt: AT + 100 };
-const call = (id: string, terms: Partial<RepeatTerms> = {}, kind: 'reserve' | 'charge' = 'reserve') =>
+const TERMS: IdempotencyTerms = { id: 'hash', body: 'asked', awaited: true, expiresAt: AT + 100 };
+const call = (id: string, terms: Partial<IdempotencyTerms> = {}, kind: 'reserve' | 'charge' = 'reserve') =>
   ({ ...operation(kind, id, 10), repeat: { ...TERMS, ...terms } }) as Operation;
 
 /** What `fold` says of a batch, after which the rows are written as a store writes them. */

@@ -6,7 +6,7 @@ import { NEVER_BEGAN, NOT_ACCEPTED, type Payment } from '../../lib/money/payment
 import {
   claimed,
   ended,
-  findHindrance,
+  findBlocker,
   type Hindrance,
   type Moment,
   paused,
@@ -66,7 +66,7 @@ const FLYING = claimed(ROW, 'pay_1', NOW);
 describe('rules of automatic top-ups', () => {
   for (const [name, row, wallet, hindrance] of HINDRANCES) {
     it(`${name}: ${hindrance ?? 'charges'}`, () => {
-      expect(findHindrance({ ...ROW, ...row }, { ...LOW, ...wallet }, { ...NOW, bounds: BOUNDS })).to.equal(hindrance);
+      expect(findBlocker({ ...ROW, ...row }, { ...LOW, ...wallet }, { ...NOW, bounds: BOUNDS })).to.equal(hindrance);
     });
   }
 
@@ -84,7 +84,7 @@ describe('rules of automatic top-ups', () => {
   ] as const) {
     it(`follows the operator’s bounds, ${name}: ${hindrance ?? 'charges'}`, () => {
       const facts = { ...NOW, bounds: topupBoundsOf(bounds) };
-      expect(findHindrance({ ...ROW, ...row }, LOW, facts)).to.equal(hindrance);
+      expect(findBlocker({ ...ROW, ...row }, LOW, facts)).to.equal(hindrance);
     });
   }
 
@@ -188,7 +188,7 @@ describe('rules of automatic top-ups', () => {
       ['Europe/Moscow', undefined],
       ['America/New_York', 'day'],
     ] as const) {
-      expect(findHindrance(counted, LOW, { at, zone, bounds: BOUNDS }), zone).to.equal(hindrance);
+      expect(findBlocker(counted, LOW, { at, zone, bounds: BOUNDS }), zone).to.equal(hindrance);
     }
     const begun = claimed(counted, 'pay_1', { at, zone: 'Europe/Moscow' });
     expect(begun).to.include({ day: '2026-12-01', dayCount: 1, month: '2026-12', monthSum: 1000n * RUB });
@@ -201,13 +201,13 @@ describe('rules of automatic top-ups', () => {
     const at = Date.UTC(2026, 10, 22, 20);
     const spent = { ...ROW, dayCount: ORDERS_PER_DAY };
     const east = { at, zone: 'Asia/Vladivostok' };
-    expect(findHindrance(spent, LOW, { ...east, bounds: BOUNDS }), 'its 23rd').to.equal(undefined);
+    expect(findBlocker(spent, LOW, { ...east, bounds: BOUNDS }), 'its 23rd').to.equal(undefined);
     const next = ended(claimed(spent, 'pay_1', east), paymentOf({ phase: 'credited' }), east)?.auto as AutoTopupRow;
     expect(next).to.include({ day: '2026-11-23', dayCount: 1 });
     const back = { zone: 'UTC', bounds: BOUNDS };
-    expect(findHindrance(next, LOW, { ...back, at }), 'still the 22nd').to.equal('waits');
+    expect(findBlocker(next, LOW, { ...back, at }), 'still the 22nd').to.equal('waits');
     const later = { ...next, dayCount: ORDERS_PER_DAY };
-    expect(findHindrance(later, LOW, { ...back, at: at + 8 * HOUR_MS }), 'the 23rd').to.equal('day');
+    expect(findBlocker(later, LOW, { ...back, at: at + 8 * HOUR_MS }), 'the 23rd').to.equal('day');
   });
 
   it('is paused with a reason where it cannot be begun', () => {
@@ -227,7 +227,7 @@ describe('rules of automatic top-ups', () => {
         for (const { waitMs, outcome: how, zone } of steps) {
           at += waitMs;
           if (how === 'manual' && auto.pausedAt !== null) auto = resumed(auto);
-          if (findHindrance(auto, LOW, { at, zone, bounds: BOUNDS }) !== undefined) continue;
+          if (findBlocker(auto, LOW, { at, zone, bounds: BOUNDS }) !== undefined) continue;
           auto = claimed(auto, 'pay_1', { at, zone });
           const { day, month } = auto;
           begun.set(day, (begun.get(day) ?? 0) + 1);

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Agent, type buildConnector, Client } from 'undici';
-import { connectOnce, frugally } from '../../lib/platform/undici-connect.ts';
+import { connectOnce, withSmallBuffers } from '../../lib/platform/undici-connect.ts';
 
 describe('connections of undici', () => {
   let server: Server;
@@ -35,7 +35,7 @@ describe('connections of undici', () => {
   it('get the options that it does not know: reads are short, and each is a copy of its own', async () => {
     const lengths: number[] = [];
     const memories = new Set<ArrayBufferLike>();
-    const agent = new Agent({ connect: frugally({}) });
+    const agent = new Agent({ connect: withSmallBuffers({}) });
     const { body } = await agent.request({ origin: originOf(), path: '/', method: 'GET' });
     for await (const chunk of body as AsyncIterable<Buffer>) {
       lengths.push(chunk.length);

@@ -1,7 +1,7 @@
 // What a process remembers of held charges is only believed while nobody else has written the wallet.
 import { expect } from 'chai';
 import type { Charge } from '../../lib/money/decide.ts';
-import { createKnown } from '../../lib/store/held-charge-cache.ts';
+import { createHeldChargeCache } from '../../lib/store/held-charge-cache.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { STORES } from '../../testkit/stores.ts';
 import { giveBack, newId, newWallet, reserve, settle, statuses, useStore } from '../contract/store/context.ts';
@@ -10,7 +10,7 @@ const chargeOf = (id: string, state: Charge['state']) => ({ id, state }) as Char
 
 describe('known charges', () => {
   it('are those held, at the number of the wallet they were left at', () => {
-    const known = createKnown()('w');
+    const known = createHeldChargeCache()('w');
     known.remember({ seqBefore: 3, seqAfter: 5, changed: [chargeOf('a', 'held'), chargeOf('b', 'settled')] });
     expect([known.get('a')?.id, known.get('b')]).to.deep.equal(['a', undefined]);
     expect(known.at(5, 'a')?.state).to.equal('held');
@@ -22,14 +22,14 @@ describe('known charges', () => {
   });
 
   it('are forgotten when somebody else has written the wallet between two batches', () => {
-    const known = createKnown()('w');
+    const known = createHeldChargeCache()('w');
     known.remember({ seqBefore: 0, seqAfter: 1, changed: [chargeOf('a', 'held')] });
     known.remember({ seqBefore: 2, seqAfter: 3, changed: [chargeOf('b', 'held')] });
     expect([known.get('a'), known.at(3, 'b')?.id]).to.deep.equal([undefined, 'b']);
   });
 
   it('are forgotten when they are too many, whoever asks', () => {
-    const known = createKnown()('w');
+    const known = createHeldChargeCache()('w');
     const held = Array.from({ length: 10_001 }, (_, at) => chargeOf(`c${at}`, 'held'));
     known.remember({ seqBefore: 0, seqAfter: 1, changed: held });
     known.remember({ seqBefore: 1, seqAfter: 2, changed: [chargeOf('a', 'held')] });
@@ -37,7 +37,7 @@ describe('known charges', () => {
   });
 
   it('are kept for the wallets that were written last', () => {
-    const knownOf = createKnown();
+    const knownOf = createHeldChargeCache();
     const write = (wallet: string) =>
       knownOf(wallet).remember({ seqBefore: 0, seqAfter: 1, changed: [chargeOf(`of-${wallet}`, 'held')] });
     for (const wallet of ['first', 'second']) write(wallet);

@@ -1,5 +1,5 @@
 // Reads the messages of both dialects: strict on types, lenient on blocks and roles that a text gateway does not use.
-import { countOf } from '../../base/pluralize.ts';
+import { pluralize } from '../../base/pluralize.ts';
 import type { RequestContent, RequestMessage, RequestResult } from '../../calls/text/request.ts';
 import type { RequestPicture } from '../../media/reference.ts';
 import { choice, type Json, list, object, ref } from '../openapi/schema.ts';
@@ -181,7 +181,7 @@ function readOnePicture(
 function tooManyPictures(role: string): string {
   const isAllowed = role === '' || WITH_PICTURES.has(role);
   return isAllowed
-    ? `a message may contain at most ${countOf(PICTURES_MAX, 'image')}`
+    ? `a message may contain at most ${pluralize(PICTURES_MAX, 'image')}`
     : 'only user messages may contain images';
 }
 

@@ -21,7 +21,7 @@ import {
   paidRoute,
   refuseUnpayable,
 } from '../paid-route.ts';
-import { readPrompted, release, withLinked } from '../prompt-body.ts';
+import { readPromptBody, release, withLinked } from '../prompt-body.ts';
 import type { Services } from '../services.ts';
 
 export function imageRoutes(services: Services): readonly ServerRoute[] {
@@ -124,7 +124,7 @@ async function readFormRequest({ request, services, call, share, repeat }: PaidR
 }
 
 async function readJsonRequest(paid: PaidRequest, task: Task): Promise<ImageRequest> {
-  return readPrompted(paid, task.format, async (head) => void (await findPayable(paid, task, head)));
+  return readPromptBody(paid, task.format, async (head) => void (await findPayable(paid, task, head)));
 }
 
 /** The requested model, which the wallet can pay for now. */

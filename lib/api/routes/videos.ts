@@ -24,7 +24,7 @@ import {
   paidRoute,
   refuseUnpayable,
 } from '../paid-route.ts';
-import { readPrompted, release, withLinked } from '../prompt-body.ts';
+import { readPromptBody, release, withLinked } from '../prompt-body.ts';
 import { orUnavailable } from '../read-wallet.ts';
 import type { Services } from '../services.ts';
 
@@ -63,7 +63,7 @@ async function readRequest(paid: PaidRequest): Promise<VideoRequest> {
   const { req } = paid.request.raw;
   checkJsonType(req.headers['content-type']);
   await admitBody(paid, () => LEAST);
-  return readPrompted(paid, 'video', async (head) => void (await findPayable(paid, head)));
+  return readPromptBody(paid, 'video', async (head) => void (await findPayable(paid, head)));
 }
 
 /** The requested model with its terms, which the wallet can pay for now. */

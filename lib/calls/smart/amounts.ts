@@ -83,7 +83,7 @@ const OPERATIONS = new Set('+ - * / × ÷ % = ^ − ·'.split(' '));
 const SIGNS = /^[∫√∑∏≤≥≠≈∈∞→⇒∂∇π⊂∪∩∀∃^\\]$/;
 const BESIDE = /^[-+*/×÷=^−·()<>$|_]$/;
 
-export function countFigures(sentences: readonly Sentence[]): Figures {
+export function extractNumbers(sentences: readonly Sentence[]): Figures {
   const figures = { numbers: 0, operations: 0, formulas: 0 };
   for (const { tokens } of sentences) {
     for (const [at, { kind, word }] of tokens.entries()) {

@@ -1,5 +1,5 @@
 // The shape of a message: its length, its material, its numbers, and how much it asks for.
-import { countFigures, readAskedWords } from './amounts.ts';
+import { extractNumbers, readAskedWords } from './amounts.ts';
 import type { Instruction, Sentence } from './instruction.ts';
 
 export interface Asked {
@@ -29,7 +29,7 @@ export function readShape(
   const all = [...asking, ...context];
   const given = payload > 0 || prose.fenced > 0 || asking.some(({ tokens }) => tokens.some(({ quoted }) => quoted));
   const code = prose.codeLines > 0;
-  const { numbers, operations, formulas } = countFigures(all);
+  const { numbers, operations, formulas } = extractNumbers(all);
   const counts = operations + (evidence.has('operation.ask') || evidence.has('operation.bare') ? 1 : 0);
   const sums = evidence.has('quantity.asked') || evidence.has('solve.head') || evidence.has('who.asked');
   const wanted = mechanical ? 0 : readAskedWords(all);

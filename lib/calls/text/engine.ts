@@ -14,7 +14,7 @@ import type { ReplyFinishPart, StreamPart } from '../../stream/part.ts';
 import type { TextCall } from '../../upstream/contract/provider.ts';
 import type { CallContext } from '../context.ts';
 import type { Ending } from '../ending.ts';
-import type { RouteHealth, Way } from '../health.ts';
+import type { RouteHealth, RouteRef } from '../health.ts';
 import type { PaidCall, PaidCalls, PaidEnding } from '../paid.ts';
 import { askRoutes, type OnAttempt, type RoutesOptions } from '../routes.ts';
 import { type Abilities, formatFor, preferAble, unableTo } from './abilities.ts';
@@ -134,7 +134,7 @@ function concluded({ request, sink, delivery }: Answer, ending: Ending<ReplyFini
 }
 
 /** A route, and the model that answers on it. */
-interface Candidate extends Way {
+interface Candidate extends RouteRef {
   readonly route: Route;
   readonly model: string;
   readonly delivery: TextModel['delivery'];

@@ -125,7 +125,7 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
       routes: health.inOrder(model),
       health,
       call: { prompt, ...terms.asked, ...(image && { image }) },
-      context: { signal: whateverTheClientDoes(signal), log: callLog },
+      context: { signal: withoutClientAbort(signal), log: callLog },
       timeouts,
       onAttempt,
       async reroute(upstream) {
@@ -178,7 +178,7 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
 }
 
 /** Aborts when the service ends the call, but not when the client leaves: the video is paid for. */
-function whateverTheClientDoes(signal: AbortSignal): AbortSignal {
+function withoutClientAbort(signal: AbortSignal): AbortSignal {
   const controller = new AbortController();
   const onAbort = () => {
     if (signal.reason !== GONE) controller.abort(signal.reason);

@@ -2,7 +2,7 @@
 // says nothing about the job itself.
 
 import { type Fault, fault } from '../../base/faults.ts';
-import { createGate } from '../../base/limit-concurrency.ts';
+import { limitConcurrency } from '../../base/limit-concurrency.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { Route } from '../../catalog/model.ts';
 import { orAbort } from '../../media/deadline.ts';
@@ -38,7 +38,7 @@ export interface LookOptions {
 /** The result of a poll; `unknown`: it said nothing. */
 export type Found = 'processing' | 'completed' | 'failed' | 'unknown';
 
-export type Sight =
+export type PollOutcome =
   | {
       readonly kind: 'unfinished';
       readonly shown: Job['shown'];
@@ -53,7 +53,7 @@ export type Sight =
   | { readonly kind: 'failed'; readonly error: string };
 
 /** Rejects only with the signal's reason. */
-export type Look = (job: Job, signal: AbortSignal) => Promise<Sight>;
+export type Look = (job: Job, signal: AbortSignal) => Promise<PollOutcome>;
 
 const POLL_MS_MAX = 30_000;
 const POLLS_AT_ONCE = 32;
@@ -62,8 +62,8 @@ const KEEPS_AT_ONCE = 8;
 export function createLook(options: LookOptions): Look {
   const { catalog, results, log, resultPatienceMs, pollMsMax = POLL_MS_MAX } = options;
   const { now = () => performance.now(), onPoll } = options;
-  const polls = createGate(POLLS_AT_ONCE);
-  const keeps = createGate(KEEPS_AT_ONCE);
+  const polls = limitConcurrency(POLLS_AT_ONCE);
+  const keeps = limitConcurrency(KEEPS_AT_ONCE);
   const isNews = createNews(now);
   const patience = createPatience(now, resultPatienceMs);
 
@@ -90,7 +90,7 @@ export function createLook(options: LookOptions): Look {
     );
   }
 
-  async function keep(job: Job, source: MediaSource, route: Route, signal: AbortSignal): Promise<Sight> {
+  async function keep(job: Job, source: MediaSource, route: Route, signal: AbortSignal): Promise<PollOutcome> {
     try {
       const request = {
         kind: 'video',
@@ -151,13 +151,13 @@ function routeOf({ models }: Catalog, { model, upstream }: Job): Route | undefin
   return (routes.find(({ id }) => id === model) ?? routes[0])?.route;
 }
 
-type Unfinished = Extract<Sight, { readonly kind: 'unfinished' }>;
+type Unfinished = Extract<PollOutcome, { readonly kind: 'unfinished' }>;
 
 function unfinished(sight: Partial<Unfinished> & Pick<Unfinished, 'shown' | 'progress'>): Unfinished {
   return { kind: 'unfinished', retryAfterMs: undefined, failed: false, ...sight };
 }
 
-function failedBy(reason: UpstreamFault | Fault): Sight {
+function failedBy(reason: UpstreamFault | Fault): PollOutcome {
   return { kind: 'failed', error: toClientFault(reason).message };
 }
 

@@ -4,7 +4,7 @@ import { createLeaseLoop, type LoopClock } from '../../ledger/lease-loop.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Job } from '../../money/job-rules.ts';
 import type { JobStore } from '../../store/ports/jobs.ts';
-import type { Look, Sight } from './poll.ts';
+import type { Look, PollOutcome } from './poll.ts';
 import { nextLookMs } from './poll-interval.ts';
 
 export interface WorkerOptions {
@@ -72,7 +72,7 @@ export function createWorker(options: WorkerOptions): Worker {
     }
   }
 
-  async function advance(job: Job, sight: Extract<Sight, { kind: 'unfinished' }>): Promise<void> {
+  async function advance(job: Job, sight: Extract<PollOutcome, { kind: 'unfinished' }>): Promise<void> {
     const { shown, progress, retryAfterMs, failed } = sight;
     const at = clock.now();
     const pace = { ageMs: at - job.createdAt, pollMs, open: loop.open(), retryAfterMs, failed };

@@ -14,7 +14,7 @@ import { fundsRows } from '../funds.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { type Answer, type Page, page } from '../page.ts';
-import { facts, field, form, message, table } from '../parts.ts';
+import { definitionList, field, form, message, table } from '../parts.ts';
 import { codeField } from '../proof.ts';
 import type { UserVisit } from '../visit.ts';
 import { sendLink } from './ask-link.ts';
@@ -297,7 +297,7 @@ ${changes(visit, account)}`;
 function balances(visit: UserVisit, account: Account, wallet: Wallet): Html {
   const { language, format } = visit;
   const words = WORDS[language];
-  return facts([
+  return definitionList([
     [words.id, html`<code>${account.id}</code>`],
     [words.status, words[account.status]],
     ...fundsRows(visit, wallet),

@@ -4,7 +4,7 @@ import type { Charge, Entry } from '../../money/decide.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { type Page, page } from '../page.ts';
-import { facts, field, form, message, table } from '../parts.ts';
+import { definitionList, field, form, message, table } from '../parts.ts';
 import { codeField } from '../proof.ts';
 import type { UserVisit } from '../visit.ts';
 import { chargeWords } from './charge-table.ts';
@@ -105,7 +105,7 @@ function chargeOf(visit: UserVisit, charge: Charge, entries: readonly Entry[]): 
   const { states, kinds } = chargeWords({ language });
   const raw = (title: string, json: string) =>
     html`<h2>${title}</h2><pre tabindex="0"><code>${JSON.stringify(JSON.parse(json), null, 2)}</code></pre>`;
-  return html`${facts([
+  return html`${definitionList([
     [words.call, html`<code>${charge.id}</code>`],
     [words.time, format.time(charge.createdAt)],
     [words.wallet, html`<a href="/admin/accounts/${charge.wallet}"><code>${charge.wallet}</code></a>`],

@@ -8,7 +8,7 @@ import { audit } from '../audit.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords, type Language, wordOf } from '../language.ts';
 import { page } from '../page.ts';
-import { facts, form, message, table } from '../parts.ts';
+import { definitionList, form, message, table } from '../parts.ts';
 import { codeField } from '../proof.ts';
 import type { UserVisit } from '../visit.ts';
 import { paymentWords } from '../wallet/phases.ts';
@@ -123,7 +123,7 @@ export const adminNotice = page({
     const rest = html`<h2>${words.headers}</h2><pre tabindex="0"><code>${maskJson(headers)}</code></pre>
 <h2>${words.retry}</h2><p>${words.retryText}</p>
 ${form(visit, { action: `/admin/notices/${id}`, fields: codeField(visit), button: words.retry })}`;
-    const body = html`${facts([
+    const body = html`${definitionList([
       [words.notice, html`<code>${id}</code>`],
       [words.time, format.time(at)],
       [words.provider, provider],

@@ -6,7 +6,7 @@ import { catalogBar } from '../catalog-bar.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
-import { facts, form } from '../parts.ts';
+import { definitionList, form } from '../parts.ts';
 import { codeField } from '../proof.ts';
 import { accountsOf, type UserVisit } from '../visit.ts';
 import { countPayments } from './admin-payments.ts';
@@ -70,7 +70,7 @@ export const adminOverview = page({
     const upstreams = services.upstreams();
     const troubled = upstreams.filter(isTroubled).length;
     const models = catalog().models.filter(({ routes }) => routes.length > 0);
-    const body = facts([
+    const body = definitionList([
       [words.accounts, format.number(accounts.length)],
       [words.models, format.number(models.length)],
       [words.gateways, format.number(gateways.length)],

@@ -5,7 +5,7 @@ import { newId } from '../../payments/ids.ts';
 import { maskJson } from '../../payments/mask.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords, type Language } from '../language.ts';
-import { facts, field, form, message, table } from '../parts.ts';
+import { definitionList, field, form, message, table } from '../parts.ts';
 import { codeField } from '../proof.ts';
 import type { UserVisit } from '../visit.ts';
 import { paymentWords } from '../wallet/phases.ts';
@@ -156,7 +156,7 @@ function factsOfPayment({ language, format }: UserVisit, payment: Payment): Html
   const { phases, origins } = paymentWords(language);
   const { id, wallet, phase, reason, provider, ref, shop, test, origin, shortfall, expiresAt, dueAt } = payment;
   const dispute = disputeOf(payment);
-  return facts([
+  return definitionList([
     [words.state, html`<strong>${phases[phase]}</strong>${phases[phase] !== phase && ` (${phase})`}`],
     ...(reason === null ? [] : [[words.why, reasonText(language, reason)] as const]),
     [words.ordered, format.rubExact(payment.amount)],

@@ -8,7 +8,7 @@ import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { wordOf } from '../language.ts';
 import { type Answer, type Page, page } from '../page.ts';
-import { facts, field, form, message, table } from '../parts.ts';
+import { definitionList, field, form, message, table } from '../parts.ts';
 import { codeField } from '../proof.ts';
 import type { UserVisit } from '../visit.ts';
 import { personWords } from './admin-person-words.ts';
@@ -130,7 +130,7 @@ async function personPage(visit: UserVisit, person: User, { problem, link }: Sho
   const body = html`${problem !== undefined && message('error', problem)}
 ${link !== undefined && message('done', html`${words.link(person.email)}<br><code class="key" data-copy>${link}</code>`)}
 ${query.get('done') === 'done' && problem === undefined && link === undefined && message('done', words.done)}
-${facts(rows)}
+${definitionList(rows)}
 <h2>${words.accounts}</h2>
 ${await accounts(visit, person)}
 <h2>${words.sessions}</h2>
@@ -211,6 +211,6 @@ function formerPage({ language, format, query }: UserVisit, { id, email, created
     [words.created, format.date(createdAt)],
     [words.removedAt, format.time(removedAt)],
   ] as const;
-  const body = html`${notice !== undefined && message('done', notice)}${facts(rows)}<p>${words.formerText}</p>`;
+  const body = html`${notice !== undefined && message('done', notice)}${definitionList(rows)}<p>${words.formerText}</p>`;
   return { title: email, body };
 }

@@ -5,7 +5,7 @@ import { keyName } from '../charge-query.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
-import { facts } from '../parts.ts';
+import { definitionList } from '../parts.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { endingWords, smartWords } from './call-words.ts';
 import { chargeOfPath } from './calls.ts';
@@ -87,7 +87,7 @@ export const call = page({
     const key = keys.find(({ id }) => id === charge.key);
     const usage = usageOf(charge);
     const body = html`<p><code data-copy>${charge.id}</code></p>
-${facts([
+${definitionList([
   [words.time, format.time(charge.createdAt)],
   [words.ended, charge.endedAt === null ? words.running : format.time(charge.endedAt)],
   [words.key, key ? keyName(key) : charge.key],

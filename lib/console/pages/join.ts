@@ -5,7 +5,7 @@ import { html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { hideLinkToken, linkAction, linkToken } from '../link-token.ts';
 import { type Answer, type Page, page } from '../page.ts';
-import { facts, form, message } from '../parts.ts';
+import { definitionList, form, message } from '../parts.ts';
 import type { UserVisit, Visit } from '../visit.ts';
 
 const WORDS = defineWords({
@@ -70,7 +70,7 @@ async function lookAt(visit: UserVisit): Promise<Account | 'none' | 'other'> {
 function invitationPage(visit: UserVisit, { name }: Account): Page {
   const words = WORDS[visit.language];
   const body = html`<p>${words.text}</p>
-${facts([
+${definitionList([
   [words.account, name],
   [words.email, visit.signedIn.user.email],
 ])}

@@ -78,7 +78,7 @@ function more({ services, language }: Visit): Html {
 const NEXT = /^\/(?:account|admin)(?:[/?][\w\-./?&=%,~+]*)?$/;
 
 /** A path of ours; anything else leads to the overview. */
-export function nextOf(text: string | null, operator: boolean): string {
+export function safeRedirectTarget(text: string | null, operator: boolean): string {
   const start = operator ? '/admin' : '/account';
   return text !== null && NEXT.test(text) && !text.includes('//') ? text : start;
 }
@@ -104,7 +104,7 @@ export const login = page({
     const { user, proven } = result;
     const cookies = await enter(visit, user, { proven });
     if (visit.signedIn) await services.sessions.end(visit.signedIn.session.hash);
-    return { to: nextOf(query.get('next'), user.operator), ...cookies };
+    return { to: safeRedirectTarget(query.get('next'), user.operator), ...cookies };
   },
 });
 

@@ -11,7 +11,7 @@ import { select } from '../charge-query.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
-import { facts, field, table } from '../parts.ts';
+import { definitionList, field, table } from '../parts.ts';
 import type { OwnerVisit } from '../visit.ts';
 
 const WORDS = defineWords({
@@ -151,7 +151,7 @@ ${input('characters')}${input('answer')}${input('max')}${input('pictures')}${inp
 <p><button>${words.button}</button></p></form>
 ${
   cost &&
-  facts([
+  definitionList([
     [words.held, format.rub(cost.held)],
     [
       words.cost,

@@ -10,7 +10,7 @@ import { fundsRows, spendableIn } from '../funds.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
-import { facts } from '../parts.ts';
+import { definitionList } from '../parts.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { chargeTable } from './charge-table.ts';
 import { USAGE_RANGE } from './usage.ts';
@@ -80,7 +80,7 @@ export const overview = page({
       services.store.keys.list(account.id),
     ]);
     if (!wallet) throw fault('internal', {}, new Error(`account ${account.id} has no wallet`));
-    const numbers = facts([
+    const numbers = definitionList([
       ...fundsRows(visit, wallet),
       [words.held, format.rub(wallet.held)],
       ...usageRows(visit, wallet, used),

@@ -13,7 +13,7 @@ import { answerPlace, imageAnswer, textAnswer, textOutcome, videoPlace } from '.
 import { askImage, askText, refuseLongForm, startVideo, streamText } from '../playground/call.ts';
 import { kindLinks, PLAYGROUND, playForm, refusal, samples } from '../playground/form.ts';
 import { readPictures } from '../playground/pictures.ts';
-import { mistakeIn, PICTURE_FIELD, readWish, type Wish } from '../playground/wish.ts';
+import { mistakeIn, PICTURE_FIELD, type PlaygroundForm, readWish } from '../playground/wish.ts';
 import { WORDS } from '../playground/words.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { isActive } from './key-limits.ts';
@@ -45,7 +45,7 @@ export const playgroundText = page({
   pictures: PICTURE_FIELD,
   beforeForm: (visit) => unread(visit),
   post(visit, form) {
-    const wish: Wish = { ...wishOf(visit, form), kind: 'text' };
+    const wish: PlaygroundForm = { ...wishOf(visit, form), kind: 'text' };
     return attempt(visit, { wish, form }, async (pictures) => {
       await streamText(visit, wish, { pictures, show: (ending) => textOutcome(visit, ending) });
       return WRITTEN;
@@ -64,12 +64,12 @@ export const playgroundVideo = page({
   },
 });
 
-function wishOf({ services }: OwnerVisit, form: Form): Wish {
+function wishOf({ services }: OwnerVisit, form: Form): PlaygroundForm {
   const wish = readWish(services, (name) => (form.has(name) ? form.secret(name) : undefined));
   return form.files.length > 0 ? { ...wish, pictures: form.files.length } : wish;
 }
 
-async function send(visit: OwnerVisit, wish: Wish, pictures: readonly RequestPicture[]): Promise<Answer> {
+async function send(visit: OwnerVisit, wish: PlaygroundForm, pictures: readonly RequestPicture[]): Promise<Answer> {
   switch (wish.kind) {
     case 'text': {
       const reply = await askText(visit, wish, pictures);
@@ -92,7 +92,7 @@ const WALLET_FAULTS: ReadonlySet<string | undefined> = new Set(['never_topped_up
 /** A refusal is shown on the page with the form still filled in. */
 async function attempt(
   visit: OwnerVisit,
-  { wish, form }: { readonly wish: Wish; readonly form: Form },
+  { wish, form }: { readonly wish: PlaygroundForm; readonly form: Form },
   work: (pictures: readonly RequestPicture[]) => Promise<Answer>,
 ): Promise<Answer> {
   const { language } = visit;
@@ -139,7 +139,7 @@ interface Shown {
   readonly status?: number;
 }
 
-async function playPage(visit: OwnerVisit, wish: Wish, { answer, status = 200 }: Shown = {}): Promise<Page> {
+async function playPage(visit: OwnerVisit, wish: PlaygroundForm, { answer, status = 200 }: Shown = {}): Promise<Page> {
   const words = WORDS[visit.language];
   const rows = await visit.services.store.keys.list(visit.account.id);
   const keys = rows.filter((key) => isActive(visit, key));

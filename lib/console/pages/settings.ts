@@ -9,7 +9,7 @@ import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords, isLanguage, isTimeZone, LANGUAGE_NAMES, wordOf } from '../language.ts';
 import { type Answer, type Page, page } from '../page.ts';
-import { facts, field, form, message, table } from '../parts.ts';
+import { definitionList, field, form, message, table } from '../parts.ts';
 import { passwordWords } from '../password-words.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { type AppChange, type AppProblem, appRemoved, appSection, changeApp, isAppChange } from './settings-app.ts';
@@ -141,7 +141,7 @@ function profile(visit: OwnerVisit, problems: Problem): Html {
     Object.entries(LANGUAGE_NAMES),
   )}
 ${field({ name: 'timeZone', label: words.zone, value: user.timeZone, hint: words.zoneHint, error: problems.timeZone })}`;
-  const who = facts([
+  const who = definitionList([
     [words.email, user.email],
     [words.account, html`${visit.account.name} <code>${visit.account.id}</code>`],
   ]);

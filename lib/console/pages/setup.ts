@@ -17,7 +17,7 @@ import { html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { hasLinkToken, hideLinkToken, linkAction, linkToken } from '../link-token.ts';
 import { type Answer, type Page, page } from '../page.ts';
-import { facts, field, form, message } from '../parts.ts';
+import { definitionList, field, form, message } from '../parts.ts';
 import { passwordWords } from '../password-words.ts';
 import type { WebServices } from '../services.ts';
 import type { Visit } from '../visit.ts';
@@ -136,7 +136,7 @@ async function linkPage(visit: Visit, { link, user }: Opened, sent: Sent): Promi
           autocomplete: 'username',
           error: errors.email,
         })
-      : facts([[words.email, link.email]]),
+      : definitionList([[words.email, link.email]]),
     field({
       ...{ name: 'password', label: words.password, type: 'password', autocomplete: 'new-password' },
       ...{ hint: passwordWords(visit.language).hint, error: errors.password },

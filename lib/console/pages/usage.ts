@@ -16,7 +16,7 @@ import { type Cell, csvOf } from '../csv.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
-import { facts, message, table } from '../parts.ts';
+import { definitionList, message, table } from '../parts.ts';
 import type { OwnerVisit } from '../visit.ts';
 import { chargeWords } from './charge-table.ts';
 
@@ -146,7 +146,7 @@ function reportOf(visit: OwnerVisit, { report, by, nameOf }: Shown): Html {
     ...units.map((unit) => format.number(row.units[unit])),
   ]);
   const bars = rows.map((row) => ({ name: row.group, value: row.charged, text: format.rub(row.charged) }));
-  return html`${facts([
+  return html`${definitionList([
     [words.calls, format.number(total.calls)],
     [words.charged, html`<strong class="big">${format.rub(total.charged)}</strong>`],
     [words.refunded, format.rub(total.refunded)],

@@ -6,7 +6,7 @@ import { fundsRows } from '../funds.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords, wordOf } from '../language.ts';
 import { type Page, page } from '../page.ts';
-import { facts, message } from '../parts.ts';
+import { definitionList, message } from '../parts.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { type AutoProblem, autoSection, changeAuto, endAuto } from '../wallet/auto.ts';
 import { cardsOf, cardsSection, removeCard } from '../wallet/cards.ts';
@@ -104,7 +104,7 @@ ${last && html`<p><a href="${linkTo(visit, `/account/wallet?before=${last.seq}`)
 function balances(visit: OwnerVisit, wallet: Wallet): Html {
   const { language, format } = visit;
   const words = WORDS[language];
-  return facts([
+  return definitionList([
     ...fundsRows(visit, wallet),
     [words.held, format.rub(wallet.held)],
     [words.charged, format.rub(wallet.charged)],

@@ -6,11 +6,11 @@ import type { Job } from '../../money/job-rules.ts';
 import { type CollectedReply, replyText } from '../../stream/collect.ts';
 import { faultWords } from '../fault-words.ts';
 import { type Html, type HtmlValue, html } from '../html.ts';
-import { facts } from '../parts.ts';
+import { definitionList } from '../parts.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import type { Made, TextEnding } from './call.ts';
 import { PLAYGROUND, refusal } from './form.ts';
-import type { Wish } from './wish.ts';
+import type { PlaygroundForm } from './wish.ts';
 import { WORDS } from './words.ts';
 
 /** The placeholder of an answer; hidden until there is one. */
@@ -29,12 +29,13 @@ export function textAnswer(visit: OwnerVisit, reply: CollectedReply): Html {
 
 export function textOutcome(visit: OwnerVisit, ending: TextEnding): Html {
   const words = WORDS[visit.language];
-  if (isFault(ending)) return html`${refusal(visit, faultWords(ending, visit.language))}${facts([callRow(visit)])}`;
+  if (isFault(ending))
+    return html`${refusal(visit, faultWords(ending, visit.language))}${definitionList([callRow(visit)])}`;
   const { format } = visit;
   const { model, input, output, reason, billing } = ending as CollectedReply;
   const note = reason === 'length' ? words.cut : reason === 'filter' ? words.filtered : undefined;
   return html`${note !== undefined && html`<p class="hint">${note}</p>`}
-${facts([
+${definitionList([
   [words.answered, model],
   [words.tokens, `${format.number(input)}, ${format.number(output)}`],
   [words.charged, format.rub(billing.charged)],
@@ -45,13 +46,13 @@ ${facts([
 
 const ALT_MAX = 200;
 
-export function imageAnswer(visit: OwnerVisit, { prompt }: Wish, { url, paid }: Made): Html {
+export function imageAnswer(visit: OwnerVisit, { prompt }: PlaygroundForm, { url, paid }: Made): Html {
   const words = WORDS[visit.language];
   const { format } = visit;
   const path = pathOf(url);
   const body = html`<a href="${path}"><img src="${path}" alt="${prompt.slice(0, ALT_MAX)}"></a>
 <p><a href="${path}">${words.file}</a> <span class="hint">${words.keep}</span></p>`;
-  const outcome = facts([
+  const outcome = definitionList([
     [words.charged, format.rub(paid.charged)],
     [words.left, format.rub(paid.balance)],
     callRow(visit),
@@ -76,7 +77,7 @@ export function videoPlace(visit: OwnerVisit, { id, charge }: Job, view: VideoVi
   const path = url === null ? undefined : pathOf(url);
   const isOver = status === 'completed' || status === 'failed';
   return html`<section id="video" aria-live="polite"${!isOver && html` data-again`}>
-${facts([
+${definitionList([
   [words.status, words.statuses[status as keyof typeof words.statuses]],
   [words.progress, words.percent(visit.format.number(progress))],
   callRow(visit, charge),

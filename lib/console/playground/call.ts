@@ -27,7 +27,7 @@ import { type CollectedReply, createCollector } from '../../stream/collect.ts';
 import type { Html } from '../html.ts';
 import type { OwnerVisit } from '../visit.ts';
 import { withPictures } from './pictures.ts';
-import { bodyOf, type Wish } from './wish.ts';
+import { bodyOf, type PlaygroundForm } from './wish.ts';
 
 /** How a text call ended: with its bill, or with a fault. */
 export type TextEnding = CollectedReply | Fault;
@@ -35,7 +35,11 @@ export type TextEnding = CollectedReply | Fault;
 type Pictures = readonly RequestPicture[];
 
 /** Like the others, undefined when the client has left. */
-export function askText(visit: OwnerVisit, wish: Wish, pictures: Pictures): Promise<CollectedReply | undefined> {
+export function askText(
+  visit: OwnerVisit,
+  wish: PlaygroundForm,
+  pictures: Pictures,
+): Promise<CollectedReply | undefined> {
   return callAs(visit, wish.key, (context) =>
     collect(visit.services, withPictures(parseChatRequest(bodyOf(wish)), pictures), context),
   );
@@ -50,7 +54,7 @@ interface Showing {
  * Streams the answer as the events of the chat dialect, then one named `outcome` with what the page shows below the
  * text. Throws faults as long as nothing was written.
  */
-export async function streamText(visit: OwnerVisit, wish: Wish, { pictures, show }: Showing): Promise<void> {
+export async function streamText(visit: OwnerVisit, wish: PlaygroundForm, { pictures, show }: Showing): Promise<void> {
   await callAs(visit, wish.key, async (context, call) => {
     call.streams = true;
     stateOf(visit.request).notes.stream = true;
@@ -90,7 +94,7 @@ export interface Made extends ImageAnswer {
 }
 
 /** Without pictures one is made, with some they are edited. */
-export function askImage(visit: OwnerVisit, wish: Wish, pictures: Pictures): Promise<Made | undefined> {
+export function askImage(visit: OwnerVisit, wish: PlaygroundForm, pictures: Pictures): Promise<Made | undefined> {
   const isEdit = pictures.length > 0;
   const { images, results, catalog } = visit.services;
   return callAs(visit, wish.key, async (context) => {
@@ -103,7 +107,11 @@ export function askImage(visit: OwnerVisit, wish: Wish, pictures: Pictures): Pro
   });
 }
 
-export function startVideo(visit: OwnerVisit, wish: Wish, pictures: Pictures): Promise<VideoStarted | undefined> {
+export function startVideo(
+  visit: OwnerVisit,
+  wish: PlaygroundForm,
+  pictures: Pictures,
+): Promise<VideoStarted | undefined> {
   const { videos, catalog } = visit.services;
   return callAs(visit, wish.key, async (context) => {
     const asked = parseVideo(bodyOf(wish));

@@ -7,11 +7,11 @@ import { keyName, select } from '../charge-query.ts';
 import { faultWords } from '../fault-words.ts';
 import { bonusText, fundsRows, spendableIn } from '../funds.ts';
 import { type Html, html } from '../html.ts';
-import { facts, field, fileField, message, textArea } from '../parts.ts';
+import { definitionList, field, fileField, message, textArea } from '../parts.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { type Quote, quote } from './quote.ts';
 import { SAMPLE_LANGUAGES, sampleOf } from './samples.ts';
-import { mistakeIn, PICTURE_FIELD, PLAY_KINDS, type Wish } from './wish.ts';
+import { mistakeIn, PICTURE_FIELD, PLAY_KINDS, type PlaygroundForm } from './wish.ts';
 import { WORDS } from './words.ts';
 
 export const PLAYGROUND = '/account/playground';
@@ -19,7 +19,7 @@ export const PLAYGROUND = '/account/playground';
 const PROMPT_MAX = 8000;
 const PICTURE_TYPES = 'image/png,image/jpeg,image/gif,image/webp';
 
-export function kindLinks(visit: OwnerVisit, { kind }: Wish): Html {
+export function kindLinks(visit: OwnerVisit, { kind }: PlaygroundForm): Html {
   const words = WORDS[visit.language];
   const links = PLAY_KINDS.map((name) => {
     const current = name === kind && html` aria-current="page"`;
@@ -29,7 +29,7 @@ export function kindLinks(visit: OwnerVisit, { kind }: Wish): Html {
 }
 
 /** Enter in a field only shows the price; only the button sends. */
-export async function playForm(visit: OwnerVisit, wish: Wish, keys: readonly KeyRow[]): Promise<Html> {
+export async function playForm(visit: OwnerVisit, wish: PlaygroundForm, keys: readonly KeyRow[]): Promise<Html> {
   const words = WORDS[visit.language];
   const { csrf } = visit;
   const { pictures } = wish;
@@ -56,7 +56,7 @@ ${await priceOf(visit, wish, keys)}
 </form>`;
 }
 
-function pictureField({ language, format }: OwnerVisit, { kind, pictures, picturesMax }: Wish): Html {
+function pictureField({ language, format }: OwnerVisit, { kind, pictures, picturesMax }: PlaygroundForm): Html {
   const words = WORDS[language];
   const input = { name: PICTURE_FIELD, label: words.pictures[kind], accept: PICTURE_TYPES, multiple: picturesMax > 1 };
   const again = pictures > 0 && html`<p class="message" id="again">${words.picturesAgain(format.number(pictures))}</p>`;
@@ -64,7 +64,7 @@ function pictureField({ language, format }: OwnerVisit, { kind, pictures, pictur
 }
 
 /** The fields that depend on kind and model. */
-function choices({ language }: OwnerVisit, wish: Wish): Html | undefined {
+function choices({ language }: OwnerVisit, wish: PlaygroundForm): Html | undefined {
   const words = WORDS[language];
   switch (wish.kind) {
     case 'text':
@@ -87,7 +87,7 @@ function choices({ language }: OwnerVisit, wish: Wish): Html | undefined {
   }
 }
 
-async function priceOf(visit: OwnerVisit, wish: Wish, keys: readonly KeyRow[]): Promise<Html> {
+async function priceOf(visit: OwnerVisit, wish: PlaygroundForm, keys: readonly KeyRow[]): Promise<Html> {
   const { language, services, account } = visit;
   const words = WORDS[language];
   const wallet = await services.store.ledger.wallet(account.id);
@@ -101,7 +101,7 @@ async function priceOf(visit: OwnerVisit, wish: Wish, keys: readonly KeyRow[]): 
     const rows = quoteRows(visit, await quote(services.catalog(), wish, limits));
     const isEmpty = wallet !== undefined && spendableIn(wallet) <= 0n;
     const empty = wallet && bonusText(visit, wallet) ? words.waiting : words.empty;
-    return section(html`${facts([...rows, ...funds])}
+    return section(html`${definitionList([...rows, ...funds])}
 ${isEmpty && refusal(visit, empty, 'toWallet')}
 ${wish.kind === 'text' && html`<p class="hint">${words.heldHint}</p>`}`);
   } catch (error) {
@@ -130,7 +130,7 @@ function quoteRows({ language, format }: OwnerVisit, { amount, model, price, ter
   ] as const;
 }
 
-export function samples({ language, services }: OwnerVisit, wish: Wish): Html {
+export function samples({ language, services }: OwnerVisit, wish: PlaygroundForm): Html {
   const words = WORDS[language];
   const texts = SAMPLE_LANGUAGES.map(
     (name) => html`<h3>${words.languages[name]}</h3>

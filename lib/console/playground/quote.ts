@@ -13,7 +13,7 @@ import type { KeyLimits } from '../../money/key-limits.ts';
 import type { Micro } from '../../money/money.ts';
 import { type TextPrice, textReserve } from '../../money/price.ts';
 import { withPictures } from './pictures.ts';
-import { bodyOf, PICTURE_FIELD, type Wish } from './wish.ts';
+import { bodyOf, PICTURE_FIELD, type PlaygroundForm } from './wish.ts';
 
 export interface Quote {
   /** For text what is held, otherwise what is charged. */
@@ -27,7 +27,7 @@ export interface Quote {
 }
 
 /** Throws the faults that the call's model or fields would be refused with. */
-export async function quote(catalog: Catalog, wish: Wish, limits: KeyLimits | undefined): Promise<Quote> {
+export async function quote(catalog: Catalog, wish: PlaygroundForm, limits: KeyLimits | undefined): Promise<Quote> {
   switch (wish.kind) {
     case 'text': {
       const request = withPictures(parseChatRequest(bodyOf(wish)), Array(wish.pictures).fill(UNSEEN));

@@ -1,6 +1,6 @@
 // The playground call as sample programs, filled into the template texts beside the pages.
 import { readFileSync } from 'node:fs';
-import { bodyOf, type Wish } from './wish.ts';
+import { bodyOf, type PlaygroundForm } from './wish.ts';
 
 export const SAMPLE_LANGUAGES = ['curl', 'python', 'js'] as const;
 export type SampleLanguage = (typeof SAMPLE_LANGUAGES)[number];
@@ -20,7 +20,7 @@ const TEMPLATES = new Map(
 /** Placeholder for the key, whose text only its owner knows. */
 export const SAMPLE_KEY = 'YOUR_KEY';
 
-export function sampleOf(wish: Wish, language: SampleLanguage, base: string): string {
+export function sampleOf(wish: PlaygroundForm, language: SampleLanguage, base: string): string {
   const task = wish.pictures > 0 ? WITH_PICTURES[wish.kind] : wish.kind;
   const files = Array.from({ length: wish.pictures }, (_, at) => `picture-${at + 1}.png`);
   const values = { base, key: SAMPLE_KEY, ...partsOf(wish, files) };
@@ -28,7 +28,7 @@ export function sampleOf(wish: Wish, language: SampleLanguage, base: string): st
   return template.replace(/\{\{(\w+)\}\}/g, (_, name: string) => values[name as keyof typeof values] ?? '');
 }
 
-function partsOf(wish: Wish, files: readonly string[]) {
+function partsOf(wish: PlaygroundForm, files: readonly string[]) {
   const body = withPictures(wish, files);
   const sent = wish.kind === 'text' ? { ...body, stream: true } : body;
   const inProgram: Writing = { text: JSON.stringify, picture: (file) => `picture("${file}")` };
@@ -57,7 +57,7 @@ class Picture {
 }
 
 /** The body with pictures where the API takes them; an edit has them as files beside it. */
-function withPictures(wish: Wish, files: readonly string[]): Readonly<Record<string, unknown>> {
+function withPictures(wish: PlaygroundForm, files: readonly string[]): Readonly<Record<string, unknown>> {
   const body = bodyOf(wish);
   const [first, ...rest] = files.map((file) => new Picture(file));
   if (!first || wish.kind === 'image') return body;

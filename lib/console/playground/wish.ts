@@ -13,7 +13,7 @@ export type PlayKind = (typeof PLAY_KINDS)[number];
 export const PLAY_FIELDS = ['key', 'model', 'prompt', 'max_tokens', 'size', 'seconds', 'resolution', 'aspect'] as const;
 type PlayField = (typeof PLAY_FIELDS)[number];
 
-export interface Wish extends Readonly<Record<PlayField, string>> {
+export interface PlaygroundForm extends Readonly<Record<PlayField, string>> {
   readonly kind: PlayKind;
   /** The available models of the kind. */
   readonly models: readonly string[];
@@ -31,7 +31,7 @@ export const PICTURE_FIELD = 'image';
 const DEFAULTS: Readonly<Partial<Record<PlayField, string>>> = { max_tokens: '1024', size: '1024x1024' };
 
 /** `read` returns the value of a field of a query or form. */
-export function readWish({ catalog }: WebServices, read: (name: string) => string | undefined): Wish {
+export function readWish({ catalog }: WebServices, read: (name: string) => string | undefined): PlaygroundForm {
   const kind = PLAY_KINDS.find((name) => name === read('kind')) ?? 'text';
   const models = listModels(catalog())
     .filter(({ type }) => type === kind)
@@ -85,7 +85,7 @@ export function mistakeIn({
   offers,
   pictures,
   picturesMax,
-}: Wish): Mistake | undefined {
+}: PlaygroundForm): Mistake | undefined {
   if (prompt.trim() === '') return 'prompt';
   if (kind === 'text' && max_tokens !== '' && !COUNT.test(max_tokens)) return 'max_tokens';
   if (pictures > picturesMax) return kind === 'video' ? 'picture' : 'pictures';
@@ -100,7 +100,7 @@ export function mistakeIn({
 }
 
 /** The same call as an API request body, without the fields left open. */
-export function bodyOf({ kind, model, prompt, size, ...more }: Wish): Readonly<Record<string, unknown>> {
+export function bodyOf({ kind, model, prompt, size, ...more }: PlaygroundForm): Readonly<Record<string, unknown>> {
   const number = (text: string) => (text === '' ? undefined : Number(text));
   switch (kind) {
     case 'text':

@@ -3,7 +3,7 @@ import { fault } from '../../base/faults.ts';
 import type { Wallet } from '../../money/decide.ts';
 import { formatRub, type Micro } from '../../money/money.ts';
 import { boundsOf, commonOf, KOPECK } from '../../payments/bounds.ts';
-import { countsAt, findHindrance, resumed } from '../../payments/topup-rules.ts';
+import { countsAt, findBlocker, resumed } from '../../payments/topup-rules.ts';
 import type { AutoTopupRow, SavedMethodRow } from '../../store/ports/payments.ts';
 import type { MethodKind } from '../../upstream/contract/payment.ts';
 import { readRub } from '../amount.ts';
@@ -12,7 +12,7 @@ import { select } from '../charge-query.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import type { Page, Redirect } from '../page.ts';
-import { checkbox, facts, field, form, message } from '../parts.ts';
+import { checkbox, definitionList, field, form, message } from '../parts.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { autoWords } from './auto-words.ts';
 import { cardName, cardsOf } from './cards.ts';
@@ -65,9 +65,9 @@ function stateOf({ language, format, services, zone }: OwnerVisit, auto: AutoTop
   const words = autoWords(language);
   const now = { at: services.now(), zone };
   const { autoTopup: bounds } = services.catalog();
-  const state = findHindrance(auto, wallet, { ...now, bounds }) ?? 'due';
+  const state = findBlocker(auto, wallet, { ...now, bounds }) ?? 'due';
   const { pausedAt, reason, cap, nextAt } = auto;
-  return html`${facts([
+  return html`${definitionList([
     [words.state, html`<strong>${words.states[state]}</strong>`],
     ...(pausedAt === null ? [] : [[words.since, format.time(pausedAt)] as const]),
     ...(reason === null ? [] : [[words.why, reasonText(language, reason)] as const]),
@@ -126,7 +126,7 @@ export async function changeAuto(visit: OwnerVisit, sent: Form): Promise<Redirec
   const wanted = { ...auto, ...sums, enabled: true, method: card.id };
   const next = isMended(auto, card) ? resumed(wanted) : wanted;
   const { autoTopup: bounds } = services.catalog();
-  const isDue = findHindrance(next, wallet, { at: services.now(), zone: visit.zone, bounds }) === undefined;
+  const isDue = findBlocker(next, wallet, { at: services.now(), zone: visit.zone, bounds }) === undefined;
   if (isDue && !sent.has('confirm')) return confirmPage(visit, sent, wish);
   const consent = await keepConsent(visit, 'auto_topup');
   if (!(await services.store.payments.changeAutoTopup({ ...next, consent }))) {

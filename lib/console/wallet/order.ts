@@ -7,7 +7,7 @@ import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { type Answer, page, type Redirect } from '../page.ts';
 import { entryWords } from '../pages/entry-words.ts';
-import { facts, message } from '../parts.ts';
+import { definitionList, message } from '../parts.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { refundTable } from './history.ts';
 import { paymentWords } from './phases.ts';
@@ -111,7 +111,7 @@ ${message(BAD.includes(phase) ? 'error' : 'done', html`${meanings[phase]}${phase
 ${payLink(visit, payment)}
 ${isWaiting && html`<p><a href="${to(`?order=${id}`)}">${words.again}</a></p>`}
 ${UNPAID.includes(phase) && html`<p><a class="button" href="${to('')}">${words.retry}</a></p>`}
-${facts([
+${definitionList([
   [words.amount, html`<strong class="big">${format.rub(amount)}</strong>`],
   [words.state, phases[phase]],
   ...(credited === 0n ? [] : [[words.credited, format.rub(credited)] as const]),
@@ -160,7 +160,7 @@ export const receipt = page({
     const { format, language, account } = visit;
     const kinds = entryWords(language);
     const body = html`<p>${words.print}</p>
-${facts([
+${definitionList([
   [words.account, html`${account.name}<br><code>${account.id}</code>`],
   [words.order, html`<code>${payment.id}</code>`],
   [words.amount, format.rubExact(payment.amount)],
@@ -169,7 +169,7 @@ ${entries.map(
   (entry) =>
     entry &&
     html`<h2>${words.number(entry.seq, kinds[entry.kind])}</h2>
-${facts([
+${definitionList([
   [words.time, format.time(entry.at)],
   [words.paid, format.rubExact(entry.topped)],
   [words.change, format.rubChanges([entry.avail])],

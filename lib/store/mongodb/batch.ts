@@ -17,7 +17,7 @@ import {
 import type { Job } from '../../money/job-rules.ts';
 import type { KeyBudget } from '../../money/key-budget.ts';
 import type { Micro } from '../../money/money.ts';
-import { createKnown, type KnownCharges } from '../held-charge-cache.ts';
+import { createHeldChargeCache, type KnownCharges } from '../held-charge-cache.ts';
 import type { LedgerStore, Submission } from '../ports/ledger.ts';
 import { StaleRead } from './failure.ts';
 import { repeatOf, saveRepeats } from './idempotency.ts';
@@ -25,14 +25,14 @@ import { jobOf, jobRow, replaceJobs } from './jobs.ts';
 import { replacePayments, rowOf } from './payments.ts';
 import { balancesOf, budgetOf, chargeOf, chargeRow, entryOf, entryRow, fromSum, toLong, walletOf } from './rows.ts';
 import { firstBatch, type Step, type Transactions } from './transaction.ts';
-import { createTurns, type Turn } from './write-fairness.ts';
+import { createWriteFairness, type Turn } from './write-fairness.ts';
 
 /** Larger batches save little and delay those behind them. */
 export const BATCH_MAX = 512;
 
 export function createApply(transactions: Transactions): LedgerStore['apply'] {
-  const turns = createTurns();
-  const knownOf = createKnown();
+  const turns = createWriteFairness();
+  const knownOf = createHeldChargeCache();
 
   return async (batch) => {
     assert(batch.length <= BATCH_MAX);

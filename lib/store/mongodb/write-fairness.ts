@@ -34,7 +34,7 @@ const OTHERS_MS = 1000;
 /** The weight of a new time in the average. */
 const WEIGHT = 0.1;
 
-export function createTurns(): Turns {
+export function createWriteFairness(): Turns {
   const rhythms = new LRUCache<string, Rhythm>({ max: WALLETS_MAX });
 
   function rhythmOf(wallet: string): Rhythm {

@@ -59,7 +59,7 @@ function isGone(error: unknown): boolean {
 const LOOK_EVERY_MS = 200;
 
 /** Reports the pages copied by another thread, until the work is done. */
-export async function watchPages(
+export async function reportBackupProgress(
   work: (pages: Int32Array) => Promise<void>,
   onPages: ((progress: { readonly done: number; readonly total: number }) => void) | undefined,
 ): Promise<void> {

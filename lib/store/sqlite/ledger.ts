@@ -15,7 +15,7 @@ import {
 import type { KeyBudget } from '../../money/key-budget.ts';
 import type { Micro } from '../../money/money.ts';
 import { BEGINNINGS, operationIdsOf } from '../../money/replay.ts';
-import { createKnown } from '../held-charge-cache.ts';
+import { createHeldChargeCache } from '../held-charge-cache.ts';
 import type { ChargePage, LedgerStore, OrphanPage } from '../ports/ledger.ts';
 import { type Connection, prepareBig } from './connection.ts';
 import { createLoadRepeat, createSaveRepeat } from './idempotency.ts';
@@ -41,7 +41,7 @@ const SELECT_ENTRY = `SELECT ${ENTRY_COLUMNS} FROM entries WHERE op_id = ?`;
 const SELECT_CHARGE = `SELECT ${CHARGE_COLUMNS} FROM charges WHERE id = ?`;
 
 export function ledgerWrites({ db, write }: Connection): WritesOf<'ledger'> {
-  const knownOf = createKnown();
+  const knownOf = createHeldChargeCache();
   const load = createLoad(db, knownOf);
   const save = createSave(db);
   return {
@@ -59,7 +59,7 @@ export function ledgerWrites({ db, write }: Connection): WritesOf<'ledger'> {
 }
 
 /** Only after the commit: the `seq` of an uncommitted write may become another writer's. */
-function remember(knownOf: ReturnType<typeof createKnown>, loaded: Loaded, folded: Folded): void {
+function remember(knownOf: ReturnType<typeof createHeldChargeCache>, loaded: Loaded, folded: Folded): void {
   const changed = Map.groupBy(folded.charges, (charge) => charge.wallet);
   for (const { id, seq } of folded.wallets) {
     const { seq: seqBefore } = loaded.wallets.get(id) as Wallet;
@@ -69,7 +69,7 @@ function remember(knownOf: ReturnType<typeof createKnown>, loaded: Loaded, folde
 
 function createLoad(
   db: DatabaseSync,
-  knownOf: ReturnType<typeof createKnown>,
+  knownOf: ReturnType<typeof createHeldChargeCache>,
 ): (operations: readonly Operation[]) => Loaded {
   const selectWallet = prepareBig(db, SELECT_WALLET);
   const selectCharge = prepareBig(db, SELECT_CHARGE);

@@ -8,7 +8,7 @@ import { countCalls } from '../count-calls.ts';
 import type { LedgerStore } from '../ports/ledger.ts';
 import { withoutWrites } from '../read-only.ts';
 import { type Opening, type Store, StoreError } from '../store.ts';
-import { watchPages } from './backup.ts';
+import { reportBackupProgress } from './backup.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { openMediaFiles } from './media-files.ts';
 import { mediaStore } from './media-store.ts';
@@ -72,7 +72,7 @@ function createStore({ ledger, media, file, ...ports }: ThreadPorts, mediaFolder
     ping: file.ping,
     gateways: file.gateways,
     backup: (target, onProgress) =>
-      watchPages(
+      reportBackupProgress(
         (pages) => file.backup(resolve(target), pages),
         onProgress && ((pages) => onProgress({ ...pages, unit: 'pages' })),
       ),

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import type { Recording } from './recording.ts';
 import type { Pacing } from './replay.ts';
-import { onStage, type Stage } from './stage.ts';
+import { onStage, type TestBench } from './stage.ts';
 import { type Check, ordinary, type Subject } from './subject.ts';
 
 /** From the abort to the end of the call and of its connection. */
@@ -27,7 +27,7 @@ export function abortChecks(subject: Subject, kind: Recording['kind']): readonly
     ['after two thirds of the body', { hold: 'end', length: Math.floor((length * 2) / 3) }],
     ['after the last byte, before the end', { hold: 'end' }],
   ];
-  const checks: [name: string, play: (stage: Stage) => Promise<void>][] = points.map(([name, pacing]) => [
+  const checks: [name: string, play: (stage: TestBench) => Promise<void>][] = points.map(([name, pacing]) => [
     `${name} closes the connection`,
     (stage) => {
       stage.replay.play({ before: stage.fill(recording).before, reply: stage.fill(recording).reply, pacing });
@@ -60,7 +60,7 @@ export function abortChecks(subject: Subject, kind: Recording['kind']): readonly
 }
 
 /** Starts something that stalls, and aborts it. */
-export async function aborted(stage: Stage, begin: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
+export async function aborted(stage: TestBench, begin: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
   const controller = new AbortController();
   const ended = isOver(begin(controller.signal));
   const { requests } = stage.replay;
@@ -93,7 +93,7 @@ function isOver(running: Promise<unknown>): Promise<boolean> {
   );
 }
 
-async function abortedEarly(stage: Stage, recording: Recording): Promise<void> {
+async function abortedEarly(stage: TestBench, recording: Recording): Promise<void> {
   stage.replay.play({ before: recording.before, reply: recording.reply });
   const signal = AbortSignal.abort(new Error('aborted by the check'));
   const ended = isOver(Promise.resolve().then(() => stage.raw(recording, signal)));

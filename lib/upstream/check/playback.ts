@@ -4,7 +4,7 @@ import type { Buffer } from 'node:buffer';
 import { compareAsked } from './asked.ts';
 import type { ImageOutcome, Outcome, StartOutcome, TextOutcome } from './outcome.ts';
 import type { Recording, TextRecording } from './recording.ts';
-import { onStage, type Stage } from './stage.ts';
+import { onStage, type TestBench } from './stage.ts';
 import { type Check, KINDS, ordinary, type Subject } from './subject.ts';
 import { expectStates } from './video.ts';
 
@@ -23,7 +23,7 @@ export function recordingChecks(subject: Subject): readonly Check[] {
     const group = `recording: ${recording.name}`;
     const isOrdinary = KINDS.some((kind) => recording.kind === kind && recording === maybeOrdinary(subject, kind));
     const thorough = subject.thorough || isOrdinary;
-    const checks: [name: string, play: (stage: Stage, recording: Recording) => Promise<void>][] = [
+    const checks: [name: string, play: (stage: TestBench, recording: Recording) => Promise<void>][] = [
       ['reads as expected', asRecorded],
     ];
     const starts = recording.kind !== 'video' || recording.ref === undefined;
@@ -31,7 +31,7 @@ export function recordingChecks(subject: Subject): readonly Check[] {
       checks.push(['reads the same cut at every byte', (stage, own) => cutEverywhere(stage, own, thorough)]);
     }
     if (recording.kind === 'text' && recording.reply.end !== 'reset' && recording.expect.finish !== undefined) {
-      const early = (stage: Stage, own: Recording) => endedEarly(stage, own as TextRecording, thorough);
+      const early = (stage: TestBench, own: Recording) => endedEarly(stage, own as TextRecording, thorough);
       checks.push(['has no end when it is ended early', early]);
     }
     if (isOrdinary && recording.before.length === 0)
@@ -48,7 +48,7 @@ function maybeOrdinary(subject: Subject, kind: Recording['kind']): Recording | u
   return subject.recordings.some((recording) => recording.kind === kind) ? ordinary(subject, kind) : undefined;
 }
 
-async function asRecorded(stage: Stage, recording: Recording): Promise<void> {
+async function asRecorded(stage: TestBench, recording: Recording): Promise<void> {
   if (recording.kind === 'video' && recording.ref) return expectStates(stage, recording, recording.ref);
   const outcome = await stage.run(recording);
   assertExpected(outcome, recording);
@@ -82,7 +82,7 @@ function assertExpected(outcome: Outcome, { kind, expect }: Recording): void {
   }
 }
 
-async function cutEverywhere(stage: Stage, recording: Recording, thorough: boolean): Promise<void> {
+async function cutEverywhere(stage: TestBench, recording: Recording, thorough: boolean): Promise<void> {
   const { body } = recording.reply;
   const all = Array.from({ length: body.length }, (_, place) => place);
   assertExpected(await stage.run(recording, { pacing: { cuts: all, together: true } }), recording);
@@ -94,9 +94,9 @@ async function cutEverywhere(stage: Stage, recording: Recording, thorough: boole
 }
 
 /** A truncated body has a finish only if it contains the finish. */
-async function endedEarly(stage: Stage, recording: TextRecording, thorough: boolean): Promise<void> {
+async function endedEarly(stage: TestBench, recording: TextRecording, thorough: boolean): Promise<void> {
   const { reply } = recording;
-  const play = async (change?: Parameters<Stage['run']>[1]) => (await stage.run(recording, change)) as TextOutcome;
+  const play = async (change?: Parameters<TestBench['run']>[1]) => (await stage.run(recording, change)) as TextOutcome;
   const whole = await play();
   let finishedAt: number | undefined;
   for (const length of placesOf(reply.body, thorough ? EVERY_BYTE_MAX : 0)) {
@@ -150,7 +150,7 @@ function isDelicate(body: Buffer, place: number): boolean {
 
 const CALLS_AT_ONCE = 5;
 
-async function keptApart(stage: Stage, recording: Recording): Promise<void> {
+async function keptApart(stage: TestBench, recording: Recording): Promise<void> {
   const { body } = recording.reply;
   const cuts = Array.from({ length: 8 }, (_, at) => Math.floor((body.length * at) / 8));
   const runs = Array.from({ length: CALLS_AT_ONCE }, () => stage.run(recording, { pacing: { cuts } }));

@@ -13,7 +13,7 @@ import { type Pacing, type Replay, startReplay } from './replay.ts';
 export const API_KEY = 'sk-check-0123456789abcdef';
 
 /** The plugin at one replay. */
-export interface Stage {
+export interface TestBench {
   readonly replay: Replay;
   readonly provider: Provider;
   readonly place: Place;
@@ -36,7 +36,7 @@ export async function openStage(
   plugin: ProviderPlugin,
   settings: Recording['settings'],
   key: string = API_KEY,
-): Promise<Stage> {
+): Promise<TestBench> {
   const replay = await startReplay();
   const { origin } = replay;
   const place = { origin, key: typeof settings.apiKey === 'string' ? settings.apiKey : key };
@@ -44,11 +44,11 @@ export async function openStage(
   const make = () => {
     const at = settingsAt(origin, plugin, settings, key);
     const upstream = `check of ${plugin.name}`;
-    opened.push(createProvider({ plugin, upstream, settings: at, log: { warn() {} }, clock: HURRIED }));
+    opened.push(createProvider({ plugin, upstream, settings: at, log: { warn() {} }, clock: IMMEDIATE_CLOCK }));
     return (opened.at(-1) as OpenProvider).provider;
   };
   const provider = make();
-  const stage: Stage = {
+  const stage: TestBench = {
     replay,
     provider,
     place,
@@ -73,7 +73,7 @@ export async function openStage(
   return stage;
 }
 
-function call(stage: Stage, recording: Recording, signal?: AbortSignal): Promise<Outcome> {
+function call(stage: TestBench, recording: Recording, signal?: AbortSignal): Promise<Outcome> {
   const { provider, place } = stage;
   const options = atOrigin(place.origin, recording.options);
   switch (recording.kind) {
@@ -92,7 +92,7 @@ function call(stage: Stage, recording: Recording, signal?: AbortSignal): Promise
   }
 }
 
-async function raw(stage: Stage, recording: Recording, signal: AbortSignal): Promise<unknown> {
+async function raw(stage: TestBench, recording: Recording, signal: AbortSignal): Promise<unknown> {
   const { provider, place } = stage;
   const options = atOrigin(place.origin, recording.options);
   if (recording.kind === 'image') return provider.image?.({ ...recording.call, options }, signal);
@@ -105,7 +105,7 @@ async function raw(stage: Stage, recording: Recording, signal: AbortSignal): Pro
 export async function onStage<T>(
   plugin: ProviderPlugin,
   settings: Recording['settings'],
-  play: (stage: Stage) => Promise<T>,
+  play: (stage: TestBench) => Promise<T>,
 ): Promise<T> {
   const stage = await openStage(plugin, settings);
   try {
@@ -116,7 +116,7 @@ export async function onStage<T>(
 }
 
 /** Elsewhere polling waits for seconds. */
-const HURRIED: HostClock = {
+const IMMEDIATE_CLOCK: HostClock = {
   now: Date.now,
   async sleep(_ms, signal) {
     signal.throwIfAborted();

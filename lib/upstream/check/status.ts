@@ -5,7 +5,7 @@ import { STATUS_CODES } from 'node:http';
 import { kindOfStatus } from '../host/fault.ts';
 import type { Outcome } from './outcome.ts';
 import type { Recording, Reply } from './recording.ts';
-import { onStage, type Stage } from './stage.ts';
+import { onStage, type TestBench } from './stage.ts';
 import { type Check, ordinary, type Subject } from './subject.ts';
 
 const STATUSES = [400, 401, 402, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504, 529];
@@ -13,8 +13,8 @@ const STATUSES = [400, 401, 402, 403, 404, 408, 413, 422, 429, 500, 502, 503, 50
 export function statusChecks(subject: Subject, kind: Recording['kind']): readonly Check[] {
   const recording = ordinary(subject, kind);
   const group = kind === 'text' ? 'refusals' : `refusals of ${kind}`;
-  const checks: [name: string, play: (stage: Stage, recording: Recording) => Promise<void>][] = [
-    ...STATUSES.map((status): [string, (stage: Stage, own: Recording) => Promise<void>] => [
+  const checks: [name: string, play: (stage: TestBench, recording: Recording) => Promise<void>][] = [
+    ...STATUSES.map((status): [string, (stage: TestBench, own: Recording) => Promise<void>] => [
       `status ${status} is ${kindOfStatus(status)}`,
       (stage, own) => refused(stage, own, status),
     ]),
@@ -41,7 +41,7 @@ export const pageOf = (status: number): string =>
   `<html>\r\n<head><title>${status}</title></head>\r\n<body><center>${STATUS_CODES[status] ?? status}</center></body></html>\r\n`;
 
 /** To the first request, and if others precede it, to the one whose answer was recorded. */
-async function refused(stage: Stage, recording: Recording, status: number): Promise<void> {
+async function refused(stage: TestBench, recording: Recording, status: number): Promise<void> {
   const bodies = [
     replyOf(status, '', ''),
     replyOf(status, 'text/html', pageOf(status)),
@@ -58,30 +58,30 @@ async function refused(stage: Stage, recording: Recording, status: number): Prom
   }
 }
 
-async function limited(stage: Stage, recording: Recording): Promise<void> {
+async function limited(stage: TestBench, recording: Recording): Promise<void> {
   const reply = { ...replyOf(429, '', ''), headers: { 'retry-after': '7' } };
   assert.equal((await first(stage, recording, reply)).retryAfterMs, 7000);
 }
 
 /** The first request gets the reply. */
-function first(stage: Stage, recording: Recording, reply: Reply): Promise<Outcome> {
+function first(stage: TestBench, recording: Recording, reply: Reply): Promise<Outcome> {
   stage.replay.play({ reply });
   return stage.call(recording);
 }
 
-async function redirected(stage: Stage, recording: Recording): Promise<void> {
+async function redirected(stage: TestBench, recording: Recording): Promise<void> {
   const reply = { ...replyOf(307, '', ''), headers: { location: '/elsewhere' } };
   const outcome = await first(stage, recording, reply);
   assert.notEqual(outcome.fault, undefined, 'a redirect was taken for an answer');
   assert.equal(stage.replay.requests.length, 1, 'the redirect was followed');
 }
 
-async function answeredHtml(stage: Stage, recording: Recording): Promise<void> {
+async function answeredHtml(stage: TestBench, recording: Recording): Promise<void> {
   const outcome = await first(stage, recording, replyOf(200, 'text/html', pageOf(200)));
   assertNothing(outcome, 'a page was read as an answer');
 }
 
-async function answeredNothing(stage: Stage, recording: Recording): Promise<void> {
+async function answeredNothing(stage: TestBench, recording: Recording): Promise<void> {
   for (const body of ['{}', '[]', 'null', '']) {
     const outcome = await first(stage, recording, replyOf(200, 'application/json', body));
     assertNothing(outcome, `\`${body}\` was read as an answer`);
@@ -94,7 +94,7 @@ function assertNothing({ fault, content }: Outcome, what: string): void {
   assert.equal(content, '');
 }
 
-async function quotedKey(stage: Stage, recording: Recording): Promise<void> {
+async function quotedKey(stage: TestBench, recording: Recording): Promise<void> {
   const { key } = stage.place;
   const words = `Incorrect API key provided: ${key}.`;
   const body = JSON.stringify({ error: { message: words }, message: words });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import { type TextOutcome, within } from './outcome.ts';
 import type { TextRecording } from './recording.ts';
-import { onStage, type Stage } from './stage.ts';
+import { onStage, type TestBench } from './stage.ts';
 import { type Check, ordinary, type Subject } from './subject.ts';
 
 const GROUP = 'stream';
@@ -23,7 +23,7 @@ const COMPLAINT = 'rubbish: the server gave up';
 
 export function streamChecks(subject: Subject): readonly Check[] {
   const recording = ordinary(subject, 'text');
-  const checks: [name: string, play: (stage: Stage, recording: TextRecording) => Promise<void>][] = [
+  const checks: [name: string, play: (stage: TestBench, recording: TextRecording) => Promise<void>][] = [
     ['takes no rubbish between the lines for text, and does not stumble over it', rubbish],
     ['takes no error between the events for text', complaint],
     ['keeps the halves of a character together', halves],
@@ -41,11 +41,11 @@ function isStream({ reply }: TextRecording): boolean {
   return /event-stream|ndjson|jsonl|stream\+json/.test(String(type));
 }
 
-async function run(stage: Stage, recording: TextRecording, body: Buffer): Promise<TextOutcome> {
+async function run(stage: TestBench, recording: TextRecording, body: Buffer): Promise<TextOutcome> {
   return (await stage.run(recording, { reply: { ...recording.reply, body } })) as TextOutcome;
 }
 
-async function rubbish(stage: Stage, recording: TextRecording): Promise<void> {
+async function rubbish(stage: TestBench, recording: TextRecording): Promise<void> {
   const { body } = recording.reply;
   const whole = await run(stage, recording, body);
   for (const place of gapsOf(body)) {
@@ -58,7 +58,7 @@ async function rubbish(stage: Stage, recording: TextRecording): Promise<void> {
   }
 }
 
-async function complaint(stage: Stage, recording: TextRecording): Promise<void> {
+async function complaint(stage: TestBench, recording: TextRecording): Promise<void> {
   const { body } = recording.reply;
   const error = JSON.stringify({ error: { message: COMPLAINT, type: 'server_error', code: 500 } });
   for (const place of gapsOf(body)) {
@@ -71,7 +71,7 @@ async function complaint(stage: Stage, recording: TextRecording): Promise<void> 
 }
 
 /** Sends a character in two fragments, as servers do that cut their text by UTF-16 units. */
-async function halves(stage: Stage, recording: TextRecording): Promise<void> {
+async function halves(stage: TestBench, recording: TextRecording): Promise<void> {
   const fragments = await fragmentsOf(stage, recording);
   const text = recording.reply.body.toString('utf8');
   const lines = text.split('\n');
@@ -87,7 +87,7 @@ async function halves(stage: Stage, recording: TextRecording): Promise<void> {
   }
 }
 
-async function fragmentsOf(stage: Stage, recording: TextRecording): Promise<readonly string[]> {
+async function fragmentsOf(stage: TestBench, recording: TextRecording): Promise<readonly string[]> {
   stage.replay.play({ before: recording.before, reply: recording.reply });
   const fragments: string[] = [];
   for await (const parts of stage.parts(recording, AbortSignal.timeout(FRAGMENT_MS * 5))) {
@@ -97,7 +97,7 @@ async function fragmentsOf(stage: Stage, recording: TextRecording): Promise<read
 }
 
 /** The upstream falls silent after its first fragment. */
-async function asItComes(stage: Stage, recording: TextRecording): Promise<void> {
+async function asItComes(stage: TestBench, recording: TextRecording): Promise<void> {
   const { before, reply } = recording;
   const length = await firstFragment(stage, recording);
   stage.replay.play({ before, reply, pacing: { hold: 'end', length } });
@@ -113,7 +113,7 @@ async function asItComes(stage: Stage, recording: TextRecording): Promise<void> 
 }
 
 /** How much of the body produces the first text, with the line ends that follow. */
-async function firstFragment(stage: Stage, recording: TextRecording): Promise<number> {
+async function firstFragment(stage: TestBench, recording: TextRecording): Promise<number> {
   const { body } = recording.reply;
   for (const length of gapsOf(body)) {
     const outcome = (await stage.run(recording, { pacing: { length } })) as TextOutcome;

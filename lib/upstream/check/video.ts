@@ -6,7 +6,7 @@ import { aborted } from './abort.ts';
 import { compareAsked } from './asked.ts';
 import { failedOf, mediaOf, type StartOutcome, within } from './outcome.ts';
 import type { ExpectedState, Reply, VideoRecording } from './recording.ts';
-import { onStage, type Stage } from './stage.ts';
+import { onStage, type TestBench } from './stage.ts';
 import { pageOf, replyOf } from './status.ts';
 import { type Check, ordinary, type Subject } from './subject.ts';
 
@@ -14,7 +14,7 @@ const POLL_MS = 5_000;
 
 export function videoChecks(subject: Subject): readonly Check[] {
   const recording = ordinary(subject, 'video');
-  const checks: [name: string, play: (stage: Stage, recording: VideoRecording) => Promise<void>][] = [
+  const checks: [name: string, play: (stage: TestBench, recording: VideoRecording) => Promise<void>][] = [
     ['reads the same in looks cut at every byte', cutLooks],
     ['goes on when a look fails', failedLooks],
     ['goes on at a word for its state that nobody knows', unknownWord],
@@ -28,7 +28,12 @@ export function videoChecks(subject: Subject): readonly Check[] {
 }
 
 /** Polls a job as often as the recording says. The ref has been stored, and another provider polls. */
-export async function expectStates(stage: Stage, recording: VideoRecording, ref: VideoRef, cut = false): Promise<void> {
+export async function expectStates(
+  stage: TestBench,
+  recording: VideoRecording,
+  ref: VideoRef,
+  cut = false,
+): Promise<void> {
   const { expect, polls } = recording;
   const { states = [] } = expect;
   assert.equal(polls.length, states.length, 'the recording has not a state for each poll');
@@ -47,7 +52,7 @@ export async function expectStates(stage: Stage, recording: VideoRecording, ref:
 
 /** The result of one poll, in the terms of a recording. */
 async function look(
-  stage: Stage,
+  stage: TestBench,
   video: NonNullable<Provider['video']>,
   ref: VideoRef,
   replies: readonly Reply[],
@@ -67,7 +72,7 @@ async function look(
   }
 }
 
-function describe(state: VideoState, { place }: Stage): ExpectedState {
+function describe(state: VideoState, { place }: TestBench): ExpectedState {
   switch (state?.status) {
     case 'queued':
     case 'processing': {
@@ -95,20 +100,20 @@ function videoOf({ video }: Provider): NonNullable<Provider['video']> {
   return video;
 }
 
-async function started(stage: Stage, recording: VideoRecording): Promise<VideoRef> {
+async function started(stage: TestBench, recording: VideoRecording): Promise<VideoRef> {
   const { ref, detail } = (await stage.run(recording)) as StartOutcome;
   assert(ref, `the job was not started: ${detail}`);
   return ref;
 }
 
-async function cutLooks(stage: Stage, recording: VideoRecording): Promise<void> {
+async function cutLooks(stage: TestBench, recording: VideoRecording): Promise<void> {
   await expectStates(stage, recording, await started(stage, recording), true);
 }
 
 const PASSING = [408, 429, 500, 502, 503, 504, 529];
 
 /** None of it is the upstream's verdict. */
-async function failedLooks(stage: Stage, recording: VideoRecording): Promise<void> {
+async function failedLooks(stage: TestBench, recording: VideoRecording): Promise<void> {
   const ref = await started(stage, recording);
   const replies = [
     ...PASSING.flatMap((status) => [
@@ -126,7 +131,7 @@ async function failedLooks(stage: Stage, recording: VideoRecording): Promise<voi
 
 const SUCCESS = /"(complete|completed|succeed|succeeded|success|done|ready|finished|ok)"/gi;
 
-async function unknownWord(stage: Stage, recording: VideoRecording): Promise<void> {
+async function unknownWord(stage: TestBench, recording: VideoRecording): Promise<void> {
   const ref = await started(stage, recording);
   const replies = recording.polls.at(-1) ?? [];
   const strange = replies.map((reply) => {
@@ -137,12 +142,12 @@ async function unknownWord(stage: Stage, recording: VideoRecording): Promise<voi
   await goesOn(stage, ref, strange, 'an unknown word');
 }
 
-async function goesOn(stage: Stage, ref: VideoRef, replies: readonly Reply[], what: string): Promise<void> {
+async function goesOn(stage: TestBench, ref: VideoRef, replies: readonly Reply[], what: string): Promise<void> {
   const { status } = await look(stage, videoOf(stage.provider), ref, replies);
   assert(status !== 'completed' && status !== 'failed', `${what} was taken for the end of the job: ${status}`);
 }
 
-async function abortedLook(stage: Stage, recording: VideoRecording): Promise<void> {
+async function abortedLook(stage: TestBench, recording: VideoRecording): Promise<void> {
   const ref = await started(stage, recording);
   const reply = recording.polls.at(-1)?.at(-1) as Reply;
   for (const pacing of [{ hold: 'headers' }, { hold: 'end', length: 1 }] as const) {

@@ -7,7 +7,7 @@ import type { ProviderPart } from '../../stream/provider-part.ts';
 import type { AnswerReader } from '../contract/answer.ts';
 import type { HostFault } from '../contract/fault.ts';
 import type { JsonObject } from '../contract/request.ts';
-import { AlikeParser } from './json-template-parser.ts';
+import { TemplateJsonParser } from './json-template-parser.ts';
 import { Writer } from './writer.ts';
 
 /** Text where JSON should be. */
@@ -55,7 +55,7 @@ export class Frames implements Decoder<ProviderPart>, LineTaker {
   readonly #splitter: LineSplitter;
   readonly #piecesMax: number;
   readonly #writer = new Writer();
-  readonly #parser = new AlikeParser();
+  readonly #parser = new TemplateJsonParser();
   /** The event's name, as far as it may matter to the frames. */
   #event = '';
   /** Where the whole name is. */

@@ -1,7 +1,7 @@
 // HTTP to one upstream: its own connections, only its origins, no redirects, and faults instead of network errors.
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import { Agent, type Dispatcher, ProxyAgent } from 'undici';
-import { frugally, isOfUsed, telling } from '../../platform/undici-connect.ts';
+import { connectorTrackingReuse, isOfUsed, withSmallBuffers } from '../../platform/undici-connect.ts';
 import { LimitError } from '../../stream/bytes.ts';
 import type { UpstreamFault, UpstreamFaultKind } from '../contract/fault.ts';
 import type { HostResponse } from '../contract/host.ts';
@@ -80,7 +80,10 @@ function createDispatcher(options: UpstreamOptions): Dispatcher {
   };
   const tls = trusting(options.ca);
   if (options.proxy === undefined) {
-    return new Agent({ ...pool, connect: telling(frugally({ timeout, allowH2: false, ...tls })) });
+    return new Agent({
+      ...pool,
+      connect: connectorTrackingReuse(withSmallBuffers({ timeout, allowH2: false, ...tls })),
+    });
   }
   return new ProxyAgent({ ...pool, uri: options.proxy, connectTimeout: timeout, requestTls: tls });
 }

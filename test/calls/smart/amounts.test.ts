@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { countFigures, readAskedWords } from '../../../lib/calls/smart/amounts.ts';
+import { extractNumbers, readAskedWords } from '../../../lib/calls/smart/amounts.ts';
 import { readTokens } from '../../../lib/calls/smart/tokens.ts';
 
 const asked = (text: string) =>
@@ -56,7 +56,7 @@ describe('amounts in a request', () => {
 
 describe('figures in a request', () => {
   const figures = (text: string) =>
-    countFigures([{ tokens: readTokens(text) }] as unknown as Parameters<typeof countFigures>[0]);
+    extractNumbers([{ tokens: readTokens(text) }] as unknown as Parameters<typeof extractNumbers>[0]);
 
   it('are numbers, signs of arithmetic, and formulas', () => {
     for (const [text, numbers, operations, formulas] of [

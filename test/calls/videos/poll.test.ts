@@ -1,7 +1,7 @@
 // What one poll of a job finds, what is said of it, and how long the next has to wait.
 import { mock } from 'node:test';
 import { expect } from 'chai';
-import { createLook, type Found, type Sight } from '../../../lib/calls/videos/poll.ts';
+import { createLook, type Found, type PollOutcome } from '../../../lib/calls/videos/poll.ts';
 import type { Catalog } from '../../../lib/catalog/catalog.ts';
 import type { Job } from '../../../lib/money/job-rules.ts';
 import type { UpstreamFaultKind, VideoState } from '../../../lib/upstream/contract/provider.ts';
@@ -71,7 +71,7 @@ describe('a look at a job', () => {
       now: () => atMs,
       onPoll: (upstream, found) => void told.found.push([upstream, found]),
     });
-    return (more: Partial<Job> = {}, { signal } = new AbortController()): Promise<Sight> =>
+    return (more: Partial<Job> = {}, { signal } = new AbortController()): Promise<PollOutcome> =>
       look({ ref: '{"id":"there"}', ...JOB, ...more } as Job, signal);
   }
   const failing =

@@ -1,6 +1,6 @@
 // What a worker does with what it has found of a job, by what the store says to it.
 import { expect } from 'chai';
-import type { Sight } from '../../../lib/calls/videos/poll.ts';
+import type { PollOutcome } from '../../../lib/calls/videos/poll.ts';
 import { createWorker, type WorkerOptions } from '../../../lib/calls/videos/worker.ts';
 import type { Job } from '../../../lib/money/job-rules.ts';
 import { until } from '../../../testkit/client.ts';
@@ -10,13 +10,13 @@ const JOB = {
   ...{ id: 'job', version: 3, wallet: 'w', charge: 'req', model: 'film', upstream: 'up', phase: 'running' },
   ...{ shown: 'processing', progress: 40, createdAt: AT - 8000, deadline: AT + 3_600_000, dueAt: AT },
 } as unknown as Job;
-const DONE: Sight = { kind: 'completed', result: '{}' };
-const FAILED: Sight = { kind: 'failed', error: 'no' };
-const OPEN: Sight = { kind: 'unfinished', shown: 'queued', progress: 7, retryAfterMs: undefined, failed: false };
+const DONE: PollOutcome = { kind: 'completed', result: '{}' };
+const FAILED: PollOutcome = { kind: 'failed', error: 'no' };
+const OPEN: PollOutcome = { kind: 'unfinished', shown: 'queued', progress: 7, retryAfterMs: undefined, failed: false };
 
 interface Case {
   readonly job?: Partial<Job>;
-  readonly sight?: Sight;
+  readonly sight?: PollOutcome;
   /** What the store says to changes, and the ledger to refunds. */
   readonly changed?: string;
   readonly refund?: string;

@@ -2,18 +2,18 @@
 import { expect } from 'chai';
 import { verifyLedger } from '../../../lib/ledger/audit.ts';
 import type { Operation, OutcomeStatus, Wallet } from '../../../lib/money/decide.ts';
-import type { Repeat, RepeatTerms } from '../../../lib/money/idempotency.ts';
+import type { IdempotencyTerms, Repeat } from '../../../lib/money/idempotency.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { AT, charge, giveBack, newId, newWallet, RUB, reserve, type StoreContext, settle, USED } from './context.ts';
 
 const DAY_MS = 86_400_000;
 
 export function idempotencyContract(context: StoreContext): void {
-  const terms = (more: Partial<RepeatTerms> = {}): RepeatTerms => ({
+  const terms = (more: Partial<IdempotencyTerms> = {}): IdempotencyTerms => ({
     ...{ id: newId('rep'), body: 'hash-1', awaited: true, expiresAt: AT + DAY_MS },
     ...more,
   });
-  const under = (op: Operation, repeat: RepeatTerms): Operation => ({ ...op, repeat }) as Operation;
+  const under = (op: Operation, repeat: IdempotencyTerms): Operation => ({ ...op, repeat }) as Operation;
   const apply = async (store: Store, ...ops: readonly Operation[]): Promise<(OutcomeStatus | undefined)[]> => {
     const outcomes = await store.ledger.apply(ops.map((op) => ({ op, tried: false, abandoned: false })));
     return outcomes.map((outcome) => outcome?.status);

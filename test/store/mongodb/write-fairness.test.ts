@@ -1,6 +1,6 @@
 // Turns on a wallet: who is alone on it does not wait, two that write it leave each other time.
 import { expect } from 'chai';
-import { createTurns, type Turn, type Turns } from '../../../lib/store/mongodb/write-fairness.ts';
+import { createWriteFairness, type Turn, type Turns } from '../../../lib/store/mongodb/write-fairness.ts';
 
 const OTHERS_MS = 1000;
 
@@ -19,7 +19,7 @@ describe('turns on a wallet of MongoDB', () => {
       now += ms;
       work();
     }) as unknown as typeof setTimeout;
-    turns = createTurns();
+    turns = createWriteFairness();
   });
   afterEach(() => {
     performance.now = real.now;

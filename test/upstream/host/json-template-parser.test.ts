@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { AlikeParser } from '../../../lib/upstream/host/json-template-parser.ts';
+import { TemplateJsonParser } from '../../../lib/upstream/host/json-template-parser.ts';
 
 /** Has read as many texts as it takes as they are, less one. */
-function warmParser(): AlikeParser {
-  const parser = new AlikeParser();
+function warmParser(): TemplateJsonParser {
+  const parser = new TemplateJsonParser();
   for (let left = 5; left > 0; left -= 1) parser.parse('{}', 0, 2);
   return parser;
 }
@@ -88,7 +88,7 @@ describe('parser of texts that are alike', () => {
   });
 
   it('learns from the seventh text on: short answers are not worth it', () => {
-    const parser = new AlikeParser();
+    const parser = new TemplateJsonParser();
     const given = Array.from('abcdefghi', (content) => {
       const text = event(content);
       return parser.parse(text, 0, text.length);
