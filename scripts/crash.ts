@@ -36,7 +36,8 @@ function lineOf(some: readonly Round[], title: string): string {
   const sum = (pick: (round: Round) => number) => some.reduce((total, round) => total + pick(round), 0);
   const times = (name: string, pick: (round: Round) => number) => {
     const sorted = some.map(pick).sort((a, b) => a - b);
-    const [median, most] = [sorted[Math.floor(sorted.length / 2)] ?? 0, sorted.at(-1) ?? 0];
+    const median = sorted[Math.floor(sorted.length / 2)] ?? 0;
+    const most = sorted.at(-1) ?? 0;
     return `${name} ${median.toFixed(0)} ms (at most ${most.toFixed(0)})`;
   };
   return [

@@ -36,7 +36,8 @@ try {
 async function compare(url: string): Promise<boolean> {
   const store = await openStore(url);
   const others = await Promise.all(Array.from({ length: WALLETS }, () => newWallet(store, FUNDS)));
-  const [sound, damaged] = [await newWallet(store, FUNDS), await newWallet(store, FUNDS)];
+  const sound = await newWallet(store, FUNDS);
+  const damaged = await newWallet(store, FUNDS);
   const log = { warn: () => undefined, error: () => undefined };
   const ledger = createLedger({ store, ownerId: newId('own'), leaseMs: 60_000, log });
   await timesBeside(sound, { ledger, others });
@@ -52,7 +53,8 @@ async function compare(url: string): Promise<boolean> {
   const left = await ledger.drain(40_000);
   const { ok } = await verifyLedger(store);
   await store.close();
-  const [before, during] = [p99Of(beside.sound), p99Of(beside.damaged)];
+  const before = p99Of(beside.sound);
+  const during = p99Of(beside.damaged);
   console.log(`${rounds} rounds of ${CALLS} calls on ${WALLETS} wallets, ${CALLERS} at once, ${values.store}`);
   console.log(
     `p99 of a hold beside a sound wallet: ${before.toFixed(2)} ms, beside a damaged one: ${during.toFixed(2)} ms`,

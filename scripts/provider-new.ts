@@ -13,7 +13,8 @@ const USAGE = `usage: npm run provider:new -- <name> [options]
   --into FOLDER   the folder of plugin folders that it comes into; providers/ by default`;
 
 /** The name used in the templates, as in all examples. */
-const [NAME, TITLE] = [/\bacme\b/g, /\bAcme\b/g];
+const NAME = /\bacme\b/g;
+const TITLE = /\bAcme\b/g;
 /** A plugin outside the checkout imports from the package. */
 const CONTRACT = '../../../lib/upstream/contract/provider.ts';
 

@@ -79,7 +79,8 @@ function fitPoints(all: readonly Example[]): Weights {
     for (let at = 0; at < names.length; at++) {
       first[at] = 0.9 * first[at]! + 0.1 * slopes[at]!;
       second[at] = 0.99 * second[at]! + 0.01 * slopes[at]! ** 2;
-      const [mean, spread] = [first[at]! / (1 - 0.9 ** step), second[at]! / (1 - 0.99 ** step)];
+      const mean = first[at]! / (1 - 0.9 ** step);
+      const spread = second[at]! / (1 - 0.99 ** step);
       points[at]! -= (rate * mean) / (Math.sqrt(spread) + 1e-9);
     }
   }

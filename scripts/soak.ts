@@ -65,7 +65,8 @@ async function main(): Promise<void> {
 const mebibytes = (bytes: number) => (bytes / 1024 / 1024).toFixed(1);
 
 function judge(readings: readonly number[], { ok, entries, drift, held }: Audit): void {
-  const [first, last] = [median(readings.slice(0, READINGS)), median(readings.slice(-READINGS))];
+  const first = median(readings.slice(0, READINGS));
+  const last = median(readings.slice(-READINGS));
   const growth = last / first - 1;
   console.log(`memory in use: ${mebibytes(first)} to ${mebibytes(last)} MiB, ${(growth * 100).toFixed(1)} %`);
   console.log(`ledger: ${entries} entries, drift ${drift}, held ${held}`);

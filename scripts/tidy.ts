@@ -10,6 +10,13 @@ import { findCircles } from './circles.ts';
 
 const FILE_LINES_MAX = 400;
 const FUNCTION_LINES_MAX = 70;
+/** As long as their tables are. */
+const TABLES: ReadonlySet<string> = new Set([
+  'lib/base/faults.ts',
+  'lib/store/mongodb/schema.ts',
+  'lib/store/sqlite/schema.ts',
+  'test/store/mongodb/validators.test.ts',
+]);
 
 /** From the bottom up: a file imports only from its own layer and those below. */
 const LAYERS: readonly (readonly string[])[] = [
@@ -105,7 +112,7 @@ function countLines(text: string): number {
 function check(path: string): void {
   const text = readFileSync(join(root, path), 'utf8');
   const lines = countLines(text);
-  if (lines > FILE_LINES_MAX) problems.push(`${path}: ${lines} lines, at most ${FILE_LINES_MAX}`);
+  if (lines > FILE_LINES_MAX && !TABLES.has(path)) problems.push(`${path}: ${lines} lines, at most ${FILE_LINES_MAX}`);
   if (path.startsWith('lib/')) {
     const vendor = VENDORS.exec(text);
     if (vendor)
@@ -163,7 +170,8 @@ function checkImports(path: string, text: string): void {
       if (inside && !path.startsWith(room)) problems.push(`${path}: imports ${target}; the door is ${door}`);
     }
     if (!path.startsWith('lib/')) continue;
-    const [from, to] = [layerOf(path), layerOf(target)];
+    const from = layerOf(path);
+    const to = layerOf(target);
     if (from === -1) problems.push(`${path}: belongs to no layer`);
     else if (to > from) problems.push(`${path}: imports ${target} from a layer above`);
   }

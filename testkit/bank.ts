@@ -116,8 +116,16 @@ export async function startBank(): Promise<Bank> {
 
   function begin(body: Record<string, string>): unknown {
     const made: BankPayment = {
-      ...{ id: newId('bp'), status: 'pending', amount: body.amount ?? '0', currency: 'RUB', shop: 'shop-1' },
-      ...{ test: false, order: body.id ?? null, saved: null, refunds: [], reason: null },
+      id: newId('bp'),
+      status: 'pending',
+      amount: body.amount ?? '0',
+      currency: 'RUB',
+      shop: 'shop-1',
+      test: false,
+      order: body.id ?? null,
+      saved: null,
+      refunds: [],
+      reason: null,
     };
     bank.payments.set(made.id, made);
     if (body.charges !== undefined) return Object.assign(made, ENDS[bank.charges]);

@@ -148,7 +148,8 @@ async function callOnce(
   index: number,
 ): Promise<{ readonly charge: string; readonly failure: string | undefined }> {
   const account = accounts[index % accounts.length] as TestAccount;
-  const [path, stream] = [index % 2 === 0 ? CHAT : MESSAGES, index % 4 < 2];
+  const path = index % 2 === 0 ? CHAT : MESSAGES;
+  const stream = index % 4 < 2;
   const reply = await send(gateway.url + path, { key: account.key, body: ask(`call ${index}`, { stream }), agent });
   const text = stream
     ? textOf(eventsOf(reply.text))

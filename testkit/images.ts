@@ -8,7 +8,12 @@ export const EDITS = '/api/v1/images/edits';
 /** `draw` costs 10 RUB at the upstream, or at a second one; `sketch` 5 RUB in the sandbox; `plain` cannot edit. */
 export function imageCatalog(url: string, more: object = {}): object {
   const model = (id: string, request: string, routes: readonly object[], edits = true) => ({
-    ...{ id, type: 'image', provider: 'Test', routes, price: { request }, edits },
+    id,
+    type: 'image',
+    provider: 'Test',
+    routes,
+    price: { request },
+    edits,
   });
   const up = (upstream: string) => ({ upstream, model: `${upstream}-picture` });
   const settings = (path: string) => ({ baseUrl: `${url}/${path}`, apiKey: 'up-secret-key-1' });
@@ -27,15 +32,25 @@ export function imageCatalog(url: string, more: object = {}): object {
       model('dark', '3', [up('off')]),
       model('dark-plain', '3', [up('off')], false),
       {
-        ...{ id: 'words', type: 'text', provider: 'Test', price: { input: '1000', output: '5000' } },
+        id: 'words',
+        type: 'text',
+        provider: 'Test',
+        price: { input: '1000', output: '5000' },
         routes: [{ upstream: 'sandbox', model: 'standard' }],
       },
       {
-        ...{ id: 'eye', type: 'text', provider: 'Test', price: { input: '1000', output: '5000' }, vision: true },
+        id: 'eye',
+        type: 'text',
+        provider: 'Test',
+        price: { input: '1000', output: '5000' },
+        vision: true,
         routes: [{ upstream: 'sandbox', model: 'vision' }],
       },
       {
-        ...{ id: 'film', type: 'video', provider: 'Test', price: { request: '9' } },
+        id: 'film',
+        type: 'video',
+        provider: 'Test',
+        price: { request: '9' },
         routes: [{ upstream: 'sandbox', model: 'video' }],
       },
     ],
@@ -78,7 +93,10 @@ export function encodeForm(parts: readonly FormPart[]): Buffer {
 }
 
 export const filePart = (name: string, content: Buffer): FormPart => ({
-  ...{ name, content, fileName: 'picture', type: 'application/octet-stream' },
+  name,
+  content,
+  fileName: 'picture',
+  type: 'application/octet-stream',
 });
 
 export function sendForm(url: string, key: string, parts: readonly FormPart[]): Promise<Reply> {

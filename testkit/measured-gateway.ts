@@ -118,7 +118,8 @@ function watchLoop(): () => Loop {
   }, TICK_MS).unref();
   return () => {
     turns.sort((a, b) => a - b);
-    const [delayP99, delayMost] = [delay.percentile(99) / 1e6, delay.max / 1e6];
+    const delayP99 = delay.percentile(99) / 1e6;
+    const delayMost = delay.max / 1e6;
     const [turnP99 = 0, turnMost = 0] = [turns[Math.floor((turns.length - 1) * 0.99)], turns.at(-1)];
     delay.reset();
     turns = [];

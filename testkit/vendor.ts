@@ -66,7 +66,9 @@ export function useVendor(plugin: ProviderPlugin, origin: string, settings: obje
   });
 
   const vendor: Vendor = {
-    ...{ sent, warnings, slept },
+    sent,
+    warnings,
+    slept,
     open(more = {}) {
       const { provider, close } = createProvider({
         plugin,

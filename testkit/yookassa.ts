@@ -193,7 +193,8 @@ function list(things: readonly (Payment | Refund)[], query: URLSearchParams): Re
   if (!(limit >= 1 && limit <= 100)) return refuse(refusal(400, 'invalid_request', 'Invalid limit', 'limit'));
   const wanted = (thing: Payment | Refund) => {
     const at = Date.parse(thing.created_at);
-    const [from, to] = [query.get('created_at.gte'), query.get('created_at.lte')];
+    const from = query.get('created_at.gte');
+    const to = query.get('created_at.lte');
     if ((from && at < Date.parse(from)) || (to && at > Date.parse(to))) return false;
     if (query.has('status') && query.get('status') !== thing.status) return false;
     return !query.has('payment_id') || ('payment_id' in thing && thing.payment_id === query.get('payment_id'));

@@ -23,7 +23,8 @@ type Turn = PromiseWithResolvers<void>;
 export function createFairGate({ atOnce, ...limits }: FairGateOptions): FairGate {
   /** The next one comes from the first line that anybody waits in. */
   let [next, other] = [createLine(limits), createLine(limits)];
-  const [known, strangers] = [next, other];
+  const known = next;
+  const strangers = other;
   let inside = 0;
 
   function leave(): void {

@@ -65,7 +65,10 @@ const invalid = (text: Row['text']): Row => ({
 });
 
 const unpaid = (text: Row['text']): Row => ({
-  ...{ status: 402, type: 'billing_error', chatCode: 'insufficient_balance', retryable: false },
+  status: 402,
+  type: 'billing_error',
+  chatCode: 'insufficient_balance',
+  retryable: false,
   text,
 });
 

@@ -60,8 +60,10 @@ export function mergeReadiness(all: readonly FullReadiness[]): FullReadiness {
     const other = upstreams[name] ?? state;
     const worse = (field: keyof UpstreamState) => Math.max(state[field], other[field]);
     upstreams[name] = {
-      ...{ routes: worse('routes'), routes_open: worse('routes_open') },
-      ...{ keys: worse('keys'), keys_resting: worse('keys_resting') },
+      routes: worse('routes'),
+      routes_open: worse('routes_open'),
+      keys: worse('keys'),
+      keys_resting: worse('keys_resting'),
     };
   }
   const ready = all.length > 0 && all.every(({ status }) => status === 'ok');

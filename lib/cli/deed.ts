@@ -14,8 +14,13 @@ export const COMMAND_LINE = 'command line';
 
 export async function recordDeed({ store }: Session, { action, target, account, detail = {} }: Deed): Promise<void> {
   await store.auditLog.append({
-    ...{ at: Date.now(), user: COMMAND_LINE, action, account: account ?? null, target },
-    ...{ detail: JSON.stringify(detail), address: '' },
+    at: Date.now(),
+    user: COMMAND_LINE,
+    action,
+    account: account ?? null,
+    target,
+    detail: JSON.stringify(detail),
+    address: '',
   });
 }
 

@@ -135,8 +135,16 @@ export async function archivedNote(store: Session['store'], wallet: string): Pro
 
 function archiveJson({ id, file, before, state, calls, entries, charged, sha256, first, last }: Archive) {
   return {
-    ...{ id, file, before: toTime(before), state, calls, entries, charged_rub: toRub(charged), sha256 },
-    ...{ first: toTime(first), last: toTime(last) },
+    id,
+    file,
+    before: toTime(before),
+    state,
+    calls,
+    entries,
+    charged_rub: toRub(charged),
+    sha256,
+    first: toTime(first),
+    last: toTime(last),
   };
 }
 

@@ -58,7 +58,9 @@ async function list(session: Session, account: string, { limit, before }: Page):
     : '';
   return {
     json: {
-      ...{ account_id: id, entries: entries.map(toJson), next_before: next },
+      account_id: id,
+      entries: entries.map(toJson),
+      next_before: next,
       ...(opening && { archived_to: opening.seq }),
     },
     text: (rows.length === 0 ? 'No entries.' : table + more) + archived,

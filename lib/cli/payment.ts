@@ -188,13 +188,27 @@ function paymentJson(payment: Payment): object {
   const { id, wallet, provider, phase, origin, ref, reason, createdAt, changedAt } = payment;
   const dispute = disputeOf(payment);
   return {
-    ...{ payment_id: id, account_id: wallet, provider, phase, origin, provider_payment_id: ref, reason },
-    ...{ ordered_rub: toRub(payment.amount), credited_rub: toRub(payment.credited) },
-    ...{ refunded_rub: toRub(payment.refunded), shortfall_rub: toRub(payment.shortfall) },
-    ...{ created_at: toTime(createdAt), changed_at: toTime(changedAt) },
+    payment_id: id,
+    account_id: wallet,
+    provider,
+    phase,
+    origin,
+    provider_payment_id: ref,
+    reason,
+    ordered_rub: toRub(payment.amount),
+    credited_rub: toRub(payment.credited),
+    refunded_rub: toRub(payment.refunded),
+    shortfall_rub: toRub(payment.shortfall),
+    created_at: toTime(createdAt),
+    changed_at: toTime(changedAt),
     provider_state: payment.state === null ? null : JSON.parse(payment.state),
     refunds: refundsOf(payment).map(({ id: refund_id, ref, amount, state, reason, at }) => ({
-      ...{ refund_id, provider_refund_id: ref, amount_rub: toRub(BigInt(amount)), state, reason, at: toTime(at) },
+      refund_id,
+      provider_refund_id: ref,
+      amount_rub: toRub(BigInt(amount)),
+      state,
+      reason,
+      at: toTime(at),
     })),
     dispute: dispute ? { dispute_id: dispute.id, amount_rub: toRub(BigInt(dispute.amount)) } : null,
   };

@@ -145,7 +145,10 @@ async function listSessions(session: Session, who: string): Promise<Answer> {
   const user = await findUser(session, who);
   const found = await (await sessionsOf(session)).list(user);
   const json = found.map(({ createdAt, seenAt, address, agent }) => ({
-    ...{ created_at: toTime(createdAt), seen_at: toTime(seenAt), address, agent },
+    created_at: toTime(createdAt),
+    seen_at: toTime(seenAt),
+    address,
+    agent,
   }));
   const rows = json.map(({ created_at, seen_at, address, agent }) => [created_at, seen_at, address, agent]);
   const text = rows.length === 0 ? 'None.' : formatTable(['created', 'seen', 'address', 'browser'], rows);
@@ -205,7 +208,12 @@ async function describe({ store }: Session, user: User): Promise<Answer> {
 
 function toJson({ id, email, operator, status, totpSecret, createdAt }: User, accounts: readonly string[]) {
   return {
-    ...{ user_id: id, email, role: operator ? 'operator' : 'owner', status },
-    ...{ authenticator_app: totpSecret !== null, created_at: toTime(createdAt), accounts },
+    user_id: id,
+    email,
+    role: operator ? 'operator' : 'owner',
+    status,
+    authenticator_app: totpSecret !== null,
+    created_at: toTime(createdAt),
+    accounts,
   };
 }

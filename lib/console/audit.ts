@@ -19,8 +19,13 @@ export async function audit(visit: UserVisit & Partial<Pick<OwnerVisit, 'account
   const { action, target, detail = {}, account = visit.account?.id ?? null } = deed;
   const user = signedIn.user.id;
   await services.store.auditLog.append({
-    ...{ at: services.now(), user, action, account, target },
-    ...{ detail: JSON.stringify(detail), address },
+    at: services.now(),
+    user,
+    action,
+    account,
+    target,
+    detail: JSON.stringify(detail),
+    address,
   });
 }
 
@@ -42,8 +47,13 @@ export async function recordSignIn(visit: Visit, { factor, result, user, detail 
   services.onSignIn?.(factor, result);
   if (result === 'wait' || result === 'busy') return;
   await services.store.auditLog.append({
-    ...{ at: services.now(), user: user?.id ?? NOBODY, action: `sign_in.${factor}`, account: null },
-    ...{ target: user?.id ?? '', detail: JSON.stringify({ result, page: path, ...detail }), address },
+    at: services.now(),
+    user: user?.id ?? NOBODY,
+    action: `sign_in.${factor}`,
+    account: null,
+    target: user?.id ?? '',
+    detail: JSON.stringify({ result, page: path, ...detail }),
+    address,
   });
 }
 

@@ -10,7 +10,9 @@ export interface Bar {
 }
 
 const BARS_MIN = 14;
-const [WIDTH, HEIGHT, GAP] = [720, 160, 2];
+const WIDTH = 720;
+const HEIGHT = 160;
+const GAP = 2;
 
 export function barChart(title: string, bars: readonly Bar[]): Html {
   const most = bars.map(({ value }) => value).reduce(larger, 1n);
@@ -18,10 +20,12 @@ export function barChart(title: string, bars: readonly Bar[]): Html {
   const step = WIDTH / Math.max(BARS_MIN, bars.length);
   const columns = bars.map(({ name, value, text }, at) => {
     const height = Math.max(1, Number((value * BigInt(HEIGHT)) / most));
-    const [x, width] = [(at * step).toFixed(1), Math.max(1, step - GAP).toFixed(1)];
+    const x = (at * step).toFixed(1);
+    const width = Math.max(1, step - GAP).toFixed(1);
     return html`<rect x="${x}" y="${HEIGHT - height}" width="${width}" height="${height}"><title>${name}: ${text}</title></rect>`;
   });
-  const [first, last] = [bars[0]?.name ?? '', bars.at(-1)?.name ?? ''];
+  const first = bars[0]?.name ?? '';
+  const last = bars.at(-1)?.name ?? '';
   return html`<figure class="chart"><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${title}: ${first} – ${last}">${columns}</svg>
 <figcaption>${title}: ${first} – ${last}</figcaption></figure>`;
 }

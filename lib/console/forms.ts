@@ -42,7 +42,12 @@ export async function readForm(request: Request, { signal, share, pictures }: Re
   if (pictures && isForm(type)) {
     const { name, limits } = pictures;
     const { texts, files } = await readParts(request.raw.req, {
-      ...{ type, signal, share, limits, fileBytesMax: IMAGE_BYTES_MAX, textBytesMax: FORM_BYTES_MAX },
+      type,
+      signal,
+      share,
+      limits,
+      fileBytesMax: IMAGE_BYTES_MAX,
+      textBytesMax: FORM_BYTES_MAX,
       sort: (field, isFile) => (isFile ? (field === name ? 'file' : 'other') : 'text'),
     });
     const chosen = files.filter(({ fileName, bytes }) => fileName !== '' || bytes.length > 0);

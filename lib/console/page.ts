@@ -90,7 +90,9 @@ export function page<Of extends Who>(route: PageRoute<Of>): PageRoutes {
     const routes: ServerRoute[] = [];
     const add = (method: 'GET' | 'POST', answer: (visit: Visitors[Of]) => Promise<Answer>) =>
       routes.push({
-        ...{ method, path, handler: handlerOf(answer) },
+        method,
+        path,
+        handler: handlerOf(answer),
         options: { auth: false, app: { who }, plugins: { face: pageFaceOf(services) } },
       });
     const handlerOf =

@@ -110,7 +110,10 @@ function openForm(options: FormOptions): OpenForm {
       return {
         texts,
         files: files.map(({ name, fileName, stream, room }) => ({
-          ...{ name, fileName, bytes: room.content(), isCut: stream.truncated },
+          name,
+          fileName,
+          bytes: room.content(),
+          isCut: stream.truncated,
         })),
       };
     },

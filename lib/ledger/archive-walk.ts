@@ -115,7 +115,8 @@ const wasCharged = (whole: WholeCall) => chargings(whole).length > 0;
 
 /** By the order in which a store looks for what a wallet had been charged at a time. */
 function isLater(one: WholeCall, other: WholeCall): boolean {
-  const [a, b] = [chargings(one).at(-1), chargings(other).at(-1)];
+  const a = chargings(one).at(-1);
+  const b = chargings(other).at(-1);
   if (!a || !b) return b === undefined;
   return a.at === b.at ? a.seq > b.seq : a.at > b.at;
 }

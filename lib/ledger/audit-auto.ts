@@ -48,7 +48,8 @@ async function disagreements({ payments, accounts }: Parts, auto: AutoTopupRow):
 }
 
 async function checkCounts(payments: Parts['payments'], auto: AutoTopupRow): Promise<string[]> {
-  const [day, month] = [spanOf(auto.day), spanOf(auto.month)];
+  const day = spanOf(auto.day);
+  const month = spanOf(auto.month);
   if (!day || !month) return auto.day === '' && auto.month === '' ? [] : [`it counts ${auto.day}, ${auto.month}`];
   const made = await startedSince(payments, auto.id, Math.min(day.first, month.first));
   const days = made.map(({ createdAt }) => ({ size: 1n, counts: countsIn(createdAt, day) }));
@@ -64,7 +65,8 @@ type Counts = 'yes' | 'no' | 'perhaps';
 function compare(name: string, found: Micro, parts: readonly { size: Micro; counts: Counts }[]): string[] {
   const sum = (...wanted: Counts[]) =>
     parts.filter(({ counts }) => wanted.includes(counts)).reduce((all, { size }) => all + size, 0n);
-  const [least, most] = [sum('yes'), sum('yes', 'perhaps')];
+  const least = sum('yes');
+  const most = sum('yes', 'perhaps');
   if (found >= least && found <= most) return [];
   return [`${name}: ${found} instead of ${least === most ? least : `${least} to ${most}`}`];
 }

@@ -130,12 +130,19 @@ async function leftBefore({ archives }: Parts): Promise<number> {
 }
 
 const NOTHING: UsageCounts = {
-  ...{ calls: 0, charged: 0n, refunded: 0n, tokensInput: 0, tokensOutput: 0, images: 0, seconds: 0 },
+  calls: 0,
+  charged: 0n,
+  refunded: 0n,
+  tokensInput: 0,
+  tokensOutput: 0,
+  images: 0,
+  seconds: 0,
 };
 
 function compareHour(stored: UsageHour | undefined, counted: UsageHour | undefined, left: number): string[] {
   const { hour, key, model, kind } = (stored ?? counted) as UsageHour;
-  const [has, wants] = [stored ?? NOTHING, counted ?? NOTHING];
+  const has = stored ?? NOTHING;
+  const wants = counted ?? NOTHING;
   const wrong = COUNTS.filter((name) => (hour >= left ? has[name] !== wants[name] : has[name] < wants[name]));
   const name = `folded usage of ${new Date(hour).toISOString()}, ${key}, ${model}, ${kind}`;
   return wrong.map((column) => `${name}: ${column} ${has[column]} instead of ${wants[column]}`);

@@ -14,7 +14,9 @@ export function waitForIdleTick({ withinMs, aloneMs }: LullLimits, arrived: () =
     const from = performance.now();
     let [events, count, arrivedAt] = [eventsSoFar(), arrived(), from];
     const turn = () => {
-      const [at, eventsNow, countNow] = [performance.now(), eventsSoFar(), arrived()];
+      const at = performance.now();
+      const eventsNow = eventsSoFar();
+      const countNow = arrived();
       if (countNow !== count) arrivedAt = at;
       if (eventsNow === events || at - from >= withinMs || at - arrivedAt >= aloneMs) resolve();
       else {

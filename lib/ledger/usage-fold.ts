@@ -166,7 +166,13 @@ function added(left: UsageCounts, right: UsageCounts): UsageCounts {
 }
 
 const NOTHING: UsageCounts = {
-  ...{ calls: 0, charged: 0n, refunded: 0n, tokensInput: 0, tokensOutput: 0, images: 0, seconds: 0 },
+  calls: 0,
+  charged: 0n,
+  refunded: 0n,
+  tokensInput: 0,
+  tokensOutput: 0,
+  images: 0,
+  seconds: 0,
 };
 
 function reportOf(sums: readonly UsageGroupSum[], by: UsageReportQuery['by']): UsageReport {

@@ -40,7 +40,9 @@ export interface UsageQuery {
 
 const PAGE_SIZE = 1000;
 const EMPTY: UsageSum = {
-  ...{ calls: 0, charged: 0n, refunded: 0n },
+  calls: 0,
+  charged: 0n,
+  refunded: 0n,
   units: { tokens_input: 0, tokens_output: 0, images: 0, seconds: 0 },
 };
 

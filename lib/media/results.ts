@@ -91,7 +91,8 @@ export function createResults({ media, fetcher, publicUrl, ttlMs, onStored, now 
 
   function idOf(text: string): string | undefined {
     if (text.length > URL_LENGTH_MAX || !PLAIN.test(text)) return undefined;
-    const [url, base] = [URL.parse(text), URL.parse(`${publicUrl()}${MEDIA_PATH}/`)];
+    const url = URL.parse(text);
+    const base = URL.parse(`${publicUrl()}${MEDIA_PATH}/`);
     if (!url || url.origin !== base?.origin || url.username !== '' || url.password !== '') return undefined;
     return url.pathname.startsWith(base.pathname) ? fileOf(url.pathname.slice(base.pathname.length))?.id : undefined;
   }

@@ -44,7 +44,8 @@ export function createPaymentMetrics(registry: Registry, { providers }: SeriesFa
     });
   }
   const orders = counter('tollgate_payment_orders_total', 'Orders made, by who made them (manual or auto).', {
-    ...{ label: 'origin', values: ORIGINS },
+    label: 'origin',
+    values: ORIGINS,
   });
   const credits = counter(
     'tollgate_payment_credits_total',
@@ -54,13 +55,15 @@ export function createPaymentMetrics(registry: Registry, { providers }: SeriesFa
     },
   );
   const notices = counter('tollgate_payment_notices_total', 'Notices, by outcome (done, again or rejected).', {
-    ...{ label: 'outcome', values: NOTICE_ENDS },
+    label: 'outcome',
+    values: NOTICE_ENDS,
   });
   const failures = counter(
     'tollgate_payment_failures_total',
     'Times a provider did not do what it was asked, by kind.',
     {
-      ...{ label: 'kind', values: FAULT_KINDS },
+      label: 'kind',
+      values: FAULT_KINDS,
     },
   );
   return {

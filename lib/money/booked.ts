@@ -34,7 +34,8 @@ export function foldedBy(
 ): readonly Refund[] {
   const holding = refundsOf(payment).filter((refund) => heldBy(refund) > 0n);
   const isOwn = (refund: Refund) => (change.kind === 'reverse' ? isUnsent(refund) : isOf(refund, change));
-  const [folded, others] = [holding.filter(isOwn), holding.filter((refund) => !isOwn(refund))];
+  const folded = holding.filter(isOwn);
+  const others = holding.filter((refund) => !isOwn(refund));
   let left = payment.credited - payment.refunded - others.reduce((sum, refund) => sum + heldBy(refund), 0n);
   for (const refund of others.reverse()) {
     if (left >= amount) break;
@@ -89,7 +90,9 @@ export function bookedLists(
   if (refunds.length >= REFUNDS_MAX && !found) return undefined;
   const one: Refund = {
     ...(found ?? { id: change.ref, reason: '', at: change.at }),
-    ...{ ref: change.ref, state: 'booked', ...booked },
+    ref: change.ref,
+    state: 'booked',
+    ...booked,
   };
   const others = foldedIn(refunds, folded);
   const list = found ? others.map((refund) => (refund.id === found.id ? one : refund)) : [...others, one];

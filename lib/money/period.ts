@@ -31,7 +31,9 @@ export function periodAt(at: number, { reset, zone }: Rhythm): Period {
   const known = last.get(name);
   if (known && at >= known.start && at < known.end) return known;
   const today = new Date(at + offsetAt(at, zone));
-  const [year, month, day] = [today.getUTCFullYear(), today.getUTCMonth(), today.getUTCDate()];
+  const year = today.getUTCFullYear();
+  const month = today.getUTCMonth();
+  const day = today.getUTCDate();
   const monday = day - ((today.getUTCDay() + 6) % 7);
   const [first, next] = {
     day: [Date.UTC(year, month, day), Date.UTC(year, month, day + 1)] as const,
@@ -53,7 +55,8 @@ export function formatMoment(at: number, zone: string): string {
 /** The first moment at which a zone's clocks show this time; if they skip it, the one at which they do. */
 export function momentOf(wall: number, zone: string): number {
   const guesses = [-DAY_MS, DAY_MS].map((days) => wall - offsetAt(wall + days, zone));
-  const [first, last] = [Math.min(...guesses), Math.max(...guesses)];
+  const first = Math.min(...guesses);
+  const last = Math.max(...guesses);
   return first + offsetAt(first, zone) === wall ? first : last;
 }
 

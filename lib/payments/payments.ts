@@ -106,7 +106,11 @@ export function createPayments(options: PaymentsOptions): Payments {
   const life = new AbortController();
   let cleaning: NodeJS.Timeout | undefined;
   const loop = createLeaseLoop<Payment>({
-    ...{ store: store.payments, ownerId, leaseMs, gapMs: GAP_MS, clock },
+    store: store.payments,
+    ownerId,
+    leaseMs,
+    gapMs: GAP_MS,
+    clock,
     work: async (payment, signal) => expect(await work(payment, AbortSignal.any([signal, limit()]))),
     onClaimError: (err) => log.warn({ err }, 'could not claim the payments that are due'),
     onWorkError: (err, payment) => log.warn({ err, payment: payment.id }, 'could not process a payment'),

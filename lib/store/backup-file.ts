@@ -44,7 +44,8 @@ export async function writeBackup(file: string, write: (path: string) => Promise
 
 /** The folder first, so that a file with its final name is complete. */
 async function giveNames(path: string, file: string): Promise<void> {
-  const [media, folder] = [mediaBeside(path), mediaBeside(file)];
+  const media = mediaBeside(path);
+  const folder = mediaBeside(file);
   if (!existsSync(media)) await rename(path, file);
   else {
     await rename(media, folder);

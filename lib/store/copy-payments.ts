@@ -122,6 +122,7 @@ function unfolded(refund: Refund): Refund {
 }
 
 function without(payment: Payment, { amount, taken }: Pick<Refund, 'amount' | 'taken'>): Payment {
-  const [asked, given] = [BigInt(amount), BigInt(taken ?? 0)];
+  const asked = BigInt(amount);
+  const given = BigInt(taken ?? 0);
   return { ...payment, refunded: payment.refunded - asked, shortfall: payment.shortfall - asked + given };
 }

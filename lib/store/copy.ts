@@ -120,7 +120,8 @@ function refuseUnknownPorts(from: CopySource): void {
 /** Resolves to whether a copy had already started. */
 async function claimTarget(to: Store): Promise<boolean> {
   if ((await to.settings.get(COPY_SETTING)) === COPY_UNFINISHED) return true;
-  const [accounts, settings] = [await to.accounts.page({ limit: 1 }), await to.settings.list()];
+  const accounts = await to.accounts.page({ limit: 1 });
+  const settings = await to.settings.list();
   if (accounts.length > 0 || settings.length > 0) {
     const { wallets } = await to.journal.size();
     const counts = `${pluralize(wallets, 'account')} and ${pluralize(settings.length, 'setting')}`;

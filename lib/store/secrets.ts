@@ -53,7 +53,8 @@ export function createVault(keys: readonly Buffer[]): Vault {
 }
 
 function decrypt(bytes: Buffer, key: Buffer, place: string): string | undefined {
-  const [tagAt, textAt] = [NONCE_BYTES, NONCE_BYTES + TAG_BYTES];
+  const tagAt = NONCE_BYTES;
+  const textAt = NONCE_BYTES + TAG_BYTES;
   if (bytes.length < textAt) return undefined;
   const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, tagAt), { authTagLength: TAG_BYTES });
   decipher.setAAD(Buffer.from(place)).setAuthTag(bytes.subarray(tagAt, textAt));

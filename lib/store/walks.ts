@@ -39,7 +39,8 @@ export function createLookAlong(walk: AsyncGenerator<readonly string[], undefine
 
   return async (ids: Iterable<string>): Promise<ReadonlySet<string>> => {
     const asked = [...ids].sort(compareIds);
-    const [first, last] = [asked[0], asked.at(-1)];
+    const first = asked[0];
+    const last = asked.at(-1);
     if (first === undefined || last === undefined) return new Set();
     for (let end = near.at(-1); end === undefined || compareIds(end, last) < 0; end = near.at(-1)) {
       const { value } = await walk.next();

@@ -47,7 +47,16 @@ function isDressedUp(text: string, known: ReadonlySet<string>): boolean {
 }
 
 const LOOKALIKES: Readonly<Record<string, string>> = {
-  ...{ '@': 'a', '4': 'a', '8': 'b', '3': 'e', '1': 'i', '!': 'i', '0': 'o', $: 's', '5': 's', '7': 't' },
+  '@': 'a',
+  '4': 'a',
+  '8': 'b',
+  '3': 'e',
+  '1': 'i',
+  '!': 'i',
+  '0': 'o',
+  $: 's',
+  '5': 's',
+  '7': 't',
 };
 
 /** The word, without what separates its parts, with letters for their look-alikes, and once if it is repeated. */

@@ -38,12 +38,17 @@ export function createMailer(smtpUrl: string, fromByDefault: string): Mailer {
   const secure = url.protocol === 'smtps:';
   const [user, pass] = [url.username, url.password].map(decodeURIComponent);
   const options = {
-    ...{ host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(url.port) || (secure ? 465 : 587), secure },
+    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: Number(url.port) || (secure ? 465 : 587),
+    secure,
     ...(user && pass !== undefined && { auth: { user, pass } }),
     ...(tls === 'off' ? { ignoreTLS: true } : { requireTLS: !secure && !LOOPBACK.test(url.hostname) }),
-    ...{ connectionTimeout: TIMEOUT_MS, greetingTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS },
+    connectionTimeout: TIMEOUT_MS,
+    greetingTimeout: TIMEOUT_MS,
+    socketTimeout: TIMEOUT_MS,
     // Our templates use neither files nor URLs, so nobody else's may.
-    ...{ disableFileAccess: true, disableUrlAccess: true },
+    disableFileAccess: true,
+    disableUrlAccess: true,
   };
   let transport: Promise<Transporter> | undefined;
   return {

@@ -95,9 +95,18 @@ export function createPeople({ store: { sessions, users }, now = Date.now }: Peo
 
   function bare(email: string, language: User['language']): User {
     return {
-      ...{ id: `usr_${randomBytes(12).toString('hex')}`, email: email.toLowerCase(), password: null },
-      ...{ totpSecret: null, totpStep: -1, recovery: [], operator: false, status: 'active' },
-      ...{ language, timeZone: 'Europe/Moscow', createdAt: now(), version: 1 },
+      id: `usr_${randomBytes(12).toString('hex')}`,
+      email: email.toLowerCase(),
+      password: null,
+      totpSecret: null,
+      totpStep: -1,
+      recovery: [],
+      operator: false,
+      status: 'active',
+      language,
+      timeZone: 'Europe/Moscow',
+      createdAt: now(),
+      version: 1,
     };
   }
 
@@ -167,7 +176,8 @@ const DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]+$/;
 export function readEmail(text: string): string | undefined {
   const trimmed = text.trim().toLowerCase();
   const at = trimmed.lastIndexOf('@');
-  const [local, domain] = [trimmed.slice(0, at), domainToASCII(trimmed.slice(at + 1))];
+  const local = trimmed.slice(0, at);
+  const domain = domainToASCII(trimmed.slice(at + 1));
   if (at < 1 || trimmed.length > 254 || local.length > 64 || !LOCAL.test(local)) return undefined;
   if (!DOMAIN.test(domain)) return undefined;
   return `${local}@${domain}`;

@@ -81,7 +81,9 @@ export function createScrapes(options: ScrapesOptions): Scrapes {
 
   const onError = (err: unknown) => log.warn({ err }, 'a metrics scrape failed');
   const server = createMetricsServer({
-    ...{ host, port, onError },
+    host,
+    port,
+    onError,
     metrics: { scrape, readiness, contentType: metrics.contentType },
   });
   return {

@@ -68,7 +68,9 @@ const RUB = 1_000_000n;
 
 function createProvider(settings: Settings, host: Host): PaymentProvider {
   const { shopId, secret, methods, autopayments, redirectHosts, senders } = settings;
-  const [bodies, client, reader] = [createBodies(settings, host), createClient(settings, host), createReader(host)];
+  const bodies = createBodies(settings, host);
+  const client = createClient(settings, host);
+  const reader = createReader(host);
 
   return {
     methods,

@@ -11,7 +11,8 @@ parentPort?.postMessage((workerData as readonly Look[]).map(see));
 
 function see({ bytes, within }: Look): Sight {
   const picture = PhotonImage.new_from_byteslice(bytes);
-  const [width, height] = [picture.get_width(), picture.get_height()];
+  const width = picture.get_width();
+  const height = picture.get_height();
   const scale = Math.min(within.width / width, within.height / height);
   const seen = {
     width: Math.max(1, Math.round(width * scale)),

@@ -50,7 +50,10 @@ export async function startAlone(
   });
   const url = await listening(child, output);
   return {
-    ...{ child, url, env, readyMs: performance.now() - from },
+    child,
+    url,
+    env,
+    readyMs: performance.now() - from,
     rssBytes: () => bytesOf(child, 'VmRSS'),
     reload: () => void child.kill('SIGHUP'),
     async stop() {

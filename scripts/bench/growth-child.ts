@@ -61,8 +61,13 @@ const figuresOf = (times: readonly number[], from: Start, besideMs = 0): LoadFig
   const main = process.threadCpuUsage(from.mainCpu);
   return {
     perSecond: (times.length * 1000) / (performance.now() - from.at),
-    ...{ p50: rank(times, 0.5), p99: rank(times, 0.99), pairs: times.length },
-    ...{ cpuUs, storeCpuUs: cpuUs - (main.user + main.system) / times.length, besideMs, bytes: 0 },
+    p50: rank(times, 0.5),
+    p99: rank(times, 0.99),
+    pairs: times.length,
+    cpuUs,
+    storeCpuUs: cpuUs - (main.user + main.system) / times.length,
+    besideMs,
+    bytes: 0,
   };
 };
 
@@ -73,7 +78,9 @@ interface Start {
 }
 
 const startNow = (): Start => ({
-  ...{ at: performance.now(), cpu: process.cpuUsage(), mainCpu: process.threadCpuUsage() },
+  at: performance.now(),
+  cpu: process.cpuUsage(),
+  mainCpu: process.threadCpuUsage(),
 });
 
 /** For this long, or as long as what runs beside them. */

@@ -26,7 +26,8 @@ const values = readOptions({
   cache: { type: 'string', default: fileURLToPath(new URL('../../.cache/growth/', import.meta.url)) },
 });
 const sizes = values.size.split(',').map(Number);
-const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
+const rounds = Number(values.rounds);
+const seconds = Number(values.seconds);
 const parts = new Set(values.part.split(','));
 
 const ON_STORES = { calls: measureCalls, audit: measureAudit, gateway: measureGateway, operator: measureOperator };

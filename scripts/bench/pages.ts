@@ -35,7 +35,8 @@ async function measure(database: string): Promise<boolean> {
   const test = await startGateway({ catalog: chatCatalog('http://127.0.0.1:9'), folder, database });
   try {
     await addKeys(test.store);
-    const [operator, owner] = [await setUpOperator(test), await setUpOwner(test, LARGE)];
+    const operator = await setUpOperator(test);
+    const owner = await setUpOwner(test, LARGE);
     const [{ id: call = '' } = {}] = await test.store.ledger.charges(LARGE, { limit: 1 });
     const ownerPages = [...OWNER, `/calls/${call}`].map((path) => `/account${path}`);
     const searches = ['?search=small_9', `/${LARGE}`].map((query) => `/admin/accounts${query}`);

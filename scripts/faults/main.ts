@@ -11,7 +11,8 @@ const values = readOptions({
   seed: { type: 'string', default: String(randomInt(1, 2 ** 31)) },
   store: { type: 'string', default: 'both' },
 });
-const [minutes, seed] = [Number(values.minutes), Number(values.seed)];
+const minutes = Number(values.minutes);
+const seed = Number(values.seed);
 const stores = { sqlite: ['sqlite'], mongodb: ['mongodb'], both: ['sqlite', 'mongodb'] }[values.store];
 if (!(minutes > 0) || !Number.isSafeInteger(seed) || !stores) {
   process.stderr.write('usage: npm run faults -- [--minutes N] [--seed N] [--store sqlite|mongodb|both]\n');
@@ -22,7 +23,11 @@ console.log(`seed ${seed}`);
 for (const store of stores as StoreName[]) {
   const share = minutes / stores.length;
   const { steps, calls, told, problems } = await runCampaign({
-    ...{ store, seed, minutes: share, faults: FAULTS, say: console.log },
+    store,
+    seed,
+    minutes: share,
+    faults: FAULTS,
+    say: console.log,
   });
   for (const problem of problems) console.error(problem);
   const verdict = problems.length === 0 ? 'no invariant broken' : `${problems.length} PROBLEMS, seed ${seed}`;

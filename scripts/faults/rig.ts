@@ -57,8 +57,11 @@ export async function openFaultRig(store: StoreName): Promise<FaultRig> {
 
   async function start(index: number): Promise<void> {
     const env = {
-      ...{ LEASE_MS: String(LEASE_MS), LOG_LEVEL: 'error', NODE_OPTIONS: `--import=${CLOCK}` },
-      ...{ CLOCK_FILE: clockFile(index), ...(through !== undefined && { DATABASE_URL: through }) },
+      LEASE_MS: String(LEASE_MS),
+      LOG_LEVEL: 'error',
+      NODE_OPTIONS: `--import=${CLOCK}`,
+      CLOCK_FILE: clockFile(index),
+      ...(through !== undefined && { DATABASE_URL: through }),
     };
     gateways[index] = await rig.start({ env, ...(store === 'sqlite' && { fileKiBMax: FILE_KIB_MAX }) });
   }
@@ -70,7 +73,13 @@ export async function openFaultRig(store: StoreName): Promise<FaultRig> {
     await start(index);
   }
   return {
-    ...{ store, rig, accounts, gateways, network, start, setClock },
+    store,
+    rig,
+    accounts,
+    gateways,
+    network,
+    start,
+    setClock,
     databaseUrl: home.env.DATABASE_URL ?? '',
     async kill(index) {
       const doomed = gateways[index];

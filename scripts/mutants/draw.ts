@@ -92,6 +92,7 @@ function mutantOf(path: string, text: string, { kind, start, end, replacement }:
       .replace(/\s+/g, ' ')
       .trim();
   };
-  const [before, after] = [lineOf(text, end), lineOf(changed, start + replacement.length)];
+  const before = lineOf(text, end);
+  const after = lineOf(changed, start + replacement.length);
   return { path, line, kind, before, after, text: changed };
 }

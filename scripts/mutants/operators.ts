@@ -66,7 +66,8 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
     return some.map((to) => ['comparison', place, change(to)] as const);
   },
   LogicalExpression: (node, source) => {
-    const [left, right] = [source(node.left), source(node.right)];
+    const left = source(node.left);
+    const right = source(node.right);
     if (node.operator === '??') return [left, right].map((side) => ['default', node, `(${side})`] as const);
     return [['and/or', node, `((${left}) ${node.operator === '&&' ? '||' : '&&'} (${right}))`]];
   },
@@ -79,7 +80,8 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
   },
   WhileStatement: ({ test }) => [['condition', test, 'false']],
   ConditionalExpression: ({ test, consequent, alternate }, source) => {
-    const [first, second] = [consequent as Tree, alternate as Tree];
+    const first = consequent as Tree;
+    const second = alternate as Tree;
     const swapped = ` ? (${source(second)}) : (${source(first)})`;
     return [['branch', { start: test.end, end: second.end }, swapped]];
   },

@@ -52,7 +52,8 @@ function importsOf(path: string): readonly string[] {
 
 /** `test/a/b.test.ts` and `test/a/b-more.test.ts` mirror `lib/a/b.ts` and everything in `lib/a/b/`. */
 function mirror(path: string, test: string): boolean {
-  const [code, stem] = [path.slice('lib/'.length, -'.ts'.length), test.slice('test/'.length, -'.test.ts'.length)];
+  const code = path.slice('lib/'.length, -'.ts'.length);
+  const stem = test.slice('test/'.length, -'.test.ts'.length);
   return code === stem || stem.startsWith(`${code}-`) || code.startsWith(`${stem}/`);
 }
 

@@ -27,7 +27,9 @@ function decide(mark: Mark | null, { spent, budget = 100, at = AT, period = peri
 }
 
 const told = (percent: number, budget = 100, period = START): Mark => ({
-  ...{ period: `${period}`, budget: `${micro(budget)}`, percent: `${percent}` },
+  period: `${period}`,
+  budget: `${micro(budget)}`,
+  percent: `${percent}`,
 });
 
 const ROWS: readonly [name: string, mark: Mark | null, now: Now, kind: string, percent?: string][] = [

@@ -34,8 +34,12 @@ describe('rounds of alerts', () => {
   /** A process, with some of the store's methods of alerts replaced. */
   function processThat(post: Post, replaced: Partial<AlertStore> = {}, everyMs = 60_000, store = context.store) {
     return createAlerts({
-      ...{ store: { ...store, alerts: { ...store.alerts, ...replaced } }, mailer: undefined, now: () => now, everyMs },
-      ...{ fetcher: () => ({ post }), publicUrl: () => 'https://gate.example' },
+      store: { ...store, alerts: { ...store.alerts, ...replaced } },
+      mailer: undefined,
+      now: () => now,
+      everyMs,
+      fetcher: () => ({ post }),
+      publicUrl: () => 'https://gate.example',
       log: { warn },
     });
   }
@@ -55,7 +59,11 @@ describe('rounds of alerts', () => {
     const account = await newWallet(context.store);
     if (balance !== 1000n) await applied(context.store, adjust(account, (balance - 1000n) * RUB));
     await context.store.alerts.change({
-      ...{ account, balanceBelow: 100n * RUB, budgets: true, webhook: HOOK, version: 0 },
+      account,
+      balanceBelow: 100n * RUB,
+      budgets: true,
+      webhook: HOOK,
+      version: 0,
     });
     return account;
   }
@@ -73,8 +81,12 @@ describe('rounds of alerts', () => {
       throw new Error('no');
     };
     const alerts = createAlerts({
-      ...{ store: context.store, mailer: { send, close: () => undefined }, now: () => now, log: { warn } },
-      ...{ fetcher: () => ({ post: accept }), publicUrl: () => 'https://gate.example' },
+      store: context.store,
+      mailer: { send, close: () => undefined },
+      now: () => now,
+      log: { warn },
+      fetcher: () => ({ post: accept }),
+      publicUrl: () => 'https://gate.example',
     });
     const arrival = async () => (await alerts.last(account))[0]?.arrivals[`mail:${user.id}`];
     await alerts.look();
@@ -214,7 +226,8 @@ describe('rounds of alerts', () => {
 
   it('note an alert that is under way beside a newer one, which takes no place of it', async () => {
     const account = await watched(1000n);
-    const [slow, other] = [held(), processThat(refuse)];
+    const slow = held();
+    const other = processThat(refuse);
     const first = processThat(slow.post);
     await first.tell(account, topups('pay_1'), 'pay_1');
     const round = first.look();

@@ -17,7 +17,8 @@ for (const kind of STORES) {
       const wish = { account, balanceBelow: null, budgets: true, webhook: null, version: 0 };
       await store.alerts.change(wish);
       const limits = { ...NO_LIMITS, budget: 10n * RUB, reset: 'day', zone: 'UTC' } as const;
-      const [old, fresh] = [newId('key'), newId('key')];
+      const old = newId('key');
+      const fresh = newId('key');
       await store.keys.add(
         { id: old, account, name: 'laptop', hash: newId('hash'), last4: 'abcd', createdAt: AT, limits },
         10,
@@ -28,8 +29,12 @@ for (const kind of STORES) {
         return applied(store, reserve(account, { key, amount, at: AT, budget }));
       };
       const alerts = createAlerts({
-        ...{ store, mailer: undefined, publicUrl: () => 'https://gate.example', log: pino({ level: 'silent' }) },
-        ...{ fetcher: () => ({ post: () => Promise.reject(new Error('no post')) }), now: () => AT },
+        store,
+        mailer: undefined,
+        publicUrl: () => 'https://gate.example',
+        log: pino({ level: 'silent' }),
+        fetcher: () => ({ post: () => Promise.reject(new Error('no post')) }),
+        now: () => AT,
       });
       const told = async () => {
         for (let looks = 0; looks < 2; looks += 1) await alerts.look();

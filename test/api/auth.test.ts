@@ -112,7 +112,8 @@ describe('authentication of a key that is cooling down', () => {
   });
 
   it('waits no longer for a client that leaves', async () => {
-    const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const begun = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<void>();
     const limiter = {
       hit() {
         ended.resolve();
@@ -204,7 +205,8 @@ describe('authentication', () => {
   });
 
   itTimed('lets a key wait that was refused again and again while another one calls', async () => {
-    const [bad, good] = [await gateway.account(), await gateway.account()];
+    const bad = await gateway.account();
+    const good = await gateway.account();
     const ask = (key: string) => send(`${gateway.url}${MESSAGES}`, { key, body: { model: 'none' } });
     await Promise.all(Array.from({ length: REFUSALS_MAX }, () => ask(bad.key)));
     const waited = (id: string) => logged().filter(({ key, cooldown_ms: ms }) => key === id && ms > 0).length;
@@ -219,7 +221,8 @@ describe('authentication', () => {
   });
 
   itTimed('lets a key wait after a few long bodies in vain, as long as they were', async () => {
-    const [bad, good] = [await gateway.account(), await gateway.account()];
+    const bad = await gateway.account();
+    const good = await gateway.account();
     const url = `${gateway.url}${MESSAGES}`;
     const ask = (key: string, bytes = 0) => send(url, { key, body: { model: 'none', text: 'x'.repeat(bytes) } });
     const from = performance.now();

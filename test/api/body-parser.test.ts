@@ -219,7 +219,8 @@ describe('body parser', () => {
     });
 
     it('lets go of a call that ends while it is read, and of no other', async () => {
-      const [first, last] = [new AbortController(), new AbortController()];
+      const first = new AbortController();
+      const last = new AbortController();
       const read = (text: string, { signal }: AbortController) =>
         parser.parse(bytesOf(JSON.stringify(ask(text.repeat(LONG)))), { format: 'chat', signal });
       const reads = [read('0', first), read('1', new AbortController()), read('2', last)] as const;

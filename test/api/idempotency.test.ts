@@ -246,7 +246,13 @@ describe('idempotency keys and a store that fails', () => {
 
 describe('a key against repeats', () => {
   const repeat: Repeat = {
-    ...{ id: 'r', wallet: 'w', charge: 'c', body: 'b', awaited: true, reply: null, expiresAt: 1000 },
+    id: 'r',
+    wallet: 'w',
+    charge: 'c',
+    body: 'b',
+    awaited: true,
+    reply: null,
+    expiresAt: 1000,
   };
   const states: readonly (readonly [Charge['state'], boolean])[] = [
     ['held', true],

@@ -32,7 +32,8 @@ describe('image request', () => {
     expect(shown(sized)).to.deep.equal({ ...plain, model: 'm', size: { width: 1792, height: 1024 }, pictures: [] });
     const edit = parseEdit({ prompt: 'a hill', aspect: '3:4', image: LINK, images: [uri(PNG), uri(JPEG)] });
     expect(shown(edit)).to.deep.equal({
-      ...{ ...plain, aspect: '3:4' },
+      ...plain,
+      aspect: '3:4',
       pictures: [
         ['image', LINK],
         ['images[0]', ['image/png', PNG.toString('base64')]],

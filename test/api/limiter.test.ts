@@ -176,7 +176,8 @@ describe('limiter', () => {
     });
 
     it('adds up over processes', async () => {
-      const [first, second] = [open(), open()];
+      const first = open();
+      const second = open();
       await hits(first, 1, OTHER);
       await second.setPeers(1);
       await hits(second, 1, OTHER);
@@ -246,7 +247,8 @@ describe('limiter', () => {
     });
 
     it('lets a request wait while another process has not handed over, and sees what that counted', async () => {
-      const [living, starting] = [open(), open()];
+      const living = open();
+      const starting = open();
       await hits(living, 2);
       await starting.setPeers(1, false);
       const waiting = [1, 2, 3].map(() => allowed(starting));

@@ -76,7 +76,12 @@ describe('fields of pictures and videos', () => {
     };
     const { pictures, ...read } = parseVideo(asked);
     expect(read).to.deep.equal({
-      ...{ model: 'm', prompt: 'a', seconds: 7, size: { width: 1280, height: 720 }, aspect: '9:16', resolution: '4k' },
+      model: 'm',
+      prompt: 'a',
+      seconds: 7,
+      size: { width: 1280, height: 720 },
+      aspect: '9:16',
+      resolution: '4k',
       refusal: undefined,
     });
     expect(pictures).to.deep.equal([{ type: 'picture', field: 'image', source: link }]);

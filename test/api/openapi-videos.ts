@@ -76,7 +76,8 @@ export async function showVideos({ verify, verifyPartly }: Showing): Promise<voi
   }
 
   async function showFailures({ store, databaseUrl }: TestGateway, id: string): Promise<void> {
-    const [lost, account] = [await gateway.account(), await gateway.account()];
+    const lost = await gateway.account();
+    const account = await gateway.account();
     // The wallets of both are known to the gateway.
     for (const known of [lost, account]) await look(404, known.key, 'vid_1');
     const job = await store.jobs.get(id);

@@ -180,9 +180,14 @@ describe('paid route', () => {
       expect(await answered).to.equal(h.abandon);
       const id = request.app.tollgate?.id;
       const headers = {
-        ...{ 'x-content-type-options': 'nosniff', 'strict-transport-security': 'max-age=31536000' },
-        ...{ ...messageFace.headers, 'x-request-id': id, 'request-id': id, 'cache-control': 'no-cache' },
-        ...{ 'content-type': 'application/json; charset=utf-8', 'content-length': 13 },
+        'x-content-type-options': 'nosniff',
+        'strict-transport-security': 'max-age=31536000',
+        ...messageFace.headers,
+        'x-request-id': id,
+        'request-id': id,
+        'cache-control': 'no-cache',
+        'content-type': 'application/json; charset=utf-8',
+        'content-length': 13,
       };
       expect(sent).to.deep.equal([200, headers, '{"text":"ё"}']);
     }
@@ -213,7 +218,10 @@ describe('paid route', () => {
         return budget.open(owner);
       };
       const services = {
-        ...{ store: opened.store, budget: { open }, calls, publicUrl: () => 'https://gate.example' },
+        store: opened.store,
+        budget: { open },
+        calls,
+        publicUrl: () => 'https://gate.example',
         limits: { generate: { name: 'generate', perMinute: 1 } },
       };
       const { handler } = paidRoute('/paid', services as unknown as Services, handle);

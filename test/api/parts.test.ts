@@ -70,7 +70,12 @@ describe('parts of a request', () => {
     const result = { type: 'tool-result', id: 'a', name: 'look', isError: true };
     const tools = { list: [{ name: 'look', schema: {} }], text: '', choice: 'auto' };
     const whole = {
-      ...{ model: 'm', messageCount: 4, images: 1, maxTokens: 5, stream: true, tools },
+      model: 'm',
+      messageCount: 4,
+      images: 1,
+      maxTokens: 5,
+      stream: true,
+      tools,
       system: 'Ты '.repeat(MIB),
       messages: [
         { role: 'user', content: [words('да '), { type: 'text', text: 'and' }] },
@@ -96,7 +101,8 @@ describe('parts of a request', () => {
       source: createImage({ bytes, release: () => undefined }, sniffed),
     } as const;
     const link = { type: 'picture', field: 'images[0]', source: 'https://pictures.example/a.png' } as const;
-    const [step, linkStep] = [pictureStep(picture), pictureStep(link)];
+    const step = pictureStep(picture);
+    const linkStep = pictureStep(link);
     expect(memoryOf([{ text: 'a' }, step, linkStep, step])).to.deep.equal([bytes.buffer, bytes.buffer]);
     expect(receivedPicture(linkStep.picture)).to.deep.equal(link);
     const { field, source } = receivedPicture(step.picture);

@@ -38,8 +38,11 @@ describe('a request with a prompt', () => {
     );
     const req = Object.assign(Readable.from(pieces), { headers: { 'content-length': String(bytes.length) } });
     return {
-      ...{ request: { raw: { req } }, services: { bodyLimits: {}, parser }, share: budget.open('key') },
-      ...{ call: { signal: new AbortController().signal }, repeat: { readBody } },
+      request: { raw: { req } },
+      services: { bodyLimits: {}, parser },
+      share: budget.open('key'),
+      call: { signal: new AbortController().signal },
+      repeat: { readBody },
     } as unknown as PaidRequest;
   }
   const read = (body: object, look = async () => undefined as undefined | never) =>
@@ -100,7 +103,9 @@ describe('a request with a prompt', () => {
     const sent = { type: 'picture', field: 'images[0]', source: { bytes: PNG } as unknown as Image } as const;
     const pictures = [link('image'), sent, link('images[1]')];
     const linked = await withLinked({ ...paid, services } as unknown as PaidRequest, {
-      ...{ prompt: 'a', refusal: undefined, pictures },
+      prompt: 'a',
+      refusal: undefined,
+      pictures,
     });
     expect(asked).to.deep.equal([pictures[0], pictures[2]].map((each) => [each?.source, each?.field, false]));
     expect(linked.map(({ source }) => typeof source !== 'string' && source.bytes.toString())).to.deep.equal([

@@ -62,18 +62,21 @@ describe('the text endpoints', () => {
     const limit = { name: 'any', perMinute: 100 };
     const catalog = build(CATALOG);
     const services = {
-      ...{ store: opened.store, holders, limiter: { hit: () => ({ allowed: true, retryAfterS: 1 }) }, calls, budget },
+      store: opened.store,
+      holders,
+      limiter: { hit: () => ({ allowed: true, retryAfterS: 1 }) },
+      calls,
+      budget,
       cooldown: { waitOf: () => 0 },
-      ...{
-        parser,
-        solvent: createRecentBalanceCache(),
-        topups: { refused: () => undefined },
-        bodyLimits: {},
-        catalog: () => catalog,
-        text: { run },
-        clientStallMs: 1000,
-      },
-      ...{ limits: { generate: limit }, publicUrl: () => 'http://gateway.example' },
+      parser,
+      solvent: createRecentBalanceCache(),
+      topups: { refused: () => undefined },
+      bodyLimits: {},
+      catalog: () => catalog,
+      text: { run },
+      clientStallMs: 1000,
+      limits: { generate: limit },
+      publicUrl: () => 'http://gateway.example',
     } as unknown as Services;
     http = openTestHttp();
     registerAuth(http.server, services);

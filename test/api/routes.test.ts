@@ -48,19 +48,17 @@ describe('an endpoint that only reads', () => {
     const limiter = { hit: () => ({ allowed: true, retryAfterS: 1 }) };
     const limit = { name: 'any', perMinute: 100 };
     const services = {
-      ...{
-        store: {
-          ...opened.store,
-          ping: () => ping(),
-          media: { ...opened.store.media, read: (...args: Parameters<typeof read>) => read(...args) },
-        },
-        holders,
-        limiter,
-        cooldown: { waitOf: () => 0 },
-        calls,
-        upstreams: () => [UPSTREAM],
-        catalog: () => catalog,
+      store: {
+        ...opened.store,
+        ping: () => ping(),
+        media: { ...opened.store.media, read: (...args: Parameters<typeof read>) => read(...args) },
       },
+      holders,
+      limiter,
+      cooldown: { waitOf: () => 0 },
+      calls,
+      upstreams: () => [UPSTREAM],
+      catalog: () => catalog,
       limits: { generate: limit, balance: limit, videos: limit },
     } as unknown as Services;
     http = openTestHttp();
@@ -208,7 +206,8 @@ describe('an endpoint that only reads', () => {
   });
 
   it('/readyz is not ready without a model, nor when the store does not answer, and says which', async () => {
-    const [full, none] = [catalog, build(catalogOf({ models: [] }))];
+    const full = catalog;
+    const none = build(catalogOf({ models: [] }));
     const { length: models } = (await ask('/api/v1/models')).json.data;
     const broken = () => Promise.reject(new Error('down'));
     for (const [listed, answers, status, body] of [

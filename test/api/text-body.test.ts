@@ -26,8 +26,11 @@ describe('text body', () => {
     const note = (step: string) => void steps.push([step, req.readableDidRead, budget.used()]);
     const readBody = async (whole: Uint8Array) => note(`repeat of ${Buffer.from(whole)}`);
     const paid = {
-      ...{ request: { raw: { req } }, services: { bodyLimits: {}, parser }, share: budget.open('key') },
-      ...{ call: { signal: new AbortController().signal }, repeat: { readBody } },
+      request: { raw: { req } },
+      services: { bodyLimits: {}, parser },
+      share: budget.open('key'),
+      call: { signal: new AbortController().signal },
+      repeat: { readBody },
     } as unknown as PaidRequest;
     const options = { format: 'message', before: before ?? (async () => note('before')) } as const;
     const outcome = await readTextBody(paid, options).catch((error: unknown) => error);

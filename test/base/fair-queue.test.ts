@@ -11,7 +11,10 @@ describe('a fair gate', () => {
   /** Notes what it lets in, each as `source number`, and ends the first of them with `end`. */
   function open(limits: { atOnce?: number; waitingMax?: number; sourceMax?: number } = {}) {
     const gate = createFairGate({
-      ...{ atOnce: 1, waitingMax: 100, sourceMax: 100, ...limits },
+      atOnce: 1,
+      waitingMax: 100,
+      sourceMax: 100,
+      ...limits,
       onFull: () => new Error('full'),
     });
     const begun: string[] = [];
@@ -76,7 +79,8 @@ describe('a fair gate', () => {
   it('hands its places on whatever becomes of a run, and then is as empty as before', async () => {
     const { gate, enter, end, begun } = open({ atOnce: 2, waitingMax: 1 });
     const failing = gate(sourceOf('a'), () => Promise.reject(new Error('no'))).catch((error: Error) => error.message);
-    const [first, second] = [enter('b 1'), enter('b 2')];
+    const first = enter('b 1');
+    const second = enter('b 2');
     expect(await failing).to.equal('no');
     await turn();
     expect(begun).to.deep.equal(['b 1', 'b 2']);

@@ -134,7 +134,9 @@ describe('the playground in a browser', function () {
     await until(async () => (await price()) !== '₽0.50');
     const before = await price();
     const pictures = [40, 50].map((width, at) => ({
-      ...{ name: `cat ${at}.png`, mimeType: 'image/png', buffer: png({ width, height: 30 }) },
+      name: `cat ${at}.png`,
+      mimeType: 'image/png',
+      buffer: png({ width, height: 30 }),
     }));
     await page.setInputFiles('#image', pictures);
     await until(async () => (await price()) !== before);

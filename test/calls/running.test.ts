@@ -6,11 +6,9 @@ describe('running calls', () => {
     const calls = createRunningCalls();
     expect(calls.overshoot('w')).to.equal(0n);
     let used = 2n;
-    const [removeA, removeB, removeOther] = [
-      calls.add('w', () => used),
-      calls.add('w', () => used),
-      calls.add('v', () => 1n),
-    ];
+    const removeA = calls.add('w', () => used);
+    const removeB = calls.add('w', () => used);
+    const removeOther = calls.add('v', () => 1n);
     expect([calls.overshoot('w'), calls.overshoot('v')]).to.deep.equal([4n, 1n]);
     used = 5n;
     expect(calls.overshoot('w')).to.equal(10n);

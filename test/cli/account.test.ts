@@ -45,7 +45,9 @@ describe('cli account', () => {
     await store.accounts.setAutoTopup(id, { enabled: true, amount: 500_000_000n, threshold: 99_500_000n });
     await store.close();
     expect((await rig.json('account', 'show', id)).auto_topup).to.deep.equal({
-      ...{ enabled: true, amount_rub: 500, threshold_rub: 99.5 },
+      enabled: true,
+      amount_rub: 500,
+      threshold_rub: 99.5,
     });
     expect(await rig.text('account', 'show', id)).to.match(/^auto top-up +500\.00 RUB below 99\.50 RUB$/m);
   });

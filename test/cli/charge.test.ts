@@ -55,7 +55,8 @@ describe('cli charge', () => {
   });
 
   it('shows a video by its own id and by that of its request: what was asked for, how far it is, and its money', async () => {
-    const [requestId, id] = [`req_${'ab'.repeat(16)}`, `vid_${'ab'.repeat(16)}`];
+    const requestId = `req_${'ab'.repeat(16)}`;
+    const id = `vid_${'ab'.repeat(16)}`;
     const store = await openStore(rig.databaseUrl, { here: true });
     const maker = String((await rig.json('account', 'create', '--name', 'films')).account_id);
     await rig.json('wallet', 'topup', maker, '1000', '--payment-id', 'p3');

@@ -96,7 +96,8 @@ async function runHere(args: readonly string[], env: NodeJS.ProcessEnv, stdin: s
   const { env: envBefore, exitCode } = process;
   const stdinBefore = Object.getOwnPropertyDescriptor(process, 'stdin') as PropertyDescriptor;
   Object.defineProperty(process, 'stdin', { value: Readable.from([Buffer.from(stdin)]), configurable: true });
-  const [stdout, stderr] = [capture(process.stdout), capture(process.stderr)];
+  const stdout = capture(process.stdout);
+  const stderr = capture(process.stderr);
   process.env = { ...env };
   keepCompiled();
   try {

@@ -63,7 +63,8 @@ describe('cli ledger archive', () => {
     expect(Date.parse(last)).to.be.below(Date.parse(`${day(40)}T00:00:00Z`));
     expect(await rig.text('ledger', 'archive', 'list')).to.include(file);
     expect(await rig.json('ledger', 'archive', '--before', day(40), '--to', `${file}.2`)).to.deep.equal({
-      ...{ archived: false, calls: 0 },
+      archived: false,
+      calls: 0,
     });
     expect(existsSync(`${file}.2`)).to.equal(false);
   });

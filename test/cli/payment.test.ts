@@ -64,7 +64,8 @@ describe('cli payment', () => {
   });
 
   it('decides once about a payment in review', async () => {
-    const [one, other] = [await reviewed(), await reviewed()];
+    const one = await reviewed();
+    const other = await reviewed();
     const decide = (id: string, ...how: string[]) => ['payment', 'decide', id, ...how, '--reason', 'seen'] as const;
     expect(await rig.refused(2, ...decide(one))).to.include('--credit');
     expect(await rig.refused(2, ...decide(one, '--credit', '5', '--reject'))).to.include('cannot be used');
@@ -116,7 +117,8 @@ describe('cli payment', () => {
   });
 
   it('enters a dispute and its end', async () => {
-    const [lost, won] = [await credited(), await credited()];
+    const lost = await credited();
+    const won = await credited();
     const before = Number(await balance());
     const enter = (id: string, ...how: string[]) => ['payment', 'dispute', id, ...how] as const;
     expect(await rig.refused(2, ...enter(lost))).to.include('--open');

@@ -193,7 +193,8 @@ describe('cli store copy', () => {
 
 /** Every kind of entry, state of charge, account and key. */
 async function fill(store: Store): Promise<void> {
-  const [rich, suspended] = [await newWallet(store, 1_000_000n), await newWallet(store)];
+  const rich = await newWallet(store, 1_000_000n);
+  const suspended = await newWallet(store);
   const quiet = await newAccount(store);
   const overdrawn = await newWallet(store);
   await store.settings.set('sandbox', 'off');
@@ -247,7 +248,8 @@ async function everythingOf(store: Store) {
   const pages = await Array.fromAsync(journalPages(store.journal, 1000));
   const charges = new Map(pages.flatMap((page) => page.charges).map((charge) => [charge.id, charge]));
   return {
-    ...{ accounts, settings },
+    accounts,
+    settings,
     entries: pages.flatMap((page) => page.entries),
     wallets: pages.flatMap((page) => page.wallets),
     charges: [...charges.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),

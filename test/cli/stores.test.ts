@@ -84,7 +84,8 @@ describe('cli stores', () => {
     const backup = join(rig.folder, 'backup.db');
     await store.backup(backup);
     await store.close();
-    const [before, names] = [readFileSync(backup), readdirSync(rig.folder)];
+    const before = readFileSync(backup);
+    const names = readdirSync(rig.folder);
     const { stdout } = await runCommand(['ledger', 'verify', '--json'], on(`sqlite:${backup}`));
     expect(JSON.parse(stdout)).to.deep.equal({
       ok: true,

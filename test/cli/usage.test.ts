@@ -45,7 +45,10 @@ describe('cli usage', () => {
     const sum = { calls: 1, charged_rub: 1.000001, refunded_rub: 0, tokens_input: 1000, tokens_output: 5000 };
     const more = { images: 0, seconds: 0 };
     expect(await rig.json('usage', account, '--to', '2026-02-01')).to.deep.equal({
-      ...{ account_id: account, from: null, to: '2026-02-01T00:00:00.000Z', by: 'day' },
+      account_id: account,
+      from: null,
+      to: '2026-02-01T00:00:00.000Z',
+      by: 'day',
       rows: [{ day: '2026-01-31', ...sum, ...more }],
       total: { ...sum, ...more },
     });

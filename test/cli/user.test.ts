@@ -42,8 +42,13 @@ describe('cli user', () => {
       authenticator_app: true,
     });
     expect(users.find(({ user_id: id }) => id === user.id)).to.deep.equal({
-      ...{ user_id: user.id, email: user.email, role: 'owner', status: 'active', authenticator_app: false },
-      ...{ created_at: new Date(user.createdAt).toISOString(), accounts: [account] },
+      user_id: user.id,
+      email: user.email,
+      role: 'owner',
+      status: 'active',
+      authenticator_app: false,
+      created_at: new Date(user.createdAt).toISOString(),
+      accounts: [account],
     });
     const text = await rig.text('user', 'list');
     expect(text).to.match(/^email +role +status +app +created +accounts\n/);

@@ -68,7 +68,11 @@ for (const sdk of CHAT_SDKS) {
       for await (const model of client.models.list()) models.push(model);
       const { id, type, endpoint, unit, price_rub } = models.find((model) => model.id === 'film') as never as Listed;
       expect({ id, type, endpoint, unit, price_rub }).to.deep.equal({
-        ...{ id: 'film', type: 'video', endpoint: '/v1/videos', unit: 'request', price_rub: 9 },
+        id: 'film',
+        type: 'video',
+        endpoint: '/v1/videos',
+        unit: 'request',
+        price_rub: 9,
       });
     });
   });

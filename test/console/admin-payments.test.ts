@@ -171,8 +171,17 @@ describe('payment pages of an operator', () => {
 
   it('list older payments on further pages', async () => {
     const order = (n: number) => ({
-      ...{ id: `pay_page${String(n).padStart(3, '0')}`, wallet: account.id, provider: 'gone', amount: RUB },
-      ...{ shop: 's', test: true, origin: 'manual' as const, facts: '{}', createdAt: n + 1, owner: 'o', lease: 9e12 },
+      id: `pay_page${String(n).padStart(3, '0')}`,
+      wallet: account.id,
+      provider: 'gone',
+      amount: RUB,
+      shop: 's',
+      test: true,
+      origin: 'manual' as const,
+      facts: '{}',
+      createdAt: n + 1,
+      owner: 'o',
+      lease: 9e12,
     });
     for (let n = 0; n < 51; n += 1) await test.store.payments.create(order(n));
     const first = await operator.get(`/admin/payments?account=${account.id}`);

@@ -65,13 +65,11 @@ describe('the page of alerts', () => {
     const [secret = ''] = SECRET.exec(made.text) ?? [];
     expect([made.status, secret === '']).to.deep.equal([200, false]);
     expect(await test.store.alerts.get(owner.account)).to.deep.equal({
-      ...{
-        account: owner.account,
-        balanceBelow: 1_500_500_000n,
-        budgets: false,
-        webhook: { url: hook(), secret },
-        version: 1,
-      },
+      account: owner.account,
+      balanceBelow: 1_500_500_000n,
+      budgets: false,
+      webhook: { url: hook(), secret },
+      version: 1,
     });
     const later = await owner.get(PATH);
     expect(later.text).to.contain('value="1500.50"').and.contain(`value="${hook()}"`).and.not.match(SECRET);
@@ -158,7 +156,8 @@ describe('the page of alerts', () => {
   });
 
   it('belongs to the owners of the account, and takes forms of its own only', async () => {
-    const [owner, stranger] = [await comeIn(), await comeIn()];
+    const owner = await comeIn();
+    const stranger = await comeIn();
     const path = `${PATH}?account=${owner.account}`;
     expect((await stranger.get(path)).status).to.equal(404);
     const csrf = /name="csrf" value="([^"]+)"/.exec((await stranger.get(PATH)).text)?.[1] ?? '';

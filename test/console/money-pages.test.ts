@@ -165,10 +165,8 @@ describe('pages about money', () => {
     const priceOf = async (query: string) =>
       /<strong class="big">([^<]+)</.exec((await owner.get(`/account/models?${query}`)).text)?.[1];
     expect(await priceOf('model=sandbox-image&pictures=3')).to.equal('₽15.00');
-    const [plain, seen] = [
-      await priceOf('model=sandbox-heavy&characters=4000&answer=0'),
-      await priceOf('model=sandbox-heavy&characters=4000&answer=0&pictures=2'),
-    ];
+    const plain = await priceOf('model=sandbox-heavy&characters=4000&answer=0');
+    const seen = await priceOf('model=sandbox-heavy&characters=4000&answer=0&pictures=2');
     // A thousand tokens of text, and two thousand of pictures.
     expect([plain, seen]).to.deep.equal(['₽1.50', '₽4.50']);
   });

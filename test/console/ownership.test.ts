@@ -41,10 +41,19 @@ describe('the pages, route by route', function () {
     const user = await test.store.users.find(owner.email);
     const [card] = await test.store.payments.methods(account.id);
     foreign = {
-      ...{ account: account.id, call: calls.text, failed: calls.failed, film: calls.video, job: calls.job },
-      ...{ key: account.keyId, limited: keys.limited, fresh: keys.fresh, order: payments.waiting },
-      ...{ paid: payments.credited, card: card?.id ?? '', user: user?.id ?? '' },
-      ...{ session: hashToken(owner.cookies.get('session') ?? '') },
+      account: account.id,
+      call: calls.text,
+      failed: calls.failed,
+      film: calls.video,
+      job: calls.job,
+      key: account.keyId,
+      limited: keys.limited,
+      fresh: keys.fresh,
+      order: payments.waiting,
+      paid: payments.credited,
+      card: card?.id ?? '',
+      user: user?.id ?? '',
+      session: hashToken(owner.cookies.get('session') ?? ''),
     };
   });
   after(async () => {

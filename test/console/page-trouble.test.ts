@@ -50,7 +50,11 @@ describe('forms', () => {
     (await real().payments.autoTopup(owner.account)) ?? newAuto(owner.account, { enabled: false, method: null });
   const alerts = async () =>
     (await real().alerts.get(owner.account)) ?? {
-      ...{ account: owner.account, balanceBelow: null, budgets: true, webhook: null, version: 0 },
+      account: owner.account,
+      balanceBelow: null,
+      budgets: true,
+      webhook: null,
+      version: 0,
     };
   const hook = { url: 'https://hooks.example.com/1', secret: 'whsec_1' };
 
@@ -69,17 +73,26 @@ describe('forms', () => {
   const conflicts: readonly Conflict[] = [
     {
       name: 'the profile',
-      ...{ path: SETTINGS, call: 'users.change', change: bumped, stateOf: async () => (await user()).timeZone },
+      path: SETTINGS,
+      call: 'users.change',
+      change: bumped,
+      stateOf: async () => (await user()).timeZone,
       fields: () => ({ change: 'profile', language: 'ru', timeZone: 'Asia/Omsk' }),
     },
     {
       name: 'the password',
-      ...{ path: SETTINGS, call: 'users.change', change: bumped, stateOf: async () => (await user()).password },
+      path: SETTINGS,
+      call: 'users.change',
+      change: bumped,
+      stateOf: async () => (await user()).password,
       fields: () => ({ change: 'password', old: PASSWORD, password: fresh, again: fresh }),
     },
     {
       name: 'the app',
-      ...{ path: SETTINGS, call: 'users.change', change: bumped, stateOf: async () => (await user()).totpSecret },
+      path: SETTINGS,
+      call: 'users.change',
+      change: bumped,
+      stateOf: async () => (await user()).totpSecret,
       fields: () => {
         const secret = makeSecret();
         return { change: 'app', secret, code: codeOf(secret), old: PASSWORD };
@@ -87,13 +100,17 @@ describe('forms', () => {
     },
     {
       name: 'the alerts',
-      ...{ path: ALERTS, call: 'alerts.change', stateOf: async () => (await alerts()).balanceBelow },
+      path: ALERTS,
+      call: 'alerts.change',
+      stateOf: async () => (await alerts()).balanceBelow,
       change: async () => real().alerts.change(await alerts()),
       fields: () => ({ change: 'wishes', threshold: '5', webhook: '' }),
     },
     {
       name: 'the secret of alerts',
-      ...{ path: ALERTS, call: 'alerts.change', stateOf: async () => (await alerts()).webhook },
+      path: ALERTS,
+      call: 'alerts.change',
+      stateOf: async () => (await alerts()).webhook,
       change: async () => real().alerts.change(await alerts()),
       async fields() {
         await real().alerts.change({ ...(await alerts()), webhook: hook });
@@ -102,7 +119,9 @@ describe('forms', () => {
     },
     {
       name: 'the automatic top-up',
-      ...{ path: WALLET, call: 'payments.changeAutoTopup', stateOf: async () => (await auto()).enabled },
+      path: WALLET,
+      call: 'payments.changeAutoTopup',
+      stateOf: async () => (await auto()).enabled,
       change: async () => real().payments.changeAutoTopup({ ...(await auto()), cap: 7n * RUB }),
       async fields() {
         const sums = { threshold: '500', amount: '1000', cap: '3000' };
@@ -111,7 +130,9 @@ describe('forms', () => {
     },
     {
       name: 'the end of the automatic top-up',
-      ...{ path: WALLET, call: 'payments.changeAutoTopup', stateOf: async () => (await auto()).enabled },
+      path: WALLET,
+      call: 'payments.changeAutoTopup',
+      stateOf: async () => (await auto()).enabled,
       change: async () => real().payments.changeAutoTopup({ ...(await auto()), cap: 7n * RUB }),
       async fields() {
         await real().payments.changeAutoTopup(newAuto(owner.account, { method: await addCard() }));

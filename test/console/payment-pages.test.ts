@@ -179,7 +179,8 @@ describe('payment pages of an owner', () => {
     const [first = '', last = ''] = [account.id, second.id].sort();
     const wayTo = async (id: string) =>
       String((await owner.submit(`${WALLET}?account=${id}`, { amount: '1000' })).headers.location);
-    const [near, far] = [await wayTo(first), await wayTo(last)];
+    const near = await wayTo(first);
+    const far = await wayTo(last);
     const bare = (path: string) => owner.get(path.replace(/&account=.*$/, ''));
     expect([(await bare(near)).status, (await bare(far)).headers.location]).to.deep.equal([200, far]);
     expect((await owner.get(far)).text).to.contain('waiting for payment');

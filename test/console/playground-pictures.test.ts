@@ -14,7 +14,10 @@ const PAGE = '/account/playground';
 const MIB = 1024 * 1024;
 
 const file = (content: Buffer, fileName = 'cat.png'): FormPart => ({
-  ...{ name: 'image', content, fileName, type: 'image/png' },
+  name: 'image',
+  content,
+  fileName,
+  type: 'image/png',
 });
 /** As a browser sends a field that was left empty. */
 const NONE: FormPart = { name: 'image', content: '', fileName: '', type: 'application/octet-stream' };
@@ -34,7 +37,8 @@ describe('pictures in the playground', function () {
     test = await startGateway({
       catalog: {
         ...pictures,
-        ...{ upstreams: { ...pictures.upstreams, ...films.upstreams }, models: [...models, ...films.models] },
+        upstreams: { ...pictures.upstreams, ...films.upstreams },
+        models: [...models, ...films.models],
       },
       env: { VIDEO_POLL_MS: '1000', BODY_MEMORY_MB: '128' },
     });
@@ -69,7 +73,8 @@ describe('pictures in the playground', function () {
 
   const partsOf = (kind: Kind, more: object = {}): FormPart[] =>
     Object.entries({ ...FIELDS[kind], key: account.keyId, do: 'send', ...more }).map(([name, content]) => ({
-      ...{ name, content: String(content) },
+      name,
+      content: String(content),
     }));
   const ask = (kind: Kind, files: readonly FormPart[], more: object = {}) =>
     owner.upload(`${PAGE}?kind=${kind}`, [...partsOf(kind, more), ...files], { action: PAGE });
@@ -96,10 +101,8 @@ describe('pictures in the playground', function () {
   });
 
   it('are known by their number where only the price is asked for', async () => {
-    const [counted, seen] = [
-      await ask('text', [], { do: 'price', pictures: '2' }),
-      await ask('text', [file(PNG), file(PNG)], { do: 'price' }),
-    ];
+    const counted = await ask('text', [], { do: 'price', pictures: '2' });
+    const seen = await ask('text', [file(PNG), file(PNG)], { do: 'price' });
     expect(priceIn(counted)).to.equal(priceIn(seen));
     expect(priceIn(await owner.get(`${PAGE}?${new URLSearchParams({ ...FIELDS.text, pictures: '2' })}`))).to.equal(
       priceIn(seen),

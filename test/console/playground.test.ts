@@ -195,10 +195,8 @@ describe('the playground', function () {
 
     it('a key that is unknown, revoked, expired or of another account', async () => {
       const foreign = await test.account();
-      const [revoked, expired] = [
-        await accounts().issueKey(account.id, 'r'),
-        await accounts().issueKey(account.id, 'e'),
-      ];
+      const revoked = await accounts().issueKey(account.id, 'r');
+      const expired = await accounts().issueKey(account.id, 'e');
       await accounts().revokeKey(revoked.id);
       const past = createAccounts({ store: test.store, keyPrefix: 'tg-', clock: () => Date.now() - 60_000 });
       await past.limitKey(expired.id, { expiresAt: Date.now() - 1 });
@@ -230,7 +228,8 @@ describe('the playground', function () {
     it('what cannot be paid, with a way to the wallet, in both languages', async () => {
       const poor = await test.account('1000');
       const never = await test.account('0');
-      const [poorOwner, neverOwner] = [await setUpOwner(test, poor.id), await setUpOwner(test, never.id)];
+      const poorOwner = await setUpOwner(test, poor.id);
+      const neverOwner = await setUpOwner(test, never.id);
       const dear = { ...TEXT, model: 'sandbox-heavy', max_tokens: '32768', prompt: 'Hi', kind: 'text' };
       const spent = {
         kind: 'adjust',
@@ -349,7 +348,8 @@ describe('the playground', function () {
   });
 
   it('pays from the account that a member of several chose', async () => {
-    const [first, second] = [await test.account(), await test.account()];
+    const first = await test.account();
+    const second = await test.account();
     const member = await setUpOwner(test, first.id);
     const user = await test.store.users.find(member.email);
     await test.store.users.join({ user: user?.id ?? '', account: second.id, role: 'owner' });

@@ -78,7 +78,8 @@ describe('the record of who tries to get in', () => {
     await signIn(email, PASSWORD, '000000');
     await signIn(email, PASSWORD, codeOf(secret));
     await signIn(email, PASSWORD, 'abcde-fghjk');
-    const [of, page] = [user.id, '/login'];
+    const of = user.id;
+    const page = '/login';
     expect(await lines()).to.deep.equal([
       { user: of, action: 'sign_in.code', result: 'wrong', page, email },
       { user: of, action: 'sign_in.code', result: 'ok', page, email },
@@ -92,7 +93,8 @@ describe('the record of who tries to get in', () => {
   });
 
   it('has the codes that operators give for a change', async () => {
-    const [at, user] = [Date.now() - 11 * 60_000, await test.store.users.find('op@example.com')];
+    const at = Date.now() - 11 * 60_000;
+    const user = await test.store.users.find('op@example.com');
     for (const { hash } of await test.store.sessions.list(user?.id ?? '')) {
       await test.store.sessions.touch(hash, { seenAt: Date.now(), provenAt: at });
     }

@@ -31,12 +31,20 @@ export interface Pages {
 export async function openPages({ isPaid = true } = {}): Promise<Pages> {
   const faults = await openFaultyStore();
   const { store, real } = faults;
-  const [calls, budget] = [createLiveCalls(), createMemoryQuota({ bytesMax: 8 * MIB, ownerBytesMax: 4 * MIB })];
+  const calls = createLiveCalls();
+  const budget = createMemoryQuota({ bytesMax: 8 * MIB, ownerBytesMax: 4 * MIB });
   const { provider, close } = openPayments(till, { baseUrl: 'http://127.0.0.1:1' });
   const http = openTestHttp();
   const web = openWeb({
-    ...{ store, calls, budget, log: pino({ enabled: false }), limiter: createLimiter({ store: store.limits }) },
-    ...{ publicUrl: () => 'http://127.0.0.1', sandbox: false, upstreams: () => [], catalogFailure: () => undefined },
+    store,
+    calls,
+    budget,
+    log: pino({ enabled: false }),
+    limiter: createLimiter({ store: store.limits }),
+    publicUrl: () => 'http://127.0.0.1',
+    sandbox: false,
+    upstreams: () => [],
+    catalogFailure: () => undefined,
     catalog: () => ({ byName: new Map(), models: [], autoTopup: topupBoundsOf() }),
     payments: {
       providers: () => (isPaid ? [{ name: 'till', provider, shortfall: 'suspend' }] : []),
@@ -58,7 +66,10 @@ export async function openPages({ isPaid = true } = {}): Promise<Pages> {
   await http.start();
   const url = `http://127.0.0.1:${http.server.info.port}`;
   return {
-    ...{ faults, url, budget, calls },
+    faults,
+    url,
+    budget,
+    calls,
     async owner() {
       const account = await faults.wallet();
       return { ...(await setUpOwner({ store: real, url }, account)), account };

@@ -3,7 +3,8 @@ import { expect } from 'chai';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { createVisitor, PASSWORD, setUpOperator, setUpOwner } from '../../testkit/pages.ts';
 
-const [PAGES, FILES] = [30, 2];
+const PAGES = 30;
+const FILES = 2;
 
 describe('visits of one person', () => {
   let test: TestGateway;
@@ -61,10 +62,8 @@ describe('visits of one person', () => {
   });
 
   it('leave others alone, and the operator', async () => {
-    const [one, other] = [
-      await setUpOwner(test, (await test.account()).id),
-      await setUpOwner(test, (await test.account()).id),
-    ];
+    const one = await setUpOwner(test, (await test.account()).id);
+    const other = await setUpOwner(test, (await test.account()).id);
     await statuses(() => one.get('/account/models'), PAGES + 1);
     expect((await one.get('/account/models')).status).to.equal(429);
     expect((await other.get('/account/models')).status).to.equal(200);

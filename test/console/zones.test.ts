@@ -52,7 +52,8 @@ describe('the days of an account', () => {
     it(`begin and end at midnight in ${zone}, in calls, usage and their files`, async () => {
       await live(zone);
       // The clocks of New York change on the day in the middle.
-      const [start, end] = [startOfDay('2026-03-08', zone), startOfDay('2026-03-09', zone)];
+      const start = startOfDay('2026-03-08', zone);
+      const end = startOfDay('2026-03-09', zone);
       for (const [at, rub] of [
         [start - 1, 1n],
         [start, 2n],

@@ -262,7 +262,8 @@ describe('deployment files', () => {
         'docker',
         ['compose', '--env-file', '/dev/null', ...files.flatMap((name) => ['-f', name]), 'config'],
         {
-          ...{ cwd: ROOT, stdio: 'pipe' },
+          cwd: ROOT,
+          stdio: 'pipe',
           env: { ...env, ...extra },
         },
       );

@@ -33,9 +33,16 @@ describe('the systemd unit', () => {
 
   it('may write to the state directory alone, and gains nothing', () => {
     const wanted = {
-      ...{ NoNewPrivileges: 'yes', CapabilityBoundingSet: '', ProtectSystem: 'strict', ProtectHome: 'yes' },
-      ...{ PrivateTmp: 'yes', StateDirectory: 'tollgate', StateDirectoryMode: '0700', UMask: '0077' },
-      ...{ User: 'tollgate', SystemCallFilter: '@system-service' },
+      NoNewPrivileges: 'yes',
+      CapabilityBoundingSet: '',
+      ProtectSystem: 'strict',
+      ProtectHome: 'yes',
+      PrivateTmp: 'yes',
+      StateDirectory: 'tollgate',
+      StateDirectoryMode: '0700',
+      UMask: '0077',
+      User: 'tollgate',
+      SystemCallFilter: '@system-service',
     };
     for (const [name, value] of Object.entries(wanted)) expect(settingOf(name), name).to.equal(value);
     expect(unit.has('ReadWritePaths')).to.equal(false);

@@ -228,10 +228,8 @@ describe('deploy/Caddyfile', () => {
   });
 
   it('passes over a gateway that takes no connections, and says so in JSON when none does', async () => {
-    const [first, second] = [
-      await startListener((_, response) => response.end('{}')),
-      await startListener((_, response) => response.end('{}')),
-    ];
+    const first = await startListener((_, response) => response.end('{}'));
+    const second = await startListener((_, response) => response.end('{}'));
     const proxy = await startBefore(first.host, second.host);
     await close(first.server);
     for (let call = 0; call < 10; call += 1) expect((await send(proxy.url + CHAT, { body: {} })).status).to.equal(200);

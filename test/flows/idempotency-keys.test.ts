@@ -13,7 +13,11 @@ const RUB = 1_000_000n;
 const PICTURE = `data:image/png;base64,${PNG.toString('base64')}`;
 
 const text = (id: string) => ({
-  ...{ id, aliases: [`${id}-alias`], type: 'text', provider: 'Test', price: { input: '1000', output: '5000' } },
+  id,
+  aliases: [`${id}-alias`],
+  type: 'text',
+  provider: 'Test',
+  price: { input: '1000', output: '5000' },
   routes: [{ upstream: 'sandbox', model: 'standard' }],
 });
 
@@ -22,11 +26,18 @@ const CATALOG = {
   models: [
     ...['small', 'big'].map(text),
     {
-      ...{ id: 'draw', type: 'image', provider: 'Test', price: { request: '10' }, edits: true },
+      id: 'draw',
+      type: 'image',
+      provider: 'Test',
+      price: { request: '10' },
+      edits: true,
       routes: [{ upstream: 'sandbox', model: 'image' }],
     },
     {
-      ...{ id: 'film', type: 'video', provider: 'Test', price: { request: '40' } },
+      id: 'film',
+      type: 'video',
+      provider: 'Test',
+      price: { request: '40' },
       routes: [{ upstream: 'sandbox', model: 'video' }],
     },
   ],

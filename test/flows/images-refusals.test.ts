@@ -257,7 +257,8 @@ describe('refusals of pictures', () => {
     const open = (headers: object) => {
       const { key } = account;
       const sent = openRequest(gateway.url + EDITS, {
-        ...{ method: 'POST', agent: false },
+        method: 'POST',
+        agent: false,
         headers: { 'x-api-key': key, 'content-type': FORM_TYPE, ...headers },
       });
       sent.on('error', () => undefined);

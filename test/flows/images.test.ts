@@ -63,8 +63,12 @@ describe('images', () => {
       expect(upstream.calls[0]?.body).to.deep.equal({ model: 'up-picture', prompt: 'a red square' });
       expect(await charged()).to.equal(10n * RUB);
       expect(await chargeOf(reply)).to.include({
-        ...{ state: 'settled', kind: 'image', model: 'draw', reserved: 10n * RUB },
-        ...{ prices: '{"request":"10000000"}', usage: '{"images":1}' },
+        state: 'settled',
+        kind: 'image',
+        model: 'draw',
+        reserved: 10n * RUB,
+        prices: '{"request":"10000000"}',
+        usage: '{"images":1}',
       });
       const { type, bytes } = await download(reply.json.data[0].url);
       expect([type, bytes.equals(PNG)]).to.deep.equal(['image/png', true]);

@@ -15,7 +15,11 @@ const MODELS = '/api/v1/models';
 const PICTURE = `data:image/png;base64,${PNG.toString('base64')}`;
 
 const text = (id: string, model = 'standard') => ({
-  ...{ id, aliases: [`${id}-alias`], type: 'text', provider: 'Test', price: { input: '1000', output: '5000' } },
+  id,
+  aliases: [`${id}-alias`],
+  type: 'text',
+  provider: 'Test',
+  price: { input: '1000', output: '5000' },
   routes: [{ upstream: 'sandbox', model }],
 });
 
@@ -25,11 +29,18 @@ const CATALOG = {
     ...['small', 'middle', 'big'].map((id) => text(id)),
     text('eye', 'vision'),
     {
-      ...{ id: 'draw', type: 'image', provider: 'Test', price: { request: '10' }, edits: true },
+      id: 'draw',
+      type: 'image',
+      provider: 'Test',
+      price: { request: '10' },
+      edits: true,
       routes: [{ upstream: 'sandbox', model: 'image' }],
     },
     {
-      ...{ id: 'film', type: 'video', provider: 'Test', price: { request: '40' } },
+      id: 'film',
+      type: 'video',
+      provider: 'Test',
+      price: { request: '40' },
       routes: [{ upstream: 'sandbox', model: 'video' }],
     },
   ],

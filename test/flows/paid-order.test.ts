@@ -13,7 +13,9 @@ const PICTURE = `data:image/png;base64,${PNG.toString('base64')}`;
 const UNREADABLE = `data:image/png;base64,${'A'.repeat(400_000)}`;
 
 const model = (id: string, more: { readonly type: string; readonly edits?: true }) => ({
-  ...{ id, provider: 'Test', price: { request: '40' } },
+  id,
+  provider: 'Test',
+  price: { request: '40' },
   routes: [{ upstream: 'sandbox', model: more.type }],
   ...more,
 });

@@ -121,7 +121,9 @@ describe('play money where models cost real money', function () {
     expect(deed?.detail).to.contain('a first customer');
     const entries = await real.store.ledger.entries(paid.id, { limit: 20 });
     expect(entries.find(({ kind }) => kind === 'adjust')).to.include({
-      ...{ avail: 0n, adjusted: 0n, note: 'play money converted: a first customer' },
+      avail: 0n,
+      adjusted: 0n,
+      note: 'play money converted: a first customer',
     });
     expect(entries.reduce((sum, entry) => sum + entry.avail, 0n) < avail).to.equal(true);
     expect((await operator.submit(path, { change: 'write_off', reason: 'again' })).status).to.equal(400);

@@ -114,7 +114,8 @@ function twoProcesses(kind: StoreKind): void {
       second = await start({ flags: ['--import', CLOCK_JUMP] });
       const { behaviour, finish } = chatHeld();
       upstream.behave(behaviour);
-      const [account, other] = [await books.account(), await books.account()];
+      const account = await books.account();
+      const other = await books.account();
       const running = [await begin(first, account, MESSAGES), await begin(second, other, MESSAGES)];
       try {
         // Long enough for the one to trust that whoever does not renew is dead.
@@ -203,7 +204,8 @@ function twoProcesses(kind: StoreKind): void {
   it('refuse a key that was revoked, and an account that was suspended, within a second', async () => {
     upstream.behave(chatAnswer('Hello.', { input: 7, output: 400 }));
     await startBoth();
-    const [holder, suspended] = [await books.account(), await books.account()];
+    const holder = await books.account();
+    const suspended = await books.account();
     const { keys, accounts } = books.store;
     const events = [
       { account: holder, status: 401, strike: () => keys.revoke(holder.keyId, Date.now()) },

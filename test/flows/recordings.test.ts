@@ -91,7 +91,10 @@ function catalogOf(origin: string): object {
     return [id, { plugin: plugin.name, settings: settingsAt(origin, plugin, settings, 'recorded-key') }];
   });
   const models = routes.map(({ id, options }) => ({
-    ...{ id, type: 'text', provider: 'Test', routes: [{ upstream: id, model: 'm', options }] },
+    id,
+    type: 'text',
+    provider: 'Test',
+    routes: [{ upstream: id, model: 'm', options }],
     price: { input: '1000000', output: '3000000' },
     // Their prompts were longer than what is sent here.
     upstreamAdditions: 1_000_000,

@@ -64,7 +64,10 @@ for (const kind of longer([SQLITE], STORES)) {
 
     const command = (keys: string, ...args: readonly string[]) =>
       runCommand([...args, '--json'], {
-        ...{ PATH: process.env.PATH, DATABASE_URL: database.url, DATA_DIR: '.', SECRETS_KEY: keys },
+        PATH: process.env.PATH,
+        DATABASE_URL: database.url,
+        DATA_DIR: '.',
+        SECRETS_KEY: keys,
       });
 
     /** Whether the operator comes in with password and app. */

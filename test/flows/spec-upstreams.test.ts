@@ -33,7 +33,10 @@ function catalogOf(url: string): object {
       video('form-one', { second: { '720p': '8' } }, { seconds: [4, 8] }),
       video('modes-two', { second: { '720p': '8', '1080p': '15' } }, { seconds: [5, 10] }),
       {
-        ...{ id: 'draw', type: 'image', provider: 'Test', price: { request: '10' } },
+        id: 'draw',
+        type: 'image',
+        provider: 'Test',
+        price: { request: '10' },
         routes: [{ upstream: 'pictures', model: 'up-picture' }],
       },
     ],
@@ -87,8 +90,11 @@ describe('what is asked of upstreams', () => {
       expect(json).to.include({ price_rub: rub, balance_rub: 1000 - rub, seconds });
       expect(json.size).to.equal((asked as { size?: string }).size ?? size);
       expect(json.billing).to.deep.equal({
-        ...{ charged_rub: rub, balance_rub: 1000 - rub, unit: 'second' },
-        ...{ unit_price_rub: rub / seconds, price_option: billed },
+        charged_rub: rub,
+        balance_rub: 1000 - rub,
+        unit: 'second',
+        unit_price_rub: rub / seconds,
+        price_option: billed,
       });
     });
   }

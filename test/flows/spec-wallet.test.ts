@@ -24,11 +24,20 @@ const CATALOG = {
   upstreams: { sandbox: { plugin: 'sandbox' } },
   models: [
     {
-      ...{ id: 'words', aliases: ['w'], type: 'text', provider: 'Test', price: { input: '1000', output: '5000' } },
+      id: 'words',
+      aliases: ['w'],
+      type: 'text',
+      provider: 'Test',
+      price: { input: '1000', output: '5000' },
       routes: [{ ...sandbox, model: 'standard' }],
     },
     {
-      ...{ id: 'draw', aliases: ['d'], type: 'image', provider: 'Test', price: { request: '12.5' }, edits: true },
+      id: 'draw',
+      aliases: ['d'],
+      type: 'image',
+      provider: 'Test',
+      price: { request: '12.5' },
+      edits: true,
       routes: [{ ...sandbox, model: 'image' }],
     },
     video('film-tiers', { second: { '480p': '2', '720p': '3.5', '768p': '4', '1080p': '6', '2k': '9', '4k': '14' } }),

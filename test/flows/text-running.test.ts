@@ -6,7 +6,10 @@ import { startGateway, type TestAccount, type TestGateway } from '../../testkit/
 import { chatHeld, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
 const text = (id: string, output: string) => ({
-  ...{ id, type: 'text', provider: 'Test', price: { input: '1', output } },
+  id,
+  type: 'text',
+  provider: 'Test',
+  price: { input: '1', output },
   routes: [{ upstream: 'up', model: id }],
 });
 

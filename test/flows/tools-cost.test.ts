@@ -34,7 +34,10 @@ for (const kind of ['chat', 'message', 'responses'] as const) {
       upstream = await startUpstream();
       const settings = { baseUrl: `${upstream.url}${KINDS[kind].path}`, apiKey: 'up-secret-key-1' };
       const model = {
-        ...{ id: 'm', type: 'text', provider: 'Test', tools: true },
+        id: 'm',
+        type: 'text',
+        provider: 'Test',
+        tools: true,
         routes: [{ upstream: 'up', model: 'up-model' }],
         price: { input: '1', output: '1' },
       };

@@ -13,7 +13,10 @@ import {
 import { PNG } from '../media/pictures.ts';
 
 const model = (id: string, more: object = {}) => ({
-  ...{ id, type: 'text', provider: 'Test', price: { input: '1000', output: '5000' } },
+  id,
+  type: 'text',
+  provider: 'Test',
+  price: { input: '1000', output: '5000' },
   routes: [{ upstream: 'up', model: `up-${id}` }],
   ...more,
 });

@@ -122,7 +122,11 @@ for (const kind of Object.keys(PLUGINS) as Kind[]) {
       upstream = await startUpstream();
       const settings = { baseUrl: kind === 'message' ? upstream.url : `${upstream.url}/v1`, apiKey: 'up-secret-key-1' };
       const model = {
-        ...{ id: 'm', type: 'text', provider: 'Test', tools: true, vision: true },
+        id: 'm',
+        type: 'text',
+        provider: 'Test',
+        tools: true,
+        vision: true,
         routes: [{ upstream: 'up', model: 'gemini-3-x' }],
         price: { input: '10', output: '10' },
       };

@@ -34,7 +34,9 @@ describe('access log', () => {
     { path = '/a', notes = {}, ageMs = 0 }: { path?: string; notes?: Notes; ageMs?: number } = {},
   ) {
     const response = Object.assign(new EventEmitter(), {
-      ...{ headersSent: false, statusCode: 200, writableFinished: false },
+      headersSent: false,
+      statusCode: 200,
+      writableFinished: false,
       ...reply,
     });
     const socket = { bytesRead: 700, remoteAddress: '::ffff:192.0.2.1' as string | undefined };
@@ -64,7 +66,12 @@ describe('access log', () => {
     const { ms, ...rest } = line;
     expect([lines.length, level, message]).to.deep.equal([1, 'info', 'request']);
     expect(rest).to.deep.equal({
-      ...{ request_id: state.id, method: 'post', path: '/a', status: 201, aborted: false, address: '192.0.2.1' },
+      request_id: state.id,
+      method: 'post',
+      path: '/a',
+      status: 201,
+      aborted: false,
+      address: '192.0.2.1',
       model: 'model-a',
     });
     expect(ms).to.be.a('number').within(20, 5000);

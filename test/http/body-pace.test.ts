@@ -97,7 +97,8 @@ describe('body without limits of its own', () => {
 
   itTimed('leaves nothing behind on the request, however it ends', async () => {
     for (const end of ['end', 'close', 'error']) {
-      const [made, cleared] = [mock.method(globalThis, 'setTimeout'), mock.method(globalThis, 'clearTimeout')];
+      const made = mock.method(globalThis, 'setTimeout');
+      const cleared = mock.method(globalThis, 'clearTimeout');
       const { request, outcome } = receive();
       request.emit(end);
       await outcome;

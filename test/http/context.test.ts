@@ -39,7 +39,8 @@ describe('live calls', () => {
   }
 
   it('counts those that stream among them', async () => {
-    const [first, second] = [calls.open((await arrive()).hapi), calls.open((await arrive()).hapi)];
+    const first = calls.open((await arrive()).hapi);
+    const second = calls.open((await arrive()).hapi);
     second.streams = true;
     expect([calls.count(), calls.countStreams()]).to.deep.equal([2, 1]);
     first.close();

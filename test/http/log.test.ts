@@ -170,7 +170,8 @@ describe('log', () => {
   });
 
   it('never writes the secret of a one-time link, nor the whole name of a stored file', async () => {
-    const [token, name] = [makeToken(), makeSecret()];
+    const token = makeToken();
+    const name = makeSecret();
     sayEverywhere(`https://gate.example.com/setup?token=${token}&lang=en`);
     sayEverywhere(`/login?next=${encodeURIComponent(`/reset?token=${token}`)}`);
     sayEverywhere(`https://gate.example.com/media/${name}.png`);

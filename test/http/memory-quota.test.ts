@@ -25,7 +25,8 @@ describe('budget', () => {
   };
 
   it('counts what shares take and give back', () => {
-    const [one, other] = [budget.open('a'), budget.open('b')];
+    const one = budget.open('a');
+    const other = budget.open('b');
     one.take(MIB);
     one.take(2 * MIB);
     other.take(MIB);
@@ -39,7 +40,8 @@ describe('budget', () => {
   });
 
   it('gives one owner no more than its part, in any number of shares', () => {
-    const [one, more] = [budget.open('a'), budget.open('a')];
+    const one = budget.open('a');
+    const more = budget.open('a');
     one.take(3 * MIB);
     refuses(() => more.take(MIB + 1));
     more.take(MIB);

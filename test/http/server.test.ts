@@ -16,7 +16,8 @@ describe('http server', () => {
     await http.start();
     const port = Number(http.server.info.port);
     // One that has said nothing yet, as of a proxy that has just opened it, and one that is kept alive.
-    const [fresh, kept] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
+    const fresh = connect(port, '127.0.0.1');
+    const kept = connect(port, '127.0.0.1');
     const read = { fresh: '', kept: '' };
     for (const [name, socket] of Object.entries({ fresh, kept })) {
       socket.setEncoding('utf8').on('data', (text) => {
@@ -167,7 +168,8 @@ describe('http server', () => {
     ]);
     await http.start();
     const port = Number(http.server.info.port);
-    const [lazy, patient] = [connect(port, '127.0.0.1').pause(), connect(port, '127.0.0.1')];
+    const lazy = connect(port, '127.0.0.1').pause();
+    const patient = connect(port, '127.0.0.1');
     lazy.on('error', () => undefined).write('GET /long HTTP/1.1\r\nhost: x\r\n\r\n');
     patient.write('GET /slow HTTP/1.1\r\nhost: x\r\n\r\n');
     const [answer] = await once(patient, 'data');

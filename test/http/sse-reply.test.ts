@@ -70,7 +70,8 @@ describe('reply of events', () => {
   it('sends a client that knows no chunks the texts alone', async () => {
     const reply = await open(60_000, '1.0');
     reply.open();
-    const [short, long] = ['data: Ж\n\n', `data: ${'Жук 😀 '.repeat(3000)}\n\n`];
+    const short = 'data: Ж\n\n';
+    const long = `data: ${'Жук 😀 '.repeat(3000)}\n\n`;
     reply.write(short);
     reply.keepAlive();
     reply.write(long);

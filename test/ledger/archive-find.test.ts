@@ -9,8 +9,17 @@ const LAST = FIRST + 86_400_000;
 const TEN_MINUTES_MS = 600_000;
 
 const ARCHIVE: Archive = {
-  ...{ id: 'arc', file: '/nowhere/archive.gz', before: LAST + 5, state: 'done', startedAt: 1, sha256: 's' },
-  ...{ calls: 1, entries: 2, charged: 1n, first: FIRST, last: LAST },
+  id: 'arc',
+  file: '/nowhere/archive.gz',
+  before: LAST + 5,
+  state: 'done',
+  startedAt: 1,
+  sha256: 's',
+  calls: 1,
+  entries: 2,
+  charged: 1n,
+  first: FIRST,
+  last: LAST,
 };
 const idAt = (at: number) => `req_${at.toString(16).padStart(12, '0')}abcdef`;
 

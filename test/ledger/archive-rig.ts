@@ -57,8 +57,12 @@ export async function history(store: Store, calls = 6): Promise<History> {
   await applied(store, settle(wallet, ids.across as string, { at: ago(39), amount: 3n * RUB }));
   const young = await call(store, wallet, ago(31));
   return {
-    ...{ wallet, old: [...old, ids.released as string, ids.expired as string, budgeted] },
-    ...{ held: ids.held as string, across: ids.across as string, video: ids.video as string, young },
+    wallet,
+    old: [...old, ids.released as string, ids.expired as string, budgeted],
+    held: ids.held as string,
+    across: ids.across as string,
+    video: ids.video as string,
+    young,
   };
 }
 

@@ -40,7 +40,8 @@ async function makeCall(store: Store, wallet: string): Promise<void> {
 /** A video that ends or fails. */
 async function makeVideo(store: Store, wallet: string): Promise<void> {
   const at = Date.now();
-  const [id, chargeId] = [newId('vid'), newId('req')];
+  const id = newId('vid');
+  const chargeId = newId('req');
   const of = { id, wallet, charge: chargeId, model: 'model-v', upstream: 'up', facts: '{}', owner: 'own_v' };
   const job: CreateJob = { kind: 'create', job: { ...of, lease: at + 9999, createdAt: at, deadline: at + 60_000 } };
   const call = { chargeId, key: 'key_v', chargeKind: 'video', model: 'model-v', prices: PRICES } as const;
@@ -66,9 +67,23 @@ async function makePayment(store: Store, wallet: string): Promise<void> {
 async function makeTopup(store: Store, wallet: string): Promise<void> {
   const now = Date.now();
   const first = {
-    ...{ id: wallet, enabled: true, threshold: RUB, amount: 500n * RUB, cap: 99_999n * RUB, method: 'pm_1' },
-    ...{ consent: null, order: null, nextAt: 0, declines: 0, pausedAt: null, reason: null },
-    ...{ day: '', dayCount: 0, month: '', monthSum: 0n, version: 0 },
+    id: wallet,
+    enabled: true,
+    threshold: RUB,
+    amount: 500n * RUB,
+    cap: 99_999n * RUB,
+    method: 'pm_1',
+    consent: null,
+    order: null,
+    nextAt: 0,
+    declines: 0,
+    pausedAt: null,
+    reason: null,
+    day: '',
+    dayCount: 0,
+    month: '',
+    monthSum: 0n,
+    version: 0,
   };
   const auto = (await store.payments.autoTopup(wallet)) ?? first;
   const order = newOrder(wallet, { origin: 'auto', amount: auto.amount, createdAt: now });

@@ -73,7 +73,8 @@ describe('the audit', () => {
   });
 
   it('finds a call that began with less than was there, also where an overshoot hides it', async () => {
-    const [over, late] = [newId('req'), newId('req')];
+    const over = newId('req');
+    const late = newId('req');
     await applied(faulty.real, reserve(wallet, { chargeId: over, amount: 900n * RUB }));
     await applied(faulty.real, settle(wallet, over, { amount: 1000n * RUB }), reserve(wallet, { chargeId: late }));
     expect(await faulty.real.ledger.charge(late)).to.equal(undefined);

@@ -9,22 +9,26 @@ const REFUND = { id: 'ref_1', ref: 'r1', amount: '30', state: 'booked', reason: 
 const DISPUTE = { id: 'd1', amount: '70', taken: '70' };
 
 const START = newPayment({
-  ...{
-    id: 'pay_1',
-    wallet: 'w',
-    provider: 'main',
-    amount: 100n,
-    shop: 's',
-    test: false,
-    origin: 'manual',
-    facts: '{}',
-  },
-  ...{ owner: 'own', lease: 9, createdAt: 5 },
+  id: 'pay_1',
+  wallet: 'w',
+  provider: 'main',
+  amount: 100n,
+  shop: 's',
+  test: false,
+  origin: 'manual',
+  facts: '{}',
+  owner: 'own',
+  lease: 9,
+  createdAt: 5,
 });
 /** 30 of 100 went back, of which the wallet had 20. */
 const PARTLY: Payment = {
   ...START,
-  ...{ phase: 'partly_refunded', ref: 'x1', credited: 100n, refunded: 30n, shortfall: 10n },
+  phase: 'partly_refunded',
+  ref: 'x1',
+  credited: 100n,
+  refunded: 30n,
+  shortfall: 10n,
   refunds: JSON.stringify([REFUND]),
 };
 const ENTRIES = {
@@ -62,7 +66,9 @@ describe('the audit of payments', () => {
     'refunded in part': {},
     'only begun': { ...START },
     'credited, with a refund that was refused and one that was asked for': {
-      ...{ phase: 'credited', refunded: 0n, shortfall: 0n },
+      phase: 'credited',
+      refunded: 0n,
+      shortfall: 0n,
       refunds: JSON.stringify([
         { ...REFUND, state: 'refused', taken: null },
         { ...REFUND, state: 'asked', ref: null, taken: null },
@@ -70,7 +76,9 @@ describe('the audit of payments', () => {
     },
     'refunded in full': { phase: 'refunded', credited: 100n, refunded: 100n, shortfall: 80n, refunds: whole() },
     'lost to a dispute': {
-      ...{ phase: 'reversed', refunded: 100n, shortfall: 10n },
+      phase: 'reversed',
+      refunded: 100n,
+      shortfall: 10n,
       dispute: JSON.stringify(DISPUTE),
     },
     'disputed, with nothing taken yet': { phase: 'disputed', dispute: JSON.stringify({ ...DISPUTE, taken: null }) },

@@ -75,7 +75,8 @@ describe('budgets in the ledger', () => {
   });
 
   it('gives back what did not happen, and not what was of the day before', async () => {
-    const [first, second] = [await ledger.hold(request(6)), await ledger.hold(request(4))];
+    const first = await ledger.hold(request(6));
+    const second = await ledger.hold(request(4));
     await ledger.release(first);
     expect(await spent()).to.equal(4n * RUB);
     const third = await ledger.hold(request(6));

@@ -93,14 +93,12 @@ function openRawFile(path: string): Raw {
 
 /** Tables without row ids. */
 const KEYS: Readonly<Record<string, string>> = {
-  ...{
-    batches: 'writer',
-    limits: 'bucket',
-    owners: 'id',
-    settings: 'name',
-    openings: 'wallet',
-    usage_cursors: 'wallet',
-  },
+  batches: 'writer',
+  limits: 'bucket',
+  owners: 'id',
+  settings: 'name',
+  openings: 'wallet',
+  usage_cursors: 'wallet',
   usage_hours: "wallet || hour || key || model || kind || ''",
 };
 const placeOf = (table: string) => KEYS[table] ?? 'rowid';
@@ -213,7 +211,13 @@ async function makeTopups(store: Store, wallet: string): Promise<void> {
   const now = Date.now();
   const card = { kind: 'card', brand: 'mir', last4: '1234', expiry: '2030-01', fingerprint: 'f' };
   await store.payments.saveMethod({
-    ...{ id: 'pm_1', wallet, provider: 'till', ref: 'card_1', ...card, createdAt: now, removedAt: null },
+    id: 'pm_1',
+    wallet,
+    provider: 'till',
+    ref: 'card_1',
+    ...card,
+    createdAt: now,
+    removedAt: null,
   });
   const consent = { id: 'con_1', wallet, user: 'usr_1', kind: 'auto_topup', textVersion: '1', text: 'yes', at: now };
   await store.payments.addConsent({ ...consent, address: '::1' });
@@ -221,9 +225,23 @@ async function makeTopups(store: Store, wallet: string): Promise<void> {
   await store.payments.create(
     newOrder(wallet, { id: 'pay_auto', origin: 'auto', createdAt: now, amount: 500n * RUB }),
     {
-      ...{ id: wallet, enabled: true, threshold: 100n * RUB, amount: 500n * RUB, cap: 5000n * RUB, method: 'pm_1' },
-      ...{ consent: 'con_1', order: 'pay_auto', nextAt: 0, declines: 0, pausedAt: null, reason: null },
-      ...{ day, dayCount: 1, month: day.slice(0, 7), monthSum: 500n * RUB, version: 0 },
+      id: wallet,
+      enabled: true,
+      threshold: 100n * RUB,
+      amount: 500n * RUB,
+      cap: 5000n * RUB,
+      method: 'pm_1',
+      consent: 'con_1',
+      order: 'pay_auto',
+      nextAt: 0,
+      declines: 0,
+      pausedAt: null,
+      reason: null,
+      day,
+      dayCount: 1,
+      month: day.slice(0, 7),
+      monthSum: 500n * RUB,
+      version: 0,
     },
   );
 }
@@ -258,7 +276,9 @@ async function makePayments(store: Store, wallet: string): Promise<void> {
   await credited('credited');
   const [partly] = await applied(store, refundOf(await credited('partly'), 'ref_1', 300n * RUB));
   await changed(store, partly?.payment as Payment, {
-    ...{ kind: 'dispute', dispute: 'cb_1', amount: 700n * RUB },
+    kind: 'dispute',
+    dispute: 'cb_1',
+    amount: 700n * RUB,
   });
   await applied(store, refundOf(await credited('refunded'), 'ref_2', 1000n * RUB));
   const dispute = { kind: 'dispute', dispute: 'cb_2', amount: 1000n * RUB };

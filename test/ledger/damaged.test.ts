@@ -143,7 +143,8 @@ for (const kind of STORES) {
 
     it('stops no lane whose commit before was made and not confirmed', async () => {
       const { store, url } = context;
-      const [bad, good] = [await newWallet(store), await newWallet(store)];
+      const bad = await newWallet(store);
+      const good = await newWallet(store);
       let repair = async () => {};
       let behind: Promise<string>[] = [];
       const ledger = ledgerAfter(lose, async () => {
@@ -164,7 +165,8 @@ for (const kind of STORES) {
 
     it('is parted from a batch that may have been made; nobody hears that nothing was charged', async () => {
       const { store, url } = context;
-      const [bad, good] = [await newWallet(store), await newWallet(store)];
+      const bad = await newWallet(store);
+      const good = await newWallet(store);
       let repair = async () => {};
       const ledger = ledgerAfter(vanish, async () => {
         repair = await damageWallet(url, bad, { held: 5n * RUB });
@@ -182,7 +184,8 @@ for (const kind of STORES) {
 
     it('that is gone has orphans that take no place from others', async () => {
       const { store, url } = context;
-      const [gone, good] = [await newWallet(store), await newWallet(store)];
+      const gone = await newWallet(store);
+      const good = await newWallet(store);
       await Promise.all([orphan(gone), orphan(gone), orphan(gone)]);
       await applied(store, reserve(good, { owner: 'gone', lease: 2, at: 1 }));
       await loseWallet(url, gone);

@@ -47,7 +47,9 @@ describe('a loop over due rows', () => {
 
   function makeLoop(leaseMs: number): LeaseLoop {
     return createLeaseLoop<Row>({
-      ...{ ownerId: 'me', leaseMs, gapMs: 5 },
+      ownerId: 'me',
+      leaseMs,
+      gapMs: 5,
       store: {
         claim: async (claim) => {
           claims.push(claim);

@@ -48,8 +48,14 @@ describe('ledger: paid at once', () => {
   after(() => store.close());
 
   const request = (more: object = {}) => ({
-    ...{ chargeId: a, wallet, key: 'key', kind: 'video' as const, model: 'model-v' },
-    ...{ prices: '{"request":"10000000"}', amount: 10n * RUB, usage: { seconds: 5 } },
+    chargeId: a,
+    wallet,
+    key: 'key',
+    kind: 'video' as const,
+    model: 'model-v',
+    prices: '{"request":"10000000"}',
+    amount: 10n * RUB,
+    usage: { seconds: 5 },
     ...more,
   });
   const create = (): CreateJob => {

@@ -36,7 +36,8 @@ for (const kind of STORES) {
 
     it('comes to the holds behind more orphans of missing wallets than it looks at in one go', async () => {
       const { store } = context;
-      const [missing, wallet] = [await newWallet(store), await newWallet(store)];
+      const missing = await newWallet(store);
+      const wallet = await newWallet(store);
       const now = Date.now();
       const holds = (of: string, count: number, lease: number) =>
         store.ledger.apply(
@@ -70,7 +71,9 @@ describe('a sweep', () => {
     const orphan = { id: newId('req'), wallet: 'w', lease: 0 } as Charge;
     let tries = 0;
     const sweep = createSweep({
-      ...{ leaseMs: LEASE_MS, now: Date.now, store: { orphans: async () => [orphan] } },
+      leaseMs: LEASE_MS,
+      now: Date.now,
+      store: { orphans: async () => [orphan] },
       async end() {
         tries += 1;
         return { status: 'no_wallet' };
@@ -105,7 +108,8 @@ describe('a sweep', () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     const late: ((outcome: Outcome) => void)[] = [];
     const sweep = createSweep({
-      ...{ leaseMs: LEASE_MS, now: Date.now },
+      leaseMs: LEASE_MS,
+      now: Date.now,
       store: { orphans: async () => [{ id: 'a', wallet: 'w', lease: 5 } as Charge] },
       end(_op, onLate) {
         late.push(onLate);

@@ -75,7 +75,8 @@ for (const kind of STORES) {
 
     it('looks after a start for wallets left behind, by a process that ended or a copy', async () => {
       const { store } = context;
-      const [one, other] = [await newWallet(store), await newWallet(store)];
+      const one = await newWallet(store);
+      const other = await newWallet(store);
       await applied(store, charge(one));
       await applied(store, charge(other), charge(other));
       const chore = createUsageChore({ store, onError: String });

@@ -115,7 +115,8 @@ async function compare({ store }: StoreContext, calls: readonly Call[]): Promise
       expect((await readUsage(store, wallet, { by, filter })).total, `folded ${by} ${group}`).to.deep.equal(sum);
     }
   }
-  const [before, since] = [await report({ filter: { to: MIDNIGHT } }), await report({ filter: { from: MIDNIGHT } })];
+  const before = await report({ filter: { to: MIDNIGHT } });
+  const since = await report({ filter: { from: MIDNIGHT } });
   expect(before.total.charged + since.total.charged).to.equal(charged);
 }
 
@@ -137,7 +138,13 @@ for (const kind of STORES) {
       const wallet = await newWallet(store);
       const made = (fate: Call['fate'], more: Partial<Call> = {}) =>
         operationsOf(wallet, {
-          ...{ fate, at: MIDNIGHT, key: 'key_a', model: 'model-1', kind: 'text', held: 2_000_000n, used: 2_500_001n },
+          fate,
+          at: MIDNIGHT,
+          key: 'key_a',
+          model: 'model-1',
+          kind: 'text',
+          held: 2_000_000n,
+          used: 2_500_001n,
           ...more,
         });
       await applied(
@@ -146,7 +153,10 @@ for (const kind of STORES) {
         ...made('charged', { kind: 'video', model: 'model-2' }),
       );
       const units = (times: number, seconds = 0) => ({
-        ...{ tokens_input: 10 * times, tokens_output: 20 * times, images: 0, seconds },
+        tokens_input: 10 * times,
+        tokens_output: 20 * times,
+        images: 0,
+        seconds,
       });
       const { rows, total } = await reportUsage(store.ledger, wallet, { by: 'day', filter: {} });
       expect(rows).to.deep.equal([

@@ -31,7 +31,8 @@ describe('deadlines of a fetch', () => {
   });
 
   it('abort with the reason of the call when it ends before', async () => {
-    const [inner, outer] = [thrownBy(within(60_000, call.signal, aborted)), thrownBy(orAbort(never(), call.signal))];
+    const inner = thrownBy(within(60_000, call.signal, aborted));
+    const outer = thrownBy(orAbort(never(), call.signal));
     call.abort('gone');
     expect([await inner, await outer]).to.deep.equal(['gone', 'gone']);
   });

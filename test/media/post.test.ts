@@ -76,7 +76,8 @@ describe('a post', () => {
     expect(await reasonOf('https://silent.net/')).to.equal('slow');
     expect(performance.now() - from).to.be.within(280, 2000);
     expect(silent).to.be.a('string');
-    const [controller, reason] = [new AbortController(), new Error('enough')];
+    const controller = new AbortController();
+    const reason = new Error('enough');
     setTimeout(() => controller.abort(reason), 30);
     expect(await post('https://silent.net/', {}, controller.signal).catch((error) => error)).to.equal(reason);
   });

@@ -38,7 +38,10 @@ describe('results', () => {
   });
 
   const request = (more: Partial<KeepRequest> = {}): KeepRequest => ({
-    ...{ kind: 'image', account: 'acc_1', upstreamOrigin: undefined, signal: new AbortController().signal },
+    kind: 'image',
+    account: 'acc_1',
+    upstreamOrigin: undefined,
+    signal: new AbortController().signal,
     ...more,
   });
   const count = async () => (await opened.real.media.page({ limit: 1000 })).length;
@@ -94,7 +97,8 @@ describe('results', () => {
         return Promise.reject(new Error('not now'));
       };
       results = open({ fetcher: () => ({ ...network.fetcher(), fetchResult }) });
-      const [url, headers] = ['https://cdn.example/1', { authorization: 'Bearer up' }];
+      const url = 'https://cdn.example/1';
+      const headers = { authorization: 'Bearer up' };
       const more = { upstreamOrigin: 'https://up.example', proxy: 'http://proxy.example' };
       await rejection(results.keep({ url }, request({ kind: 'video' })));
       await rejection(results.keep({ url, headers }, request(more)));

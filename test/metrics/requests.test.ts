@@ -15,7 +15,12 @@ const CATALOG = {
 
 const CHAT = '/api/v1/chat/completions';
 const PAST: PastRequest = {
-  ...{ method: 'post', route: CHAT, status: 200, ms: 1500, aborted: false, bytes: 0 },
+  method: 'post',
+  route: CHAT,
+  status: 200,
+  ms: 1500,
+  aborted: false,
+  bytes: 0,
   notes: { model: 'model-a' },
 };
 

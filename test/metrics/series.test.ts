@@ -4,7 +4,8 @@ import type { Catalog } from '../../lib/catalog/catalog.ts';
 import { attemptSeries, modelSeries, requestSeries, upstreamsOf } from '../../lib/metrics/series.ts';
 
 const modelOf = (id: string, type: string, ...upstreams: readonly string[]) => ({
-  ...{ id, type },
+  id,
+  type,
   routes: upstreams.map((upstream) => ({ upstream })),
 });
 const models = [
@@ -18,7 +19,8 @@ const facts = {
   routes: () => [
     ...['/api/v1/messages', '/api/v1/chat/completions'].map((path) => ({ method: 'post', path })),
     ...['/api/v1/images/generations', '/api/v1/images/edits', '/api/v1/videos'].map((path) => ({
-      ...{ method: 'post', path },
+      method: 'post',
+      path,
     })),
     { method: 'get', path: '/api/v1/balance' },
   ],

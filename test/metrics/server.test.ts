@@ -20,7 +20,9 @@ describe('the port for scrapes', () => {
 
   function serverOf(scrape: () => Promise<string>, errors: unknown[] = [], port = 0): MetricsServer {
     server = createMetricsServer({
-      ...{ host, port, metrics: { scrape, readiness: async () => readiness, contentType: 'text/plain' } },
+      host,
+      port,
+      metrics: { scrape, readiness: async () => readiness, contentType: 'text/plain' },
       onError: (error) => void errors.push(error),
     });
     return server;

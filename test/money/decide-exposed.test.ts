@@ -10,7 +10,8 @@ describe('a new hold or charge', () => {
       const begun = (amount: bigint, exposed: bigint, excess?: bigint) =>
         decide({ wallet, charge: undefined, prior: undefined, exposed }, {
           ...operation(kind, 'c', 1),
-          ...{ amount, ...(excess !== undefined && { excess }) },
+          amount,
+          ...(excess !== undefined && { excess }),
         } as Operation);
       expect(begun(6n, 4n).status).to.equal('done');
       expect(begun(6n, 5n)).to.deep.equal({ status: 'insufficient', wallet, exposed: 5n });

@@ -8,8 +8,16 @@ import { AT, type Books, balances, newBooks, operation, run } from '../ledger/bo
 const CREATE: CreateJob = {
   kind: 'create',
   job: {
-    ...{ id: 'vid_1', wallet: 'w', charge: 'c', model: 'm', upstream: 'one', facts: '{}' },
-    ...{ deadline: AT + 100, createdAt: AT, owner: 'o', lease: AT + 10 },
+    id: 'vid_1',
+    wallet: 'w',
+    charge: 'c',
+    model: 'm',
+    upstream: 'one',
+    facts: '{}',
+    deadline: AT + 100,
+    createdAt: AT,
+    owner: 'o',
+    lease: AT + 10,
   },
 };
 const FAIL: FailJob = { kind: 'fail', id: 'vid_1', version: 1, at: AT, error: 'It failed.' };

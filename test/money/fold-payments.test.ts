@@ -8,10 +8,21 @@ import { AT, type Books, balances, newBooks, operation, run } from '../ledger/bo
 const RUB = 1_000_000n;
 const ARRIVED: Payment = {
   ...newPayment({
-    ...{ id: 'pay_x', wallet: 'w', provider: 'till', amount: 500n * RUB, shop: 'shop', test: false },
-    ...{ origin: 'manual', facts: '{}', createdAt: AT, owner: 'o', lease: AT + 10 },
+    id: 'pay_x',
+    wallet: 'w',
+    provider: 'till',
+    amount: 500n * RUB,
+    shop: 'shop',
+    test: false,
+    origin: 'manual',
+    facts: '{}',
+    createdAt: AT,
+    owner: 'o',
+    lease: AT + 10,
   }),
-  ...{ phase: 'succeeded', version: 3, ref: 'x' },
+  phase: 'succeeded',
+  version: 3,
+  ref: 'x',
 };
 
 const credit = (version = 3): Operation =>
@@ -22,7 +33,8 @@ const credit = (version = 3): Operation =>
 const back = (ref: string, rub: number, version: number): Operation =>
   ({
     ...operation('payback', ref, rub),
-    ...{ order: 'pay_x', payment: { kind: 'refund', id: 'pay_x', version, at: AT, ref, refund: null } },
+    order: 'pay_x',
+    payment: { kind: 'refund', id: 'pay_x', version, at: AT, ref, refund: null },
   }) as Operation;
 
 describe('a batch with payments', () => {

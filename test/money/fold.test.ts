@@ -169,7 +169,8 @@ describe('fold', () => {
   it('comes to the same rows and outcomes however the batches are cut', () => {
     fc.assert(
       fc.property(history, cuts, (operations, sizes) => {
-        const [one, other] = [newRows(), newRows()];
+        const one = newRows();
+        const other = newRows();
         const outcomes = operations.flatMap((op) => apply(one, [op]));
         const others = cut(operations, sizes).flatMap((batch) => apply(other, batch));
         expect(others).to.deep.equal(outcomes);

@@ -14,8 +14,16 @@ const AT = 5000;
 const CREATE: CreateJob = {
   kind: 'create',
   job: {
-    ...{ id: 'vid_1', wallet: 'w', charge: 'req_1', model: 'm', upstream: 'one', facts: '{"seconds":5}' },
-    ...{ deadline: AT + 7_200_000, createdAt: AT, owner: 'own_1', lease: AT + 15_000 },
+    id: 'vid_1',
+    wallet: 'w',
+    charge: 'req_1',
+    model: 'm',
+    upstream: 'one',
+    facts: '{"seconds":5}',
+    deadline: AT + 7_200_000,
+    createdAt: AT,
+    owner: 'own_1',
+    lease: AT + 15_000,
   },
 };
 const base = { id: 'vid_1', at: AT + 1 };
@@ -51,8 +59,15 @@ describe('the life of a job', () => {
   it('begins held by its maker, and due when that one is gone', () => {
     expect(jobAfter()).to.deep.equal({
       ...CREATE.job,
-      ...{ phase: 'starting', shown: 'queued', progress: 0, ref: null, result: null, error: null },
-      ...{ dueAt: AT + 15_000, endedAt: null, version: 1 },
+      phase: 'starting',
+      shown: 'queued',
+      progress: 0,
+      ref: null,
+      result: null,
+      error: null,
+      dueAt: AT + 15_000,
+      endedAt: null,
+      version: 1,
     });
     expect(jobIdOf(CREATE)).to.equal('vid_1');
     expect(jobIdOf(change('fail', 1))).to.equal('vid_1');

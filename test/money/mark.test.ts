@@ -70,7 +70,8 @@ describe('the mark of an entry', () => {
     const taken = { id: 'r', wallet: 'w', charge: 'other', body: 'b', at: 6 } as unknown as Repeat;
     const settle: Operation = { kind: 'settle', wallet: 'w', at: 7, chargeId: 'c', amount: 4n, usage: '{"a":1}' };
     const free = decide({ wallet: WALLET, charge: expired, prior: undefined, taken }, settle);
-    const [end, kept] = [free.entry as Entry, free.charge as Charge];
+    const end = free.entry as Entry;
+    const kept = free.charge as Charge;
     expect(kept.usage).to.equal('{"a":1,"repeated_as":"other"}');
     expect(made(operationOf(end, kept) as Operation, expired).entry).to.include({ mark: end.mark, charged: 0n });
   });
@@ -94,7 +95,8 @@ describe('the mark of an entry', () => {
     const entryOf = (op: Operation) =>
       decide({ wallet: before, charge: undefined, prior: undefined }, op).entry as Entry;
     for (const [plain, playing, wanted] of pairs) {
-      const [one, other] = [entryOf(plain), entryOf(playing)];
+      const one = entryOf(plain);
+      const other = entryOf(playing);
       expect([playOfMark(one), playOfMark(other)], plain.kind).to.deep.equal([{}, wanted]);
       expect(operationOf(other, undefined)).to.deep.include(wanted);
       expect(hasMark({ ...other, mark: String(other.mark).slice(0, 8) }, one.mark as string, undefined)).to.equal(

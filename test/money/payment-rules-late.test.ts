@@ -12,8 +12,17 @@ import {
 const RUB = 1_000_000n;
 const AT = 1_800_000_000_000;
 const START = newPayment({
-  ...{ id: 'pay_1', wallet: 'w', provider: 'till', amount: 1000n * RUB, shop: 's', test: false, origin: 'manual' },
-  ...{ facts: '{}', createdAt: AT, owner: 'own_1', lease: AT + 10 },
+  id: 'pay_1',
+  wallet: 'w',
+  provider: 'till',
+  amount: 1000n * RUB,
+  shop: 's',
+  test: false,
+  origin: 'manual',
+  facts: '{}',
+  createdAt: AT,
+  owner: 'own_1',
+  lease: AT + 10,
 });
 const CREDITED: Payment = { ...START, phase: 'credited', ref: 'ref_1', credited: 1000n * RUB };
 

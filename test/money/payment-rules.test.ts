@@ -17,8 +17,17 @@ import {
 const RUB = 1_000_000n;
 const AT = 1_800_000_000_000;
 const START = newPayment({
-  ...{ id: 'pay_1', wallet: 'w', provider: 'till', amount: 1000n * RUB, shop: 's', test: false, origin: 'manual' },
-  ...{ facts: '{}', createdAt: AT, owner: 'own_1', lease: AT + 10 },
+  id: 'pay_1',
+  wallet: 'w',
+  provider: 'till',
+  amount: 1000n * RUB,
+  shop: 's',
+  test: false,
+  origin: 'manual',
+  facts: '{}',
+  createdAt: AT,
+  owner: 'own_1',
+  lease: AT + 10,
 });
 
 const ASKED = JSON.stringify([
@@ -68,21 +77,37 @@ const MOVED: Readonly<Record<string, Moved>> = {
 const NEXT: { readonly [Phase in PaymentPhase]?: { readonly [Kind in PaymentChange['kind']]?: PaymentPhase } } = {
   created: { begin: 'pending', look: 'created', succeed: 'succeeded', cancel: 'canceled', fail: 'failed' },
   pending: {
-    ...{ look: 'pending', succeed: 'succeeded', cancel: 'canceled', expire: 'expired', fail: 'failed' },
+    look: 'pending',
+    succeed: 'succeeded',
+    cancel: 'canceled',
+    expire: 'expired',
+    fail: 'failed',
   },
   expired: { look: 'expired', succeed: 'succeeded', cancel: 'canceled', expire: 'expired' },
   succeeded: { look: 'succeeded', review: 'review', credit: 'credited' },
   review: { reject: 'rejected', credit: 'credited' },
   credited: {
-    ...{ look: 'credited', ask_refund: 'credited', note_refund: 'credited', refuse_refund: 'credited' },
-    ...{ dispute: 'disputed', refund: 'partly_refunded' },
+    look: 'credited',
+    ask_refund: 'credited',
+    note_refund: 'credited',
+    refuse_refund: 'credited',
+    dispute: 'disputed',
+    refund: 'partly_refunded',
   },
   partly_refunded: {
-    ...{ look: 'partly_refunded', ask_refund: 'partly_refunded', note_refund: 'partly_refunded' },
-    ...{ refuse_refund: 'partly_refunded', dispute: 'disputed', refund: 'partly_refunded' },
+    look: 'partly_refunded',
+    ask_refund: 'partly_refunded',
+    note_refund: 'partly_refunded',
+    refuse_refund: 'partly_refunded',
+    dispute: 'disputed',
+    refund: 'partly_refunded',
   },
   disputed: {
-    ...{ look: 'disputed', note_refund: 'disputed', refuse_refund: 'disputed', keep: 'kept', reverse: 'reversed' },
+    look: 'disputed',
+    note_refund: 'disputed',
+    refuse_refund: 'disputed',
+    keep: 'kept',
+    reverse: 'reversed',
     refund: 'disputed',
   },
   reversed: { look: 'reversed', note_refund: 'reversed', refuse_refund: 'reversed', refund: 'reversed' },
@@ -216,7 +241,8 @@ describe('a payment', () => {
     const [one] = refundsOf(inPhase('credited')) as [Refund];
     const withRefunds = (...refunds: Refund[]): Payment => ({
       ...inPhase('partly_refunded'),
-      ...{ refunded: 100n * RUB, refunds: JSON.stringify(refunds) },
+      refunded: 100n * RUB,
+      refunds: JSON.stringify(refunds),
     });
     const booked: Refund = { ...one, ref: 're_1', state: 'booked', taken: one.amount };
     const refused: Refund = { ...one, id: 'rfd_2', state: 'refused' };

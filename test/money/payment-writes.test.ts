@@ -4,8 +4,17 @@ import { decidePayment, disputeOf, newPayment, type Payment, refundsOf } from '.
 
 const AT = 1_800_000_000_000;
 const WAITING = newPayment({
-  ...{ id: 'pay_1', wallet: 'w', provider: 'till', amount: 1000n, shop: 's', test: false, origin: 'manual' },
-  ...{ facts: '{}', createdAt: AT, owner: 'own_1', lease: AT + 10 },
+  id: 'pay_1',
+  wallet: 'w',
+  provider: 'till',
+  amount: 1000n,
+  shop: 's',
+  test: false,
+  origin: 'manual',
+  facts: '{}',
+  createdAt: AT,
+  owner: 'own_1',
+  lease: AT + 10,
 });
 const base = { id: 'pay_1', version: 1, at: AT + 5 };
 const link = { ref: 'ref_1', payUrl: 'https://till/', expiresAt: AT + 9, dueAt: AT + 7 };

@@ -21,10 +21,21 @@ import { AT, type Books, newBooks, operation, run } from '../ledger/books.ts';
 const RUB = 1_000_000n;
 const PAID: Payment = {
   ...newPayment({
-    ...{ id: 'pay_x', wallet: 'w', provider: 'till', amount: 1000n * RUB, shop: 'shop', test: false },
-    ...{ origin: 'manual', facts: '{}', createdAt: AT, owner: 'o', lease: AT + 10 },
+    id: 'pay_x',
+    wallet: 'w',
+    provider: 'till',
+    amount: 1000n * RUB,
+    shop: 'shop',
+    test: false,
+    origin: 'manual',
+    facts: '{}',
+    createdAt: AT,
+    owner: 'o',
+    lease: AT + 10,
   }),
-  ...{ phase: 'succeeded', version: 3, ref: 'x' },
+  phase: 'succeeded',
+  version: 3,
+  ref: 'x',
 };
 
 type Act =
@@ -71,7 +82,9 @@ class Story {
 
   perform({ act: what, pick, rub }: { act: Act; pick: number; rub: number }): OutcomeStatus | undefined {
     this.count += 1;
-    const [payment, amount, id] = [this.payment(), BigInt(rub) * RUB, `n${this.count}`];
+    const payment = this.payment();
+    const amount = BigInt(rub) * RUB;
+    const id = `n${this.count}`;
     const open = refundsOf(payment).filter(({ state }) => state === 'asked');
     const one = open[pick % Math.max(1, open.length)];
     const held = [...this.books.charges.values()].filter(({ state }) => state === 'held');

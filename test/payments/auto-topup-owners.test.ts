@@ -33,7 +33,10 @@ describe('automatic top-ups and their owners', () => {
 
   const topupsOf = (store = stage.store) =>
     createAutoTopup({
-      ...{ store, payments: service.payments, bounds: () => topupBoundsOf(), now: stage.now },
+      store,
+      payments: service.payments,
+      bounds: () => topupBoundsOf(),
+      now: stage.now,
       log: { warn() {} },
       alerts: { tell: async (_account, { type }) => void told.push(type) },
     });
@@ -141,7 +144,8 @@ describe('automatic top-ups and their owners', () => {
 
   it('are stopped once what is under way has ended', async () => {
     await setUp();
-    const [faults, gate] = [faultsOf(stage.store), makeGate()];
+    const faults = faultsOf(stage.store);
+    const gate = makeGate();
     const slow = topupsOf(faults.store);
     faults.next('payments.autoTopup', waitFor(gate.opened));
     const looking = slow.look(stage.wallet);

@@ -48,8 +48,13 @@ const open = createProvider({ plugin: till, upstream: 'till', settings: { baseUr
 const provider = open.provider as PaymentProvider;
 const providers = new Map<string, OpenPayment>([['till', { name: 'till', provider, shortfall: 'suspend' }]]);
 const payments = createPayments({
-  ...{ store, providers: () => providers, publicUrl: () => 'https://gate.example.com', log: silent },
-  ...{ ownerId: `own_${process.pid}`, leaseMs: 500, clock: { now: Date.now, trusts: () => true } },
+  store,
+  providers: () => providers,
+  publicUrl: () => 'https://gate.example.com',
+  log: silent,
+  ownerId: `own_${process.pid}`,
+  leaseMs: 500,
+  clock: { now: Date.now, trusts: () => true },
 });
 
 const LIVES: Readonly<Record<string, () => Promise<unknown>>> = {

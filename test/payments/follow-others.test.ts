@@ -7,13 +7,33 @@ import type { PaymentState } from '../../lib/upstream/contract/payment.ts';
 import { rejection } from '../contract/store/context.ts';
 
 const PENDING = {
-  ...{ id: 'pay', version: 4, wallet: 'w', provider: 'till', phase: 'pending', ref: 'ref', dueAt: null, reason: null },
-  ...{ credited: 0n, refunded: 0n, shortfall: 0n, refunds: '[]', createdAt: 0, expiresAt: 9_000 },
+  id: 'pay',
+  version: 4,
+  wallet: 'w',
+  provider: 'till',
+  phase: 'pending',
+  ref: 'ref',
+  dueAt: null,
+  reason: null,
+  credited: 0n,
+  refunded: 0n,
+  shortfall: 0n,
+  refunds: '[]',
+  createdAt: 0,
+  expiresAt: 9_000,
 } as unknown as Payment;
 const CANCELED = { ...PENDING, version: 5, phase: 'canceled', reason: 'declined' } as Payment;
 const STATE = {
-  ...{ id: 'ref', order: 'pay', status: 'canceled', reason: { kind: 'soft', code: 'declined' }, refunds: [] },
-  ...{ amount: 5n, currency: 'RUB', shop: 'shop', test: false, saved: null },
+  id: 'ref',
+  order: 'pay',
+  status: 'canceled',
+  reason: { kind: 'soft', code: 'declined' },
+  refunds: [],
+  amount: 5n,
+  currency: 'RUB',
+  shop: 'shop',
+  test: false,
+  saved: null,
 } as unknown as PaymentState;
 const OPEN = { name: 'till', shortfall: 'keep', provider: { live: true } } as unknown as OpenPayment;
 

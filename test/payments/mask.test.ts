@@ -20,13 +20,22 @@ describe('what is shown of a provider’s words', () => {
   it('has neither methods nor secrets, and of a card what its owner knows it by', () => {
     const card = { first6: '411111', last4: '1111', expiry_year: '2031', card_type: 'Visa', product: { code: 'E' } };
     const object = {
-      ...{ id: 'p-1', status: 'succeeded', payment_method: { type: 'bank_card', id: 'm-1', saved: true, card } },
-      ...{ payment_method_id: 'm-1', metadata: { order_id: 'pay_1' }, list: [{ token: 't', n: 5 }] },
+      id: 'p-1',
+      status: 'succeeded',
+      payment_method: { type: 'bank_card', id: 'm-1', saved: true, card },
+      payment_method_id: 'm-1',
+      metadata: { order_id: 'pay_1' },
+      list: [{ token: 't', n: 5 }],
     };
     expect(JSON.parse(maskJson(JSON.stringify(object)))).to.deep.equal({
-      ...{ id: 'p-1', status: 'succeeded', payment_method_id: '…', metadata: { order_id: 'pay_1' } },
+      id: 'p-1',
+      status: 'succeeded',
+      payment_method_id: '…',
+      metadata: { order_id: 'pay_1' },
       payment_method: {
-        ...{ type: 'bank_card', id: '…', saved: true },
+        type: 'bank_card',
+        id: '…',
+        saved: true,
         card: { first6: '…', last4: '1111', expiry_year: '2031', card_type: 'Visa', product: { code: '…' } },
       },
       list: [{ token: '…', n: 5 }],

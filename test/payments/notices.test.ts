@@ -198,7 +198,8 @@ function suite(kind: StoreKind): void {
   });
 
   it('are twenty a minute for one payment, and as many for unknown ones, the provider’s own apart', async () => {
-    const [one, other] = [await stage.order(service), await stage.order(service)];
+    const one = await stage.order(service);
+    const other = await stage.order(service);
     await untold();
     const provider = service.payments.providers()[0]?.provider as PaymentProvider;
     Object.assign(provider, { isSender: (address: string) => address === '192.0.2.1' });

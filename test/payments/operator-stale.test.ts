@@ -4,8 +4,17 @@ import type { Payment } from '../../lib/money/payment-rules.ts';
 import { askRefund } from '../../lib/payments/operator.ts';
 
 const CREDITED = {
-  ...{ id: 'pay', version: 4, wallet: 'w', provider: 'till', phase: 'credited', ref: 'ref', refunds: '[]' },
-  ...{ amount: 100n, credited: 100n, refunded: 0n, dispute: null },
+  id: 'pay',
+  version: 4,
+  wallet: 'w',
+  provider: 'till',
+  phase: 'credited',
+  ref: 'ref',
+  refunds: '[]',
+  amount: 100n,
+  credited: 100n,
+  refunded: 0n,
+  dispute: null,
 } as unknown as Payment;
 
 describe('a refund asked for while its payment changes', () => {

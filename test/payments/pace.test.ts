@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { nextLookAt, nextRefundLookAt } from '../../lib/payments/pace.ts';
 
-const [SECOND, MINUTE, HOUR] = [1000, 60_000, 3_600_000];
+const SECOND = 1000;
+const MINUTE = 60_000;
+const HOUR = 3_600_000;
 const link = { createdAt: 0, expiresAt: HOUR };
 
 describe('a look at a payment', () => {

@@ -103,7 +103,8 @@ function suite(kind: StoreKind): void {
     }
 
     it('by a dispute is taken when it is lost, and stays when it is won', async () => {
-      const [lost, won] = [await credited(), await credited()];
+      const lost = await credited();
+      const won = await credited();
       const at = stage.now();
       const end = (id: string, how: 'won' | 'lost') => endDispute(stage.store, id, { at, how, suspend: false });
       for (const { id } of [lost, won]) {
@@ -120,7 +121,9 @@ function suite(kind: StoreKind): void {
     });
 
     it('by disputes of one letter needs a number for each payment, so that each can be lost', async () => {
-      const [one, two, three] = [await credited(), await credited(), await credited()];
+      const one = await credited();
+      const two = await credited();
+      const three = await credited();
       const at = stage.now();
       const number = `cb_${one.id}`;
       const dispute = async (id: string, name: string) =>

@@ -30,8 +30,14 @@ function suite(kind: StoreKind): void {
     const keptMs = 180 * 24 * HOUR_MS;
     const add = (id: string, ageMs: number) =>
       payments.addNotice({
-        ...{ id, provider: 'till', at: Date.now() - ageMs, address: '127.0.0.1' },
-        ...{ headers: '{}', body: '{}', verdict: 'done', detail: '' },
+        id,
+        provider: 'till',
+        at: Date.now() - ageMs,
+        address: '127.0.0.1',
+        headers: '{}',
+        body: '{}',
+        verdict: 'done',
+        detail: '',
       });
     await add('old', keptMs + HOUR_MS);
     await add('young', keptMs - HOUR_MS);
@@ -169,7 +175,8 @@ function suite(kind: StoreKind): void {
         if (asked === 'start' && when === 'after') throw new Error('lost');
         return undefined;
       };
-      const [lost, never] = [await stage.order(service), await stage.order(service)];
+      const lost = await stage.order(service);
+      const never = await stage.order(service);
       stage.bank.payments.delete(refOf(never) ?? '');
       stage.bank.pay(lost.id);
       const before = stage.bank.asked.get('start');
@@ -314,7 +321,8 @@ function suite(kind: StoreKind): void {
     }
 
     it('does not follow from a payment that names another order', async () => {
-      const [one, other] = [await stage.order(service), await stage.order(service)];
+      const one = await stage.order(service);
+      const other = await stage.order(service);
       const paid = stage.bank.pay(one.id);
       paid.order = other.id;
       expect((await service.payments.look(one.id))?.phase).to.equal('review');

@@ -49,7 +49,8 @@ function suite(kind: StoreKind): void {
   });
 
   it('takes what holds return before anything else is paid with it, however they end', async () => {
-    const [one, two] = [newId('req'), newId('req')];
+    const one = newId('req');
+    const two = newId('req');
     const holds = [one, two].map((chargeId) => reserve(stage.wallet, { chargeId, amount: 400n * RUB }));
     await applied(stage.store, ...holds);
     await ask(900n);

@@ -100,7 +100,8 @@ describe('payments of the sandbox', () => {
   });
 
   it('may be of another sum or currency than was ordered', async () => {
-    const [sum, currency] = [await started(), await started()];
+    const sum = await started();
+    const currency = await started();
     expect(heard(await visit(sum.id, { button: 'wrong-sum' }))).to.deep.equal([{ fetch: [sum.id] }]);
     expect(heard(await visit(currency.id, { button: 'wrong-currency' }))).to.deep.equal([{ fetch: [currency.id] }]);
     const paid = await fetch(sum.id);
@@ -162,7 +163,9 @@ describe('payments of the sandbox', () => {
     });
 
     it('is the same one when it is kept twice', async () => {
-      const [one, two, other] = [await save('good'), await save('good'), await save('soft')];
+      const one = await save('good');
+      const two = await save('good');
+      const other = await save('soft');
       expect(one.id).not.to.equal(two.id);
       expect([one.fingerprint, one.last4]).to.deep.equal([two.fingerprint, two.last4]);
       expect(one.fingerprint).not.to.equal(other.fingerprint);
@@ -250,7 +253,8 @@ describe('payments of the sandbox', () => {
     });
 
     it('is in the payer’s language, or the one that was chosen', async () => {
-      const [russian, english] = [await started({ locale: 'ru' }), await started({ locale: 'en' })];
+      const russian = await started({ locale: 'ru' });
+      const english = await started({ locale: 'en' });
       expect(await htmlOf(russian.id))
         .to.contain('<html lang="ru">')
         .and.to.contain('Платёж в песочнице');

@@ -11,8 +11,17 @@ const AT = 1_800_000_000_000;
 const FACTS: StepFacts = { at: AT, suspend: true, live: true, costly: undefined };
 
 const ORDER = newPayment({
-  ...{ id: 'pay_1', wallet: 'acc_1', provider: 'till', amount: 1000n * RUB, shop: 'shop-1', test: false },
-  ...{ origin: 'manual', facts: '{}', createdAt: AT - 10 * MINUTE_MS, owner: 'own_1', lease: AT - 9 * MINUTE_MS },
+  id: 'pay_1',
+  wallet: 'acc_1',
+  provider: 'till',
+  amount: 1000n * RUB,
+  shop: 'shop-1',
+  test: false,
+  origin: 'manual',
+  facts: '{}',
+  createdAt: AT - 10 * MINUTE_MS,
+  owner: 'own_1',
+  lease: AT - 9 * MINUTE_MS,
 });
 
 function inPhase(phase: PaymentPhase, more: Partial<Payment> = {}): Payment {
@@ -106,7 +115,12 @@ describe('the next step of a payment', () => {
 
     it('is to credit it, by the id that the provider gave it', () => {
       expect(step(arrived(), said())?.op).to.deep.equal({
-        ...{ kind: 'pay', wallet: 'acc_1', at: AT, amount: 1000n * RUB, paymentId: 'till:ref_1', order: 'pay_1' },
+        kind: 'pay',
+        wallet: 'acc_1',
+        at: AT,
+        amount: 1000n * RUB,
+        paymentId: 'till:ref_1',
+        order: 'pay_1',
         payment: { kind: 'credit', ...base, reason: null, dueAt: null },
       });
     });
@@ -151,7 +165,13 @@ describe('the next step of a payment', () => {
 
   describe('in the wallet', () => {
     const ours: Refund = {
-      ...{ id: 'rfd_1', ref: null, amount: String(300n * RUB), state: 'asked', reason: 'wish', at: AT, taken: null },
+      id: 'rfd_1',
+      ref: null,
+      amount: String(300n * RUB),
+      state: 'asked',
+      reason: 'wish',
+      at: AT,
+      taken: null,
     };
     const theirs: RefundState = {
       id: 're_1',
@@ -169,8 +189,14 @@ describe('the next step of a payment', () => {
       it(`${phase}: is to take what went back, once`, () => {
         const refunds = JSON.stringify([ours]);
         expect(back(inPhase(phase, { refunds }))?.op).to.deep.equal({
-          ...{ kind: 'payback', wallet: 'acc_1', at: AT, amount: 300n * RUB, paybackId: 'till:re_1', order: 'pay_1' },
-          ...{ suspend: true, payment: { kind: 'refund', ...base, ref: 're_1', refund: 'rfd_1' } },
+          kind: 'payback',
+          wallet: 'acc_1',
+          at: AT,
+          amount: 300n * RUB,
+          paybackId: 'till:re_1',
+          order: 'pay_1',
+          suspend: true,
+          payment: { kind: 'refund', ...base, ref: 're_1', refund: 'rfd_1' },
         });
         const booked = JSON.stringify([{ ...ours, ref: 're_1', state: 'booked', taken: '1' }]);
         expect(back(inPhase(phase, { refunds: booked, dueAt: null }))).to.equal(undefined);
@@ -211,14 +237,20 @@ describe('the next step of a payment', () => {
 
     it('is to note a refund that is on its way, and to record one that is refused', () => {
       expect(back(asking(), { status: 'pending' })?.change).to.deep.equal({
-        ...{ kind: 'note_refund', ...base, refund: 'rfd_1', ref: 're_1', dueAt: AT + MINUTE_MS },
+        kind: 'note_refund',
+        ...base,
+        refund: 'rfd_1',
+        ref: 're_1',
+        dueAt: AT + MINUTE_MS,
       });
       const noted = asking({ ref: 're_1' }, { dueAt: AT + 1 });
       expect(back(noted, { status: 'pending' })).to.equal(undefined);
       for (const payment of [asking(), noted]) {
         const reason = 'the provider refused it';
         expect(back(payment, { status: 'canceled' })?.op).to.deep.include({
-          ...{ kind: 'payback', amount: 0n, paybackId: 'till:rfd_1:refused' },
+          kind: 'payback',
+          amount: 0n,
+          paybackId: 'till:rfd_1:refused',
           payment: { kind: 'refuse_refund', ...base, refund: 'rfd_1', reason },
         });
       }

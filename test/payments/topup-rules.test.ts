@@ -21,9 +21,23 @@ const DAY_MS = 24 * HOUR_MS;
 const RUB = 1_000_000n;
 
 const ROW: AutoTopupRow = {
-  ...{ id: 'acc_1', enabled: true, threshold: 500n * RUB, amount: 1000n * RUB, cap: 5000n * RUB },
-  ...{ method: 'pm_1', consent: 'con_1', order: null, nextAt: 0, declines: 0, pausedAt: null, reason: null },
-  ...{ day: '2026-11-22', dayCount: 0, month: '2026-11', monthSum: 0n, version: 3 },
+  id: 'acc_1',
+  enabled: true,
+  threshold: 500n * RUB,
+  amount: 1000n * RUB,
+  cap: 5000n * RUB,
+  method: 'pm_1',
+  consent: 'con_1',
+  order: null,
+  nextAt: 0,
+  declines: 0,
+  pausedAt: null,
+  reason: null,
+  day: '2026-11-22',
+  dayCount: 0,
+  month: '2026-11',
+  monthSum: 0n,
+  version: 3,
 };
 const BOUNDS = topupBoundsOf();
 const ORDERS_PER_DAY = 3;

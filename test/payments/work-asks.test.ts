@@ -14,8 +14,21 @@ const AT = 50 * 24 * HOUR_MS;
 const FACTS = JSON.stringify({ pageUrl: 'https://gate.example/page', saveMethod: false });
 /** An order whose first try may have gone through. */
 const CREATED = {
-  ...{ id: 'pay', version: 2, wallet: 'w', provider: 'till', phase: 'created', ref: null, dueAt: AT, refunds: '[]' },
-  ...{ amount: 5n, credited: 0n, refunded: 0n, facts: FACTS, createdAt: AT, changedAt: AT, expiresAt: null },
+  id: 'pay',
+  version: 2,
+  wallet: 'w',
+  provider: 'till',
+  phase: 'created',
+  ref: null,
+  dueAt: AT,
+  refunds: '[]',
+  amount: 5n,
+  credited: 0n,
+  refunded: 0n,
+  facts: FACTS,
+  createdAt: AT,
+  changedAt: AT,
+  expiresAt: null,
 } as unknown as Payment;
 
 /** A credited one, of which all is to go back. */
@@ -38,9 +51,13 @@ async function worked(more: Partial<Payment>, keysLiveMs: number, fails: Upstrea
   };
   const started = { id: 'ref', payUrl: 'https://pay.example/1', expiresAt: AT + HOUR_MS };
   const provider = {
-    ...{ keysLiveMs, live: true, redirectHosts: ['pay.example'] },
-    ...{ start: does('start', started), find: does('find', undefined) },
-    ...{ refund: does('refund', { id: 'back' }), fetch: does('fetch', {}) },
+    keysLiveMs,
+    live: true,
+    redirectHosts: ['pay.example'],
+    start: does('start', started),
+    find: does('find', undefined),
+    refund: does('refund', { id: 'back' }),
+    fetch: does('fetch', {}),
   };
   const work = createWork({
     store: { payments: { get: async () => payment } as never },

@@ -12,8 +12,19 @@ const AT = 50 * 24 * HOUR_MS;
 
 /** A payment that waits for its payer, whose turn it is. */
 const PENDING = {
-  ...{ id: 'pay', version: 4, wallet: 'w', provider: 'till', phase: 'pending', ref: 'ref', dueAt: AT, refunds: '[]' },
-  ...{ credited: 0n, createdAt: AT - HOUR_MS, changedAt: AT - HOUR_MS, expiresAt: AT + HOUR_MS, dispute: null },
+  id: 'pay',
+  version: 4,
+  wallet: 'w',
+  provider: 'till',
+  phase: 'pending',
+  ref: 'ref',
+  dueAt: AT,
+  refunds: '[]',
+  credited: 0n,
+  createdAt: AT - HOUR_MS,
+  changedAt: AT - HOUR_MS,
+  expiresAt: AT + HOUR_MS,
+  dispute: null,
 } as unknown as Payment;
 
 interface Case {

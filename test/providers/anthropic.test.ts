@@ -112,7 +112,9 @@ describe('anthropic', () => {
 
   it('takes the counts that a marketplace adds to the end, those of its cache too', async () => {
     const metrics = {
-      ...{ inputTokenCount: 5, cacheWriteInputTokenCount: 30, cacheReadInputTokenCount: 200 },
+      inputTokenCount: 5,
+      cacheWriteInputTokenCount: 30,
+      cacheReadInputTokenCount: 200,
       outputTokenCount: 4,
     };
     const stop = { type: 'message_stop', 'amazon-bedrock-invocationMetrics': metrics };

@@ -109,7 +109,8 @@ describe('openai-compatible', () => {
     });
 
     it('lets several keys take turns, each upstream by itself', async () => {
-      const [ask, other] = [open({ apiKey: ['key-one', 'key-two'] }), open({ apiKey: ['key-one', 'key-two'] })];
+      const ask = open({ apiKey: ['key-one', 'key-two'] });
+      const other = open({ apiKey: ['key-one', 'key-two'] });
       const used = [];
       for (const call of [ask, ask, other, ask]) used.push((await call()).sent.headers.authorization);
       expect(used).to.deep.equal(['Bearer key-one', 'Bearer key-two', 'Bearer key-one', 'Bearer key-one']);

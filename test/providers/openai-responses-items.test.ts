@@ -115,7 +115,10 @@ describe('openai-responses: items', () => {
 
   it('keeps parts of a message apart', async () => {
     const delta = (content_index: number, said: string) => ({
-      ...{ type: 'response.output_text.delta', output_index: 0, content_index, delta: said },
+      type: 'response.output_text.delta',
+      output_index: 0,
+      content_index,
+      delta: said,
     });
     expect(blocksOf(await read(delta(0, 'a'), delta(0, 'b'), delta(1, 'c'), DONE))).to.deep.equal(['ab', 'c']);
   });
@@ -123,10 +126,14 @@ describe('openai-responses: items', () => {
   it('takes a call from its item and the pieces behind it, or from the whole response, once', async () => {
     const item = { type: 'function_call', call_id: 'a', name: 'look' };
     const added = (json: string) => ({
-      ...{ type: 'response.output_item.added', output_index: 1, item: { ...item, arguments: json } },
+      type: 'response.output_item.added',
+      output_index: 1,
+      item: { ...item, arguments: json },
     });
     const pieces = ['{"at"', ':1}'].map((delta) => ({
-      ...{ type: 'response.function_call_arguments.delta', output_index: 1, delta },
+      type: 'response.function_call_arguments.delta',
+      output_index: 1,
+      delta,
     }));
     const whole = { status: 'completed', output: [{ type: 'reasoning' }, { ...item, arguments: '{"at":1}' }] };
     const end = { type: 'response.completed', response: whole };

@@ -71,7 +71,8 @@ for (const kind of STORES) {
         store.media.write(newMedia({ expiresAt }), piecesOf(bytes));
       const long = randomBytes(1_200_000);
       const later = Date.now() + 3_600_000;
-      const [kept, small] = [await keep(long, later), await keep(PNG, later)];
+      const kept = await keep(long, later);
+      const small = await keep(PNG, later);
       await keep(PNG, Date.now() - 1);
       const file = join(folder, 'backup.db');
       await store.backup(file);

@@ -25,7 +25,8 @@ describe('cleaner', () => {
   const start = (more: Partial<CleanerOptions> = {}) => {
     const { media } = opened.store;
     // What ends after its test tells nothing to the next.
-    const [counts, failures] = [removed, errors];
+    const counts = removed;
+    const failures = errors;
     const told = {
       onError: (error: unknown) => failures.push(error),
       onRemoved: (count: number) => counts.push(count),

@@ -31,7 +31,8 @@ export function useCopies(onOpen: (opened: Copies) => void) {
 
 /** One that has ended, and one that has not. */
 export async function addCalls({ source, wallet }: Pick<Copies, 'source' | 'wallet'>): Promise<void> {
-  const [open, ended] = [newId('req'), newId('req')];
+  const open = newId('req');
+  const ended = newId('req');
   const holds = [reserve(wallet, { chargeId: open, excess: 5n * RUB }), reserve(wallet, { chargeId: ended })];
   await applied(source.real, ...holds, settle(wallet, ended));
 }

@@ -48,8 +48,17 @@ describe('copy of a store with archives', () => {
 
   it('is refused while an archive is unfinished, and takes the notes of finished ones', async () => {
     const archive: Archive = {
-      ...{ id: newId('arc'), file: '/backup/calls.gz', before: AT, state: 'leaving', startedAt: AT, sha256: 'ab' },
-      ...{ calls: 1, entries: 2, charged: RUB, first: AT, last: AT },
+      id: newId('arc'),
+      file: '/backup/calls.gz',
+      before: AT,
+      state: 'leaving',
+      startedAt: AT,
+      sha256: 'ab',
+      calls: 1,
+      entries: 2,
+      charged: RUB,
+      first: AT,
+      last: AT,
     };
     await from.real.archives.begin({ ...archive, state: 'writing' });
     const message =
@@ -65,7 +74,9 @@ describe('copy of a store with archives', () => {
 
   it('goes on behind the opening, through pages and writes, however often', async () => {
     const calls = (length: number) => Array.from({ length }, () => charge(wallet, { amount: 1n }));
-    const [within, across, back] = [newId('req'), newId('req'), newId('req')];
+    const within = newId('req');
+    const across = newId('req');
+    const back = newId('req');
     await applied(from.real, ...[within, across, back].map((chargeId) => reserve(wallet, { chargeId })));
     await appliedInBatches(from.real, calls(1000));
     await applied(from.real, settle(wallet, within), settle(wallet, back), giveBack('refund', wallet, back));

@@ -108,6 +108,11 @@ describe('copy of the journal', () => {
   });
 
   const keyOf = (account: string) => ({
-    ...{ id: `key_${account}`, account, name: 'n', hash: `hash_${account}`, last4: 'abcd', createdAt: AT },
+    id: `key_${account}`,
+    account,
+    name: 'n',
+    hash: `hash_${account}`,
+    last4: 'abcd',
+    createdAt: AT,
   });
 });

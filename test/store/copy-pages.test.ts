@@ -26,7 +26,13 @@ describe('copy of many pages', () => {
   const idOf = (index: number) => `id_${String(index).padStart(4, '0')}`;
 
   const repeatOf = (id: string) => ({
-    ...{ id, wallet, charge: `req_${id}`, body: 'hash-1', awaited: true, reply: null, expiresAt: AT },
+    id,
+    wallet,
+    charge: `req_${id}`,
+    body: 'hash-1',
+    awaited: true,
+    reply: null,
+    expiresAt: AT,
   });
   const alertOf = (account: string) => ({ account, balanceBelow: null, budgets: true, webhook: null, version: 1 });
 
@@ -97,7 +103,8 @@ describe('copy of many pages', () => {
 
     it('of the wallets', async () => {
       const { accounts, ledger } = from.real;
-      const [last, autoTopup] = ['zzz', { enabled: false, amount: 0n, threshold: 0n }];
+      const last = 'zzz';
+      const autoTopup = { enabled: false, amount: 0n, threshold: 0n };
       const ids = [...many(MANY_WALLETS).map(idOf), last];
       await accounts.put(ids.map((id) => ({ id, name: 'n', createdAt: AT, autoTopup })));
       const said = await refusal(() => ledger.apply([submission(adjust(last, 1n))]));

@@ -80,10 +80,13 @@ describe('copy of payments', () => {
 
   it('takes each payment of a living store with the money that its wallet had when it was copied', async () => {
     const credit = async () => (await applied(from.real, creditOf(await newSucceeded(from.real, wallet))))[0];
-    const [early, lost] = [(await credit())?.payment as Payment, (await credit())?.payment as Payment];
+    const early = (await credit())?.payment as Payment;
+    const lost = (await credit())?.payment as Payment;
     const disputed = await changed(from.real, lost, { kind: 'dispute', dispute: 'cb', amount: 1000n * RUB });
     const part = await changed(from.real, (await credit())?.payment as Payment, {
-      ...{ kind: 'dispute', dispute: 'cb_2', amount: 600n * RUB },
+      kind: 'dispute',
+      dispute: 'cb_2',
+      amount: 600n * RUB,
     });
     const [reversed] = await applied(from.real, reverseOf(part, 'cb_2', 600n * RUB));
     from.next('keys.owners', async (list) => {

@@ -52,11 +52,9 @@ describe('copy of a store', () => {
     const { jobs, accounts } = source.real;
     const wish = { enabled: true, amount: 500n * RUB, threshold: 100n * RUB };
     await accounts.setAutoTopup(wallet, wish);
-    const [started, failed, made] = [
-      await newJob(source.real, wallet),
-      await newJob(source.real, wallet),
-      await newJob(source.real, wallet),
-    ];
+    const started = await newJob(source.real, wallet);
+    const failed = await newJob(source.real, wallet);
+    const made = await newJob(source.real, wallet);
     await applied(source.real, refundWithJob(failed));
     await jobs.change({ kind: 'begin', id: made.id, version: 1, at: AT, ref: 'up', dueAt: AT });
     await jobs.change({ kind: 'complete', id: made.id, version: 2, at: AT, result: 'res_1' });
@@ -122,7 +120,8 @@ describe('copy of a store', () => {
     const job = await newJob(source.real, wallet);
     const { id, version } = await newJob(source.real, wallet);
     const begun = await source.real.jobs.change({ kind: 'begin', id, version, at: AT, ref: 'up', dueAt: AT });
-    const [waiting, early] = [await newJob(source.real, wallet), await newJob(source.real, wallet)];
+    const waiting = await newJob(source.real, wallet);
+    const early = await newJob(source.real, wallet);
     await applied(source.real, refundWithJob(early));
     source.next('keys.owners', async (list) => {
       await applied(source.real, refundWithJob(job), refundWithJob(begun.job as typeof job));
@@ -164,7 +163,8 @@ describe('copy of a store', () => {
     });
 
     it('goes on without those that are lost, and stops when either store fails', async () => {
-      const [kept, lost] = [await keep(PNG), await keep(PNG)];
+      const kept = await keep(PNG);
+      const lost = await keep(PNG);
       tamper(source, `UPDATE media SET bytes = bytes + 1 WHERE id = '${lost.id}'`);
       expect(await copy()).to.include({ media: 1 });
       expect((await there()).map(({ id }) => id)).to.deep.equal([kept.id]);

@@ -59,7 +59,8 @@ describe('known charges', () => {
         it(`are read again when it ${name}`, async () => {
           const [mine, theirs] = [context.store, await context.open()] as [Store, Store];
           const wallet = await newWallet(mine);
-          const [first, second] = [newId('req'), newId('req')];
+          const first = newId('req');
+          const second = newId('req');
           const holds = [first, second].map((chargeId) => reserve(wallet, { chargeId }));
           expect(await statuses(mine, ...holds)).to.deep.equal(['done', 'done']);
           expect(await statuses(theirs, other(wallet, first))).to.deep.equal(['done']);

@@ -20,7 +20,10 @@ const SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
 const [OLD, NEW, OTHER] = Array.from({ length: 3 }, () => randomBytes(32)) as [Buffer, Buffer, Buffer];
 
 const newAlerts = (): AlertSettings => ({
-  ...{ account: newId('acc'), balanceBelow: null, budgets: true, version: 0 },
+  account: newId('acc'),
+  balanceBelow: null,
+  budgets: true,
+  version: 0,
   webhook: { url: 'https://example.com/hook', secret: 'whsec_the-secret-of-a-webhook' },
 });
 
@@ -97,7 +100,9 @@ for (const kind of STORES) {
     });
 
     it('are encrypted in the database, each for its row', async () => {
-      const [user, bare, settings] = [makeUser({ totpSecret: SECRET }), makeUser({ totpSecret: null }), newAlerts()];
+      const user = makeUser({ totpSecret: SECRET });
+      const bare = makeUser({ totpSecret: null });
+      const settings = newAlerts();
       const { users, alerts } = withKeys(OLD);
       await users.add(user);
       await users.add(bare);
@@ -114,7 +119,8 @@ for (const kind of STORES) {
     });
 
     it('that were in plain are read as before, and encrypted when their row is written', async () => {
-      const [user, settings] = [makeUser({ totpSecret: SECRET }), newAlerts()];
+      const user = makeUser({ totpSecret: SECRET });
+      const settings = newAlerts();
       await raw().users.add(user);
       await raw().alerts.change(settings);
       const { users, alerts } = withKeys(OLD);
@@ -128,7 +134,8 @@ for (const kind of STORES) {
     });
 
     it('are not lost by who has no key for them, who lets nobody in and signs nothing', async () => {
-      const [user, settings] = [makeUser({ totpSecret: SECRET }), newAlerts()];
+      const user = makeUser({ totpSecret: SECRET });
+      const settings = newAlerts();
       await withKeys(OLD).users.add(user);
       await withKeys(OLD).alerts.change(settings);
       for (const store of [withKeys(), withKeys(OTHER)]) {
@@ -162,7 +169,8 @@ for (const kind of STORES) {
     const raw = () => context.store;
     const use = (...keys: Buffer[]) => withSecrets(raw(), createVault(keys));
     const check = (...keys: Buffer[]) => checkSecrets(raw(), createVault(keys));
-    const [user, settings] = [makeUser({ totpSecret: SECRET }), newAlerts()];
+    const user = makeUser({ totpSecret: SECRET });
+    const settings = newAlerts();
 
     it('are asked for as soon as one has encrypted something, and not before', async () => {
       const before = await raw().settings.list();
@@ -214,7 +222,9 @@ for (const kind of STORES) {
       const lost = makeUser({ totpSecret: SECRET });
       await use(OTHER).users.add(lost);
       expect(await encryptSecrets(raw(), createVault([OLD, NEW]))).to.deep.equal({
-        ...{ secrets: 4, encrypted: 3, lost: [lost.id] },
+        secrets: 4,
+        encrypted: 3,
+        lost: [lost.id],
       });
       for (const keys of [[OLD], [OLD, NEW], [NEW, OTHER]]) {
         expect(await rejection(check(...keys))).to.be.instanceOf(OperatorError);

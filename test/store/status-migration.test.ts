@@ -21,8 +21,20 @@ const ENTRIES = [
   { ...NOTHING, opId: 'reserve:req_1', seq: 2, kind: 'reserve', charge: 'req_1', note: null, held: RUB },
 ].map((entry) => ({ ...entry, wallet: 'acc_1', at: AT, avail: entry.topped - entry.held }));
 const CHARGE = {
-  ...{ id: 'req_1', wallet: 'acc_1', key: 'key_1', kind: 'text', state: 'held', reserved: RUB, charged: 0n },
-  ...{ model: 'model-1', prices: '{}', usage: null, owner: 'own_1', lease: AT + 10, createdAt: AT, endedAt: null },
+  id: 'req_1',
+  wallet: 'acc_1',
+  key: 'key_1',
+  kind: 'text',
+  state: 'held',
+  reserved: RUB,
+  charged: 0n,
+  model: 'model-1',
+  prices: '{}',
+  usage: null,
+  owner: 'own_1',
+  lease: AT + 10,
+  createdAt: AT,
+  endedAt: null,
 };
 const ACCOUNT = { id: 'acc_1', name: 'n', createdAt: AT };
 
@@ -127,7 +139,8 @@ describe('a MongoDB database of version 1', () => {
   }
 
   it('gets the same rules and indexes as a fresh one, also if its last step is made twice', async () => {
-    const [old, fresh] = [await mongodb.create(), await mongodb.create()];
+    const old = await mongodb.create();
+    const fresh = await mongodb.create();
     try {
       await writeOldDatabase(old.url);
       for (const { url } of [old, fresh]) await (await openStore(url, mongodb.opening)).close();

@@ -158,7 +158,8 @@ for (const old of [oldFile('sqlite.db'), oldFile('backup.db'), OLD_DATABASE]) {
     describe('reads the same as before', () => {
       for (const name of Object.keys(expected).filter((port) => !isBackup || !NOT_IN_BACKUPS.includes(port))) {
         it(`in its ${name}`, () => {
-          const [before, now] = [expected[name] as Rows, contents[name] as Rows];
+          const before = expected[name] as Rows;
+          const now = contents[name] as Rows;
           // Entries may be added (see the steps), and a backup has a setting that says so.
           if (!['entries', 'settings'].includes(name)) expect(Object.keys(now)).to.have.members(Object.keys(before));
           const compared = name === 'wallets' ? withoutSeq : (rows: Rows) => rows;
@@ -189,7 +190,8 @@ for (const old of [oldFile('sqlite.db'), oldFile('backup.db'), OLD_DATABASE]) {
         const fresh = await old.create();
         try {
           await (await openStore(fresh.url)).close();
-          const [wanted, found] = [await old.schema(fresh), await old.schema(database)];
+          const wanted = await old.schema(fresh);
+          const found = await old.schema(database);
           expect(Object.keys(found)).to.have.members(Object.keys(wanted));
           expect(found).to.deep.equal(wanted);
           for (const name of old.indexes) expect(JSON.stringify(found)).to.include(`"${name}"`);

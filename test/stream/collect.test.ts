@@ -64,7 +64,8 @@ describe('collector', () => {
 
   it('is the same however the parts are cut', () => {
     const parts = [...HEAD, ...block(0, 'a', 'b'), ...TAIL];
-    const [whole, single] = [createCollector(), createCollector()];
+    const whole = createCollector();
+    const single = createCollector();
     whole.write(parts);
     for (const part of parts) single.write([part]);
     expect(single.reply()).to.deep.equal(whole.reply());

@@ -68,10 +68,12 @@ describe('departures', () => {
   it('take an account from an owner, with invitations to it that were not used yet', async () => {
     const user = await somebody();
     const people = createPeople({ store: store.real });
-    const [account, other] = [newId('acc'), newId('acc')];
+    const account = newId('acc');
+    const other = newId('acc');
     for (const each of [account, other]) await people.join(user, each);
     const invite = (to: string) => people.makeLink({ purpose: 'invite', account: to, email: user.email });
-    const [mine, others] = [await invite(account), await invite(other)];
+    const mine = await invite(account);
+    const others = await invite(other);
     expect([await departures.removeOwner(user, account), await departures.removeOwner(user, account)]).to.deep.equal([
       ...[true, false],
     ]);

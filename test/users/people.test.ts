@@ -56,7 +56,8 @@ describe('people', () => {
     });
 
     it('in the place of the one before for the same purpose and person, and of no other', async () => {
-      const [user, email] = [newId('usr'), `${newId('ann')}@example.com`];
+      const user = newId('usr');
+      const email = `${newId('ann')}@example.com`;
       const tokens = [
         await people.makeLink({ purpose: 'operator', user, email }),
         await people.makeLink({ purpose: 'invite', email }),
@@ -69,7 +70,8 @@ describe('people', () => {
 
     it('to one account beside that to another', async () => {
       const email = `${newId('ann')}@example.com`;
-      const [one, other] = [newId('acc'), newId('acc')];
+      const one = newId('acc');
+      const other = newId('acc');
       const invite = (account: string) => people.makeLink({ purpose: 'invite', email, account });
       const tokens = [await invite(one), await invite(other), await invite(one)];
       const found = await Promise.all(tokens.map(async (token) => (await people.look(token))?.account));
@@ -77,9 +79,11 @@ describe('people', () => {
     });
 
     it('beside the ones before if anybody may ask for it, until the first of them is used', async () => {
-      const [user, other] = [makeUser(), makeUser()];
+      const user = makeUser();
+      const other = makeUser();
       for (const each of [user, other]) await store.real.users.add(each);
-      const [mail, strange] = [user.email, `${newId('new')}@example.com`];
+      const mail = user.email;
+      const strange = `${newId('new')}@example.com`;
       const tokens = await Promise.all([
         ...[1, 2].map(() => people.makeLink({ purpose: 'reset', user: user.id, email: mail })),
         ...[1, 2].map(() => people.makeLink({ purpose: 'verify', email: strange })),
@@ -123,7 +127,8 @@ describe('people', () => {
   });
 
   it('join an account, unless they are removed in the meantime', async () => {
-    const [user, gone] = [makeUser(), makeUser()];
+    const user = makeUser();
+    const gone = makeUser();
     for (const each of [user, gone]) await store.real.users.add(each);
     const account = newId('acc');
     expect(await people.join(user, account)).to.equal(true);

@@ -110,7 +110,8 @@ describe('sessions', () => {
 
   it('end one by one, or all but one', async () => {
     const { sessions, user, token } = await open(false);
-    const [second, third] = [await sessions.open(user, CLIENT), await sessions.open(user, CLIENT)];
+    const second = await sessions.open(user, CLIENT);
+    const third = await sessions.open(user, CLIENT);
     const live = async () =>
       (await Promise.all([token, second, third].map((each) => sessions.find(each)))).map(
         (found) => found !== undefined,

@@ -130,8 +130,10 @@ describe('signing in', () => {
       signIn.signIn({ email, password, code: '', client: at(address, device) });
 
     it('is free of strangers’ guesses only where the same person has signed in', async () => {
-      const [owner, other] = [await add(), await add()];
-      const [mine, theirs] = [await devices().remember(owner, undefined), await devices().remember(other, undefined)];
+      const owner = await add();
+      const other = await add();
+      const mine = await devices().remember(owner, undefined);
+      const theirs = await devices().remember(other, undefined);
       await guess(10, owner.email);
       for (const device of [theirs, undefined, '', 'x', 'A'.repeat(43), `${mine} `]) {
         expect(await on(device, owner.email), device).to.include({ status: 'wait' });
@@ -141,7 +143,8 @@ describe('signing in', () => {
     });
 
     it('is free of what is guessed in the same network', async () => {
-      const [owner, address] = [await add(), place()];
+      const owner = await add();
+      const address = place();
       const mine = await devices().remember(owner, undefined);
       for (let time = 0; time < 20; time += 1) await attempt(`${newId('none')}@example.com`, address);
       expect(await on(undefined, owner.email, { address })).to.include({ status: 'wait' });
@@ -159,7 +162,8 @@ describe('signing in', () => {
     });
 
     it('is known for 400 days from the last time, by one token for all who use it', async () => {
-      const [one, two] = [await add(), await add()];
+      const one = await add();
+      const two = await add();
       const token = await devices().remember(one, undefined);
       expect(await devices().remember(two, token)).to.equal(token);
       now += 399 * 86_400_000;
@@ -191,7 +195,8 @@ describe('signing in', () => {
   });
 
   it('forgets nothing of what a network guessed when somebody there signs in', async () => {
-    const [own, victim] = [await add(), await add()];
+    const own = await add();
+    const victim = await add();
     const address = place();
     let tried = 0;
     for (let round = 0; round < 45; round += 1) {
@@ -238,7 +243,8 @@ describe('signing in', () => {
   });
 
   it('is refused alike without a password, without being active, and with a wrong code', async () => {
-    const [guest, gone] = [await add({ password: null }), await add({ status: 'suspended' })];
+    const guest = await add({ password: null });
+    const gone = await add({ status: 'suspended' });
     const secured = await add({ totpSecret: SECRET });
     for (const [email, code] of [
       [guest.email, ''],
@@ -282,7 +288,8 @@ describe('signing in', () => {
     const prove = (user: User, code: string, address: string) => signIn.proveCode(user, code, at(address));
 
     it('takes it once, and nothing of who has no app', async () => {
-      const [user, bare] = [await add({ totpSecret: SECRET }), await add()];
+      const user = await add({ totpSecret: SECRET });
+      const bare = await add();
       const code = codeOf(SECRET);
       const proved = await prove(user, code, place());
       const after = await store.real.users.get(user.id);

@@ -95,7 +95,8 @@ describe('counting for workers', () => {
       await turn();
       mock.timers.tick(40);
       expect(await first).to.equal('store_unavailable');
-      const [next, last] = [remote.hit(RULE, 'key'), codeOf(remote.hit(RULE, 'key'))];
+      const next = remote.hit(RULE, 'key');
+      const last = codeOf(remote.hit(RULE, 'key'));
       await turn();
       remote.answer(1, [5, 5]);
       remote.answer(2, [-7]);

@@ -35,7 +35,9 @@ describe('a pool of workers', () => {
     [pauses, ended, messages, forked] = [[], [], [], []];
     cluster.on('fork', onFork);
     pool = createPool({
-      ...{ size: 2, group: 'own_test', port: 4242 },
+      size: 2,
+      group: 'own_test',
+      port: 4242,
       log: {
         info: () => void events.emit('replaced'),
         error: (fields: { pause_ms: number }) => {

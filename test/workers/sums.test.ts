@@ -79,7 +79,10 @@ describe('metrics of workers', () => {
     async function start(answerWithinMs: number, metrics = answered(0)): Promise<void> {
       tell = () => [1, 2];
       scrapes = createScrapes({
-        ...{ host: '127.0.0.1', port: 0, metrics, answerWithinMs },
+        host: '127.0.0.1',
+        port: 0,
+        metrics,
+        answerWithinMs,
         log: createLog({ level: 'silent', keyPrefix: 'tg-' }),
         tell: () => tell(),
       });

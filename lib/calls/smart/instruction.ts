@@ -226,7 +226,8 @@ function specifies(rest: readonly Sentence[]): boolean {
 }
 
 function beginsLine(sentences: readonly Sentence[], index: number): boolean {
-  const [before, sentence] = [sentences[index - 1], sentences[index]!];
+  const before = sentences[index - 1];
+  const sentence = sentences[index]!;
   return before === undefined || before.paragraph !== sentence.paragraph || before.line !== sentence.line;
 }
 

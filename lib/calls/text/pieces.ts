@@ -44,7 +44,9 @@ export class Pieces {
     this.#smallBits = smallBits;
     const statesMax = list.inner.length + list.first.length + 2;
     const steps = new Uint32Array(statesMax * this.#width);
-    const [isPiece, letters, parents] = [bytes(statesMax), bytes(statesMax), new Uint16Array(statesMax)];
+    const isPiece = bytes(statesMax);
+    const letters = bytes(statesMax);
+    const parents = new Uint16Array(statesMax);
     [this.#steps, this.#isPiece, this.#letters, this.#parents] = [steps, isPiece, letters, parents];
     this.#innerRoot = this.#plant(list.inner);
     this.#firstRoot = this.#plant(list.first);

@@ -52,7 +52,12 @@ export function createWorker(options: WorkerOptions): Worker {
   const { jobs, ledger, look, ownerId, leaseMs, pollMs, clock, log, onEnd, random = Math.random } = options;
   const gapMs = Math.min(GAP_MS_MAX, Math.max(GAP_MS_MIN, Math.floor(pollMs / 5)));
   const loop = createLeaseLoop({
-    ...{ store: jobs, work, ownerId, leaseMs, gapMs, clock },
+    store: jobs,
+    work,
+    ownerId,
+    leaseMs,
+    gapMs,
+    clock,
     onClaimError: (err) => log.warn({ err }, 'could not claim the jobs that are due'),
     onWorkError: (err, job) => log.warn({ err, job: job.id }, 'could not process a job'),
   });

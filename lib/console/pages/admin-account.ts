@@ -312,7 +312,9 @@ function playForms(visit: UserVisit, account: Account, left: Micro): Html {
   const words = WORDS[visit.language];
   const choice = (name: 'convert' | 'write_off', button: string, hint: string) =>
     form(visit, {
-      ...{ action: `/admin/accounts/${account.id}`, button, confirm: `${button}? ${hint}` },
+      action: `/admin/accounts/${account.id}`,
+      button,
+      confirm: `${button}? ${hint}`,
       fields: html`<input type="hidden" name="change" value="${name}"><p>${hint}</p>
 ${field({ name: 'reason', id: `${name}-reason`, label: words.reason })}${codeField(visit, name)}`,
     });
@@ -326,7 +328,9 @@ function changes(visit: UserVisit, account: Account): Html {
   const words = WORDS[visit.language];
   const change = (name: string, button: string, fields: Html, danger = false) =>
     form(visit, {
-      ...{ action: `/admin/accounts/${account.id}`, button, danger },
+      action: `/admin/accounts/${account.id}`,
+      button,
+      danger,
       ...(danger && { confirm: `${button}? ${words.suspendText}` }),
       fields: html`<input type="hidden" name="change" value="${name}">${fields}${codeField(visit, name)}`,
     });

@@ -206,7 +206,10 @@ function changes(visit: UserVisit, payment: Payment): Html {
   const words = WORDS[visit.language];
   const change = (name: string, { button, fields, danger = false, confirm }: ChangeForm) =>
     form(visit, {
-      ...{ action: `/admin/payments/${payment.id}`, button, danger, confirm },
+      action: `/admin/payments/${payment.id}`,
+      button,
+      danger,
+      confirm,
       fields: html`<input type="hidden" name="change" value="${name}">${fields}${codeField(visit, name)}`,
     });
   const ask = html`<h2>${words.lookTitle}</h2>${change('look', { button: words.look })}`;
@@ -236,7 +239,10 @@ function reviewForms({ language, format }: UserVisit, { amount }: Payment, chang
   const words = WORDS[language];
   const reason = (id: string) => field({ name: 'reason', id, label: words.reason });
   const sum = field({
-    ...{ name: 'amount', label: words.rub, value: '', inputmode: 'decimal' as const },
+    name: 'amount',
+    label: words.rub,
+    value: '',
+    inputmode: 'decimal' as const,
     hint: `${words.creditHint} ${words.ordered}: ${format.rubExact(amount)}`,
   });
   return html`<h2>${words.credit}</h2>

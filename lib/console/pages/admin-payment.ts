@@ -85,7 +85,8 @@ async function refund(visit: UserVisit, payment: Payment, sent: Form): Promise<A
 
 async function dispute(visit: UserVisit, payment: Payment, sent: Form): Promise<Answer> {
   const words = paymentPageWords(visit.language);
-  const [name, typed] = [sent.text('dispute'), sent.text('amount')];
+  const name = sent.text('dispute');
+  const typed = sent.text('amount');
   const amount = typed === '' ? null : readRub(typed);
   if (amount === undefined) return refused(visit, payment, words.badAmount);
   if (!isLine(name)) return refused(visit, payment, words.badText);

@@ -150,7 +150,10 @@ interface Change {
 
 function change(visit: UserVisit, person: User, { name, button, fields, confirm }: Change): Html {
   return form(visit, {
-    ...{ action: pathOf(person), button, confirm, danger: confirm !== undefined },
+    action: pathOf(person),
+    button,
+    confirm,
+    danger: confirm !== undefined,
     fields: html`<input type="hidden" name="change" value="${name}">${fields}${codeField(visit, name)}`,
   });
 }
@@ -193,7 +196,7 @@ function departure(visit: UserVisit, person: User): Html {
   const words = personWords(visit.language);
   const isActive = person.status === 'active';
   const suspend = { name: 'suspend', button: words.suspend, confirm: `${words.suspend}? ${words.suspendText}` };
-  const address = field({ ...{ name: 'email', id: 'remove-email', label: words.typeEmail, type: 'email' } });
+  const address = field({ name: 'email', id: 'remove-email', label: words.typeEmail, type: 'email' });
   return html`<h2>${isActive ? words.suspend : words.resume}</h2>
 <p>${isActive ? words.suspendText : words.resumeText}</p>
 ${change(visit, person, isActive ? suspend : { name: 'resume', button: words.resume })}

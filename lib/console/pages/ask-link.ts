@@ -51,8 +51,12 @@ export function askPage(
   const words = WORDS[visit.language];
   const isReset = kind === 'reset';
   const fields = field({
-    ...{ name: 'email', label: words.email, type: 'email', autocomplete: 'username' },
-    ...{ value: shown.email, error: shown.problem },
+    name: 'email',
+    label: words.email,
+    type: 'email',
+    autocomplete: 'username',
+    value: shown.email,
+    error: shown.problem,
   });
   const body = shown.sent
     ? message('done', words.sent)

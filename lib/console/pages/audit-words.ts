@@ -115,8 +115,12 @@ const DETAILS = defineWords({
     values: {
       result: { ok: 'success', wrong: 'refused' },
       purpose: {
-        ...{ setup: 'first operator', operator: 'operator', demo: 'demo account', invite: 'invitation' },
-        ...{ reset: 'new password', verify: 'registration' },
+        setup: 'first operator',
+        operator: 'operator',
+        demo: 'demo account',
+        invite: 'invitation',
+        reset: 'new password',
+        verify: 'registration',
       },
     },
     names: {
@@ -154,8 +158,12 @@ const DETAILS = defineWords({
     values: {
       result: { ok: 'успех', wrong: 'отказ' },
       purpose: {
-        ...{ setup: 'первый оператор', operator: 'оператор', demo: 'демо-аккаунт', invite: 'приглашение' },
-        ...{ reset: 'новый пароль', verify: 'регистрация' },
+        setup: 'первый оператор',
+        operator: 'оператор',
+        demo: 'демо-аккаунт',
+        invite: 'приглашение',
+        reset: 'новый пароль',
+        verify: 'регистрация',
       },
     },
     names: {

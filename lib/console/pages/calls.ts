@@ -54,7 +54,8 @@ export const calls = page({
     const before = await ownCharge(visit, query.get('before'));
     const [charges, keys] = await Promise.all([
       services.store.ledger.charges(account.id, {
-        ...{ limit: PER_PAGE, filter: wanted.filter },
+        limit: PER_PAGE,
+        filter: wanted.filter,
         ...(before && { before: before.id }),
       }),
       services.store.keys.list(account.id),
@@ -99,7 +100,8 @@ async function* charges(
 ): AsyncGenerator<readonly Cell[]> {
   for (let before: string | undefined; ; ) {
     const page = await services.store.ledger.charges(account.id, {
-      ...{ limit: PER_READ, filter },
+      limit: PER_READ,
+      filter,
       ...(before !== undefined && { before }),
     });
     for (const charge of page) yield rowOf(charge, zone);

@@ -251,8 +251,13 @@ async function limitsPage(visit: OwnerVisit, key: KeyRow, { refused, hours: prob
   const path = linkTo(visit, `/account/keys/${encodeURIComponent(key.id)}`);
   const to = (what: string) => linkTo(visit, `/account/keys/${encodeURIComponent(key.id)}/${what}`);
   const hours = field({
-    ...{ name: 'hours', label: words.hours, value: '24', inputmode: 'numeric', hint: words.rotateHint },
-    ...{ error: problem, autofocus: problem !== undefined },
+    name: 'hours',
+    label: words.hours,
+    value: '24',
+    inputmode: 'numeric',
+    hint: words.rotateHint,
+    error: problem,
+    autofocus: problem !== undefined,
   });
   const sharing = (await visit.services.store.keys.list(key.account)).filter(
     (other) => other.id !== key.id && sumKeyOf(other) === sumKeyOf(key) && isActive(visit, other),

@@ -55,8 +55,12 @@ function loginPage(visit: Visit, { email = '', problem }: { email?: string; prob
     }),
     field({ name: 'password', label: words.password, type: 'password', autocomplete: 'current-password' }),
     field({
-      ...{ name: 'code', label: words.code, hint: words.codeHint, autocomplete: 'one-time-code' },
-      ...{ inputmode: 'numeric', optional: true },
+      name: 'code',
+      label: words.code,
+      hint: words.codeHint,
+      autocomplete: 'one-time-code',
+      inputmode: 'numeric',
+      optional: true,
     }),
   ];
   const body = html`${problem !== undefined && message('error', problem)}

@@ -227,7 +227,10 @@ export const exportData = page({
     const data = {
       user: { id, email, language, time_zone: timeZone, created_at: new Date(createdAt).toISOString() },
       sessions: (await services.sessions.list(signedIn.user)).map(({ createdAt: at, seenAt, address, agent }) => ({
-        ...{ created_at: new Date(at).toISOString(), seen_at: new Date(seenAt).toISOString(), address, agent },
+        created_at: new Date(at).toISOString(),
+        seen_at: new Date(seenAt).toISOString(),
+        address,
+        agent,
       })),
       account: { id: account.id, name: account.name, status: account.status, wallet },
       alerts: wishes && {

@@ -32,9 +32,22 @@ export interface AutoProblem {
 
 /** The values before anything is set up. */
 const NONE: Omit<AutoTopupRow, 'id'> = {
-  ...{ enabled: false, threshold: 0n, amount: 0n, cap: 0n, method: null, consent: null, order: null },
-  ...{ nextAt: 0, declines: 0, pausedAt: null, reason: null },
-  ...{ day: '', dayCount: 0, month: '', monthSum: 0n, version: 0 },
+  enabled: false,
+  threshold: 0n,
+  amount: 0n,
+  cap: 0n,
+  method: null,
+  consent: null,
+  order: null,
+  nextAt: 0,
+  declines: 0,
+  pausedAt: null,
+  reason: null,
+  day: '',
+  dayCount: 0,
+  month: '',
+  monthSum: 0n,
+  version: 0,
 };
 
 async function autoOf({ services, account }: OwnerVisit): Promise<AutoTopupRow> {
@@ -88,14 +101,12 @@ function settings(visit: OwnerVisit, auto: AutoTopupRow, { cards, shown }: Setti
   const { typed = typedOf(visit, auto), problems = {} } = shown ?? {};
   const sum = (name: 'threshold' | 'amount' | 'cap', hint?: string) =>
     field({
-      ...{
-        name,
-        id: `auto-${name}`,
-        label: words[name],
-        value: typed[name],
-        inputmode: 'decimal',
-        error: problems[name],
-      },
+      name,
+      id: `auto-${name}`,
+      label: words[name],
+      value: typed[name],
+      inputmode: 'decimal',
+      error: problems[name],
       ...(hint !== undefined && { hint }),
     });
   const options = cards.map((card) => [card.id, cardName(card, language)] as const);
@@ -160,7 +171,9 @@ async function readWish(visit: OwnerVisit, sent: Form): Promise<Wish | AutoProbl
   const card = (await chargeable(visit)).find(({ id }) => id === typed.card);
   const open = services.payments.providers().find(({ name }) => name === card?.provider);
   if (!card || !open) return refuse('card', words.badCard);
-  const [threshold, amount, cap] = [readRub(typed.threshold), readRub(typed.amount), readRub(typed.cap)];
+  const threshold = readRub(typed.threshold);
+  const amount = readRub(typed.amount);
+  const cap = readRub(typed.cap);
   const { autoTopup: allowed } = services.catalog();
   if (threshold === undefined || !isWithin(threshold, allowed.threshold))
     return refuse('threshold', outside(visit, allowed.threshold));

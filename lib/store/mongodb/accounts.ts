@@ -56,9 +56,11 @@ export function accountStore({ db, scanner }: Connection, transactions: Transact
           const limits = { projection: { _id: 1 }, batchSize: ids.length, singleBatch: true };
           const rows = await firstBatch(step({ find: 'accounts', filter: { _id: { $in: ids } }, ...limits }));
           const there = new Set(rows.map(({ _id }) => _id));
-          const [old, fresh] = [list.filter(({ id }) => there.has(id)), list.filter(({ id }) => !there.has(id))];
+          const old = list.filter(({ id }) => there.has(id));
+          const fresh = list.filter(({ id }) => !there.has(id));
           const updates = old.map(({ id, autoTopup }) => ({
-            ...{ q: { _id: id }, u: { $set: { autoTopup: topupRow(autoTopup) } } },
+            q: { _id: id },
+            u: { $set: { autoTopup: topupRow(autoTopup) } },
           }));
           if (updates.length > 0) await step({ update: 'accounts', updates });
           if (fresh.length === 0) return;

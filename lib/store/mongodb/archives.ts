@@ -166,7 +166,9 @@ async function continueFrom(step: Step, { wallet, seq, budgets, ...sums }: Openi
   const { n } = await step({ update: 'wallets', updates: [{ q: { _id: wallet, seq: 0 }, u: { $set } }] });
   if (n !== 1 || budgets.length === 0) return;
   const updates = budgets.map(({ key, period, spent }) => ({
-    ...{ q: { _id: key }, u: { _id: key, wallet, period, spent: toLong(spent) }, upsert: true },
+    q: { _id: key },
+    u: { _id: key, wallet, period, spent: toLong(spent) },
+    upsert: true,
   }));
   await step({ update: 'budgets', updates });
 }
@@ -207,15 +209,33 @@ function putOf(whole: Archive): Document {
 function archiveOf(row: Document): Archive {
   const { _id: id, file, before, state, startedAt, sha256, calls, entries, charged, first, last } = row;
   return {
-    ...{ id, file, before: Number(before), state, startedAt: Number(startedAt), sha256, calls: Number(calls) },
-    ...{ entries: Number(entries), charged, first: numberOrNull(first), last: numberOrNull(last) },
+    id,
+    file,
+    before: Number(before),
+    state,
+    startedAt: Number(startedAt),
+    sha256,
+    calls: Number(calls),
+    entries: Number(entries),
+    charged,
+    first: numberOrNull(first),
+    last: numberOrNull(last),
   };
 }
 
 export function openingOf(row: Document): Opening {
   const { _id: wallet, seq, avail, held, charged, topped, adjusted, overshoot, lasting, budgets, kept } = row;
   return {
-    ...{ wallet, seq: Number(seq), avail, held, charged, topped, adjusted, overshoot, lasting: Number(lasting), kept },
+    wallet,
+    seq: Number(seq),
+    avail,
+    held,
+    charged,
+    topped,
+    adjusted,
+    overshoot,
+    lasting: Number(lasting),
+    kept,
     budgets: budgetsOf(budgets),
   };
 }

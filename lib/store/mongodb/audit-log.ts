@@ -12,8 +12,12 @@ export function auditLogStore({ db }: Connection): AuditLogStore {
   /** A unique number; a lost write leaves a gap. */
   async function nextSeq(): Promise<number> {
     const command = {
-      ...{ findAndModify: 'counters', query: { _id: COUNTER }, update: { $inc: { value: 1 } } },
-      ...{ upsert: true, new: true, ...MAJORITY },
+      findAndModify: 'counters',
+      query: { _id: COUNTER },
+      update: { $inc: { value: 1 } },
+      upsert: true,
+      new: true,
+      ...MAJORITY,
     };
     const { value } = await call({ repeatable: true }, (signal) => send(db, command, { signal }));
     return Number(value.value);

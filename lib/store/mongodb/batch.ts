@@ -101,8 +101,12 @@ async function load(step: Step, operations: readonly Operation[], known?: KnownC
   // A call counts in the same sum from its start to its end, so a stale charge names the right one.
   const sums = budgetKeysOf(operations, known ?? new Map());
   const ids = {
-    ...{ charges: asked, entries: [...keys.entries], jobs: [...keys.jobs], payments: [...keys.payments] },
-    ...{ repeats: [...repeatIdsOf(operations)], budgets: [...sums] },
+    charges: asked,
+    entries: [...keys.entries],
+    jobs: [...keys.jobs],
+    payments: [...keys.payments],
+    repeats: [...repeatIdsOf(operations)],
+    budgets: [...sums],
   };
   const exposed = [...exposedWalletsOf(operations)];
   const rows = await (keys.wallets.size === 1 ? readAtOnce : readInTurn)(step, [...keys.wallets], ids, exposed);
@@ -147,8 +151,13 @@ async function readAtOnce(
   const [row] = await firstBatch(step({ aggregate: 'wallets', pipeline, cursor: {} }));
   const found = (name: keyof Asked | 'exposed'): Document[] => row?.[`found_${name}`] ?? [];
   return {
-    ...{ wallets: row ? [row] : [], charges: found('charges'), entries: found('entries'), jobs: found('jobs') },
-    ...{ payments: found('payments'), repeats: found('repeats'), budgets: found('budgets') },
+    wallets: row ? [row] : [],
+    charges: found('charges'),
+    entries: found('entries'),
+    jobs: found('jobs'),
+    payments: found('payments'),
+    repeats: found('repeats'),
+    budgets: found('budgets'),
     exposed: found('exposed'),
   };
 }

@@ -116,7 +116,8 @@ async function readPage(
     openings: openings.map(openingOf),
     accounts: cut.accounts.map((account) => {
       const document = documents.get(account.id);
-      const [found, wanted] = [Number(document?.keysAdded), keys.get(account.id) ?? 0];
+      const found = Number(document?.keysAdded);
+      const wanted = keys.get(account.id) ?? 0;
       if (!isTopup(document?.autoTopup)) return { ...account, problem: 'its autoTopup cannot be read' };
       return found === wanted ? account : { ...account, problem: `keysAdded: ${found} instead of ${wanted}` };
     }),
@@ -197,7 +198,10 @@ async function readKeys(reading: Reading, after: string, limit: number): Promise
   const filter = { _id: { $in: [...new Set(rows.map((row) => row.account))] } };
   const accounts = new Set((await find(reading, 'accounts', filter, { fields: ['_id'] })).map((row) => row._id));
   return rows.map(({ _id: id, account, requestsCount, lastUsedAt }) => ({
-    ...{ id, account, hasAccount: accounts.has(account), requestsCount: Number(requestsCount) },
+    id,
+    account,
+    hasAccount: accounts.has(account),
+    requestsCount: Number(requestsCount),
     lastUsedAt: lastUsedAt === null ? null : Number(lastUsedAt),
   }));
 }

@@ -187,7 +187,12 @@ function keyOf(row: Document): KeyRow {
     budgetKey,
   } = row;
   return {
-    ...{ id, account, name, hash, last4, createdAt: Number(createdAt) },
+    id,
+    account,
+    name,
+    hash,
+    last4,
+    createdAt: Number(createdAt),
     revokedAt: revokedAt === null ? null : Number(revokedAt),
     requestsCount: Number(requestsCount),
     lastUsedAt: lastUsedAt === null ? null : Number(lastUsedAt),

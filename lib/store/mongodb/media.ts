@@ -94,10 +94,8 @@ export function mediaStore({ db, client }: Connection): MediaStore {
   async function* readChunks(id: string, range?: ByteRange): AsyncGenerator<Uint8Array> {
     const file = await find(id);
     if (!file) throw gone();
-    const [first, last] = [
-      range?.first ?? 0,
-      Math.min(range?.last ?? Number.POSITIVE_INFINITY, Number(file.length) - 1),
-    ];
+    const first = range?.first ?? 0;
+    const last = Math.min(range?.last ?? Number.POSITIVE_INFINITY, Number(file.length) - 1);
     for (let n = Math.floor(first / CHUNK_BYTES); n * CHUNK_BYTES <= last; n += 1) {
       const row = await read((signal) => chunks.findOne({ files_id: file._id, n }, { signal }));
       if (!row) throw gone();
@@ -164,8 +162,13 @@ async function* inChunks(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buff
 function mediaOf({ filename, length, metadata }: Document): StoredMedia {
   const { account, kind, mediaType, createdAt, expiresAt } = metadata;
   return {
-    ...{ id: filename, account, kind, mediaType, bytes: Number(length) },
-    ...{ createdAt: Number(createdAt), expiresAt: Number(expiresAt) },
+    id: filename,
+    account,
+    kind,
+    mediaType,
+    bytes: Number(length),
+    createdAt: Number(createdAt),
+    expiresAt: Number(expiresAt),
   };
 }
 

@@ -67,14 +67,22 @@ export const PAYMENT_COLLECTIONS: readonly CollectionSchema[] = [
     name: COLLECTION_OF.payments,
     validator: fields(
       rowOf('payments', {
-        ...{ wallet: name, provider: name, phase: oneOf(...PAYMENT_PHASES), origin: oneOf('manual', 'auto') },
-        ...{ amount: { bsonType: 'long', minimum: 1 }, facts: text, refunds: text, version },
+        wallet: name,
+        provider: name,
+        phase: oneOf(...PAYMENT_PHASES),
+        origin: oneOf('manual', 'auto'),
+        amount: { bsonType: 'long', minimum: 1 },
+        facts: text,
+        refunds: text,
+        version,
       }),
       ...PAYMENT,
     ),
     indexes: [
       {
-        ...{ key: { provider: 1, ref: 1 }, name: 'by_ref', unique: true },
+        key: { provider: 1, ref: 1 },
+        name: 'by_ref',
+        unique: true,
         partialFilterExpression: { ref: { $type: 'string' } },
       },
       { key: { dueAt: 1, _id: 1 }, name: 'due', partialFilterExpression: { dueAt: { $gt: 0 } } },

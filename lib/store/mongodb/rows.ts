@@ -45,9 +45,23 @@ export function chargeOf(row: Document): Charge {
   const { _id: id, wallet, key, kind, state, reserved, charged, model, prices } = row;
   const { usage, owner, lease, createdAt, endedAt, period = null, budgetKey = null, excess } = row;
   return {
-    ...{ id, wallet, key, kind, state, reserved, charged, model, prices },
-    ...{ usage, owner, lease: numberOrNull(lease), createdAt: Number(createdAt), endedAt: numberOrNull(endedAt) },
-    ...{ period: numberOrNull(period), budgetKey, ...(excess !== undefined && { excess }) },
+    id,
+    wallet,
+    key,
+    kind,
+    state,
+    reserved,
+    charged,
+    model,
+    prices,
+    usage,
+    owner,
+    lease: numberOrNull(lease),
+    createdAt: Number(createdAt),
+    endedAt: numberOrNull(endedAt),
+    period: numberOrNull(period),
+    budgetKey,
+    ...(excess !== undefined && { excess }),
   };
 }
 
@@ -60,8 +74,13 @@ export function entryRow({ opId, ...entry }: Entry): Document {
   return {
     _id: opId,
     ...entry,
-    ...{ avail: toLong(avail), held: toLong(held), charged: toLong(charged), topped: toLong(topped) },
-    ...{ adjusted: toLong(adjusted), overshoot: toLong(overshoot), chargedAfter: toLong(chargedAfter) },
+    avail: toLong(avail),
+    held: toLong(held),
+    charged: toLong(charged),
+    topped: toLong(topped),
+    adjusted: toLong(adjusted),
+    overshoot: toLong(overshoot),
+    chargedAfter: toLong(chargedAfter),
   };
 }
 
@@ -69,8 +88,22 @@ export function entryOf(row: Document): Entry {
   const { _id: opId, wallet, seq, kind, charge, at, note, status = null, mark = null } = row;
   const { avail, held, charged, topped, adjusted, overshoot, chargedAfter } = row;
   return {
-    ...{ opId, wallet, seq: Number(seq), kind, charge, at: Number(at) },
-    ...{ avail, held, charged, topped, adjusted, overshoot, chargedAfter, note, status, mark },
+    opId,
+    wallet,
+    seq: Number(seq),
+    kind,
+    charge,
+    at: Number(at),
+    avail,
+    held,
+    charged,
+    topped,
+    adjusted,
+    overshoot,
+    chargedAfter,
+    note,
+    status,
+    mark,
   };
 }
 

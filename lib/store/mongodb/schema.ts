@@ -26,8 +26,13 @@ const balanced = {
 };
 
 const CHARGE: Document = {
-  ...{ wallet: isText, key: isText, kind: { $in: ['text', 'image', 'edit', 'video'] }, prices: isText },
-  ...{ reserved: { $type: 'long', $gt: 0 }, charged: isAmount, createdAt: isTime },
+  wallet: isText,
+  key: isText,
+  kind: { $in: ['text', 'image', 'edit', 'video'] },
+  prices: isText,
+  reserved: { $type: 'long', $gt: 0 },
+  charged: isAmount,
+  createdAt: isTime,
   // A held charge has an owner and a lease and no end; any other only has an end.
   $or: [
     { state: 'held', owner: isText, lease: isTime, endedAt: null, charged: 0 },
@@ -47,10 +52,17 @@ const KINDS = [
 ];
 
 const ENTRY: Document = {
-  ...{ wallet: isText, seq: { $type: 'number', $gte: 1 }, at: isTime },
+  wallet: isText,
+  seq: { $type: 'number', $gte: 1 },
+  at: isTime,
   kind: { $in: KINDS },
-  ...{ avail: isMoney, held: isMoney, charged: isMoney, topped: isMoney, adjusted: isMoney },
-  ...{ overshoot: isAmount, chargedAfter: isAmount },
+  avail: isMoney,
+  held: isMoney,
+  charged: isMoney,
+  topped: isMoney,
+  adjusted: isMoney,
+  overshoot: isAmount,
+  chargedAfter: isAmount,
   ...balanced,
 };
 
@@ -59,8 +71,13 @@ const JOB: Document = {
   $or: [
     { phase: { $in: ['starting', 'running'] }, dueAt: isTime, endedAt: null, result: null, error: null },
     {
-      ...{ phase: 'completed', dueAt: null, endedAt: isTime, result: isText, error: null },
-      ...{ owner: null, lease: null },
+      phase: 'completed',
+      dueAt: null,
+      endedAt: isTime,
+      result: isText,
+      error: null,
+      owner: null,
+      lease: null,
     },
     { phase: 'failed', dueAt: null, endedAt: isTime, result: null, error: isText, owner: null, lease: null },
   ],
@@ -72,8 +89,14 @@ const JOB: Document = {
 export const CHARGING = { kind: { $in: ['charge', 'refund', 'settle'] } };
 
 const WALLET = {
-  ...{ _id: name, avail: money, held: amount, charged: amount, topped: amount, adjusted: money },
-  ...{ seq: count, status: oneOf('active', 'suspended') },
+  _id: name,
+  avail: money,
+  held: amount,
+  charged: amount,
+  topped: amount,
+  adjusted: money,
+  seq: count,
+  status: oneOf('active', 'suspended'),
 };
 
 /** Since version 2: a wallet may say that it holds play money. */
@@ -98,15 +121,21 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
   {
     name: 'keys',
     validator: fields({
-      ...{ _id: name, account: name, name: text, hash: name, last4: text, createdAt: time },
-      ...{ revokedAt: orNull(time), requestsCount: count, lastUsedAt: orNull(time) },
+      _id: name,
+      account: name,
+      name: text,
+      hash: name,
+      last4: text,
+      createdAt: time,
+      revokedAt: orNull(time),
+      requestsCount: count,
+      lastUsedAt: orNull(time),
       limits: fields({
-        ...{
-          budget: { bsonType: ['null', 'long'], minimum: 1 },
-          reset: oneOf('none', 'day', 'week', 'month'),
-          zone: name,
-        },
-        ...{ expiresAt: orNull(time), models: { bsonType: ['null', 'array'], items: name } },
+        budget: { bsonType: ['null', 'long'], minimum: 1 },
+        reset: oneOf('none', 'day', 'week', 'month'),
+        zone: name,
+        expiresAt: orNull(time),
+        models: { bsonType: ['null', 'array'], items: name },
       }).$jsonSchema,
       budgetKey: orNull(name),
     }),
@@ -140,11 +169,25 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
     name: 'jobs',
     validator: fields(
       {
-        ...{ _id: name, wallet: name, charge: name, model: text, upstream: text },
-        ...{ phase: text, shown: oneOf('queued', 'processing'), progress: { ...count, maximum: 100 } },
-        ...{ ref: orNull(text), facts: text, result: orNull(text), error: orNull(text) },
-        ...{ owner: orNull(text), lease: orNull(time), dueAt: orNull(time), deadline: time },
-        ...{ createdAt: time, endedAt: orNull(time), version: { ...count, minimum: 1 } },
+        _id: name,
+        wallet: name,
+        charge: name,
+        model: text,
+        upstream: text,
+        phase: text,
+        shown: oneOf('queued', 'processing'),
+        progress: { ...count, maximum: 100 },
+        ref: orNull(text),
+        facts: text,
+        result: orNull(text),
+        error: orNull(text),
+        owner: orNull(text),
+        lease: orNull(time),
+        dueAt: orNull(time),
+        deadline: time,
+        createdAt: time,
+        endedAt: orNull(time),
+        version: { ...count, minimum: 1 },
       },
       JOB,
       {
@@ -160,11 +203,19 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
   {
     name: 'media.files',
     validator: fields({
-      ...{ _id: name, length: count, chunkSize: count, uploadDate: { bsonType: 'date' }, filename: name },
+      _id: name,
+      length: count,
+      chunkSize: count,
+      uploadDate: { bsonType: 'date' },
+      filename: name,
       metadata: {
         bsonType: 'object',
         properties: {
-          ...{ account: name, kind: oneOf('image', 'video'), mediaType: name, createdAt: time, expiresAt: time },
+          account: name,
+          kind: oneOf('image', 'video'),
+          mediaType: name,
+          createdAt: time,
+          expiresAt: time,
           whole: { bsonType: 'bool' },
         },
       },
@@ -191,8 +242,19 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
   {
     name: 'usage_hours',
     validator: fields({
-      ...{ _id: name, wallet: name, hour: time, key: name, model: name, kind: name, calls: integer, charged: money },
-      ...{ refunded: money, tokensInput: integer, tokensOutput: integer, images: integer, seconds: integer },
+      _id: name,
+      wallet: name,
+      hour: time,
+      key: name,
+      model: name,
+      kind: name,
+      calls: integer,
+      charged: money,
+      refunded: money,
+      tokensInput: integer,
+      tokensOutput: integer,
+      images: integer,
+      seconds: integer,
     }),
     indexes: [{ key: { wallet: 1, hour: 1 }, name: 'of_wallet' }],
   },
@@ -200,16 +262,30 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
   {
     name: 'checkpoints',
     validator: fields({
-      ...{ _id: name, seq: { ...count, minimum: 1 }, avail: money, held: money, charged: money },
-      ...{ topped: money, adjusted: money, overshoot: money },
+      _id: name,
+      seq: { ...count, minimum: 1 },
+      avail: money,
+      held: money,
+      charged: money,
+      topped: money,
+      adjusted: money,
+      overshoot: money,
     }),
   },
   {
     name: 'openings',
     validator: fields(
       {
-        ...{ _id: name, seq: { ...count, minimum: 1 }, avail: money, held: amount, charged: amount, topped: amount },
-        ...{ adjusted: money, overshoot: amount, lasting: count, kept: orNull(text) },
+        _id: name,
+        seq: { ...count, minimum: 1 },
+        avail: money,
+        held: amount,
+        charged: amount,
+        topped: amount,
+        adjusted: money,
+        overshoot: amount,
+        lasting: count,
+        kept: orNull(text),
         budgets: { bsonType: 'array', items: fields({ key: name, period: time, spent: money }).$jsonSchema },
       },
       balanced,
@@ -218,15 +294,17 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
   {
     name: 'archives',
     validator: fields({
-      ...{
-        _id: name,
-        file: name,
-        before: time,
-        state: oneOf(...ARCHIVE_STATES),
-        startedAt: time,
-        sha256: orNull(text),
-      },
-      ...{ calls: count, entries: count, charged: money, first: orNull(time), last: orNull(time) },
+      _id: name,
+      file: name,
+      before: time,
+      state: oneOf(...ARCHIVE_STATES),
+      startedAt: time,
+      sha256: orNull(text),
+      calls: count,
+      entries: count,
+      charged: money,
+      first: orNull(time),
+      last: orNull(time),
       open: { bsonType: 'bool' },
     }),
     indexes: [{ key: { open: 1 }, name: 'unfinished', unique: true, partialFilterExpression: { open: true } }],
@@ -234,9 +312,17 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
   {
     name: 'users',
     validator: fields({
-      ...{ _id: name, email: name, password: orNull(text), totpSecret: orNull(text), totpStep: integer },
-      ...{ recovery: { bsonType: 'array', items: text }, operator: { bsonType: 'bool' } },
-      ...{ status: oneOf('active', 'suspended'), language: oneOf('ru', 'en'), timeZone: text, createdAt: time },
+      _id: name,
+      email: name,
+      password: orNull(text),
+      totpSecret: orNull(text),
+      totpStep: integer,
+      recovery: { bsonType: 'array', items: text },
+      operator: { bsonType: 'bool' },
+      status: oneOf('active', 'suspended'),
+      language: oneOf('ru', 'en'),
+      timeZone: text,
+      createdAt: time,
       version: { ...count, minimum: 1 },
     }),
     indexes: [{ key: { email: 1 }, name: 'email', unique: true }],
@@ -252,22 +338,40 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
   {
     name: 'signins',
     validator: fields({
-      ...{ _id: name, user: name, createdAt: time, seenAt: time, expiresAt: time, idleMs: time },
-      ...{ provenAt: orNull(time), address: text, agent: text },
+      _id: name,
+      user: name,
+      createdAt: time,
+      seenAt: time,
+      expiresAt: time,
+      idleMs: time,
+      provenAt: orNull(time),
+      address: text,
+      agent: text,
     }),
     indexes: [{ key: { user: 1 }, name: 'of_user' }],
   },
   {
     name: 'links',
     validator: fields({
-      ...{ _id: name, purpose: name, user: orNull(text), account: orNull(text), email: orNull(text), expiresAt: time },
+      _id: name,
+      purpose: name,
+      user: orNull(text),
+      account: orNull(text),
+      email: orNull(text),
+      expiresAt: time,
     }),
   },
   { name: 'attempts', validator: fields({ _id: name, count: { ...count, minimum: 1 }, lastAt: time }) },
   {
     name: 'audit_log',
     validator: fields({
-      ...{ _id: count, at: time, user: name, action: name, account: orNull(text), target: text, detail: text },
+      _id: count,
+      at: time,
+      user: name,
+      action: name,
+      account: orNull(text),
+      target: text,
+      detail: text,
       address: text,
     }),
     indexes: [{ key: { account: 1, _id: -1 }, name: 'of_account' }],
@@ -275,7 +379,9 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
   {
     name: 'alerts',
     validator: fields({
-      ...{ _id: name, balanceBelow: { bsonType: ['null', 'long'], minimum: 1 }, version: { ...count, minimum: 1 } },
+      _id: name,
+      balanceBelow: { bsonType: ['null', 'long'], minimum: 1 },
+      version: { ...count, minimum: 1 },
       budgets: { bsonType: 'bool' },
       webhook: { bsonType: ['null', 'object'], required: ['url', 'secret'], properties: { url: name, secret: name } },
     }),
@@ -288,7 +394,12 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
   {
     name: 'repeats',
     validator: fields({
-      ...{ _id: name, wallet: name, charge: name, body: name, awaited: { bsonType: 'bool' }, reply: orNull(text) },
+      _id: name,
+      wallet: name,
+      charge: name,
+      body: name,
+      awaited: { bsonType: 'bool' },
+      reply: orNull(text),
       expiresAt: time,
     }),
     indexes: [{ key: { expiresAt: 1 }, name: 'by_end' }],

@@ -80,7 +80,10 @@ function attemptCalls(db: Db, write: Write): Pick<SessionStore, 'count' | 'uncou
   return {
     async count(name, rule) {
       const command = {
-        ...{ findAndModify: 'attempts', query: { _id: name }, update: countUnlessWaiting(rule), upsert: true },
+        findAndModify: 'attempts',
+        query: { _id: name },
+        update: countUnlessWaiting(rule),
+        upsert: true,
         ...MAJORITY,
       };
       const { value } = await call({ repeatable: true }, (signal) =>

@@ -148,8 +148,17 @@ function archiveOf(row: Record<string, unknown>): Archive {
   const { id, file, state, sha256, charged } = row as unknown as Archive;
   const { before, started_at, calls, entries, first, last } = row;
   return {
-    ...{ id, file, before: Number(before), state, startedAt: Number(started_at), sha256, calls: Number(calls) },
-    ...{ entries: Number(entries), charged, first: numberOrNull(first), last: numberOrNull(last) },
+    id,
+    file,
+    before: Number(before),
+    state,
+    startedAt: Number(started_at),
+    sha256,
+    calls: Number(calls),
+    entries: Number(entries),
+    charged,
+    first: numberOrNull(first),
+    last: numberOrNull(last),
   };
 }
 
@@ -163,8 +172,16 @@ function openingCells({ wallet, seq, lasting, budgets, kept, ...sums }: Opening)
 function openingOf(row: Record<string, unknown>): Opening {
   const { wallet, avail, held, charged, topped, adjusted, overshoot, kept } = row as unknown as Opening;
   return {
-    ...{ wallet, seq: Number(row.seq), avail, held, charged, topped, adjusted, overshoot },
-    ...{ lasting: Number(row.lasting), kept },
+    wallet,
+    seq: Number(row.seq),
+    avail,
+    held,
+    charged,
+    topped,
+    adjusted,
+    overshoot,
+    lasting: Number(row.lasting),
+    kept,
     budgets: budgetsOf(row.budgets),
   };
 }

@@ -181,7 +181,9 @@ export function paymentReads(db: DatabaseSync): ReadsOf<'payments'> {
       AND (created_at, id) < (:at, :id) ORDER BY created_at DESC, id DESC LIMIT :limit`,
   );
   const one = (sort: PaymentSort) => prepareBig(db, `${selectOf(sort)} WHERE id = ?`);
-  const [method, auto, notice] = [one('methods'), one('autoTopups'), one('notices')];
+  const method = one('methods');
+  const auto = one('autoTopups');
+  const notice = one('notices');
   const methods = prepareBig(db, `${selectOf('methods')} WHERE wallet = ? ORDER BY created_at DESC, id DESC`);
   const consents = prepareBig(db, `${selectOf('consents')} WHERE wallet = ? ORDER BY "at" DESC, id DESC`);
   const [notices, ours] = [`true`, `NOT (${IS_VAIN})`].map((which) =>
@@ -213,7 +215,8 @@ export function paymentReads(db: DatabaseSync): ReadsOf<'payments'> {
       Number(untold.get({ provider, since, reason: NEVER_BEGAN })?.has) === 1,
     list: ({ before, limit, phases, ...asked }: PaymentList): Payment[] => {
       const { createdAt: at, id } = before ?? { createdAt: Number.MAX_SAFE_INTEGER, id: '' };
-      const [wallet, provider] = [asked.wallet ?? null, asked.provider ?? null];
+      const wallet = asked.wallet ?? null;
+      const provider = asked.provider ?? null;
       const phasesJson = phases ? JSON.stringify(phases) : null;
       return list.all({ wallet, provider, phases: phasesJson, at, id, limit }).map((row) => read('payments', row));
     },

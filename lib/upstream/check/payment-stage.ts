@@ -50,13 +50,23 @@ export const ORDER: Order = {
 };
 
 export const REFUND: RefundOrder = {
-  ...{ id: 'rfd_0190check3', idempotenceKey: 'key_0190check0000000000000000000000000004', payment: PAYMENT_ID },
-  ...{ amount: 100_200n * MICRO_PER_KOPECK, currency: 'RUB', reason: 'wish', email: 'payer@example.com' },
+  id: 'rfd_0190check3',
+  idempotenceKey: 'key_0190check0000000000000000000000000004',
+  payment: PAYMENT_ID,
+  amount: 100_200n * MICRO_PER_KOPECK,
+  currency: 'RUB',
+  reason: 'wish',
+  email: 'payer@example.com',
   createdAt: Date.now(),
 };
 
 const SAVED: SavedMethod = {
-  ...{ id: 'method-check-5', kind: 'card', brand: 'Visa', last4: '4242', expiry: '2031-07', fingerprint: null },
+  id: 'method-check-5',
+  kind: 'card',
+  brand: 'Visa',
+  last4: '4242',
+  expiry: '2031-07',
+  fingerprint: null,
 };
 
 export function factsOf(fixture: Fixture, shop: string, live: boolean): Facts {
@@ -104,7 +114,9 @@ export async function onStage(subject: PaymentSubject, play: (stage: PaymentStag
   const { provider } = open;
   try {
     await play({
-      ...{ vendor, open, provider },
+      vendor,
+      open,
+      provider,
       async call(name, signal = AbortSignal.timeout(10_000)) {
         vendor.call = name;
         return ask(provider, name, { vendor, signal });

@@ -65,7 +65,9 @@ export async function startVendor({ routes }: Fixture, base: string, facts: Fact
   const vendor: Vendor = {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received: [],
-    ...{ call: 'start', facts, mishap: undefined },
+    call: 'start',
+    facts,
+    mishap: undefined,
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -56,7 +56,8 @@ function localChecks(plugin: PaymentPlugin): readonly Check[] {
     [
       'begins one payment for one key, which is paid by nobody yet',
       async (provider) => {
-        const [one, again] = [await provider.start(ORDER, signal()), await provider.start(ORDER, signal())];
+        const one = await provider.start(ORDER, signal());
+        const again = await provider.start(ORDER, signal());
         assert.equal(again.id, one.id, 'the same key began another payment');
         const state = await provider.fetch({ id: one.id }, signal());
         assert.equal(state.status, 'pending');

@@ -115,17 +115,18 @@ const said = [
 ];
 const names = { id: Joi.string().required(), name: Joi.string().required() };
 const toolCall = Joi.object({
-  ...{ type: Joi.valid('tool-call').required(), ...names },
-  ...{ json: Joi.string().required(), state: Joi.string() },
+  type: Joi.valid('tool-call').required(),
+  ...names,
+  json: Joi.string().required(),
+  state: Joi.string(),
 });
 const toolResult = Joi.object({
-  ...{ type: Joi.valid('tool-result').required(), ...names },
-  ...{
-    isError: Joi.boolean().default(false),
-    content: Joi.array()
-      .items(...said)
-      .default([]),
-  },
+  type: Joi.valid('tool-result').required(),
+  ...names,
+  isError: Joi.boolean().default(false),
+  content: Joi.array()
+    .items(...said)
+    .default([]),
 });
 
 const tools = Joi.object({

@@ -173,7 +173,8 @@ function findStrings(both: readonly [Fields, Fields], path: readonly string[], f
   const keys = Object.keys(value);
   if (Array.isArray(before) !== Array.isArray(value) || Object.keys(before).length !== keys.length) return false;
   return keys.every((key) => {
-    const [one, other] = [before[key], value[key]];
+    const one = before[key];
+    const other = value[key];
     if (one === other) return true;
     const here = [...path, key];
     if (typeof one === 'string' && typeof other === 'string') return found.push(here) > 0;

@@ -59,8 +59,14 @@ export class ToolCalls {
     const known = this.#calls.find((call) => call.block === block);
     if (known || this.#ended.has(block)) return known;
     const call: Call = {
-      ...{ block, id: '', name: '', state: '', waiting: '' },
-      ...{ isOpen: false, isDone: false, scan: new JsonScan() },
+      block,
+      id: '',
+      name: '',
+      state: '',
+      waiting: '',
+      isOpen: false,
+      isDone: false,
+      scan: new JsonScan(),
     };
     this.#calls.push(call);
     return call;

@@ -34,7 +34,9 @@ const says = (...content: object[]) => ({ role: 'assistant', content });
 const answers = (...content: object[]) => ({ role: 'user', content });
 const makes = (...tool_calls: object[]) => ({ role: 'assistant', content: null, tool_calls });
 const fc = (more: object = {}, inner: object = {}) => ({
-  ...{ id: 'x', type: 'function', function: { name: 'f', arguments: '{}', ...inner } },
+  id: 'x',
+  type: 'function',
+  function: { name: 'f', arguments: '{}', ...inner },
   ...more,
 });
 const gives = (more: object = {}) => ({ role: 'tool', tool_call_id: 'x', content: 'y', ...more });
@@ -194,7 +196,9 @@ describe('tools of a request', () => {
       ['required', 'any'],
     ] as const) {
       const { tools: read } = parseChatRequest({
-        ...{ model: 'm', messages: [user], tools },
+        model: 'm',
+        messages: [user],
+        tools,
         ...allow({ mode, tools: [called({ name: 'h' }), called({ name: 'f' })] }),
       });
       expect(read?.list.map(({ name }) => name)).to.deep.equal(['f', 'h']);

@@ -24,9 +24,13 @@ describe('an attempt at a picture', () => {
       return { id: 'file' };
     };
     const options = {
-      ...{ route: route as unknown as Route, call: { prompt: 'a hill', images: [] }, results: { keep } },
-      ...{ context: { accountId: 'a', signal: new AbortController().signal }, deadline: performance.now() + HOUR_MS },
-      ...{ onAsk: () => void events.push('asked'), onFirst: () => void events.push('first') },
+      route: route as unknown as Route,
+      call: { prompt: 'a hill', images: [] },
+      results: { keep },
+      context: { accountId: 'a', signal: new AbortController().signal },
+      deadline: performance.now() + HOUR_MS,
+      onAsk: () => void events.push('asked'),
+      onFirst: () => void events.push('first'),
     } as unknown as AttemptOptions;
     const set = mock.method(globalThis, 'setTimeout');
     const clear = mock.method(globalThis, 'clearTimeout');

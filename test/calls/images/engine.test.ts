@@ -21,8 +21,13 @@ const RUB = 1_000_000n;
 const PRICE = 10n * RUB;
 const PICTURE: MediaSource = { bytes: new Uint8Array([1, 2, 3]) };
 const STORED: StoredMedia = {
-  ...{ id: 'a', account: 'b', kind: 'image', mediaType: 'image/png' },
-  ...{ bytes: 3, createdAt: 1, expiresAt: 2 },
+  id: 'a',
+  account: 'b',
+  kind: 'image',
+  mediaType: 'image/png',
+  bytes: 3,
+  createdAt: 1,
+  expiresAt: 2,
 };
 
 type Make = (call: ImageCall, signal: AbortSignal) => Promise<ImageResult>;
@@ -77,7 +82,10 @@ describe('image engine', () => {
     const kept: KeepRequest[] = [];
     const notes: Record<string, unknown> = {};
     const routeOf = (make: Make, at: number): Route => ({
-      ...{ upstream: `up-${at}`, key: `image up-${at}`, origin: `https://up-${at}.example`, model: `m-${at}` },
+      upstream: `up-${at}`,
+      key: `image up-${at}`,
+      origin: `https://up-${at}.example`,
+      model: `m-${at}`,
       options: { at },
       provider: {
         image: (call, signal) => {
@@ -87,8 +95,15 @@ describe('image engine', () => {
       },
     });
     const model: ImageModel = {
-      ...{ id: 'draw', aliases: [], type: 'image', provider: 'Test', edits: true, order: 'listed' },
-      ...{ routes: routes.map(routeOf), price: { request: PRICE }, prices: '{"request":"10000000"}' },
+      id: 'draw',
+      aliases: [],
+      type: 'image',
+      provider: 'Test',
+      edits: true,
+      order: 'listed',
+      routes: routes.map(routeOf),
+      price: { request: PRICE },
+      prices: '{"request":"10000000"}',
     };
     const results: Results = {
       keep: (source, request) => {

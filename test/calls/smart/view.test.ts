@@ -15,7 +15,8 @@ describe('what the router reads', () => {
   });
 
   it('is the first 1,500 and the last 800 characters of a long one, in one text or in several', () => {
-    const [head, tail] = ['a'.repeat(1500), 'z'.repeat(800)];
+    const head = 'a'.repeat(1500);
+    const tail = 'z'.repeat(800);
     expect(promptOf(`${head}middle${tail}`)).to.equal(`${head}\n\n\n${tail}`);
     expect(promptOf(head, 'middle', tail)).to.equal(`${head}\n\n\n${tail}`);
     expect(promptOf('a'.repeat(1000), 'b'.repeat(1000), 'y'.repeat(500), 'z'.repeat(500))).to.equal(

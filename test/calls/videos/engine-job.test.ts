@@ -66,15 +66,22 @@ function open({ starts = [accepts], change = async () => 'done', ...more }: Stag
       firstLook: () => AT + 10,
       expect: (id: string, dueAt: number) => told.events.push(`expect ${id} in ${dueAt - AT}`),
     },
-    ...{ ownerId: 'me', leaseMs: 700, deadlineMs: 90_000, clock: { now: () => AT } },
-    ...{ timeouts: { firstTokenTimeoutMs: MINUTE_MS, totalTimeoutMs: MINUTE_MS }, health: createRouteHealth() },
+    ownerId: 'me',
+    leaseMs: 700,
+    deadlineMs: 90_000,
+    clock: { now: () => AT },
+    timeouts: { firstTokenTimeoutMs: MINUTE_MS, totalTimeoutMs: MINUTE_MS },
+    health: createRouteHealth(),
     log: { warn: () => undefined },
     onAttempt: (name: string, { type }: Ending) => told.attempts.push(`${name} ${type}`),
     ...more,
   } as unknown as VideoEngineOptions);
   const terms = { price: { amount: 5n }, prices: '{"second":"1"}', asked: ASKED };
   const routes = starts.map((start, at) => ({
-    ...{ upstream: `up-${at}`, key: `video ${at}`, model: 'up-film', options: {} },
+    upstream: `up-${at}`,
+    key: `video ${at}`,
+    model: 'up-film',
+    options: {},
     provider: {
       video: {
         start: (call: unknown, signal: AbortSignal) => {
@@ -90,7 +97,13 @@ function open({ starts = [accepts], change = async () => 'done', ...more }: Stag
   const { signal } = new AbortController();
   const start = () =>
     engine.start({ model, terms, prompt: 'a hill', image: IMAGE } as unknown as VideoStart, {
-      ...{ requestId: REQUEST, accountId: 'w', keyId: 'key', waitedMs: 7, signal, onFirst: () => undefined, log },
+      requestId: REQUEST,
+      accountId: 'w',
+      keyId: 'key',
+      waitedMs: 7,
+      signal,
+      onFirst: () => undefined,
+      log,
     });
   return { ...told, charged, start, stop: engine.stop };
 }
@@ -123,8 +136,15 @@ describe('the job of a video', () => {
     const stage = open();
     await stage.start();
     expect(stage.charged.asked).to.deep.equal({
-      ...{ chargeId: REQUEST, wallet: 'w', key: 'key', kind: 'video', model: 'film', prices: '{"second":"1"}' },
-      ...{ amount: 5n, usage: { seconds: 5, resolution: '720p' }, waitedMs: 7 },
+      chargeId: REQUEST,
+      wallet: 'w',
+      key: 'key',
+      kind: 'video',
+      model: 'film',
+      prices: '{"second":"1"}',
+      amount: 5n,
+      usage: { seconds: 5, resolution: '720p' },
+      waitedMs: 7,
     });
     expect(JSON.parse(stage.charged.job?.facts ?? '')).to.deep.equal({ ...ASKED, size: '1280x720' });
     const upstream = { prompt: 'a hill', ...ASKED, image: IMAGE, model: 'up-film', options: {} };

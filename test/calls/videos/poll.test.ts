@@ -37,7 +37,11 @@ describe('a look at a job', () => {
   /** Of the clock. */
   let atMs = 0;
   const told: { found: [string, Found][]; warned: string[]; alerted: string[]; alerts: object[]; kept: object[] } = {
-    ...{ found: [], warned: [], alerted: [], alerts: [], kept: [] },
+    found: [],
+    warned: [],
+    alerted: [],
+    alerts: [],
+    kept: [],
   };
   beforeEach(() => {
     atMs = 5_000_000;
@@ -45,7 +49,9 @@ describe('a look at a job', () => {
   });
 
   const routeTo = (poll: Stage['poll'], upstream = 'up') => ({
-    ...{ upstream, origin: `https://${upstream}.example`, proxy: undefined },
+    upstream,
+    origin: `https://${upstream}.example`,
+    proxy: undefined,
     provider: { video: { poll } },
   });
 
@@ -104,7 +110,8 @@ describe('a look at a job', () => {
   });
 
   it('asks of many jobs 32 at once, and stores the results of eight at once', async () => {
-    const [polls, keeps] = [counted(), counted()];
+    const polls = counted();
+    const keeps = counted();
     const look = open({
       poll: () => polls.count({ status: 'completed', result: RESULT }),
       keep: () => keeps.count({ id: 'file', mediaType: 'video/mp4' }),

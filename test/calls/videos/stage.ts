@@ -28,8 +28,13 @@ export const finished = async (): Promise<VideoState> => ({
 export const processing = async (): Promise<VideoState> => ({ status: 'processing', progress: 40 });
 
 const STORED: StoredMedia = {
-  ...{ id: 'f'.repeat(43), account: 'a', kind: 'video', mediaType: 'video/mp4' },
-  ...{ bytes: 3, createdAt: 1, expiresAt: 2 },
+  id: 'f'.repeat(43),
+  account: 'a',
+  kind: 'video',
+  mediaType: 'video/mp4',
+  bytes: 3,
+  createdAt: 1,
+  expiresAt: 2,
 };
 
 export interface Behaviour {
@@ -101,8 +106,12 @@ export function openStage(faulty: FaultyStore, ownerId: string, behaviour: Behav
   const stage = { trusts: true };
   const videos = openVideos({
     settings: {
-      ...{ ownerId, leaseMs: LEASE_MS, videoPollMs: 10, videoDeadlineMs: deadlineMs },
-      ...{ firstTokenTimeoutMs: startWithinMs, totalTimeoutMs: 10_000 },
+      ownerId,
+      leaseMs: LEASE_MS,
+      videoPollMs: 10,
+      videoDeadlineMs: deadlineMs,
+      firstTokenTimeoutMs: startWithinMs,
+      totalTimeoutMs: 10_000,
       ...(behaviour.resultPatienceMs !== undefined && { resultPatienceMs: behaviour.resultPatienceMs }),
     },
     store,
@@ -124,8 +133,12 @@ export function openStage(faulty: FaultyStore, ownerId: string, behaviour: Behav
     const requestId = `req_${count.toString(16).padStart(32, '0')}`;
     const callLog = { debug: () => undefined, warn: say, error: say, note: () => undefined };
     const context: CallContext = {
-      ...{ requestId, accountId: wallet, keyId: 'key', signal: controller.signal },
-      ...{ onFirst: () => undefined, log: callLog },
+      requestId,
+      accountId: wallet,
+      keyId: 'key',
+      signal: controller.signal,
+      onFirst: () => undefined,
+      log: callLog,
     };
     const model = catalog.models[0] as VideoModel;
     const asked = { seconds: 5, size: undefined, aspect: undefined, resolution: undefined };
@@ -156,12 +169,19 @@ function catalogOf(videos: readonly VideoProvider[]): Catalog {
       payments: {},
       models: [
         {
-          ...{ id: 'film', aliases: [], type: 'video', provider: 'Test', order: 'listed', price: { second: '9' } },
+          id: 'film',
+          aliases: [],
+          type: 'video',
+          provider: 'Test',
+          order: 'listed',
+          price: { second: '9' },
           routes: names.map((upstream) => ({ upstream, model: 'up-film', options: {} })),
         },
       ],
       smart: { lite: [], standard: [], heavy: [] },
-      ...{ vision: [], defaults: { image: [], edit: [] }, retired: {} },
+      vision: [],
+      defaults: { image: [], edit: [] },
+      retired: {},
     },
     upstreams,
   );

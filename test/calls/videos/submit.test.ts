@@ -52,7 +52,10 @@ describe('a submission', () => {
     const asked: string[] = [];
     const log = { debug: () => undefined, warn: () => undefined, error: () => undefined, note: () => undefined };
     const ending = await submit({
-      ...{ routes, health: createRouteHealth(), timeouts, call: {} as Submission['call'] },
+      routes,
+      health: createRouteHealth(),
+      timeouts,
+      call: {} as Submission['call'],
       context: { signal: new AbortController().signal, log },
       reroute: async (upstream) => void asked.push(upstream),
     });

@@ -7,8 +7,18 @@ import { until } from '../../../testkit/client.ts';
 
 const AT = 5_000_000;
 const JOB = {
-  ...{ id: 'job', version: 3, wallet: 'w', charge: 'req', model: 'film', upstream: 'up', phase: 'running' },
-  ...{ shown: 'processing', progress: 40, createdAt: AT - 8000, deadline: AT + 3_600_000, dueAt: AT },
+  id: 'job',
+  version: 3,
+  wallet: 'w',
+  charge: 'req',
+  model: 'film',
+  upstream: 'up',
+  phase: 'running',
+  shown: 'processing',
+  progress: 40,
+  createdAt: AT - 8000,
+  deadline: AT + 3_600_000,
+  dueAt: AT,
 } as unknown as Job;
 const DONE: PollOutcome = { kind: 'completed', result: '{}' };
 const FAILED: PollOutcome = { kind: 'failed', error: 'no' };
@@ -54,7 +64,10 @@ async function workOn({ job = {}, sight = OPEN, changed = 'done', refund = 'refu
       told.looks += 1;
       return sight;
     },
-    ...{ ownerId: 'me', leaseMs: 150, pollMs, clock: { now: () => AT, trusts: () => true } },
+    ownerId: 'me',
+    leaseMs: 150,
+    pollMs,
+    clock: { now: () => AT, trusts: () => true },
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
     onEnd: (ended: Job, how: string, ms: number) => told.ended.push([ended.id, how, ms]),
     random: () => 0.5,
@@ -118,9 +131,13 @@ describe('a worker', () => {
     expect([told.looks, told.changes, told.ended]).to.deep.equal([0, [], [['job', 'failed', 8000]]]);
     expect(told.refunds).to.deep.equal([
       {
-        ...{ chargeId: 'req', wallet: 'w' },
+        chargeId: 'req',
+        wallet: 'w',
         job: {
-          ...{ kind: 'fail', id: 'job', version: 3, at: AT },
+          kind: 'fail',
+          id: 'job',
+          version: 3,
+          at: AT,
           error: 'The service was interrupted while it started this video.',
         },
       },

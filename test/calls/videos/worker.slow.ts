@@ -68,7 +68,9 @@ for (const kind of STORES) {
     };
     /** The share of a core, and the memory in use most of the time: a single look also sees garbage that is about to go. */
     const costOver = async (ms: number) => {
-      const [from, startedAt, looks] = [coreSeconds(), performance.now(), [] as number[]];
+      const from = coreSeconds();
+      const startedAt = performance.now();
+      const looks = [] as number[];
       while (performance.now() - startedAt < ms) {
         looks.push(bytes());
         await sleep(LOOK_MS);

@@ -220,7 +220,8 @@ describe('worker', () => {
 
     for (const [how, fails] of Object.entries({ 'are made': undefined, ...WAYS })) {
       it(`renews its lease, and ends it when renewals ${how}`, async () => {
-        const [stage, other] = [open({ keep: slowly(5 * LEASE_MS) }), open({}, 'own_other')];
+        const stage = open({ keep: slowly(5 * LEASE_MS) });
+        const other = open({}, 'own_other');
         const { id } = await stage.begin(wallet);
         if (fails) faulty.next('jobs.renew', fails);
         stage.worker.start();

@@ -149,7 +149,8 @@ describe('the pages of accounts', () => {
     expect([again.status, again.text.includes('is an owner of the account already')]).to.deep.equal([400, true]);
     // Nobody is made an owner without agreeing to it.
     expect((await submit({ change: 'invite', email: ` ${other.toUpperCase()}` })).text).to.contain('/setup?token=');
-    const [known, invited] = [await test.store.users.find(email), await test.store.users.find(other)];
+    const known = await test.store.users.find(email);
+    const invited = await test.store.users.find(other);
     const members = (await test.store.users.membersOf(account.id)).map((member) => member.user);
     expect(members).to.deep.equal([known?.id]);
     expect((await operator.get(path)).text)

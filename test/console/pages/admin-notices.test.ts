@@ -55,7 +55,8 @@ describe('the pages of notices', () => {
   });
 
   it('list those about payments of the service alone, if wished', async () => {
-    const [vain, ours] = [await add({ verdict: 'foreign' }), await add({ verdict: 'failed' })];
+    const vain = await add({ verdict: 'foreign' });
+    const ours = await add({ verdict: 'failed' });
     const all = await operator.get(PATH);
     expect(all.text).to.contain(vain.id).and.to.contain(ours.id).and.to.contain(`href="${PATH}?only=ours"`);
     const alone = await operator.get(`${PATH}?only=ours`);

@@ -73,7 +73,8 @@ describe('the page of a payment', () => {
   });
 
   it('says that the number of a dispute belongs to another payment', async () => {
-    const [first, second] = [await credited('strict'), await credited('strict')];
+    const first = await credited('strict');
+    const second = await credited('strict');
     const dispute = { change: 'dispute', dispute: 'CB-3', amount: '' };
     expect((await submit(first, dispute)).status).to.equal(303);
     const { status, text } = await submit(second, dispute);

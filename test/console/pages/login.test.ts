@@ -39,7 +39,8 @@ describe('the page to sign in', () => {
 
   it('ends the session that the next one takes the place of, and no other', async () => {
     const { email } = await owner();
-    const [here, elsewhere] = [createVisitor(test.url), createVisitor(test.url)];
+    const here = createVisitor(test.url);
+    const elsewhere = createVisitor(test.url);
     for (const visitor of [here, elsewhere]) await signIn(email, PASSWORD, visitor);
     const before = here.cookies.get('session') ?? '';
     await signIn(email, PASSWORD, here);

@@ -185,7 +185,8 @@ describe('links that work once', () => {
   async function forgetful() {
     const { email, ...person } = await owner();
     const found = (await test.store.users.find(email)) as User;
-    const [secret, recovery] = [makeSecret(), 'abcde-12345'];
+    const secret = makeSecret();
+    const recovery = 'abcde-12345';
     const fields = { totpSecret: secret, recovery: [hashRecoveryCode(recovery)] };
     await test.store.users.change({ ...found, ...fields });
     const token = (await pathOf({ purpose: 'reset', user: found.id, email })).replace('/setup', '/reset');
@@ -302,7 +303,9 @@ describe('links that work once', () => {
     const ask = (path: string, email: string) => visitor().submit(path, { email });
 
     it('go to nobody who is suspended, and none to register goes to who has access', async () => {
-      const [gone, known, other] = [await owner(), await owner(), await owner()];
+      const gone = await owner();
+      const known = await owner();
+      const other = await owner();
       const user = await test.store.users.find(gone.email);
       if (user) await test.store.users.change({ ...user, status: 'suspended' });
       for (const [path, { email }] of [

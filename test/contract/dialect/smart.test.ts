@@ -43,14 +43,16 @@ describe('the contract of dialects: smart', () => {
     describe(subject.name, () => {
       for (const reason of ['stop', 'length', 'filter'] as const) {
         it(`is the last key of a reply that ended with ${reason}`, () => {
-          const [plain, routed] = [reply({ reason }), reply({ reason, smart: ROUTING })];
+          const plain = reply({ reason });
+          const routed = reply({ reason, smart: ROUTING });
           expect(keysOf(routed)).to.deep.equal([...keysOf(plain), 'smart_routing']);
           expect(routed.smart_routing).to.deep.equal(ROUTING);
           expect(routingsIn(plain)).to.deep.equal([]);
         });
 
         it(`stands once in a stream that ended with ${reason}`, () => {
-          const [plain, routed] = [stream({ reason }), stream({ reason, smart: ROUTING })];
+          const plain = stream({ reason });
+          const routed = stream({ reason, smart: ROUTING });
           expect(routed.map(({ event }) => event)).to.deep.equal(plain.map(({ event }) => event));
           expect(routingsIn(plain)).to.deep.equal([]);
           const bearers = routed.filter(({ data }) => routingsIn(data).length > 0);

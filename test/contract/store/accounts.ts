@@ -82,7 +82,9 @@ export function accountContract(context: StoreContext): void {
 
   it('lists all accounts, oldest first', async () => {
     const { store } = context;
-    const [young, old, middle] = [newId('acc'), newId('acc'), newId('acc')];
+    const young = newId('acc');
+    const old = newId('acc');
+    const middle = newId('acc');
     await store.accounts.create({ id: young, name: 'young', createdAt: AT + 3 });
     await store.accounts.create({ id: old, name: 'old', createdAt: AT + 1 });
     await store.accounts.create({ id: middle, name: 'middle', createdAt: AT + 2 });
@@ -169,7 +171,9 @@ export function accountContract(context: StoreContext): void {
   it('puts a whole page of accounts, also when some of them are there', async () => {
     const { accounts } = context.store;
     const page = Array.from({ length: 120 }, () => ({
-      ...{ id: newId('acc'), name: 'n', createdAt: AT },
+      id: newId('acc'),
+      name: 'n',
+      createdAt: AT,
       autoTopup: { enabled: false, amount: 0n, threshold: 0n },
     }));
     await accounts.put(page.slice(0, 110));

@@ -5,22 +5,26 @@ import { newId, RUB, type StoreContext } from './context.ts';
 
 export function alertContract(context: StoreContext): void {
   const wishes = (more: Partial<AlertSettings> = {}): AlertSettings => ({
-    ...{ account: newId('acc'), balanceBelow: 100n * RUB, budgets: true, version: 0 },
+    account: newId('acc'),
+    balanceBelow: 100n * RUB,
+    budgets: true,
+    version: 0,
     webhook: { url: 'https://example.com/?a=ж', secret: 'whsec_1' },
     ...more,
   });
   const alarm = (account: string, more: Partial<Alarm> = {}): Alarm => ({
-    ...{ account, subject: 'balance', state: '{"a":"ж"}', version: 0 },
+    account,
+    subject: 'balance',
+    state: '{"a":"ж"}',
+    version: 0,
     ...more,
   });
 
   it('keeps the wishes of an account as they are', async () => {
     const { alerts } = context.store;
-    const [full, none, most] = [
-      wishes(),
-      wishes({ balanceBelow: null, budgets: false, webhook: null }),
-      wishes({ balanceBelow: 9_007_199_254_740_993n }),
-    ];
+    const full = wishes();
+    const none = wishes({ balanceBelow: null, budgets: false, webhook: null });
+    const most = wishes({ balanceBelow: 9_007_199_254_740_993n });
     for (const settings of [full, none, most]) {
       expect(await alerts.get(settings.account)).to.equal(undefined);
       expect(await alerts.change(settings)).to.equal(true);
@@ -79,7 +83,8 @@ export function alertContract(context: StoreContext): void {
 
   it('lists the alarms of one account, in order of subject', async () => {
     const { alerts } = context.store;
-    const [account, other] = [newId('acc'), newId('acc')];
+    const account = newId('acc');
+    const other = newId('acc');
     for (const subject of ['budget:key_2', 'balance', 'budget:key_1']) await alerts.move(alarm(account, { subject }));
     await alerts.move(alarm(other));
     const subjects = (await alerts.alarms(account)).map(({ subject }) => subject);

@@ -23,8 +23,18 @@ import {
 export function archiveContract(kind: StoreKind): void {
   const context = useStore(kind);
   const note = (more: Partial<Archive> = {}): Archive => ({
-    ...{ id: newId('arc'), file: '/backup/calls.gz', before: AT, state: 'writing', startedAt: AT, sha256: null },
-    ...{ calls: 0, entries: 0, charged: 0n, first: null, last: null, ...more },
+    id: newId('arc'),
+    file: '/backup/calls.gz',
+    before: AT,
+    state: 'writing',
+    startedAt: AT,
+    sha256: null,
+    calls: 0,
+    entries: 0,
+    charged: 0n,
+    first: null,
+    last: null,
+    ...more,
   });
 
   /** A wallet with some calls of one rouble, and its opening behind the last of them. */
@@ -95,7 +105,8 @@ export function archiveContract(kind: StoreKind): void {
   it('opens a wallet from where it was, and takes its checkpoint along', async () => {
     const { store } = context;
     const { wallet, opening } = await opened(2);
-    const [later, earlier] = [opening, { ...opening, seq: 3 }];
+    const later = opening;
+    const earlier = { ...opening, seq: 3 };
     expect(await store.archives.opening(wallet)).to.equal(undefined);
     expect(await store.archives.open(earlier, 0)).to.equal(true);
     for (const other of [0, 4]) expect(await store.archives.open(later, other)).to.equal(false);
@@ -229,7 +240,10 @@ export function archiveContract(kind: StoreKind): void {
       const moved = (id: string) => `${id}-copy`;
       return {
         entries: entries.map((entry) => ({
-          ...{ ...entry, wallet: target, opId: moved(entry.opId), charge: moved(entry.charge ?? '') },
+          ...entry,
+          wallet: target,
+          opId: moved(entry.opId),
+          charge: moved(entry.charge ?? ''),
         })),
         charges: charges.flatMap((found) => (found ? [{ ...found, wallet: target, id: moved(found.id) }] : [])),
       };
@@ -253,7 +267,8 @@ export function archiveContract(kind: StoreKind): void {
 
   it('replaces the folded usage of a wallet', async () => {
     const { usage } = context.store;
-    const [wallet, target] = [newId('acc'), newId('acc')];
+    const wallet = newId('acc');
+    const target = newId('acc');
     const counts = {
       calls: 2,
       charged: 2n ** 55n,

@@ -29,7 +29,8 @@ export function chargeListContract(context: StoreContext): void {
 
   it('come as they are, newest first, and only the wallet’s own', async () => {
     const { store } = context;
-    const [wallet, other] = [await newWallet(store), await newWallet(store)];
+    const wallet = await newWallet(store);
+    const other = await newWallet(store);
     const ids = ['b', 'a', 'c'].map((name) => `${name}_${newId('req')}`) as [string, string, string];
     for (const [index, chargeId] of ids.entries()) await applied(store, reserve(wallet, { chargeId, at: AT + index }));
     await applied(store, settle(wallet, ids[0], { at: AT + 10 }), giveBack('refund', wallet, ids[0]));
@@ -68,7 +69,8 @@ export function chargeListContract(context: StoreContext): void {
 
   it('are none behind a charge that is not the wallet’s', async () => {
     const { store } = context;
-    const [wallet, other] = [await newWallet(store), await newWallet(store)];
+    const wallet = await newWallet(store);
+    const other = await newWallet(store);
     const foreign = newId('req');
     await applied(store, reserve(wallet));
     await applied(store, reserve(other, { chargeId: foreign, at: AT + 5 }));

@@ -7,7 +7,14 @@ import { type Store, StoreError } from '../../../lib/store/store.ts';
 import { AT, adjust, applied, newAccount, newId, newWallet, rejection, type StoreKind, useStore } from './context.ts';
 
 const at = (wallet: string, seq: number, avail = 5n): Checkpoint => ({
-  ...{ wallet, seq, avail, held: 1n, charged: 2n, topped: 10n, adjusted: -2n, overshoot: 3n },
+  wallet,
+  seq,
+  avail,
+  held: 1n,
+  charged: 2n,
+  topped: 10n,
+  adjusted: -2n,
+  overshoot: 3n,
 });
 
 export function checkpointContract(kind: StoreKind): void {

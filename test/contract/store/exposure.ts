@@ -54,7 +54,8 @@ export function exposureContract(context: StoreContext): void {
   it('need no more than their hold if they are alone', async () => {
     const { store } = context;
     const wallet = await newWallet(store);
-    const [first, second] = [newId('req'), newId('req')];
+    const first = newId('req');
+    const second = newId('req');
     const whole = { amount: 1000n * RUB, excess: 5000n * RUB };
     expect(await statuses(store, reserve(wallet, { ...whole, chargeId: first }))).to.deep.equal(['done']);
     expect((await store.ledger.charge(first))?.excess).to.equal(5000n * RUB);
@@ -63,7 +64,8 @@ export function exposureContract(context: StoreContext): void {
   });
 
   it('let others have what they cannot need any more, however they end', async () => {
-    const [store, other] = [context.store, await context.other()];
+    const store = context.store;
+    const other = await context.other();
     for (const end of ['settle', 'release', 'expire'] as const) {
       const wallet = await newWallet(store);
       const chargeId = newId('req');
@@ -105,7 +107,8 @@ export function exposureContract(context: StoreContext): void {
 
   it('count within one batch, and on their own wallet only', async () => {
     const { store } = context;
-    const [wallet, another] = [await newWallet(store), await newWallet(store)];
+    const wallet = await newWallet(store);
+    const another = await newWallet(store);
     const ops = [uncapped(wallet), uncapped(another), reserve(wallet, { amount: 840n * RUB }), reserve(wallet)];
     const batch = [...ops, reserve(another, { amount: 838n * RUB })];
     const wanted = ['done', 'done', 'insufficient', 'done', 'insufficient'];

@@ -10,7 +10,10 @@ const DAY_MS = 86_400_000;
 
 export function idempotencyContract(context: StoreContext): void {
   const terms = (more: Partial<IdempotencyTerms> = {}): IdempotencyTerms => ({
-    ...{ id: newId('rep'), body: 'hash-1', awaited: true, expiresAt: AT + DAY_MS },
+    id: newId('rep'),
+    body: 'hash-1',
+    awaited: true,
+    expiresAt: AT + DAY_MS,
     ...more,
   });
   const under = (op: Operation, repeat: IdempotencyTerms): Operation => ({ ...op, repeat }) as Operation;
@@ -27,7 +30,8 @@ export function idempotencyContract(context: StoreContext): void {
       const { store } = context;
       const wallet = await newWallet(store);
       const repeat = terms();
-      const [first, second] = [newId('req'), newId('req')];
+      const first = newId('req');
+      const second = newId('req');
       expect(await apply(store, under(begin(wallet, { chargeId: first }), repeat))).to.deep.equal(['done']);
       const kept: Repeat = { ...repeat, wallet, charge: first, reply: null };
       expect(await store.idempotency.get(repeat.id)).to.deep.equal(kept);
@@ -79,7 +83,8 @@ export function idempotencyContract(context: StoreContext): void {
     ] as const) {
       const wallet = await newWallet(store);
       const repeat = terms();
-      const [first, second] = [newId('req'), newId('req')];
+      const first = newId('req');
+      const second = newId('req');
       await apply(store, under(begin(wallet, { chargeId: first }), repeat));
       await store.idempotency.keep({ id: repeat.id, charge: first }, 'the reply of the first');
       for (const end of ends) {
@@ -98,7 +103,8 @@ export function idempotencyContract(context: StoreContext): void {
       const other = await context.other();
       const wallet = await newWallet(context.store);
       const repeat = terms();
-      const [first, second] = [newId('req'), newId('req')];
+      const first = newId('req');
+      const second = newId('req');
       await apply(context.store, under(reserve(wallet, { chargeId: first, amount: 10n * RUB }), repeat));
       await apply(other, giveBack('expire', wallet, first));
       await apply(other, under(reserve(wallet, { chargeId: second }), repeat));
@@ -139,7 +145,8 @@ export function idempotencyContract(context: StoreContext): void {
     it('let the late one be charged if it is there first: the second finds them taken', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
-      const [repeat, first] = [terms(), newId('req')];
+      const repeat = terms();
+      const first = newId('req');
       const op = { ...settle(wallet, first), repeatId: repeat.id } as Operation;
       await apply(store, under(reserve(wallet, { chargeId: first }), repeat), giveBack('expire', wallet, first));
       expect(await apply(store, op, under(reserve(wallet), repeat))).to.deep.equal(['done', 'repeated']);
@@ -149,7 +156,8 @@ export function idempotencyContract(context: StoreContext): void {
     it('change nothing for a hold that is still there', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
-      const [repeat, first] = [terms(), newId('req')];
+      const repeat = terms();
+      const first = newId('req');
       await apply(store, under(reserve(wallet, { chargeId: first }), repeat));
       const op = { ...settle(wallet, first), repeatId: repeat.id } as Operation;
       expect(await apply(store, op)).to.deep.equal(['done']);
@@ -159,7 +167,9 @@ export function idempotencyContract(context: StoreContext): void {
     it('decide by what the batch itself has done', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
-      const [repeat, first, second] = [terms(), newId('req'), newId('req')];
+      const repeat = terms();
+      const first = newId('req');
+      const second = newId('req');
       const op = { ...settle(wallet, first), repeatId: repeat.id } as Operation;
       const again = under(reserve(wallet, { chargeId: second }), repeat);
       const begin = under(reserve(wallet, { chargeId: first }), repeat);
@@ -200,9 +210,14 @@ export function idempotencyContract(context: StoreContext): void {
   it('are removed when they have expired, some at a time', async () => {
     const { idempotency } = context.store;
     const row = (expiresAt: number): Repeat => ({
-      ...{ ...terms({ expiresAt }), wallet: newId('acc'), charge: newId('req'), reply: null },
+      ...terms({ expiresAt }),
+      wallet: newId('acc'),
+      charge: newId('req'),
+      reply: null,
     });
-    const [old, older, young] = [row(1000), row(999), row(1001)];
+    const old = row(1000);
+    const older = row(999);
+    const young = row(1001);
     await idempotency.put([old, young, older]);
     expect(await idempotency.clean(1000, 1)).to.equal(1);
     expect(await idempotency.get(older.id)).to.equal(undefined);
@@ -216,12 +231,10 @@ export function idempotencyContract(context: StoreContext): void {
     const { idempotency } = context.store;
     const rows = [1, 2, 3].map(
       (at): Repeat => ({
-        ...{
-          ...terms({ awaited: at === 1 }),
-          wallet: newId('acc'),
-          charge: newId('req'),
-          reply: at === 2 ? 'ж' : null,
-        },
+        ...terms({ awaited: at === 1 }),
+        wallet: newId('acc'),
+        charge: newId('req'),
+        reply: at === 2 ? 'ж' : null,
       }),
     );
     for (let times = 0; times < 2; times += 1) await idempotency.put(rows);

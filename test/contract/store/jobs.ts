@@ -239,15 +239,14 @@ export function jobContract(kind: StoreKind): void {
     it('leave alone what somebody works on', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
-      const [alive, gone] = [newId('own'), newId('own')];
+      const alive = newId('own');
+      const gone = newId('own');
       await store.owners.renew({ id: alive, leaseMs: LEASE_MS, alone: false });
       const now = Date.now();
-      const [ofAlive, leased, over, ahead] = [
-        await running(wallet, 1),
-        await running(wallet, 2),
-        await running(wallet, 3),
-        await running(wallet, 4),
-      ];
+      const ofAlive = await running(wallet, 1);
+      const leased = await running(wallet, 2);
+      const over = await running(wallet, 3);
+      const ahead = await running(wallet, 4);
       await store.jobs.put([
         { ...ofAlive, owner: alive, lease: now - 10_000 },
         { ...leased, owner: gone, lease: now + 30_000 },
@@ -262,7 +261,8 @@ export function jobContract(kind: StoreKind): void {
     it('take only those without an owner for one that cannot tell who is alive', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
-      const [free, over] = [await running(wallet, 1), await running(wallet, 2)];
+      const free = await running(wallet, 1);
+      const over = await running(wallet, 2);
       await store.jobs.put([{ ...over, owner: newId('own'), lease: Date.now() - 10_000 }]);
       const owner = newId('own');
       // The clock has jumped by an hour, or nobody knows.
@@ -279,7 +279,9 @@ export function jobContract(kind: StoreKind): void {
       const owner = newId('own');
       await store.owners.renew({ id: owner, leaseMs: LEASE_MS, alone: false });
       const lease = Date.now() - 10_000;
-      const [lost, working, fresh] = [await running(wallet, 1), await running(wallet, 2), await running(wallet, 3)];
+      const lost = await running(wallet, 1);
+      const working = await running(wallet, 2);
+      const fresh = await running(wallet, 3);
       await store.jobs.put([lost, working].map((job) => ({ ...job, owner, lease })));
       await store.jobs.put([{ ...fresh, owner, lease: Date.now() + 30_000 }]);
       expect(await claim(owner), 'it did not say').to.deep.equal([]);

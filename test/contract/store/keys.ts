@@ -40,7 +40,9 @@ function addTests(context: StoreContext): void {
 
   it('names the accounts that have keys by id, each once, whatever the limit', async () => {
     const { store } = context;
-    const [first, none, second] = [await newAccount(store), await newAccount(store), await newAccount(store)];
+    const first = await newAccount(store);
+    const none = await newAccount(store);
+    const second = await newAccount(store);
     for (const account of [first, first, first, second]) await addKey(store, account);
     for (const limit of [1, 2, 1000]) {
       const owners: string[] = [];
@@ -58,9 +60,11 @@ function addTests(context: StoreContext): void {
 
   it('lists the keys of one account', async () => {
     const { store } = context;
-    const [account, other] = [await newAccount(store), await newAccount(store)];
+    const account = await newAccount(store);
+    const other = await newAccount(store);
     await addKey(store, other);
-    const [first, second] = [newKey(account, AT + 1), newKey(account, AT)];
+    const first = newKey(account, AT + 1);
+    const second = newKey(account, AT);
     await store.keys.add(first, MAX);
     await store.keys.add(second, MAX);
     const listed = await store.keys.list(account);
@@ -177,11 +181,17 @@ function replacementTests(context: StoreContext): void {
     const { store } = context;
     const account = await newAccount(store);
     const key = await addLimited(account);
-    const [second, third] = [newSuccessor(AT + 50, AT + 1), newSuccessor(AT + 90, AT + 2)];
+    const second = newSuccessor(AT + 50, AT + 1);
+    const third = newSuccessor(AT + 90, AT + 2);
     expect(await store.keys.replace(key.id, second, MAX)).to.equal('replaced');
     expect(await store.keys.replace(second.id, third, MAX)).to.equal('replaced');
     const rowOf = ({ endsAt: _, ...fresh }: typeof second, expiresAt: number | null) => ({
-      ...{ ...UNUSED, ...fresh, account, name: key.name, limits: { ...LIMITS, expiresAt }, budgetKey: key.id },
+      ...UNUSED,
+      ...fresh,
+      account,
+      name: key.name,
+      limits: { ...LIMITS, expiresAt },
+      budgetKey: key.id,
     });
     const first = { ...key, limits: { ...LIMITS, expiresAt: AT + 50 } };
     const other = await context.other();
@@ -201,11 +211,9 @@ function replacementTests(context: StoreContext): void {
   it('is none of a key that is not there, is revoked or has expired, nor beyond the maximum, and then changes nothing', async () => {
     const { store } = context;
     const account = await newAccount(store);
-    const [expired, revoked, key] = [
-      await addLimited(account, AT),
-      await addLimited(account),
-      await addLimited(account),
-    ];
+    const expired = await addLimited(account, AT);
+    const revoked = await addLimited(account);
+    const key = await addLimited(account);
     await store.keys.revoke(revoked.id, AT);
     const before = await store.keys.list(account);
     const replace = (id: string, max = MAX) => store.keys.replace(id, newSuccessor(AT + 5), max);
@@ -230,8 +238,10 @@ function replacementTests(context: StoreContext): void {
   it('lets a change of the budget hold for every active key that shares it, and the rest for one', async () => {
     const { store } = context;
     const account = await newAccount(store);
-    const [key, stranger] = [await addLimited(account), await addLimited(account)];
-    const [second, third] = [newSuccessor(AT + 2), newSuccessor(AT + 99)];
+    const key = await addLimited(account);
+    const stranger = await addLimited(account);
+    const second = newSuccessor(AT + 2);
+    const third = newSuccessor(AT + 99);
     await store.keys.replace(key.id, second, MAX);
     await store.keys.replace(second.id, third, MAX);
     const change = { budget: 9n * RUB, reset: 'day', zone: 'UTC', expiresAt: AT + 70, models: null } as const;
@@ -319,7 +329,8 @@ function counterTests(context: StoreContext): void {
     const { store } = context;
     const other = await context.other();
     const account = await newAccount(store);
-    const [first, second] = [await addKey(store, account), await addKey(store, account)];
+    const first = await addKey(store, account);
+    const second = await addKey(store, account);
     await Promise.all([
       store.keys.use([
         { id: first.id, count: 3, lastUsedAt: AT + 5 },
@@ -327,7 +338,8 @@ function counterTests(context: StoreContext): void {
       ]),
       other.keys.use([{ id: first.id, count: 4, lastUsedAt: AT + 9 }]),
     ]);
-    const [one, two] = [await store.keys.find(first.hash), await store.keys.find(second.hash)];
+    const one = await store.keys.find(first.hash);
+    const two = await store.keys.find(second.hash);
     expect([one?.requestsCount, one?.lastUsedAt]).to.deep.equal([7, AT + 9]);
     expect([two?.requestsCount, two?.lastUsedAt]).to.deep.equal([1, AT + 6]);
   });
@@ -336,7 +348,8 @@ function counterTests(context: StoreContext): void {
     const { store } = context;
     const key = await addKey(store, await newAccount(store));
     const openers = [store, await context.other()];
-    const [mine, theirs] = [newId('writer'), newId('writer')];
+    const mine = newId('writer');
+    const theirs = newId('writer');
     const send = (writer: string, number: number, by = store) =>
       by.keys.use([{ id: key.id, count: 7, lastUsedAt: AT + number }], { writer, number });
     await send(mine, 1);

@@ -67,8 +67,14 @@ function rowTests(context: StoreContext): void {
     });
     await applied(store, settle(wallet, chargeId, { amount: 2n * RUB, at: AT + 5 }));
     expect(await store.ledger.charge(chargeId)).to.deep.include({
-      ...{ state: 'settled', reserved: 3n * RUB, charged: 2n * RUB, usage: '{"tokens_input":10,"tokens_output":20}' },
-      ...{ owner: null, lease: null, createdAt: AT, endedAt: AT + 5 },
+      state: 'settled',
+      reserved: 3n * RUB,
+      charged: 2n * RUB,
+      usage: '{"tokens_input":10,"tokens_output":20}',
+      owner: null,
+      lease: null,
+      createdAt: AT,
+      endedAt: AT + 5,
     });
   });
 }
@@ -98,13 +104,23 @@ function journalTests(context: StoreContext): void {
     expect(entries.map(({ mark: _, ...entry }) => entry)).to.deep.equal([
       {
         ...rest,
-        ...{ opId: `adjust:${wallet}-a`, seq: 2, kind: 'adjust', at: AT },
-        ...{ avail: -7n * RUB, adjusted: -7n * RUB, note: 'goodwill' },
+        opId: `adjust:${wallet}-a`,
+        seq: 2,
+        kind: 'adjust',
+        at: AT,
+        avail: -7n * RUB,
+        adjusted: -7n * RUB,
+        note: 'goodwill',
       },
       {
         ...rest,
-        ...{ opId: 'topup:bank-1', seq: 1, kind: 'topup', at: AT + 1 },
-        ...{ avail: 1000n * RUB, topped: 1000n * RUB, note: 'bank-1' },
+        opId: 'topup:bank-1',
+        seq: 1,
+        kind: 'topup',
+        at: AT + 1,
+        avail: 1000n * RUB,
+        topped: 1000n * RUB,
+        note: 'bank-1',
       },
     ]);
   });
@@ -112,7 +128,8 @@ function journalTests(context: StoreContext): void {
   it('lists the entries of one charge, oldest first', async () => {
     const { store } = context;
     const wallet = await newWallet(store);
-    const [chargeId, other] = [newId('req'), newId('req')];
+    const chargeId = newId('req');
+    const other = newId('req');
     await applied(store, reserve(wallet, { chargeId }), reserve(wallet, { chargeId: other }));
     await applied(store, settle(wallet, other), settle(wallet, chargeId), giveBack('refund', wallet, chargeId));
     const entries = await store.ledger.entriesOfCharge(chargeId);
@@ -146,7 +163,8 @@ function chargedAtTests(context: StoreContext): void {
   it('is what was charged up to a moment, refunds subtracted', async () => {
     const { store } = context;
     const wallet = await newAccount(store);
-    const [first, second] = [newId('req'), newId('req')];
+    const first = newId('req');
+    const second = newId('req');
     await applied(store, topup(wallet, 1000n * RUB, { at: AT }));
     await applied(store, reserve(wallet, { chargeId: first, at: AT + 10 }));
     await applied(store, settle(wallet, first, { amount: 5n * RUB, at: AT + 20 }));
@@ -198,7 +216,8 @@ function orphanTests(context: StoreContext): void {
   it('are held charges whose lease is over and whose owner is not alive', async () => {
     const { store } = context;
     const wallet = await newWallet(store);
-    const [alive, dead] = [newId('own'), newId('own')];
+    const alive = newId('own');
+    const dead = newId('own');
     await renew(store, dead, 5000);
     const from = await renew(store, alive, LEASE_MS);
     const [ofAlive, ofDead, leased, settled, released] = Array.from({ length: 5 }, () => newId('req')) as [
@@ -229,7 +248,8 @@ function orphanTests(context: StoreContext): void {
     const owner = newId('own');
     const from = await renew(store, owner, LEASE_MS);
     const year = 365 * 86_400_000;
-    const [near, far] = [newId('req'), newId('req')];
+    const near = newId('req');
+    const far = newId('req');
     await applied(
       store,
       reserve(wallet, { chargeId: near, owner: newId('own'), lease: from + 2 * LEASE_MS }),

@@ -76,7 +76,9 @@ export function ledgerContract(kind: StoreKind): void {
     it('changes nothing when a batch is sent again', async () => {
       const { store } = context;
       const wallet = await newAccount(store);
-      const [first, second, third] = [newId('req'), newId('req'), newId('req')];
+      const first = newId('req');
+      const second = newId('req');
+      const third = newId('req');
       const batch = [
         topup(wallet, 1000n * RUB),
         adjust(wallet, -RUB),
@@ -96,7 +98,8 @@ export function ledgerContract(kind: StoreKind): void {
     it('applies an operation once that is twice in a batch', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
-      const [once, paid] = [reserve(wallet), topup(wallet, RUB)];
+      const once = reserve(wallet);
+      const paid = topup(wallet, RUB);
       expect(await statuses(store, once, once, paid, paid)).to.deep.equal(['done', 'exists', 'done', 'exists']);
       expect(balances(await walletOf(store, wallet))).to.deep.equal([1000, 1, 0, 1001, 0]);
     });
@@ -112,7 +115,8 @@ export function ledgerContract(kind: StoreKind): void {
 
     it('takes a payment once over all wallets', async () => {
       const { store } = context;
-      const [first, second] = [await newWallet(store), await newWallet(store)];
+      const first = await newWallet(store);
+      const second = await newWallet(store);
       const paymentId = newId('pay');
       expect(await statuses(store, topup(first, RUB, { paymentId }))).to.deep.equal(['done']);
       expect(await statuses(store, topup(second, RUB, { paymentId }))).to.deep.equal(['id_taken']);
@@ -184,7 +188,8 @@ export function ledgerContract(kind: StoreKind): void {
 
     it('refuses a charge of another wallet', async () => {
       const { store } = context;
-      const [owner, thief] = [await newWallet(store), await newWallet(store)];
+      const owner = await newWallet(store);
+      const thief = await newWallet(store);
       const chargeId = newId('req');
       await applied(store, reserve(owner, { chargeId }));
       for (const op of [
@@ -210,8 +215,10 @@ export function ledgerContract(kind: StoreKind): void {
 
   it('takes several wallets in one batch, whatever its lane, and changes nothing when it is sent again', async () => {
     const { store } = context;
-    const [first, second] = [await newWallet(store), await newWallet(store)];
-    const [ended, refunded] = [newId('req'), newId('req')];
+    const first = await newWallet(store);
+    const second = await newWallet(store);
+    const ended = newId('req');
+    const refunded = newId('req');
     await applied(store, reserve(first, { chargeId: ended }));
     const budget = { budget: { period: AT, most: null } };
     const batch = [
@@ -263,7 +270,9 @@ export function ledgerContract(kind: StoreKind): void {
     it('drops what nobody waits for and was never tried', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
-      const [first, gone, last] = [reserve(wallet), reserve(wallet), reserve(wallet)];
+      const first = reserve(wallet);
+      const gone = reserve(wallet);
+      const last = reserve(wallet);
       const batch = [submission(first), submission(gone, { abandoned: true }), submission(last)];
       const outcomes = await store.ledger.apply(batch);
       expect(outcomes.map((outcome) => outcome?.status)).to.deep.equal(['done', undefined, 'done']);

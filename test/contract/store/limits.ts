@@ -18,7 +18,8 @@ export function limitContract(context: StoreContext): void {
 
   it('keeps buckets apart, and takes the length of the window from the hit', async () => {
     const { limits } = context.store;
-    const [short, long] = [newId('key'), newId('key')];
+    const short = newId('key');
+    const long = newId('key');
     expect((await limits.hit(short, 1000, AT)).endsAt).to.equal(AT + 1000);
     expect((await limits.hit(long, MINUTE, AT)).endsAt).to.equal(AT + MINUTE);
     expect((await limits.hit(short, 1000, AT + 999)).count).to.equal(2);
@@ -47,7 +48,8 @@ export function limitContract(context: StoreContext): void {
 
   it('shows the windows that are open, with the hits sent before', async () => {
     const { limits } = context.store;
-    const [bucket, ended] = [newId('key'), newId('key')];
+    const bucket = newId('key');
+    const ended = newId('key');
     const hits = [limits.hit(ended, 10, AT), ...Array.from({ length: 5 }, () => limits.hit(bucket, MINUTE, AT))];
     const windows = await limits.open(AT + 10);
     await Promise.all(hits);
@@ -64,7 +66,8 @@ export function limitContract(context: StoreContext): void {
 
     it('adds to windows that are open and brings those that are not', async () => {
       const { limits } = context.store;
-      const [known, fresh] = [newId('key'), newId('key')];
+      const known = newId('key');
+      const fresh = newId('key');
       await limits.hit(known, MINUTE, AT);
       await limits.merge(
         [
@@ -94,7 +97,8 @@ export function limitContract(context: StoreContext): void {
 
     it('takes two windows of a bucket as one that began with the first hit of both', async () => {
       const { limits } = context.store;
-      const [early, late] = [newId('key'), newId('key')];
+      const early = newId('key');
+      const late = newId('key');
       await limits.hit(early, MINUTE, AT);
       await limits.hit(late, MINUTE, AT + 100);
       await limits.merge(
@@ -110,7 +114,8 @@ export function limitContract(context: StoreContext): void {
 
     it('drops what has ended, here and there', async () => {
       const { limits } = context.store;
-      const [mine, theirs] = [newId('key'), newId('key')];
+      const mine = newId('key');
+      const theirs = newId('key');
       await limits.hit(mine, 10, AT);
       await limits.merge(
         [

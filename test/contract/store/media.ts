@@ -183,7 +183,8 @@ export function mediaContract(kind: StoreKind): void {
 
   it('are there until they expire, and gone with the cleaning after that', async () => {
     const { store } = context;
-    const [early, late] = [await write(randomBytes(10)), await write(randomBytes(10), { expiresAt: AT + 2000 })];
+    const early = await write(randomBytes(10));
+    const late = await write(randomBytes(10), { expiresAt: AT + 2000 });
     expect(await store.media.clean(AT + 999, 100)).to.equal(0);
     expect(await store.media.get(early.id)).to.deep.equal(early);
     expect(await store.media.clean(AT + 1000, 100)).to.equal(1);

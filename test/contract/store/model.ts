@@ -127,7 +127,8 @@ function operationOf(
 ): Operation {
   const amount = BigInt(rub) * RUB;
   const chargeId = `${run}-${id}`;
-  const [first, key] = [keysOf(run)[0] as string, keysOf(run)[id % 2] as string];
+  const first = keysOf(run)[0] as string;
+  const key = keysOf(run)[id % 2] as string;
   const shared = budget?.isShared && { key: first };
   const terms = budget && { budget: { ...shared, period: budget.period * 1000, most: BigInt(budget.rub) * RUB } };
   const start = { chargeId, amount, key, ...terms };

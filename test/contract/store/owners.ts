@@ -21,7 +21,9 @@ export function ownerContract(context: StoreContext): void {
   const othersOf = async (id: string) => (await renew(id)).others;
 
   it('counts the other owners that are alive', async () => {
-    const [first, second, third] = [newOwner(), newOwner(), newOwner()];
+    const first = newOwner();
+    const second = newOwner();
+    const third = newOwner();
     expect(await othersOf(first)).to.equal(0);
     expect(await othersOf(second)).to.equal(1);
     expect(await othersOf(third)).to.equal(2);
@@ -29,7 +31,8 @@ export function ownerContract(context: StoreContext): void {
   });
 
   it('does not count itself, or those that stopped renewing', async () => {
-    const [first, second] = [newOwner(), newOwner()];
+    const first = newOwner();
+    const second = newOwner();
     await renew(first, SHORT_MS);
     expect(await othersOf(second)).to.equal(1);
     await sleep(SHORT_MS + 20);
@@ -39,7 +42,9 @@ export function ownerContract(context: StoreContext): void {
   });
 
   it('tells who may count by its own memory, as each said last', async () => {
-    const [first, second, third] = [newOwner(), newOwner(), newOwner()];
+    const first = newOwner();
+    const second = newOwner();
+    const third = newOwner();
     expect(await renew(first, LONG_MS, true)).to.include({ others: 0, alone: 0 });
     await renew(second, SHORT_MS, true);
     expect(await renew(third)).to.include({ others: 2, alone: 2 });
@@ -50,7 +55,8 @@ export function ownerContract(context: StoreContext): void {
   });
 
   it('counts the workers of another, and not its own', async () => {
-    const [first, second] = [newOwner(), newOwner()];
+    const first = newOwner();
+    const second = newOwner();
     const workers = [`${first}-1`, `${first}-2`];
     forget.push(...workers);
     for (const id of workers) await renew(id, LONG_MS, true);
@@ -71,7 +77,8 @@ export function ownerContract(context: StoreContext): void {
   });
 
   it('forgets one that leaves, also twice', async () => {
-    const [first, second] = [newOwner(), newOwner()];
+    const first = newOwner();
+    const second = newOwner();
     await renew(first);
     await renew(second);
     await context.store.owners.remove(second);
@@ -81,7 +88,8 @@ export function ownerContract(context: StoreContext): void {
 
   it('is shared by all openers', async () => {
     const other = await context.other();
-    const [first, second] = [newOwner(), newOwner()];
+    const first = newOwner();
+    const second = newOwner();
     await renew(first);
     expect(await other.owners.renew({ id: second, leaseMs: LONG_MS, alone: false })).to.include({ others: 1 });
   });

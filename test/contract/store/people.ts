@@ -6,9 +6,18 @@ import { AT, newId, type StoreContext } from './context.ts';
 export function makeUser(fields: Partial<User> = {}): User {
   const id = newId('usr');
   return {
-    ...{ id, email: `${id}@example.com`, password: '$argon2id$', totpSecret: 'GEZDGNBVGY3TQOJQ', totpStep: -1 },
-    ...{ recovery: ['aa', 'bb'], operator: false, status: 'active', language: 'ru', timeZone: 'Asia/Omsk' },
-    ...{ createdAt: AT, version: 1 },
+    id,
+    email: `${id}@example.com`,
+    password: '$argon2id$',
+    totpSecret: 'GEZDGNBVGY3TQOJQ',
+    totpStep: -1,
+    recovery: ['aa', 'bb'],
+    operator: false,
+    status: 'active',
+    language: 'ru',
+    timeZone: 'Asia/Omsk',
+    createdAt: AT,
+    version: 1,
     ...fields,
   };
 }
@@ -33,10 +42,8 @@ export function peopleContract(context: StoreContext): void {
 
   it('keeps a user as it is, by id and by address', async () => {
     const { users } = context.store;
-    const [user, bare] = [
-      makeUser(),
-      makeUser({ password: null, totpSecret: null, totpStep: 60_000_000, recovery: [] }),
-    ];
+    const user = makeUser();
+    const bare = makeUser({ password: null, totpSecret: null, totpStep: 60_000_000, recovery: [] });
     expect([await users.add(user), await users.add(bare)]).to.deep.equal(['added', 'added']);
     expect(await users.get(user.id)).to.deep.equal(user);
     expect(await users.find(bare.email)).to.deep.equal(bare);
@@ -129,9 +136,11 @@ export function peopleContract(context: StoreContext): void {
 
   it('suspends a person, whose sessions and links end with it, and not another', async () => {
     const { users } = context.store;
-    const [gone, stays] = [makeUser(), makeUser()];
+    const gone = makeUser();
+    const stays = makeUser();
     for (const user of [gone, stays]) await users.add(user);
-    const [ofGone, ofOther] = [await letIn(gone), await letIn(stays)];
+    const ofGone = await letIn(gone);
+    const ofOther = await letIn(stays);
     expect(await users.suspend({ ...gone, version: 2 })).to.equal('changed');
     expect(await ways(gone, ofGone)).to.deep.equal([true, true, true, 1]);
     expect(await users.suspend(gone)).to.equal('done');
@@ -143,9 +152,11 @@ export function peopleContract(context: StoreContext): void {
 
   it('removes a person, whose name history keeps and whose address is free again', async () => {
     const { users } = context.store;
-    const [gone, stays] = [makeUser({ createdAt: AT - 1 }), makeUser()];
+    const gone = makeUser({ createdAt: AT - 1 });
+    const stays = makeUser();
     for (const user of [gone, stays]) await users.add(user);
-    const [ofGone, ofOther] = [await letIn(gone), await letIn(stays)];
+    const ofGone = await letIn(gone);
+    const ofOther = await letIn(stays);
     expect(await users.remove({ ...gone, version: 2 }, AT)).to.equal('changed');
     expect(await users.former(gone.id)).to.equal(undefined);
     expect(await users.remove(gone, AT)).to.equal('done');
@@ -209,7 +220,9 @@ export function peopleContract(context: StoreContext): void {
 
   it('ends one membership', async () => {
     const { users } = context.store;
-    const [ann, first, second] = [newId('usr'), newId('acc'), newId('acc')];
+    const ann = newId('usr');
+    const first = newId('acc');
+    const second = newId('acc');
     for (const account of [first, second]) await users.join({ user: ann, account, role: 'owner' });
     const of = { user: ann, account: first };
     expect([await users.leave(of), await users.leave(of)]).to.deep.equal([true, false]);

@@ -16,7 +16,8 @@ export function settingContract(context: StoreContext): void {
 
   it('lists all names in order', async () => {
     const { settings } = context.store;
-    const [first, second] = [newId('a'), newId('b')];
+    const first = newId('a');
+    const second = newId('b');
     await settings.set(second, '2');
     await settings.set(first, '1');
     const listed = (await settings.list()).filter(({ name }) => [first, second].includes(name));

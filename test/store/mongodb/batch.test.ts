@@ -77,15 +77,19 @@ describe('commands of a batch on mongodb', () => {
   const ENDS = ['update wallets', 'insert entries', 'delete charges', 'insert charges'];
 
   it('without a budget: one read and three writes, four when a call ends', async () => {
-    const [wallet, first] = [await newWallet(context.store), newId('req')];
+    const wallet = await newWallet(context.store);
+    const first = newId('req');
     expect(await commandsOf(reserve(wallet, { chargeId: first }))).to.deep.equal(['aggregate wallets', ...WRITES]);
     const next = [settle(wallet, first), reserve(wallet)];
     expect(await commandsOf(...next)).to.deep.equal(['aggregate wallets', ...ENDS]);
   });
 
   it('with budgets: the same read, and one write more for all sums', async () => {
-    const [wallet, first, second] = [await newWallet(context.store), newId('req'), newId('req')];
-    const [one, old] = [newId('key'), newId('key')];
+    const wallet = await newWallet(context.store);
+    const first = newId('req');
+    const second = newId('req');
+    const one = newId('key');
+    const old = newId('key');
     const holds = [
       reserve(wallet, { chargeId: first, key: one, budget }),
       reserve(wallet, { chargeId: second, key: newId('key'), budget: { ...budget, key: old } }),
@@ -102,7 +106,9 @@ describe('commands of a batch on mongodb', () => {
   });
 
   it('reads the sums of calls it learns of only then, and those alone', async () => {
-    const [wallet, theirs, mine] = [await newWallet(context.store), newId('req'), newId('req')];
+    const wallet = await newWallet(context.store);
+    const theirs = newId('req');
+    const mine = newId('req');
     const [key, other] = [newId('key'), newId('key')];
     await applied(context.store, reserve(wallet, { chargeId: theirs, key, budget }));
     await commandsOf(reserve(wallet, { chargeId: mine, key: other, budget }));
@@ -114,7 +120,9 @@ describe('commands of a batch on mongodb', () => {
   });
 
   it('asks for its own open calls while another process writes the wallet, and not while it is alone', async () => {
-    const [wallet, first, second] = [await newWallet(context.store), newId('req'), newId('req')];
+    const wallet = await newWallet(context.store);
+    const first = newId('req');
+    const second = newId('req');
     await commandsOf(reserve(wallet, { chargeId: first }));
     await commandsOf(settle(wallet, first));
     expect(joined).to.deep.equal([]);
@@ -125,7 +133,8 @@ describe('commands of a batch on mongodb', () => {
   });
 
   it('does not undo a suspension that comes in the middle of it', async () => {
-    const [wallet, transactions] = [await newWallet(context.store), createTransactions(connection.db, sessions)];
+    const wallet = await newWallet(context.store);
+    const transactions = createTransactions(connection.db, sessions);
     let isFirst = true;
     const suspending = (step: Step) => async (command: Document) => {
       const reply = await step(command);
@@ -193,7 +202,9 @@ describe('commands of a batch on mongodb', () => {
   });
 
   it('believes nothing that it knew of a wallet after a batch of several', async () => {
-    const [wallet, other, held] = [await newWallet(context.store), await newWallet(context.store), newId('req')];
+    const wallet = await newWallet(context.store);
+    const other = await newWallet(context.store);
+    const held = newId('req');
     await commandsOf(reserve(wallet, { chargeId: held }));
     await commandsOf(reserve(wallet), reserve(other));
     await applied(context.store, settle(wallet, held, { amount: 3n * RUB }));

@@ -135,7 +135,9 @@ describe('calls to MongoDB', () => {
       expect(tries.count).to.equal(3);
       const refused = serverError(BAD_VALUE);
       expect(await failureOf(read(failing(serverError(INTERRUPTED), refused).work))).to.include({
-        ...{ applied: 'no', cause: refused, blames: 'store' },
+        applied: 'no',
+        cause: refused,
+        blames: 'store',
       });
     });
   });

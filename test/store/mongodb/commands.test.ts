@@ -32,13 +32,23 @@ describe('calls of the MongoDB store', () => {
   /** The arguments of every read; without an entry it has none. */
   const ARGUMENTS: { readonly [Name in PortName]?: Readonly<Record<string, readonly unknown[]>> } = {
     ledger: {
-      ...{ wallet: ['w'], charge: ['c'], charges: ['w', { ...page, before: 'c' }], entry: ['e'], entries: ['w', page] },
-      ...{ entriesOfCharge: ['c'], chargedAt: ['w', AT], budgets: [['k']] },
+      wallet: ['w'],
+      charge: ['c'],
+      charges: ['w', { ...page, before: 'c' }],
+      entry: ['e'],
+      entries: ['w', page],
+      entriesOfCharge: ['c'],
+      chargedAt: ['w', AT],
+      budgets: [['k']],
       orphans: [{ now: AT, leaseMs: 1000, ...page }],
     },
     journal: {
-      ...{ page: [undefined, 5], rows: [undefined, 5], pageOf: ['w', 0, 5], used: ['w', 0, 5] },
-      ...{ unknownCharges: ['', 5], keys: ['', 5] },
+      page: [undefined, 5],
+      rows: [undefined, 5],
+      pageOf: ['w', 0, 5],
+      used: ['w', 0, 5],
+      unknownCharges: ['', 5],
+      keys: ['', 5],
     },
     checkpoints: { changes: ['', 5], page: ['', 5] },
     archives: { opening: ['w'], openings: [{ after: '', ...page }], unmarked: ['openings', page] },
@@ -47,15 +57,30 @@ describe('calls of the MongoDB store', () => {
     settings: { get: ['s'] },
     jobs: { get: ['j'], page: [page], unmarked: [page] },
     payments: {
-      ...{ get: ['p'], find: ['p', 'r'], list: [page], method: ['m'], methods: ['w'], consents: ['w'] },
-      ...{ autoTopup: ['w'], notice: ['n'], notices: [page], page: ['notices', page] },
-      ...{ hasUntold: ['p', AT], unmarked: ['payments', page] },
+      get: ['p'],
+      find: ['p', 'r'],
+      list: [page],
+      method: ['m'],
+      methods: ['w'],
+      consents: ['w'],
+      autoTopup: ['w'],
+      notice: ['n'],
+      notices: [page],
+      page: ['notices', page],
+      hasUntold: ['p', AT],
+      unmarked: ['payments', page],
     },
     media: { get: ['m'], page: [page] },
     usage: { cursor: ['w'], sums: ['w', query], whole: ['w'], behind: ['', 5] },
     users: {
-      ...{ get: ['u'], find: ['e'], page: [page], former: ['u'], formerPage: [page] },
-      ...{ membershipsOf: ['u'], membersOf: ['a'], memberships: [page] },
+      get: ['u'],
+      find: ['e'],
+      page: [page],
+      former: ['u'],
+      formerPage: [page],
+      membershipsOf: ['u'],
+      membersOf: ['a'],
+      memberships: [page],
     },
     sessions: { get: ['h'], list: ['u'], link: ['h'], attempts: ['n'] },
     auditLog: { page: [page] },
@@ -138,7 +163,8 @@ describe('calls of the MongoDB store', () => {
   it('wait for a majority with every write, but for counts that may be lost', async () => {
     const { store } = context;
     const wallet = await newWallet(store);
-    const [strong, weak] = [new Set<string>(), new Set<string>()];
+    const strong = new Set<string>();
+    const weak = new Set<string>();
     const restore = watch(Db.prototype, 'command', ([command, options]) => {
       const { writeConcern, ...rest } = command as Document;
       const [[name, collection] = []] = Object.entries(rest);
@@ -160,7 +186,10 @@ describe('calls of the MongoDB store', () => {
 
   function writes(wallet: string): readonly (() => Promise<unknown>)[] {
     const { store } = context;
-    const [id, user, notice, method] = [newId('key'), makeUser(), newNotice(), newMethod(wallet)];
+    const id = newId('key');
+    const user = makeUser();
+    const notice = newNotice();
+    const method = newMethod(wallet);
     const key = { id, account: wallet, name: 'n', hash: id, last4: 'abcd', createdAt: AT };
     const session = { hash: newId('hash'), user: 'u', createdAt: AT, seenAt: AT, expiresAt: AT, idleMs: 1 };
     const link = {

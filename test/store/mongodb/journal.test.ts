@@ -26,7 +26,9 @@ describe('MongoDB: the journal', () => {
   it('tells of charges whose beginning is gone', async () => {
     const { store } = context;
     const wallet = await newWallet(store);
-    const [held, charged, whole] = ['req_a', 'req_b', 'req_c'];
+    const held = 'req_a';
+    const charged = 'req_b';
+    const whole = 'req_c';
     await applied(store, reserve(wallet, { chargeId: held }), charge(wallet, { chargeId: charged }));
     await applied(store, reserve(wallet, { chargeId: whole }), settle(wallet, held));
     await remove('entries', `reserve:${held}`);
@@ -39,7 +41,8 @@ describe('MongoDB: the journal', () => {
 
   it('tells of keys whose account is gone', async () => {
     const { accounts, journal, keys } = context.store;
-    const [there, gone] = [await newAccount(context.store), await newAccount(context.store)];
+    const there = await newAccount(context.store);
+    const gone = await newAccount(context.store);
     for (const account of [there, gone]) {
       await keys.add({ id: newId('key'), account, name: 'n', hash: newId('hash'), last4: 'abcd', createdAt: AT }, 10);
     }

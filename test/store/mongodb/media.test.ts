@@ -35,7 +35,8 @@ describe('MongoDB: media', () => {
 
   /** Begins to write, and goes on when the gate opens. */
   async function begin() {
-    const [begun, gate] = [makeGate(), makeGate()];
+    const begun = makeGate();
+    const gate = makeGate();
     async function* source() {
       yield Buffer.alloc(1_200_000, 7);
       begun.open();

@@ -34,7 +34,8 @@ describe('MongoDB: several processes', () => {
 
   itTimed('goes on soon after a process died in the middle of a transaction', async () => {
     const store = await open();
-    const [wallet, other] = [await newWallet(store), await newWallet(store)];
+    const wallet = await newWallet(store);
+    const other = await newWallet(store);
     const child = fork(CHILD, [database.url, wallet]);
     await once(child, 'message');
     const exited = once(child, 'exit');

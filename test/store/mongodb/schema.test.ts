@@ -26,7 +26,8 @@ const INDEXES: Readonly<Record<string, Document>> = {
   },
   'jobs due': { key: { dueAt: 1, _id: 1 }, partialFilterExpression: { dueAt: { $gt: 0 } } },
   'payments by_ref': {
-    ...{ key: { provider: 1, ref: 1 }, unique: true },
+    key: { provider: 1, ref: 1 },
+    unique: true,
     partialFilterExpression: { ref: { $type: 'string' } },
   },
   'payments due': { key: { dueAt: 1, _id: 1 }, partialFilterExpression: { dueAt: { $gt: 0 } } },
@@ -40,7 +41,8 @@ const INDEXES: Readonly<Record<string, Document>> = {
   'notices by_time': { key: { at: 1 } },
   'notices by_verdict': { key: { verdict: 1, _id: -1 } },
   'media.files whole': {
-    ...{ key: { filename: 1 }, unique: true },
+    key: { filename: 1 },
+    unique: true,
     partialFilterExpression: { 'metadata.whole': true },
   },
   'media.files by_end': {

@@ -40,7 +40,8 @@ describe('sessions of a process that died', () => {
     const client = await MongoClient.connect(context.url);
     try {
       const rows = client.db().collection<{ _id: string; until: number; sessions: readonly [] }>('sessions');
-      const [dead, alive] = ['ses_dead', 'ses_alive'];
+      const dead = 'ses_dead';
+      const alive = 'ses_alive';
       await rows.insertMany([
         { _id: dead, until: Date.now() - 5000, sessions: [] },
         { _id: alive, until: Date.now() + HOUR_MS, sessions: [] },

@@ -31,7 +31,8 @@ describe('backup of a SQLite store', () => {
     const path = folder.file();
     const store = await open(path);
     const write = () => store.media.write(newMedia({ expiresAt: Date.now() + 3_600_000 }), piecesOf(PNG));
-    const [kept, lost] = [await write(), await write()];
+    const kept = await write();
+    const lost = await write();
     rmSync(join(`${path}.media`, lost.id.slice(0, 2), lost.id));
     const file = folder.file();
     await store.backup(file);

@@ -19,8 +19,14 @@ describe('sqlite connection', () => {
   });
 
   const optionsOf = (path: string, more: Partial<ConnectionOptions> = {}): ConnectionOptions => ({
-    ...{ path, mediaFolder: `${path}-media`, busyMs: 50 },
-    ...{ existing: false, readOnly: false, repeatable: false, temporary: false, ...more },
+    path,
+    mediaFolder: `${path}-media`,
+    busyMs: 50,
+    existing: false,
+    readOnly: false,
+    repeatable: false,
+    temporary: false,
+    ...more,
   });
   function connect(path: string, more: Partial<ConnectionOptions> = {}): Connection {
     const connection = openForWrites(optionsOf(path, more));
@@ -97,7 +103,8 @@ describe('sqlite connection', () => {
 
   it('says that the store is busy once its time to wait is over', () => {
     const path = folder.file();
-    const [mine, other] = [connect(path), connect(path)];
+    const mine = connect(path);
+    const other = connect(path);
     other.db.exec('BEGIN IMMEDIATE');
     const from = performance.now();
     const failed = failureOf(() => mine.write(() => add(mine, 'late')));

@@ -14,8 +14,14 @@ describe('sqlite connection', () => {
 
   function connect(path: string, more: Partial<ConnectionOptions> = {}): Connection {
     const connection = openForWrites({
-      ...{ path, mediaFolder: `${path}-media`, busyMs: 1000 },
-      ...{ existing: false, readOnly: false, repeatable: false, temporary: false, ...more },
+      path,
+      mediaFolder: `${path}-media`,
+      busyMs: 1000,
+      existing: false,
+      readOnly: false,
+      repeatable: false,
+      temporary: false,
+      ...more,
     });
     open.push(connection);
     return connection;
@@ -25,7 +31,8 @@ describe('sqlite connection', () => {
     const { db, write } = connect(folder.file());
     const look = db.prepare('PRAGMA synchronous');
     const synchronous = () => look.get()?.synchronous;
-    const [full, normal] = [2, 1];
+    const full = 2;
+    const normal = 1;
     expect(write(synchronous)).to.equal(full);
     expect(write(synchronous, 'normal')).to.equal(normal);
     expect(write(synchronous, 'normal')).to.equal(normal);
@@ -37,7 +44,8 @@ describe('sqlite connection', () => {
     const { db, write } = connect(folder.file(), { repeatable: true });
     // A prepared one may answer what it was then.
     const synchronous = () => db.prepare('PRAGMA synchronous').get()?.synchronous;
-    const [full, normal] = [2, 1];
+    const full = 2;
+    const normal = 1;
     expect(write(synchronous)).to.equal(normal);
     settingWrites({ db, write }).set('a', 'b');
     expect(synchronous()).to.equal(full);
@@ -46,9 +54,11 @@ describe('sqlite connection', () => {
 
   it('waits before a transaction while another writes, for up to the length of the one before', async () => {
     const path = folder.file();
-    const [mine, other] = [connect(path), connect(path)];
+    const mine = connect(path);
+    const other = connect(path);
     const set = ({ db }: Connection) => db.prepare("INSERT OR REPLACE INTO settings (name, value) VALUES ('a', ?)");
-    const [mySet, otherSet] = [set(mine), set(other)];
+    const mySet = set(mine);
+    const otherSet = set(other);
     const nothing = new Int32Array(new SharedArrayBuffer(4));
     let waitedMs = 0;
     for (let turn = 0; turn < 20; turn += 1) {

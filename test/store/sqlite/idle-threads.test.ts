@@ -26,7 +26,8 @@ describe('threads of closed stores', () => {
 
   it('serve the next store, on its own database', async () => {
     keepThreads(true);
-    const [one, other] = [folder.file(), folder.file()];
+    const one = folder.file();
+    const other = folder.file();
     expect(await use(one)).to.equal(1);
     const first = writer();
     expect([await use(other), await use(one)]).to.deep.equal([1, 2]);

@@ -79,7 +79,8 @@ describe('sqlite media files', () => {
   });
 
   it('that are lost or cut short are gone, and the cleaner forgets them', async () => {
-    const [lost, short] = [await keep(), await keep()];
+    const lost = await keep();
+    const short = await keep();
     rmSync(fileOf(lost.id));
     writeFileSync(fileOf(short.id), PNG.subarray(0, 5));
     for (const { id } of [lost, short]) expect(await isGone(store, id)).to.equal(true);

@@ -14,13 +14,40 @@ const paid = charge('w1', { chargeId: 'c1' }) as ChargeOp;
 const held = startOf(hold, null);
 const settled = { ...held, state: 'settled', charged: 8n, usage: '{}', owner: null, lease: null, endedAt: 9 } as const;
 const job = {
-  ...{ id: 'job', wallet: 'w1', charge: 'c1', model: 'm', upstream: 'u', phase: 'queued', shown: 'queued' },
-  ...{ progress: 0, ref: null, facts: '{}', result: null, error: null, owner: 'o', lease: 5, dueAt: 1 },
-  ...{ deadline: 9, createdAt: 1, endedAt: null, version: 1 },
+  id: 'job',
+  wallet: 'w1',
+  charge: 'c1',
+  model: 'm',
+  upstream: 'u',
+  phase: 'queued',
+  shown: 'queued',
+  progress: 0,
+  ref: null,
+  facts: '{}',
+  result: null,
+  error: null,
+  owner: 'o',
+  lease: 5,
+  dueAt: 1,
+  deadline: 9,
+  createdAt: 1,
+  endedAt: null,
+  version: 1,
 } as unknown as NonNullable<Outcome['job']>;
 const payment = newPayment({
-  ...{ id: 'pay_1', wallet: 'w1', provider: 'till', amount: 5n, shop: '', test: false, origin: 'page', facts: '{}' },
-  ...{ state: '', createdAt: 1, dueAt: 1, owner: null, lease: null },
+  id: 'pay_1',
+  wallet: 'w1',
+  provider: 'till',
+  amount: 5n,
+  shop: '',
+  test: false,
+  origin: 'page',
+  facts: '{}',
+  state: '',
+  createdAt: 1,
+  dueAt: 1,
+  owner: null,
+  lease: null,
 } as unknown as Parameters<typeof newPayment>[0]);
 
 const cases: readonly (readonly [string, Operation, Outcome])[] = [

@@ -37,7 +37,8 @@ describe('sqlite store and other processes', () => {
   itTimed('gets its turns beside a process that never pauses', async () => {
     const path = folder.file();
     const store = await folder.open(path);
-    const [wallet, busy] = [await newWallet(store), await newWallet(store)];
+    const wallet = await newWallet(store);
+    const busy = await newWallet(store);
     const child = start('', 'busy', path, busy);
     await once(child, 'message');
     const from = performance.now();

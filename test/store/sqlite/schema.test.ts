@@ -78,7 +78,9 @@ describe('sqlite schema', () => {
   describe('rules of the tables', () => {
     let path = '';
     let db: DatabaseSync;
-    const [held, ended, wallet] = [newId('req'), newId('req'), newId('acc')];
+    const held = newId('req');
+    const ended = newId('req');
+    const wallet = newId('acc');
 
     before(async () => {
       path = folder.file();

@@ -95,7 +95,8 @@ describe('sqlite store', () => {
 
     it('goes on when the other commits in between', async () => {
       const path = folder.file();
-      const [first, second] = [await folder.open(path), await folder.open(path)];
+      const first = await folder.open(path);
+      const second = await folder.open(path);
       const wallet = await newWallet(first, 10_000n);
       const turns = [first, second].map(async (store) => {
         for (let turn = 0; turn < 50; turn += 1) expect(await statuses(store, reserve(wallet))).to.deep.equal(['done']);
@@ -208,8 +209,10 @@ describe('sqlite store', () => {
   it('has an audit that sees charges the journal does not know, and charges that are gone', async () => {
     const path = folder.file();
     const store = await folder.open(path, HERE);
-    const [wallet, other] = [await newWallet(store), await newWallet(store)];
-    const [kept, gone] = [newId('req'), newId('req')];
+    const wallet = await newWallet(store);
+    const other = await newWallet(store);
+    const kept = newId('req');
+    const gone = newId('req');
     await applied(store, reserve(wallet, { chargeId: kept }), reserve(other, { chargeId: gone }));
     const db = folder.raw(path);
     db.exec(

@@ -334,7 +334,8 @@ describe('writer of an answer', () => {
   });
 
   it('joins the halves of a character, and replaces one that stays alone', () => {
-    const [high, low] = ['\ud83d', '\ude00'];
+    const high = '\ud83d';
+    const low = '\ude00';
     const texts = (...all: readonly Told[]) => read(all.map((value) => data(value)).join('')).text;
     expect(texts({ text: `a${high}` }, { text: low }, { text: high }, { text: `${low}b` })).to.equal('a😀😀b');
     expect(texts({ text: high }, { text: 'x', stop: 's' })).to.equal('\ufffdx');

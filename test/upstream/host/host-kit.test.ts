@@ -194,7 +194,8 @@ describe('kit of the host', () => {
         return { ...own, ...options };
       });
       const options = { style: 'b', apiKey: 'x', proxy: 'x', token: 'x', baseUrl: 7, sizeMap: {} };
-      const [one, other] = [routeOf({ model: 'm', options }), routeOf({ model: 'm', options })];
+      const one = routeOf({ model: 'm', options });
+      const other = routeOf({ model: 'm', options });
       expect(one).to.equal(other);
       expect([made, one.style]).to.deep.equal([1, 'b']);
       expect(warnings).to.have.length(1);

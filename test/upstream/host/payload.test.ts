@@ -51,7 +51,8 @@ describe('a payload', () => {
   const lengths = [0, 1, 2, 3, 48 * 1024 - 1, 48 * 1024, 48 * 1024 + 1, 2 * MIB];
   for (const length of lengths) {
     it(`puts a picture of ${length} bytes into its JSON, and tells the length before`, async () => {
-      const [one, other] = [picture(length), picture(5)];
+      const one = picture(length);
+      const other = picture(5);
       const text = 'before 🙂'.repeat(20_000);
       const json = (base64: (bytes: Buffer) => string) => ({
         text,
@@ -179,7 +180,8 @@ describe('a payload', () => {
   });
 
   it('waits for its end once any of its pictures is let go of, also one that is not sent yet', async () => {
-    const [one, two] = [picture(MIB), picture(MIB)];
+    const one = picture(MIB);
+    const two = picture(MIB);
     const { body } = encodePayload((base64) => ({ a: base64(one), b: base64(two) })) ?? {};
     if (typeof body !== 'object' || !(Symbol.asyncIterator in body)) return expect.fail('it is sent in one go');
     const pieces = body[Symbol.asyncIterator]();

@@ -44,7 +44,11 @@ function createProvider(settings: Settings, host: Host): PaymentProvider {
   const bodyOf = ({ amount, ...order }: Order) => ({ ...order, amount: String(amount) });
 
   return {
-    ...{ methods: ['card'], redirectHosts: [new URL(baseUrl).host, 'pay.example.com'], live, shop, keysLiveMs },
+    methods: ['card'],
+    redirectHosts: [new URL(baseUrl).host, 'pay.example.com'],
+    live,
+    shop,
+    keysLiveMs,
     limits: { card: { min: 1_000_000n, max: 350_000_000_000n } },
     start: async (order, signal) => (await ask(signal, '/payments', bodyOf(order))) as never,
     charge: async (order, saved, signal) =>

@@ -179,7 +179,8 @@ describe('answers in the chat format', () => {
   });
 
   it('joins the halves of a character over any number of deltas', () => {
-    const [high, low] = ['\ud83d', '\ude00'];
+    const high = '\ud83d';
+    const low = '\ude00';
     expect(joined(open().push([text(`a${high}`), text(low), text(high), text(`${low}b`)]))).to.equal('a😀😀b');
     expect(open().push([text(high)])).to.deep.equal([]);
   });
@@ -209,7 +210,8 @@ describe('answers in the chat format', () => {
   });
 
   it('finishes when the connection breaks after a reason, and fails before', () => {
-    const [whole, cut] = [open(), open()];
+    const whole = open();
+    const cut = open();
     whole.push([text('A', 'stop')]);
     expect(types(whole.break(new Error('reset')))).to.deep.equal(['block-end', 'finish']);
     expect(whole.failure).to.equal(undefined);
@@ -279,7 +281,8 @@ describe('answers in the chat format', () => {
 
   it('takes a whole answer for its own end, and a message that is not called one for a part', () => {
     const choices = [{ index: 0, message: { content: 'A' } }];
-    const [answer, part] = [open(), open()];
+    const answer = open();
+    const part = open();
     answer.push([JSON.stringify({ object: 'chat.completion', choices })]);
     expect(answer.end().at(-1)).to.include({ type: 'finish', reason: 'stop' });
     part.push([`data: ${JSON.stringify({ choices })}`]);

@@ -3,7 +3,10 @@ import type { Content, ContentsQuirks } from '../../../../lib/upstream/contract/
 import { contentsBody } from '../../../../lib/upstream/formats/contents/request.ts';
 
 const call = (id: string, state?: string): Content => ({
-  ...{ type: 'tool-call', id, name: 'look', json: '{"at":1}' },
+  type: 'tool-call',
+  id,
+  name: 'look',
+  json: '{"at":1}',
   ...(state !== undefined && { state }),
 });
 
@@ -54,7 +57,10 @@ describe('requests in the contents format', () => {
 
   it('have what tools said, errors too, with pictures after it', () => {
     const result = (isError: boolean, ...texts: string[]): Content => ({
-      ...{ type: 'tool-result', id: 'a', name: 'look', isError },
+      type: 'tool-result',
+      id: 'a',
+      name: 'look',
+      isError,
       content: [
         ...texts.map((text) => ({ type: 'text', text }) as const),
         { type: 'image', mediaType: 'image/png', bytes: new Uint8Array() },
