@@ -1,5 +1,6 @@
 // The one place that gives replies their common headers and renders every error in its route's face.
 import assert from 'node:assert/strict';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Lifecycle, Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
 import { type Fault, fault, isFault } from '../base/faults.ts';
 import { markPayloadRead } from '../platform/hapi-payload.ts';
@@ -25,7 +26,11 @@ export function onRequest(request: Request, h: ResponseToolkit): Lifecycle.Retur
   return h.continue;
 }
 
-export const onPreResponse: Lifecycle.Method = (request, h) => {
+export const onPreResponse: Lifecycle.Method = (request, h) =>
+  // The parser may still be in the packet that brought the headers.
+  request.raw.req.complete ? finishReply(request, h) : nextTurn().then(() => finishReply(request, h));
+
+function finishReply(request: Request, h: ResponseToolkit): ResponseObject {
   const { response } = request;
   assert(typeof response !== 'symbol', 'hapi passes over replies that were written outside it');
   const reply = 'isBoom' in response ? errorReply(request, h) : response;
@@ -35,7 +40,7 @@ export const onPreResponse: Lifecycle.Method = (request, h) => {
   const headers = commonHeaders(request);
   for (const name in headers) reply.header(name, headers[name] as string);
   return reply;
-};
+}
 
 function errorReply(request: Request, h: ResponseToolkit): ResponseObject {
   const reason = faultOf(request.response as Fault);

@@ -99,7 +99,7 @@ const WALLET = {
   status: oneOf('active', 'suspended'),
 };
 
-/** Since version 2: a wallet may say that it holds play money. */
+/** Later: a wallet may say that it holds play money. */
 export const WALLETS_WITH_PLAY_MONEY: CollectionSchema = {
   name: 'wallets',
   validator: withOptional({ playMoney: { bsonType: 'bool' } }, fields(WALLET, balanced)),
@@ -408,7 +408,7 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
   { name: 'settings', validator: fields({ _id: text, value: text }) },
 ];
 
-/** Added by version 2. */
+/** Added by a later step. */
 export const DEVICES: CollectionSchema = {
   name: 'devices',
   validator: fields({ _id: name, user: name, expiresAt: time }),
