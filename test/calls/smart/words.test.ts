@@ -97,7 +97,7 @@ describe('smart router words', () => {
     const data = readdirSync(new URL('lib', root), { recursive: true, encoding: 'utf8' }).filter((path) =>
       /\.(?!ts$|json$)\w+$/.test(path),
     );
-    expect(data).to.include('smart/words/tasks.txt');
+    expect(data).to.include('calls/smart/words/tasks.txt');
     for (const path of data) expect(scripts.prepack).to.contain(`'lib/${path.slice(0, path.lastIndexOf('/'))}'`);
   });
 
