@@ -4,7 +4,7 @@ import { createLimiter, type Limiter } from '../api/limiter.ts';
 import { fault } from '../base/faults.ts';
 import type { LimitStore } from '../store/ports/limits.ts';
 
-/** `file`: reads everything that an account has; `entry`: a session that starts, whose rows stay for a while. */
+/** `file`: may read all that an account has; `entry`: a session that starts, whose rows stay for a while. */
 export type VisitKind = 'page' | 'file' | 'entry';
 
 export interface VisitLimit {

@@ -49,6 +49,19 @@ describe('visits of one person', () => {
     expect((await owner.get('/account/calls')).status).to.equal(200);
   });
 
+  it('have the same smaller limit for lists of calls that are searched for', async () => {
+    const { id } = await test.account();
+    const owner = await setUpOwner(test, id);
+    const searches = ['model=none', 'state=refunded', 'kind=video', 'key=none', 'from=2999-01-01', 'to=1999-01-01'];
+    const next = () => {
+      searches.push(searches.shift() ?? '');
+      return owner.get(`/account/calls?${searches[0]}`);
+    };
+    expect(await statuses(next, FILES + searches.length)).to.deep.equal([200, 200, ...searches.map(() => 429)]);
+    expect((await owner.get('/account/calls')).status).to.equal(200);
+    expect((await owner.get('/account/calls?model=&state=&kind=&key=&from=&to=')).status).to.equal(200);
+  });
+
   it('start no more sessions than that', async () => {
     const { id } = await test.account();
     const { email } = await setUpOwner(test, id);

@@ -4,7 +4,7 @@ import type { Charge } from '../../money/decide.ts';
 import { formatMoment } from '../../money/period.ts';
 import type { ChargeFilter } from '../../store/ports/ledger.ts';
 import { archivedNote } from '../archived.ts';
-import { chargeFilterForm, chargeQueryText, readChargeQuery } from '../charge-query.ts';
+import { type ChargeQuery, chargeFilterForm, chargeQueryText, readChargeQuery } from '../charge-query.ts';
 import { type Cell, csvOf } from '../csv.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
@@ -45,12 +45,14 @@ export const calls = page({
   path: '/account/calls',
   who: 'owner',
   async get(visit) {
-    const { account, query, services } = visit;
+    const { account, query, services, signedIn } = visit;
     const words = WORDS[visit.language];
     const id = query.get('id')?.trim() ?? '';
     const sought = await ownCharge(visit, id === '' ? null : id);
     if (sought) return { to: linkTo(visit, `/account/calls/${encodeURIComponent(sought.id)}`) };
     const wanted = readChargeQuery(visit);
+    // Where few calls match, or none, all of them are read.
+    if (isFiltered(wanted)) await services.visitLimit.hit('file', signedIn.user.id);
     const before = await ownCharge(visit, query.get('before'));
     const [charges, keys] = await Promise.all([
       services.store.ledger.charges(account.id, {
@@ -67,7 +69,7 @@ export const calls = page({
     const body = html`${chargeFilterForm(visit, wanted, { keys, kinds, states, more: field({ name: 'id', label: words.find, value: id, optional: true }) })}
 ${
   charges.length === 0 || id !== ''
-    ? nothing(visit, id !== '' || Object.keys(wanted.filter).length > 0)
+    ? nothing(visit, id !== '' || isFiltered(wanted))
     : html`${chargeTable(visit, charges)}
 <p>${older && html`<a href="${older}" rel="next">${words.older}</a> · `}<a href="${csv}" download>${words.csv}</a></p>`
 }
@@ -76,10 +78,14 @@ ${await archivedNote(visit)}`;
   },
 });
 
+function isFiltered({ filter }: ChargeQuery): boolean {
+  return Object.keys(filter).length > 0;
+}
+
 /** And where to go from there. */
-function nothing(visit: OwnerVisit, isFiltered: boolean): Html {
+function nothing(visit: OwnerVisit, isNarrowed: boolean): Html {
   const { none, all, never, begin } = WORDS[visit.language];
-  const [text, path, link] = isFiltered ? [none, visit.path, all] : [never, '/account/playground', begin];
+  const [text, path, link] = isNarrowed ? [none, visit.path, all] : [never, '/account/playground', begin];
   return html`<p>${text} <a href="${linkTo(visit, path)}">${link}</a></p>`;
 }
 
