@@ -105,21 +105,26 @@ async function checkMembers(admin: Db, say: Say): Promise<void> {
 
 async function makeGatewayUser(options: SetOptions, say: Say): Promise<void> {
   const { local, gatewayPassword } = options;
-  if (await takes(local, GATEWAY, gatewayPassword)) return;
+  if (await takes(local, GATEWAY, gatewayPassword, ROLES)) return;
   await onSet(options, async (admin) => {
     const { users } = await admin.command({ usersInfo: GATEWAY });
     const verb = users.length > 0 ? 'updateUser' : 'createUser';
-    const roles = [{ role: 'readWrite', db: DATABASE }];
+    const roles = ROLES.map((role) => ({ role, db: DATABASE }));
     await admin.command({ [verb]: GATEWAY, pwd: gatewayPassword, roles, writeConcern: { w: 'majority' } });
-    say(verb === 'createUser' ? 'made the user gateway' : 'gave the user gateway its new password');
+    say(verb === 'createUser' ? 'made the user gateway' : 'gave the user gateway its new password or roles');
   });
 }
 
-/** Whether a member accepts the user with this password. */
-async function takes(local: string, user: string, password: string): Promise<boolean> {
+/** The second one is for migrations: they change the rules of collections. */
+const ROLES = ['readWrite', 'dbAdmin'];
+
+/** Whether a member accepts the user with this password, and the user has these roles. */
+async function takes(local: string, user: string, password: string, roles: readonly string[] = []): Promise<boolean> {
   try {
-    await onMember(local, credentials(user, password), (admin) => admin.command({ connectionStatus: 1 }));
-    return true;
+    const asked = (admin: Db) => admin.command({ connectionStatus: 1 });
+    const { authInfo } = await onMember(local, credentials(user, password), asked);
+    const held = (authInfo.authenticatedUserRoles as readonly { role: string }[]).map(({ role }) => role);
+    return roles.every((role) => held.includes(role));
   } catch (error) {
     if (error instanceof MongoServerError && error.code === WRONG_PASSWORD) return false;
     throw error;

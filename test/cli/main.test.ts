@@ -142,7 +142,8 @@ describe('cli', () => {
     await spawned('wallet', 'topup', id, '1000', '--payment-id', 'whole');
     await spawned('wallet', 'adjust', id, '-1', '--reason', 'test');
     expect(await spawned('wallet', 'show', id)).to.include({ balance_rub: 999 });
-    expect((await spawned('ledger', 'list', id)).entries).to.have.length(2);
+    // Two of money, and two of the suspension.
+    expect((await spawned('ledger', 'list', id)).entries).to.have.length(4);
     expect(await spawned('ledger', 'verify')).to.include({ ok: true });
     await spawned('catalog', 'check');
     await spawned('store', 'backup', join(rig.folder, 'whole.db'));

@@ -78,7 +78,8 @@ function isUnauthorized(error: unknown): boolean {
 }
 
 function mayNot(what: string, { databaseName }: Db): OperatorError {
-  return new OperatorError(`The user of the database URL may not ${what} the database ${databaseName}.`);
+  const need = what === 'set up' ? ': it needs the roles readWrite and dbAdmin on it' : '';
+  return new OperatorError(`The user of the database URL may not ${what} the database ${databaseName}${need}.`);
 }
 
 /** Refuses a database that no Tollgate has set up, and resolves to its version: nothing is written to it. */

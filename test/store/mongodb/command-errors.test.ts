@@ -94,7 +94,7 @@ describe('MongoDB: a server whose commands fail', () => {
     it('says what its user may not do, whichever command finds out', async () => {
       for (const command of ['find', 'listCollections', 'update', 'create', 'createIndexes']) {
         expect(await refused(command, UNAUTHORIZED), command).to.equal(
-          'The user of the database URL may not set up the database fresh.',
+          'The user of the database URL may not set up the database fresh: it needs the roles readWrite and dbAdmin on it.',
         );
       }
       expect(await refused('find', UNAUTHORIZED, { readOnly: true })).to.equal(
