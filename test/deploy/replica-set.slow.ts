@@ -57,7 +57,9 @@ describe('deploy/replica-set.ts', () => {
 
   it('gives the gateways a new password, but never takes another one for the operator', async () => {
     const said = await cluster.make({ gatewayPassword: 'another' });
-    expect(said.filter((line) => CHANGES.test(line))).to.deep.equal(['gave the user gateway its new password or roles']);
+    expect(said.filter((line) => CHANGES.test(line))).to.deep.equal([
+      'gave the user gateway its new password or roles',
+    ]);
     const error = await cluster.make({ adminPassword: 'wrong' }).then(
       () => undefined,
       (thrown: Error) => thrown,
