@@ -104,12 +104,11 @@ export async function comeIn(
   const path = pathname + search;
   const page = await visitor.get(path);
   const { secret = '' } = hiddenFields(page.text, path);
-  const code = secret === '' ? {} : { code: codeOf(secret) };
+  const proof: Record<string, string> = secret === '' ? {} : { secret, code: codeOf(secret) };
   const reply = await visitor.submit(path, {
     password: PASSWORD,
     again: PASSWORD,
-    ...code,
-    ...(secret && { secret }),
+    ...proof,
     ...fields,
   });
   if (reply.status !== 200 && reply.status !== 303)

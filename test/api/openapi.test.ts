@@ -92,7 +92,9 @@ describe('the API document', () => {
     }
     const { key } = await gateway.account();
     for (const [name, scheme] of Object.entries<Json>(api.json.components.securitySchemes)) {
-      const headers = scheme.type === 'http' ? { authorization: `${scheme.scheme} ${key}` } : { [scheme.name]: key };
+      const [header, value] =
+        scheme.type === 'http' ? ['authorization', `${scheme.scheme} ${key}`] : [scheme.name, key];
+      const headers = { [header]: value };
       expect((await send(gateway.url + MODELS, { headers })).status, name).to.equal(200);
       expect(api.json.security).to.deep.include({ [name]: [] });
     }

@@ -61,7 +61,8 @@ describe('payment providers of a catalog', () => {
 
   it('are switched off by a variable that is not set', async () => {
     const payments = { main: till({ secret: variable('TILL_SECRET') }), other: REAL };
-    for (const env of [{}, { TILL_SECRET: '' }, { TILL_SECRET: ' \t' }]) {
+    const unset: readonly Record<string, string>[] = [{}, { TILL_SECRET: '' }, { TILL_SECRET: ' \t' }];
+    for (const env of unset) {
       expect(await load(payments, { env })).to.deep.equal(['other']);
       expect(stage.live.current().warnings).to.include('payments.main is off: not set or empty: TILL_SECRET');
       expect([...(stage.live.current().paymentsOff ?? [])]).to.deep.equal([['main', ['TILL_SECRET']]]);

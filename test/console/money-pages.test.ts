@@ -182,12 +182,13 @@ describe('pages about money', () => {
     const path = `/admin/accounts/${foreign.id}`;
     const before = (await test.wallet(foreign)).avail;
     const done = { status: 303, location: `${path}?done=done` };
-    for (const wish of [
+    const forms: readonly Record<string, string>[] = [
       { change: 'topup', amount: '1 000,50', payment: 'bank-1' },
       { change: 'adjust', amount: '−0,25', reason: 'a test' },
-    ]) {
-      const { status, headers } = await operator.submit(path, wish);
-      expect({ status, location: headers.location }, wish.change).to.deep.equal(done);
+    ];
+    for (const form of forms) {
+      const { status, headers } = await operator.submit(path, form);
+      expect({ status, location: headers.location }, form.change).to.deep.equal(done);
     }
     expect((await test.wallet(foreign)).avail - before).to.equal(1_000_250_000n);
   });

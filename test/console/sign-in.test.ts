@@ -199,12 +199,13 @@ describe('coming in', () => {
       expect((await person.post('/login', { ...fields, csrf: '' })).status).to.equal(403);
     });
 
-    for (const headers of [
+    const foreign: readonly Record<string, string>[] = [
       { origin: 'https://evil.example' },
       { origin: 'null' },
       { 'sec-fetch-site': 'cross-site' },
       { 'sec-fetch-site': 'same-site' },
-    ]) {
+    ];
+    for (const headers of foreign) {
       it(`is refused with ${JSON.stringify(headers)}`, async () => {
         const reply = await visitor().submit(
           '/login',

@@ -40,7 +40,7 @@ describe('rate limits', () => {
     ];
     for (let at = 0; at < 30; at += 1) {
       const [path, body, status, type] = calls[at % calls.length] ?? calls[0] ?? [];
-      const headers = type === undefined ? {} : { 'content-type': type };
+      const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type };
       const reply = await send(gateway.url + path, { key, body, headers });
       expect([at, reply.status]).to.deep.equal([at, status]);
     }

@@ -74,8 +74,8 @@ describe('secrets of payments', function () {
     path: string,
     fields: Readonly<Record<string, string>>,
   ): Promise<Awaited<ReturnType<typeof owner.submit>>> {
-    const code = visitor === operator ? { code: codeOf(operator.secret) } : {};
-    const reply = await visitor.submit(path, { ...code, ...fields });
+    const proof: Record<string, string> = visitor === operator ? { code: codeOf(operator.secret) } : {};
+    const reply = await visitor.submit(path, { ...proof, ...fields });
     see(`POST ${path}`, reply.text);
     return reply;
   }

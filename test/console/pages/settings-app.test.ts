@@ -120,7 +120,12 @@ describe('the authenticator app in the settings', () => {
     const { hash = '', seenAt = 0 } = session ?? {};
     await test.store.sessions.touch(hash, { seenAt, provenAt: seenAt - 11 * MINUTE_MS });
     const secret = makeSecret();
-    for (const fields of [{}, { old: 'not the password' }, { old: PASSWORD, present: codeOf(secret) }]) {
+    const refused: readonly Record<string, string>[] = [
+      {},
+      { old: 'not the password' },
+      { old: PASSWORD, present: codeOf(secret) },
+    ];
+    for (const fields of refused) {
       expect((await change(operator, 'app', { secret, code: codeOf(secret), ...fields })).status).to.equal(400);
     }
     const topup = { change: 'topup', amount: '100000', payment: 'invented', code: codeOf(secret, 1) };
@@ -139,7 +144,8 @@ describe('the authenticator app in the settings', () => {
   it('gets new recovery codes with the password and a code, which end those before', async () => {
     const owner = await withApp();
     const [before = '', present = ''] = owner.codes;
-    for (const fields of [{}, { old: PASSWORD }, { present }]) {
+    const refused: readonly Record<string, string>[] = [{}, { old: PASSWORD }, { present }];
+    for (const fields of refused) {
       expect((await change(owner, 'codes', fields)).status).to.equal(400);
     }
     const reply = await change(owner, 'codes', { old: PASSWORD, present });
@@ -152,7 +158,8 @@ describe('the authenticator app in the settings', () => {
   it('is removed with the password and a code, after which the password is enough', async () => {
     const owner = await withApp();
     const present = owner.codes[0] ?? '';
-    for (const fields of [{}, { old: PASSWORD }, { present }]) {
+    const refused: readonly Record<string, string>[] = [{}, { old: PASSWORD }, { present }];
+    for (const fields of refused) {
       expect((await change(owner, 'app_off', fields)).status).to.equal(400);
     }
     const reply = await change(owner, 'app_off', { old: PASSWORD, present });

@@ -41,12 +41,12 @@ function createProvider({ baseUrl }: AccountSettings, host: Host): Provider {
       const images = imagesOf(fieldsOf(value), host);
       return images ? { value: { images } } : { retryAfterMs };
     };
-    return host.poll({ ask, everyMs: 1000, signal });
+    return host.poll<ImageResult>({ ask, everyMs: 1000, signal });
   }
 
   function submission(call: ImageCall, signal: AbortSignal): Parameters<Host['json']> {
     const { model, prompt, size, images } = call;
-    const sized = size ? { size: `${size.width}x${size.height}` } : {};
+    const sized: Record<string, string> = size ? { size: `${size.width}x${size.height}` } : {};
     const request = { method: 'POST', auth, signal } as const;
     if (images.length === 0) {
       const body = JSON.stringify({ model, prompt, ...sized });
