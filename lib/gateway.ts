@@ -1,11 +1,11 @@
 // The composition root: assembles the whole service, for main, tests and benchmarks.
 import type { Server } from '@hapi/hapi';
 import { createHolders, type Holders } from './accounts/holders.ts';
+import { createLimiter, type Limiter } from './accounts/rate-limiter.ts';
 import type { Alerts } from './alerts/alerts.ts';
 import { tellOfSaved } from './alerts/card.ts';
 import { createBodyParser } from './api/body-parser.ts';
 import { type Cooldown, createCooldown } from './api/cooldown.ts';
-import { createLimiter, type Limiter } from './api/limiter.ts';
 import { apiPlugin } from './api/plugin.ts';
 import { createRecentBalanceCache } from './api/recent-balance-cache.ts';
 import { faceAt as apiFaceAt } from './api/response-styles.ts';

@@ -2,6 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Request, ResponseToolkit, Server } from '@hapi/hapi';
 import type { Holders } from '../accounts/holders.ts';
+import type { Limiter, LimitRule } from '../accounts/rate-limiter.ts';
 import { fault } from '../base/faults.ts';
 import type { CallContext } from '../calls/context.ts';
 import { refuseModel } from '../catalog/allowed.ts';
@@ -9,7 +10,6 @@ import { clocked, stateOf } from '../http/context.ts';
 import { isExpired, type KeyLimits, type NamedModel } from '../money/key-limits.ts';
 import type { KeyHolder } from '../store/ports/keys.ts';
 import type { Cooldown } from './cooldown.ts';
-import type { Limiter, LimitRule } from './limiter.ts';
 
 declare module '@hapi/hapi' {
   interface PluginSpecificConfiguration {

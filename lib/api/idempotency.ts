@@ -2,6 +2,7 @@
 // once. The ledger takes the key together with the call's money; here it is looked up before that.
 import { createHash } from 'node:crypto';
 import type { Request } from '@hapi/hapi';
+import { orUnavailable } from '../accounts/read-wallet.ts';
 import { fault } from '../base/faults.ts';
 import { videoIdOf } from '../calls/videos/job-id.ts';
 import { stateOf } from '../http/context.ts';
@@ -12,7 +13,6 @@ import { type IdempotencyTerms, isTaken, type Repeat } from '../money/idempotenc
 import { sumKeyOf } from '../money/key-budget.ts';
 import { budgetOf, confirmHolder, holderOf } from './auth.ts';
 import { invalidField } from './dialects/fields.ts';
-import { orUnavailable } from './read-wallet.ts';
 import type { Services } from './services.ts';
 
 export interface RepeatCall {

@@ -2,21 +2,18 @@
 import Joi from 'joi';
 import { fault, isFault } from '../base/faults.ts';
 import { freeBytes } from '../base/free-bytes.ts';
-import type { ImageRequest, Refusal } from '../calls/images/request.ts';
+import { IMAGE_SIZES, type ImageRequest, REFERENCES_MAX, type Refusal } from '../calls/images/request.ts';
 import type { Form, FormFile } from '../http/form.ts';
 import { createImage, tooLarge } from '../media/image.ts';
 import type { RequestPicture } from '../media/reference.ts';
 import { sniffImage } from '../media/sniff.ts';
 import { body, checkFields, documented, invalidField, optional } from './dialects/fields.ts';
 import { readLink } from './dialects/pictures.ts';
-import { aspectField, IMAGE_SIZES, imageSizeField, optionalModelField, promptField } from './media-fields.ts';
+import { aspectField, imageSizeField, optionalModelField, promptField } from './media-fields.ts';
 import { list, text } from './openapi/schema.ts';
 
 export const IMAGE_HINT =
   'A public https URL, a base64 data URI, or the link of a picture made here. PNG, JPEG, GIF or WebP, at most 8 MiB.';
-
-/** Pictures per edit. */
-export const REFERENCES_MAX = 4;
 
 interface Fields {
   readonly prompt: string;

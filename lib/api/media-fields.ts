@@ -1,15 +1,8 @@
 // The fields shared by picture and video requests: their checks, and the shapes on offer.
 import Joi from 'joi';
+import { IMAGE_SIZES } from '../calls/images/request.ts';
 import { ASPECTS } from '../catalog/aspect.ts';
-import type { Size } from '../upstream/contract/provider.ts';
 import { optional, required } from './dialects/fields.ts';
-
-/** For pictures. */
-export const IMAGE_SIZES: ReadonlyMap<string, Size> = new Map([
-  ['1024x1024', { width: 1024, height: 1024 }],
-  ['1792x1024', { width: 1792, height: 1024 }],
-  ['1024x1792', { width: 1024, height: 1792 }],
-]);
 
 export const promptField = required(
   Joi.string().pattern(/\S/).description('What to make.'),

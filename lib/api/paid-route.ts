@@ -1,5 +1,6 @@
 // What all generating endpoints share: the life of a call, its memory, its context, and its reply.
 import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
+import { readWallet } from '../accounts/read-wallet.ts';
 import { type Fault, fault, faultWithWallet, isFault, walletPage } from '../base/faults.ts';
 import { type CallContext, type CallLog, GONE } from '../calls/context.ts';
 import { announcedBytes, BODY_BYTES_MAX } from '../http/body.ts';
@@ -11,7 +12,6 @@ import type { ChargeKind, Wallet } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { budgetOf, holderOf } from './auth.ts';
 import { hasRepeatKey, openRepeat, type RepeatCall, Replay } from './idempotency.ts';
-import { readWallet } from './read-wallet.ts';
 import type { Services } from './services.ts';
 
 /** One request to a generating endpoint. */

@@ -52,7 +52,3 @@ export async function withLinked(
   const fetched = await fetchReferences(pictures, fetch, call.signal);
   return pictures.map((picture) => ({ ...picture, source: fetched.get(picture) ?? picture.source }));
 }
-
-export function release(pictures: readonly RequestPicture[]): void {
-  for (const { source } of pictures) if (typeof source !== 'string') source.release();
-}

@@ -2,6 +2,7 @@
 
 import type { Logger } from 'pino';
 import type { Holders } from '../accounts/holders.ts';
+import type { Limiter, LimitRule } from '../accounts/rate-limiter.ts';
 import type { ImageEngine } from '../calls/images/engine.ts';
 import type { TextEngine } from '../calls/text/engine.ts';
 import type { UpstreamHealth } from '../calls/upstreams.ts';
@@ -16,7 +17,6 @@ import type { AutoTopup } from '../payments/auto-topup.ts';
 import type { Store } from '../store/store.ts';
 import type { BodyParser } from './body-parser.ts';
 import type { Cooldown } from './cooldown.ts';
-import type { Limiter, LimitRule } from './limiter.ts';
 import type { RecentBalanceCache } from './recent-balance-cache.ts';
 
 export interface Services {

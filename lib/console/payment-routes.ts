@@ -1,6 +1,6 @@
 // Routes for payment providers and their payers: notices, and the pages of a provider that has none of its own.
 import type { Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
-import type { LimitRule } from '../api/limiter.ts';
+import type { LimitRule } from '../accounts/rate-limiter.ts';
 import { fault } from '../base/faults.ts';
 import { networkOf } from '../base/network.ts';
 import { readBody } from '../http/body.ts';

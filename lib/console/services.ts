@@ -20,7 +20,7 @@ import type { Sessions } from '../users/sessions.ts';
 import type { SignIn, SignInFactor, SignInOutcome } from '../users/sign-in.ts';
 import type { VisitLimit } from './visit-limit.ts';
 
-/** The API's own engines. */
+/** The part of the API's services that the playground needs to run calls like the API. */
 export type CallServices = Pick<
   Services,
   | 'holders'

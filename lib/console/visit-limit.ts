@@ -1,6 +1,6 @@
 // How often somebody who is signed in may ask for pages and files: enough for any person, too little to keep a gateway
 // busy. Counted by each process for itself.
-import { createLimiter, type Limiter } from '../api/limiter.ts';
+import { createLimiter, type Limiter } from '../accounts/rate-limiter.ts';
 import { fault } from '../base/faults.ts';
 import type { LimitStore } from '../store/ports/limits.ts';
 

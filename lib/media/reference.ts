@@ -57,3 +57,8 @@ export function pictureOf({ source, field }: RequestPicture): Picture {
   const { bytes, size, mediaType } = source;
   return { mediaType: mediaType as Picture['mediaType'], bytes, ...(size && { size }) };
 }
+
+/** Frees the bytes of all that were read. */
+export function releasePictures(pictures: readonly RequestPicture[]): void {
+  for (const { source } of pictures) if (typeof source !== 'string') source.release();
+}

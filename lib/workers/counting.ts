@@ -1,6 +1,6 @@
 // Rate limits with several workers: the primary counts for all of them, so that they stay exact; the hits of one turn
 // of a worker's loop are sent together.
-import { ANSWER_WITHIN_MS, inTime, type Limiter, type LimitResult, type LimitRule } from '../api/limiter.ts';
+import { ANSWER_WITHIN_MS, inTime, type Limiter, type LimitResult, type LimitRule } from '../accounts/rate-limiter.ts';
 import type { Hit, Verdict } from './messages.ts';
 
 export interface RemoteLimiter extends Pick<Limiter, 'hit'> {

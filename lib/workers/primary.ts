@@ -1,6 +1,6 @@
 // The primary of several workers, which answer the calls on one port: it counts their rate limits, runs the store's
 // chores and the metrics port, and keeps them alive.
-import { createLimiter } from '../api/limiter.ts';
+import { createLimiter } from '../accounts/rate-limiter.ts';
 import { buildCatalog } from '../catalog/catalog.ts';
 import { readCatalogFiles } from '../catalog/files.ts';
 import type { Config } from '../config.ts';

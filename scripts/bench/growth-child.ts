@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { createHolders } from '../../lib/accounts/holders.ts';
 import { hashKey, makeKey } from '../../lib/accounts/key.ts';
-import { createLimiter } from '../../lib/api/limiter.ts';
+import { createLimiter } from '../../lib/accounts/rate-limiter.ts';
 import { verifyChanges } from '../../lib/ledger/audit-changes.ts';
 import { createQueue } from '../../lib/ledger/queue.ts';
 import type { Operation } from '../../lib/money/decide.ts';

@@ -3,11 +3,12 @@ import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { type BodyParser, createBodyParser } from '../../lib/api/body-parser.ts';
 import type { PaidRequest } from '../../lib/api/paid-route.ts';
-import { readPromptBody, release, withLinked } from '../../lib/api/prompt-body.ts';
+import { readPromptBody, withLinked } from '../../lib/api/prompt-body.ts';
 import { isFault } from '../../lib/base/faults.ts';
 import { createMemoryQuota, type MemoryQuota, SMALL_BYTES } from '../../lib/http/memory-quota.ts';
 import type { Fetcher } from '../../lib/media/fetcher.ts';
 import type { Image } from '../../lib/media/image.ts';
+import { releasePictures } from '../../lib/media/reference.ts';
 import { PNG, png } from '../media/pictures.ts';
 
 const MIB = 1024 * 1024;
@@ -59,7 +60,7 @@ describe('a request with a prompt', () => {
     ];
     for (const [body, bytes] of cases) {
       const before = budget.used();
-      release((await read(body)).pictures);
+      releasePictures((await read(body)).pictures);
       expect(budget.used() - before).to.be.closeTo(bytes, bytes > 500_000 ? 1000 : 0);
     }
   });
@@ -121,7 +122,7 @@ describe('a request with a prompt', () => {
   it('releases every picture that has bytes', () => {
     const released: string[] = [];
     const picture = (name: string) => ({ source: { release: () => void released.push(name) } });
-    release([picture('first'), { source: 'https://pictures.example/a.png' }, picture('last')] as never);
+    releasePictures([picture('first'), { source: 'https://pictures.example/a.png' }, picture('last')] as never);
     expect(released).to.deep.equal(['first', 'last']);
   });
 });

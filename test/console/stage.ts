@@ -1,6 +1,6 @@
 // The pages on a server of their own, over a store whose calls do what a test plans, and with what they hold in view.
 import { pino } from 'pino';
-import { createLimiter } from '../../lib/api/limiter.ts';
+import { createLimiter } from '../../lib/accounts/rate-limiter.ts';
 import { topupBoundsOf } from '../../lib/catalog/topup-bounds.ts';
 import { openWeb, type WebOptions } from '../../lib/console/open.ts';
 import { webPlugin } from '../../lib/console/plugin.ts';

@@ -1,6 +1,6 @@
 // The rate limit when the store that has to count does not answer: a 503 in time, and no window lost.
 import { expect } from 'chai';
-import { createLimiter } from '../../lib/api/limiter.ts';
+import { createLimiter } from '../../lib/accounts/rate-limiter.ts';
 import type { Fault } from '../../lib/base/faults.ts';
 import { type FaultyStore, makeGate, openFaultyStore, refuse, waitFor } from '../../testkit/faulty-store.ts';
 import { itTimed } from '../../testkit/timed.ts';

@@ -1,6 +1,6 @@
 // The clock is set forward or back, or the machine sleeps, while calls run: nobody is taken for dead, no key is locked out.
 import { expect } from 'chai';
-import { createLimiter, type Limiter } from '../../lib/api/limiter.ts';
+import { createLimiter, type Limiter } from '../../lib/accounts/rate-limiter.ts';
 import { createLedger } from '../../lib/ledger/ledger.ts';
 import { createOwner, type Owner } from '../../lib/ledger/owner.ts';
 import { openStore } from '../../lib/store/open.ts';

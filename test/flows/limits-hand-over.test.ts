@@ -1,7 +1,7 @@
 // A second process starts beside one that counts rate limits by its own memory: both together admit what one may.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createLimiter, type Limiter } from '../../lib/api/limiter.ts';
+import { createLimiter, type Limiter } from '../../lib/accounts/rate-limiter.ts';
 import { createLedger } from '../../lib/ledger/ledger.ts';
 import { createOwner, type Owner } from '../../lib/ledger/owner.ts';
 import type { Store } from '../../lib/store/store.ts';

@@ -1,7 +1,7 @@
 // Limits that a primary counts for its workers: hits travel together, and whoever gets no answer is told so in time.
 import { mock } from 'node:test';
 import { expect } from 'chai';
-import { createLimiter, type LimitResult } from '../../lib/api/limiter.ts';
+import { createLimiter, type LimitResult } from '../../lib/accounts/rate-limiter.ts';
 import { isFault } from '../../lib/base/faults.ts';
 import { countHits, createRemoteLimiter, type RemoteLimiter } from '../../lib/workers/counting.ts';
 import type { Hit } from '../../lib/workers/messages.ts';

@@ -1,10 +1,10 @@
 // GET /api/v1/balance: the wallet of the key's account, and the key itself; with its own rate bucket.
 import type { ServerRoute } from '@hapi/hapi';
+import { orUnavailable, readWallet } from '../../accounts/read-wallet.ts';
 import { fault } from '../../base/faults.ts';
 import { FIRST_TOPUP_MINIMUM } from '../../money/decide.ts';
 import { toRub } from '../../money/money.ts';
 import { holderOf } from '../auth.ts';
-import { orUnavailable, readWallet } from '../read-wallet.ts';
 import type { Services } from '../services.ts';
 
 const THIRTY_DAYS_MS = 30 * 24 * 3600 * 1000;

@@ -8,7 +8,7 @@ import type { ImageModel } from '../../catalog/model.ts';
 import { isForm, readForm } from '../../http/form.ts';
 import { checkJsonType } from '../../http/json.ts';
 import { IMAGE_BYTES_MAX } from '../../media/image.ts';
-import { pictureOf, type RequestPicture } from '../../media/reference.ts';
+import { pictureOf, type RequestPicture, releasePictures } from '../../media/reference.ts';
 import { toRub } from '../../money/money.ts';
 import { confirmHolder, holderOf } from '../auth.ts';
 import { parseEditForm, sortPart } from '../image-request.ts';
@@ -21,7 +21,7 @@ import {
   paidRoute,
   refuseUnpayable,
 } from '../paid-route.ts';
-import { readPromptBody, release, withLinked } from '../prompt-body.ts';
+import { readPromptBody, withLinked } from '../prompt-body.ts';
 import type { Services } from '../services.ts';
 
 export function imageRoutes(services: Services): readonly ServerRoute[] {
@@ -77,7 +77,7 @@ async function answer(paid: PaidRequest, task: Task): Promise<Lifecycle.ReturnVa
     const made = await make(paid, { task, model, asked, pictures });
     return made ? answerJson(paid, task.reply(made)) : paid.h.abandon;
   } finally {
-    release(pictures);
+    releasePictures(pictures);
   }
 }
 

@@ -1,9 +1,9 @@
 // GET /api/v1/models: the catalog with current prices, and each entry by id; outside the rate limit.
 import type { ServerRoute } from '@hapi/hapi';
+import { readWallet } from '../../accounts/read-wallet.ts';
 import { listModels, listOne } from '../../catalog/listing.ts';
 import { toRub } from '../../money/money.ts';
 import { holderOf } from '../auth.ts';
-import { readWallet } from '../read-wallet.ts';
 import type { Services } from '../services.ts';
 
 const PATH = '/api/v1/models';

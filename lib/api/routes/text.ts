@@ -2,6 +2,7 @@
 import type { Lifecycle, Request, ServerRoute } from '@hapi/hapi';
 import type { CallContext } from '../../calls/context.ts';
 import { modelsFor } from '../../calls/text/choice.ts';
+import { collectReply } from '../../calls/text/collect.ts';
 import type { TextOutput } from '../../calls/text/delivery.ts';
 import { estimateInput } from '../../calls/text/estimate.ts';
 import { bytesOf, fetchPictures, letGo } from '../../calls/text/pictures.ts';
@@ -12,7 +13,6 @@ import { commonHeaders } from '../../http/reply.ts';
 import { createSseReply, type SseReply } from '../../http/sse-reply.ts';
 import { readLinked } from '../../media/linked.ts';
 import { TEXT_MINIMUM, textReserve } from '../../money/price.ts';
-import { type CollectedReply, createCollector } from '../../stream/collect.ts';
 import type { Pressure } from '../../stream/drive.ts';
 import type { StreamPart } from '../../stream/part.ts';
 import { confirmHolder, holderOf } from '../auth.ts';
@@ -60,7 +60,7 @@ async function answer(answering: Answering): Promise<Lifecycle.ReturnValueTypes>
       await services.text.run(parsed, context, streamOutput(answering));
       return h.abandon;
     }
-    const reply = await collect(services, parsed, context);
+    const reply = await collectReply(services.text, parsed, context);
     return reply ? answerJson(answering, dialect.reply(reply, { vision: parsed.images > 0 })) : h.abandon;
   } finally {
     letGo(parsed);
@@ -103,26 +103,6 @@ async function refuseUnpaid(request: Request, services: Services, head: TextRequ
   // Before the texts of a long request arrive, smart's choice is unknown; it may be the cheapest.
   const [least = 0n] = reserves.sort((a, b) => Number(a - b));
   await refuseUnpayable(request, services, { kind: 'text', amount: least });
-}
-
-/** The whole reply; undefined if the client left. */
-export async function collect(
-  { text }: Pick<Services, 'text'>,
-  parsed: TextRequest,
-  context: CallContext,
-): Promise<CollectedReply | undefined> {
-  const { write, reply } = createCollector();
-  let complete = false;
-  await text.run(parsed, context, {
-    live: false,
-    open: () => undefined,
-    write: (parts) => void write(parts),
-    keepAlive: () => undefined,
-    end: () => {
-      complete = true;
-    },
-  });
-  return complete ? reply() : undefined;
 }
 
 function streamOutput({ request, dialect, services, onBegun }: Answering): TextOutput {

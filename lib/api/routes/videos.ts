@@ -2,16 +2,15 @@
 import type { Lifecycle, Request, ServerRoute } from '@hapi/hapi';
 import { fault } from '../../base/faults.ts';
 import type { VideoStarted } from '../../calls/videos/engine.ts';
-import { VIDEO_ID } from '../../calls/videos/job-id.ts';
 import type { VideoRequest } from '../../calls/videos/request.ts';
 import { termsOf, type VideoTerms } from '../../calls/videos/terms.ts';
+import { describeVideo, findVideo } from '../../calls/videos/view.ts';
 import { refuseModel } from '../../catalog/allowed.ts';
 import { findModel } from '../../catalog/lookup.ts';
 import type { VideoModel } from '../../catalog/model.ts';
 import { stateOf } from '../../http/context.ts';
 import { checkJsonType } from '../../http/json.ts';
-import { pictureOf } from '../../media/reference.ts';
-import type { Job } from '../../money/job-rules.ts';
+import { pictureOf, releasePictures } from '../../media/reference.ts';
 import { toRub } from '../../money/money.ts';
 import { confirmHolder, holderOf } from '../auth.ts';
 import { invalidField } from '../dialects/fields.ts';
@@ -24,8 +23,7 @@ import {
   paidRoute,
   refuseUnpayable,
 } from '../paid-route.ts';
-import { readPromptBody, release, withLinked } from '../prompt-body.ts';
-import { orUnavailable } from '../read-wallet.ts';
+import { readPromptBody, withLinked } from '../prompt-body.ts';
 import type { Services } from '../services.ts';
 
 const PATH = '/api/v1/videos';
@@ -55,7 +53,7 @@ async function start(paid: PaidRequest): Promise<Lifecycle.ReturnValueTypes> {
     const begun = await services.videos.start({ model, terms, prompt: asked.prompt, image }, context);
     return answerJson(paid, describeStart(model, terms, begun));
   } finally {
-    release(pictures);
+    releasePictures(pictures);
   }
 }
 
@@ -109,42 +107,4 @@ async function look(request: Request, { store, results }: Pick<Services, 'store'
   const job = await findVideo(store, { id, account: holderOf(request).account });
   stateOf(request).notes.job = id;
   return describeVideo(job, results);
-}
-
-/** Throws 404 for another account's video as for an unknown one. */
-export async function findVideo(
-  store: Pick<Services['store'], 'jobs'>,
-  { id, account }: { id: string; account: string },
-): Promise<Job> {
-  const job = VIDEO_ID.test(id) ? await orUnavailable(store.jobs.get(id)) : undefined;
-  if (!job || job.wallet !== account) throw fault('unknown_video');
-  return job;
-}
-
-/** Its progress. */
-export interface VideoView {
-  readonly id: string;
-  readonly status: string;
-  /** 0 to 100. */
-  readonly progress: number;
-  /** Null until completed. */
-  readonly url: string | null;
-  /** If it failed. */
-  readonly error?: string | null;
-  readonly refunded?: true;
-}
-
-export function describeVideo(job: Job, results: Services['results']): VideoView {
-  const { id, progress, phase, error } = job;
-  const failure = phase === 'failed' ? ({ error, refunded: true } as const) : {};
-  return { id, status: statusOf(job), progress, url: linkOf(job, results), ...failure };
-}
-
-function statusOf({ phase, shown }: Job): string {
-  return phase === 'completed' || phase === 'failed' ? phase : shown;
-}
-
-/** Even if the file has expired: the link then says so itself. */
-function linkOf({ phase, result }: Job, results: Services['results']): string | null {
-  return phase === 'completed' && result !== null ? results.linkOf(JSON.parse(result)) : null;
 }

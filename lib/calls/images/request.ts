@@ -3,6 +3,16 @@ import type { FaultCode, FaultDetail } from '../../base/faults.ts';
 import type { RequestPicture } from '../../media/reference.ts';
 import type { Size } from '../../upstream/contract/provider.ts';
 
+/** Pictures per edit. */
+export const REFERENCES_MAX = 4;
+
+/** The sizes a picture may have, by their label. */
+export const IMAGE_SIZES: ReadonlyMap<string, Size> = new Map([
+  ['1024x1024', { width: 1024, height: 1024 }],
+  ['1792x1024', { width: 1792, height: 1024 }],
+  ['1024x1792', { width: 1024, height: 1792 }],
+]);
+
 export interface ImageRequest {
   /** As the client wrote it: an id or an alias; absent means the default. */
   readonly model: string | undefined;

@@ -1,10 +1,10 @@
 // The playground: one call for text, a picture or a video, with its price shown before it is sent. Its input is neither
 // stored nor logged.
-import { release } from '../../api/prompt-body.ts';
-import { describeVideo, findVideo } from '../../api/routes/videos.ts';
+
 import { toFault } from '../../base/faults.ts';
+import { describeVideo, findVideo } from '../../calls/videos/view.ts';
 import { noteFault } from '../../http/reply.ts';
-import type { RequestPicture } from '../../media/reference.ts';
+import { type RequestPicture, releasePictures } from '../../media/reference.ts';
 import { faultWords } from '../fault-words.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
@@ -111,7 +111,7 @@ async function attempt(
     const { body, status } = refused(visit, error);
     return tell(body, status);
   } finally {
-    release(pictures);
+    releasePictures(pictures);
   }
 }
 

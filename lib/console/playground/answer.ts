@@ -1,6 +1,7 @@
 // The playground's answer: the text or picture and its cost, and the progress of a video.
-import type { VideoView } from '../../api/routes/videos.ts';
+
 import { isFault } from '../../base/faults.ts';
+import type { VideoView } from '../../calls/videos/view.ts';
 import { stateOf } from '../../http/context.ts';
 import type { Job } from '../../money/job-rules.ts';
 import { type CollectedReply, replyText } from '../../stream/collect.ts';

@@ -1,15 +1,17 @@
-// The calls of the playground: the API's own engines, in process, paid by the account through one of its keys.
+// The calls of the playground: the API's own engines, in process, paid by the account through one of its keys. It reads
+// and admits a call with the code of lib/api, so that a call costs and is refused here exactly as there.
+
+import { orUnavailable, readWallet } from '../../accounts/read-wallet.ts';
 import { actFor } from '../../api/auth.ts';
 import { chatDialect } from '../../api/dialects/chat/dialect.ts';
 import { parseChatRequest } from '../../api/dialects/chat/request.ts';
 import { parseGeneration } from '../../api/image-request.ts';
 import { contextOf, endUnanswered, refuseEmpty } from '../../api/paid-route.ts';
-import { orUnavailable, readWallet } from '../../api/read-wallet.ts';
-import { collect } from '../../api/routes/text.ts';
 import { parseVideo } from '../../api/video-fields.ts';
 import { type Fault, fault } from '../../base/faults.ts';
 import type { CallContext } from '../../calls/context.ts';
 import type { ImageAnswer } from '../../calls/images/engine.ts';
+import { collectReply } from '../../calls/text/collect.ts';
 import type { TextOutput } from '../../calls/text/delivery.ts';
 import type { VideoStarted } from '../../calls/videos/engine.ts';
 import { termsOf } from '../../calls/videos/terms.ts';
@@ -41,7 +43,7 @@ export function askText(
   pictures: Pictures,
 ): Promise<CollectedReply | undefined> {
   return callAs(visit, wish.key, (context) =>
-    collect(visit.services, withPictures(parseChatRequest(bodyOf(wish)), pictures), context),
+    collectReply(visit.services.text, withPictures(parseChatRequest(bodyOf(wish)), pictures), context),
   );
 }
 

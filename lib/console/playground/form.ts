@@ -1,6 +1,7 @@
 // The playground's form, with the price of the call and the same call as code.
-import { IMAGE_SIZES } from '../../api/media-fields.ts';
+
 import { isFault } from '../../base/faults.ts';
+import { IMAGE_SIZES } from '../../calls/images/request.ts';
 import { TEXT_MINIMUM } from '../../money/price.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
 import { keyName, select } from '../charge-query.ts';

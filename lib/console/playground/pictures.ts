@@ -1,4 +1,4 @@
-// The pictures that come with a form of the playground, as the engines take them: under the rules of the API.
+// The images uploaded with the playground's form, checked by the rules of the API (hence its reader).
 import { readNamed } from '../../api/image-request.ts';
 import { fault } from '../../base/faults.ts';
 import type { TextRequest } from '../../calls/text/request.ts';

@@ -1,4 +1,5 @@
-// The price of a playground call, by the API's own rules; nothing is sent.
+// The price of a playground call; nothing is sent. Read by the parsers of lib/api, so that the quote is what the API
+// would charge.
 import { parseChatRequest } from '../../api/dialects/chat/request.ts';
 import { parseVideo } from '../../api/video-fields.ts';
 import { fault } from '../../base/faults.ts';

@@ -1,5 +1,5 @@
 // What the playground's form asks for: its fields, and the same call as an API request.
-import { REFERENCES_MAX } from '../../api/image-request.ts';
+import { REFERENCES_MAX } from '../../calls/images/request.ts';
 import { offersOf, type VideoOffers } from '../../calls/videos/terms.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import { listModels } from '../../catalog/listing.ts';

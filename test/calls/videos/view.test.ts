@@ -1,8 +1,8 @@
 // Whose video an id names, and which ids the store is asked for.
 import { expect } from 'chai';
-import { findVideo } from '../../lib/api/routes/videos.ts';
-import { isFault } from '../../lib/base/faults.ts';
-import { videoIdOf } from '../../lib/calls/videos/job-id.ts';
+import { isFault } from '../../../lib/base/faults.ts';
+import { videoIdOf } from '../../../lib/calls/videos/job-id.ts';
+import { findVideo } from '../../../lib/calls/videos/view.ts';
 
 const ID = videoIdOf('req_0123456789abcdef0123456789abcdef');
 

@@ -3,7 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createLimiter, inTime, type Limiter, type LimiterOptions, type LimitRule } from '../../lib/api/limiter.ts';
+import {
+  createLimiter,
+  inTime,
+  type Limiter,
+  type LimiterOptions,
+  type LimitRule,
+} from '../../lib/accounts/rate-limiter.ts';
 import { isFault } from '../../lib/base/faults.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { LimitStore } from '../../lib/store/ports/limits.ts';
