@@ -14,9 +14,20 @@ export function tokensOf({ authUrl, scope }: Settings, host: Host): TokenSource 
       };
       const body = `${new URLSearchParams({ scope })}`;
       const { value } = await host.json(authUrl, { method: 'POST', headers, body, signal });
-      const { access_token: token, expires_at: expiresAt } = host.fields(value);
-      if (typeof token !== 'string') throw host.fault.make('protocol', 'the exchange of the key gave no token');
-      return { value: token, expiresAt: Number(expiresAt) };
+      const { access_token, expires_at, tok, exp } = host.fields(value);
+      const token = access_token ?? tok;
+      if (typeof token !== 'string' || token === '') {
+        throw host.fault.make('protocol', 'the exchange of the key gave no token');
+      }
+      return { value: token, expiresAt: toMilliseconds(Number(expires_at ?? exp)) };
     },
   };
+}
+
+/** In seconds, this is the year 5138; in milliseconds, 1973. */
+const SECONDS_MAX = 1e11;
+
+/** Personal accounts get `expires_at` in milliseconds, corporate ones `exp`, in seconds or in milliseconds. */
+function toMilliseconds(timestamp: number): number {
+  return timestamp < SECONDS_MAX ? timestamp * 1000 : timestamp;
 }

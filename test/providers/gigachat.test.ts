@@ -32,6 +32,8 @@ describe('gigachat', () => {
   let statuses: { upload: number; remove: number };
   /** How long tokens are valid; without an answer, nothing is exchanged. */
   let validMs: number | undefined;
+  /** How the reply to an exchange names a token. */
+  let tokenShape: (token: string, expiresAt: number) => object;
   let isExchangeClosed: boolean;
   let warnings: unknown[][];
   let open: OpenProvider[];
@@ -40,6 +42,7 @@ describe('gigachat', () => {
   beforeEach(async () => {
     [sent, tokens, warnings, open, statuses] = [[], 0, [], [], { upload: 200, remove: 200 }];
     [validMs, isExchangeClosed] = [1_800_000, false];
+    tokenShape = (token, expiresAt) => ({ access_token: token, expires_at: expiresAt });
     const server = createServer(async (incoming, response) => {
       const body = Buffer.concat(await incoming.toArray()).toString('latin1');
       const path = incoming.url ?? '';
@@ -49,7 +52,7 @@ describe('gigachat', () => {
           isExchangeClosed = true;
         });
         if (validMs === undefined) return;
-        response.end(JSON.stringify({ access_token: `token-${++tokens}`, expires_at: Date.now() + validMs }));
+        response.end(JSON.stringify(tokenShape(`token-${++tokens}`, Date.now() + validMs)));
       } else if (path.endsWith('/delete')) response.writeHead(statuses.remove).end('{}');
       else if (path === '/api/files') response.writeHead(statuses.upload).end(`{"id":"f/${sent.length}"}`);
       else response.end(ANSWER);
@@ -109,6 +112,35 @@ describe('gigachat', () => {
     for (const token of ['token-1', 'token-2']) {
       await ask(provider);
       expect(sent.at(-1)?.headers.authorization).to.equal(`Bearer ${token}`);
+    }
+  });
+
+  const seconds = (ms: number) => Math.floor(ms / 1000);
+  const TOKEN_SHAPES: Record<string, typeof tokenShape> = {
+    'tok and exp in seconds': (tok, ms) => ({ tok, exp: seconds(ms) }),
+    'tok and exp in milliseconds': (tok, exp) => ({ tok, exp }),
+    'tok and exp as text': (tok, ms) => ({ tok, exp: `${seconds(ms)}` }),
+    'access_token and expires_at in seconds': (token, ms) => ({ access_token: token, expires_at: seconds(ms) }),
+  };
+  for (const [name, shape] of Object.entries(TOKEN_SHAPES)) {
+    it(`keeps a token until shortly before it expires: ${name}`, async () => {
+      tokenShape = shape;
+      const provider = make();
+      for (let call = 0; call < 2; call++) expect(await ask(provider)).to.equal('Да');
+      expect(sent.at(-1)?.headers.authorization).to.equal('Bearer token-1');
+      expect(tokens).to.equal(1);
+      validMs = 59_000;
+      const other = make();
+      for (let call = 0; call < 2; call++) await ask(other);
+      expect(tokens).to.equal(3);
+    });
+  }
+
+  it('reports an exchange without a token', async () => {
+    for (const shape of [{ tok: '', exp: 0 }, { access_token: null }, {}]) {
+      tokenShape = () => shape;
+      const error = await ask(make()).catch((fault: unknown) => fault);
+      expect(error).to.include({ kind: 'protocol' });
     }
   });
 
