@@ -121,11 +121,11 @@ export function budgetOf({ name, budgetKey, limits }: KeyHolder): Pick<CallConte
   return most === null ? {} : { budget: { name, most, reset, zone, ...shared } };
 }
 
-/** `x-api-key` wins when both headers are present. */
+/** `x-api-key` wins when both headers name a key: some clients send one of them without a value. */
 function keyOf(request: Request): string | undefined {
-  const { 'x-api-key': direct, authorization } = request.raw.req.headers;
-  if (direct !== undefined) return String(direct).trim();
-  if (authorization === undefined) return undefined;
-  const [, key = ''] = /^bearer (.*)$/i.exec(authorization) ?? [];
-  return key.trim();
+  const { 'x-api-key': direct, authorization = '' } = request.raw.req.headers;
+  const key = String(direct ?? '').trim();
+  if (key !== '') return key;
+  if (/^(bearer)?\s*$/i.test(authorization)) return undefined;
+  return /^bearer (.*)$/i.exec(authorization)?.[1]?.trim() ?? '';
 }

@@ -258,6 +258,23 @@ describe('authentication', () => {
     expect((await send(url, { key: 'tg-nothing', headers })).status).to.equal(401);
   });
 
+  it('takes the header that names a key when the other one is empty or blank', async () => {
+    const { key } = await gateway.account();
+    const url = `${gateway.url}/api/v1/models`;
+    for (const blank of ['', ' ', '\t ']) {
+      const bearer = { authorization: `Bearer ${key}`, 'x-api-key': blank };
+      expect((await send(url, { headers: bearer })).status, `x-api-key: ${blank}`).to.equal(200);
+      for (const authorization of [blank, `Bearer${blank}`, `bearer ${blank}`]) {
+        expect((await send(url, { key, headers: { authorization } })).status, authorization).to.equal(200);
+        const { status, text } = await send(url, { headers: { authorization, 'x-api-key': blank } });
+        expect(status, authorization).to.equal(401);
+        expect(text).to.contain('No API key was sent');
+      }
+    }
+    const wrong = { authorization: 'Bearer tg-nothing', 'x-api-key': '' };
+    expect((await send(url, { headers: wrong })).status).to.equal(401);
+  });
+
   it('counts the calls of a suspended account among the uses of its key, not against its limit', async () => {
     const { id, keyId, key } = await gateway.account();
     await accounts.suspend(id);

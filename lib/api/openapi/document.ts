@@ -18,7 +18,7 @@ const CHAPTERS: readonly Chapter[] = [
 const DESCRIPTION = `One HTTP API in front of many models, paid in roubles (RUB) from one prepaid wallet per account.
 
 Every endpoint under \`/api\` takes a key, as \`x-api-key: <key>\` or as \`Authorization: Bearer <key>\`; \`x-api-key\`
-decides when both are sent. Generating endpoints share a limit of 30 requests per minute and key, unless the operator
+decides when both name a key. Generating endpoints share a limit of 30 requests per minute and key, unless the operator
 chose another.
 
 A client that appends \`/chat/completions\` itself has the base address \`<server>/api/v1\`, one that appends
