@@ -1,4 +1,4 @@
-// The drill of docs/operations.md on both stores, with the output of every command: npm run drill
+// The drill of docs/operations/backup.md on both stores, with the output of every command: npm run drill
 import { startCluster } from '../testkit/cluster.ts';
 import { runDrill } from '../testkit/drill.ts';
 

@@ -1,5 +1,5 @@
-// Keeps the house in order: sizes of files, functions and vendors' folders, one-way imports without cycles, vendors'
-// names only where they belong, no output of tools in the repository.
+// Checks sizes of files, functions and vendors' folders, one-way imports without cycles, vendors' names only where they
+// belong, links between documents, and that no output of tools is in the repository.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
@@ -7,6 +7,7 @@ import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Node, parse } from 'acorn';
 import { findCircles } from './circles.ts';
+import { findBrokenLinks } from './links.ts';
 
 const FILE_LINES_MAX = 400;
 const FUNCTION_LINES_MAX = 70;
@@ -44,7 +45,7 @@ const CONTRACTS = {
   payments: 'lib/upstream/contract/payment.ts',
 } as const;
 
-/** What a vendor's folder may hold besides recordings; docs/decisions/formats-and-vendors.md says why one has more. */
+/** What a vendor's folder may hold besides recordings; docs/decisions/wire-formats.md says why one has more. */
 const VENDOR_MAX = { files: 4, lines: 160 };
 const LARGER = new Map([['sandbox', { files: 9, lines: 705 }]]);
 
@@ -95,6 +96,7 @@ function checkTrackedFiles(): void {
   // An unpacked archive of the sources tracks nothing.
   if (!existsSync(join(root, '.git'))) return;
   const tracked = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' }).split('\0');
+  const texts = new Map<string, string>();
   for (const path of tracked.filter((name) => name !== '')) {
     const stats = statSync(join(root, path), { throwIfNoEntry: false });
     if (!stats) continue;
@@ -102,7 +104,9 @@ function checkTrackedFiles(): void {
     if (stats.size > TRACKED_BYTES_MAX) {
       problems.push(`${path}: ${stats.size} bytes, at most ${TRACKED_BYTES_MAX}`);
     }
+    texts.set(path, readFileSync(join(root, path), 'utf8'));
   }
+  problems.push(...findBrokenLinks(texts));
 }
 
 function countLines(text: string): number {

@@ -1,4 +1,4 @@
-// The drill of docs/operations.md: a service in use is backed up, loses its data, is restored, and continues.
+// The drill of docs/operations/backup.md: a service in use is backed up, loses its data, is restored, and continues.
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

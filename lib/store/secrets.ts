@@ -143,7 +143,7 @@ export async function checkSecrets({ settings }: Pick<Store, 'settings'>, vault:
   throw new OperatorError(
     `SECRETS_KEY: secrets in the store are encrypted with the key ${lost.join(' and ')}, which ` +
       `${vault.current === undefined ? 'is not set' : 'is not among those set'}: nobody could sign in with an authenticator app. ` +
-      'Set it again; docs/operations.md tells how keys are replaced.',
+      'Set it again; docs/operations/access.md says how to replace a key.',
   );
 }
 

@@ -210,7 +210,7 @@ describe('deployment files', () => {
 
   it('are edited by commands that GNU and macOS understand alike', () => {
     const documents = ['README.md', 'CONTRIBUTING.md', '.env.example', 'docker-compose.yml'];
-    const docs = readdirSync(`${ROOT}docs`).map((name) => `docs/${name}`);
+    const docs = readdirSync(`${ROOT}docs`, { recursive: true, encoding: 'utf8' }).map((name) => `docs/${name}`);
     const edits = [...documents, ...docs.filter((name) => name.endsWith('.md'))].flatMap(
       (name) => read(name).match(/\bsed -i\S*/g) ?? [],
     );
@@ -222,8 +222,8 @@ describe('deployment files', () => {
     const folder = mkdtempSync(join(tmpdir(), 'tollgate-files-'));
     try {
       cpSync(join(ROOT, '.env.example'), join(folder, '.env.example'));
-      const secrets = blockOf('docs/operations.md', 'cp .env.example .env').replace(/^docker .*$/gm, '');
-      const tag = blockOf('docs/operations.md', 'tollgate_tag()').split('\n')[0];
+      const secrets = blockOf('docs/operations/deploy.md', 'cp .env.example .env').replace(/^docker .*$/gm, '');
+      const tag = blockOf('docs/operations/deploy.md', 'tollgate_tag()').split('\n')[0];
       const commented = read('.env.example').match(/^# {3}( *)(for|sed) .*$|^# {3}( *)sed .*$/gm) ?? [];
       expect(commented.map((line) => line.slice(4).trim()).join(' ')).to.equal(
         secrets

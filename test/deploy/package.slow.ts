@@ -99,7 +99,7 @@ describe('the packed package', () => {
   });
 
   it('has what the unit and its documentation name', () => {
-    const [, section = ''] = /\n## One machine with systemd\n(.*?)\n## /s.exec(read('docs/operations.md')) ?? [];
+    const [, section = ''] = /\n## One machine, systemd\n(.*?)\n## /s.exec(read('docs/operations/deploy.md')) ?? [];
     const paths = `${unitText}${section}`.match(/\/opt\/tollgate\/[\w./-]+\w/g) ?? [];
     expect(paths).to.include.members([
       ...[`${PREFIX}/bin/tollgate`, `${PREFIX}/lib/node_modules/tollgate/catalog`],

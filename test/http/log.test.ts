@@ -40,8 +40,8 @@ describe('log', () => {
     expect(readFileSync(file, 'utf8')).to.contain('the first line');
   });
 
-  it('writes errors as the page on operations says to look for them', async () => {
-    const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+  it('writes errors as docs/operations/logs.md says to look for them', async () => {
+    const page = readFileSync(new URL('../../docs/operations/logs.md', import.meta.url), 'utf8');
     const [, pattern = ''] = /the log\s+for `([^`]+)`/.exec(page) ?? [];
     expect(pattern).to.contain('level');
     log.info('all is well');
