@@ -1,7 +1,7 @@
 // Checks periodically what owners asked to be alerted about, and alerts them. Every process runs this; the one that
 // advances an alarm in the store delivers it, and another takes over if it dies.
 import { eachConcurrently } from '../base/each-concurrently.ts';
-import { sumKeyOf } from '../money/key-budget.ts';
+import { getBudgetKeyId } from '../money/key-budget.ts';
 import { isExpired } from '../money/key-limits.ts';
 import type { Alarm, AlertSettings } from '../store/ports/alerts.ts';
 import type { Store } from '../store/store.ts';
@@ -91,7 +91,7 @@ export function createAlerts({ everyMs = EVERY_MS, now = Date.now, ...options }:
       ({ revokedAt, limits }) => revokedAt === null && limits.budget !== null && !isExpired(limits, at),
     );
     // Of keys that share a budget the last one issued stands for all.
-    const watched = new Map(keys.map((key) => [sumKeyOf(key), key]));
+    const watched = new Map(keys.map((key) => [getBudgetKeyId(key), key]));
     if (watched.size === 0) return [];
     const sums = new Map((await store.ledger.budgets([...watched.keys()])).map((sum) => [sum.key, sum]));
     return [...watched].map(([sumKey, key]) => watchBudget(key, sums.get(sumKey), at));

@@ -1,5 +1,5 @@
 // Watches the budget of a key: alerts once per period at each of several shares of it.
-import { type KeyBudget, type SharesBudget, spentIn, sumKeyOf } from '../money/key-budget.ts';
+import { getBudgetKeyId, getSpent, type KeyBudget, type SharesBudget } from '../money/key-budget.ts';
 import type { KeyLimits } from '../money/key-limits.ts';
 import { formatRub } from '../money/money.ts';
 import { periodAt } from '../money/period.ts';
@@ -22,10 +22,10 @@ export function watchBudget(key: WatchedKey, sum: KeyBudget | undefined, at: num
   const budget = limits.budget ?? 0n;
   // Another process whose clock is ahead may already have started the next period.
   const period = Math.max(periodAt(at, limits).start, sum?.period ?? 0);
-  const spent = spentIn(sum, period);
+  const spent = getSpent(sum, period);
   const reached = SHARES.find((share) => spent * 100n >= budget * share);
   return {
-    subject: `budget:${sumKeyOf(key)}`,
+    subject: `budget:${getBudgetKeyId(key)}`,
     decide(mark) {
       const isSame = mark?.period === `${period}` && mark.budget === `${budget}`;
       if (reached === undefined) return { kind: mark && !isSame ? 'arm' : 'stay' };

@@ -9,8 +9,8 @@ import { stateOf } from '../http/context.ts';
 import type { Form } from '../http/form.ts';
 import { refuseOverBudget } from '../ledger/ledger.ts';
 import type { Charge } from '../money/decide.ts';
-import { type IdempotencyTerms, isTaken, type Repeat } from '../money/idempotency.ts';
-import { sumKeyOf } from '../money/key-budget.ts';
+import { type IdempotencyRecord, type IdempotencyTerms, isIdempotencyKeyTaken } from '../money/idempotency.ts';
+import { getBudgetKeyId } from '../money/key-budget.ts';
 import { budgetOf, confirmHolder, holderOf } from './auth.ts';
 import { invalidField } from './dialects/fields.ts';
 import type { Services } from './services.ts';
@@ -68,7 +68,7 @@ export function openRepeat(request: Request, means: Means): RepeatCall {
   async function check(): Promise<void> {
     const repeat = await orUnavailable(store.idempotency.get(id));
     const first = repeat && (await orUnavailable(store.ledger.charge(repeat.charge)));
-    if (!first || !isTaken(repeat, first, Date.now())) return;
+    if (!first || !isIdempotencyKeyTaken(repeat, first, Date.now())) return;
     if (repeat.body !== body) throw fault('idempotency_mismatch');
     await refuseLimited(request, first, means);
     if (repeat.reply !== null) throw new Replay(repeat.reply);
@@ -77,7 +77,10 @@ export function openRepeat(request: Request, means: Means): RepeatCall {
   }
 
   /** A video is charged when it starts. */
-  async function isRunning({ id: chargeId, state, kind, endedAt }: Charge, { awaited }: Repeat): Promise<boolean> {
+  async function isRunning(
+    { id: chargeId, state, kind, endedAt }: Charge,
+    { awaited }: IdempotencyRecord,
+  ): Promise<boolean> {
     if (state === 'held') return true;
     if (!awaited) return false;
     if (Date.now() - (endedAt ?? 0) < SETTLING_MS) return true;
@@ -126,8 +129,8 @@ async function refuseLimited(request: Request, first: Charge, { store, holders, 
   await confirmHolder(request, holders, catalog().byName.get(id) ?? { id, aliases: [] });
   const holder = holderOf(request);
   const { budget } = budgetOf(holder);
-  const sumKey = sumKeyOf(holder);
-  if (!budget || sumKey === sumKeyOf({ id: first.key, budgetKey: first.budgetKey })) return;
+  const sumKey = getBudgetKeyId(holder);
+  if (!budget || sumKey === getBudgetKeyId({ id: first.key, budgetKey: first.budgetKey })) return;
   const [sum] = await orUnavailable(store.ledger.budgets([sumKey]));
   refuseOverBudget(sum, { kind, amount, at: Date.now(), budget });
 }

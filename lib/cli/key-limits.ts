@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { WishedLimits } from '../accounts/limits.ts';
 import type { Config } from '../config.ts';
-import { type KeyBudget, spentIn } from '../money/key-budget.ts';
+import { getSpent, type KeyBudget } from '../money/key-budget.ts';
 import { type KeyLimits, RESETS, type Reset } from '../money/key-limits.ts';
 import { type Micro, toRub } from '../money/money.ts';
 import { periodAt } from '../money/period.ts';
@@ -82,7 +82,7 @@ export function limitsJson({ budget, reset, zone, expiresAt, models }: KeyLimits
 
 /** What a key with a budget has spent in its current period. */
 export function spentOf({ limits }: KeyRow, sum: KeyBudget | undefined): Micro {
-  return spentIn(sum, periodAt(Date.now(), limits).start);
+  return getSpent(sum, periodAt(Date.now(), limits).start);
 }
 
 /** One cell of a table. */

@@ -1,6 +1,6 @@
 // `tollgate key`: issues, limits, rotates, lists and revokes the API keys of an account.
 import { type Command, InvalidArgumentError } from 'commander';
-import { sumKeyOf } from '../money/key-budget.ts';
+import { getBudgetKeyId } from '../money/key-budget.ts';
 import { isExpired } from '../money/key-limits.ts';
 import { type Micro, toRub } from '../money/money.ts';
 import type { KeyRow } from '../store/ports/keys.ts';
@@ -106,13 +106,13 @@ async function list(session: Session, account: string): Promise<Answer> {
   const { id } = await findAccount(session, account);
   const keys = await (await open(session)).listKeys(id);
   const limited = keys.filter(({ limits }) => limits.budget !== null);
-  const sums = await session.store.ledger.budgets(limited.map(sumKeyOf));
+  const sums = await session.store.ledger.budgets(limited.map(getBudgetKeyId));
   const spent = new Map(
     limited.map((key) => [
       key.id,
       spentOf(
         key,
-        sums.find((sum) => sum.key === sumKeyOf(key)),
+        sums.find((sum) => sum.key === getBudgetKeyId(key)),
       ),
     ]),
   );

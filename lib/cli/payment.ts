@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Micro } from '../money/money.ts';
 import { toRub } from '../money/money.ts';
-import { disputeOf, PAYMENT_PHASES, type Payment, type PaymentPhase, refundsOf } from '../money/payment-rules.ts';
+import { PAYMENT_PHASES, type Payment, type PaymentPhase, parseDispute, parseRefunds } from '../money/payment-rules.ts';
 import { askRefund, decideReview, endDispute, type OperatorOutcome, openDispute } from '../payments/operator.ts';
 import { readCount, readPayment, readText } from './arguments.ts';
 import { addCheckCommand } from './checks.ts';
@@ -186,7 +186,7 @@ function unknownPayment(id: string): OperatorError {
 
 function paymentJson(payment: Payment): object {
   const { id, wallet, provider, phase, origin, ref, reason, createdAt, changedAt } = payment;
-  const dispute = disputeOf(payment);
+  const dispute = parseDispute(payment);
   return {
     payment_id: id,
     account_id: wallet,
@@ -202,7 +202,7 @@ function paymentJson(payment: Payment): object {
     created_at: toTime(createdAt),
     changed_at: toTime(changedAt),
     provider_state: payment.state === null ? null : JSON.parse(payment.state),
-    refunds: refundsOf(payment).map(({ id: refund_id, ref, amount, state, reason, at }) => ({
+    refunds: parseRefunds(payment).map(({ id: refund_id, ref, amount, state, reason, at }) => ({
       refund_id,
       provider_refund_id: ref,
       amount_rub: toRub(BigInt(amount)),
@@ -216,7 +216,7 @@ function paymentJson(payment: Payment): object {
 
 function paymentText(payment: Payment): string {
   const { id, wallet, provider, phase, reason, ref, amount, credited, refunded, shortfall, createdAt } = payment;
-  const refunds = refundsOf(payment).map(
+  const refunds = parseRefunds(payment).map(
     (one) => ['refund', `${one.id}  ${formatMoney(BigInt(one.amount))}  ${one.state}`] as const,
   );
   return formatPairs([

@@ -1,5 +1,5 @@
 // Which calls a page shows: the range (days of the account's zone) and filters of its URL, as links and forms carry them on.
-import { addDays, dayAt, dayOfHour, readDay, startHourOfDay, startOfDay } from '../money/days.ts';
+import { addDays, dayOfHour, formatDay, parseDay, startHourOfDay, startOfDay } from '../money/days.ts';
 import { CHARGE_KINDS, CHARGE_STATES, type ChargeKind, type ChargeState } from '../money/decide.ts';
 import type { KeyRow } from '../store/ports/keys.ts';
 import type { ChargeFilter } from '../store/ports/ledger.ts';
@@ -55,9 +55,9 @@ export function readChargeQuery(
   { query, services, zone }: OwnerVisit,
   { days, byHours = false }: RangeOptions = {},
 ): ChargeQuery {
-  const today = (byHours ? dayOfHour : dayAt)(services.now(), zone);
-  const from = readDay(query.get('from') ?? '') ?? (days && addDays(today, 1 - days));
-  const to = readDay(query.get('to') ?? '') ?? (days === undefined ? undefined : today);
+  const today = (byHours ? dayOfHour : formatDay)(services.now(), zone);
+  const from = parseDay(query.get('from') ?? '') ?? (days && addDays(today, 1 - days));
+  const to = parseDay(query.get('to') ?? '') ?? (days === undefined ? undefined : today);
   const start = byHours ? startHourOfDay : startOfDay;
   const [key, model] = [readId(query.get('key')), readId(query.get('model'))];
   const kind = CHARGE_KINDS.find((name) => name === query.get('kind'));

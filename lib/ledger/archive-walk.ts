@@ -4,7 +4,7 @@
 import { OperatorError } from '../base/operator-error.ts';
 import type { Charge, Entry } from '../money/decide.ts';
 import { CHARGELESS } from '../money/operations.ts';
-import { chargeOfEntry } from '../money/replay.ts';
+import { getEntryChargeId } from '../money/replay.ts';
 import type { Opening, WholeCall } from '../store/ports/archives.ts';
 import type { JournalPage } from '../store/ports/journal.ts';
 import type { Store } from '../store/store.ts';
@@ -28,7 +28,7 @@ export async function* linesOf(store: Parts, wallet: string, before: number): As
     const late = page.entries.findIndex(({ at }) => at >= before);
     const entries = late < 0 ? page.entries : page.entries.slice(0, late);
     const wholes = wholeCalls(page);
-    for (const entry of entries) yield* walk.add(entry, wholes.get(chargeOfEntry(entry) ?? ''));
+    for (const entry of entries) yield* walk.add(entry, wholes.get(getEntryChargeId(entry) ?? ''));
     const last = entries.at(-1);
     if (!page.next || !last || late >= 0) break;
     seq = last.seq;
@@ -48,7 +48,7 @@ async function keptOf({ ledger }: Parts, opening: Opening | undefined): Promise<
 }
 
 function wholeCalls(page: JournalPage): ReadonlyMap<string, WholeCall> {
-  const groups = Map.groupBy([...page.entries, ...page.others], chargeOfEntry);
+  const groups = Map.groupBy([...page.entries, ...page.others], getEntryChargeId);
   return new Map(
     page.charges.map((charge) => {
       const entries = (groups.get(charge.id) ?? []).toSorted((a, b) => a.seq - b.seq);

@@ -2,7 +2,7 @@
 // including those of the keys it replaced.
 import type { KeyBudget } from '../money/key-budget.ts';
 import type { Micro } from '../money/money.ts';
-import { chargeOfEntry } from '../money/replay.ts';
+import { getEntryChargeId } from '../money/replay.ts';
 import type { Opening } from '../store/ports/archives.ts';
 import type { JournalPage } from '../store/ports/journal.ts';
 import { differences, type Found, isEntry } from './audit-rules.ts';
@@ -41,7 +41,7 @@ export function createBudgetCheck(found: Found): BudgetCheck {
       const reading = readingOf(entry.wallet);
       if (entry.seq <= reading.opened) continue;
       reading.last = entry.seq;
-      const charge = charges.get(chargeOfEntry(entry) ?? '');
+      const charge = charges.get(getEntryChargeId(entry) ?? '');
       if (!charge || typeof charge.period !== 'number') continue;
       count(reading.sums, charge.budgetKey ?? charge.key, { period: charge.period, spent: -entry.avail });
     }

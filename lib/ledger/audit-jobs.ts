@@ -3,7 +3,7 @@
 
 import type { Charge } from '../money/decide.ts';
 import type { Job } from '../money/job-rules.ts';
-import { jobOfMark } from '../money/mark.ts';
+import { readJobIdFromMark } from '../money/mark.ts';
 import type { JournalPage } from '../store/ports/journal.ts';
 import type { Store } from '../store/store.ts';
 import type { Found } from './audit-rules.ts';
@@ -46,7 +46,7 @@ export async function checkPaidJobs({ jobs }: Pick<Store, 'jobs'>, page: Journal
     page.entries.map(async (entry) => {
       const charge = charges.get(entry.charge ?? '');
       if (entry.kind !== 'charge' || !charge) return;
-      const id = entry.mark === null ? jobWithoutMark(charge) : jobOfMark(entry);
+      const id = entry.mark === null ? jobWithoutMark(charge) : readJobIdFromMark(entry);
       if (id === undefined) return;
       const job = await jobs.get(id);
       if (!job) found(entry.wallet, `call ${charge.id}: it paid for the job ${id}, but there is none`);

@@ -3,15 +3,15 @@
 import type { Entry } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { operationId, PAYMENT_KINDS } from '../money/operations.ts';
-import { requestIdOf } from '../money/payback.ts';
+import { refundRequestId } from '../money/payback.ts';
 import {
-  disputeOf,
-  heldBy,
+  heldForRefund,
   PAYMENT_PHASES,
   type Payment,
   type PaymentPhase,
+  parseDispute,
+  parseRefunds,
   type Refund,
-  refundsOf,
 } from '../money/payment-rules.ts';
 import type { Store } from '../store/store.ts';
 import type { Found } from './audit-rules.ts';
@@ -77,16 +77,16 @@ function movesOf(payment: Payment): readonly Move[] | undefined {
       const opId = operationId({ kind: 'pay', ...base, paymentId: `${provider}:${ref}` });
       moves.push({ opId, kind: 'pay', change: payment.credited, asked: 0n, taken: 0n });
     }
-    for (const refund of refundsOf(payment)) {
+    for (const refund of parseRefunds(payment)) {
       if (!isRefund(refund)) return undefined;
       const { id, state, off, given } = refund;
       const request = (what: 'asked' | 'refused', change: Micro) =>
-        back('payback', requestIdOf(payment, id, what), { change, asked: 0n, taken: 0n });
+        back('payback', refundRequestId(payment, id, what), { change, asked: 0n, taken: 0n });
       if (off !== undefined) moves.push(request('asked', -BigInt(off)));
       if (given !== undefined) moves.push(request('refused', BigInt(given)));
       if (state === 'booked') moves.push(booked('payback', refund.ref, refund));
     }
-    const dispute = disputeOf(payment);
+    const dispute = parseDispute(payment);
     if (dispute && dispute.taken !== null) moves.push(booked('dispute', dispute.id, dispute));
     return moves;
   } catch {
@@ -127,11 +127,11 @@ async function disagreements(ledger: Parts['ledger'], payment: Payment): Promise
 
 /** Together the entries took what is refunded and what open requests hold. */
 function heldRules(payment: Payment, moves: readonly Move[]): readonly (readonly [boolean, string])[] {
-  const refunds = refundsOf(payment);
-  const held = refunds.reduce((sum, refund) => sum + heldBy(refund), 0n);
+  const refunds = parseRefunds(payment);
+  const held = refunds.reduce((sum, refund) => sum + heldForRefund(refund), 0n);
   // Before requests took anything, a booking took only what was there.
   const isEarly = ({ taken, moved }: Booked) => taken !== null && moved === undefined;
-  const early = [...refunds, disputeOf(payment)].filter((one) => one !== undefined).filter(isEarly);
+  const early = [...refunds, parseDispute(payment)].filter((one) => one !== undefined).filter(isEarly);
   const left = early.reduce((sum, { amount, taken }) => sum + BigInt(amount) - BigInt(taken ?? 0), 0n);
   const out = moves.reduce((sum, { kind, change }) => (kind === 'pay' ? sum : sum - change), 0n);
   const wanted = moves.reduce((sum, { asked }) => sum + asked, 0n) + held - left;

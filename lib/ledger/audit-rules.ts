@@ -1,9 +1,9 @@
 // The audit's rules for single rows: they have the right shape, and deciding them again gives the same row.
 import { CHARGE_KINDS, CHARGE_STATES, type Charge, type Entry, type Wallet } from '../money/decide.ts';
-import { hasMark, markOf } from '../money/mark.ts';
+import { computeMark, hasMark } from '../money/mark.ts';
 import type { Micro } from '../money/money.ts';
 import { ENTRY_KINDS } from '../money/operations.ts';
-import { decideRich, operationOf } from '../money/replay.ts';
+import { decideWithoutLimits, rebuildOperation } from '../money/replay.ts';
 
 /** Records what is wrong with an account, and by how much. */
 export type Found = (wallet: string, problem: string, drift?: Micro) => void;
@@ -82,8 +82,8 @@ function isRunning(name: keyof Entry, { kind }: Entry): boolean {
 /** Decides the operation of an entry again, with `made` as the charge before it, and compares the result. */
 export function decideAgain(entry: Entry, charge: Charge | undefined, made?: Charge): Again {
   if (!isEntry(entry)) return { problems: [], charge: made };
-  const op = operationOf(entry, charge);
-  const decision = op && decideRich(op, made);
+  const op = rebuildOperation(entry, charge);
+  const decision = op && decideWithoutLimits(op, made);
   if (!decision) return { problems: [`a ${entry.kind} of ${entry.avail} is impossible`], charge: made };
   const { status, entry: wanted } = decision;
   if (!wanted) return { problems: [`a ${entry.kind} here would be refused with ${status}`], charge: made };
@@ -91,7 +91,7 @@ export function decideAgain(entry: Entry, charge: Charge | undefined, made?: Cha
   const wrong = names.filter((name) => wanted[name] !== entry[name]);
   const problems = wrong.map((name) => `${name} ${entry[name]} instead of ${wanted[name]}`);
   const { chargedAfter, overshoot } = entry;
-  const again = markOf(op, { ...wanted, chargedAfter, overshoot }, decision.charge);
+  const again = computeMark(op, { ...wanted, chargedAfter, overshoot }, decision.charge);
   if (problems.length === 0 && !hasMark(entry, again, charge)) problems.push(MARKED[entry.kind] ?? MARKED_ALL);
   return { problems, charge: decision.charge };
 }

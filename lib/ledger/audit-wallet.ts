@@ -2,8 +2,8 @@
 
 import { pluralize } from '../base/pluralize.ts';
 import type { Entry, Wallet } from '../money/decide.ts';
-import { playOfMark } from '../money/mark.ts';
-import { type Micro, missingOf } from '../money/money.ts';
+import { readPlayFromMark } from '../money/mark.ts';
+import { computeShortfall, type Micro } from '../money/money.ts';
 import { CHARGELESS } from '../money/operations.ts';
 import type { Opening } from '../store/ports/archives.ts';
 import type { Checkpoint } from '../store/ports/checkpoints.ts';
@@ -90,7 +90,7 @@ export function openAccount(id: string, found: Found, checkpoint?: Checkpoint): 
   function check(entry: Entry): void {
     const { seq, kind, avail, held, charged, topped, adjusted, overshoot, chargedAfter } = entry;
     const say = (text: string) => problem(`entry ${seq}: ${text}`);
-    const missing = kind === 'payback' || kind === 'dispute' ? missingOf(-avail, sums.avail) : overshoot;
+    const missing = kind === 'payback' || kind === 'dispute' ? computeShortfall(-avail, sums.avail) : overshoot;
     if (overshoot !== missing) say(`overshoot ${overshoot} instead of ${missing}`);
     for (const column of COLUMNS) sums[column] += entry[column];
     sums.overshoot += overshoot;
@@ -147,7 +147,7 @@ export function openAccount(id: string, found: Found, checkpoint?: Checkpoint): 
 }
 
 function playAfter(before: boolean | undefined, entry: Entry): boolean | undefined {
-  const { isPlay, settlesPlay } = playOfMark(entry);
+  const { isPlay, settlesPlay } = readPlayFromMark(entry);
   if (isPlay || settlesPlay) return isPlay === true;
   // Of an earlier version: what it brought or settled is in the wallet alone.
   const may = entry.mark === null && (entry.kind === 'topup' || entry.kind === 'pay' || entry.kind === 'adjust');

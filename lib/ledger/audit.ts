@@ -4,7 +4,7 @@ import { eachConcurrently } from '../base/each-concurrently.ts';
 import { pluralize } from '../base/pluralize.ts';
 import type { Charge, Entry } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
-import { chargeOfEntry } from '../money/replay.ts';
+import { getEntryChargeId } from '../money/replay.ts';
 import { compareIds, journalPages } from '../store/journal.ts';
 import type { JournalPage } from '../store/ports/journal.ts';
 import type { OnProgress, Store } from '../store/store.ts';
@@ -176,14 +176,14 @@ function problemOfKey(
 }
 
 function subjectOfPage(entry: Entry): readonly (readonly [charge: string, wallet: string])[] {
-  const id = chargeOfEntry(entry);
+  const id = getEntryChargeId(entry);
   return id === undefined ? [] : [[id, entry.wallet]];
 }
 
 function groupByCharge(entries: readonly Entry[]): Map<string, Entry[]> {
   const groups = new Map<string, Entry[]>();
   for (const entry of entries) {
-    const id = chargeOfEntry(entry);
+    const id = getEntryChargeId(entry);
     if (id === undefined) continue;
     const group = groups.get(id);
     if (group) group.push(entry);

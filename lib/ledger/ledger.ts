@@ -6,10 +6,10 @@ import {
   type ChargeOp,
   decide,
   FIRST_TOPUP_MINIMUM,
+  type HoldOp,
   type Outcome,
   operationId,
   type RefundOp,
-  type ReserveOp,
   type ReturnOp,
   type SettleOp,
   type Usage,
@@ -205,7 +205,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     return paid(await begin(op, { onLate, waitedMs }), { kind: chargeKind, amount, at, budget });
   }
 
-  function begin(op: ReserveOp | ChargeOp, options: Omit<SubmitOptions, 'persistent'>): Promise<Outcome> {
+  function begin(op: HoldOp | ChargeOp, options: Omit<SubmitOptions, 'persistent'>): Promise<Outcome> {
     return queue.submit(op, { persistent: false, ...options }).catch((error: NoOutcome) => {
       throw fault('store_unavailable', { unconfirmed: error.applied === 'unknown' }, error);
     });
@@ -280,10 +280,10 @@ interface Begun extends Asked {
   readonly budget: CallBudget | undefined;
 }
 
-function termsOf(budget: CallBudget | undefined, at: number): Pick<ReserveOp, 'budget'> {
+function termsOf(budget: CallBudget | undefined, at: number): Pick<HoldOp, 'budget'> {
   if (!budget) return {};
   const { sumKey, most } = budget;
-  return { budget: { ...(sumKey !== undefined && { key: sumKey }), period: periodAt(at, budget).start, most } };
+  return { budget: { ...(sumKey !== undefined && { key: sumKey }), period: periodAt(at, budget).start, limit: most } };
 }
 
 function held(

@@ -1,21 +1,21 @@
 // All money rules in one pure function: takes a wallet, a charge and an operation, returns the outcome and what to
 // write.
 import assert from 'node:assert/strict';
-import type { Repeat } from './idempotency.ts';
+import type { IdempotencyRecord } from './idempotency.ts';
 import type { Job } from './job-rules.ts';
-import { isOverBudget, type KeyBudget, periodOf, type SharesBudget } from './key-budget.ts';
-import { markOf } from './mark.ts';
-import { type Micro, missingOf } from './money.ts';
+import { isOverBudget, type KeyBudget, resolvePeriod, type SharesBudget } from './key-budget.ts';
+import { computeMark } from './mark.ts';
+import { computeShortfall, type Micro } from './money.ts';
 import {
   type AdjustOp,
   type ChargeKind,
   type ChargeOp,
+  type HoldOp,
   type Operation,
   operationId,
   type PaybackOp,
   type PayOp,
   type RefundOp,
-  type ReserveOp,
   type ReturnOp,
   type SettleOp,
   type StatusOp,
@@ -24,19 +24,19 @@ import {
 import type { Payment } from './payment-rules.ts';
 
 export type * from './operations.ts';
-export { CHARGE_KINDS, chargeIdOf, jobChangeOf, operationId, paymentChangeOf } from './operations.ts';
+export { CHARGE_KINDS, getChargeId, getJobChange, getPaymentChange, operationId } from './operations.ts';
 
 /** One account's money. `avail + held + charged = topped + adjusted` at all times. */
 export interface Wallet {
   /** The account's id. */
   readonly id: string;
-  /** What can be spent; below zero only by recorded overshoot, of calls and of payments that went back. */
+  /** What can be spent; below zero only by recorded overshoot of calls and of payments that were taken back. */
   readonly avail: Micro;
   /** The sum over held charges. */
   readonly held: Micro;
   /** Charges less refunds. */
   readonly charged: Micro;
-  /** Payments, less what was taken back. */
+  /** Payments, less refunds and lost disputes. */
   readonly topped: Micro;
   /** The sum of the operator's corrections, of either sign. */
   readonly adjusted: Micro;
@@ -44,7 +44,7 @@ export interface Wallet {
   readonly seq: number;
   /** A suspended wallet takes no new hold or charge; running calls settle. */
   readonly status: 'active' | 'suspended';
-  /** It holds money of test payments, and pays for no real model until an operator has decided on it. */
+  /** The wallet holds money of test payments, and pays for no real model until an operator has settled it. */
   readonly playMoney?: true;
 }
 
@@ -53,14 +53,13 @@ export const CHARGE_STATES = ['held', 'settled', 'released', 'expired', 'refunde
 export type ChargeState = (typeof CHARGE_STATES)[number];
 
 /**
- * What a call used: `tokens_input` and `tokens_output` of text; `images` of pictures; `seconds` and `resolution` of a
- * video. A charge keeps it as JSON, and so do log lines and the command line, under these names.
- * A text also keeps how it came about, where that is not plain: `text/facts.ts`. One that is free because its client
- * has repeated it keeps the charge of the repeat: `repeated_as`.
+ * What a call used: `tokens_input` and `tokens_output` of text; `images`; `seconds` and `resolution` of a video. Charges,
+ * log lines and the command line show it as JSON under these names. Text charges also record routing details (see
+ * `text/facts.ts`). `repeated_as` is the charge of the repeated call, if this call is free because of it.
  */
 export type Usage = Readonly<Record<string, number | string>>;
 
-/** One call's money; `budgetKey` as its key had it when it started with a budget. */
+/** The money of one call; `budgetKey` as of the start of the call. */
 export interface Charge extends SharesBudget {
   /** The request's id. */
   readonly id: string;
@@ -76,22 +75,22 @@ export interface Charge extends SharesBudget {
   readonly model: string;
   /** The prices the call was made with, as JSON of decimal micro-roubles: they outlive catalog changes. */
   readonly prices: string;
-  /** What was billed, once settled, as JSON of the kind: see `Usage`. */
+  /** What was billed, once settled, as JSON: see `Usage`. */
   readonly usage: string | null;
   /** The process that holds it; null once it is not held. */
   readonly owner: string | null;
-  /** Until when the hold is safe from the sweeper even if its owner is unknown, ms since the epoch. */
+  /** Until then the sweeper leaves the hold alone even if its owner is unknown, ms since the epoch. */
   readonly lease: number | null;
   /** ms since the epoch. */
   readonly createdAt: number;
   readonly endedAt: number | null;
-  /** The period of the key's budget that it counts in; null if it started without a budget. */
+  /** The period of the key's budget that the call counts in; null if it started without a budget. */
   readonly period: number | null;
-  /** What it may cost above its hold, as known when it started; absent if its output is capped. */
+  /** What the call may cost above its hold, as known at its start; absent if its output is capped. */
   readonly excess?: Micro;
 }
 
-/** One row of the journal: the change of each column, balanced, append-only. */
+/** One row of the append-only journal: the change of each column. The changes balance. */
 export interface Entry {
   /** Unique over the whole ledger: the operation's identity. */
   readonly opId: string;
@@ -105,11 +104,11 @@ export interface Entry {
   readonly charged: Micro;
   readonly topped: Micro;
   readonly adjusted: Micro;
-  /** How much of a settlement exceeded what was still held, and of a payment that went back what was there. */
+  /** The part of a settlement above its hold, or the part of a payback above the balance. */
   readonly overshoot: Micro;
   /** The wallet's `charged` after this entry: the sum over a time span is the difference of two rows. */
   readonly chargedAfter: Micro;
-  /** The payment's id of a top-up, the reason of an adjustment, or the order of a payment's money. */
+  /** The payment id of a top-up, the reason of an adjustment, or the order that a payment or payback belongs to. */
   readonly note: string | null;
   /** The wallet's status from here on; null if it stays. */
   readonly status: Wallet['status'] | null;
@@ -118,14 +117,14 @@ export interface Entry {
 }
 
 /**
- * `done`: applied now; `exists`: nothing changed, because it, or another end of the same charge, had been applied
- * before. The rest are refusals that change nothing: `insufficient`: `avail` is below the amount, what is owed and what
- * running calls may cost above their holds;
- * `never_topped`: there was no payment yet, whatever adjustments put into the wallet; `suspended`; `key_budget`: the
- * key's budget does not cover it; `no_wallet`; `no_charge`; `not_settled`: a refund of a charge that is not settled;
- * `first_topup_too_small`; `id_taken`: the id belongs to an operation with other values; `stale_job`: its job has
- * changed in the meantime or ended, so neither was applied; `stale_payment`: the same for its payment; `repeated`:
- * another call has taken its idempotency key; `key_misused`: that call asked for something else.
+ * `done`: applied now; `exists`: nothing changed, because this operation, or another end of the same charge, had been
+ * applied before. The rest are refusals that change nothing: `insufficient`: `avail` is below the sum of the amount, the
+ * debt of running calls and their exposure; `never_topped`: there was no payment yet, whatever adjustments added;
+ * `suspended`; `play_money`: play money does not pay for a real model; `key_budget`: the budget of the key does not cover
+ * the amount; `no_wallet`; `no_charge`; `not_settled`: a refund of a charge that is not settled; `first_topup_too_small`;
+ * `id_taken`: the id belongs to an operation with other values; `stale_job`: the job has changed in the meantime or
+ * ended, so neither was applied; `stale_payment`: the same for the payment; `repeated`: another call has taken the
+ * idempotency key; `key_misused`: that call was a different request.
  */
 export type OutcomeStatus =
   | 'done'
@@ -145,16 +144,16 @@ export type OutcomeStatus =
   | 'repeated'
   | 'key_misused';
 
-/** What an operation did, with the wallet and charge after it. */
+/** The result of an operation, with the wallet and charge after it. */
 export interface Outcome {
   readonly status: OutcomeStatus;
   readonly wallet?: Wallet;
   readonly charge?: Charge;
-  /** The operation's job, if it has one. */
+  /** The job of the operation, if it has one. */
   readonly job?: Job;
-  /** The operation's payment, if it has one. */
+  /** The payment of the operation, if it has one. */
   readonly payment?: Payment;
-  /** Of one that is `insufficient`: what running calls may cost above their holds; absent if nothing. */
+  /** If `insufficient`: what running calls may cost above their holds; absent if nothing. */
   readonly exposed?: Micro;
 }
 
@@ -164,19 +163,19 @@ export interface Decision extends Outcome {
 }
 
 /** The state before an operation. */
-export interface Known {
+export interface StateBefore {
   readonly wallet: Wallet | undefined;
   readonly charge: Charge | undefined;
-  /** What the wallet's running calls may cost above their holds, in total; for operations that start one. */
+  /** What all running calls of the wallet may cost above their holds; only for operations that start a call. */
   readonly exposed?: Micro | undefined;
-  /** The same of those that count in the operation's budget. */
+  /** The same for the running calls that count in the budget of the operation. */
   readonly exposedInBudget?: Micro | undefined;
-  /** The sum that the operation's key counts in, if any. */
+  /** The budget sum that the operation counts in, if any. */
   readonly budget?: KeyBudget | undefined;
-  /** The entry with the operation's id, if any. */
+  /** The entry with the id of the operation, if any. */
   readonly prior: Entry | undefined;
-  /** The operation's idempotency key, if another call has taken it. */
-  readonly taken?: Repeat | undefined;
+  /** The idempotency record of the operation, if another call has taken the key. */
+  readonly takenKey?: IdempotencyRecord | undefined;
 }
 
 /** The minimum first payment: 1000 RUB. */
@@ -186,7 +185,7 @@ export function emptyWallet(id: string): Wallet {
   return { id, avail: 0n, held: 0n, charged: 0n, topped: 0n, adjusted: 0n, seq: 0, status: 'active' };
 }
 
-export function decide(known: Known, op: Operation): Decision {
+export function decide(known: StateBefore, op: Operation): Decision {
   const { wallet } = known;
   if (!wallet) return { status: 'no_wallet' };
   assert.equal(wallet.id, op.wallet);
@@ -206,92 +205,96 @@ export function decide(known: Known, op: Operation): Decision {
       return changeStatus(wallet, known.prior, op);
     case 'reserve':
     case 'charge':
-      return begin(wallet, known, op);
+      return startCharge(wallet, known, op);
     case 'settle':
       return settle(wallet, known, op);
     case 'release':
     case 'expire':
     case 'refund':
-      return giveBack(wallet, known.charge, op);
+      return returnCharge(wallet, known.charge, op);
   }
 }
 
 function topup(wallet: Wallet, prior: Entry | undefined, op: TopupOp): Decision {
   assert(op.amount > 0n);
-  if (prior) return repeated(wallet, prior, { wallet: op.wallet, amount: op.amount });
+  if (prior) return compareWithPrior(wallet, prior, { wallet: op.wallet, amount: op.amount });
   if (wallet.topped === 0n && op.amount < FIRST_TOPUP_MINIMUM) return { status: 'first_topup_too_small', wallet };
-  return write(paidInto(wallet, op), undefined, op, { avail: op.amount, topped: op.amount, note: op.paymentId });
+  return applyChange(flagPlayMoney(wallet, op), undefined, op, {
+    avail: op.amount,
+    topped: op.amount,
+    note: op.paymentId,
+  });
 }
 
-function paidInto(wallet: Wallet, { isPlay }: TopupOp | PayOp): Wallet {
+function flagPlayMoney(wallet: Wallet, { isPlay }: TopupOp | PayOp): Wallet {
   return isPlay ? { ...wallet, playMoney: true } : wallet;
 }
 
 function adjust(wallet: Wallet, prior: Entry | undefined, op: AdjustOp): Decision {
-  if (prior) return repeated(wallet, prior, { wallet: op.wallet, amount: op.amount });
-  // Another operator was faster. When the journal is replayed, earlier versions may not have told where it came from.
+  if (prior) return compareWithPrior(wallet, prior, { wallet: op.wallet, amount: op.amount });
+  // Another operator was faster. A replayed journal of an earlier version may not say which money was play money.
   if (op.settlesPlay && !wallet.playMoney && op.mark === undefined) return { status: 'exists', wallet };
   if (op.amount < 0n && wallet.avail + op.amount < 0n) return { status: 'insufficient', wallet };
   const { playMoney: _, ...settled } = wallet;
   const after = op.settlesPlay ? settled : wallet;
-  return write(after, undefined, op, { avail: op.amount, adjusted: op.amount, note: op.reason });
+  return applyChange(after, undefined, op, { avail: op.amount, adjusted: op.amount, note: op.reason });
 }
 
 function pay(wallet: Wallet, prior: Entry | undefined, op: PayOp): Decision {
   assert(op.amount > 0n);
-  if (prior) return repeated(wallet, prior, { wallet: op.wallet, amount: op.amount });
-  return write(paidInto(wallet, op), undefined, op, { avail: op.amount, topped: op.amount, note: op.order });
+  if (prior) return compareWithPrior(wallet, prior, { wallet: op.wallet, amount: op.amount });
+  return applyChange(flagPlayMoney(wallet, op), undefined, op, { avail: op.amount, topped: op.amount, note: op.order });
 }
 
 function payBack(wallet: Wallet, prior: Entry | undefined, op: PaybackOp): Decision {
   const { amount, returned = 0n } = op;
-  // When the journal is replayed, nothing may be left of it.
+  // A replayed journal may contain a payback of zero.
   assert(amount >= 0n && returned >= 0n);
   if (prior) return { status: prior.wallet === op.wallet && prior.note === op.order ? 'exists' : 'id_taken', wallet };
   const wanted = amount - returned;
   // biome-ignore lint/complexity/useMathMinMax: it takes no bigint
   const taken = wanted < wallet.topped ? wanted : wallet.topped;
-  const overshoot = missingOf(taken, wallet.avail);
+  const overshoot = computeShortfall(taken, wallet.avail);
   const isShort = wallet.avail - taken < 0n || taken < wanted;
   const suspends = op.suspended === true || (op.suspend && isShort);
   const status = suspends && wallet.status === 'active' ? 'suspended' : null;
-  return write(wallet, undefined, op, { avail: -taken, topped: -taken, overshoot, note: op.order, status });
+  return applyChange(wallet, undefined, op, { avail: -taken, topped: -taken, overshoot, note: op.order, status });
 }
 
 function changeStatus(wallet: Wallet, prior: Entry | undefined, op: StatusOp): Decision {
   const status = op.kind === 'suspend' ? 'suspended' : 'active';
   if (prior && prior.wallet !== op.wallet) return { status: 'id_taken', wallet };
   if (prior || wallet.status === status) return { status: 'exists', wallet };
-  return write(wallet, undefined, op, { status });
+  return applyChange(wallet, undefined, op, { status });
 }
 
-function repeated(wallet: Wallet, prior: Entry, wanted: { wallet: string; amount: Micro }): Decision {
+function compareWithPrior(wallet: Wallet, prior: Entry, wanted: { wallet: string; amount: Micro }): Decision {
   const same = prior.wallet === wanted.wallet && prior.avail === wanted.amount;
   return { status: same ? 'exists' : 'id_taken', wallet };
 }
 
-function begin(wallet: Wallet, known: Known, op: ReserveOp | ChargeOp): Decision {
-  const { charge: existing, budget, taken, exposed = 0n, exposedInBudget = 0n } = known;
+function startCharge(wallet: Wallet, known: StateBefore, op: HoldOp | ChargeOp): Decision {
+  const { charge: existing, budget, takenKey, exposed = 0n, exposedInBudget = 0n } = known;
   assert(op.amount > 0n);
-  if (existing) return begun(wallet, existing, op);
-  if (taken) return { status: taken.body === op.repeat?.body ? 'repeated' : 'key_misused', wallet };
+  if (existing) return compareWithExisting(wallet, existing, op);
+  if (takenKey) return { status: takenKey.body === op.idempotency?.body ? 'repeated' : 'key_misused', wallet };
   if (wallet.status === 'suspended') return { status: 'suspended', wallet };
   if (op.real && wallet.playMoney) return { status: 'play_money', wallet };
   // A correction is not a payment: to let someone call without paying, book a top-up.
   if (wallet.topped === 0n) return { status: 'never_topped', wallet };
   const owed = op.kind === 'reserve' ? (op.owed ?? 0n) : 0n;
-  // Its own excess does not count, so that a call that is alone needs no more than its hold.
+  // The excess of this call does not count, so that a single call needs no more than its hold.
   if (wallet.avail < op.amount + owed + exposed)
     return { status: 'insufficient', wallet, ...(exposed > 0n && { exposed }) };
   if (op.budget && isOverBudget(budget, op.budget, op.amount + exposedInBudget))
     return { status: 'key_budget', wallet };
-  const charge = startOf(op, op.budget ? periodOf(budget, op.budget) : null);
+  const charge = createCharge(op, op.budget ? resolvePeriod(budget, op.budget) : null);
   const moved = op.kind === 'reserve' ? { held: op.amount } : { charged: op.amount };
-  return write(wallet, charge, op, { avail: -op.amount, ...moved });
+  return applyChange(wallet, charge, op, { avail: -op.amount, ...moved });
 }
 
-/** The charge right after the operation that makes it. */
-export function startOf(op: ReserveOp | ChargeOp, period: number | null): Charge {
+/** The charge right after the operation that creates it. */
+export function createCharge(op: HoldOp | ChargeOp, period: number | null): Charge {
   const holds = op.kind === 'reserve';
   return {
     id: op.chargeId,
@@ -314,45 +317,45 @@ export function startOf(op: ReserveOp | ChargeOp, period: number | null): Charge
   };
 }
 
-/** A second call with a used id must not run on the first one's money. */
-function begun(wallet: Wallet, charge: Charge, op: ReserveOp | ChargeOp): Decision {
+/** A second call with a used id must not run on the money of the first one. */
+function compareWithExisting(wallet: Wallet, charge: Charge, op: HoldOp | ChargeOp): Decision {
   const { kind, key, model, prices, reserved } = charge;
   const sameCall = kind === op.chargeKind && key === op.key && model === op.model && prices === op.prices;
   return sameCall && reserved === op.amount ? { status: 'exists', wallet, charge } : { status: 'id_taken', wallet };
 }
 
-function settle(wallet: Wallet, { charge, taken }: Known, op: SettleOp): Decision {
+function settle(wallet: Wallet, { charge, takenKey }: StateBefore, op: SettleOp): Decision {
   assert(op.amount >= 0n);
   if (!charge) return { status: 'no_charge', wallet };
   if (charge.state !== 'held' && charge.state !== 'expired') return { status: 'exists', wallet, charge };
-  const isRepeated = charge.state === 'expired' && taken !== undefined;
-  const { amount, usage } = isRepeated ? { amount: 0n, usage: usageOfRepeated(op, taken) } : op;
-  const settled = { ...ended(charge, 'settled', op.at), charged: amount, usage };
+  const isRepeated = charge.state === 'expired' && takenKey !== undefined;
+  const { amount, usage } = isRepeated ? { amount: 0n, usage: markUsageRepeated(op, takenKey) } : op;
+  const settled = { ...endCharge(charge, 'settled', op.at), charged: amount, usage };
   const held = charge.state === 'held' ? charge.reserved : 0n;
   const difference = held - amount;
   const overshoot = difference < 0n ? -difference : 0n;
-  return write(wallet, settled, op, { avail: difference, held: -held, charged: amount, overshoot });
+  return applyChange(wallet, settled, op, { avail: difference, held: -held, charged: amount, overshoot });
 }
 
-/** What was used stays known; `repeated_as` is the charge that has paid for the same request. */
-function usageOfRepeated({ usage }: SettleOp, { charge }: Repeat): string {
+/** Keeps the usage and adds `repeated_as`: the charge that has paid for the same request. */
+function markUsageRepeated({ usage }: SettleOp, { charge }: IdempotencyRecord): string {
   return JSON.stringify({ ...(usage !== null && JSON.parse(usage)), repeated_as: charge });
 }
 
-function giveBack(wallet: Wallet, charge: Charge | undefined, op: ReturnOp | RefundOp): Decision {
+function returnCharge(wallet: Wallet, charge: Charge | undefined, op: ReturnOp | RefundOp): Decision {
   if (!charge) return { status: 'no_charge', wallet };
   if (op.kind === 'refund') {
     if (charge.state === 'held') return { status: 'not_settled', wallet, charge };
     if (charge.state !== 'settled') return { status: 'exists', wallet, charge };
-    const refunded = ended(charge, 'refunded', op.at);
-    return write(wallet, refunded, op, { avail: charge.charged, charged: -charge.charged });
+    const refunded = endCharge(charge, 'refunded', op.at);
+    return applyChange(wallet, refunded, op, { avail: charge.charged, charged: -charge.charged });
   }
   if (charge.state !== 'held') return { status: 'exists', wallet, charge };
-  const returned = ended(charge, op.kind === 'release' ? 'released' : 'expired', op.at);
-  return write(wallet, returned, op, { avail: charge.reserved, held: -charge.reserved });
+  const returned = endCharge(charge, op.kind === 'release' ? 'released' : 'expired', op.at);
+  return applyChange(wallet, returned, op, { avail: charge.reserved, held: -charge.reserved });
 }
 
-function ended(charge: Charge, state: ChargeState, at: number): Charge {
+function endCharge(charge: Charge, state: ChargeState, at: number): Charge {
   return { ...charge, state, owner: null, lease: null, endedAt: at };
 }
 
@@ -360,7 +363,7 @@ type Change = Partial<
   Pick<Entry, 'avail' | 'held' | 'charged' | 'topped' | 'adjusted' | 'overshoot' | 'note' | 'status'>
 >;
 
-function write(before: Wallet, charge: Charge | undefined, op: Operation, change: Change): Decision {
+function applyChange(before: Wallet, charge: Charge | undefined, op: Operation, change: Change): Decision {
   const { avail = 0n, held = 0n, charged = 0n, topped = 0n, adjusted = 0n, overshoot = 0n, note = null } = change;
   const { status = null } = change;
   assert.equal(avail + held + charged, topped + adjusted);
@@ -392,6 +395,6 @@ function write(before: Wallet, charge: Charge | undefined, op: Operation, change
     note,
     status,
   };
-  const entry: Entry = { ...unmarked, mark: op.mark === undefined ? markOf(op, unmarked, charge) : op.mark };
+  const entry: Entry = { ...unmarked, mark: op.mark === undefined ? computeMark(op, unmarked, charge) : op.mark };
   return charge ? { status: 'done', wallet, entry, charge } : { status: 'done', wallet, entry };
 }

@@ -3,26 +3,26 @@
 import {
   type Charge,
   type ChargeOp,
-  chargeIdOf,
   type Decision,
   decide,
   type Entry,
-  jobChangeOf,
+  getChargeId,
+  getJobChange,
+  getPaymentChange,
+  type HoldOp,
   type Operation,
   type Outcome,
   operationId,
-  paymentChangeOf,
-  type ReserveOp,
   type Wallet,
 } from './decide.ts';
-import { type IdempotencyTerms, isTaken, type Repeat } from './idempotency.ts';
-import { decideJob, type Job, type JobOutcome, jobIdOf } from './job-rules.ts';
-import { book, type KeyBudget, periodOf } from './key-budget.ts';
+import { type IdempotencyRecord, type IdempotencyTerms, isIdempotencyKeyTaken } from './idempotency.ts';
+import { decideJob, getJobId, type Job, type JobOutcome } from './job-rules.ts';
+import { addSpending, type KeyBudget, resolvePeriod } from './key-budget.ts';
 import type { Micro } from './money.ts';
 import { decidePayment, type Payment, type PaymentOutcome } from './payment-rules.ts';
-import { BEGINNINGS } from './replay.ts';
+import { CHARGE_STARTING_KINDS } from './replay.ts';
 
-/** What a store loads for a batch: the rows listed by `keysOf`, if they exist. */
+/** What a store loads for a batch: the rows listed by `collectBatchKeys`, if they exist. */
 export interface Loaded {
   readonly wallets: Map<string, Wallet>;
   readonly charges: Map<string, Charge>;
@@ -30,20 +30,18 @@ export interface Loaded {
   readonly entries: Map<string, Entry>;
   readonly jobs: Map<string, Job>;
   readonly payments: Map<string, Payment>;
-  /** By key: those listed by `budgetKeysOf`. */
+  /** By key id: those listed by `collectBudgetKeys`. */
   readonly budgets: Map<string, KeyBudget>;
-  /** By id: those listed by `repeatIdsOf`; the charges they belong to are among the charges. */
-  readonly repeats: Map<string, Repeat>;
-  /** Made by `addExposure` from all charges of the wallets listed by `exposedWalletsOf`, those of 0 left out. */
+  /** By id: those listed by `collectIdempotencyIds`; their charges are among `charges`. */
+  readonly idempotencyRecords: Map<string, IdempotencyRecord>;
+  /** Built by `addExposure` from all charges of the wallets in `collectExposedWallets`; sums of 0 are left out. */
   readonly exposed?: ReadonlyMap<string, Micro>;
 }
 
 /** What a store writes, in one transaction; the outcomes are in the order of the operations. */
 export interface Folded {
   readonly outcomes: readonly Outcome[];
-  /**
-   * Changed wallets, in their final state. `seq` before the batch is the last entry's less the wallet's new entries.
-   */
+  /** Changed wallets, in their final state. `seq` before the batch is `seq` less the number of new entries. */
   readonly wallets: readonly Wallet[];
   /** New and changed charges, in their final state. */
   readonly charges: readonly Charge[];
@@ -55,8 +53,8 @@ export interface Folded {
   readonly payments: readonly Payment[];
   /** New and changed sums of keys, in their final state. */
   readonly budgets: readonly KeyBudget[];
-  /** Taken idempotency keys, in their final state. */
-  readonly repeats: readonly Repeat[];
+  /** New and changed idempotency records, in their final state. */
+  readonly idempotencyRecords: readonly IdempotencyRecord[];
 }
 
 /** The ids of the rows a batch needs. */
@@ -68,75 +66,75 @@ export interface BatchKeys {
   readonly payments: Set<string>;
 }
 
-export function keysOf(operations: readonly Operation[]): BatchKeys {
+export function collectBatchKeys(operations: readonly Operation[]): BatchKeys {
   const rows = { wallets: new Set<string>(), charges: new Set<string>(), entries: new Set<string>() };
   const keys: BatchKeys = { ...rows, jobs: new Set(), payments: new Set() };
   for (const op of operations) {
     keys.wallets.add(op.wallet);
-    const chargeId = chargeIdOf(op);
+    const chargeId = getChargeId(op);
     if (chargeId === undefined) keys.entries.add(operationId(op));
     else keys.charges.add(chargeId);
-    const change = jobChangeOf(op);
-    if (change) keys.jobs.add(jobIdOf(change));
-    const payment = paymentChangeOf(op);
+    const change = getJobChange(op);
+    if (change) keys.jobs.add(getJobId(change));
+    const payment = getPaymentChange(op);
     if (payment) keys.payments.add(payment.id);
   }
   return keys;
 }
 
-/** The keys whose sums a batch needs; `charges` are those loaded. Calls without a budget need none. */
-export function budgetKeysOf(
+/** The ids of keys whose budget sums a batch needs; `charges` are those loaded. */
+export function collectBudgetKeys(
   operations: readonly Operation[],
   charges: Pick<ReadonlyMap<string, Charge>, 'get'>,
 ): Set<string> {
   const keys = new Set<string>();
   for (const op of operations) {
-    const key = budgetKeyOf(op, charges.get(chargeIdOf(op) ?? ''));
+    const key = findBudgetKey(op, charges.get(getChargeId(op) ?? ''));
     if (key !== undefined) keys.add(key);
   }
   return keys;
 }
 
-/** The wallets in which a batch starts calls: what may be spent there depends on what runs. */
-export function exposedWalletsOf(operations: readonly Operation[]): Set<string> {
-  return new Set(operations.filter(({ kind }) => BEGINNINGS.includes(kind)).map(({ wallet }) => wallet));
+/** The wallets in which a batch starts calls: the running calls of a wallet limit what it may spend. */
+export function collectExposedWallets(operations: readonly Operation[]): Set<string> {
+  return new Set(operations.filter(({ kind }) => CHARGE_STARTING_KINDS.includes(kind)).map(({ wallet }) => wallet));
 }
 
-/** What a charge may still cost above its hold. */
-export function exposureOf(charge: Charge | undefined): Micro {
+/** The amount that a charge may still cost above its hold. */
+export function getExposure(charge: Charge | undefined): Micro {
   return charge?.state === 'held' ? (charge.excess ?? 0n) : 0n;
 }
 
-/** Adds to what the running calls of a wallet may cost above their holds, and to those that count in the same budget. */
+/** Adds an exposure (the possible cost above a hold) to the sum of its wallet and to the sum of its budget. */
 export function addExposure(
   exposed: Map<string, Micro>,
   { wallet, key, budgetKey, period }: Pick<Charge, 'wallet' | 'key' | 'budgetKey' | 'period'>,
   amount: Micro,
 ): void {
-  const names = period === null ? [wallet] : [wallet, exposedBudget(budgetKey ?? key, period)];
+  const names = period === null ? [wallet] : [wallet, exposedBudgetName(budgetKey ?? key, period)];
   for (const name of names) exposed.set(name, (exposed.get(name) ?? 0n) + amount);
 }
 
-function exposedBudget(key: string, period: number): string {
+function exposedBudgetName(key: string, period: number): string {
   return `${key} ${period}`;
 }
 
-/** The idempotency keys that a batch needs; nearly always none. */
-export function repeatIdsOf(operations: readonly Operation[]): Set<string> {
+/** The ids of the idempotency records that a batch needs; nearly always none. */
+export function collectIdempotencyIds(operations: readonly Operation[]): Set<string> {
   const ids = new Set<string>();
   for (const op of operations) {
-    const id = repeatIdOf(op);
+    const id = getIdempotencyId(op);
     if (id !== undefined) ids.add(id);
   }
   return ids;
 }
 
-function repeatIdOf(op: Operation): string | undefined {
-  if ('repeat' in op) return op.repeat?.id;
-  return 'repeatId' in op ? op.repeatId : undefined;
+function getIdempotencyId(op: Operation): string | undefined {
+  if ('idempotency' in op) return op.idempotency?.id;
+  return 'idempotencyId' in op ? op.idempotencyId : undefined;
 }
 
-function budgetKeyOf(op: Operation, charge: Charge | undefined): string | undefined {
+function findBudgetKey(op: Operation, charge: Charge | undefined): string | undefined {
   if ('budget' in op && op.budget) return op.budget.key ?? op.key;
   return charge && charge.period !== null ? (charge.budgetKey ?? charge.key) : undefined;
 }
@@ -147,79 +145,86 @@ export function fold(loaded: Loaded, operations: readonly Operation[]): Folded {
   const jobs = new Map<string, Job>();
   const payments = new Map<string, Payment>();
   const budgets = new Map<string, KeyBudget>();
-  const repeats = new Map<string, Repeat>();
+  const idempotencyRecords = new Map<string, IdempotencyRecord>();
   const entries: Entry[] = [];
   const exposures = new Map<string, Micro>(loaded.exposed);
   const outcomes = operations.map((op): Outcome => {
-    const chargeId = chargeIdOf(op);
+    const chargeId = getChargeId(op);
     const wallet = wallets.get(op.wallet) ?? loaded.wallets.get(op.wallet);
     const charge = chargeId === undefined ? undefined : (charges.get(chargeId) ?? loaded.charges.get(chargeId));
     const prior = chargeId === undefined ? loaded.entries.get(operationId(op)) : undefined;
-    const key = budgetKeyOf(op, charge);
+    const key = findBudgetKey(op, charge);
     const budget = key === undefined ? undefined : (budgets.get(key) ?? loaded.budgets.get(key));
-    const taken = takenBy(op, { repeats, charges, loaded });
+    const takenKey = findTakenKey(op, { idempotencyRecords, charges, loaded });
     const exposed = exposures.get(op.wallet);
-    const inBudget = exposedIn(op, budget, exposures);
-    const decision = decide({ wallet, charge, prior, budget, taken, exposed, exposedInBudget: inBudget }, op);
-    const job = outcomeOfJob(op, decision, { jobs, loaded });
+    const exposedInBudget = getBudgetExposure(op, budget, exposures);
+    const decision = decide({ wallet, charge, prior, budget, takenKey, exposed, exposedInBudget }, op);
+    const job = decideJobChange(op, decision, { jobs, loaded });
     // Money and job change together or not at all.
     if (job && decision.entry && job.status !== 'done')
-      return outcomeOf({ status: 'stale_job', wallet, charge }, job.job);
-    const payment = outcomeOfPayment(op, { decision, prior }, { payments, loaded });
+      return toOutcome({ status: 'stale_job', wallet, charge }, job.job);
+    const payment = decidePaymentChange(op, { decision, prior }, { payments, loaded });
     if (payment && decision.entry && payment.status !== 'done')
-      return { status: 'stale_payment', ...(wallet && { wallet }), ...withPayment(payment) };
+      return { status: 'stale_payment', ...(wallet && { wallet }), ...pickPayment(payment) };
     if (job?.status === 'done' && job.job) jobs.set(job.job.id, job.job);
     if (payment?.status === 'done' && payment.payment) payments.set(payment.payment.id, payment.payment);
     const outcome = payment
-      ? { ...outcomeOf(decision, undefined), ...withPayment(payment) }
-      : outcomeOf(decision, job?.job);
+      ? { ...toOutcome(decision, undefined), ...pickPayment(payment) }
+      : toOutcome(decision, job?.job);
     if (!decision.entry) return decision.exposed === undefined ? outcome : { ...outcome, exposed: decision.exposed };
     entries.push(decision.entry);
     if (chargeId === undefined) loaded.entries.set(decision.entry.opId, decision.entry);
     if (outcome.wallet) wallets.set(outcome.wallet.id, outcome.wallet);
     if (outcome.charge) charges.set(outcome.charge.id, outcome.charge);
-    const more = exposureOf(outcome.charge) - exposureOf(charge);
-    if (outcome.charge && more !== 0n) addExposure(exposures, outcome.charge, more);
-    const sum = key === undefined ? undefined : bookedOf(budget, decision);
+    const added = getExposure(outcome.charge) - getExposure(charge);
+    if (outcome.charge && added !== 0n) addExposure(exposures, outcome.charge, added);
+    const sum = key === undefined ? undefined : bookIntoBudget(budget, decision);
     if (sum) budgets.set(sum.key, sum);
-    if ('repeat' in op && op.repeat) repeats.set(op.repeat.id, repeatOf(op, op.repeat));
+    if ('idempotency' in op && op.idempotency)
+      idempotencyRecords.set(op.idempotency.id, createIdempotencyRecord(op, op.idempotency));
     return outcome;
   });
   const changed = { wallets: [...wallets.values()], charges: [...charges.values()], jobs: [...jobs.values()] };
-  const counted = { budgets: [...budgets.values()], repeats: [...repeats.values()] };
+  const counted = { budgets: [...budgets.values()], idempotencyRecords: [...idempotencyRecords.values()] };
   return { outcomes, ...changed, payments: [...payments.values()], entries, ...counted };
 }
 
-/** What the running calls that count in an operation's budget may cost above their holds. */
-function exposedIn(op: Operation, budget: KeyBudget | undefined, exposures: ReadonlyMap<string, Micro>) {
+/** The exposure of the running calls that count in the budget of an operation. */
+function getBudgetExposure(op: Operation, budget: KeyBudget | undefined, exposures: ReadonlyMap<string, Micro>) {
   if (!('budget' in op) || !op.budget) return undefined;
-  return exposures.get(exposedBudget(op.budget.key ?? op.key, periodOf(budget, op.budget)));
+  return exposures.get(exposedBudgetName(op.budget.key ?? op.key, resolvePeriod(budget, op.budget)));
 }
 
-/** What a call takes from the wallet or returns counts in the period it started in. */
-function bookedOf(budget: KeyBudget | undefined, { charge, entry }: Decision): KeyBudget | undefined {
+/** Money that a call takes or returns counts in the period in which the call started. */
+function bookIntoBudget(budget: KeyBudget | undefined, { charge, entry }: Decision): KeyBudget | undefined {
   if (!charge || !entry || charge.period === null) return undefined;
   const { key, budgetKey, wallet, period } = charge;
-  return book(budget, { key: budgetKey ?? key, wallet, period, amount: -entry.avail });
+  return addSpending(budget, { key: budgetKey ?? key, wallet, period, amount: -entry.avail });
 }
 
-interface RepeatsSoFar {
-  readonly repeats: ReadonlyMap<string, Repeat>;
+interface IdempotencySoFar {
+  readonly idempotencyRecords: ReadonlyMap<string, IdempotencyRecord>;
   readonly charges: ReadonlyMap<string, Charge>;
   readonly loaded: Loaded;
 }
 
-/** An operation's idempotency key, if another call has taken it. */
-function takenBy(op: Operation, { repeats, charges, loaded }: RepeatsSoFar): Repeat | undefined {
-  const id = repeatIdOf(op);
+/** The idempotency record of an operation, if another call has taken the key. */
+function findTakenKey(
+  op: Operation,
+  { idempotencyRecords, charges, loaded }: IdempotencySoFar,
+): IdempotencyRecord | undefined {
+  const id = getIdempotencyId(op);
   if (id === undefined) return undefined;
-  const repeat = repeats.get(id) ?? loaded.repeats.get(id);
-  if (repeat?.charge === chargeIdOf(op)) return undefined;
-  const charge = repeat && (charges.get(repeat.charge) ?? loaded.charges.get(repeat.charge));
-  return isTaken(repeat, charge, op.at) ? repeat : undefined;
+  const record = idempotencyRecords.get(id) ?? loaded.idempotencyRecords.get(id);
+  if (record?.charge === getChargeId(op)) return undefined;
+  const charge = record && (charges.get(record.charge) ?? loaded.charges.get(record.charge));
+  return isIdempotencyKeyTaken(record, charge, op.at) ? record : undefined;
 }
 
-function repeatOf({ wallet, chargeId: charge }: ReserveOp | ChargeOp, terms: IdempotencyTerms): Repeat {
+function createIdempotencyRecord(
+  { wallet, chargeId: charge }: HoldOp | ChargeOp,
+  terms: IdempotencyTerms,
+): IdempotencyRecord {
   return { ...terms, wallet, charge, reply: null };
 }
 
@@ -228,11 +233,11 @@ interface JobsSoFar {
   readonly loaded: Loaded;
 }
 
-/** The change of an operation's job, if the operation is applied or was before; a refused one changes nothing. */
-function outcomeOfJob(op: Operation, { status }: Decision, { jobs, loaded }: JobsSoFar): JobOutcome | undefined {
-  const change = jobChangeOf(op);
+/** Changes the job of an operation that is applied, or was before; a refused operation changes nothing. */
+function decideJobChange(op: Operation, { status }: Decision, { jobs, loaded }: JobsSoFar): JobOutcome | undefined {
+  const change = getJobChange(op);
   if (!change || (status !== 'done' && status !== 'exists')) return undefined;
-  const id = jobIdOf(change);
+  const id = getJobId(change);
   return decideJob(jobs.get(id) ?? loaded.jobs.get(id), change);
 }
 
@@ -241,13 +246,13 @@ interface PaymentsSoFar {
   readonly loaded: Loaded;
 }
 
-/** As for a job; what the wallet gave is in the entry, new or existing. */
-function outcomeOfPayment(
+/** As for a job; the entry, new or existing, says what the wallet gave. */
+function decidePaymentChange(
   op: Operation,
   { decision, prior }: { readonly decision: Decision; readonly prior: Entry | undefined },
   { payments, loaded }: PaymentsSoFar,
 ): PaymentOutcome | undefined {
-  const change = paymentChangeOf(op);
+  const change = getPaymentChange(op);
   const entry = decision.entry ?? prior;
   if (!change || !entry || !('amount' in op) || (decision.status !== 'done' && decision.status !== 'exists'))
     return undefined;
@@ -257,7 +262,7 @@ function outcomeOfPayment(
   return decidePayment(payments.get(change.id) ?? loaded.payments.get(change.id), change, moved);
 }
 
-function withPayment({ payment }: PaymentOutcome): Pick<Outcome, 'payment'> {
+function pickPayment({ payment }: PaymentOutcome): Pick<Outcome, 'payment'> {
   return payment ? { payment } : {};
 }
 
@@ -267,8 +272,8 @@ interface Rows {
   readonly charge?: Charge | undefined;
 }
 
-/** Without the entry; spreading the rest of an object would cost as much as deciding. */
-function outcomeOf({ status, wallet, charge }: Rows, job: Job | undefined): Outcome {
+/** Leaves the entry out. Not a rest spread, which would cost as much as deciding. */
+function toOutcome({ status, wallet, charge }: Rows, job: Job | undefined): Outcome {
   if (!wallet) return { status };
   if (job) return charge ? { status, wallet, charge, job } : { status, wallet, job };
   return charge ? { status, wallet, charge } : { status, wallet };

@@ -1,10 +1,10 @@
-// Clients' idempotency keys, so that a repeated call is not charged again.
+// Idempotency keys of clients, so that a repeated call is not charged again.
 
-/** What a call says about its key when its money starts to move. */
+/** Idempotency data stored with the hold or charge of a call. */
 export interface IdempotencyTerms {
-  /** Of the account and the key, as a hash. */
+  /** A hash of the account and the key. */
   readonly id: string;
-  /** A hash of the request: another request with the same key is a mistake. */
+  /** A hash of the request: another request with the same key is refused. */
   readonly body: string;
   /** Whether its reply will be stored; a stream's is not. */
   readonly awaited: boolean;
@@ -13,20 +13,23 @@ export interface IdempotencyTerms {
 }
 
 /** A stored key, with the last call that used it. */
-export interface Repeat extends IdempotencyTerms {
+export interface IdempotencyRecord extends IdempotencyTerms {
   readonly wallet: string;
   readonly charge: string;
-  /** The body of its reply; null while there is none, or if none is stored. */
+  /** The body of the reply to that call; null until there is one, or if it is not stored. */
   readonly reply: string | null;
 }
 
-/** The charge that a key belongs to, as far as it matters here. */
 interface ChargeOfKey {
   readonly state: 'held' | 'settled' | 'released' | 'expired' | 'refunded';
 }
 
-/** Whether a key is taken. If its call failed and was refunded, it is free again. */
-export function isTaken(repeat: Repeat | undefined, charge: ChargeOfKey | undefined, now: number): repeat is Repeat {
-  if (!repeat || !charge || repeat.expiresAt <= now) return false;
+/** Whether a key is in use. If its call failed or was refunded, the key is free again. */
+export function isIdempotencyKeyTaken(
+  record: IdempotencyRecord | undefined,
+  charge: ChargeOfKey | undefined,
+  now: number,
+): record is IdempotencyRecord {
+  if (!record || !charge || record.expiresAt <= now) return false;
   return charge.state === 'held' || charge.state === 'settled';
 }

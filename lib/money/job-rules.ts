@@ -1,4 +1,4 @@
-// All rules of a job's life as one pure function: takes a job and a change, returns the job after it.
+// All rules of a job's life cycle as one pure function: takes a job and a change, returns the job after it.
 import assert from 'node:assert/strict';
 
 /**
@@ -59,7 +59,7 @@ export interface CreateJob {
   };
 }
 
-/** The next route is asked, because the previous one certainly did not start. */
+/** The next route is tried, because the previous one certainly did not start. */
 export interface RerouteJob extends Change {
   readonly kind: 'reroute';
   readonly upstream: string;
@@ -105,17 +105,17 @@ export interface JobOutcome {
   readonly job?: Job;
 }
 
-export function jobIdOf(change: JobChange): string {
+export function getJobId(change: JobChange): string {
   return change.kind === 'create' ? change.job.id : change.id;
 }
 
 export function decideJob(job: Job | undefined, change: JobChange): JobOutcome {
-  if (change.kind === 'create') return job ? { status: 'exists', job } : { status: 'done', job: created(change) };
+  if (change.kind === 'create') return job ? { status: 'exists', job } : { status: 'done', job: newJob(change) };
   if (!job) return { status: 'no_job' };
   assert.equal(job.id, change.id);
-  if (job.version !== change.version) return { status: wasMade(job, change) ? 'exists' : 'stale', job };
+  if (job.version !== change.version) return { status: isJobChangeApplied(job, change) ? 'exists' : 'stale', job };
   if (!ALLOWED[change.kind].includes(job.phase)) return { status: 'stale', job };
-  return { status: 'done', job: { ...job, ...changed(job, change), version: job.version + 1 } };
+  return { status: 'done', job: { ...job, ...applyJobChange(job, change), version: job.version + 1 } };
 }
 
 const ALLOWED: Readonly<Record<Exclude<JobChange['kind'], 'create'>, readonly JobPhase[]>> = {
@@ -126,7 +126,7 @@ const ALLOWED: Readonly<Record<Exclude<JobChange['kind'], 'create'>, readonly Jo
   fail: ['starting', 'running'],
 };
 
-function created({ job }: CreateJob): Job {
+function newJob({ job }: CreateJob): Job {
   return {
     ...job,
     phase: 'starting',
@@ -142,36 +142,41 @@ function created({ job }: CreateJob): Job {
 }
 
 /** A job that waits or has ended has no owner. */
-const FREE = { owner: null, lease: null };
+const NO_LEASE = { owner: null, lease: null };
 
-function changed(job: Job, change: Exclude<JobChange, CreateJob>): Partial<Job> {
+function applyJobChange(job: Job, change: Exclude<JobChange, CreateJob>): Partial<Job> {
   switch (change.kind) {
     case 'reroute':
       return { upstream: change.upstream };
     case 'begin':
-      return { phase: 'running', ref: change.ref, dueAt: change.dueAt, ...FREE };
+      return { phase: 'running', ref: change.ref, dueAt: change.dueAt, ...NO_LEASE };
     case 'advance': {
       const shown = job.shown === 'processing' ? job.shown : change.shown;
-      return { shown, progress: Math.max(job.progress, percent(change.progress)), dueAt: change.dueAt, ...FREE };
+      return {
+        shown,
+        progress: Math.max(job.progress, clampProgress(change.progress)),
+        dueAt: change.dueAt,
+        ...NO_LEASE,
+      };
     }
     case 'complete':
-      return { ...ended(change.at), phase: 'completed', progress: 100, result: change.result };
+      return { ...endJob(change.at), phase: 'completed', progress: 100, result: change.result };
     case 'fail':
-      return { ...ended(change.at), phase: 'failed', error: change.error };
+      return { ...endJob(change.at), phase: 'failed', error: change.error };
   }
 }
 
-function ended(at: number) {
-  return { ...FREE, dueAt: null, endedAt: at };
+function endJob(at: number) {
+  return { ...NO_LEASE, dueAt: null, endedAt: at };
 }
 
 /** An upstream's progress as shown: whole, and 100 only when completed. */
-function percent(progress: number): number {
+function clampProgress(progress: number): number {
   return Number.isFinite(progress) ? Math.min(99, Math.max(0, Math.floor(progress))) : 0;
 }
 
-/** Whether this change was the last one applied: its answer was lost and it is sent again. */
-function wasMade(job: Job, change: Exclude<JobChange, CreateJob>): boolean {
+/** Whether this change was the last one applied: the answer was lost, and the change is sent again. */
+function isJobChangeApplied(job: Job, change: Exclude<JobChange, CreateJob>): boolean {
   if (job.version !== change.version + 1) return false;
   switch (change.kind) {
     case 'reroute':

@@ -1,8 +1,8 @@
-// The running sum of a budget: what its key holds and was charged, less refunds, in the current period. A replacement
-// key counts in the sum of the key it replaced: both share one budget.
+// The running sum of a budget: what a key holds and was charged, less refunds, in the current period. A replacement key
+// counts in the sum of the key that it replaced: both share one budget.
 import type { Micro } from './money.ts';
 
-/** Kept from the first call with a budget; calls of a key without one leave it unchanged. */
+/** Created by the first call with a budget; calls of a key without a budget leave it unchanged. */
 export interface KeyBudget {
   /** The id of the key that the sum started with. */
   readonly key: string;
@@ -12,23 +12,23 @@ export interface KeyBudget {
   readonly spent: Micro;
 }
 
-/** What a new call says about its key's budget. */
+/** The budget of a key, as a new call states it. */
 export interface BudgetTerms {
-  /** The key whose sum it counts in; absent: its own. */
+  /** The key whose sum the call counts in; absent: its own key. */
   readonly key?: string;
   /** The period by the caller's clock. */
   readonly period: number;
-  /** The limit of the period; null if it was checked before: in a copy of the journal. */
-  readonly most: Micro | null;
+  /** The limit of the period; null when the journal is replayed, where it was checked before. */
+  readonly limit: Micro | null;
 }
 
-/** What a call did to its key's sum. */
+/** The effect of a call on the sum of its key. */
 export interface Spending extends Omit<KeyBudget, 'spent'> {
   readonly amount: Micro;
 }
 
-/** The period that a call counts in: if callers' clocks differ, the one ahead has started it for all. */
-export function periodOf(budget: KeyBudget | undefined, { period }: BudgetTerms): number {
+/** The period that a call counts in: if the clocks of callers differ, the one ahead starts the period for all. */
+export function resolvePeriod(budget: KeyBudget | undefined, { period }: BudgetTerms): number {
   return budget && budget.period > period ? budget.period : period;
 }
 
@@ -38,23 +38,23 @@ export interface SharesBudget {
   readonly budgetKey: string | null;
 }
 
-/** The key under which this one's sum is found. */
-export function sumKeyOf({ id, budgetKey }: SharesBudget & { readonly id: string }): string {
+/** The id under which the sum of a key is stored. */
+export function getBudgetKeyId({ id, budgetKey }: SharesBudget & { readonly id: string }): string {
   return budgetKey ?? id;
 }
 
 export function isOverBudget(budget: KeyBudget | undefined, terms: BudgetTerms, amount: Micro): boolean {
-  if (terms.most === null) return false;
-  return spentIn(budget, periodOf(budget, terms)) + amount > terms.most;
+  if (terms.limit === null) return false;
+  return getSpent(budget, resolvePeriod(budget, terms)) + amount > terms.limit;
 }
 
-/** What is spent in the current period. */
-export function spentIn(budget: KeyBudget | undefined, period: number): Micro {
+/** The amount spent in a period. */
+export function getSpent(budget: KeyBudget | undefined, period: number): Micro {
   return budget && budget.period >= period ? budget.spent : 0n;
 }
 
-/** The sum after a call; undefined if unchanged: what a call of an earlier period returns is no longer part of it. */
-export function book(budget: KeyBudget | undefined, { amount, ...call }: Spending): KeyBudget | undefined {
+/** The sum after a call; undefined if unchanged, because the call belongs to an earlier period. */
+export function addSpending(budget: KeyBudget | undefined, { amount, ...call }: Spending): KeyBudget | undefined {
   if (budget && budget.period > call.period) return undefined;
-  return { ...call, spent: spentIn(budget, call.period) + amount };
+  return { ...call, spent: getSpent(budget, call.period) + amount };
 }

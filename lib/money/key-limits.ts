@@ -5,7 +5,7 @@ import type { Micro } from './money.ts';
 export const RESETS = ['none', 'day', 'week', 'month'] as const;
 export type Reset = (typeof RESETS)[number];
 
-/** The zone of an account whose owner has set none. */
+/** The time zone of an account whose owner has not chosen one. */
 export const DEFAULT_ZONE = 'Europe/Moscow';
 
 export interface KeyLimits {
@@ -37,7 +37,6 @@ export interface NamedModel {
   readonly aliases: readonly string[];
 }
 
-/** Whether a key may be used for a model. */
 export function allowsModel({ models }: Pick<KeyLimits, 'models'>, { id, aliases }: NamedModel): boolean {
   return models === null || models.includes(id) || aliases.some((alias) => models.includes(alias));
 }

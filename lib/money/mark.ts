@@ -1,5 +1,5 @@
-// Marks of entries: short checksums of what nothing else in the store repeats, so that the audit sees a value that was
-// changed behind the ledger's back. They are no signature: whoever can write to the store can make them, too.
+// Marks of entries: short checksums of values that the store holds only once, so that the audit notices when one was
+// changed outside the ledger. A mark is not a signature: anyone who can write to the store can compute it.
 import { crc32 } from 'node:zlib';
 import type { Micro } from './money.ts';
 import type { Operation } from './operations.ts';
@@ -19,7 +19,7 @@ interface EntryFacts {
   readonly status: string | null;
 }
 
-/** What it covers of a call. */
+/** What the mark of an entry covers of its charge. */
 interface CallFacts {
   readonly key: string;
   readonly kind: string;
@@ -32,49 +32,50 @@ interface CallFacts {
   readonly excess?: Micro;
 }
 
-/** After the checksum of an entry that brings play money, or that settles it: nothing else in the journal says so. */
-const [PLAY, SETTLED] = ['play', 'real'] as const;
+/** Suffixes of marks: the entry adds play money, or settles it. The journal records this nowhere else. */
+const PLAY = 'play';
+const SETTLED = 'real';
 
-const LENGTH = 8;
+const CHECKSUM_LENGTH = 8;
 
 /**
- * Of a call's beginning: its terms, then who holds it (of a charge: what it paid for, and its job's id); of a
- * settlement: its usage; of an entry without a call: all it says, and what it does to play money. Each with its time.
+ * A hold is marked with its terms and its owner; a charge with its terms, usage and job id; a settlement with its usage;
+ * an entry without a charge with all its values and its effect on play money. Every mark covers the time.
  */
-export function markOf(op: Operation, entry: EntryFacts, charge: CallFacts | undefined): string {
+export function computeMark(op: Operation, entry: EntryFacts, charge: CallFacts | undefined): string {
   switch (op.kind) {
     case 'reserve':
-      return checksum(termsOf(entry, charge)) + checksum([op.owner, op.lease]);
+      return checksum(listMarkedTerms(entry, charge)) + checksum([op.owner, op.lease]);
     case 'charge':
-      return checksum(termsOf(entry, charge)) + checksum([op.usage ?? null]) + (op.job?.job.id ?? '');
+      return checksum(listMarkedTerms(entry, charge)) + checksum([op.usage ?? null]) + (op.job?.job.id ?? '');
     case 'settle':
-      // As it is kept: of a call that was repeated it says so.
+      // The stored usage, which includes `repeated_as` if the client repeated the call.
       return checksum([entry.at, `${entry.chargedAfter}`, charge?.usage]);
     default: {
       const { opId, wallet, kind, at, avail, topped, adjusted, overshoot, chargedAfter, note, status } = entry;
       const sums = [avail, topped, adjusted, overshoot, chargedAfter].map(String);
-      const play = playOf(op);
+      const play = playSuffix(op);
       return checksum([opId, wallet, kind, at, ...sums, note, status, play]) + play;
     }
   }
 }
 
-function playOf(op: Operation): string {
+function playSuffix(op: Operation): string {
   if ('isPlay' in op && op.isPlay) return PLAY;
   return op.kind === 'adjust' && op.settlesPlay ? SETTLED : '';
 }
 
-/** What an entry does to play money: it brings some, or settles what is there. */
-export function playOfMark({ mark }: { readonly mark: string | null }): {
+/** Whether an entry adds play money or settles it. */
+export function readPlayFromMark({ mark }: { readonly mark: string | null }): {
   readonly isPlay?: true;
   readonly settlesPlay?: true;
 } {
-  const more = mark?.slice(LENGTH);
-  if (more === PLAY) return { isPlay: true };
-  return more === SETTLED ? { settlesPlay: true } : {};
+  const suffix = mark?.slice(CHECKSUM_LENGTH);
+  if (suffix === PLAY) return { isPlay: true };
+  return suffix === SETTLED ? { settlesPlay: true } : {};
 }
 
-function termsOf({ at, chargedAfter }: EntryFacts, charge: CallFacts | undefined): readonly unknown[] {
+function listMarkedTerms({ at, chargedAfter }: EntryFacts, charge: CallFacts | undefined): readonly unknown[] {
   const when = [at, `${chargedAfter}`];
   if (!charge) return when;
   const { key, kind, model, prices, period, budgetKey, excess } = charge;
@@ -82,14 +83,16 @@ function termsOf({ at, chargedAfter }: EntryFacts, charge: CallFacts | undefined
 }
 
 /** The id of the job that a charge was made with; undefined if there was none or the entry has no mark. */
-export function jobOfMark({
+export function readJobIdFromMark({
   kind,
   mark,
 }: Pick<EntryFacts, 'kind'> & { readonly mark: string | null }): string | undefined {
-  return kind === 'charge' && mark !== null && mark.length > 2 * LENGTH ? mark.slice(2 * LENGTH) : undefined;
+  return kind === 'charge' && mark !== null && mark.length > 2 * CHECKSUM_LENGTH
+    ? mark.slice(2 * CHECKSUM_LENGTH)
+    : undefined;
 }
 
-/** Whether an entry has the mark that it should have; `wanted` is made again from the rows beside it. */
+/** Whether an entry has the right mark; `wanted` is computed again from the other rows. */
 export function hasMark(
   { kind, mark }: Pick<EntryFacts, 'kind'> & { readonly mark: string | null },
   wanted: string,
@@ -97,11 +100,16 @@ export function hasMark(
 ): boolean {
   if (mark === null) return true;
   if (mark.length !== wanted.length && kind !== 'charge') return false;
-  // An ended hold no longer says who had it, and a charge does not know its job.
-  const length = kind === 'charge' ? 2 * LENGTH : kind === 'reserve' && charge?.state !== 'held' ? LENGTH : undefined;
+  // An ended hold has lost its owner, and a charge row does not know its job, so only the first part can be compared.
+  const length =
+    kind === 'charge'
+      ? 2 * CHECKSUM_LENGTH
+      : kind === 'reserve' && charge?.state !== 'held'
+        ? CHECKSUM_LENGTH
+        : undefined;
   return mark.slice(0, length) === wanted.slice(0, length);
 }
 
 export function checksum(values: readonly unknown[]): string {
-  return crc32(JSON.stringify(values)).toString(16).padStart(LENGTH, '0');
+  return crc32(JSON.stringify(values)).toString(16).padStart(CHECKSUM_LENGTH, '0');
 }

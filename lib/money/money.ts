@@ -35,8 +35,8 @@ export function formatRub(micro: Micro): string {
   return `${sign}${abs / MICRO_PER_RUB}.${fraction}`;
 }
 
-/** How much of what is taken back is not there: the balance goes below zero by that. */
-export function missingOf(taken: Micro, avail: Micro): Micro {
+/** The part of an amount taken back that the balance does not cover; the balance goes below zero by that part. */
+export function computeShortfall(taken: Micro, avail: Micro): Micro {
   const missing = taken - (avail > 0n ? avail : 0n);
   return missing > 0n ? missing : 0n;
 }

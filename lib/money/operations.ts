@@ -20,7 +20,7 @@ interface Base {
   readonly wallet: string;
   /** ms since the epoch. */
   readonly at: number;
-  /** When the journal is replayed: the mark of its entry, null if that has none. Otherwise it is made from the rest. */
+  /** When the journal is replayed: the mark of the entry, or null. Otherwise absent, and the mark is computed. */
   readonly mark?: string | null;
 }
 
@@ -32,11 +32,11 @@ export interface ChargeStart extends Base {
   readonly model: string;
   readonly prices: string;
   readonly amount: Micro;
-  /** The key's; absent if it has no budget, in which case nothing is counted. */
+  /** The budget of the key; absent if it has none, in which case nothing is counted. */
   readonly budget?: BudgetTerms;
-  /** Of the client's idempotency key; absent if it sent none. */
-  readonly repeat?: IdempotencyTerms;
-  /** A model that costs real money may answer it, which play money never pays. */
+  /** Absent if the client sent no idempotency key. */
+  readonly idempotency?: IdempotencyTerms;
+  /** A model that costs real money may answer the call; play money never pays for that. */
   readonly real?: true;
 }
 
@@ -45,27 +45,27 @@ export interface TopupOp extends Base {
   readonly kind: 'topup';
   readonly amount: Micro;
   readonly paymentId: string;
-  /** Of the sandbox: no money was paid. */
+  /** A payment of the sandbox: no money was paid. */
   readonly isPlay?: true;
 }
 
 /** An operator's correction of either sign; never takes `avail` below zero. */
 export interface AdjustOp extends Base {
   readonly kind: 'adjust';
-  /** Nothing only where play money is kept as if it were real. */
+  /** Zero only when an operator decides to treat play money as real. */
   readonly amount: Micro;
   readonly reason: string;
   readonly adjustId: string;
-  /** The operator has decided on the play money of the wallet: what is left pays for everything. */
+  /** An operator has decided on the play money of the wallet: the rest of it pays for everything. */
   readonly settlesPlay?: true;
 }
 
 /** Holds an amount for a call that is about to run. */
-export interface ReserveOp extends ChargeStart {
+export interface HoldOp extends ChargeStart {
   readonly kind: 'reserve';
   readonly owner: string;
   readonly lease: number;
-  /** What running calls of the wallet have used above their holds: it is not paid yet, so it cannot be held. */
+  /** What running calls of the wallet have used above their holds: not charged yet, but no longer available. */
   readonly owed?: Micro;
   /** What the call may cost above its hold; absent if its output is capped. */
   readonly excess?: Micro;
@@ -81,10 +81,9 @@ export interface ChargeOp extends ChargeStart {
 }
 
 /**
- * Turns a hold into a charge for what was used; the difference is returned, or is overshoot. A hold that expired
- * because its process was only suspended has been returned, but the answer was delivered: its full price is overshoot,
- * unless the client has repeated the call meanwhile, under its idempotency key: then the repeat is charged, and this is
- * free.
+ * Turns a hold into a charge for what was used; the difference is returned, or is overshoot. A hold may have expired
+ * although its process was only suspended and delivered the answer. Then the full price is overshoot, unless the client
+ * has repeated the call under its idempotency key: then the repeated call is charged, and this one is free.
  */
 export interface SettleOp extends Base {
   readonly kind: 'settle';
@@ -93,7 +92,7 @@ export interface SettleOp extends Base {
   /** `Usage` as JSON. */
   readonly usage: string | null;
   /** The id of the client's idempotency key; absent if it sent none. */
-  readonly repeatId?: string;
+  readonly idempotencyId?: string;
 }
 
 /** Returns a hold; `release`: the call failed; `expire`: its process is dead. */
@@ -106,7 +105,7 @@ export interface ReturnOp extends Base {
 export interface RefundOp extends Base {
   readonly kind: 'refund';
   readonly chargeId: string;
-  /** The failure of its job, in the same transaction. */
+  /** Fails the job of the charge in the same transaction. */
   readonly job?: FailJob;
 }
 
@@ -120,33 +119,33 @@ export interface PayOp extends Base {
   readonly paymentId: string;
   /** The order's id. */
   readonly order: string;
-  /** It was a test: no real money moved. */
+  /** A test payment: no real money moved. */
   readonly isPlay?: true;
-  /** Its change in the same transaction; absent when the journal is replayed. */
+  /** The change of the payment in the same transaction; absent when the journal is replayed. */
   readonly payment?: CreditPayment;
 }
 
 /**
- * A payment's money is on its way back or gone: by a refund, from the moment it is requested (`payback`), or by a lost
- * dispute. All of it leaves the balance, which goes below zero by what is not there; nothing is taken from running calls,
- * but what they return pays that first, as does whatever else comes in. `paybackId` is `<provider>:<the provider's id of
- * the refund, or the dispute's>`; `<provider>:<our id>:asked` and `…:refused` for the request of a refund and its refusal.
+ * The money of a payment goes back: by a refund, from the moment it is requested (`payback`), or by a lost dispute. The
+ * whole amount leaves the balance, which may go below zero. Running calls keep their holds; what they return, and any
+ * other money that comes in, pays the debt first. `paybackId` is `<provider>:<the provider's id of the refund or
+ * dispute>`, or `<provider>:<our id>:asked` and `…:refused` for the request of a refund and its refusal.
  */
 export interface PaybackOp extends Base {
   readonly kind: 'payback' | 'dispute';
   readonly amount: Micro;
-  /** What requested refunds had taken and leave to this one, or give back because they are refused; absent: nothing. */
+  /** The held money of requested refunds that this one absorbs, or that is returned by a refusal; absent: nothing. */
   readonly returned?: Micro;
   readonly paybackId: string;
   readonly order: string;
   /** Suspends the wallet if it has less than the amount. */
   readonly suspend: boolean;
-  /** When the journal is replayed: it did. */
+  /** When the journal is replayed: the operation suspended the wallet. */
   readonly suspended?: true;
   readonly payment?: AskRefund | RefuseRefund | BookRefund | ReversePayment;
 }
 
-/** The operator lets a wallet take no new calls, or takes that back. `changeId` is unique across all wallets. */
+/** An operator suspends a wallet, so that it takes no new calls, or resumes it. `changeId` is unique across wallets. */
 export interface StatusOp extends Base {
   readonly kind: 'suspend' | 'resume';
   readonly changeId: string;
@@ -155,7 +154,7 @@ export interface StatusOp extends Base {
 export type Operation =
   | TopupOp
   | AdjustOp
-  | ReserveOp
+  | HoldOp
   | ChargeOp
   | SettleOp
   | ReturnOp
@@ -166,19 +165,30 @@ export type Operation =
 
 /** The kinds of operations without a charge. */
 export const CHARGELESS: readonly Operation['kind'][] = [
-  ...(['topup', 'adjust', 'pay', 'payback', 'dispute', 'suspend', 'resume'] as const),
+  'topup',
+  'adjust',
+  'pay',
+  'payback',
+  'dispute',
+  'suspend',
+  'resume',
 ];
 
 /** The kinds that belong to a payment. */
 export const PAYMENT_KINDS: readonly Operation['kind'][] = ['pay', 'payback', 'dispute'];
 
-/** All of them. */
+/** All kinds of operations. */
 export const ENTRY_KINDS: readonly Operation['kind'][] = [
   ...CHARGELESS,
-  ...(['reserve', 'charge', 'settle', 'release', 'expire', 'refund'] as const),
+  'reserve',
+  'charge',
+  'settle',
+  'release',
+  'expire',
+  'refund',
 ];
 
-/** An operation's id: applying it twice changes nothing. */
+/** The id of an operation; an operation with the same id is applied only once. */
 export function operationId(op: Operation): string {
   switch (op.kind) {
     case 'topup':
@@ -199,17 +209,14 @@ export function operationId(op: Operation): string {
   }
 }
 
-/** The change of a job that goes with an operation. */
-export function jobChangeOf(op: Operation): CreateJob | FailJob | undefined {
+export function getJobChange(op: Operation): CreateJob | FailJob | undefined {
   return 'job' in op ? op.job : undefined;
 }
 
-/** The change of a payment that goes with an operation. */
-export function paymentChangeOf(op: Operation): PaidPaymentChange | undefined {
+export function getPaymentChange(op: Operation): PaidPaymentChange | undefined {
   return 'payment' in op ? op.payment : undefined;
 }
 
-/** The id of the charge an operation is about, if any. */
-export function chargeIdOf(op: Operation): string | undefined {
+export function getChargeId(op: Operation): string | undefined {
   return 'chargeId' in op ? op.chargeId : undefined;
 }

@@ -1,65 +1,85 @@
-// The operations that take a payment's money back, composed of the payment and its change. A refund takes it when it is
-// requested and gives it back if the provider refuses; a booking takes only what no request has taken.
+// Builds the operations that take the money of a payment back. A refund holds the amount when it is requested and
+// returns it if the provider refuses; a booking takes only what no request has held before.
 import type { Micro } from './money.ts';
 import type { PaybackOp } from './operations.ts';
 import {
   type AskRefund,
   type BookRefund,
-  foldedBy,
-  heldBy,
+  findAbsorbedRefunds,
+  heldForRefund,
   type Payment,
+  parseRefunds,
   type RefuseRefund,
   type ReversePayment,
-  refundsOf,
 } from './payment-rules.ts';
 
-/** Without what follows from the payment. */
-type Wish<Change> = Omit<Change, 'kind' | 'id' | 'version'>;
+/** A change without the fields that follow from the payment. */
+type ChangeDetails<Change> = Omit<Change, 'kind' | 'id' | 'version'>;
 
-/** An operator requests a refund: its amount is not spendable from now on. */
-export function askOp(payment: Payment, wish: Wish<AskRefund>, amount: Micro): PaybackOp {
-  const change = made('ask_refund', payment, wish);
-  return { ...backOf(payment, wish.at), amount, ...idOf(payment, wish.refund, 'asked'), payment: change };
+/** An operator requests a refund: its amount cannot be spent from now on. */
+export function refundRequestOp(payment: Payment, details: ChangeDetails<AskRefund>, amount: Micro): PaybackOp {
+  const change = buildPaymentChange('ask_refund', payment, details);
+  return {
+    ...paybackBase(payment, details.at),
+    amount,
+    ...pickPaybackId(payment, details.refund, 'asked'),
+    payment: change,
+  };
 }
 
-/** It was refused: what its request took is given back, and pays first what the wallet owes. */
-export function refusalOp(payment: Payment, wish: Wish<RefuseRefund>): PaybackOp {
-  const { refund, at } = wish;
-  const returned = returnedBy(refundsOf(payment).filter(({ id }) => id === refund));
-  const change = made('refuse_refund', payment, wish);
-  return { ...backOf(payment, at), amount: 0n, ...returned, ...idOf(payment, refund, 'refused'), payment: change };
+/** The provider refuses a refund: the held amount returns to the balance. */
+export function refundRefusalOp(payment: Payment, details: ChangeDetails<RefuseRefund>): PaybackOp {
+  const { refund, at } = details;
+  const returned = pickReturned(parseRefunds(payment).filter(({ id }) => id === refund));
+  const change = buildPaymentChange('refuse_refund', payment, details);
+  return {
+    ...paybackBase(payment, at),
+    amount: 0n,
+    ...returned,
+    ...pickPaybackId(payment, refund, 'refused'),
+    payment: change,
+  };
 }
 
-interface Booking {
+interface BookingTerms {
   readonly amount: Micro;
-  /** Whether a wallet that cannot cover it is suspended. */
+  /** Whether to suspend a wallet that cannot cover the amount. */
   readonly suspend: boolean;
 }
 
-/** The provider has refunded it. */
-export function bookingOp(payment: Payment, wish: Wish<BookRefund>, { amount, suspend }: Booking): PaybackOp {
-  const change = made('refund', payment, wish);
-  const folded = foldedBy(payment, change, amount);
-  // What a request has taken in full is covered, whatever calls have made of the balance since.
-  const isOpen = sumOf(folded) < amount || folded.some(({ missing = '0' }) => missing !== '0');
-  const money = { amount, ...returnedBy(folded), suspend: suspend && isOpen };
-  return { ...backOf(payment, wish.at), ...money, paybackId: `${payment.provider}:${wish.ref}`, payment: change };
-}
-
-/** A dispute is lost: the bank has the money, and what was requested of it meanwhile goes with it. */
-export function reversalOp(
+/** The provider has made a refund. */
+export function refundBookingOp(
   payment: Payment,
-  wish: Wish<ReversePayment>,
-  { dispute, amount, suspend }: Booking & { readonly dispute: string },
+  details: ChangeDetails<BookRefund>,
+  { amount, suspend }: BookingTerms,
 ): PaybackOp {
-  const change = made('reverse', payment, wish);
-  const money = { amount, ...returnedBy(foldedBy(payment, change, amount)), suspend };
-  const paybackId = `${payment.provider}:${dispute}`;
-  return { ...backOf(payment, wish.at), kind: 'dispute', ...money, paybackId, payment: change };
+  const change = buildPaymentChange('refund', payment, details);
+  const folded = findAbsorbedRefunds(payment, change, amount);
+  // An amount that a request has held in full is covered, whatever calls have spent since.
+  const isOpen = sumHeldRefunds(folded) < amount || folded.some(({ missing = '0' }) => missing !== '0');
+  const money = { amount, ...pickReturned(folded), suspend: suspend && isOpen };
+  return {
+    ...paybackBase(payment, details.at),
+    ...money,
+    paybackId: `${payment.provider}:${details.ref}`,
+    payment: change,
+  };
 }
 
-/** The part after the kind of an entry's id that the request of a refund, or its refusal, has. */
-export function requestIdOf(
+/** A dispute is lost: the bank has the money, and unsent refund requests are absorbed. */
+export function lostDisputeOp(
+  payment: Payment,
+  details: ChangeDetails<ReversePayment>,
+  { dispute, amount, suspend }: BookingTerms & { readonly dispute: string },
+): PaybackOp {
+  const change = buildPaymentChange('reverse', payment, details);
+  const money = { amount, ...pickReturned(findAbsorbedRefunds(payment, change, amount)), suspend };
+  const paybackId = `${payment.provider}:${dispute}`;
+  return { ...paybackBase(payment, details.at), kind: 'dispute', ...money, paybackId, payment: change };
+}
+
+/** The `paybackId` of the request of a refund, or of its refusal. */
+export function refundRequestId(
   { provider }: Pick<Payment, 'provider'>,
   refund: string,
   what: 'asked' | 'refused',
@@ -67,23 +87,27 @@ export function requestIdOf(
   return `${provider}:${refund}:${what}`;
 }
 
-function idOf(payment: Payment, refund: string, what: 'asked' | 'refused'): Pick<PaybackOp, 'paybackId'> {
-  return { paybackId: requestIdOf(payment, refund, what) };
+function pickPaybackId(payment: Payment, refund: string, what: 'asked' | 'refused'): Pick<PaybackOp, 'paybackId'> {
+  return { paybackId: refundRequestId(payment, refund, what) };
 }
 
-function backOf({ id: order, wallet }: Payment, at: number) {
+function paybackBase({ id: order, wallet }: Payment, at: number) {
   return { kind: 'payback', wallet, at, order, suspend: false } as const;
 }
 
-function made<Kind extends string, Change extends object>(kind: Kind, { id, version }: Payment, wish: Change) {
-  return { kind, id, version, ...wish };
+function buildPaymentChange<Kind extends string, Change extends object>(
+  kind: Kind,
+  { id, version }: Payment,
+  details: Change,
+) {
+  return { kind, id, version, ...details };
 }
 
-function returnedBy(refunds: ReturnType<typeof refundsOf>): Pick<PaybackOp, 'returned'> {
-  const returned = sumOf(refunds);
+function pickReturned(refunds: ReturnType<typeof parseRefunds>): Pick<PaybackOp, 'returned'> {
+  const returned = sumHeldRefunds(refunds);
   return returned > 0n ? { returned } : {};
 }
 
-function sumOf(refunds: ReturnType<typeof refundsOf>): Micro {
-  return refunds.reduce((sum, refund) => sum + heldBy(refund), 0n);
+function sumHeldRefunds(refunds: ReturnType<typeof parseRefunds>): Micro {
+  return refunds.reduce((sum, refund) => sum + heldForRefund(refund), 0n);
 }

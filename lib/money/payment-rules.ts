@@ -1,33 +1,41 @@
-// All rules of a payment's life as one pure function: takes a payment and a change, returns the payment after it.
+// All rules of a payment's life cycle as one pure function: takes a payment and a change, returns the payment after it.
 import assert from 'node:assert/strict';
-import { bookedLists, bookedOf, foldedBy, lostLists } from './booked.ts';
 import type { Micro } from './money.ts';
 import {
   DISPUTE_PHASES,
   type Dispute,
-  disputeOf,
-  heldBy,
+  heldForRefund,
   type Moved,
   type Payment,
   type PaymentPhase,
+  parseDispute,
+  parseRefunds,
   REFUNDS_MAX,
   type Refund,
-  refundable,
-  refundsOf,
+  refundableAmount,
 } from './payment.ts';
+import { applyBookedRefund, applyLostDispute, computeBooking, findAbsorbedRefunds } from './refund-booking.ts';
 
-export { foldedBy } from './booked.ts';
 export type * from './payment.ts';
-export { DISPUTE_PHASES, disputeOf, heldBy, newPayment, PAYMENT_PHASES, refundable, refundsOf } from './payment.ts';
+export {
+  DISPUTE_PHASES,
+  heldForRefund,
+  newPayment,
+  PAYMENT_PHASES,
+  parseDispute,
+  parseRefunds,
+  refundableAmount,
+} from './payment.ts';
+export { findAbsorbedRefunds } from './refund-booking.ts';
 
 interface Change {
   readonly id: string;
-  /** The version it was decided on. */
+  /** The version of the payment that the change was decided on. */
   readonly version: number;
   readonly at: number;
 }
 
-/** The provider has started it; the link is null if the payment was found without one. */
+/** The provider has started the payment; the link is null if the payment was found there without one. */
 export interface BeginPayment extends Change {
   readonly kind: 'begin';
   readonly ref: string;
@@ -36,11 +44,11 @@ export interface BeginPayment extends Change {
   readonly dueAt: number;
 }
 
-/** It was fetched, and nothing has changed. */
-export interface LookPayment extends Change {
+/** The payment was polled, and nothing has changed. */
+export interface PollPayment extends Change {
   readonly kind: 'look';
   readonly dueAt: number | null;
-  /** `NOT_ACCEPTED` for an order that is only looked for from now on; absent: as it was. */
+  /** `NOT_ACCEPTED` for an order that is only polled from now on, not started; absent: unchanged. */
   readonly reason?: string;
 }
 
@@ -58,7 +66,7 @@ export interface ReviewPayment extends Change {
   readonly reason: string;
 }
 
-/** An operator refuses to credit it. */
+/** An operator refuses to credit the payment. */
 export interface RejectPayment extends Change {
   readonly kind: 'reject';
   readonly reason: string;
@@ -70,27 +78,27 @@ export interface CancelPayment extends Change {
   readonly state: string;
 }
 
-/** Not paid in time; it is still fetched now and then for a late success, or no longer. */
+/** Not paid in time; the payment is still polled now and then for a late success, unless `dueAt` is null. */
 export interface ExpirePayment extends Change {
   readonly kind: 'expire';
   readonly reason: string;
   readonly dueAt: number | null;
 }
 
-/** It was never started. */
+/** The provider never started the payment. */
 export interface FailPayment extends Change {
   readonly kind: 'fail';
   readonly reason: string;
 }
 
-/** Made together with `payback`: what is asked for leaves the balance at once. */
+/** Made together with `payback`: the requested amount leaves the balance at once. */
 export interface AskRefund extends Change {
   readonly kind: 'ask_refund';
   readonly refund: string;
   readonly reason: string;
 }
 
-/** The provider has accepted it but not finished it. */
+/** The provider has accepted the refund but not finished it. */
 export interface NoteRefund extends Change {
   readonly kind: 'note_refund';
   readonly refund: string;
@@ -98,7 +106,7 @@ export interface NoteRefund extends Change {
   readonly dueAt: number;
 }
 
-/** Made together with `payback`, which gives back what its request took. */
+/** Made together with `payback`, which returns the amount that the request held. */
 export interface RefuseRefund extends Change {
   readonly kind: 'refuse_refund';
   readonly refund: string;
@@ -121,7 +129,7 @@ export interface CreditPayment extends Change {
   readonly kind: 'credit';
   /** The operator's reason, if one decided. */
   readonly reason: string | null;
-  /** When it is fetched again, if the provider may have refunded it already; null: it is not. */
+  /** When the payment is polled again, if the provider may have refunded it already; null: never. */
   readonly dueAt: number | null;
 }
 
@@ -142,7 +150,7 @@ export interface ReversePayment extends Change {
 /** Changes that move no money. */
 export type FreePaymentChange =
   | BeginPayment
-  | LookPayment
+  | PollPayment
   | SucceedPayment
   | ReviewPayment
   | RejectPayment
@@ -188,7 +196,7 @@ const ALLOWED: Readonly<Record<PaymentChange['kind'], readonly PaymentPhase[]>> 
   dispute: IN_WALLET,
   keep: ['disputed'],
   credit: ['succeeded', 'review'],
-  // The provider has refunded it, whatever the bank wants, or wanted.
+  // The provider may refund during and after a dispute.
   refund: [...IN_WALLET, ...DISPUTE_PHASES],
   reverse: ['disputed'],
 };
@@ -197,20 +205,24 @@ const ALLOWED: Readonly<Record<PaymentChange['kind'], readonly PaymentPhase[]>> 
 export function decidePayment(payment: Payment | undefined, change: PaymentChange, moved?: Moved): PaymentOutcome {
   if (!payment) return { status: 'no_payment' };
   assert.equal(payment.id, change.id);
-  if (wasMade(payment, change, moved)) return { status: 'exists', payment };
+  if (isPaymentChangeApplied(payment, change, moved)) return { status: 'exists', payment };
   if (payment.version !== change.version || !ALLOWED[change.kind].includes(payment.phase))
     return { status: 'stale', payment };
-  const changed = changedBy(payment, change, moved);
+  const changed = applyPaymentChange(payment, change, moved);
   if (!changed) return { status: 'stale', payment };
   const changedAt = change.kind === 'look' ? payment.changedAt : change.at;
-  return { status: 'done', payment: { ...payment, ...FREE, changedAt, ...changed, version: payment.version + 1 } };
+  return { status: 'done', payment: { ...payment, ...NO_LEASE, changedAt, ...changed, version: payment.version + 1 } };
 }
 
 /** A payment that waits or has ended has no owner. */
-const FREE = { owner: null, lease: null };
+const NO_LEASE = { owner: null, lease: null };
 
-/** Undefined if its amounts or ids do not allow it. */
-function changedBy(payment: Payment, change: PaymentChange, moved: Moved | undefined): Partial<Payment> | undefined {
+/** Undefined if the amounts or ids do not allow the change. */
+function applyPaymentChange(
+  payment: Payment,
+  change: PaymentChange,
+  moved: Moved | undefined,
+): Partial<Payment> | undefined {
   switch (change.kind) {
     case 'begin': {
       const { ref, payUrl, expiresAt, dueAt } = change;
@@ -237,44 +249,44 @@ function changedBy(payment: Payment, change: PaymentChange, moved: Moved | undef
       return isCovered ? { phase: 'disputed', dispute: JSON.stringify(dispute) } : undefined;
     }
     case 'keep':
-      return { phase: 'kept', dueAt: dueFor(refundsOf(payment), change.at) };
+      return { phase: 'kept', dueAt: dueAtForRefunds(parseRefunds(payment), change.at) };
     case 'ask_refund':
     case 'note_refund':
     case 'refuse_refund':
-      return refundChanged(payment, change, moved);
+      return applyRefundChange(payment, change, moved);
     case 'credit':
     case 'refund':
     case 'reverse':
-      return moneyChanged(payment, change, moved as Moved);
+      return applyMoneyChange(payment, change, moved as Moved);
   }
 }
 
-function refundChanged(
+function applyRefundChange(
   payment: Payment,
   change: AskRefund | NoteRefund | RefuseRefund,
   moved: Moved | undefined,
 ): Partial<Payment> | undefined {
-  const refunds = refundsOf(payment);
+  const refunds = parseRefunds(payment);
   if (change.kind === 'ask_refund') {
     const { refund: id, reason, at } = change;
     const { amount = 0n, taken = 0n } = moved ?? {};
-    if (amount <= 0n || amount > refundable(payment) || refunds.length >= REFUNDS_MAX) return undefined;
+    if (amount <= 0n || amount > refundableAmount(payment) || refunds.length >= REFUNDS_MAX) return undefined;
     const money = { taken: null, off: String(amount), missing: String(amount - taken) };
     const asked: Refund = { id, ref: null, amount: String(amount), state: 'asked', reason, at, ...money };
     return { refunds: JSON.stringify([...refunds, asked]), dueAt: at };
   }
   const found = refunds.find(({ id, state }) => id === change.refund && state === 'asked');
-  if (!found || (change.kind === 'refuse_refund' && heldBy(found) !== (moved?.returned ?? 0n))) return undefined;
+  if (!found || (change.kind === 'refuse_refund' && heldForRefund(found) !== (moved?.returned ?? 0n))) return undefined;
   const next: Refund =
     change.kind === 'note_refund'
       ? { ...found, ref: change.ref }
       : { ...found, state: 'refused', reason: change.reason, given: String(moved?.returned ?? 0n) };
   const list = refunds.map((refund) => (refund === found ? next : refund));
-  const dueAt = change.kind === 'note_refund' ? change.dueAt : dueFor(list, change.at);
+  const dueAt = change.kind === 'note_refund' ? change.dueAt : dueAtForRefunds(list, change.at);
   return { refunds: JSON.stringify(list), dueAt };
 }
 
-function moneyChanged(
+function applyMoneyChange(
   payment: Payment,
   change: CreditPayment | BookRefund | ReversePayment,
   moved: Moved,
@@ -286,12 +298,12 @@ function moneyChanged(
   }
   const refunded = payment.refunded + amount;
   if (amount <= 0n || refunded > payment.credited) return undefined;
-  const folded = foldedBy(payment, change, amount);
-  if (folded.reduce((sum, refund) => sum + heldBy(refund), 0n) !== (moved.returned ?? 0n)) return undefined;
-  const { shortfall, ...booked } = bookedOf(folded, moved);
+  const folded = findAbsorbedRefunds(payment, change, amount);
+  if (folded.reduce((sum, refund) => sum + heldForRefund(refund), 0n) !== (moved.returned ?? 0n)) return undefined;
+  const { shortfall, ...booked } = computeBooking(folded, moved);
   const money = { refunded, shortfall: payment.shortfall + shortfall };
   const fold = { folded, booked };
-  const lists = change.kind === 'reverse' ? lostLists(payment, fold) : bookedLists(payment, change, fold);
+  const lists = change.kind === 'reverse' ? applyLostDispute(payment, fold) : applyBookedRefund(payment, change, fold);
   if (!lists) return undefined;
   const isWhole = refunded === payment.credited;
   const phase =
@@ -302,33 +314,38 @@ function moneyChanged(
         : isWhole
           ? 'refunded'
           : 'partly_refunded';
-  return { phase, ...money, ...lists, dueAt: isWhole ? null : dueFor(refundsOf({ ...payment, ...lists }), change.at) };
+  return {
+    phase,
+    ...money,
+    ...lists,
+    dueAt: isWhole ? null : dueAtForRefunds(parseRefunds({ ...payment, ...lists }), change.at),
+  };
 }
 
 /** Requested refunds keep the payment due. */
-function dueFor(refunds: readonly Refund[], at: number): number | null {
+function dueAtForRefunds(refunds: readonly Refund[], at: number): number | null {
   return refunds.some(({ state }) => state === 'asked') ? at : null;
 }
 
-/** Whether the same change was made before: its answer was lost, or another process learnt the same fact. */
-function wasMade(payment: Payment, change: PaymentChange, moved: Moved | undefined): boolean {
+/** Whether the same change was made before: the answer was lost, or another process learned the same fact. */
+function isPaymentChangeApplied(payment: Payment, change: PaymentChange, moved: Moved | undefined): boolean {
   switch (change.kind) {
     case 'ask_refund':
-      return refundsOf(payment).some(({ id }) => id === change.refund);
+      return parseRefunds(payment).some(({ id }) => id === change.refund);
     case 'note_refund':
-      return refundsOf(payment).some(({ id, ref }) => id === change.refund && ref === change.ref) && isNext();
+      return parseRefunds(payment).some(({ id, ref }) => id === change.refund && ref === change.ref) && isNext();
     case 'refuse_refund':
-      return refundsOf(payment).some(({ id, state }) => id === change.refund && state === 'refused');
+      return parseRefunds(payment).some(({ id, state }) => id === change.refund && state === 'refused');
     case 'refund':
-      return refundsOf(payment).some(({ ref, state }) => ref === change.ref && state === 'booked');
+      return parseRefunds(payment).some(({ ref, state }) => ref === change.ref && state === 'booked');
     case 'dispute':
-      return disputeOf(payment)?.id === change.dispute;
+      return parseDispute(payment)?.id === change.dispute;
     case 'credit':
       return payment.credited > 0n && payment.credited === moved?.amount;
     case 'reverse':
       return payment.phase === 'reversed';
     default: {
-      const changed = Object.entries(changedBy(payment, change, moved) ?? { version: -1 });
+      const changed = Object.entries(applyPaymentChange(payment, change, moved) ?? { version: -1 });
       return isNext() && changed.every(([name, value]) => payment[name as keyof Payment] === value);
     }
   }

@@ -10,12 +10,24 @@ import type { Micro } from './money.ts';
  * credit it; `refunded`; `reversed`: the dispute was lost; `kept`: it was won.
  */
 export const PAYMENT_PHASES = [
-  ...(['created', 'pending', 'succeeded', 'review', 'credited', 'partly_refunded', 'disputed', 'expired'] as const),
-  ...(['canceled', 'failed', 'rejected', 'refunded', 'reversed', 'kept'] as const),
+  'created',
+  'pending',
+  'succeeded',
+  'review',
+  'credited',
+  'partly_refunded',
+  'disputed',
+  'expired',
+  'canceled',
+  'failed',
+  'rejected',
+  'refunded',
+  'reversed',
+  'kept',
 ] as const;
 export type PaymentPhase = (typeof PAYMENT_PHASES)[number];
 
-/** Since a dispute was opened: refunds that the provider makes all the same are booked, and leave the phase as it is. */
+/** Phases after a dispute was opened: refunds that the provider still makes are booked without changing the phase. */
 export const DISPUTE_PHASES: readonly PaymentPhase[] = ['disputed', 'reversed', 'kept'];
 
 /** One order of money in. */
@@ -28,27 +40,27 @@ export interface Payment {
   readonly phase: PaymentPhase;
   /** The amount ordered. */
   readonly amount: Micro;
-  /** What the provider must report for it to be credited. */
+  /** The shop and mode that the provider must report for the payment to be credited. */
   readonly shop: string;
   readonly test: boolean;
   /** Who started it: the owner on a page, or automatic top-up. */
   readonly origin: 'manual' | 'auto';
-  /** What else the provider is told, as JSON: see `OrderFacts`. */
+  /** Further values sent to the provider, as JSON: see `OrderFacts`. */
   readonly facts: string;
   /** The provider's id; null until it is started. */
   readonly ref: string | null;
-  /** Where its payer pays, and until when. All times in ms since the epoch. */
+  /** The link where the payer pays, and until when it works. All times in ms since the epoch. */
   readonly payUrl: string | null;
   readonly expiresAt: number | null;
-  /** The provider's last state, once it ended, as JSON. */
+  /** The last state at the provider, once the payment ended there, as JSON. */
   readonly state: string | null;
-  /** Why it is in its phase, in words or as the provider's code. */
+  /** Why the payment is in its phase, in words or as a code of the provider. */
   readonly reason: string | null;
-  /** What was credited to the wallet; 0 until then. */
+  /** The amount credited to the wallet; 0 until then. */
   readonly credited: Micro;
-  /** What was to be taken back since, by refunds and a lost dispute. */
+  /** The amount taken back since, by refunds and a lost dispute. */
   readonly refunded: Micro;
-  /** How much of that the wallet did not have when it was booked; it stays owed, and the balance is below zero. */
+  /** The part of `refunded` that the wallet did not cover when it was booked; the balance went below zero by it. */
   readonly shortfall: Micro;
   /** JSON of `Refund`s, oldest first. */
   readonly refunds: string;
@@ -57,7 +69,7 @@ export interface Payment {
   /** The process that holds its lease, and when the lease ends; null when it is free to be claimed. */
   readonly owner: string | null;
   readonly lease: number | null;
-  /** When it is fetched next; null when nothing is left to do. */
+  /** When the payment is polled next; null when nothing is left to do. */
   readonly dueAt: number | null;
   readonly createdAt: number;
   /** When its phase, money or refunds last changed. */
@@ -66,39 +78,36 @@ export interface Payment {
   readonly version: number;
 }
 
-/** Money on its way back; amounts are decimal micro-roubles. */
+/** A refund of a payment; amounts are decimal micro-roubles. */
 export interface Refund {
   /** Ours: `rfd_…`; the provider's for one started elsewhere. */
   readonly id: string;
   /** The provider's; null until known. */
   readonly ref: string | null;
   readonly amount: string;
-  /**
-   * `asked`: requested from the provider, and off the balance; `booked`: refunded there;
-   * `refused`.
-   */
+  /** `asked`: requested, and held off the balance; `booked`: the provider has refunded it; `refused`. */
   readonly state: 'asked' | 'booked' | 'refused';
   readonly reason: string;
   readonly at: number;
-  /** What the wallet had of it; null until it is booked. */
+  /** The part that the wallet covered; null until it is booked. */
   readonly taken: string | null;
   /**
-   * What its request took off the balance, by an entry of its own, and how much of that was not there. Absent: nothing,
-   * as for one started elsewhere, or requested before requests took anything.
+   * The amount that the request took off the balance, by its own entry, and the part of it that was missing. Absent for
+   * a refund started elsewhere, or requested by a version whose requests took nothing.
    */
   readonly off?: string;
   readonly missing?: string;
-  /** What its refusal gave back, by an entry of its own; absent: it was not refused, or withdrawn with a lost dispute. */
+  /** The amount that the refusal returned, by its own entry; absent if not refused, or withdrawn by a lost dispute. */
   readonly given?: string;
-  /** A dispute or another refund of the same payment had what it took: it holds nothing any more. */
+  /** Absorbed: a dispute or another refund of the payment has used the held amount, so nothing is held any more. */
   readonly folded?: true;
-  /** How its booking changed the balance; absent as in `off`: by what was taken. */
+  /** How the booking changed the balance; absent (see `off`): by `taken`. */
   readonly moved?: string;
 }
 
-/** A payer's bank wants the money back. */
+/** A dispute: the payer's bank wants the money back. */
 export interface Dispute {
-  /** The operator's reference: the bank's or the provider's number. */
+  /** The reference that the operator entered: a number of the bank or the provider. */
   readonly id: string;
   readonly amount: string;
   /** As for a refund; null unless it was lost. */
@@ -106,44 +115,44 @@ export interface Dispute {
   readonly moved?: string;
 }
 
-/** The money that moved with a change: what was asked for, and what the wallet gave, negative if it was given. */
+/** The money that moved with a change: the amount requested, and what the wallet gave (negative: what it received). */
 export interface Moved {
   readonly amount: Micro;
   readonly taken: Micro;
-  /** What earlier requests had taken for it; absent: nothing. */
+  /** The amount that earlier requests had held for it; absent: nothing. */
   readonly returned?: Micro;
-  /** How far the balance is below zero now; absent: as far as the amount was not there. */
+  /** How far the balance is below zero now; absent: by the part that the wallet did not cover. */
   readonly debt?: Micro;
 }
 
-/** The reason of an order that failed because it could not be started for too long. */
-export const NEVER_BEGAN = 'the provider never began it';
+/** The reason of an order that failed because the provider did not start it in time. */
+export const NEVER_STARTED = 'the provider never began it';
 
-/** The reason of an order that its provider did not start because it accepts nothing of ours, such as our secret. */
+/** The reason of an order that was not started because the provider rejects our requests, such as a wrong secret. */
 export const NOT_ACCEPTED = 'the provider does not accept our requests';
 
 export const REFUNDS_MAX = 50;
 
-export function refundsOf({ refunds }: Pick<Payment, 'refunds'>): readonly Refund[] {
+export function parseRefunds({ refunds }: Pick<Payment, 'refunds'>): readonly Refund[] {
   return JSON.parse(refunds);
 }
 
-export function disputeOf({ dispute }: Pick<Payment, 'dispute'>): Dispute | undefined {
+export function parseDispute({ dispute }: Pick<Payment, 'dispute'>): Dispute | undefined {
   return dispute === null ? undefined : JSON.parse(dispute);
 }
 
-/** What the request of a refund keeps off the balance until it is booked or refused. */
-export function heldBy({ state, off = '0', folded }: Refund): Micro {
+/** The amount that a requested refund holds off the balance until it is booked or refused. */
+export function heldForRefund({ state, off = '0', folded }: Refund): Micro {
   return state === 'asked' && folded !== true ? BigInt(off) : 0n;
 }
 
-/** How much can still be refunded, not counting requested refunds. */
-export function refundable(payment: Payment): Micro {
-  const asked = refundsOf(payment).filter(({ state }) => state === 'asked');
+/** The amount that can still be refunded; requested refunds are subtracted. */
+export function refundableAmount(payment: Payment): Micro {
+  const asked = parseRefunds(payment).filter(({ state }) => state === 'asked');
   return asked.reduce((left, { amount }) => left - BigInt(amount), payment.credited - payment.refunded);
 }
 
-/** What a new payment starts from; its creator holds the lease until the provider has answered. */
+/** The fields of a new payment; its creator holds the lease until the provider has answered. */
 export type NewPayment = Pick<
   Payment,
   'id' | 'wallet' | 'provider' | 'amount' | 'shop' | 'test' | 'origin' | 'facts' | 'createdAt'

@@ -13,24 +13,24 @@ type Rhythm = Pick<KeyLimits, 'reset' | 'zone'>;
 const ALWAYS: Period = { start: 0, end: null };
 const DAY_MS = 86_400_000;
 
-/** People choose their zones, and can spell each in thousands of ways: beyond that all are forgotten. */
+/** Users choose zones and can spell each in thousands of ways (case), so the caches are cleared at this size. */
 const ZONES_MAX = 1000;
 
-function remember<T>(known: Map<string, T>, name: string, value: T): T {
+function cacheByName<T>(known: Map<string, T>, name: string, value: T): T {
   if (known.size >= ZONES_MAX) known.clear();
   known.set(name, value);
   return value;
 }
 
-/** The last period of each kind: calls come in order of time. */
-const last = new Map<string, Period & { readonly end: number }>();
+/** The last period of each kind and zone: calls arrive in order of time, so it nearly always fits. */
+const lastPeriods = new Map<string, Period & { readonly end: number }>();
 
 export function periodAt(at: number, { reset, zone }: Rhythm): Period {
   if (reset === 'none') return ALWAYS;
   const name = `${reset} ${zone}`;
-  const known = last.get(name);
+  const known = lastPeriods.get(name);
   if (known && at >= known.start && at < known.end) return known;
-  const today = new Date(at + offsetAt(at, zone));
+  const today = new Date(at + zoneOffsetMs(at, zone));
   const year = today.getUTCFullYear();
   const month = today.getUTCMonth();
   const day = today.getUTCDate();
@@ -40,30 +40,30 @@ export function periodAt(at: number, { reset, zone }: Rhythm): Period {
     week: [Date.UTC(year, month, monday), Date.UTC(year, month, monday + 7)] as const,
     month: [Date.UTC(year, month, 1), Date.UTC(year, month + 1, 1)] as const,
   }[reset];
-  return remember(last, name, { start: momentOf(first, zone), end: momentOf(next, zone) });
+  return cacheByName(lastPeriods, name, { start: momentAtWallTime(first, zone), end: momentAtWallTime(next, zone) });
 }
 
 /** `2026-11-23T00:00:00+03:00`. */
 export function formatMoment(at: number, zone: string): string {
-  const offset = offsetAt(at, zone);
+  const offset = zoneOffsetMs(at, zone);
   const minutes = Math.abs(offset) / 60_000;
   const [hours, rest] = [Math.floor(minutes / 60), Math.floor(minutes % 60)].map((n) => `${n}`.padStart(2, '0'));
   const sign = offset < 0 ? '-' : '+';
   return `${new Date(at + offset).toISOString().slice(0, 19)}${sign}${hours}:${rest}`;
 }
 
-/** The first moment at which a zone's clocks show this time; if they skip it, the one at which they do. */
-export function momentOf(wall: number, zone: string): number {
-  const guesses = [-DAY_MS, DAY_MS].map((days) => wall - offsetAt(wall + days, zone));
+/** The first moment at which the clocks of a zone show this time; if they skip it, the moment of the jump. */
+export function momentAtWallTime(wall: number, zone: string): number {
+  const guesses = [-DAY_MS, DAY_MS].map((days) => wall - zoneOffsetMs(wall + days, zone));
   const first = Math.min(...guesses);
   const last = Math.max(...guesses);
-  return first + offsetAt(first, zone) === wall ? first : last;
+  return first + zoneOffsetMs(first, zone) === wall ? first : last;
 }
 
 /** How far a zone's clocks are ahead of UTC, in ms. */
-function offsetAt(at: number, zone: string): number {
+function zoneOffsetMs(at: number, zone: string): number {
   const second = Math.floor(at / 1000) * 1000;
-  const parts = formatOf(zone).formatToParts(second);
+  const parts = getFormatter(zone).formatToParts(second);
   const [year = 0, month = 1, day, hour, minute, seconds] = ['year', 'month', 'day', 'hour', 'minute', 'second'].map(
     (type) => Number(parts.find((part) => part.type === type)?.value),
   );
@@ -72,10 +72,10 @@ function offsetAt(at: number, zone: string): number {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-function formatOf(zone: string): Intl.DateTimeFormat {
+function getFormatter(zone: string): Intl.DateTimeFormat {
   const known = formats.get(zone);
   if (known) return known;
   const digits = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' } as const;
   const options = { ...digits, second: 'numeric', hourCycle: 'h23', calendar: 'gregory', timeZone: zone } as const;
-  return remember(formats, zone, new Intl.DateTimeFormat('en-u-nu-latn', options));
+  return cacheByName(formats, zone, new Intl.DateTimeFormat('en-u-nu-latn', options));
 }

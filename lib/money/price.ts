@@ -1,4 +1,4 @@
-// Model prices and the price rules of text: what a call reserves and what it costs, rounded half up once.
+// Model prices and the price rules of text: the amount a call holds and what it costs, rounded half up once.
 import type { Micro } from './money.ts';
 
 /** Prices of a text model, per 1M tokens. */
@@ -7,7 +7,7 @@ export interface TextPrice {
   readonly output: Micro;
 }
 
-/** Price of an image model, per picture. */
+/** Price of an image model, per image. */
 export interface ImagePrice {
   readonly request: Micro;
 }
@@ -31,8 +31,8 @@ export interface TextEstimate {
 /** The minimum price of a text call: 0.5 RUB. */
 export const TEXT_MINIMUM: Micro = 500_000n;
 
-/** The reserve covers at least this many output tokens. */
-export const RESERVED_OUTPUT_FLOOR = 512;
+/** A hold covers at least this many output tokens. */
+export const HELD_OUTPUT_TOKENS_MIN = 512;
 
 const TOKENS_PER_UNIT = 1_000_000n;
 
@@ -42,14 +42,14 @@ export function textCost(price: TextPrice, tokens: Tokens): Micro {
   return atLeastMinimum((exact + TOKENS_PER_UNIT / 2n) / TOKENS_PER_UNIT);
 }
 
-/** What a call holds at its start. */
-export function textReserve(price: TextPrice, estimate: TextEstimate): Micro {
-  return textCost(price, reservedTokens(estimate));
+/** The amount that a text call holds when it starts. */
+export function textHold(price: TextPrice, estimate: TextEstimate): Micro {
+  return textCost(price, heldTokens(estimate));
 }
 
 /** The tokens that a call's hold covers. */
-export function reservedTokens({ input, maxTokens }: TextEstimate): Tokens {
-  return { input, output: Math.max(maxTokens, RESERVED_OUTPUT_FLOOR) };
+export function heldTokens({ input, maxTokens }: TextEstimate): Tokens {
+  return { input, output: Math.max(maxTokens, HELD_OUTPUT_TOKENS_MIN) };
 }
 
 function atLeastMinimum(cost: Micro): Micro {

@@ -3,7 +3,7 @@
 import type { OpenPayment } from '../catalog/payments.ts';
 import { book } from '../ledger/booking.ts';
 import type { PaybackOp } from '../money/decide.ts';
-import { type FreePaymentChange, type Payment, type PaymentStatus, refundsOf } from '../money/payment-rules.ts';
+import { type FreePaymentChange, type Payment, type PaymentStatus, parseRefunds } from '../money/payment-rules.ts';
 import type { SavedMethodRow } from '../store/ports/payments.ts';
 import type { Store } from '../store/store.ts';
 import type { PaymentState, SavedMethod } from '../upstream/contract/payment.ts';
@@ -138,5 +138,7 @@ function methodRow(of: { wallet: string; provider: string; createdAt: number }, 
 
 /** Whether the provider has to be asked for a refund: not while the bank may take the same money. */
 export function hasAsked(payment: Payment): boolean {
-  return payment.phase !== 'disputed' && refundsOf(payment).some(({ state, ref }) => state === 'asked' && ref === null);
+  return (
+    payment.phase !== 'disputed' && parseRefunds(payment).some(({ state, ref }) => state === 'asked' && ref === null)
+  );
 }

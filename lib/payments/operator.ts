@@ -4,8 +4,14 @@ import { book } from '../ledger/booking.ts';
 import type { PaybackOp, PayOp } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { operationId } from '../money/operations.ts';
-import { askOp, reversalOp } from '../money/payback.ts';
-import { disputeOf, type FreePaymentChange, type Payment, refundable, refundsOf } from '../money/payment-rules.ts';
+import { lostDisputeOp, refundRequestOp } from '../money/payback.ts';
+import {
+  type FreePaymentChange,
+  type Payment,
+  parseDispute,
+  parseRefunds,
+  refundableAmount,
+} from '../money/payment-rules.ts';
 import type { Store } from '../store/store.ts';
 import { newId } from './ids.ts';
 import { costOf, isPlayMoney, playOf } from './play-money.ts';
@@ -59,9 +65,9 @@ export async function askRefund(
   const payment = await store.payments.get(id);
   if (!payment) return { status: 'no_payment' };
   const { at, amount, reason, refund = newId('rfd', at) } = wish;
-  if (refundsOf(payment).some((each) => each.id === refund)) return { status: 'exists', payment };
-  if (amount <= 0n || amount > refundable(payment)) return { status: 'refused', payment };
-  return paidFor(store, askOp(payment, { at, refund, reason }, amount));
+  if (parseRefunds(payment).some((each) => each.id === refund)) return { status: 'exists', payment };
+  if (amount <= 0n || amount > refundableAmount(payment)) return { status: 'refused', payment };
+  return paidFor(store, refundRequestOp(payment, { at, refund, reason }, amount));
 }
 
 /**
@@ -82,13 +88,13 @@ export async function openDispute(
 /** The entry of a lost dispute has its number: a second one of the same number could never be lost. */
 async function isNumberTaken({ payments, ledger }: Parts, payment: Payment, dispute: string): Promise<boolean> {
   const { id, provider } = payment;
-  const lost = reversalOp(payment, { at: 0 }, { dispute, amount: 1n, suspend: false });
+  const lost = lostDisputeOp(payment, { at: 0 }, { dispute, amount: 1n, suspend: false });
   const entry = await ledger.entry(operationId(lost));
   if (entry) return entry.note !== id;
   for (let before: Payment | undefined; ; ) {
     const open = { provider, phases: ['disputed'], limit: ROWS_PER_PAGE } as const;
     const page = await payments.list({ ...open, ...(before && { before }) });
-    if (page.some((other) => other.id !== id && disputeOf(other)?.id === dispute)) return true;
+    if (page.some((other) => other.id !== id && parseDispute(other)?.id === dispute)) return true;
     before = page.at(-1);
     if (!before || page.length < ROWS_PER_PAGE) return false;
   }
@@ -103,7 +109,7 @@ export async function endDispute(
   end: { readonly at: number; readonly how: 'won' | 'lost'; readonly suspend: boolean },
 ): Promise<OperatorOutcome> {
   const payment = await store.payments.get(id);
-  const dispute = payment && disputeOf(payment);
+  const dispute = payment && parseDispute(payment);
   if (!payment) return { status: 'no_payment' };
   const { at, how, suspend } = end;
   const { version } = payment;
@@ -116,7 +122,7 @@ export async function endDispute(
   const asked = BigInt(dispute.amount);
   const amount = asked < left ? asked : left;
   if (amount <= 0n) return { status: 'refused', payment };
-  return paidFor(store, reversalOp(payment, { at }, { dispute: dispute.id, amount, suspend }));
+  return paidFor(store, lostDisputeOp(payment, { at }, { dispute: dispute.id, amount, suspend }));
 }
 
 async function freely({ payments }: Parts, change: FreePaymentChange): Promise<OperatorOutcome> {

@@ -7,7 +7,7 @@ import { book } from '../ledger/booking.ts';
 import type { Wallet } from '../money/decide.ts';
 import type { JobPhase } from '../money/job-rules.ts';
 import type { Micro } from '../money/money.ts';
-import { heldBy, type Payment, refundsOf } from '../money/payment.ts';
+import { heldForRefund, type Payment, parseRefunds } from '../money/payment.ts';
 import type { SettingStore } from '../store/ports/settings.ts';
 import type { Store } from '../store/store.ts';
 import type { PaymentState } from '../upstream/contract/payment.ts';
@@ -163,5 +163,8 @@ async function sumOfPlayMoney({ payments }: Pick<Store, 'payments'>, wallet: str
 
 /** What requested refunds have taken is off the balance already. */
 function leftOf(payment: Payment): Micro {
-  return refundsOf(payment).reduce((left, refund) => left - heldBy(refund), payment.credited - payment.refunded);
+  return parseRefunds(payment).reduce(
+    (left, refund) => left - heldForRefund(refund),
+    payment.credited - payment.refunded,
+  );
 }

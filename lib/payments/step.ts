@@ -1,9 +1,9 @@
 // What a payment needs next, given its provider's state: one change or one operation at a time, until nothing is left.
 import type { PaybackOp, PayOp } from '../money/decide.ts';
 import { formatRub } from '../money/money.ts';
-import { bookingOp, refusalOp } from '../money/payback.ts';
-import { NEVER_BEGAN } from '../money/payment.ts';
-import { type FreePaymentChange, type Payment, type Refund, refundsOf } from '../money/payment-rules.ts';
+import { refundBookingOp, refundRefusalOp } from '../money/payback.ts';
+import { NEVER_STARTED } from '../money/payment.ts';
+import { type FreePaymentChange, type Payment, parseRefunds, type Refund } from '../money/payment-rules.ts';
 import type { PaymentState, RefundState } from '../upstream/contract/payment.ts';
 import { nextLookAt, nextRefundLookAt } from './pace.ts';
 import { playOf } from './play-money.ts';
@@ -114,7 +114,7 @@ type RefundFacts = Pick<StepFacts, 'at' | 'suspend'>;
 function stepOfCredited(payment: Payment, state: PaymentState, { at, suspend }: RefundFacts): Step | undefined {
   // Never another payment's refunds.
   if (state.id !== payment.ref) return undefined;
-  const ours = refundsOf(payment);
+  const ours = parseRefunds(payment);
   for (const refund of state.refunds) {
     const step = stepOfRefund(payment, { ours, refund }, { at, suspend });
     if (step) return step;
@@ -124,7 +124,7 @@ function stepOfCredited(payment: Payment, state: PaymentState, { at, suspend }: 
   const { id, version } = payment;
   const lost = asked.find((refund) => refund.ref === null && at - refund.at > LOST_MS);
   if (lost) {
-    return { op: refusalOp(payment, { at, refund: lost.id, reason: NEVER_BEGAN }) };
+    return { op: refundRefusalOp(payment, { at, refund: lost.id, reason: NEVER_STARTED }) };
   }
   const dueAt = asked.length === 0 ? null : Math.min(...asked.map((refund) => nextRefundLookAt(refund.at, at)));
   return { change: { kind: 'look', id, version, at, dueAt } };
@@ -148,11 +148,11 @@ function stepOfRefund(payment: Payment, { ours, refund }: RefundPair, { at, susp
     // biome-ignore lint/complexity/useMathMinMax: it takes no bigint
     const amount = refund.amount > left ? left : refund.amount;
     if (amount <= 0n || refund.currency !== 'RUB') return undefined;
-    return { op: bookingOp(payment, { at, ref: refund.id, refund: asked?.id ?? null }, { amount, suspend }) };
+    return { op: refundBookingOp(payment, { at, ref: refund.id, refund: asked?.id ?? null }, { amount, suspend }) };
   }
   if (asked?.state !== 'asked') return undefined;
   if (refund.status === 'canceled') {
-    return { op: refusalOp(payment, { at, refund: asked.id, reason: 'the provider refused it' }) };
+    return { op: refundRefusalOp(payment, { at, refund: asked.id, reason: 'the provider refused it' }) };
   }
   if (asked.ref === refund.id) return undefined;
   const dueAt = nextRefundLookAt(asked.at, at);

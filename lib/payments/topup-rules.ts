@@ -1,9 +1,9 @@
 // All rules of automatic top-ups, pure: when a wallet's card is charged, and what the end of a payment means.
 import type { TopupBounds } from '../catalog/topup-bounds.ts';
-import { addDays, dayAt } from '../money/days.ts';
+import { addDays, formatDay } from '../money/days.ts';
 import type { Wallet } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
-import { NEVER_BEGAN, NOT_ACCEPTED, type Payment } from '../money/payment.ts';
+import { NEVER_STARTED, NOT_ACCEPTED, type Payment } from '../money/payment.ts';
 import type { AutoTopupRow } from '../store/ports/payments.ts';
 import { lesser } from './bounds.ts';
 
@@ -112,7 +112,7 @@ function failed(auto: AutoTopupRow, { ref, reason }: Payment, at: number): Topup
   // Nothing was charged, whatever the operator has to mend: it does not count for the day either.
   if (ref === null && reason === NOT_ACCEPTED)
     return { auto: { ...auto, dayCount: Math.max(0, auto.dayCount - 1), nextAt: at + OUTAGE_MS } };
-  if (ref !== null || reason === NEVER_BEGAN) return { auto: { ...auto, nextAt: at + OUTAGE_MS } };
+  if (ref !== null || reason === NEVER_STARTED) return { auto: { ...auto, nextAt: at + OUTAGE_MS } };
   return { auto: { ...paused(auto, reason ?? '', at), declines: auto.declines + 1 }, news: 'paused' };
 }
 
@@ -136,6 +136,6 @@ export function countsAt({ day, dayCount, month, monthSum }: AutoTopupRow, now: 
 }
 
 function calendarOf({ at, zone }: Moment): { readonly day: string; readonly month: string } {
-  const day = dayAt(at, zone);
+  const day = formatDay(at, zone);
   return { day, month: day.slice(0, 7) };
 }

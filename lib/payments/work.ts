@@ -1,8 +1,8 @@
 // Moves one payment as far as it goes now: asks its provider to start it, fetches its state, requests refunds.
 import type { OpenPayment } from '../catalog/payments.ts';
-import { refusalOp } from '../money/payback.ts';
-import { NEVER_BEGAN, NOT_ACCEPTED } from '../money/payment.ts';
-import { type Payment, type Refund, refundsOf } from '../money/payment-rules.ts';
+import { refundRefusalOp } from '../money/payback.ts';
+import { NEVER_STARTED, NOT_ACCEPTED } from '../money/payment.ts';
+import { type Payment, parseRefunds, type Refund } from '../money/payment-rules.ts';
 import type { Store } from '../store/store.ts';
 import type { UpstreamFault } from '../upstream/contract/fault.ts';
 import type { PaymentState, RefundOrder, Started } from '../upstream/contract/payment.ts';
@@ -62,7 +62,7 @@ export function createWork({ store, follow: steps, providers, now, log, onFailur
   function nextAt(payment: Payment): number | null {
     const at = now();
     if (payment.phase === 'succeeded') return at + 5000;
-    const asked = refundsOf(payment).filter(({ state }) => state === 'asked');
+    const asked = parseRefunds(payment).filter(({ state }) => state === 'asked');
     if (payment.credited > 0n) {
       const { at: since } = asked[0] ?? { at: payment.changedAt };
       return asked[0] || at - since < DAY_MS ? nextRefundLookAt(since, at) : null;
@@ -126,7 +126,7 @@ export function createWork({ store, follow: steps, providers, now, log, onFailur
     const state = await provider.find({ id, createdAt }, signal);
     if (state) return known(payment, state);
     const at = now();
-    return at - createdAt < SETTLED_MS ? later(payment, at + MINUTE_MS) : fail(payment, NEVER_BEGAN);
+    return at - createdAt < SETTLED_MS ? later(payment, at + MINUTE_MS) : fail(payment, NEVER_STARTED);
   }
 
   /** Its state counts only once it is fetched, which comes next. */
@@ -156,7 +156,7 @@ export function createWork({ store, follow: steps, providers, now, log, onFailur
   /** The fetch that follows sees how they ended. */
   async function askRefunds(payment: Payment, open: OpenPayment, signal: AbortSignal): Promise<Payment> {
     let current = payment;
-    for (const refund of refundsOf(payment).filter(({ state, ref }) => state === 'asked' && ref === null)) {
+    for (const refund of parseRefunds(payment).filter(({ state, ref }) => state === 'asked' && ref === null)) {
       current = await askRefund(current, refund, open, signal);
     }
     return current;
@@ -170,7 +170,7 @@ export function createWork({ store, follow: steps, providers, now, log, onFailur
   ): Promise<Payment> {
     const { id, version } = payment;
     const at = now();
-    const refuse = (reason: string) => steps.book(refusalOp(payment, { at, refund: refund.id, reason }));
+    const refuse = (reason: string) => steps.book(refundRefusalOp(payment, { at, refund: refund.id, reason }));
     if (!provider.refund) return refuse('this provider gives nothing back: do it there by hand');
     // What the provider did shows by its id in the fetched refunds.
     if (at - refund.at > Math.min(provider.keysLiveMs, DAY_MS) - KEY_MARGIN_MS) return payment;

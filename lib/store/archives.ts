@@ -1,7 +1,7 @@
 // The rules of removing archived calls, the same for each store.
 import { isDeepStrictEqual } from 'node:util';
 import type { Charge, Entry } from '../money/decide.ts';
-import { operationIdsOf } from '../money/replay.ts';
+import { listChargeOperationIds } from '../money/replay.ts';
 import type { Archive, Opening, WholeCall } from './ports/archives.ts';
 import { markRow } from './row-mark.ts';
 import { StoreError } from './store.ts';
@@ -22,7 +22,7 @@ export interface RowsOfCalls {
 
 /** The ids of the entries that calls can have, including those that no archive knows. */
 export function entryIdsOf(calls: readonly WholeCall[]): readonly string[] {
-  return calls.flatMap(({ charge }) => operationIdsOf(charge.id));
+  return calls.flatMap(({ charge }) => listChargeOperationIds(charge.id));
 }
 
 /**

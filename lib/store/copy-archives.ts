@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Entry } from '../money/decide.ts';
-import { chargeAfter, chargeOfEntry } from '../money/replay.ts';
+import { getEntryChargeId, replayCharge } from '../money/replay.ts';
 import type { JournalPage } from './ports/journal.ts';
 import type { Store } from './store.ts';
 
@@ -64,13 +64,13 @@ export async function copyEarlier(to: Store, { id, entries, isLast }: Part, page
 
 /** The charges of these entries as they were at the opening. */
 function chargesAt(opened: number, entries: readonly Entry[], page: JournalPage) {
-  const ids = new Set(entries.flatMap((entry) => chargeOfEntry(entry) ?? []));
-  const all = Map.groupBy([...page.entries, ...page.others], chargeOfEntry);
+  const ids = new Set(entries.flatMap((entry) => getEntryChargeId(entry) ?? []));
+  const all = Map.groupBy([...page.entries, ...page.others], getEntryChargeId);
   return page.charges
     .filter(({ id }) => ids.has(id))
     .map((charge) => {
       const before = (all.get(charge.id) ?? []).filter(({ seq }) => seq <= opened).toSorted((a, b) => a.seq - b.seq);
-      const made = chargeAfter(before, charge);
+      const made = replayCharge(before, charge);
       if (!made) throw new OperatorError(`The source has no entry that creates the call ${charge.id}.`);
       return made;
     });

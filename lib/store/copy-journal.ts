@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { eachConcurrently } from '../base/each-concurrently.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Charge, Entry, Wallet } from '../money/decide.ts';
-import { replayOf } from '../money/replay.ts';
+import { rebuildMarkedOperation } from '../money/replay.ts';
 import { copyEarlier } from './copy-archives.ts';
 import { mismatch } from './copy-mismatch.ts';
 import { journalPages } from './journal.ts';
@@ -106,7 +106,7 @@ function packed(lists: readonly (readonly Entry[])[], most: number): readonly (r
 
 async function replay(to: Store, entries: readonly Entry[], charges: ReadonlyMap<string, Charge>): Promise<void> {
   const batch = entries.map((entry) => {
-    const op = replayOf(entry, charges.get(entry.charge ?? ''));
+    const op = rebuildMarkedOperation(entry, charges.get(entry.charge ?? ''));
     if (!op) throw new OperatorError(`The source has no charge for entry ${entry.seq} of ${entry.wallet}.`);
     return { op, tried: false, abandoned: false } satisfies Submission;
   });

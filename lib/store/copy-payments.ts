@@ -1,8 +1,8 @@
 // The payments of a copy: every row as it is or, from a store in use, as it was when its wallet was copied.
 import { isDeepStrictEqual } from 'node:util';
 import { operationId } from '../money/operations.ts';
-import { requestIdOf } from '../money/payback.ts';
-import { DISPUTE_PHASES, disputeOf, type Payment, type Refund, refundsOf } from '../money/payment-rules.ts';
+import { refundRequestId } from '../money/payback.ts';
+import { DISPUTE_PHASES, type Payment, parseDispute, parseRefunds, type Refund } from '../money/payment-rules.ts';
 import { mismatch } from './copy-mismatch.ts';
 import { PAYMENT_FIELDS, type PaymentSort } from './payment-rows.ts';
 import type { LedgerStore } from './ports/ledger.ts';
@@ -69,19 +69,19 @@ async function asOfMoney({ ledger }: Side, payment: Payment): Promise<Payment> {
     return { ...payment, ...none, phase: 'succeeded', dueAt: at };
   }
   let known = payment;
-  const dispute = disputeOf(payment);
+  const dispute = parseDispute(payment);
   if (dispute?.taken && !(await has(operationId({ kind: 'dispute', ...back(paybackId(dispute.id)) })))) {
     const { moved: _, ...open } = dispute;
     known = { ...without(known, dispute), phase: 'disputed', dispute: JSON.stringify({ ...open, taken: null }) };
-    known = { ...known, refunds: JSON.stringify(refundsOf(known).map(unfolded)), dueAt: at };
+    known = { ...known, refunds: JSON.stringify(parseRefunds(known).map(unfolded)), dueAt: at };
   }
-  for (const refund of refundsOf(payment)) {
+  for (const refund of parseRefunds(payment)) {
     if (
       refund.state !== 'booked' ||
       (await has(operationId({ kind: 'payback', ...back(paybackId(refund.ref ?? '')) })))
     )
       continue;
-    const list = refundsOf(known).map((one): Refund => {
+    const list = parseRefunds(known).map((one): Refund => {
       if (one.ref !== refund.ref) return unfolded(one);
       const { moved: _, ...open } = one;
       return { ...open, state: 'asked', taken: null };
@@ -91,8 +91,8 @@ async function asOfMoney({ ledger }: Side, payment: Payment): Promise<Payment> {
     known = { ...less, phase: DISPUTE_PHASES.includes(known.phase) ? known.phase : phase };
   }
   const hasRequest = (id: string, what: 'asked' | 'refused') =>
-    has(operationId({ kind: 'payback', ...back(requestIdOf(payment, id, what)) }));
-  const before = refundsOf(known);
+    has(operationId({ kind: 'payback', ...back(refundRequestId(payment, id, what)) }));
+  const before = parseRefunds(known);
   const requests = await Promise.all(before.map((refund) => asOfRequest(refund, hasRequest)));
   const isSame = requests.every((refund, index) => refund === before[index]);
   return isSame ? known : { ...known, refunds: JSON.stringify(requests), dueAt: at };

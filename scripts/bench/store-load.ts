@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { ACTIVE_KEYS_MAX } from '../../lib/accounts/accounts.ts';
 import { createQueue } from '../../lib/ledger/queue.ts';
 import type { Outcome } from '../../lib/money/decide.ts';
-import type { ReserveOp } from '../../lib/money/operations.ts';
+import type { HoldOp } from '../../lib/money/operations.ts';
 import { openStore } from '../../lib/store/open.ts';
 
 /** A key without a budget, one with a budget, or ten with one each that have replaced others: an account has no more. */
@@ -56,9 +56,9 @@ async function measure({ keys, wallets, calls, seconds }: StoreJob): Promise<Sto
 }
 
 /** The key of a call, and what it says about its budget, which is never spent. */
-function callerOf(wallet: string, keys: Keys, index: number): Pick<ReserveOp, 'key' | 'budget'> {
+function callerOf(wallet: string, keys: Keys, index: number): Pick<HoldOp, 'key' | 'budget'> {
   const idOf = (name: string) => `key_${wallet.slice('acc_'.length, -name.length)}${name}`;
-  const terms = { period: Date.UTC(2026, 10), most: BUDGET };
+  const terms = { period: Date.UTC(2026, 10), limit: BUDGET };
   if (keys === 'free') return { key: idOf('f0') };
   if (keys === 'budget') return { key: idOf('b0'), budget: terms };
   return { key: idOf(`r${index % ACTIVE_KEYS_MAX}`), budget: { ...terms, key: idOf(`s${index % ACTIVE_KEYS_MAX}`) } };

@@ -117,7 +117,7 @@ for (const kind of longer([SQLITE], STORES)) {
       const quiet = await watched(store, { balanceBelow: null, budgets: false });
       const limits = { ...NO_LIMITS, budget: 10n * RUB, reset: 'day', zone: 'UTC' } as const;
       const spendBy = (wallet: string, amount: bigint) => {
-        const budget = { period: periodAt(now, limits).start, most: limits.budget };
+        const budget = { period: periodAt(now, limits).start, limit: limits.budget };
         return applied(store, reserve(wallet, { key: `key_${wallet}`, amount, at: now, budget }));
       };
       for (const wallet of [account, quiet]) {

@@ -180,7 +180,7 @@ describe('rounds of alerts', () => {
       const limits = { ...NO_LIMITS, budget: 10n * RUB, reset: 'day', zone: 'UTC', ...more } as const;
       const key = { id: newId('key'), account, name: 'laptop', hash: newId('hash'), last4: 'abcd' };
       await store.keys.add({ ...key, createdAt: AT - 2, limits }, 10);
-      const budget = { period: periodAt(AT, limits).start, most: limits.budget };
+      const budget = { period: periodAt(AT, limits).start, limit: limits.budget };
       await applied(store, reserve(account, { key: key.id, amount: 9n * RUB, at: AT, budget }));
       return key.id;
     };

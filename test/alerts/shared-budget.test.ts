@@ -25,7 +25,7 @@ for (const kind of STORES) {
       );
       const spendBy = (key: string, amount: bigint) => {
         const shared = key === old ? {} : { key: old };
-        const budget = { ...shared, period: periodAt(AT, limits).start, most: limits.budget };
+        const budget = { ...shared, period: periodAt(AT, limits).start, limit: limits.budget };
         return applied(store, reserve(account, { key, amount, at: AT, budget }));
       };
       const alerts = createAlerts({

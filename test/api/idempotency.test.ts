@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { openRepeat, Replay } from '../../lib/api/idempotency.ts';
 import type { Form } from '../../lib/http/form.ts';
 import type { Charge } from '../../lib/money/decide.ts';
-import { isTaken, type Repeat } from '../../lib/money/idempotency.ts';
+import { type IdempotencyRecord, isIdempotencyKeyTaken } from '../../lib/money/idempotency.ts';
 import { NO_LIMITS } from '../../lib/money/key-limits.ts';
 import { type FaultyStore, lose, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
 
@@ -57,7 +57,7 @@ describe('idempotency keys and a store that fails', () => {
     const at = Date.now();
     const charge = { chargeId: call.id, key: 'key', chargeKind: 'text', model: 'm', prices: '{}', amount: 5n } as const;
     const start = { kind: 'reserve', wallet, at, owner: 'me', lease: at + 1000, ...charge } as const;
-    await opened.apply({ ...start, repeat: call.terms({ awaited }) });
+    await opened.apply({ ...start, idempotency: call.terms({ awaited }) });
     await opened.apply({ kind: 'settle', wallet, at, chargeId: call.id, amount: 5n, usage: '{}' });
     return call;
   }
@@ -114,7 +114,10 @@ describe('idempotency keys and a store that fails', () => {
 
   it('knows no key any more that has expired', async () => {
     await pay();
-    const expired = async (call: () => Promise<unknown>) => ({ ...((await call()) as Repeat), expiresAt: Date.now() });
+    const expired = async (call: () => Promise<unknown>) => ({
+      ...((await call()) as IdempotencyRecord),
+      expiresAt: Date.now(),
+    });
     opened.next('idempotency.get', expired, expired);
     expect(await open().isKnown()).to.equal(false);
     expect(await outcomeOf(open().readBody(Buffer.from('{}')))).to.equal('new');
@@ -168,7 +171,14 @@ describe('idempotency keys and a store that fails', () => {
       amount: 5n,
     } as const;
     const repeat = call.terms({ awaited: true });
-    await opened.apply({ kind: 'charge', wallet, at: Date.now() - 20_000, ...charge, usage: '{}', repeat });
+    await opened.apply({
+      kind: 'charge',
+      wallet,
+      at: Date.now() - 20_000,
+      ...charge,
+      usage: '{}',
+      idempotency: repeat,
+    });
     opened.next('jobs.get', refuse);
     expect(await outcomeOf(open().readBody(BODY))).to.equal('store_unavailable');
     for (const phase of ['starting', 'running', 'completed', 'failed']) {
@@ -187,7 +197,7 @@ describe('idempotency keys and a store that fails', () => {
     const at = Date.now() - ageMs;
     const charge = { chargeId: call.id, key: 'key', chargeKind: 'text', model: 'm', prices: '{}', amount: 5n } as const;
     const start = { kind: 'reserve', wallet, at, owner: 'me', lease: Date.now() + 60_000, ...charge } as const;
-    await opened.apply({ ...start, repeat: call.terms({ awaited: true }) });
+    await opened.apply({ ...start, idempotency: call.terms({ awaited: true }) });
     if (endedMs === undefined) return;
     const end = { at: Date.now() - endedMs, chargeId: call.id, amount: 5n, usage: '{}' };
     await opened.apply({ kind: 'settle', wallet, ...end });
@@ -245,7 +255,7 @@ describe('idempotency keys and a store that fails', () => {
 });
 
 describe('a key against repeats', () => {
-  const repeat: Repeat = {
+  const repeat: IdempotencyRecord = {
     id: 'r',
     wallet: 'w',
     charge: 'c',
@@ -263,13 +273,13 @@ describe('a key against repeats', () => {
   ];
   for (const [state, taken] of states) {
     it(`is ${taken ? 'taken' : 'free'} while its charge is ${state}`, () => {
-      expect(isTaken(repeat, { state }, 999)).to.equal(taken);
+      expect(isIdempotencyKeyTaken(repeat, { state }, 999)).to.equal(taken);
     });
   }
 
   it('is free without a charge, and when it has expired', () => {
-    expect(isTaken(repeat, undefined, 999)).to.equal(false);
-    expect(isTaken(repeat, { state: 'settled' }, 1000)).to.equal(false);
-    expect(isTaken(undefined, { state: 'settled' }, 999)).to.equal(false);
+    expect(isIdempotencyKeyTaken(repeat, undefined, 999)).to.equal(false);
+    expect(isIdempotencyKeyTaken(repeat, { state: 'settled' }, 1000)).to.equal(false);
+    expect(isIdempotencyKeyTaken(undefined, { state: 'settled' }, 999)).to.equal(false);
   });
 });

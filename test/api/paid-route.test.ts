@@ -255,7 +255,7 @@ describe('paid route', () => {
           } as const;
           const now = { at: Date.now(), owner: 'me', lease: Date.now() + 60_000 };
           const reserve = { kind: 'reserve', wallet: rich, ...charge, prices: '{}', amount: 5n, ...now } as const;
-          await opened.apply({ ...reserve, ...(terms && { repeat: terms }) });
+          await opened.apply({ ...reserve, ...(terms && { idempotency: terms }) });
           return end() as never;
         });
         await outcome;

@@ -1,6 +1,6 @@
 // Makes calls' money move on a store, as a running server does: in this process, or as one of its own without an end.
 import { pathToFileURL } from 'node:url';
-import type { Operation, ReserveOp, SettleOp } from '../../lib/money/decide.ts';
+import type { HoldOp, Operation, SettleOp } from '../../lib/money/decide.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
 
@@ -11,7 +11,7 @@ export async function apply(store: Store, ...operations: Operation[]): Promise<v
   }
 }
 
-export function reserveOf(wallet: string, chargeId: string): ReserveOp {
+export function reserveOf(wallet: string, chargeId: string): HoldOp {
   const at = Date.now();
   return {
     kind: 'reserve',

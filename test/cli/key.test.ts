@@ -121,7 +121,7 @@ describe('cli key', () => {
     expect(rotated.replaces).to.equal(old);
     expect(Date.parse(String(rotated.ends_at))).to.be.within(before + 7_200_000, Date.now() + 7_200_000);
     const store = await openStore(`sqlite:${join(rig.folder, 'test.db')}`);
-    const budget = { key: String(old), period: 0, most: 5n * RUB };
+    const budget = { key: String(old), period: 0, limit: 5n * RUB };
     await applied(
       store,
       topup(owner, 1000n * RUB),
@@ -153,7 +153,7 @@ describe('cli key', () => {
     const [now = '', before = ''] = ids;
     const store = await openStore(`sqlite:${join(rig.folder, 'test.db')}`);
     const spend = (key: string, period: number) =>
-      charge(owner, { key, amount: RUB, budget: { key, period, most: 9n * RUB } });
+      charge(owner, { key, amount: RUB, budget: { key, period, limit: 9n * RUB } });
     await applied(store, topup(owner, 1000n * RUB), spend(now, today), spend(before, today - 1));
     const { keys } = (await rig.json('key', 'list', owner)) as { keys: Record<string, unknown>[] };
     expect(keys.map(({ key_id, spent_rub }) => [key_id, spent_rub])).to.deep.equal([

@@ -196,7 +196,7 @@ describe('the page of keys', () => {
       key,
       at,
       amount,
-      budget: { ...(sum !== key && { key: sum }), period, most: 12_500_000n },
+      budget: { ...(sum !== key && { key: sum }), period, limit: 12_500_000n },
     };
     return { op, tried: false, abandoned: false };
   }

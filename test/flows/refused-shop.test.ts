@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { NOT_ACCEPTED } from '../../lib/money/payment.ts';
-import { refundsOf } from '../../lib/money/payment-rules.ts';
+import { parseRefunds } from '../../lib/money/payment-rules.ts';
 import { askRefund } from '../../lib/payments/operator.ts';
 import { until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
@@ -81,7 +81,7 @@ describe('a shop of YooKassa', function () {
     expect((await askRefund(right.store, id, wish)).status).to.equal('done');
     expect((await askRefund(right.store, id, wish)).status).to.equal('exists');
     expect((await right.wallet(account)).avail).to.equal(600n * RUB);
-    await until(async () => refundsOf(await find())[0]?.state === 'booked', 20_000);
+    await until(async () => parseRefunds(await find())[0]?.state === 'booked', 20_000);
     expect([(await right.wallet(account)).avail, vendor.shop.refunds.size]).to.deep.equal([600n * RUB, 1]);
     await right.checkMoney();
   });

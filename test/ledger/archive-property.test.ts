@@ -84,7 +84,7 @@ async function play(store: Store, folder: string, list: readonly Move[]): Promis
     await store.accounts.create({ id, name: 'w', createdAt: at });
     await applied(store, topup(id, 10_000n * RUB, { at }));
   }
-  const budget = { period: at, most: null };
+  const budget = { period: at, limit: null };
   const [held, videos]: [Open[], Open[]] = [[], []];
   const start = (owner: string) => ({ chargeId: newId('req'), at, key: `key_of_${owner}`, budget });
   let unfinished: { before: number; file: string } | undefined;

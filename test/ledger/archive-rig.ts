@@ -51,7 +51,7 @@ export async function history(store: Store, calls = 6): Promise<History> {
   await applied(store, giveBack('expire', wallet, ids.expired as string, { at: ago(139) }));
   await applied(store, charge(wallet, { chargeId: ids.video as string, at: ago(138) }));
   const budgeted = requestId(ago(130));
-  const budget = { period: ago(135), most: null };
+  const budget = { period: ago(135), limit: null };
   await applied(store, reserve(wallet, { chargeId: budgeted, at: ago(130), key: `key_of_${wallet}`, budget }));
   await applied(store, settle(wallet, budgeted, { at: ago(130) }));
   await applied(store, settle(wallet, ids.across as string, { at: ago(39), amount: 3n * RUB }));

@@ -63,7 +63,7 @@ describe('the audit', () => {
     await faulty.real.keys.add(first, 10);
     const next = { id: newId('key'), hash: newId('hash'), last4: 'abcd', createdAt: AT, endsAt: AT + 50 };
     await faulty.real.keys.replace(first.id, next, 10);
-    const shared = { period: 7, most: 9n * RUB, key: first.id };
+    const shared = { period: 7, limit: 9n * RUB, key: first.id };
     await applied(faulty.real, charge(wallet, { key: next.id }), charge(wallet, { key: next.id, budget: shared }));
     expect(await verifyLedger(faulty.real)).to.include({ ok: true });
     await applied(faulty.real, charge(wallet, { key: next.id, budget: { ...shared, key: next.id } }));

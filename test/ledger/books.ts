@@ -9,7 +9,7 @@ import {
   type Wallet,
 } from '../../lib/money/decide.ts';
 import { fold } from '../../lib/money/fold.ts';
-import type { Repeat } from '../../lib/money/idempotency.ts';
+import type { IdempotencyRecord } from '../../lib/money/idempotency.ts';
 import type { Job } from '../../lib/money/job-rules.ts';
 import type { KeyBudget } from '../../lib/money/key-budget.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
@@ -56,14 +56,14 @@ export interface Books {
   readonly jobs: Map<string, Job>;
   readonly payments: Map<string, Payment>;
   readonly budgets: Map<string, KeyBudget>;
-  readonly repeats: Map<string, Repeat>;
+  readonly idempotencyRecords: Map<string, IdempotencyRecord>;
   readonly journal: Entry[];
 }
 
 export function newBooks(): Books {
   const wallets = new Map([['w', emptyWallet('w')]]);
   const rows = { charges: new Map(), entries: new Map(), jobs: new Map(), payments: new Map(), budgets: new Map() };
-  return { wallets, ...rows, repeats: new Map(), journal: [] };
+  return { wallets, ...rows, idempotencyRecords: new Map(), journal: [] };
 }
 
 export function run(books: Books, op: Operation): OutcomeStatus | undefined {

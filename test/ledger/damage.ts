@@ -7,7 +7,7 @@ import { type Document, MongoClient } from 'mongodb';
 import { archiveLedger } from '../../lib/ledger/archive.ts';
 import { foldUsage } from '../../lib/ledger/usage-fold.ts';
 import type { Operation } from '../../lib/money/decide.ts';
-import { askOp, refusalOp } from '../../lib/money/payback.ts';
+import { refundRefusalOp, refundRequestOp } from '../../lib/money/payback.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
 import { type TextPrice, textCost } from '../../lib/money/price.ts';
 import type { Store } from '../../lib/store/store.ts';
@@ -285,9 +285,12 @@ async function makePayments(store: Store, wallet: string): Promise<void> {
   await applied(store, reverseOf(await changed(store, await credited('reversed'), dispute), 'cb_2', 1000n * RUB));
   const wish = { reason: 'wish', at: AT };
   for (const name of ['asked', 'refused']) {
-    const [asked] = await applied(store, askOp(await credited(name), { ...wish, refund: `rfd_${name}` }, 200n * RUB));
+    const [asked] = await applied(
+      store,
+      refundRequestOp(await credited(name), { ...wish, refund: `rfd_${name}` }, 200n * RUB),
+    );
     if (name === 'asked') continue;
-    await applied(store, refusalOp(asked?.payment as Payment, { ...wish, refund: `rfd_${name}`, reason: 'no' }));
+    await applied(store, refundRefusalOp(asked?.payment as Payment, { ...wish, refund: `rfd_${name}`, reason: 'no' }));
   }
 }
 
@@ -316,10 +319,13 @@ async function makeCalls(store: Store, wallet: string, key: string): Promise<voi
   await applied(store, hold('over', 1n * RUB, AT + 35), settled('over', AT + 36));
   await applied(store, { ...hold('open'), excess: 5n * RUB });
   const repeat = { id: `rep_${wallet}`, body: 'b', awaited: false, expiresAt: AT + 1000 };
-  await applied(store, { ...hold('slow'), repeat }, back('expire', 'slow', AT + 36), { ...hold('again'), repeat });
-  await applied(store, { ...settled('slow', AT + 37), repeatId: repeat.id });
+  await applied(store, { ...hold('slow'), idempotency: repeat }, back('expire', 'slow', AT + 36), {
+    ...hold('again'),
+    idempotency: repeat,
+  });
+  await applied(store, { ...settled('slow', AT + 37), idempotencyId: repeat.id });
   await applied(store, { kind: 'charge', ...start('video'), ...call, at: AT + 37 });
-  const budget = { period: 1000, most: 100n * RUB };
+  const budget = { period: 1000, limit: 100n * RUB };
   const limited = { ...start('limited'), key: `${key}_limited`, ...call, budget } as const;
   await applied(store, { kind: 'charge', ...limited, at: AT + 38 });
   const shared = {

@@ -1,6 +1,14 @@
-// Days of time zones: when they begin, also where clocks change, and which whole hours are theirs.
+// Days of time zones: when they start, also where clocks change, and which whole hours belong to them.
 import { expect } from 'chai';
-import { addDays, dayAt, dayOfHour, hasSplitHours, readDay, startHourOfDay, startOfDay } from '../../lib/money/days.ts';
+import {
+  addDays,
+  dayOfHour,
+  formatDay,
+  hasSplitHours,
+  parseDay,
+  startHourOfDay,
+  startOfDay,
+} from '../../lib/money/days.ts';
 
 const HOUR_MS = 3_600_000;
 const ZONES = [
@@ -12,15 +20,15 @@ const ZONES = [
   'America/Havana',
 ].concat(['Asia/Kolkata', 'Asia/Kathmandu', 'Pacific/Chatham', 'America/St_Johns', 'Africa/Casablanca']);
 
-describe('days', () => {
-  it('are read only as they are written', () => {
+describe('calendar days', () => {
+  it('are parsed only in the form 2026-11-26', () => {
     const read = ['2026-11-26', '2024-02-29', '1999-12-31', '2026-02-29', '2026-13-01', '0001-01-01', '26-11-2026', '']
       .concat(['2026-11-26T00:00', ' 2026-11-26', '3026-11-26'])
-      .map(readDay);
+      .map(parseDay);
     expect(read).to.deep.equal(['2026-11-26', '2024-02-29', '1999-12-31', ...Array(8).fill(undefined)]);
   });
 
-  it('follow one another across months and years', () => {
+  it('are added across months and years', () => {
     expect([addDays('2026-02-28', 1), addDays('2026-12-31', 1), addDays('2026-03-01', -1)]).to.deep.equal([
       ...['2026-03-01', '2027-01-01', '2026-02-28'],
     ]);
@@ -38,13 +46,13 @@ describe('days', () => {
   ] as const) {
     it(`begin in ${zone} at ${at}: ${day}`, () => {
       expect(new Date(startOfDay(day, zone)).toISOString()).to.equal(at.replace('Z', '.000Z'));
-      expect(dayAt(startOfDay(day, zone), zone)).to.equal(day);
-      expect(dayAt(startOfDay(day, zone) - 1, zone)).to.equal(addDays(day, -1));
+      expect(formatDay(startOfDay(day, zone), zone)).to.equal(day);
+      expect(formatDay(startOfDay(day, zone) - 1, zone)).to.equal(addDays(day, -1));
     });
   }
 
   for (const zone of ZONES) {
-    it(`share out every hour of a year once in ${zone}, within half an hour of midnight`, () => {
+    it(`cover every hour of a year exactly once in ${zone}, within half an hour of midnight`, () => {
       const first = Date.UTC(2026, 0, 1);
       let day = dayOfHour(first, zone);
       for (let hour = first; hour < first + 366 * 24 * HOUR_MS; hour += HOUR_MS) {
@@ -59,7 +67,7 @@ describe('days', () => {
     });
   }
 
-  it('begin between hours only where a zone is not whole hours from UTC', () => {
+  it('start within an hour only in zones whose offset from UTC is not whole hours', () => {
     const split = ZONES.filter((zone) => hasSplitHours(['2026-01-15'], zone));
     expect(split).to.deep.equal(['Asia/Kolkata', 'Asia/Kathmandu', 'Pacific/Chatham', 'America/St_Johns']);
     expect(hasSplitHours(['2026-01-15', '2026-07-15'], 'Australia/Lord_Howe'), 'half an hour in winter').to.equal(true);

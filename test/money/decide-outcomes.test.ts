@@ -1,4 +1,4 @@
-// What an operation's answer shows: the wallet and the charge as they are, whether it was applied, repeated or refused.
+// The content of an outcome: the current wallet and charge, whether the operation was applied, repeated or refused.
 import { expect } from 'chai';
 import { decide, emptyWallet, type Operation, type OutcomeStatus } from '../../lib/money/decide.ts';
 import { fold } from '../../lib/money/fold.ts';
@@ -6,7 +6,7 @@ import { AT, type Books, balances, type Kind, newBooks, operation, run, USAGE } 
 
 const RUB = 1_000_000n;
 
-describe('the answer to an operation', () => {
+describe('the outcome of an operation', () => {
   let books: Books;
 
   beforeEach(() => {
@@ -24,13 +24,13 @@ describe('the answer to an operation', () => {
     ['exists', 'topup', 'p', 1000],
   ];
   for (const [status, kind, id, rub] of refusals) {
-    it(`shows the wallet when ${kind} is answered with ${status}`, () => {
+    it(`contains the wallet when ${kind} is answered with ${status}`, () => {
       const { outcomes } = fold(books, [operation(kind, id, rub)]);
       expect(outcomes).to.deep.equal([{ status, wallet: books.wallets.get('w') }]);
     });
   }
 
-  it('shows the wallet of one that has not paid yet, is suspended, or whose key has spent its budget', () => {
+  it('contains the wallet when a call is refused as never_topped, suspended or key_budget', () => {
     const empty = emptyWallet('w');
     const known = { charge: undefined, prior: undefined };
     const small = decide({ ...known, wallet: empty }, operation('topup', 'p', 1));
@@ -41,11 +41,11 @@ describe('the answer to an operation', () => {
     const suspended = { ...wallet, status: 'suspended' } as const;
     const held = decide({ ...known, wallet: suspended }, operation('reserve', 'c', 1));
     expect(held).to.deep.equal({ status: 'suspended', wallet: suspended });
-    const spent = { ...operation('reserve', 'c', 1), budget: { period: 0, most: 1n } } as Operation;
+    const spent = { ...operation('reserve', 'c', 1), budget: { period: 0, limit: 1n } } as Operation;
     expect(decide({ ...known, wallet }, spent)).to.deep.equal({ status: 'key_budget', wallet });
   });
 
-  it('shows the charge when it was made before, has ended before, or has not ended yet', () => {
+  it('contains the charge when it exists already, has ended before, or has not ended yet', () => {
     const steps: readonly [Kind, OutcomeStatus][] = [
       ['reserve', 'done'],
       ['reserve', 'exists'],
@@ -67,7 +67,7 @@ describe('the answer to an operation', () => {
     expect(outcomes).to.deep.equal([{ status: 'id_taken', wallet: books.wallets.get('w') }]);
   });
 
-  it('shows the wallet when money that went back comes again, for this order or another', () => {
+  it('contains the wallet when a payback is sent again, for the same order or another', () => {
     const op = operation('payback', 'r', 100);
     run(books, op);
     const wallet = books.wallets.get('w');
@@ -76,7 +76,7 @@ describe('the answer to an operation', () => {
     expect(fold(books, [other]).outcomes).to.deep.equal([{ status: 'id_taken', wallet }]);
   });
 
-  it('is a charge that has cost nothing while it is held, and what it was paid for once it is charged', () => {
+  it('contains a charge with charged 0 while it is held, and with its usage once it is charged', () => {
     run(books, operation('reserve', 'c', 10));
     expect(books.charges.get('c')).to.include({ charged: 0n, reserved: 10n * RUB, usage: null, endedAt: null });
     run(books, { ...operation('charge', 'v', 5), usage: USAGE } as Operation);
@@ -85,7 +85,7 @@ describe('the answer to an operation', () => {
     expect(books.charges.get('bare')).to.include({ usage: null });
   });
 
-  it('is none where damaged rows would have more taken from calls than they hold or were charged', () => {
+  it('is an assertion error if damaged rows would take more than is held or charged', () => {
     run(books, operation('reserve', 'c', 10));
     run(books, operation('charge', 'v', 10));
     const wallet = { ...emptyWallet('w'), topped: 10n * RUB, avail: 10n * RUB };
@@ -95,12 +95,12 @@ describe('the answer to an operation', () => {
     }
   });
 
-  it('leaves in the journal where the money came from, and why', () => {
+  it('records in the journal where the money came from, and why', () => {
     for (const kind of ['adjust', 'pay', 'payback'] as const) run(books, operation(kind, 'x', 5));
     expect(books.journal.map(({ note }) => note)).to.deep.equal(['p', 'test', 'pay_x', 'pay_x']);
   });
 
-  it('lets the smallest correction reduce a debt, and the smallest refund take what it can', () => {
+  it('allows the smallest correction of a debt and the smallest refund', () => {
     run(books, operation('reserve', 'c', 1000));
     run(books, operation('settle', 'c', 1001));
     expect(run(books, operation('adjust', 'a', 0.000001))).to.equal('done');

@@ -55,9 +55,9 @@ const scenarios: Record<string, readonly Row[]> = {
   ],
 };
 
-describe('money of payments', () => {
+describe('the money of payments', () => {
   for (const [name, rows] of Object.entries(scenarios)) {
-    it(`moves as the table says: ${name}`, () => {
+    it(`moves as in the table: ${name}`, () => {
       const books = newBooks();
       const done: string[] = [];
       for (const [index, [kind, id, rub, status, after]] of rows.entries()) {
@@ -70,12 +70,12 @@ describe('money of payments', () => {
     });
   }
 
-  it('has ids that name the provider, apart from those of calls', () => {
+  it('has operation ids that name the provider and differ from those of calls', () => {
     const ids = (['pay', 'payback', 'dispute'] as const).map((kind) => operationId(operation(kind, '1', 1)));
     expect(ids).to.deep.equal(['pay:till:1', 'refund:till:1', 'dispute:till:1']);
   });
 
-  it('never goes back twice under one id, nor for another order', () => {
+  it('is never taken back twice under one id, nor for another order', () => {
     const books = newBooks();
     run(books, operation('pay', 'p', 1000));
     for (const kind of ['payback', 'dispute'] as const) {
@@ -86,7 +86,7 @@ describe('money of payments', () => {
     expect(balances(books)[0]).to.equal(600);
   });
 
-  it('is not suspended where the operator does not want it', () => {
+  it('does not suspend the wallet unless the operator wants it', () => {
     const books = newBooks();
     run(books, operation('pay', 'p', 1000));
     expect(run(books, { ...operation('payback', 'r', 2000), suspend: false } as never)).to.equal('done');

@@ -148,7 +148,7 @@ const scenarios: Record<string, readonly Row[]> = {
   ],
 };
 
-/** Where a charge may stand, and how it got there from 1000 RUB. */
+/** The states of a charge, each with the operations that lead to it from 1000 RUB. */
 const states: Record<string, { readonly path: readonly Kind[]; readonly state?: ChargeState }> = {
   none: { path: [] },
   held: { path: ['reserve'], state: 'held' },
@@ -185,7 +185,7 @@ const answers: Record<string, Partial<Record<Kind, Answer>>> = {
   charged: { refund: ['done', 'refunded'] },
 };
 
-/** RUB a state leaves: nothing, 10 held, 6 charged by settling, 10 charged at once. */
+/** RUB after each state: nothing, 10 held, 6 charged by settling, 10 charged at once. */
 const left: Record<string, Balances> = {
   none: [1000, 0, 0, 1000, 0],
   held: [990, 10, 0, 1000, 0],
@@ -246,7 +246,7 @@ describe('decide', () => {
       });
     }
 
-    it('answers a repeat of what ran before as ever', () => {
+    it('answers a repeated operation as before the suspension', () => {
       const books = newBooks();
       run(books, operation('topup', 'p', 1000));
       run(books, operation('reserve', 'c', 10));
@@ -255,10 +255,10 @@ describe('decide', () => {
     });
   });
 
-  describe('what belongs to another wallet', () => {
+  describe('an id of another wallet', () => {
     const kinds = ['reserve', 'charge', 'settle', 'release', 'expire', 'refund'] as const;
     for (const kind of kinds) {
-      it(`is not touched by ${kind}`, () => {
+      it(`is refused by ${kind} and changes nothing`, () => {
         const books = newBooks();
         run(books, operation('topup', 'p', 1000));
         run(books, operation('reserve', 'c', 10));
@@ -272,7 +272,7 @@ describe('decide', () => {
       });
     }
 
-    it('is a payment with that id', () => {
+    it('is id_taken when a top-up uses it', () => {
       const books = newBooks();
       const { entry } = decide(
         { wallet: books.wallets.get('w'), charge: undefined, prior: undefined },
@@ -284,14 +284,14 @@ describe('decide', () => {
     });
   });
 
-  it('knows no wallet that is not there', () => {
+  it('answers no_wallet when the wallet does not exist', () => {
     const known = { wallet: undefined, charge: undefined, prior: undefined };
     for (const kind of ['topup', 'adjust', 'reserve', 'charge', 'settle', 'release', 'expire', 'refund'] as const) {
       expect(decide(known, operation(kind, 'x', 1))).to.deep.equal({ status: 'no_wallet' });
     }
   });
 
-  it('takes amounts that make no sense for the mistakes they are', () => {
+  it('asserts that amounts make sense', () => {
     const known = { wallet: { ...emptyWallet('w'), avail: RUB, topped: RUB }, charge: undefined, prior: undefined };
     for (const [kind, rub] of [
       ['topup', 0],
@@ -305,7 +305,7 @@ describe('decide', () => {
     expect(() => decide({ ...known, wallet: emptyWallet('other') }, operation('topup', 'x', 1000))).to.throw();
   });
 
-  it('holds nothing of what running calls owe', () => {
+  it('does not hold what running calls owe', () => {
     const wallet: Wallet = { ...emptyWallet('w'), avail: 10n, topped: 10n };
     const reserved = (amount: bigint, owed: bigint) =>
       decide({ wallet, charge: undefined, prior: undefined }, {
@@ -320,7 +320,7 @@ describe('decide', () => {
 
   describe('the journal', () => {
     for (const [name, rows] of Object.entries(scenarios)) {
-      it(`has one balanced row for each thing done: ${name}`, () => {
+      it(`has one balanced row for each applied operation: ${name}`, () => {
         const books = newBooks();
         const done = rows.filter(([kind, id, rub]) => run(books, operation(kind, id, rub)) === 'done');
         expect(books.journal.map((entry) => entry.opId)).to.deep.equal(
@@ -334,7 +334,7 @@ describe('decide', () => {
       });
     }
 
-    it('records how much was above the hold, and the sum of charges after each row', () => {
+    it('records the overshoot of each settlement, and the sum of charges after each row', () => {
       const wallet: Wallet = { ...emptyWallet('w'), avail: 0n, held: 10n, charged: 7n, topped: 17n, seq: 4 };
       const { charge } = decide({ wallet: { ...wallet, avail: 10n, held: 0n }, charge: undefined, prior: undefined }, {
         ...operation('reserve', 'c', 1),
@@ -359,7 +359,7 @@ describe('decide', () => {
       expect(under.entry).to.deep.include({ avail: 1n, held: -10n, charged: 9n, overshoot: 0n, chargedAfter: 16n });
     });
 
-    it('records all of a settlement as overshoot when its hold had expired', () => {
+    it('records a settlement entirely as overshoot when its hold had expired', () => {
       const books = newBooks();
       for (const kind of ['topup', 'reserve', 'expire', 'settle'] as const) run(books, operation(kind, 'c', 1000));
       const change = { avail: -1000n * RUB, held: 0n, charged: 1000n * RUB, overshoot: 1000n * RUB };
@@ -368,7 +368,7 @@ describe('decide', () => {
     });
   });
 
-  it('frees a charge of its owner when it ends, and keeps what it cost after a refund', () => {
+  it('removes the owner of a charge that ends, and keeps its cost after a refund', () => {
     const books = newBooks();
     run(books, operation('topup', 'p', 1000));
     run(books, operation('reserve', 'c', 10));
@@ -380,12 +380,12 @@ describe('decide', () => {
     expect(books.charges.get('c')).to.deep.include({ state: 'refunded', charged: 6n * RUB, endedAt: AT + 9 });
   });
 
-  it('gives each operation an id of its own', () => {
+  it('gives each operation its own id', () => {
     const kinds = ['topup', 'adjust', 'reserve', 'charge', 'settle', 'release', 'expire', 'refund'] as const;
     expect(kinds.map((kind) => operationId(operation(kind, 'x', 1)))).to.deep.equal(kinds.map((kind) => `${kind}:x`));
   });
 
-  it('has 1000 RUB for the first payment', () => {
+  it('requires 1000 RUB for the first payment', () => {
     expect(FIRST_TOPUP_MINIMUM).to.equal(1000n * RUB);
   });
 });

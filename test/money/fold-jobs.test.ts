@@ -1,7 +1,7 @@
 // Money and a job that change in one batch: both or neither, and a repeat changes nothing.
 import { expect } from 'chai';
 import type { ChargeOp, Operation, RefundOp } from '../../lib/money/decide.ts';
-import { fold, keysOf } from '../../lib/money/fold.ts';
+import { collectBatchKeys, fold } from '../../lib/money/fold.ts';
 import type { CreateJob, FailJob } from '../../lib/money/job-rules.ts';
 import { AT, type Books, balances, newBooks, operation, run } from '../ledger/books.ts';
 
@@ -33,7 +33,7 @@ describe('a batch with jobs', () => {
     run(books, operation('topup', 'p', 1000));
   });
 
-  it('makes the job with its charge', () => {
+  it('creates the job with its charge', () => {
     const { outcomes } = fold(books, [start()]);
     expect(outcomes[0]).to.deep.include({ status: 'done' });
     expect(outcomes[0]?.job).to.include({ id: 'vid_1', phase: 'starting', version: 1 });
@@ -42,12 +42,12 @@ describe('a batch with jobs', () => {
     expect(balances(books)).to.deep.equal([985, 0, 15, 1000, 0]);
   });
 
-  it('makes no job where the charge is refused', () => {
+  it('creates no job when the charge is refused', () => {
     expect(run(books, start(1001))).to.equal('insufficient');
     expect([...books.jobs]).to.deep.equal([]);
   });
 
-  it('makes neither twice', () => {
+  it('creates the job and the charge only once', () => {
     for (const status of ['done', 'exists', 'exists']) expect(run(books, start())).to.equal(status);
     expect(balances(books)).to.deep.equal([985, 0, 15, 1000, 0]);
     const { outcomes } = fold(newer(books), [start(), start()]);
@@ -57,7 +57,7 @@ describe('a batch with jobs', () => {
     ]);
   });
 
-  it('fails a job with the refund of its charge, once', () => {
+  it('fails a job together with the refund of its charge, only once', () => {
     run(books, start());
     expect(run(books, refund())).to.equal('done');
     expect(books.jobs.get('vid_1')).to.include({ phase: 'failed', error: 'It failed.', version: 2 });
@@ -66,7 +66,7 @@ describe('a batch with jobs', () => {
     expect(books.journal).to.have.length(3);
   });
 
-  it('refunds nothing when the job has changed meanwhile, or ended', () => {
+  it('refunds nothing when the job has changed in the meantime or ended', () => {
     run(books, start());
     for (const phase of ['completed', 'running'] as const) {
       const job = { ...(books.jobs.get('vid_1') as object), phase, version: 2 };
@@ -74,7 +74,15 @@ describe('a batch with jobs', () => {
       const { outcomes, ...written } = fold(changed, [refund()]);
       expect(outcomes[0]).to.deep.include({ status: 'stale_job', job });
       expect(outcomes[0]?.charge?.state).to.equal('settled');
-      const nothing = { wallets: [], charges: [], jobs: [], payments: [], entries: [], budgets: [], repeats: [] };
+      const nothing = {
+        wallets: [],
+        charges: [],
+        jobs: [],
+        payments: [],
+        entries: [],
+        budgets: [],
+        idempotencyRecords: [],
+      };
       expect(written).to.deep.equal(nothing);
     }
     const gone = fold({ ...books, jobs: new Map() }, [refund()]);
@@ -82,20 +90,20 @@ describe('a batch with jobs', () => {
     expect(balances(books)).to.deep.equal([985, 0, 15, 1000, 0]);
   });
 
-  it('sees within a batch what came before in it', () => {
+  it('sees the effects of earlier operations of the same batch', () => {
     const { outcomes, jobs, entries } = fold(books, [start(), refund(), refund(), start()]);
     expect(outcomes.map(({ status }) => status)).to.deep.equal(['done', 'done', 'exists', 'exists']);
     expect(jobs.map(({ phase }) => phase)).to.deep.equal(['failed']);
     expect(entries.map(({ kind }) => kind)).to.deep.equal(['charge', 'refund']);
   });
 
-  it('names the jobs that it needs', () => {
+  it('lists the jobs that it needs', () => {
     const operations: Operation[] = [start(), refund(), operation('refund', 'other', 0)];
-    expect([...keysOf(operations).jobs]).to.deep.equal(['vid_1']);
+    expect([...collectBatchKeys(operations).jobs]).to.deep.equal(['vid_1']);
   });
 });
 
-/** The same rows, as a store would read them again. */
+/** Copies the rows, as a store would read them again. */
 function newer(books: Books): Books {
   return { ...books, wallets: new Map(books.wallets), charges: new Map(books.charges), jobs: new Map(books.jobs) };
 }

@@ -1,7 +1,7 @@
 // Money and a payment that change in one batch: both or neither, and a repeat changes nothing.
 import { expect } from 'chai';
 import type { Operation } from '../../lib/money/decide.ts';
-import { budgetKeysOf, fold, keysOf } from '../../lib/money/fold.ts';
+import { collectBatchKeys, collectBudgetKeys, fold } from '../../lib/money/fold.ts';
 import { newPayment, type Payment } from '../../lib/money/payment-rules.ts';
 import { AT, type Books, balances, newBooks, operation, run } from '../ledger/books.ts';
 
@@ -45,7 +45,7 @@ describe('a batch with payments', () => {
     books.payments.set('pay_x', ARRIVED);
   });
 
-  it('credits a payment with its money, once', () => {
+  it('credits a payment together with its money, only once', () => {
     // A batch adds its entries to those that were loaded.
     const { outcomes, payments } = fold({ ...books, entries: new Map() }, [credit()]);
     expect(payments).to.have.length(1);
@@ -56,7 +56,7 @@ describe('a batch with payments', () => {
     expect(fold(books, [credit()]).outcomes[0]?.payment).to.deep.equal(payments[0]);
   });
 
-  it('moves no money when the payment has changed meanwhile, or is not there', () => {
+  it('moves no money when the payment has changed in the meantime or does not exist', () => {
     const wallet = books.wallets.get('w');
     const { outcomes, ...written } = fold(books, [credit(2)]);
     expect(outcomes).to.deep.equal([{ status: 'stale_payment', wallet, payment: ARRIVED }]);
@@ -65,7 +65,7 @@ describe('a batch with payments', () => {
     expect([gone.outcomes, gone.entries]).to.deep.equal([[{ status: 'stale_payment', wallet }], []]);
   });
 
-  it('changes no payment where the money is refused', () => {
+  it('changes no payment when its money is refused', () => {
     run(books, credit());
     const other = { ...credit(4), amount: 7n } as Operation;
     const { outcomes, payments } = fold(books, [other]);
@@ -73,7 +73,7 @@ describe('a batch with payments', () => {
     expect(payments).to.deep.equal([]);
   });
 
-  it('sees within a batch what came before in it, and books what the wallet no longer had', () => {
+  it('sees the effects of earlier operations of the same batch, and books the shortfall of the wallet', () => {
     const spend = operation('charge', 'c', 400);
     const { outcomes, payments } = fold(books, [credit(), spend, back('r1', 50, 4), back('r2', 100, 5)]);
     expect(outcomes.map(({ status }) => status)).to.deep.equal(['done', 'done', 'done', 'done']);
@@ -82,35 +82,35 @@ describe('a batch with payments', () => {
     expect(payments[0]).to.include(sums);
   });
 
-  it('takes a refund that was booked for the same when its answer was lost', () => {
+  it('recognises a refund that was booked already when its answer was lost', () => {
     run(books, credit());
     expect([run(books, back('r', 50, 4)), run(books, back('r', 50, 4))]).to.deep.equal(['done', 'exists']);
     expect(books.payments.get('pay_x')).to.include({ refunded: 50n * RUB, shortfall: 0n, version: 5 });
   });
 
-  it('names the payments that it needs', () => {
-    expect([...keysOf([credit(), operation('topup', 'p', 1)]).payments]).to.deep.equal(['pay_x']);
+  it('lists the payments that it needs', () => {
+    expect([...collectBatchKeys([credit(), operation('topup', 'p', 1)]).payments]).to.deep.equal(['pay_x']);
   });
 });
 
-describe('the sums of keys that a batch needs', () => {
-  it('are those of calls with a budget, by their terms or by their charge, under the key that came first', () => {
+describe('the budget sums that a batch needs', () => {
+  it('are those of calls with a budget, by terms or by charge, under the first key of a chain of replacements', () => {
     const books = newBooks();
-    const budget = { period: 0, most: null };
+    const budget = { period: 0, limit: null };
     const start = { ...operation('reserve', 'a', 1), budget } as Operation;
     const shared = { ...operation('reserve', 'b', 1), key: 'new', budget: { ...budget, key: 'first' } } as Operation;
-    expect([...budgetKeysOf([start, shared], books.charges)]).to.deep.equal(['k', 'first']);
+    expect([...collectBudgetKeys([start, shared], books.charges)]).to.deep.equal(['k', 'first']);
     run(books, operation('topup', 'p', 1000));
     for (const op of [start, shared, operation('reserve', 'plain', 1)]) run(books, op);
     const ends = ['a', 'b', 'plain'].map((id) => operation('release', id, 0));
-    expect([...budgetKeysOf([...ends, operation('topup', 'q', 1)], books.charges)]).to.deep.equal(['k', 'first']);
+    expect([...collectBudgetKeys([...ends, operation('topup', 'q', 1)], books.charges)]).to.deep.equal(['k', 'first']);
   });
 
-  it('run on within a batch', () => {
+  it('are updated within a batch', () => {
     const books = newBooks();
     run(books, operation('topup', 'p', 1000));
     const start = (id: string) =>
-      ({ ...operation('reserve', id, 6), budget: { period: 0, most: 10n * RUB } }) as Operation;
+      ({ ...operation('reserve', id, 6), budget: { period: 0, limit: 10n * RUB } }) as Operation;
     const { outcomes, budgets } = fold(books, [start('a'), start('b'), operation('release', 'a', 0), start('b')]);
     expect(outcomes.map(({ status }) => status)).to.deep.equal(['done', 'key_budget', 'done', 'done']);
     expect(budgets).to.deep.equal([{ key: 'k', wallet: 'w', period: 0, spent: 6n * RUB }]);

@@ -11,8 +11,8 @@ import {
   operationId,
   type Wallet,
 } from '../../lib/money/decide.ts';
-import { budgetKeysOf, fold, keysOf } from '../../lib/money/fold.ts';
-import type { Repeat } from '../../lib/money/idempotency.ts';
+import { collectBatchKeys, collectBudgetKeys, fold } from '../../lib/money/fold.ts';
+import type { IdempotencyRecord } from '../../lib/money/idempotency.ts';
 import type { Job } from '../../lib/money/job-rules.ts';
 import type { KeyBudget } from '../../lib/money/key-budget.ts';
 import type { Micro } from '../../lib/money/money.ts';
@@ -29,7 +29,7 @@ interface Rows {
   readonly jobs: Map<string, Job>;
   readonly payments: Map<string, Payment>;
   readonly budgets: Map<string, KeyBudget>;
-  readonly repeats: Map<string, Repeat>;
+  readonly idempotencyRecords: Map<string, IdempotencyRecord>;
 }
 
 function newRows(): Rows {
@@ -40,13 +40,13 @@ function newRows(): Rows {
     jobs: new Map(),
     payments: new Map(),
     budgets: new Map(),
-    repeats: new Map(),
+    idempotencyRecords: new Map(),
   };
 }
 
 /** As a store does it: only the rows that the batch names are loaded, only what `fold` returns is written. */
 function apply(rows: Rows, batch: readonly Operation[]): readonly Outcome[] {
-  const keys = keysOf(batch);
+  const keys = collectBatchKeys(batch);
   const pick = <T>(from: Map<string, T>, ids: Set<string>) => new Map([...from].filter(([id]) => ids.has(id)));
   const loaded = {
     wallets: pick(rows.wallets, keys.wallets),
@@ -54,8 +54,8 @@ function apply(rows: Rows, batch: readonly Operation[]): readonly Outcome[] {
     entries: pick(rows.entries, keys.entries),
     jobs: pick(rows.jobs, keys.jobs),
     payments: pick(rows.payments, keys.payments),
-    budgets: pick(rows.budgets, budgetKeysOf(batch, rows.charges)),
-    repeats: rows.repeats,
+    budgets: pick(rows.budgets, collectBudgetKeys(batch, rows.charges)),
+    idempotencyRecords: rows.idempotencyRecords,
   };
   const folded = fold(loaded, batch);
   for (const wallet of folded.wallets) rows.wallets.set(wallet.id, wallet);
@@ -73,7 +73,7 @@ const rub = fc
   .oneof(fc.integer({ min: 1, max: 30 }), fc.integer({ min: 900, max: 1200 }))
   .map((whole) => BigInt(whole) * RUB);
 const wallet = fc.constantFrom(...WALLETS, 'nobody');
-/** Few ids, so that repeats, conflicts and operations in any order are common. */
+/** Few ids, so that repeated and conflicting operations are common. */
 const id = fc.integer({ min: 1, max: 12 }).map((number) => `i${number}`);
 
 const operation: fc.Arbitrary<Operation> = fc
@@ -128,7 +128,7 @@ const operation: fc.Arbitrary<Operation> = fc
     }
   });
 
-/** Begins with money on every wallet, so that not all of it is refused. */
+/** Starts with money on every wallet, so that not every operation is refused. */
 const history = fc
   .array(operation, { minLength: 1, maxLength: 80, size: 'max' })
   .map((operations): Operation[] => [
@@ -166,7 +166,7 @@ describe('fold', () => {
     );
   });
 
-  it('comes to the same rows and outcomes however the batches are cut', () => {
+  it('gives the same rows and outcomes however operations are split into batches', () => {
     fc.assert(
       fc.property(history, cuts, (operations, sizes) => {
         const one = newRows();
@@ -180,7 +180,7 @@ describe('fold', () => {
     );
   });
 
-  it('changes nothing when operations that were done come again', () => {
+  it('changes nothing when applied operations are sent again', () => {
     fc.assert(
       fc.property(history, cuts, (operations, sizes) => {
         const rows = newRows();
@@ -197,7 +197,7 @@ describe('fold', () => {
     );
   });
 
-  it('writes an entry for each operation that was done, and only for those', () => {
+  it('writes an entry for each applied operation, and only for those', () => {
     fc.assert(
       fc.property(history, (operations) => {
         const rows = newRows();
@@ -242,8 +242,8 @@ describe('fold', () => {
     ]);
   });
 
-  it('names the rows a batch needs, and no others', () => {
-    const keys = keysOf([
+  it('lists the rows that a batch needs, and no others', () => {
+    const keys = collectBatchKeys([
       { kind: 'topup', wallet: 'w1', at: 1, amount: 1n, paymentId: 'p' },
       { kind: 'adjust', wallet: 'w1', at: 1, amount: 1n, adjustId: 'a', reason: '' },
       { kind: 'release', wallet: 'w2', at: 1, chargeId: 'c' },
@@ -302,7 +302,7 @@ const NEXT: Record<ChargeState, readonly ChargeState[]> = {
   refunded: ['refunded'],
 };
 
-/** A charge only goes forward, and what it began with stays. */
+/** The state of a charge only moves forward, and its initial values never change. */
 function expectForward(before: ReadonlyMap<string, Charge>, after: ReadonlyMap<string, Charge>): void {
   for (const [id, old] of before) {
     const now = after.get(id);

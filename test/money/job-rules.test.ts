@@ -4,10 +4,10 @@ import fc from 'fast-check';
 import {
   type CreateJob,
   decideJob,
+  getJobId,
   type Job,
   type JobChange,
   type JobStatus,
-  jobIdOf,
 } from '../../lib/money/job-rules.ts';
 
 const AT = 5000;
@@ -37,7 +37,7 @@ const CHANGES = {
 type Kind = keyof typeof CHANGES;
 const change = (kind: Kind, version: number) => ({ ...base, ...CHANGES[kind], version }) as JobChange;
 
-/** The job after these changes, each of which has to happen. */
+/** The job after these changes, each of which must be applied. */
 function jobAfter(...kinds: readonly Kind[]): Job {
   let { job } = decideJob(undefined, CREATE);
   for (const kind of kinds) {
@@ -55,8 +55,8 @@ const PHASES: Readonly<Record<Job['phase'], readonly Kind[]>> = {
   failed: ['fail'],
 };
 
-describe('the life of a job', () => {
-  it('begins held by its maker, and due when that one is gone', () => {
+describe('a job', () => {
+  it('starts with the lease of its creator, and is due when that lease ends', () => {
     expect(jobAfter()).to.deep.equal({
       ...CREATE.job,
       phase: 'starting',
@@ -69,8 +69,8 @@ describe('the life of a job', () => {
       endedAt: null,
       version: 1,
     });
-    expect(jobIdOf(CREATE)).to.equal('vid_1');
-    expect(jobIdOf(change('fail', 1))).to.equal('vid_1');
+    expect(getJobId(CREATE)).to.equal('vid_1');
+    expect(getJobId(change('fail', 1))).to.equal('vid_1');
   });
 
   const allowed: Readonly<Record<Job['phase'], readonly Kind[]>> = {
@@ -82,7 +82,7 @@ describe('the life of a job', () => {
   for (const [phase, kinds] of Object.entries(PHASES)) {
     for (const kind of Object.keys(CHANGES) as Kind[]) {
       const may = allowed[phase as Job['phase']].includes(kind);
-      it(`${kind} ${may ? 'happens' : 'does not happen'} to one that is ${phase}`, () => {
+      it(`${may ? 'allows' : 'refuses'} ${kind} when it is ${phase}`, () => {
         const job = jobAfter(...kinds);
         const { status, job: then } = decideJob(job, change(kind, job.version));
         expect(status).to.equal(may ? 'done' : 'stale');
@@ -92,7 +92,7 @@ describe('the life of a job', () => {
     }
   }
 
-  it('is free for any process once it waits, and due for none once it has ended', () => {
+  it('has no owner while it waits, and is never due once it has ended', () => {
     expect(jobAfter('begin')).to.include({
       phase: 'running',
       ref: '{"id":"up"}',
@@ -118,7 +118,7 @@ describe('the life of a job', () => {
   });
 
   for (const kind of ['advance', 'complete', 'fail'] as const) {
-    it(`${kind} gives back the lease of the process that polled it`, () => {
+    it(`releases the lease of the polling process on ${kind}`, () => {
       const claimed = { ...jobAfter('begin'), owner: 'own_2', lease: AT + 30_000 };
       const { job } = decideJob(claimed, change(kind, claimed.version));
       expect(job).to.include({ owner: null, lease: null });
@@ -126,14 +126,14 @@ describe('the life of a job', () => {
   }
 
   for (const kind of Object.keys(CHANGES) as Kind[]) {
-    it(`${kind} twice is once`, () => {
+    it(`applies ${kind} only once when it is sent twice`, () => {
       const before = jobAfter(...(kind === 'advance' || kind === 'complete' ? (['begin'] as const) : []));
       const first = decideJob(before, change(kind, before.version));
       expect(decideJob(first.job, change(kind, before.version))).to.deep.equal({ status: 'exists', job: first.job });
     });
   }
 
-  it('a change like the last, but to something else, is stale', () => {
+  it('answers stale to a change that resembles the last one but has another value', () => {
     const others = { upstream: 'three', ref: '{"id":"other"}', dueAt: AT + 1, result: 'media_2', error: 'No.' };
     for (const kind of Object.keys(CHANGES) as Kind[]) {
       const job = jobAfter(...(kind === 'advance' || kind === 'complete' ? (['begin', kind] as const) : [kind]));
@@ -147,13 +147,13 @@ describe('the life of a job', () => {
     expect(decideJob(rerouted, advance).status).to.equal('stale');
   });
 
-  it('creating twice is once, and a change of what is not there is none', () => {
+  it('is created only once, and a change of a missing job is no_job', () => {
     const job = jobAfter('begin');
     expect(decideJob(job, CREATE)).to.deep.equal({ status: 'exists', job });
     expect(decideJob(undefined, change('fail', 1))).to.deep.equal({ status: 'no_job' });
   });
 
-  it('a change that was decided on an older version is stale', () => {
+  it('answers stale to a change that was decided on an older version', () => {
     const job = jobAfter('begin', 'advance');
     expect(decideJob(job, change('begin', 1)).status).to.equal('stale');
     for (const kind of ['complete', 'fail'] as const) {
@@ -162,7 +162,7 @@ describe('the life of a job', () => {
     expect(decideJob(job, change('fail', job.version + 1)).status).to.equal('stale');
   });
 
-  it('progress never falls, is whole, and is 100 only at the end', () => {
+  it('has whole progress that never falls and is 100 only at the end', () => {
     const running = jobAfter('begin', 'advance');
     const progress = (value: number) =>
       decideJob(running, { ...(change('advance', running.version) as object), progress: value } as JobChange).job
@@ -176,7 +176,7 @@ describe('the life of a job', () => {
     expect(decideJob(running, back).job?.shown).to.equal('processing');
   });
 
-  it('ends once, whatever comes in whatever order', () => {
+  it('ends only once, whatever the order of changes', () => {
     const kinds = fc.array(fc.constantFrom(...(Object.keys(CHANGES) as Kind[])), { maxLength: 12, size: 'max' });
     fc.assert(
       fc.property(kinds, fc.nat(3), (order, lag) => {

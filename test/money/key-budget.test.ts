@@ -1,14 +1,14 @@
 // The running sum of a key: what counts, in which period, and when a call is over the budget.
 import { expect } from 'chai';
 import type { Operation } from '../../lib/money/decide.ts';
-import { periodOf, spentIn } from '../../lib/money/key-budget.ts';
+import { getSpent, resolvePeriod } from '../../lib/money/key-budget.ts';
 import { type Books, balances, type Kind, newBooks, operation, run } from '../ledger/books.ts';
 
 type Row = readonly [
   kind: Kind,
   id: string,
   rub: number,
-  terms: readonly [period: number, most: number] | null,
+  terms: readonly [period: number, limit: number] | null,
   is: string,
 ];
 
@@ -17,7 +17,7 @@ function play(rows: readonly Row[]): { books: Books; sums: (readonly [number, nu
   const books = newBooks();
   run(books, operation('topup', 'pay', 1000));
   const sums = rows.map(([kind, id, rub, terms, is]) => {
-    const budget = terms && { budget: { period: terms[0], most: BigInt(terms[1]) * 1_000_000n } };
+    const budget = terms && { budget: { period: terms[0], limit: BigInt(terms[1]) * 1_000_000n } };
     expect(run(books, { ...operation(kind, id, rub), ...budget } as Operation), `${kind} ${id}`).to.equal(is);
     const sum = books.budgets.get('k');
     return sum && ([sum.period, Number(sum.spent) / 1e6] as const);
@@ -25,8 +25,8 @@ function play(rows: readonly Row[]): { books: Books; sums: (readonly [number, nu
   return { books, sums };
 }
 
-describe('budget of a key', () => {
-  it('counts what is held and charged, and refuses what would be above it', () => {
+describe('the budget of a key', () => {
+  it('counts held and charged money, and refuses a call above the limit', () => {
     const { sums, books } = play([
       ['reserve', 'a', 6, [0, 10], 'done'],
       ['reserve', 'b', 5, [0, 10], 'key_budget'],
@@ -39,7 +39,7 @@ describe('budget of a key', () => {
     expect(balances(books)).to.deep.equal([990, 4, 6, 1000, 0]);
   });
 
-  it('gets back what is released, has expired or is refunded', () => {
+  it('is credited with released, expired and refunded money', () => {
     const { sums } = play([
       ['reserve', 'a', 6, [0, 10], 'done'],
       ['release', 'a', 0, null, 'done'],
@@ -51,13 +51,13 @@ describe('budget of a key', () => {
       ['settle', 'd', 2, null, 'done'],
       ['refund', 'd', 0, null, 'done'],
       ['refund', 'd', 0, null, 'exists'],
-      // Settled although it had expired: the answer was delivered.
+      // Settled after it expired: the answer was delivered.
       ['settle', 'b', 5, null, 'done'],
     ]);
     expect(sums.map((sum) => sum?.[1])).to.deep.equal([6, 0, 6, 0, 6, 0, 3, 2, 0, 0, 5]);
   });
 
-  it('may be exceeded by an overshoot, and the next call is refused', () => {
+  it('may be exceeded by an overshoot, after which the next call is refused', () => {
     const { sums } = play([
       ['reserve', 'a', 6, [0, 10], 'done'],
       ['settle', 'a', 14, null, 'done'],
@@ -67,7 +67,7 @@ describe('budget of a key', () => {
     expect(sums.map((sum) => sum?.[1])).to.deep.equal([6, 14, 14, 15]);
   });
 
-  it('starts anew with a period, and what an earlier one gives back is no longer part of it', () => {
+  it('starts at zero in each period, and ignores money returned by calls of an earlier period', () => {
     const { sums } = play([
       ['reserve', 'a', 10, [100, 10], 'done'],
       ['reserve', 'b', 1, [100, 10], 'key_budget'],
@@ -86,7 +86,7 @@ describe('budget of a key', () => {
     ]);
   });
 
-  it('is of the period that has begun for all, where clocks differ', () => {
+  it('counts in the latest period that any process has started when clocks differ', () => {
     const { sums, books } = play([
       ['reserve', 'a', 6, [200, 10], 'done'],
       ['reserve', 'b', 5, [100, 10], 'key_budget'],
@@ -102,7 +102,7 @@ describe('budget of a key', () => {
     expect(books.charges.get('b')?.period).to.equal(200);
   });
 
-  it('counts nothing of a call that began without one, and all of one that began with it', () => {
+  it('counts no call that started without a budget, and every call that started with one', () => {
     const { sums, books } = play([
       ['reserve', 'a', 6, null, 'done'],
       ['settle', 'a', 6, null, 'done'],
@@ -114,7 +114,7 @@ describe('budget of a key', () => {
     expect(books.charges.get('a')?.period).to.equal(null);
   });
 
-  it('counts a call once, however often it is sent', () => {
+  it('counts a call once, however often the call is sent', () => {
     const { sums } = play([
       ['reserve', 'a', 6, [0, 10], 'done'],
       ['reserve', 'a', 6, [0, 10], 'exists'],
@@ -126,12 +126,12 @@ describe('budget of a key', () => {
     expect(sums.map((sum) => sum?.[1])).to.deep.equal([6, 6, 6, 4, 4, 4]);
   });
 
-  it('is one sum for a key and those in its place, each by the limit it was given', () => {
+  it('is one sum for a key and its replacements, each with its own limit', () => {
     const books = newBooks();
     run(books, operation('topup', 'pay', 1000));
     const call = (kind: 'reserve' | 'charge', id: string, rub: number, key: string, most: number) => {
       const shared = key === 'k' ? {} : { key: 'k' };
-      const budget = { ...shared, period: 0, most: BigInt(most) * 1_000_000n };
+      const budget = { ...shared, period: 0, limit: BigInt(most) * 1_000_000n };
       return run(books, { ...operation(kind, id, rub), key, budget } as Operation);
     };
     expect(call('reserve', 'a', 6, 'k', 10)).to.equal('done');
@@ -145,23 +145,24 @@ describe('budget of a key', () => {
     expect(['a', 'b', 'c'].map((id) => books.charges.get(id)?.budgetKey)).to.deep.equal([null, 'k', 'k']);
   });
 
-  it('says first what is wrong with the wallet', () => {
+  it('is checked after the wallet', () => {
     play([
       ['reserve', 'a', 1001, [0, 1], 'insufficient'],
       ['reserve', 'a', 1000, [0, 1], 'key_budget'],
     ]);
   });
 
-  it('has spent nothing in a period that no call has begun', () => {
+  it('has nothing spent in a period without calls', () => {
     const budget = { key: 'k', wallet: 'w', period: 100, spent: 5n };
-    expect([spentIn(budget, 100), spentIn(budget, 101), spentIn(budget, 99), spentIn(undefined, 1)]).to.deep.equal([
+    expect([getSpent(budget, 100), getSpent(budget, 101), getSpent(budget, 99), getSpent(undefined, 1)]).to.deep.equal([
       5n,
       0n,
       5n,
       0n,
     ]);
-    expect([periodOf(budget, { period: 99, most: 1n }), periodOf(undefined, { period: 99, most: 1n })]).to.deep.equal([
-      100, 99,
-    ]);
+    expect([
+      resolvePeriod(budget, { period: 99, limit: 1n }),
+      resolvePeriod(undefined, { period: 99, limit: 1n }),
+    ]).to.deep.equal([100, 99]);
   });
 });

@@ -10,7 +10,7 @@ describe('the limits of a key', () => {
     [999, true],
   ];
   for (const [expiresAt, expired] of times) {
-    it(`${expired ? 'end' : 'do not end'} its use at 1000 when it expires at ${expiresAt ?? 'no time'}`, () => {
+    it(`${expired ? 'refuse' : 'allow'} a call at 1000 if the key expires at ${expiresAt ?? 'no time'}`, () => {
       expect(isExpired({ expiresAt }, 1000)).to.equal(expired);
     });
   }
@@ -25,12 +25,12 @@ describe('the limits of a key', () => {
     [[], false],
   ];
   for (const [models, allowed] of lists) {
-    it(`${allowed ? 'allow' : 'do not allow'} a model by its id or an alias when they name ${models ?? 'none'}`, () => {
+    it(`${allowed ? 'allow' : 'refuse'} a model by its id or an alias if the list is ${models ?? 'absent'}`, () => {
       expect(allowsModel({ models }, model)).to.equal(allowed);
     });
   }
 
-  it('are none unless they are set', () => {
+  it('are empty by default', () => {
     expect(NO_LIMITS).to.deep.equal({
       budget: null,
       reset: 'none',

@@ -1,9 +1,9 @@
-// Marks of entries: what each of them covers, and what a mark of an ended hold no longer says.
+// Marks of entries: the values that each kind covers, also after a hold has ended.
 import { expect } from 'chai';
 import { type Charge, decide, type Entry, emptyWallet, type Operation, type Wallet } from '../../lib/money/decide.ts';
-import type { Repeat } from '../../lib/money/idempotency.ts';
-import { hasMark, jobOfMark, markOf, playOfMark } from '../../lib/money/mark.ts';
-import { operationOf, replayOf } from '../../lib/money/replay.ts';
+import type { IdempotencyRecord } from '../../lib/money/idempotency.ts';
+import { computeMark, hasMark, readJobIdFromMark, readPlayFromMark } from '../../lib/money/mark.ts';
+import { rebuildMarkedOperation, rebuildOperation } from '../../lib/money/replay.ts';
 
 const WALLET: Wallet = { ...emptyWallet('w'), avail: 100n, topped: 100n, seq: 1 };
 const START = { wallet: 'w', at: 5, chargeId: 'c', key: 'k', chargeKind: 'text', model: 'm', prices: '{}' } as const;
@@ -29,16 +29,16 @@ describe('the mark of an entry', () => {
     excess: { excess: 5n },
   };
   for (const [name, change] of Object.entries(changes)) {
-    it(`of a hold covers its ${name}`, () => {
+    it(`covers the ${name} of a hold`, () => {
       const other = { ...charge, ...change };
-      const op = operationOf(entry, other) as Operation;
-      expect(hasMark(entry, markOf(op, entry, other), other)).to.equal(false);
+      const op = rebuildOperation(entry, other) as Operation;
+      expect(hasMark(entry, computeMark(op, entry, other), other)).to.equal(false);
     });
   }
 
-  it('of a hold that has ended says nothing of its owner, but is no shorter', () => {
+  it('ignores the owner of an ended hold, but keeps its length', () => {
     const ended = { ...charge, state: 'released', owner: null, lease: null } as const;
-    const wanted = markOf(operationOf(entry, ended) as Operation, entry, ended);
+    const wanted = computeMark(rebuildOperation(entry, ended) as Operation, entry, ended);
     expect(entry.mark).to.match(/^[0-9a-f]{16}$/);
     expect(wanted).to.not.equal(entry.mark);
     expect(hasMark(entry, wanted, ended)).to.equal(true);
@@ -46,37 +46,37 @@ describe('the mark of an entry', () => {
     expect(hasMark({ ...entry, mark: null }, wanted, ended), 'of an earlier version').to.equal(true);
   });
 
-  it('of a settlement covers its usage and its time', () => {
+  it('covers the usage and the time of a settlement', () => {
     const settle: Operation = { kind: 'settle', wallet: 'w', at: 7, chargeId: 'c', amount: 4n, usage: '{"a":1}' };
     const { entry: end, charge: settled } = made(settle, charge) as { entry: Entry; charge: Charge };
-    const marks = [settled.usage, '{"a":2}', null].map((usage) => markOf(settle, end, { ...settled, usage }));
+    const marks = [settled.usage, '{"a":2}', null].map((usage) => computeMark(settle, end, { ...settled, usage }));
     expect(marks[0]).to.equal(end.mark);
-    expect(new Set([...marks, markOf(settle, { ...end, at: 8 }, settled)]).size).to.equal(4);
+    expect(new Set([...marks, computeMark(settle, { ...end, at: 8 }, settled)]).size).to.equal(4);
   });
 
-  it('of an entry without a call covers all it says', () => {
+  it('covers all values of an entry without a call', () => {
     const op: Operation = { kind: 'adjust', wallet: 'w', at: 5, amount: -3n, reason: 'r', adjustId: 'a' };
     const { entry: own } = made(op);
     const others: Partial<Entry>[] = [
       ...[{ opId: 'adjust:b' }, { wallet: 'x' }, { kind: 'topup' as const }, { at: 6 }, { avail: 1n }, { topped: 1n }],
       ...[{ adjusted: 1n }, { overshoot: 1n }, { chargedAfter: 1n }, { note: 's' }, { status: 'active' as const }],
     ];
-    const marks = others.map((change) => markOf(op, { ...own, ...change }, undefined));
+    const marks = others.map((change) => computeMark(op, { ...own, ...change }, undefined));
     expect(new Set([own.mark, ...marks]).size).to.equal(others.length + 1);
   });
 
-  it('of a settlement that is free because its call was repeated covers what is kept of that', () => {
+  it('covers the stored usage of a settlement that is free because its call was repeated', () => {
     const expired: Charge = { ...charge, state: 'expired', owner: null, lease: null };
-    const taken = { id: 'r', wallet: 'w', charge: 'other', body: 'b', at: 6 } as unknown as Repeat;
+    const taken = { id: 'r', wallet: 'w', charge: 'other', body: 'b', at: 6 } as unknown as IdempotencyRecord;
     const settle: Operation = { kind: 'settle', wallet: 'w', at: 7, chargeId: 'c', amount: 4n, usage: '{"a":1}' };
-    const free = decide({ wallet: WALLET, charge: expired, prior: undefined, taken }, settle);
+    const free = decide({ wallet: WALLET, charge: expired, prior: undefined, takenKey: taken }, settle);
     const end = free.entry as Entry;
     const kept = free.charge as Charge;
     expect(kept.usage).to.equal('{"a":1,"repeated_as":"other"}');
-    expect(made(operationOf(end, kept) as Operation, expired).entry).to.include({ mark: end.mark, charged: 0n });
+    expect(made(rebuildOperation(end, kept) as Operation, expired).entry).to.include({ mark: end.mark, charged: 0n });
   });
 
-  it('of an entry says whether it brings play money or settles it, and a replay does the same', () => {
+  it('records whether an entry adds or settles play money, also after a replay', () => {
     const base = { wallet: 'w', at: 5, amount: 3n } as const;
     const topup: Operation = { kind: 'topup', ...base, paymentId: 'p' };
     const adjust: Operation = { kind: 'adjust', ...base, reason: 'r', adjustId: 'a' };
@@ -97,16 +97,16 @@ describe('the mark of an entry', () => {
     for (const [plain, playing, wanted] of pairs) {
       const one = entryOf(plain);
       const other = entryOf(playing);
-      expect([playOfMark(one), playOfMark(other)], plain.kind).to.deep.equal([{}, wanted]);
-      expect(operationOf(other, undefined)).to.deep.include(wanted);
+      expect([readPlayFromMark(one), readPlayFromMark(other)], plain.kind).to.deep.equal([{}, wanted]);
+      expect(rebuildOperation(other, undefined)).to.deep.include(wanted);
       expect(hasMark({ ...other, mark: String(other.mark).slice(0, 8) }, one.mark as string, undefined)).to.equal(
         false,
       );
     }
-    expect(playOfMark(entry)).to.deep.equal({});
+    expect(readPlayFromMark(entry)).to.deep.equal({});
   });
 
-  it('lets a copy settle play money that entries of earlier versions did not bring', () => {
+  it('lets a copy settle play money whose entries of earlier versions have no mark', () => {
     const adjust: Operation = {
       kind: 'adjust',
       wallet: 'w',
@@ -119,24 +119,24 @@ describe('the mark of an entry', () => {
     const known = { wallet: WALLET, charge: undefined, prior: undefined };
     expect(decide(known, adjust).status).to.equal('exists');
     const settled = decide({ ...known, wallet: { ...WALLET, playMoney: true } }, adjust).entry as Entry;
-    expect(decide(known, replayOf(settled, undefined) as Operation)).to.deep.include({
+    expect(decide(known, rebuildMarkedOperation(settled, undefined) as Operation)).to.deep.include({
       status: 'done',
       entry: settled,
     });
   });
 
-  it('of a charge names its job', () => {
+  it('contains the job id of a charge', () => {
     const job = { id: 'vid_1', wallet: 'w', charge: 'c', model: 'm', upstream: 'u', facts: '{}', owner: 'o', lease: 9 };
     const create = { kind: 'create', job: { ...job, deadline: 9, createdAt: 5 } } as const;
     const withJob = made({ kind: 'charge', ...START, amount: 10n, job: create }).entry;
     const without = made({ kind: 'charge', ...START, amount: 10n }).entry;
-    expect([withJob, without, entry].map(jobOfMark)).to.deep.equal(['vid_1', undefined, undefined]);
+    expect([withJob, without, entry].map(readJobIdFromMark)).to.deep.equal(['vid_1', undefined, undefined]);
     expect(hasMark(withJob, without.mark as string, undefined)).to.equal(true);
   });
 
-  it('stays as it is when the journal is replayed, also where there is none', () => {
+  it('is unchanged after a replay of the journal, also if absent', () => {
     for (const mark of ['0123456789abcdef', null]) {
-      const op = replayOf({ ...entry, mark }, charge) as Operation;
+      const op = rebuildMarkedOperation({ ...entry, mark }, charge) as Operation;
       expect(made(op).entry.mark).to.equal(mark);
     }
   });

@@ -58,7 +58,7 @@ describe('money', () => {
     });
   }
 
-  it('reads back whatever it writes', () => {
+  it('parses whatever it formats', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -AMOUNT_MAX * 900n, max: AMOUNT_MAX * 900n }), (micro) => {
         expect(parseRub(formatRub(micro))).to.equal(micro);
@@ -66,7 +66,7 @@ describe('money', () => {
     );
   });
 
-  it('gives a reply a double that says the same with at most six decimals', () => {
+  it('converts to a double that has the same value to six decimals', () => {
     expect([toRub(1n), toRub(999_500_000n), toRub(-500_000n), toRub(0n)]).to.deep.equal([0.000001, 999.5, -0.5, 0]);
     fc.assert(
       fc.property(fc.bigInt({ min: -AMOUNT_MAX, max: AMOUNT_MAX }), (micro) => {

@@ -10,8 +10,8 @@ import {
   type Payment,
   type PaymentChange,
   type PaymentPhase,
-  refundable,
-  refundsOf,
+  parseRefunds,
+  refundableAmount,
 } from '../../lib/money/payment-rules.ts';
 
 const RUB = 1_000_000n;
@@ -73,7 +73,7 @@ const MOVED: Readonly<Record<string, Moved>> = {
   reverse: { amount: 1000n * RUB, taken: 400n * RUB },
 };
 
-/** Where each change leads from each phase; what is not here changes nothing. */
+/** The next phase for each change in each phase; absent: the change is refused. */
 const NEXT: { readonly [Phase in PaymentPhase]?: { readonly [Kind in PaymentChange['kind']]?: PaymentPhase } } = {
   created: { begin: 'pending', look: 'created', succeed: 'succeeded', cancel: 'canceled', fail: 'failed' },
   pending: {
@@ -138,30 +138,30 @@ describe('a payment', () => {
     }
   }
 
-  it('has phases that nothing leaves', () => {
+  it('has final phases that no change leaves', () => {
     const stays = (phase: PaymentPhase) => Object.values(NEXT[phase] ?? {}).every((next) => next === phase);
     expect(PAYMENT_PHASES.filter(stays)).to.have.members(FINAL);
   });
 
-  it('is changed in the version that it was decided on, or not at all', () => {
+  it('is changed only in the version that the change was decided on', () => {
     const change = { ...base, version: 2, kind: 'fail', reason: 'x' } as const;
     expect(decidePayment(START, change)).to.deep.equal({ status: 'stale', payment: START });
     expect(decidePayment(undefined, change)).to.deep.equal({ status: 'no_payment' });
   });
 
-  it('never takes the money of another payment of the provider', () => {
+  it('refuses a success with the id of another payment at the provider', () => {
     const change = { kind: 'succeed', ...base, ref: 'ref_2', state: '{}' } as const;
     expect(decidePayment(inPhase('pending'), change).status).to.equal('stale');
   });
 
-  it('records what was not there any more, and is refunded when all of it went back', () => {
+  it('records the shortfall, and is refunded once the whole amount is taken back', () => {
     const asked = { kind: 'refund', ...base, ref: 're_1', refund: 'rfd_1' } as const;
     const first = decidePayment(inPhase('credited'), asked, { amount: 400n * RUB, taken: 50n * RUB })
       .payment as Payment;
     expect(first).to.include({ phase: 'partly_refunded', refunded: 400n * RUB, shortfall: 350n * RUB });
-    expect(refundsOf(first)).to.deep.equal([
+    expect(parseRefunds(first)).to.deep.equal([
       {
-        ...refundsOf(inPhase('credited'))[0],
+        ...parseRefunds(inPhase('credited'))[0],
         ref: 're_1',
         amount: '400000000',
         state: 'booked',
@@ -175,9 +175,9 @@ describe('a payment', () => {
     expect(last).to.include({ phase: 'refunded', refunded: 1000n * RUB, shortfall: 350n * RUB, dueAt: null });
   });
 
-  it('asks back no more than is left, with what is on its way taken off', () => {
+  it('refuses a refund above the remaining amount, less requested refunds', () => {
     const payment = inPhase('credited');
-    expect(refundable(payment)).to.equal(900n * RUB);
+    expect(refundableAmount(payment)).to.equal(900n * RUB);
     const ask = (amount: bigint) =>
       decidePayment(payment, { kind: 'ask_refund', ...base, refund: 'rfd_2', reason: '' }, { amount, taken: amount })
         .status;
@@ -187,8 +187,8 @@ describe('a payment', () => {
     expect([dispute(0n), dispute(1001n * RUB), dispute(1000n * RUB)]).to.deep.equal(['stale', 'stale', 'done']);
   });
 
-  it('has so many refunds at most, of which each can still be booked', () => {
-    const [asked] = refundsOf(inPhase('credited'));
+  it('has a maximum number of refunds, each of which can still be booked', () => {
+    const [asked] = parseRefunds(inPhase('credited'));
     const many = (count: number): Payment => ({
       ...inPhase('credited'),
       refunds: JSON.stringify(
@@ -208,8 +208,8 @@ describe('a payment', () => {
     expect(status(many(REFUNDS_MAX), book('re_7'))).to.equal('done');
   });
 
-  it('is due while a refund that was asked for is open, and no longer', () => {
-    const [one] = refundsOf(inPhase('credited'));
+  it('is due only while a requested refund is open', () => {
+    const [one] = parseRefunds(inPhase('credited'));
     const payment = { ...inPhase('credited'), refunds: JSON.stringify([one, { ...one, id: 'rfd_2' }]) };
     const refuse = { kind: 'refuse_refund', ...base, reason: 'no' } as const;
     const first = decidePayment(payment, { ...refuse, refund: 'rfd_1' }).payment as Payment;
@@ -221,7 +221,7 @@ describe('a payment', () => {
     expect(decidePayment(payment, { ...book, version: 1 }, moved).payment?.dueAt).to.equal(AT + 5);
   });
 
-  it('is credited with one sum, and nothing goes back in steps of nothing', () => {
+  it('is credited once, and refuses refunds of zero', () => {
     const credit = { kind: 'credit', ...base, reason: null, dueAt: null } as const;
     const status = (phase: PaymentPhase, change: PaymentChange, amount: bigint) =>
       decidePayment(inPhase(phase), change, { amount, taken: 0n }).status;
@@ -237,8 +237,8 @@ describe('a payment', () => {
     expect([reverse(6n), reverse(5n), reverse(4n)]).to.deep.equal(['stale', 'done', 'done']);
   });
 
-  it('changes its refunds one by one, each only as long as it is open', () => {
-    const [one] = refundsOf(inPhase('credited')) as [Refund];
+  it('changes each refund separately, and only while it is open', () => {
+    const [one] = parseRefunds(inPhase('credited')) as [Refund];
     const withRefunds = (...refunds: Refund[]): Payment => ({
       ...inPhase('partly_refunded'),
       refunded: 100n * RUB,
@@ -248,7 +248,7 @@ describe('a payment', () => {
     const refused: Refund = { ...one, id: 'rfd_2', state: 'refused' };
     const open: Refund = { ...one, id: 'rfd_3' };
     const payment = withRefunds(booked, refused, open);
-    expect(refundable(payment)).to.equal(800n * RUB);
+    expect(refundableAmount(payment)).to.equal(800n * RUB);
     const note = (refund: string) =>
       decidePayment(payment, { kind: 'note_refund', ...base, refund, ref: 're_9', dueAt: AT + 9 });
     const refuse = (refund: string) => decidePayment(payment, { kind: 'refuse_refund', ...base, refund, reason: 'no' });
@@ -258,33 +258,33 @@ describe('a payment', () => {
     expect(['rfd_1', 'rfd_2', 'rfd_3', 'rfd_4'].map((id) => refuse(id).status)).to.deep.equal([
       ...['stale', 'exists', 'done', 'stale'],
     ]);
-    const denied = refundsOf(refuse('rfd_3').payment as Payment).find(({ id }) => id === 'rfd_3');
+    const denied = parseRefunds(refuse('rfd_3').payment as Payment).find(({ id }) => id === 'rfd_3');
     expect(denied).to.deep.equal({ ...open, state: 'refused', reason: 'no', given: '0' });
     expect(note('rfd_3').payment).to.include({ dueAt: AT + 9, changedAt: AT + 5 });
-    // A second one under an id of ours that is booked already is one more.
+    // A second refund with an id of ours that is booked already counts as another refund.
     const second = { kind: 'refund', ...base, ref: 're_2', refund: 'rfd_1' } as const;
     const after = decidePayment(payment, second, { amount: RUB, taken: RUB }).payment as Payment;
-    expect(refundsOf(after).map(({ ref, state }) => [ref, state])).to.deep.equal([
+    expect(parseRefunds(after).map(({ ref, state }) => [ref, state])).to.deep.equal([
       ['re_1', 'booked'],
       [null, 'refused'],
       [null, 'asked'],
       ['re_2', 'booked'],
     ]);
-    // Nobody here asked for it: it is known by its name at the provider, from when it was told of.
-    expect(refundsOf(after).at(-1)).to.include({ id: 're_2', amount: String(RUB), reason: '', at: AT + 5 });
+    // A refund started elsewhere has the provider's id, and the time at which it was reported.
+    expect(parseRefunds(after).at(-1)).to.include({ id: 're_2', amount: String(RUB), reason: '', at: AT + 5 });
     const all = { kind: 'refund', ...base, ref: 're_3', refund: null } as const;
     const whole = decidePayment(payment, all, { amount: 900n * RUB, taken: 0n }).payment;
     expect(whole).to.include({ phase: 'refunded', dueAt: null });
   });
 
-  it('is not changed by a look, but for when it is due', () => {
+  it('changes only its due time when polled', () => {
     const before = inPhase('pending');
     const { payment } = decidePayment(before, { kind: 'look', ...base, dueAt: AT + 77 });
     expect(payment).to.deep.equal({ ...before, dueAt: AT + 77, version: 2 });
   });
 
-  it('whose dispute is lost withdraws the refunds that were not sent, and follows those that were', () => {
-    const [unsent] = refundsOf(inPhase('credited'));
+  it('withdraws unsent refunds when its dispute is lost, and keeps polling sent ones', () => {
+    const [unsent] = parseRefunds(inPhase('credited'));
     const sent = { ...unsent, id: 'rfd_2', ref: 're_2' };
     const disputed = { ...inPhase('disputed'), refunds: JSON.stringify([unsent, sent]) };
     const reverse = (rub: bigint) => {
@@ -292,13 +292,13 @@ describe('a payment', () => {
       return decidePayment(disputed, { kind: 'reverse', ...base }, moved).payment as Payment;
     };
     const part = reverse(600n);
-    expect(refundsOf(part).map(({ state, reason }) => [state, reason])).to.deep.equal([
+    expect(parseRefunds(part).map(({ state, reason }) => [state, reason])).to.deep.equal([
       ['refused', 'the dispute was lost'],
       ['asked', 'r'],
     ]);
     expect([part.dueAt, reverse(1000n).dueAt]).to.deep.equal([AT + 5, null]);
     const won = decidePayment(disputed, { kind: 'keep', ...base }).payment as Payment;
-    expect([won.dueAt, refundsOf(won).map(({ state }) => state)]).to.deep.equal([AT + 5, ['asked', 'asked']]);
+    expect([won.dueAt, parseRefunds(won).map(({ state }) => state)]).to.deep.equal([AT + 5, ['asked', 'asked']]);
     const refund = { kind: 'refund', ...base, version: 2, ref: 're_2', refund: 'rfd_2' } as const;
     const later = (payment: Payment, rub: bigint) =>
       decidePayment(payment, refund, { amount: rub * RUB, taken: 0n }).payment;
@@ -307,7 +307,7 @@ describe('a payment', () => {
     expect(later(won, 1000n)).to.include({ phase: 'kept', refunded: 1000n * RUB });
   });
 
-  it('keeps its sums whatever happens to it, in whatever order', () => {
+  it('keeps its sums consistent after any order of changes', () => {
     const whole = fc.oneof(fc.constantFrom(250, 500, 1000), fc.integer({ min: 0, max: 1100 }));
     const rub = whole.map((some) => BigInt(some) * RUB);
     const step = fc.record({
@@ -349,7 +349,7 @@ describe('a payment', () => {
 
   function expectSums(payment: Payment): void {
     const { phase, credited, refunded, shortfall, ref } = payment;
-    const booked = refundsOf(payment).filter(({ state }) => state === 'booked');
+    const booked = parseRefunds(payment).filter(({ state }) => state === 'booked');
     const lost = phase === 'reversed' ? BigInt(JSON.parse(payment.dispute ?? '{}').amount) : 0n;
     expect(booked.reduce((sum, { amount }) => sum + BigInt(amount), lost)).to.equal(refunded);
     expect(refunded <= credited && shortfall >= 0n && shortfall <= refunded).to.equal(true);

@@ -1,6 +1,6 @@
-// What each change of a payment leaves in its row, besides the phase it leads to.
+// The values that each change of a payment writes to its row, besides the phase.
 import { expect } from 'chai';
-import { decidePayment, disputeOf, newPayment, type Payment, refundsOf } from '../../lib/money/payment-rules.ts';
+import { decidePayment, newPayment, type Payment, parseDispute, parseRefunds } from '../../lib/money/payment-rules.ts';
 
 const AT = 1_800_000_000_000;
 const WAITING = newPayment({
@@ -44,7 +44,7 @@ describe('a change of a payment', () => {
     ],
   ];
   for (const [before, change, written] of rows) {
-    it(`writes what was learnt: ${change.kind}`, () => {
+    it(`stores the values of the change ${change.kind}`, () => {
       const { status, payment } = decidePayment(before, change);
       const phase = payment?.phase;
       const wanted = { ...before, ...written, phase, owner: null, lease: null, changedAt: AT + 5, version: 2 };
@@ -52,22 +52,27 @@ describe('a change of a payment', () => {
     });
   }
 
-  it('writes a refund that nobody has sent yet, and what it took', () => {
+  it('stores a requested refund and the amount that it holds', () => {
     const change = { kind: 'ask_refund', ...base, refund: 'rfd_1', reason: 'wish' } as const;
     const { payment = WAITING } = decidePayment(CREDITED, change, { amount: 5n, taken: 3n });
     const money = { amount: '5', taken: null, off: '5', missing: '2' };
     const asked = { id: 'rfd_1', ref: null, state: 'asked', reason: 'wish', at: AT + 5, ...money };
-    expect(refundsOf(payment)).to.deep.equal([asked]);
+    expect(parseRefunds(payment)).to.deep.equal([asked]);
   });
 
-  it('opens a dispute about what is left at most, and writes what it took when it is lost', () => {
+  it('opens a dispute of at most the remaining amount, and stores the amount taken when it is lost', () => {
     const left = { ...CREDITED, refunded: 400n };
     const dispute = (amount: bigint) => decidePayment(left, { kind: 'dispute', ...base, dispute: 'cb', amount });
     expect([dispute(0n).status, dispute(601n).status, dispute(1n).status]).to.deep.equal(['stale', 'stale', 'done']);
     const { payment = WAITING } = dispute(600n);
-    expect(disputeOf(payment)).to.deep.equal({ id: 'cb', amount: '600', taken: null });
+    expect(parseDispute(payment)).to.deep.equal({ id: 'cb', amount: '600', taken: null });
     const lost = decidePayment(payment, { kind: 'reverse', ...base, version: 2 }, { amount: 600n, taken: 70n });
-    expect(disputeOf(lost.payment ?? WAITING)).to.deep.equal({ id: 'cb', amount: '600', taken: '70', moved: '-600' });
+    expect(parseDispute(lost.payment ?? WAITING)).to.deep.equal({
+      id: 'cb',
+      amount: '600',
+      taken: '70',
+      moved: '-600',
+    });
     expect(lost.payment).to.include({ phase: 'reversed', refunded: 1000n, shortfall: 530n, dueAt: null });
   });
 });

@@ -1,4 +1,4 @@
-// When budgets start anew, in zones with and without summer time.
+// When budgets reset, in zones with and without summer time.
 import { expect } from 'chai';
 import { formatMoment, periodAt } from '../../lib/money/period.ts';
 
@@ -28,7 +28,7 @@ const ROWS: readonly (readonly [
   ['2026-11-22T04:00:00Z', 'day', 'America/New_York', '2026-11-21T05:00:00Z', '2026-11-22T05:00:00Z'],
   // Its clocks go forward at midnight: the day begins at one.
   ['2026-04-24T12:00:00Z', 'day', 'Africa/Cairo', '2026-04-23T22:00:00Z', '2026-04-24T21:00:00Z'],
-  // Its clocks go back from one to midnight, which comes twice: the day begins with the first.
+  // Its clocks go back from one to midnight, so midnight occurs twice: the day begins with the first.
   ['2026-11-01T04:30:00Z', 'day', 'America/Havana', '2026-11-01T04:00:00Z', '2026-11-02T05:00:00Z'],
   ['2020-10-23T21:30:00Z', 'day', 'Asia/Gaza', '2020-10-23T21:00:00Z', '2020-10-24T22:00:00Z'],
   ['2020-10-23T20:59:00Z', 'week', 'Asia/Gaza', '2020-10-18T21:00:00Z', '2020-10-25T22:00:00Z'],
@@ -36,9 +36,9 @@ const ROWS: readonly (readonly [
   ['2011-12-30T12:00:00Z', 'day', 'Pacific/Apia', '2011-12-30T10:00:00Z', '2011-12-31T10:00:00Z'],
 ];
 
-describe('periods of a budget', () => {
+describe('budget periods', () => {
   for (const [at, reset, zone, start, end] of ROWS) {
-    it(`${reset} of ${at} in ${zone}`, () => {
+    it(`give the ${reset} of ${at} in ${zone}`, () => {
       expect(periodAt(Date.parse(at), { reset, zone })).to.deep.equal({
         start: Date.parse(start),
         end: Date.parse(end),
@@ -63,7 +63,7 @@ describe('periods of a budget', () => {
     expect(broken).to.deep.equal([]);
   });
 
-  it('have every moment in them, around every change of every clock of four years', () => {
+  it('contain every moment around every clock change of four years', () => {
     const broken: string[] = [];
     const HOUR_MS = 3_600_000;
     const from = Date.UTC(2024, 0, 1);
@@ -78,7 +78,7 @@ describe('periods of a budget', () => {
     expect(broken).to.deep.equal([]);
   });
 
-  it('do not depend on what was asked before', () => {
+  it('do not depend on earlier queries', () => {
     const day = { reset: 'day', zone: MOSCOW } as const;
     const first = Date.parse('2026-11-22T12:00:00Z');
     const [one, next, again] = [first, first + 86_400_000, first].map((at) => periodAt(at, day));
@@ -86,7 +86,7 @@ describe('periods of a budget', () => {
     expect(next?.start).to.equal(one?.end);
   });
 
-  /** How many formats are made meanwhile. */
+  /** Counts the formatters created while `act` runs. */
   function countFormats(act: () => void): number {
     const { DateTimeFormat } = Intl;
     let made = 0;
@@ -104,20 +104,20 @@ describe('periods of a budget', () => {
     return made;
   }
 
-  it('make the format of a zone once, which costs more than all the rest', () => {
+  it('create the expensive formatter of a zone only once', () => {
     const made = countFormats(() => {
-      // Written as no other test writes it.
+      // A spelling that no other test uses, so that it is not cached yet.
       for (let day = 0; day < 3; day += 1) periodAt(day * 86_400_000, { reset: 'day', zone: 'antarctica/troll' });
     });
     expect(made).to.equal(1);
   });
 
-  it('keep no format for every way in which somebody spells a zone', () => {
+  it('do not cache a formatter for every spelling of a zone', () => {
     const name = 'america/argentina/comodrivadavia';
     const spelled = (number: number) =>
       [...name].map((letter, at) => ((number >> at) & 1 ? letter.toUpperCase() : letter)).join('');
     const look = (number: number) => formatMoment(0, spelled(number));
-    // The slash is spelled in one way only.
+    // Only letters vary in case, not the slash.
     for (let number = 1; number < 3000; number += 1) look(number);
     expect(countFormats(() => look(2999))).to.equal(0);
     expect(countFormats(() => look(1))).to.equal(1);
@@ -127,7 +127,7 @@ describe('periods of a budget', () => {
     expect(periodAt(Date.now(), { reset: 'none', zone: MOSCOW })).to.deep.equal({ start: 0, end: null });
   });
 
-  it('are told in the time of their zone', () => {
+  it('are formatted in the time of their zone', () => {
     const at = Date.parse('2026-11-22T21:00:00Z');
     expect(formatMoment(at, MOSCOW)).to.equal('2026-11-23T00:00:00+03:00');
     expect(formatMoment(at, 'America/St_Johns')).to.equal('2026-11-22T17:30:00-03:30');

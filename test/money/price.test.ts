@@ -1,15 +1,15 @@
-// What a text call costs and what it holds: one half-up rounding, the minimum, the floor of the reserve.
+// The cost and the hold of a text call: one half-up rounding, the minimum price, the minimum of held output tokens.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { parseRub } from '../../lib/money/money.ts';
-import { TEXT_MINIMUM, type TextPrice, textCost, textReserve } from '../../lib/money/price.ts';
+import { TEXT_MINIMUM, type TextPrice, textCost, textHold } from '../../lib/money/price.ts';
 
 function price(input: string, output: string): TextPrice {
   return { input: parseRub(input) ?? 0n, output: parseRub(output) ?? 0n };
 }
 
-describe('price', () => {
-  describe('cost', () => {
+describe('prices', () => {
+  describe('the cost of a text call', () => {
     const rows: readonly [name: string, price: TextPrice, input: number, output: number, micro: bigint][] = [
       ['input and output at their own price', price('40', '240'), 100_000, 20_000, 8_800_000n],
       ['a million of each', price('40', '240'), 1_000_000, 1_000_000, 280_000_000n],
@@ -48,7 +48,7 @@ describe('price', () => {
     });
   });
 
-  describe('reserve', () => {
+  describe('the hold of a text call', () => {
     const rows: readonly [name: string, input: number, maxTokens: number, micro: bigint][] = [
       ['the default of 8192 tokens', 1000, 8192, 2_006_080n],
       ['the maximum of 32768 tokens', 1000, 32_768, 7_904_320n],
@@ -59,17 +59,17 @@ describe('price', () => {
     ];
     for (const [name, input, maxTokens, micro] of rows) {
       it(name, () => {
-        expect(textReserve(price('40', '240'), { input, maxTokens })).to.equal(micro);
+        expect(textHold(price('40', '240'), { input, maxTokens })).to.equal(micro);
       });
     }
 
-    it('covers every cost within its tokens', () => {
+    it('covers every cost within its number of tokens', () => {
       const tokens = fc.record({ input: fc.nat(200_000), maxTokens: fc.integer({ min: 1, max: 32_768 }) });
       fc.assert(
         fc.property(tokens, fc.double({ min: 0, max: 1, noNaN: true }), ({ input, maxTokens }, share) => {
           const tariff = price('37.123457', '241.999999');
           const cost = textCost(tariff, { input, output: Math.floor(maxTokens * share) });
-          expect(cost <= textReserve(tariff, { input, maxTokens })).to.equal(true);
+          expect(cost <= textHold(tariff, { input, maxTokens })).to.equal(true);
         }),
       );
     });

@@ -1,20 +1,20 @@
-// Refunds that are requested, refused, made by the provider or elsewhere, disputes and calls in any order: the wallet has
-// what was credited less what went back and what open requests hold, and the audit understands every entry.
+// Refunds (requested, refused, made by the provider or elsewhere), disputes and calls in any order: the wallet has the
+// credited amount less paybacks and open requests, and the audit accepts every entry.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { decideAgain } from '../../lib/ledger/audit-rules.ts';
 import { openAccount } from '../../lib/ledger/audit-wallet.ts';
 import type { Operation, OutcomeStatus, Wallet } from '../../lib/money/decide.ts';
-import { askOp, bookingOp, refusalOp, reversalOp } from '../../lib/money/payback.ts';
+import { lostDisputeOp, refundBookingOp, refundRefusalOp, refundRequestOp } from '../../lib/money/payback.ts';
 import {
   decidePayment,
-  disputeOf,
-  heldBy,
+  heldForRefund,
   newPayment,
   type Payment,
   type PaymentChange,
-  refundable,
-  refundsOf,
+  parseDispute,
+  parseRefunds,
+  refundableAmount,
 } from '../../lib/money/payment-rules.ts';
 import { AT, type Books, newBooks, operation, run } from '../ledger/books.ts';
 
@@ -85,7 +85,7 @@ class Story {
     const payment = this.payment();
     const amount = BigInt(rub) * RUB;
     const id = `n${this.count}`;
-    const open = refundsOf(payment).filter(({ state }) => state === 'asked');
+    const open = parseRefunds(payment).filter(({ state }) => state === 'asked');
     const one = open[pick % Math.max(1, open.length)];
     const held = [...this.books.charges.values()].filter(({ state }) => state === 'held');
     const call = held[pick % Math.max(1, held.length)]?.id ?? '';
@@ -100,29 +100,29 @@ class Story {
       case 'top':
         return run(this.books, operation('adjust', id, rub));
       case 'ask':
-        return amount <= refundable(payment)
-          ? run(this.books, askOp(payment, { at: AT, refund: id, reason: '' }, amount))
+        return amount <= refundableAmount(payment)
+          ? run(this.books, refundRequestOp(payment, { at: AT, refund: id, reason: '' }, amount))
           : undefined;
       case 'note':
         return one && void this.free({ kind: 'note_refund', refund: one.id, ref: `re_${one.id}`, dueAt: AT });
       case 'refuse':
-        return one && run(this.books, refusalOp(payment, { at: AT, refund: one.id, reason: 'no' }));
+        return one && run(this.books, refundRefusalOp(payment, { at: AT, refund: one.id, reason: 'no' }));
       case 'book': {
         const money = { amount: one && BigInt(one.amount) < left ? BigInt(one.amount) : left, suspend: false };
         if (!one || left <= 0n) return undefined;
-        return run(this.books, bookingOp(payment, { at: AT, ref: `re_${one.id}`, refund: one.id }, money));
+        return run(this.books, refundBookingOp(payment, { at: AT, ref: `re_${one.id}`, refund: one.id }, money));
       }
       case 'elsewhere':
         return amount <= left && payment.credited > 0n
-          ? run(this.books, bookingOp(payment, { at: AT, ref: id, refund: null }, { amount, suspend: false }))
+          ? run(this.books, refundBookingOp(payment, { at: AT, ref: id, refund: null }, { amount, suspend: false }))
           : undefined;
       case 'dispute':
         return void this.free({ kind: 'dispute', dispute: 'cb', amount: pick > 2 && amount < left ? amount : left });
       case 'lose': {
-        const dispute = disputeOf(payment);
+        const dispute = parseDispute(payment);
         const lost = dispute && BigInt(dispute.amount) < left ? BigInt(dispute.amount) : left;
         if (!dispute || payment.phase !== 'disputed' || lost <= 0n) return undefined;
-        return run(this.books, reversalOp(payment, { at: AT }, { dispute: 'cb', amount: lost, suspend: false }));
+        return run(this.books, lostDisputeOp(payment, { at: AT }, { dispute: 'cb', amount: lost, suspend: false }));
       }
     }
   }
@@ -130,7 +130,7 @@ class Story {
   check(): void {
     const { avail, held, charged, topped, adjusted } = this.wallet();
     const { credited, refunded, shortfall } = this.payment();
-    const asked = refundsOf(this.payment()).reduce((sum, refund) => sum + heldBy(refund), 0n);
+    const asked = parseRefunds(this.payment()).reduce((sum, refund) => sum + heldForRefund(refund), 0n);
     expect(topped).to.equal(credited - refunded - asked);
     expect(topped >= 0n && shortfall >= 0n && shortfall <= refunded).to.equal(true);
     expect(avail + held + charged).to.equal(topped + adjusted);
@@ -148,8 +148,8 @@ class Story {
   }
 }
 
-describe('money on its way back', () => {
-  it('adds up whatever happens to it, and the audit agrees', () => {
+describe('refunds and disputes', () => {
+  it('add up after any order of events, and the audit agrees', () => {
     let moves = 0;
     fc.assert(
       fc.property(fc.array(act, { minLength: 5, maxLength: 40, size: 'max' }), (acts) => {
@@ -169,7 +169,7 @@ describe('money on its way back', () => {
     expect(moves).to.be.above(2000);
   });
 
-  it('is seen by the audit where an entry hides what was not there, or claims more', () => {
+  it('are reported by the audit if an entry hides a shortfall or claims too much', () => {
     const story = new Story();
     story.perform({ act: 'reserve', pick: 0, rub: 600 });
     story.perform({ act: 'ask', pick: 0, rub: 700 });

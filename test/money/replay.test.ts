@@ -1,10 +1,10 @@
-// That an operation can be read back from the entry it made, which copies and verification rely on.
+// An operation can be rebuilt from its entry: copies and the audit rely on it.
 import { expect } from 'chai';
 import type { Charge, Operation, Wallet } from '../../lib/money/decide.ts';
-import { chargeOfEntry, operationOf } from '../../lib/money/replay.ts';
+import { getEntryChargeId, rebuildOperation } from '../../lib/money/replay.ts';
 import { newBooks, operation, run } from '../ledger/books.ts';
 
-describe('an operation read back from its entry', () => {
+describe('an operation rebuilt from its entry', () => {
   const books = newBooks();
   const steps: readonly Operation[] = [
     operation('topup', 't1', 1000),
@@ -21,27 +21,27 @@ describe('an operation read back from its entry', () => {
     operation('payback', 'r1', 100),
     operation('dispute', 'd1', 50),
     { ...operation('adjust', 'a2', 100), reason: 'to go on' } as Operation,
-    { ...operation('reserve', 'c5', 10), budget: { key: 'k0', period: 500, most: null } } as Operation,
-    { ...operation('charge', 'c6', 10), usage: '{"seconds":5}', budget: { period: 500, most: null } } as Operation,
+    { ...operation('reserve', 'c5', 10), budget: { key: 'k0', period: 500, limit: null } } as Operation,
+    { ...operation('charge', 'c6', 10), usage: '{"seconds":5}', budget: { period: 500, limit: null } } as Operation,
   ];
   const outcomes = steps.map((op) => {
     const outcome = run(books, op);
-    // What was taken back suspended it.
+    // The payback suspended the wallet.
     books.wallets.set('w', { ...(books.wallets.get('w') as Wallet), status: 'active' });
     return outcome;
   });
 
-  it('is made of steps that all apply', () => {
+  it('comes from steps that all apply', () => {
     expect(outcomes).to.deep.equal(steps.map(() => 'done'));
   });
 
   for (const [at, op] of steps.entries()) {
     it(`is the same: ${op.kind} at step ${at + 1}`, () => {
       const entry = books.journal[at] as (typeof books.journal)[number];
-      const id = chargeOfEntry(entry);
+      const id = getEntryChargeId(entry);
       const charge = id === undefined ? undefined : (books.charges.get(id) as Charge);
-      const found = operationOf(entry, charge);
-      // A wallet stays suspended by itself; a hold that has ended no longer has its holder.
+      const found = rebuildOperation(entry, charge);
+      // The wallet was active before, and an ended hold has lost its owner.
       const lost = {
         payback: { suspend: false },
         dispute: { suspend: false },
@@ -52,9 +52,9 @@ describe('an operation read back from its entry', () => {
     });
   }
 
-  it('needs its charge where it began one', () => {
+  it('needs the charge if it started one', () => {
     const begun = books.journal.find(({ kind }) => kind === 'reserve') as (typeof books.journal)[number];
-    expect(operationOf(begun, undefined)).to.equal(undefined);
-    expect(chargeOfEntry(books.journal[0] as (typeof books.journal)[number])).to.equal(undefined);
+    expect(rebuildOperation(begun, undefined)).to.equal(undefined);
+    expect(getEntryChargeId(books.journal[0] as (typeof books.journal)[number])).to.equal(undefined);
   });
 });

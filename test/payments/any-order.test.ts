@@ -2,7 +2,7 @@
 // what the bank holds, once.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { refundable } from '../../lib/money/payment-rules.ts';
+import { refundableAmount } from '../../lib/money/payment-rules.ts';
 import { askRefund } from '../../lib/payments/operator.ts';
 import { type Call, mapCalls, READS } from '../../lib/store/port-calls.ts';
 import type { Store } from '../../lib/store/store.ts';
@@ -153,7 +153,7 @@ function suite(kind: StoreKind): void {
         return askRefund(service.store, id ?? '', { at: Date.now(), amount, reason: '' });
       case 'giveBack': {
         const row = id === undefined ? undefined : await stage.store.payments.get(id);
-        if (row && row.credited > 0n && amount <= refundable(row) && stage.bank.holds([row.id]) >= amount)
+        if (row && row.credited > 0n && amount <= refundableAmount(row) && stage.bank.holds([row.id]) >= amount)
           stage.bank.giveBack(row.id, amount);
         return;
       }

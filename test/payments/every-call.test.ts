@@ -2,7 +2,7 @@
 // gateway goes on with what is left, and in the end the wallet has what the bank holds, once.
 import { expect } from 'chai';
 import type { Wallet } from '../../lib/money/decide.ts';
-import { disputeOf } from '../../lib/money/payment.ts';
+import { parseDispute } from '../../lib/money/payment.ts';
 import { askRefund, decideReview, endDispute, type OperatorOutcome, openDispute } from '../../lib/payments/operator.ts';
 import { type Call, mapCalls, READS } from '../../lib/store/port-calls.ts';
 import { type Store, StoreError } from '../../lib/store/store.ts';
@@ -178,7 +178,7 @@ function suite(kind: StoreKind): void {
     const { wallet, store, bank } = stage;
     const rows = await store.payments.list({ wallet, limit: 10 });
     const orders = rows.filter(({ phase }) => phase !== 'review').map(({ id }) => id);
-    const lost = rows.reduce((sum, row) => sum + BigInt(disputeOf(row)?.taken ?? 0), 0n);
+    const lost = rows.reduce((sum, row) => sum + BigInt(parseDispute(row)?.taken ?? 0), 0n);
     const { topped, avail } = (await store.ledger.wallet(wallet)) as Wallet;
     expect(topped, 'in the wallet').to.equal(bank.holds(orders) - lost);
     expect(avail).to.equal(topped);

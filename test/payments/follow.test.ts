@@ -1,6 +1,6 @@
 // What is told while a payment moves: each change once to whoever watches, and to operators what they have to know.
 import { expect } from 'chai';
-import { type Payment, refundsOf } from '../../lib/money/payment.ts';
+import { type Payment, parseRefunds } from '../../lib/money/payment.ts';
 import { askRefund } from '../../lib/payments/operator.ts';
 import { longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
@@ -43,7 +43,7 @@ function suite(kind: StoreKind): void {
     expect(await service.payments.look(id)).to.include({ refunded: 400n * RUB, shortfall: 200n * RUB });
     stage.bank.hook = (asked) => (asked === 'refund' ? 400 : undefined);
     await askRefund(stage.store, id, { at: stage.now(), amount: RUB, reason: 'a wish' });
-    const [, , refused] = refundsOf((await service.payments.look(id)) as Payment);
+    const [, , refused] = parseRefunds((await service.payments.look(id)) as Payment);
     expect(refused?.state).to.equal('refused');
     expect(errors()).to.deep.equal(['the wallet could not cover a refund or dispute in full']);
   });

@@ -1,6 +1,6 @@
 // Notices: which payments they are about, what they cannot make the service do, and what an operator reads of them.
 import { expect } from 'chai';
-import { NEVER_BEGAN } from '../../lib/money/payment.ts';
+import { NEVER_STARTED } from '../../lib/money/payment.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
 import { StoreError } from '../../lib/store/store.ts';
 import type { PaymentProvider } from '../../lib/upstream/contract/payment.ts';
@@ -112,9 +112,9 @@ function suite(kind: StoreKind): void {
     const failed = { phase: 'failed', owner: null, lease: null, dueAt: null } as const;
     for (const [more, asks] of [
       [{ ...failed, reason: 'refused' }, false],
-      [{ ...failed, reason: NEVER_BEGAN, createdAt: Date.now() - 4 * 86_400_000 }, false],
+      [{ ...failed, reason: NEVER_STARTED, createdAt: Date.now() - 4 * 86_400_000 }, false],
       [{ provider: 'other' }, false],
-      [{ ...failed, reason: NEVER_BEGAN }, true],
+      [{ ...failed, reason: NEVER_STARTED }, true],
     ] as const) {
       await untold(more);
       const before = fetches();
@@ -164,7 +164,7 @@ function suite(kind: StoreKind): void {
   });
 
   it('that come late for an order that was given up reach the operator', async () => {
-    await untold({ phase: 'failed', reason: NEVER_BEGAN, owner: null, lease: null, dueAt: null });
+    await untold({ phase: 'failed', reason: NEVER_STARTED, owner: null, lease: null, dueAt: null });
     const [lost] = await stage.store.payments.list({ wallet: stage.wallet, limit: 1 });
     expect(await verdictOn(paidFor(lost?.id ?? '').id)).to.equal('done');
     expect(stage.lines).to.deep.include({ level: 'error', message: 'the provider holds money that was not credited' });

@@ -1,7 +1,7 @@
 // The payments service against a bank: money that goes back.
 import { expect } from 'chai';
 import type { Payment } from '../../lib/money/payment-rules.ts';
-import { refundsOf } from '../../lib/money/payment-rules.ts';
+import { parseRefunds } from '../../lib/money/payment-rules.ts';
 import { askRefund, decideReview, endDispute, openDispute } from '../../lib/payments/operator.ts';
 import { until } from '../../testkit/client.ts';
 import { longer } from '../../testkit/long.ts';
@@ -58,7 +58,7 @@ function suite(kind: StoreKind): void {
       const after = await service.payments.look(payment.id);
       expect(stage.bank.ofOrder(payment.id)[0]?.refunds.length).to.equal(2);
       expect(after).to.include({ refunded: 500n * RUB, phase: 'partly_refunded' });
-      expect(refundsOf(after as Payment).map(({ state }) => state)).to.deep.equal(['booked', 'booked']);
+      expect(parseRefunds(after as Payment).map(({ state }) => state)).to.deep.equal(['booked', 'booked']);
       expect(await stage.topped()).to.equal(500n * RUB);
     });
 
@@ -68,7 +68,7 @@ function suite(kind: StoreKind): void {
       await askRefund(stage.store, payment.id, { at: stage.now(), amount: 300n * RUB, reason: '' });
       expect(await stage.topped()).to.equal(700n * RUB);
       const after = (await service.payments.look(payment.id)) as Payment;
-      expect(refundsOf(after)[0]?.state).to.equal('refused');
+      expect(parseRefunds(after)[0]?.state).to.equal('refused');
       expect([after.phase, after.dueAt, await stage.topped()]).to.deep.equal(['credited', null, 1000n * RUB]);
     });
 

@@ -1,7 +1,7 @@
 // A refund from its request to its end, over real stores and a bank: what is on its way back cannot be spent, comes back
 // when it is refused, and is taken once, whatever fails in between.
 import { expect } from 'chai';
-import { type Payment, refundsOf } from '../../lib/money/payment-rules.ts';
+import { type Payment, parseRefunds } from '../../lib/money/payment-rules.ts';
 import { askRefund, endDispute, openDispute } from '../../lib/payments/operator.ts';
 import { until } from '../../testkit/client.ts';
 import { faultsOf, lose, refuse } from '../../testkit/faulty-store.ts';
@@ -37,7 +37,7 @@ function suite(kind: StoreKind): void {
     const { avail = 0n, held = 0n, topped = 0n } = (await stage.store.ledger.wallet(stage.wallet)) ?? {};
     return [avail, held, topped].map((micro) => Number(micro / RUB));
   };
-  const states = async () => refundsOf(await stage.payment(paid.id)).map(({ state }) => state);
+  const states = async () => parseRefunds(await stage.payment(paid.id)).map(({ state }) => state);
 
   it('is not spendable from the moment it is requested', async () => {
     expect((await ask(700n)).status).to.equal('done');
@@ -152,7 +152,7 @@ function suite(kind: StoreKind): void {
         faults.next('ledger.apply', behaviour);
         await other.payments.look(paid.id);
         await other.payments.look(paid.id);
-        expect(refundsOf(await stage.payment(paid.id)).map(({ state }) => state)).to.deep.equal(states);
+        expect(parseRefunds(await stage.payment(paid.id)).map(({ state }) => state)).to.deep.equal(states);
         expect(await balance()).to.deep.equal(how === 'refused' ? [1000, 0, 1000] : [700, 0, 700]);
       });
     }

@@ -1,6 +1,6 @@
 // What a payment needs next, as tables: its phase, what its provider says, and the one step that follows.
 import { expect } from 'chai';
-import { NEVER_BEGAN, newPayment, type Payment, type PaymentPhase, type Refund } from '../../lib/money/payment.ts';
+import { NEVER_STARTED, newPayment, type Payment, type PaymentPhase, type Refund } from '../../lib/money/payment.ts';
 import { nextStep, type StepFacts } from '../../lib/payments/step.ts';
 import type { Decline, PaymentState, RefundState } from '../../lib/upstream/contract/payment.ts';
 
@@ -275,7 +275,7 @@ describe('the next step of a payment', () => {
       const next = (ms: number, ref: string | null = null) => step(asking({ at: AT - ms, ref }), said());
       const aged = (...asked: Parameters<typeof next>) => next(...asked)?.change ?? next(...asked)?.op?.payment;
       expect(aged(25 * HOUR_MS)).to.include({ kind: 'look' });
-      expect(aged(25 * HOUR_MS + 1)).to.include({ kind: 'refuse_refund', refund: 'rfd_1', reason: NEVER_BEGAN });
+      expect(aged(25 * HOUR_MS + 1)).to.include({ kind: 'refuse_refund', refund: 'rfd_1', reason: NEVER_STARTED });
       expect(aged(25 * HOUR_MS + 1, 're_1')).to.include({ kind: 'look' });
     });
   });

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { topupBoundsOf } from '../../lib/catalog/topup-bounds.ts';
-import { NEVER_BEGAN, NOT_ACCEPTED, type Payment } from '../../lib/money/payment.ts';
+import { NEVER_STARTED, NOT_ACCEPTED, type Payment } from '../../lib/money/payment.ts';
 import {
   claimed,
   ended,
@@ -157,7 +157,7 @@ describe('rules of automatic top-ups', () => {
   for (const [name, payment] of [
     ['a technical failure', { phase: 'canceled', state: said('technical') }],
     ['a payment that nobody confirmed', { phase: 'canceled', state: said('expired') }],
-    ['an order that never began', { phase: 'failed', ref: null, reason: NEVER_BEGAN }],
+    ['an order that never began', { phase: 'failed', ref: null, reason: NEVER_STARTED }],
     ['an order that its provider failed at', { phase: 'failed', ref: 'ref_1', reason: 'issuer_unavailable' }],
     ['an order that an operator refused', { phase: 'rejected' }],
     ['one that was not paid in time', { phase: 'expired' }],

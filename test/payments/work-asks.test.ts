@@ -1,7 +1,7 @@
 // What a provider is asked: how long with the same key, and what its refusal of an order or a refund means.
 import { expect } from 'chai';
 import type { OpenPayment } from '../../lib/catalog/payments.ts';
-import { NEVER_BEGAN } from '../../lib/money/payment.ts';
+import { NEVER_STARTED } from '../../lib/money/payment.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
 import { createWork } from '../../lib/payments/work.ts';
 import type { UpstreamFaultKind } from '../../lib/upstream/contract/fault.ts';
@@ -119,7 +119,7 @@ describe('an order that its provider does not find', () => {
     const { changes } = await worked({ createdAt: AT - 15 * MINUTE_MS + 1 }, 11 * MINUTE_MS);
     expect(changes.map(({ kind, dueAt }) => [kind, dueAt])).to.deep.equal([['look', AT + MINUTE_MS]]);
     const late = await worked({ createdAt: AT - 15 * MINUTE_MS }, 11 * MINUTE_MS);
-    expect(late.changes.map(({ kind, reason }) => [kind, reason])).to.deep.equal([['fail', NEVER_BEGAN]]);
+    expect(late.changes.map(({ kind, reason }) => [kind, reason])).to.deep.equal([['fail', NEVER_STARTED]]);
   });
 });
 

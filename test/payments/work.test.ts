@@ -1,7 +1,7 @@
 // What a payment's provider is asked for, and what is made of its links: nothing twice, nothing too late, no link elsewhere.
 import { expect } from 'chai';
 import type { NewPayment } from '../../lib/money/payment.ts';
-import { NOT_ACCEPTED, refundsOf } from '../../lib/money/payment.ts';
+import { NOT_ACCEPTED, parseRefunds } from '../../lib/money/payment.ts';
 import { askRefund } from '../../lib/payments/operator.ts';
 import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
 import type { PaymentProvider } from '../../lib/upstream/contract/payment.ts';
@@ -154,7 +154,7 @@ function suite(kind: StoreKind): void {
     await ask(id, { at: stage.now() - DAY_MS });
     const payment = await service.payments.look(id);
     expect(stage.bank.asked.get('refund')).to.equal(undefined);
-    expect(refundsOf(payment ?? expect.fail('it is gone')).map(({ state }) => state)).to.deep.equal(['asked']);
+    expect(parseRefunds(payment ?? expect.fail('it is gone')).map(({ state }) => state)).to.deep.equal(['asked']);
     await ask(id);
     await service.payments.look(id);
     expect(stage.bank.asked.get('refund')).to.equal(1);
@@ -165,7 +165,7 @@ function suite(kind: StoreKind): void {
     Object.assign(provider(), { refund: undefined });
     await ask(id);
     const payment = await service.payments.look(id);
-    const [refund] = refundsOf(payment ?? expect.fail('it is gone'));
+    const [refund] = parseRefunds(payment ?? expect.fail('it is gone'));
     expect([refund?.state, payment?.dueAt]).to.deep.equal(['refused', null]);
     expect(refund?.reason).to.include('gives nothing back');
   });

@@ -25,7 +25,7 @@ describe('copy of keys that share a budget', () => {
     await breakOff();
     await keys.replace('key_1', { id: 'key_2', hash: 'h2', last4: 'abcd', createdAt: AT, endsAt: AT + 1 }, 10);
     await keys.limit('key_2', { ...limits, budget: 9n * RUB }, AT + 1);
-    const call = { key: 'key_2', amount: RUB, budget: { key: 'key_1', period: 0, most: 9n * RUB } };
+    const call = { key: 'key_2', amount: RUB, budget: { key: 'key_1', period: 0, limit: 9n * RUB } };
     await applied(from.real, charge(wallet, call));
     await copy();
     const rows = await to.real.keys.list(wallet);

@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { OperatorError } from '../../lib/base/operator-error.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import type { Operation } from '../../lib/money/decide.ts';
-import { askOp } from '../../lib/money/payback.ts';
-import { type Payment, refundsOf } from '../../lib/money/payment-rules.ts';
+import { refundRequestOp } from '../../lib/money/payback.ts';
+import { type Payment, parseRefunds } from '../../lib/money/payment-rules.ts';
 import type { Behaviour, FaultyStore } from '../../testkit/faulty-store.ts';
 import { adjust, applied, RUB, rejection } from '../contract/store/context.ts';
 import {
@@ -99,7 +99,7 @@ describe('copy of payments', () => {
     const rows = await to.real.payments.page('payments', { limit: 10 });
     const found = new Map(rows.map((row) => [row.id, row]));
     expect(found.get(early.id)).to.include({ phase: 'credited', refunded: 0n, shortfall: 0n });
-    expect(refundsOf(found.get(early.id) as Payment)[0]).to.include({ ref: 'r1', state: 'asked', taken: null });
+    expect(parseRefunds(found.get(early.id) as Payment)[0]).to.include({ ref: 'r1', state: 'asked', taken: null });
     expect(found.get(lost.id)).to.include({ phase: 'disputed', refunded: 0n });
     expect(found.get(part.id)).to.include({ phase: 'reversed', refunded: 600n * RUB });
     const [late, ...others] = rows.filter(({ phase }) => phase === 'succeeded');
@@ -118,7 +118,7 @@ describe('copy of payments', () => {
     const twice = await refund((await paid()) as Payment, 'r1', 300n);
     const disputed = await dispute((await paid()) as Payment, 'cb_1');
     const wish = { at: Date.now(), refund: 'ref_1', reason: 'asked' };
-    const [asked] = await applied(from.real, askOp((await paid()) as Payment, wish, 100n * RUB));
+    const [asked] = await applied(from.real, refundRequestOp((await paid()) as Payment, wish, 100n * RUB));
     const asking = asked?.payment as Payment;
     const late = await newSucceeded(from.real, wallet);
     from.next('keys.owners', async (list) => {
@@ -135,7 +135,7 @@ describe('copy of payments', () => {
     expect(await read(asking.id)).to.deep.equal(asking);
     const found = await read(twice.id);
     expect(found).to.include({ phase: 'partly_refunded', refunded: 300n * RUB, dueAt: twice.createdAt });
-    expect(refundsOf(found).map(({ ref, state, taken }) => [ref, state, taken === null])).to.deep.equal([
+    expect(parseRefunds(found).map(({ ref, state, taken }) => [ref, state, taken === null])).to.deep.equal([
       ['r1', 'booked', false],
       ['r2', 'asked', true],
       ['r5', 'asked', true],

@@ -239,7 +239,7 @@ describe('copy of a store', () => {
   it('takes the sums of keys with a budget, whatever their budgets are by now', async () => {
     await addKey(source.real, 'key_1', wallet);
     const call = (rub: bigint, period: number) =>
-      charge(wallet, { key: 'key_1', amount: rub * RUB, budget: { period, most: 9n * RUB } });
+      charge(wallet, { key: 'key_1', amount: rub * RUB, budget: { period, limit: 9n * RUB } });
     await applied(source.real, call(9n, 1000), call(4n, 2000), call(5n, 1000));
     const wanted = await source.real.ledger.budgets(['key_1']);
     expect(wanted).to.deep.equal([{ key: 'key_1', wallet, period: 2000, spent: 9n * RUB }]);

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { type Document, MongoClient } from 'mongodb';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
-import { operationIdsOf } from '../../lib/money/replay.ts';
+import { listChargeOperationIds } from '../../lib/money/replay.ts';
 import { MIGRATIONS as MONGODB } from '../../lib/store/mongodb/migration.ts';
 import { openStore } from '../../lib/store/open.ts';
 import { MIGRATIONS as SQLITE } from '../../lib/store/sqlite/schema.ts';
@@ -115,7 +115,7 @@ for (const kind of STORES) {
       await store.accounts.setStatus('acc_1', 'active');
       await applied(store, reserve('acc_1', { chargeId: 'req_2' }), giveBack('release', 'acc_1', 'req_2'));
       await applied(store, creditOf(await newSucceeded(store, 'acc_1', {})));
-      const marks = await Promise.all([...operationIdsOf('req_1')].map((id) => store.ledger.entry(id)));
+      const marks = await Promise.all([...listChargeOperationIds('req_1')].map((id) => store.ledger.entry(id)));
       expect(marks.flatMap((entry) => (entry ? [entry.mark === null] : []))).to.deep.equal([true, false]);
       expect(await problems()).to.deep.equal([]);
     });

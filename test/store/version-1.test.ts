@@ -9,7 +9,7 @@ import { hashKey } from '../../lib/accounts/key.ts';
 import { OperatorError } from '../../lib/base/operator-error.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import type { Operation } from '../../lib/money/decide.ts';
-import { bookingOp, refusalOp, reversalOp } from '../../lib/money/payback.ts';
+import { lostDisputeOp, refundBookingOp, refundRefusalOp } from '../../lib/money/payback.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
 import { SCHEMA_VERSION as MONGODB_VERSION } from '../../lib/store/mongodb/migration.ts';
 import { openStore } from '../../lib/store/open.ts';
@@ -286,13 +286,13 @@ for (const old of [oldFile('sqlite.db'), oldFile('backup.db'), OLD_DATABASE]) {
         const back = { amount: 300n * RUB, suspend: true };
         const [booked] = await applied(
           store,
-          bookingOp(await payment('noted'), { at, ref: 'back_noted', refund: 'rfd_noted' }, back),
+          refundBookingOp(await payment('noted'), { at, ref: 'back_noted', refund: 'rfd_noted' }, back),
         );
         expect(booked?.payment).to.include({ phase: 'partly_refunded', refunded: 300n * RUB, shortfall: 0n });
         const wish = { at, refund: 'rfd_asked', reason: 'the provider refuses it' };
-        expect(await statuses(store, refusalOp(await payment('asked'), wish))).to.deep.equal(['done']);
+        expect(await statuses(store, refundRefusalOp(await payment('asked'), wish))).to.deep.equal(['done']);
         const lost = { dispute: 'cb_disputed', amount: 1000n * RUB, suspend: true };
-        expect(await statuses(store, reversalOp(await payment('disputed'), { at }, lost))).to.deep.equal(['done']);
+        expect(await statuses(store, lostDisputeOp(await payment('disputed'), { at }, lost))).to.deep.equal(['done']);
         expect((await wallet('main'))?.avail).to.equal(before - 1300n * RUB);
       });
 

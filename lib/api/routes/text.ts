@@ -12,7 +12,7 @@ import { SMALL_BYTES } from '../../http/memory-quota.ts';
 import { commonHeaders } from '../../http/reply.ts';
 import { createSseReply, type SseReply } from '../../http/sse-reply.ts';
 import { readLinked } from '../../media/linked.ts';
-import { TEXT_MINIMUM, textReserve } from '../../money/price.ts';
+import { TEXT_MINIMUM, textHold } from '../../money/price.ts';
 import type { Pressure } from '../../stream/drive.ts';
 import type { StreamPart } from '../../stream/part.ts';
 import { confirmHolder, holderOf } from '../auth.ts';
@@ -99,7 +99,7 @@ async function readRequest(answering: Answering): Promise<TextRequest> {
 async function refuseUnpaid(request: Request, services: Services, head: TextRequest): Promise<void> {
   const tokens = { input: head.input?.tokensHeld ?? 0, maxTokens: head.maxTokens };
   const models = modelsFor(services.catalog(), head, holderOf(request).limits);
-  const reserves = models.map(({ price }) => textReserve(price, tokens));
+  const reserves = models.map(({ price }) => textHold(price, tokens));
   // Before the texts of a long request arrive, smart's choice is unknown; it may be the cheapest.
   const [least = 0n] = reserves.sort((a, b) => Number(a - b));
   await refuseUnpayable(request, services, { kind: 'text', amount: least });

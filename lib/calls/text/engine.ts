@@ -6,7 +6,7 @@ import type { Catalog } from '../../catalog/catalog.ts';
 import type { Route, TextModel } from '../../catalog/model.ts';
 import type { Due } from '../../ledger/ledger.ts';
 import type { Micro } from '../../money/money.ts';
-import { reservedTokens, type Tokens, textCost } from '../../money/price.ts';
+import { heldTokens, type Tokens, textCost } from '../../money/price.ts';
 import type { Pressure } from '../../stream/drive.ts';
 import type { CallsAllowed } from '../../stream/guard.ts';
 import { createMeter, type Meter } from '../../stream/meter.ts';
@@ -233,7 +233,7 @@ function openAnswer(asked: Asked): Answer {
     inputTokens: () => meter.inputSoFar(),
     onBegin: context.onFirst,
   });
-  const held = reservedTokens({ input: estimate.tokensHeld, maxTokens: request.maxTokens });
+  const held = heldTokens({ input: estimate.tokensHeld, maxTokens: request.maxTokens });
   const onText = () => {
     letGo(request);
     context.onSpent?.();

@@ -1,6 +1,6 @@
 // An operator's view of one payment: its facts, what was given back, what the provider said, and the forms for its
 // state.
-import { disputeOf, type Payment, refundable, refundsOf } from '../../money/payment.ts';
+import { type Payment, parseDispute, parseRefunds, refundableAmount } from '../../money/payment.ts';
 import { newId } from '../../payments/ids.ts';
 import { maskJson } from '../../payments/mask.ts';
 import { type Html, html } from '../html.ts';
@@ -155,7 +155,7 @@ function factsOfPayment({ language, format }: UserVisit, payment: Payment): Html
   const words = WORDS[language];
   const { phases, origins } = paymentWords(language);
   const { id, wallet, phase, reason, provider, ref, shop, test, origin, shortfall, expiresAt, dueAt } = payment;
-  const dispute = disputeOf(payment);
+  const dispute = parseDispute(payment);
   return definitionList([
     [words.state, html`<strong>${phases[phase]}</strong>${phases[phase] !== phase && ` (${phase})`}`],
     ...(reason === null ? [] : [[words.why, reasonText(language, reason)] as const]),
@@ -178,7 +178,7 @@ function factsOfPayment({ language, format }: UserVisit, payment: Payment): Html
 }
 
 function refundsTable({ language, format }: UserVisit, payment: Payment): Html | undefined {
-  const all = refundsOf(payment);
+  const all = parseRefunds(payment);
   if (all.length === 0) return undefined;
   const words = WORDS[language];
   const { refunds } = paymentWords(language);
@@ -253,7 +253,7 @@ ${change('reject', { button: words.reject, fields: reason('reject-reason'), dang
 
 function backForms({ language, format, services }: UserVisit, payment: Payment, change: Change): Html {
   const words = WORDS[language];
-  const left = refundable(payment);
+  const left = refundableAmount(payment);
   const id = newId('rfd', services.now());
   const refund = html`<input type="hidden" name="refund" value="${id}">
 ${field({ name: 'amount', id: 'refund-amount', label: words.rub, inputmode: 'decimal', hint: words.refundHint(format.rubExact(left)) })}

@@ -4,10 +4,10 @@ import { ROTATION_HOURS_MAX } from '../../accounts/accounts.ts';
 import { checkLimits, type WishedLimits } from '../../accounts/limits.ts';
 import { fault } from '../../base/faults.ts';
 import { OperatorError } from '../../base/operator-error.ts';
-import { type KeyBudget, spentIn, sumKeyOf } from '../../money/key-budget.ts';
+import { getBudgetKeyId, getSpent, type KeyBudget } from '../../money/key-budget.ts';
 import { isExpired, type KeyLimits, NO_LIMITS, RESETS } from '../../money/key-limits.ts';
 import { formatRub } from '../../money/money.ts';
-import { formatMoment, momentOf, periodAt } from '../../money/period.ts';
+import { formatMoment, momentAtWallTime, periodAt } from '../../money/period.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
 import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
@@ -128,7 +128,7 @@ export function readLimits(visit: OwnerVisit, sent: Form, before: KeyLimits): Wi
   if (Number.isNaN(wall)) return { field: 'expires', text: words.badDay };
   // A form may be older than a replacement, which has made the key expire.
   const same = day === (sent.has('expires_shown') ? sent.text('expires_shown') : dayOf(before));
-  const expiresAt = same ? before.expiresAt : wall === null ? null : momentOf(wall, before.zone);
+  const expiresAt = same ? before.expiresAt : wall === null ? null : momentAtWallTime(wall, before.zone);
   const names = sent
     .text('models')
     .split(',')
@@ -154,7 +154,7 @@ export function limitCells(visit: OwnerVisit, { limits, name }: KeyRow, sum: Key
   const words = WORDS[visit.language];
   const { format, services } = visit;
   const { budget, reset, expiresAt, models } = limits;
-  const spent = spentIn(sum, periodAt(services.now(), limits).start);
+  const spent = getSpent(sum, periodAt(services.now(), limits).start);
   const bar =
     budget !== null &&
     html`<meter min="0" max="${Number(budget)}" value="${Number(spent)}" aria-label="${name}"></meter><br>`;
@@ -260,7 +260,7 @@ async function limitsPage(visit: OwnerVisit, key: KeyRow, { refused, hours: prob
     autofocus: problem !== undefined,
   });
   const sharing = (await visit.services.store.keys.list(key.account)).filter(
-    (other) => other.id !== key.id && sumKeyOf(other) === sumKeyOf(key) && isActive(visit, other),
+    (other) => other.id !== key.id && getBudgetKeyId(other) === getBudgetKeyId(key) && isActive(visit, other),
   );
   const names = sharing.map(({ last4 }) => `…${last4}`).join(', ');
   const body = html`${names !== '' && html`<p class="hint">${words.shared(names)}</p>`}

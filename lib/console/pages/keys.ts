@@ -1,7 +1,7 @@
 // The keys of an account: issue (shown once), list, revoke by typing the name.
 import { ACTIVE_KEYS_MAX } from '../../accounts/accounts.ts';
 import { OperatorError } from '../../base/operator-error.ts';
-import { type KeyBudget, sumKeyOf } from '../../money/key-budget.ts';
+import { getBudgetKeyId, type KeyBudget } from '../../money/key-budget.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
 import { audit } from '../audit.ts';
 import { firstCall } from '../first-call.ts';
@@ -124,7 +124,7 @@ interface Shown {
 async function keysPage(visit: OwnerVisit, { issued, name, problem, wrong, refused, sent }: Shown): Promise<Page> {
   const words = WORDS[visit.language];
   const rows = await visit.services.store.keys.list(visit.account.id);
-  const sums = await visit.services.store.ledger.budgets(rows.map(sumKeyOf));
+  const sums = await visit.services.store.ledger.budgets(rows.map(getBudgetKeyId));
   const active = rows.filter((key) => isActive(visit, key)).length;
   const issue = form(visit, {
     action: linkTo(visit, '/account/keys'),
@@ -159,7 +159,7 @@ function keyTable(visit: OwnerVisit, rows: readonly KeyRow[], sums: readonly Key
     ...limitCells(
       visit,
       key,
-      sums.find((sum) => sum.key === sumKeyOf(key)),
+      sums.find((sum) => sum.key === getBudgetKeyId(key)),
     ),
     format.date(key.createdAt),
     key.lastUsedAt === null ? words.never : format.time(key.lastUsedAt),

@@ -6,7 +6,7 @@ import { listModels, type ModelListing } from '../../catalog/listing.ts';
 import { findModel } from '../../catalog/lookup.ts';
 import type { Model } from '../../catalog/model.ts';
 import type { Micro } from '../../money/money.ts';
-import { TEXT_MINIMUM, textCost, textReserve } from '../../money/price.ts';
+import { TEXT_MINIMUM, textCost, textHold } from '../../money/price.ts';
 import { select } from '../charge-query.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
@@ -197,7 +197,7 @@ function costOf(model: Model | undefined, wanted: Wanted): Estimate | undefined 
     const [input, output] = [wanted.characters, wanted.answer].map((count) => Math.ceil(count / TOKEN_CHARACTERS));
     const tokens = { input: (input ?? 0) + wanted.pictures * TOKENS_PER_IMAGE, output: output ?? 0 };
     const cost = textCost(model.price, tokens);
-    const held = textReserve(model.price, { ...tokens, maxTokens: wanted.max });
+    const held = textHold(model.price, { ...tokens, maxTokens: wanted.max });
     return { held, cost, isLeast: cost === TEXT_MINIMUM };
   }
   const pictures = BigInt(Math.max(1, wanted.pictures));

@@ -12,7 +12,7 @@ import { findEditModel, findImageModel, findModel } from '../../catalog/lookup.t
 import type { RequestPicture } from '../../media/reference.ts';
 import type { KeyLimits } from '../../money/key-limits.ts';
 import type { Micro } from '../../money/money.ts';
-import { type TextPrice, textReserve } from '../../money/price.ts';
+import { type TextPrice, textHold } from '../../money/price.ts';
 import { withPictures } from './pictures.ts';
 import { bodyOf, PICTURE_FIELD, type PlaygroundForm } from './wish.ts';
 
@@ -34,7 +34,7 @@ export async function quote(catalog: Catalog, wish: PlaygroundForm, limits: KeyL
       const request = withPictures(parseChatRequest(bodyOf(wish)), Array(wish.pictures).fill(UNSEEN));
       const { model } = chooseModel(catalog, request, limits);
       const { tokensHeld: input } = await estimateInput(request);
-      const amount = textReserve(model.price, { input, maxTokens: request.maxTokens });
+      const amount = textHold(model.price, { input, maxTokens: request.maxTokens });
       return { amount, model: wish.pictures > 0 ? eyeOf(catalog) : model.id, price: model.price };
     }
     case 'image': {

@@ -1,5 +1,5 @@
 // Payments and refunds of a wallet with their states, newest first.
-import { type Payment, refundsOf } from '../../money/payment.ts';
+import { type Payment, parseRefunds } from '../../money/payment.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { table } from '../parts.ts';
@@ -62,7 +62,7 @@ export function refundTable(visit: OwnerVisit, payments: readonly Payment[]): Ht
   const { language, format } = visit;
   const words = WORDS[language];
   const { refunds } = paymentWords(language);
-  const all = payments.flatMap((payment) => refundsOf(payment).map((refund) => ({ ...refund, order: payment.id })));
+  const all = payments.flatMap((payment) => parseRefunds(payment).map((refund) => ({ ...refund, order: payment.id })));
   if (all.length === 0) return undefined;
   const rows = all.map(({ at, amount, state, order }) => [
     format.time(at),

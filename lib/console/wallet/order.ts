@@ -1,7 +1,7 @@
 // One payment as its owner sees it: its state and the next step, and its receipt with the ledger's entries.
 import { fault } from '../../base/faults.ts';
-import { requestIdOf } from '../../money/payback.ts';
-import { disputeOf, NOT_ACCEPTED, type Payment, type PaymentPhase, refundsOf } from '../../money/payment.ts';
+import { refundRequestId } from '../../money/payback.ts';
+import { NOT_ACCEPTED, type Payment, type PaymentPhase, parseDispute, parseRefunds } from '../../money/payment.ts';
 import { spendableIn } from '../funds.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
@@ -184,11 +184,11 @@ ${definitionList([
 /** By the operation ids that the ledger uses for payments. */
 function entryIdsOf(payment: Payment): readonly string[] {
   const { provider, ref } = payment;
-  const dispute = disputeOf(payment);
-  const refunds = refundsOf(payment);
+  const dispute = parseDispute(payment);
+  const refunds = parseRefunds(payment);
   const booked = refunds.filter(({ state }) => state === 'booked');
   const requests = refunds.flatMap(({ id }) =>
-    (['asked', 'refused'] as const).map((what) => `refund:${requestIdOf(payment, id, what)}`),
+    (['asked', 'refused'] as const).map((what) => `refund:${refundRequestId(payment, id, what)}`),
   );
   return [
     `pay:${provider}:${ref}`,

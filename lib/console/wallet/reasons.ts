@@ -1,5 +1,5 @@
 // Why a payment was declined or is checked, in words: providers and our own steps name reasons by code.
-import { NEVER_BEGAN, NOT_ACCEPTED } from '../../money/payment.ts';
+import { NEVER_STARTED, NOT_ACCEPTED } from '../../money/payment.ts';
 import { defineWords, type Language } from '../language.ts';
 
 interface ReasonWords {
@@ -73,7 +73,7 @@ const WORDS = defineWords<ReasonWords>({
       'not paid in time': 'не оплачено вовремя',
       'its provider could not be asked': 'платёжная система не отвечала',
       'the provider refused it': 'платёжная система отказала',
-      [NEVER_BEGAN]: 'платёжная система его не начинала',
+      [NEVER_STARTED]: 'платёжная система его не начинала',
       [NOT_ACCEPTED]: 'платёжная система сейчас не принимает платежи этого сервиса; оператор уже знает',
     },
     parts: {

@@ -6,13 +6,13 @@ import type { Document } from 'mongodb';
 import type { Charge, Operation, Outcome } from '../../money/decide.ts';
 import {
   addExposure,
-  budgetKeysOf,
-  exposedWalletsOf,
+  collectBatchKeys,
+  collectBudgetKeys,
+  collectExposedWallets,
+  collectIdempotencyIds,
   type Folded,
   fold,
-  keysOf,
   type Loaded,
-  repeatIdsOf,
 } from '../../money/fold.ts';
 import type { Job } from '../../money/job-rules.ts';
 import type { KeyBudget } from '../../money/key-budget.ts';
@@ -96,19 +96,19 @@ async function applyOnce(step: Step, items: readonly Submission[], known?: Known
 }
 
 async function load(step: Step, operations: readonly Operation[], known?: KnownCharges): Promise<Loaded> {
-  const keys = keysOf(operations);
+  const keys = collectBatchKeys(operations);
   const asked = [...keys.charges].filter((id) => !known?.get(id));
   // A call counts in the same sum from its start to its end, so a stale charge names the right one.
-  const sums = budgetKeysOf(operations, known ?? new Map());
+  const sums = collectBudgetKeys(operations, known ?? new Map());
   const ids = {
     charges: asked,
     entries: [...keys.entries],
     jobs: [...keys.jobs],
     payments: [...keys.payments],
-    repeats: [...repeatIdsOf(operations)],
+    repeats: [...collectIdempotencyIds(operations)],
     budgets: [...sums],
   };
-  const exposed = [...exposedWalletsOf(operations)];
+  const exposed = [...collectExposedWallets(operations)];
   const rows = await (keys.wallets.size === 1 ? readAtOnce : readInTurn)(step, [...keys.wallets], ids, exposed);
   const loaded: Loaded = {
     wallets: new Map(rows.wallets.map((row) => [row._id, walletOf(row)])),
@@ -117,19 +117,19 @@ async function load(step: Step, operations: readonly Operation[], known?: KnownC
     jobs: new Map(rows.jobs.map((row) => [row._id, jobOf(row)])),
     payments: new Map(rows.payments.map((row) => [row._id, rowOf('payments', row)])),
     budgets: new Map(rows.budgets.map((row) => [row._id, budgetOf(row)])),
-    repeats: new Map(rows.repeats.map((row) => [row._id, repeatOf(row)])),
+    idempotencyRecords: new Map(rows.repeats.map((row) => [row._id, repeatOf(row)])),
     exposed: exposuresOf(rows.exposed),
   };
   const [wallet] = loaded.wallets.values();
   const unread = new Set(keys.charges).difference(new Set(asked));
-  for (const { charge } of loaded.repeats.values()) if (!loaded.charges.has(charge)) unread.add(charge);
+  for (const { charge } of loaded.idempotencyRecords.values()) if (!loaded.charges.has(charge)) unread.add(charge);
   for (const id of unread) {
     const charge = known?.at(wallet?.seq, id);
     if (charge) loaded.charges.set(id, charge);
     if (charge) unread.delete(id);
   }
   if (unread.size > 0) await readCharges(step, [...unread], loaded);
-  await readBudgets(step, [...budgetKeysOf(operations, loaded.charges).difference(sums)], loaded);
+  await readBudgets(step, [...collectBudgetKeys(operations, loaded.charges).difference(sums)], loaded);
   return loaded;
 }
 
@@ -237,7 +237,7 @@ async function save(step: Step, folded: Folded, loaded: Loaded): Promise<void> {
   );
   if (folded.charges.length > 0) await step({ insert: 'charges', documents: folded.charges.map(chargeRow) });
   await saveBudgets(step, folded.budgets);
-  await saveRepeats(step, folded.repeats);
+  await saveRepeats(step, folded.idempotencyRecords);
 }
 
 async function saveBudgets(step: Step, budgets: readonly KeyBudget[]): Promise<void> {

@@ -1,6 +1,6 @@
 // Idempotency keys in the MongoDB store.
 import type { Document } from 'mongodb';
-import type { Repeat } from '../../money/idempotency.ts';
+import type { IdempotencyRecord } from '../../money/idempotency.ts';
 import type { IdempotencyStore } from '../ports/idempotency.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
@@ -48,14 +48,14 @@ export function idempotencyStore({ db }: Connection): IdempotencyStore {
 }
 
 /** Takes keys in the transaction of their money. */
-export async function saveRepeats(step: Step, repeats: readonly Repeat[]): Promise<void> {
+export async function saveRepeats(step: Step, repeats: readonly IdempotencyRecord[]): Promise<void> {
   if (repeats.length > 0) await step({ update: 'repeats', updates: repeats.map(replacement) });
 }
 
-export function repeatOf(row: Document): Repeat {
-  return plainOf<Repeat>(row);
+export function repeatOf(row: Document): IdempotencyRecord {
+  return plainOf<IdempotencyRecord>(row);
 }
 
-function replacement({ id: _id, ...repeat }: Repeat): Document {
+function replacement({ id: _id, ...repeat }: IdempotencyRecord): Document {
   return { q: { _id }, u: { _id, ...repeat }, upsert: true };
 }

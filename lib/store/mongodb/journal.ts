@@ -3,7 +3,7 @@ import type { ClientSession, Db, Document } from 'mongodb';
 import { ReadConcern } from 'mongodb';
 import type { Entry, Wallet } from '../../money/decide.ts';
 import type { KeyBudget } from '../../money/key-budget.ts';
-import { BEGINNINGS, chargeOfEntry, operationIdsOf } from '../../money/replay.ts';
+import { CHARGE_STARTING_KINDS, getEntryChargeId, listChargeOperationIds } from '../../money/replay.ts';
 import { cutPage, cutWallet } from '../journal.ts';
 import type { JournalPage, JournalPosition, JournalRows, JournalStore, KeyAudit, UsedEntry } from '../ports/journal.ts';
 import { isTopup } from './accounts.ts';
@@ -141,9 +141,9 @@ async function readEntries(
 }
 
 async function readRelated(reading: Reading, entries: readonly Entry[]) {
-  const ids = new Set(entries.flatMap((entry) => chargeOfEntry(entry) ?? []));
+  const ids = new Set(entries.flatMap((entry) => getEntryChargeId(entry) ?? []));
   const here = new Set(entries.map((entry) => entry.opId));
-  const operations = new Set([...ids].flatMap(operationIdsOf)).difference(here);
+  const operations = new Set([...ids].flatMap(listChargeOperationIds)).difference(here);
   const listed = (list: Iterable<string>) => ({ _id: { $in: [...list] } });
   const charges = (await find(reading, 'charges', listed(ids))).map(chargeOf);
   const others = await find(reading, 'entries', listed(operations));
@@ -182,7 +182,7 @@ async function unknownCharges(reading: Reading, after: string, limit: number) {
   const query = { sort: { _id: 1 }, limit, fields: ['wallet'] };
   const charges = await find(reading, 'charges', { _id: { $gt: after } }, query);
   const beginnings = new Map<string, string>(
-    charges.flatMap(({ _id }) => BEGINNINGS.map((kind) => [`${kind}:${_id}`, _id] as const)),
+    charges.flatMap(({ _id }) => CHARGE_STARTING_KINDS.map((kind) => [`${kind}:${_id}`, _id] as const)),
   );
   const filter = { _id: { $in: [...beginnings.keys()] } };
   const known = new Set(

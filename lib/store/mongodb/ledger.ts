@@ -1,6 +1,6 @@
 // What the ledger reads from MongoDB: rows of a wallet, sums over time, and orphans.
 import { type Document, ReadConcern } from 'mongodb';
-import { operationIdsOf } from '../../money/replay.ts';
+import { listChargeOperationIds } from '../../money/replay.ts';
 import type { ChargeFilter, LedgerStore } from '../ports/ledger.ts';
 import { read } from './call.ts';
 import type { Connection } from './connection.ts';
@@ -51,7 +51,7 @@ export function ledgerReads(connection: Connection): Reads {
       return (await read(found, PAGE_MS)).map(entryOf);
     },
     async entriesOfCharge(chargeId) {
-      const filter = { _id: { $in: operationIdsOf(chargeId) } };
+      const filter = { _id: { $in: listChargeOperationIds(chargeId) } };
       return (await read((signal) => entries.find(filter, { signal }).sort({ seq: 1 }).toArray())).map(entryOf);
     },
     async chargedAt(wallet, at) {

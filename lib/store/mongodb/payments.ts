@@ -1,6 +1,6 @@
 // Payments in the MongoDB store, with their methods, consents, automatic top-ups and notices.
 import type { Db, Document } from 'mongodb';
-import { NEVER_BEGAN } from '../../money/payment.ts';
+import { NEVER_STARTED } from '../../money/payment.ts';
 import { decidePayment, newPayment, type Payment } from '../../money/payment-rules.ts';
 import { rowOf as fromCells, PAYMENT_FIELDS, type PaymentSort } from '../payment-rows.ts';
 import {
@@ -54,7 +54,7 @@ export function paymentStore(connection: Connection, transactions: Transactions)
     get,
     find: (provider, ref) => one('payments', { provider, ref: isExactly(ref) }),
     async hasUntold(provider, since) {
-      const given = { phase: 'failed', reason: NEVER_BEGAN, createdAt: { $gte: since } };
+      const given = { phase: 'failed', reason: NEVER_STARTED, createdAt: { $gte: since } };
       const filters = [{ phase: 'created' }, given].map((which) => ({ provider, ref: null, ...which }));
       const found = await Promise.all(filters.map((filter) => one('payments', filter)));
       return found.some((payment) => payment !== undefined);

@@ -1,6 +1,6 @@
 // Idempotency keys in the SQLite store.
 import type { DatabaseSync } from 'node:sqlite';
-import type { Repeat } from '../../money/idempotency.ts';
+import type { IdempotencyRecord } from '../../money/idempotency.ts';
 import type { IdempotencyStore, RepeatOf } from '../ports/idempotency.ts';
 import type { Connection } from './connection.ts';
 import type { ReadsOf, WritesOf } from './thread-ports.ts';
@@ -18,7 +18,7 @@ export function idempotencyWrites({ db, write }: Connection): WritesOf<'idempote
     keep: ({ id, charge }: RepeatOf, reply: string | null): boolean =>
       write(() => keep.run(reply, Number(reply !== null), id, charge).changes === 1),
     clean: (now: number, limit: number): number => write(() => Number(clean.run(now, limit).changes)),
-    put: (repeats: readonly Repeat[]): void =>
+    put: (repeats: readonly IdempotencyRecord[]): void =>
       write(() => {
         for (const repeat of repeats) save(repeat);
       }),
@@ -29,13 +29,13 @@ export function idempotencyReads(db: DatabaseSync): ReadsOf<'idempotency'> {
   const page = db.prepare(`${SELECT} WHERE id > ? ORDER BY id LIMIT ?`);
   return {
     get: createLoadRepeat(db),
-    page: ({ after = '', limit }: Parameters<IdempotencyStore['page']>[0]): Repeat[] =>
+    page: ({ after = '', limit }: Parameters<IdempotencyStore['page']>[0]): IdempotencyRecord[] =>
       page.all(after, limit).map(repeatOf),
   };
 }
 
 /** Reads one, inside the current transaction if there is one. */
-export function createLoadRepeat(db: DatabaseSync): (id: string) => Repeat | undefined {
+export function createLoadRepeat(db: DatabaseSync): (id: string) => IdempotencyRecord | undefined {
   const select = db.prepare(`${SELECT} WHERE id = ?`);
   return (id) => {
     const row = select.get(id);
@@ -44,12 +44,12 @@ export function createLoadRepeat(db: DatabaseSync): (id: string) => Repeat | und
 }
 
 /** Writes one, replacing any existing one. */
-export function createSaveRepeat(db: DatabaseSync): (repeat: Repeat) => void {
+export function createSaveRepeat(db: DatabaseSync): (repeat: IdempotencyRecord) => void {
   const replace = db.prepare(`INSERT OR REPLACE INTO repeats (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)`);
   return ({ id, wallet, charge, body, awaited, reply, expiresAt }) =>
     void replace.run(id, wallet, charge, body, Number(awaited), reply, expiresAt);
 }
 
-function repeatOf({ expires_at: expiresAt, awaited, ...row }: Record<string, unknown>): Repeat {
-  return { ...row, awaited: awaited === 1, expiresAt } as unknown as Repeat;
+function repeatOf({ expires_at: expiresAt, awaited, ...row }: Record<string, unknown>): IdempotencyRecord {
+  return { ...row, awaited: awaited === 1, expiresAt } as unknown as IdempotencyRecord;
 }

@@ -1,7 +1,7 @@
 // The walk over a whole SQLite store: every page is one read transaction of bounded length.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Charge, Entry } from '../../money/decide.ts';
-import { BEGINNINGS, chargeOfEntry, operationIdsOf } from '../../money/replay.ts';
+import { CHARGE_STARTING_KINDS, getEntryChargeId, listChargeOperationIds } from '../../money/replay.ts';
 import { cutPage, cutWallet } from '../journal.ts';
 import type { JournalPage, JournalPosition, JournalRows, JournalStore, KeyAudit, UsedEntry } from '../ports/journal.ts';
 import { createOpeningsOf } from './archives.ts';
@@ -22,7 +22,7 @@ const SEQ_MAX = 2n ** 63n - 1n;
 /** Sorts behind every text. */
 const LAST = new Uint8Array([255]);
 const LISTED = '(SELECT value FROM json_each(?))';
-const BEGINNING_IDS = BEGINNINGS.map((kind) => `'${kind}:' || charges.id`).join(', ');
+const BEGINNING_IDS = CHARGE_STARTING_KINDS.map((kind) => `'${kind}:' || charges.id`).join(', ');
 
 export function journalReads(db: DatabaseSync): ReadsOf<'journal'> {
   const size = db.prepare('SELECT count(*) AS wallets, total(seq) AS entries FROM wallets');
@@ -124,10 +124,10 @@ function createRelated(db: DatabaseSync): (entries: readonly Entry[]) => Related
   const keyed = db.prepare(`SELECT DISTINCT account FROM keys WHERE account IN ${LISTED}`);
   const all = (statement: StatementSync, ids: Iterable<string>) => statement.all(JSON.stringify([...ids]));
   return (entries) => {
-    const ids = new Set(entries.flatMap((entry) => chargeOfEntry(entry) ?? []));
+    const ids = new Set(entries.flatMap((entry) => getEntryChargeId(entry) ?? []));
     const here = new Set(entries.map((entry) => entry.opId));
     const found = all(charges, ids).map(chargeOf);
-    const operations = new Set([...ids].flatMap(operationIdsOf)).difference(here);
+    const operations = new Set([...ids].flatMap(listChargeOperationIds)).difference(here);
     const keyIds = new Set(found.map(({ key }) => key));
     const wallets = new Set(entries.map(({ wallet }) => wallet));
     return {

@@ -1,20 +1,20 @@
 // The money tables of the SQLite store: one batch is one transaction; reads and audits see committed rows only.
 import assert from 'node:assert/strict';
 import type { DatabaseSync } from 'node:sqlite';
-import { type Charge, chargeIdOf, type Entry, type Operation, type Wallet } from '../../money/decide.ts';
+import { type Charge, type Entry, getChargeId, type Operation, type Wallet } from '../../money/decide.ts';
 import {
   addExposure,
-  budgetKeysOf,
-  exposedWalletsOf,
+  collectBatchKeys,
+  collectBudgetKeys,
+  collectExposedWallets,
+  collectIdempotencyIds,
   type Folded,
   fold,
-  keysOf,
   type Loaded,
-  repeatIdsOf,
 } from '../../money/fold.ts';
 import type { KeyBudget } from '../../money/key-budget.ts';
 import type { Micro } from '../../money/money.ts';
-import { BEGINNINGS, operationIdsOf } from '../../money/replay.ts';
+import { CHARGE_STARTING_KINDS, listChargeOperationIds } from '../../money/replay.ts';
 import { createHeldChargeCache } from '../held-charge-cache.ts';
 import type { ChargePage, LedgerStore, OrphanPage } from '../ports/ledger.ts';
 import { type Connection, prepareBig } from './connection.ts';
@@ -84,11 +84,11 @@ function createLoad(
   const loadPayment = createLoadPayment(db);
   const loadRepeat = createLoadRepeat(db);
   return (operations) => {
-    const keys = keysOf(operations);
+    const keys = collectBatchKeys(operations);
     const rows = { wallets: new Map(), charges: new Map(), entries: new Map(), jobs: new Map(), budgets: new Map() };
     const exposed = new Map<string, Micro>();
-    const loaded: Loaded = { ...rows, payments: new Map(), repeats: new Map(), exposed };
-    for (const wallet of exposedWalletsOf(operations)) {
+    const loaded: Loaded = { ...rows, payments: new Map(), idempotencyRecords: new Map(), exposed };
+    for (const wallet of collectExposedWallets(operations)) {
       for (const { key, budget_key, period, sum } of selectExposed.all(wallet)) {
         const budgetKey = budget_key as string | null;
         const of = { wallet, key: key as string, budgetKey, period: period === null ? null : Number(period) };
@@ -106,13 +106,13 @@ function createLoad(
       if (charge) loaded.charges.set(id, charge);
     };
     for (const op of operations) {
-      const id = chargeIdOf(op);
+      const id = getChargeId(op);
       if (id !== undefined) loadCharge(op.wallet, id);
     }
-    for (const id of repeatIdsOf(operations)) {
+    for (const id of collectIdempotencyIds(operations)) {
       const repeat = loadRepeat(id);
       if (!repeat) continue;
-      loaded.repeats.set(id, repeat);
+      loaded.idempotencyRecords.set(id, repeat);
       loadCharge(repeat.wallet, repeat.charge);
     }
     for (const id of keys.entries) {
@@ -127,7 +127,7 @@ function createLoad(
       const payment = loadPayment(id);
       if (payment) loaded.payments.set(id, payment);
     }
-    const budgets = budgetKeysOf(operations, loaded.charges);
+    const budgets = collectBudgetKeys(operations, loaded.charges);
     for (const row of selectBudgets.all(JSON.stringify([...budgets])))
       loaded.budgets.set(row.key as string, budgetOf(row));
     return loaded;
@@ -160,7 +160,7 @@ function createSave(db: DatabaseSync): (loaded: Loaded, folded: Folded) => void 
     for (const job of folded.jobs) saveJob(job);
     for (const payment of folded.payments) savePayment(payment);
     for (const budget of folded.budgets) saveBudget(budget);
-    for (const repeat of folded.repeats) saveRepeat(repeat);
+    for (const repeat of folded.idempotencyRecords) saveRepeat(repeat);
   };
 }
 
@@ -252,7 +252,7 @@ export function ledgerReads(db: DatabaseSync): ReadsOf<'ledger'> {
     entries: (walletId: string, { before, limit }: Parameters<LedgerStore['entries']>[1]): Entry[] =>
       entries.all(walletId, before ?? Number.MAX_SAFE_INTEGER, limit).map(entryOf),
     entriesOfCharge: (chargeId: string): Entry[] =>
-      entriesOfCharge.all(JSON.stringify(operationIdsOf(chargeId))).map(entryOf),
+      entriesOfCharge.all(JSON.stringify(listChargeOperationIds(chargeId))).map(entryOf),
     chargedAt: (walletId: string, at: number): Micro =>
       mapped(chargedAt.get(walletId, at), (row) => row.charged_after as bigint) ?? 0n,
     budgets: (keys: readonly string[]): KeyBudget[] => budgets.all(JSON.stringify(keys)).map(budgetOf),
@@ -265,12 +265,12 @@ export function ledgerReads(db: DatabaseSync): ReadsOf<'ledger'> {
 function createListCharges(db: DatabaseSync): (wallet: string, page: ChargePage) => Charge[] {
   const columns = CHARGE_COLUMNS.replace(/\w+/g, (name) => `charges.${name}`);
   const beginning = db.prepare(
-    `SELECT seq FROM entries WHERE op_id IN (${BEGINNINGS.map((kind) => `'${kind}:' || :id`)}) AND wallet = :wallet`,
+    `SELECT seq FROM entries WHERE op_id IN (${CHARGE_STARTING_KINDS.map((kind) => `'${kind}:' || :id`)}) AND wallet = :wallet`,
   );
   const list = prepareBig(
     db,
     `SELECT ${columns} FROM entries JOIN charges ON charges.id = entries.charge
-    WHERE entries.wallet = :wallet AND entries.seq < :before AND entries.kind IN (${BEGINNINGS.map(quoted)})
+    WHERE entries.wallet = :wallet AND entries.seq < :before AND entries.kind IN (${CHARGE_STARTING_KINDS.map(quoted)})
       AND entries.at >= :from AND entries.at < :to
       AND (:key IS NULL OR charges.key = :key) AND (:model IS NULL OR charges.model = :model)
       AND (:kind IS NULL OR charges.kind = :kind) AND (:state IS NULL OR charges.state = :state)

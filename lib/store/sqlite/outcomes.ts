@@ -3,12 +3,12 @@
 import {
   type Charge,
   type ChargeOp,
-  chargeIdOf,
+  createCharge,
+  getChargeId,
+  type HoldOp,
   type Operation,
   type Outcome,
   type OutcomeStatus,
-  type ReserveOp,
-  startOf,
   type Wallet,
 } from '../../money/decide.ts';
 
@@ -23,14 +23,14 @@ export function receiveOutcome(outcome: SentOutcome, op: Operation): Outcome {
   const [status, sentWallet, sentCharge, job, payment, exposed] = outcome;
   if (!sentWallet) return { status };
   const wallet = receiveWallet(sentWallet, op);
-  const charge = isStart(status, op) ? startOf(op, null) : sentCharge && receiveCharge(sentCharge, op);
+  const charge = isStart(status, op) ? createCharge(op, null) : sentCharge && receiveCharge(sentCharge, op);
   const rows = charge ? { status, wallet, charge } : { status, wallet };
   const money = exposed === undefined ? rows : { ...rows, exposed };
   return job || payment ? { ...money, ...(job && { job }), ...(payment && { payment }) } : money;
 }
 
 /** The charge that an operation makes follows from it, but for the period of a budget. */
-function isStart(status: OutcomeStatus, op: Operation): op is ReserveOp | ChargeOp {
+function isStart(status: OutcomeStatus, op: Operation): op is HoldOp | ChargeOp {
   return status === 'done' && (op.kind === 'reserve' || op.kind === 'charge') && !op.budget;
 }
 
@@ -71,7 +71,7 @@ function receiveCharge(sent: ReturnType<typeof sendCharge>, op: Operation): Char
   const [key, kind, state, reserved, charged, model, prices, ...rest] = sent;
   const [usage, owner, lease, createdAt, endedAt, period, budgetKey, excess] = rest;
   const received: Charge = {
-    id: chargeIdOf(op) as string,
+    id: getChargeId(op) as string,
     wallet: op.wallet,
     key,
     kind,

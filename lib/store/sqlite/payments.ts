@@ -1,6 +1,6 @@
 // Payments in the SQLite store, with their methods, consents, automatic top-ups and notices.
 import type { DatabaseSync } from 'node:sqlite';
-import { NEVER_BEGAN } from '../../money/payment.ts';
+import { NEVER_STARTED } from '../../money/payment.ts';
 import {
   decidePayment,
   type FreePaymentChange,
@@ -212,7 +212,7 @@ export function paymentReads(db: DatabaseSync): ReadsOf<'payments'> {
     get: createLoadPayment(db),
     find: (provider: string, ref: string): Payment | undefined => read('payments', byRef.get(provider, ref)),
     hasUntold: (provider: string, since: number): boolean =>
-      Number(untold.get({ provider, since, reason: NEVER_BEGAN })?.has) === 1,
+      Number(untold.get({ provider, since, reason: NEVER_STARTED })?.has) === 1,
     list: ({ before, limit, phases, ...asked }: PaymentList): Payment[] => {
       const { createdAt: at, id } = before ?? { createdAt: Number.MAX_SAFE_INTEGER, id: '' };
       const wallet = asked.wallet ?? null;

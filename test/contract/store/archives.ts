@@ -256,7 +256,7 @@ export function archiveContract(kind: StoreKind): void {
     const [budget] = budgets as [(typeof budgets)[number]];
     expect(await copy.ledger.budgets([budget.key])).to.deep.equal([{ ...budget, wallet: target }]);
     await applied(copy, settle(target, `${held}-copy`));
-    const more = { key: budget.key, amount: 4n, budget: { period: budget.period, most: null } };
+    const more = { key: budget.key, amount: 4n, budget: { period: budget.period, limit: null } };
     await applied(copy, charge(target, more));
     await copy.archives.restore(from);
     const { seq, held: left, charged } = await walletOf(copy, target);

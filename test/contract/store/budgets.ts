@@ -17,7 +17,7 @@ import {
 } from './context.ts';
 
 export function budgetContract(context: StoreContext): void {
-  const terms = (rub: number, period = 1000) => ({ period, most: BigInt(rub) * RUB });
+  const terms = (rub: number, period = 1000) => ({ period, limit: BigInt(rub) * RUB });
 
   async function sumOf(store: Store, key: string) {
     const [row] = await store.ledger.budgets([key]);

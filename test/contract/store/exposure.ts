@@ -85,7 +85,7 @@ export function exposureContract(context: StoreContext): void {
   it('take the budget of a key, and of one in its place, at most one of their excesses above it', async () => {
     const openers = [context.store, await context.other()];
     const [wallet, key] = [await newWallet(context.store, 100_000n), newId('key')];
-    const budget = { period: 1000, most: 330n * RUB };
+    const budget = { period: 1000, limit: 330n * RUB };
     const by = [
       { key, budget },
       { key: `${key}_new`, budget: { ...budget, key } },

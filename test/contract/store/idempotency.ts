@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { verifyLedger } from '../../../lib/ledger/audit.ts';
 import type { Operation, OutcomeStatus, Wallet } from '../../../lib/money/decide.ts';
-import type { IdempotencyTerms, Repeat } from '../../../lib/money/idempotency.ts';
+import type { IdempotencyRecord, IdempotencyTerms } from '../../../lib/money/idempotency.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { AT, charge, giveBack, newId, newWallet, RUB, reserve, type StoreContext, settle, USED } from './context.ts';
 
@@ -16,7 +16,7 @@ export function idempotencyContract(context: StoreContext): void {
     expiresAt: AT + DAY_MS,
     ...more,
   });
-  const under = (op: Operation, repeat: IdempotencyTerms): Operation => ({ ...op, repeat }) as Operation;
+  const under = (op: Operation, repeat: IdempotencyTerms): Operation => ({ ...op, idempotency: repeat }) as Operation;
   const apply = async (store: Store, ...ops: readonly Operation[]): Promise<(OutcomeStatus | undefined)[]> => {
     const outcomes = await store.ledger.apply(ops.map((op) => ({ op, tried: false, abandoned: false })));
     return outcomes.map((outcome) => outcome?.status);
@@ -33,7 +33,7 @@ export function idempotencyContract(context: StoreContext): void {
       const first = newId('req');
       const second = newId('req');
       expect(await apply(store, under(begin(wallet, { chargeId: first }), repeat))).to.deep.equal(['done']);
-      const kept: Repeat = { ...repeat, wallet, charge: first, reply: null };
+      const kept: IdempotencyRecord = { ...repeat, wallet, charge: first, reply: null };
       expect(await store.idempotency.get(repeat.id)).to.deep.equal(kept);
       expect(await apply(store, under(begin(wallet, { chargeId: second }), repeat))).to.deep.equal(['repeated']);
       const other = under(begin(wallet, { chargeId: second }), { ...repeat, body: 'hash-2' });
@@ -108,7 +108,7 @@ export function idempotencyContract(context: StoreContext): void {
       await apply(context.store, under(reserve(wallet, { chargeId: first, amount: 10n * RUB }), repeat));
       await apply(other, giveBack('expire', wallet, first));
       await apply(other, under(reserve(wallet, { chargeId: second }), repeat));
-      const op = { ...settle(wallet, first, { amount: 4n * RUB, at: AT + 5 }), repeatId: repeat.id } as Operation;
+      const op = { ...settle(wallet, first, { amount: 4n * RUB, at: AT + 5 }), idempotencyId: repeat.id } as Operation;
       return { other, wallet, repeat, first, second, op };
     }
     const problemsOf = async (store: Store, wallet: string) =>
@@ -136,7 +136,7 @@ export function idempotencyContract(context: StoreContext): void {
       for (const end of ['release', 'expire', undefined] as const) {
         const { other, wallet, first, second, op } = await late();
         if (end) await apply(other, giveBack(end, wallet, second));
-        const own = end ? op : ({ ...op, repeatId: newId('rep') } as Operation);
+        const own = end ? op : ({ ...op, idempotencyId: newId('rep') } as Operation);
         expect(await apply(context.store, own)).to.deep.equal(['done']);
         expect(await other.ledger.charge(first)).to.deep.include({ state: 'settled', charged: 4n * RUB, usage: USED });
       }
@@ -147,7 +147,7 @@ export function idempotencyContract(context: StoreContext): void {
       const wallet = await newWallet(store);
       const repeat = terms();
       const first = newId('req');
-      const op = { ...settle(wallet, first), repeatId: repeat.id } as Operation;
+      const op = { ...settle(wallet, first), idempotencyId: repeat.id } as Operation;
       await apply(store, under(reserve(wallet, { chargeId: first }), repeat), giveBack('expire', wallet, first));
       expect(await apply(store, op, under(reserve(wallet), repeat))).to.deep.equal(['done', 'repeated']);
       expect((await store.ledger.wallet(wallet))?.charged).to.equal(RUB);
@@ -159,7 +159,7 @@ export function idempotencyContract(context: StoreContext): void {
       const repeat = terms();
       const first = newId('req');
       await apply(store, under(reserve(wallet, { chargeId: first }), repeat));
-      const op = { ...settle(wallet, first), repeatId: repeat.id } as Operation;
+      const op = { ...settle(wallet, first), idempotencyId: repeat.id } as Operation;
       expect(await apply(store, op)).to.deep.equal(['done']);
       expect((await store.ledger.wallet(wallet))?.charged).to.equal(RUB);
     });
@@ -170,7 +170,7 @@ export function idempotencyContract(context: StoreContext): void {
       const repeat = terms();
       const first = newId('req');
       const second = newId('req');
-      const op = { ...settle(wallet, first), repeatId: repeat.id } as Operation;
+      const op = { ...settle(wallet, first), idempotencyId: repeat.id } as Operation;
       const again = under(reserve(wallet, { chargeId: second }), repeat);
       const begin = under(reserve(wallet, { chargeId: first }), repeat);
       const statuses = await apply(store, begin, giveBack('expire', wallet, first), again, op);
@@ -209,7 +209,7 @@ export function idempotencyContract(context: StoreContext): void {
 
   it('are removed when they have expired, some at a time', async () => {
     const { idempotency } = context.store;
-    const row = (expiresAt: number): Repeat => ({
+    const row = (expiresAt: number): IdempotencyRecord => ({
       ...terms({ expiresAt }),
       wallet: newId('acc'),
       charge: newId('req'),
@@ -230,7 +230,7 @@ export function idempotencyContract(context: StoreContext): void {
   it('are listed in order, and taken as they are in another store, as often as they come', async () => {
     const { idempotency } = context.store;
     const rows = [1, 2, 3].map(
-      (at): Repeat => ({
+      (at): IdempotencyRecord => ({
         ...terms({ awaited: at === 1 }),
         wallet: newId('acc'),
         charge: newId('req'),
@@ -238,7 +238,7 @@ export function idempotencyContract(context: StoreContext): void {
       }),
     );
     for (let times = 0; times < 2; times += 1) await idempotency.put(rows);
-    const listed: Repeat[] = [];
+    const listed: IdempotencyRecord[] = [];
     for (let after = ''; ; ) {
       const page = await idempotency.page({ after, limit: 2 });
       expect(page.length).to.be.at.most(2);

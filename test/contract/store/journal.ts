@@ -41,7 +41,7 @@ export function journalContract(kind: StoreKind): void {
     const sum = { key: newId('key'), wallet: wallets[2] as string, period: 1000, spent: 7n };
     await applied(
       store,
-      charge(wallets[2] as string, { key: sum.key, amount: sum.spent, budget: { period: sum.period, most: null } }),
+      charge(wallets[2] as string, { key: sum.key, amount: sum.spent, budget: { period: sum.period, limit: null } }),
     );
     const ids = wallets.toSorted();
     const entries = (await Promise.all(ids.map((id) => store.ledger.entries(id, { limit: 100 })))).flatMap((list) =>

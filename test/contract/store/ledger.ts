@@ -220,7 +220,7 @@ export function ledgerContract(kind: StoreKind): void {
     const ended = newId('req');
     const refunded = newId('req');
     await applied(store, reserve(first, { chargeId: ended }));
-    const budget = { budget: { period: AT, most: null } };
+    const budget = { budget: { period: AT, limit: null } };
     const batch = [
       ...[settle(first, ended), reserve(newId('acc')), reserve(second, { amount: 2n * RUB }), reserve(first, budget)],
       ...[charge(second, { chargeId: refunded }), topup(second, 5n * RUB), giveBack('refund', second, refunded)],

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Charge, Entry, Operation, Wallet } from '../../../lib/money/decide.ts';
 import { emptyWallet } from '../../../lib/money/decide.ts';
-import { addExposure, exposureOf, fold } from '../../../lib/money/fold.ts';
+import { addExposure, fold, getExposure } from '../../../lib/money/fold.ts';
 import type { KeyBudget } from '../../../lib/money/key-budget.ts';
 import { decideStatus } from '../../../lib/store/status.ts';
 import type { Store } from '../../../lib/store/store.ts';
@@ -130,7 +130,7 @@ function operationOf(
   const first = keysOf(run)[0] as string;
   const key = keysOf(run)[id % 2] as string;
   const shared = budget?.isShared && { key: first };
-  const terms = budget && { budget: { ...shared, period: budget.period * 1000, most: BigInt(budget.rub) * RUB } };
+  const terms = budget && { budget: { ...shared, period: budget.period * 1000, limit: BigInt(budget.rub) * RUB } };
   const start = { chargeId, amount, key, ...terms };
   switch (kind) {
     case 'topup':
@@ -157,8 +157,8 @@ function createModel(id: string) {
   return {
     apply(operations: readonly Operation[]) {
       const exposed = new Map<string, bigint>();
-      for (const row of charges.values()) if (exposureOf(row) > 0n) addExposure(exposed, row, exposureOf(row));
-      const others = { jobs: new Map(), payments: new Map(), budgets, repeats: new Map(), exposed };
+      for (const row of charges.values()) if (getExposure(row) > 0n) addExposure(exposed, row, getExposure(row));
+      const others = { jobs: new Map(), payments: new Map(), budgets, idempotencyRecords: new Map(), exposed };
       const folded = fold({ wallets, charges, entries: new Map(journal), ...others }, operations);
       for (const row of folded.wallets) wallets.set(row.id, row);
       for (const row of folded.charges) charges.set(row.id, row);

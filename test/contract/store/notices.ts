@@ -1,6 +1,6 @@
 // Notices of payment providers: as many as are to be kept, however many come, and whose they may be.
 import { expect } from 'chai';
-import { NEVER_BEGAN } from '../../../lib/money/payment.ts';
+import { NEVER_STARTED } from '../../../lib/money/payment.ts';
 import type { Payment } from '../../../lib/money/payment-rules.ts';
 import { NOTICES_REMOVED_MAX, VAIN_NOTICES_MAX } from '../../../lib/store/ports/payments.ts';
 import type { Store } from '../../../lib/store/store.ts';
@@ -64,8 +64,8 @@ export function noticeContract(context: StoreContext): void {
     const made = (await payments.get(order.id)) as Payment;
     const given = { ...made, phase: 'failed', owner: null, lease: null, dueAt: null } as const;
     for (const [row, since, expected] of [
-      [{ ...given, reason: NEVER_BEGAN }, AT, true],
-      [{ ...given, reason: NEVER_BEGAN }, AT + 1, false],
+      [{ ...given, reason: NEVER_STARTED }, AT, true],
+      [{ ...given, reason: NEVER_STARTED }, AT + 1, false],
       [{ ...given, reason: 'refused' }, AT, false],
       [{ ...made, ref: newId('ref') }, AT, false],
     ] as const) {

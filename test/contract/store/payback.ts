@@ -1,7 +1,7 @@
 // The contract of money that a payment's refund has taken, and of wallets that hold money of test payments.
 import { expect } from 'chai';
 import type { Operation } from '../../../lib/money/decide.ts';
-import { askOp, bookingOp, refusalOp } from '../../../lib/money/payback.ts';
+import { refundBookingOp, refundRefusalOp, refundRequestOp } from '../../../lib/money/payback.ts';
 import type { Payment } from '../../../lib/money/payment-rules.ts';
 import {
   AT,
@@ -29,22 +29,22 @@ export function paybackContract(context: StoreContext): void {
       const [credited] = await applied(store, creditOf(await newSucceeded(store, wallet)));
       const first = credited?.payment as Payment;
       await applied(store, reserve(wallet, { amount: 800n * RUB }));
-      const ask = askOp(first, { at: AT, refund: `rfd_${wallet}`, reason: 'wish' }, 300n * RUB);
+      const ask = refundRequestOp(first, { at: AT, refund: `rfd_${wallet}`, reason: 'wish' }, 300n * RUB);
       const [asked] = await applied(store, ask);
       expect(balances(await walletOf(other, wallet))).to.deep.equal([-100, 800, 0, 700, 0]);
       const [again] = await applied(other, ask);
       expect([asked?.status, again?.status]).to.deep.equal(['done', 'exists']);
       expect(await problemsOf(store, wallet)).to.deep.equal([]);
-      const refusal = refusalOp(asked?.payment as Payment, { at: AT, refund: `rfd_${wallet}`, reason: 'no' });
+      const refusal = refundRefusalOp(asked?.payment as Payment, { at: AT, refund: `rfd_${wallet}`, reason: 'no' });
       const [refused] = await applied(other, refusal);
       expect((await applied(store, refusal))[0]?.status).to.equal('exists');
       expect(balances(await walletOf(store, wallet))).to.deep.equal([200, 800, 0, 1000, 0]);
       const [twice] = await applied(
         store,
-        askOp(refused?.payment as Payment, { at: AT, refund: 'rfd_2', reason: '' }, 500n * RUB),
+        refundRequestOp(refused?.payment as Payment, { at: AT, refund: 'rfd_2', reason: '' }, 500n * RUB),
       );
       const wish = { at: AT, ref: `re_${wallet}`, refund: 'rfd_2' };
-      const booking = bookingOp(twice?.payment as Payment, wish, { amount: 500n * RUB, suspend: true });
+      const booking = refundBookingOp(twice?.payment as Payment, wish, { amount: 500n * RUB, suspend: true });
       const [booked] = await applied(store, booking);
       expect(booked?.payment).to.include({ phase: 'partly_refunded', refunded: 500n * RUB, shortfall: 300n * RUB });
       expect(booked?.wallet?.status).to.equal('suspended');

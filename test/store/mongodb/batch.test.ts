@@ -26,7 +26,7 @@ const nameOf = (command: Document) => Object.entries(command)[0]?.join(' ') ?? '
 
 describe('commands of a batch on mongodb', () => {
   const context = useStore(MONGODB);
-  const budget = { period: 1000, most: 100n * RUB };
+  const budget = { period: 1000, limit: 100n * RUB };
   let connection: Connection;
   let sessions: Sessions;
   let sent: string[];

@@ -1,7 +1,7 @@
 // Keys against repeats in MongoDB are removed in two steps, between which one may be taken again.
 import { expect } from 'chai';
 import { Db, type Document } from 'mongodb';
-import type { Repeat } from '../../../lib/money/idempotency.ts';
+import type { IdempotencyRecord } from '../../../lib/money/idempotency.ts';
 import { MONGODB } from '../../../testkit/stores.ts';
 import { newId, useStore } from '../../contract/store/context.ts';
 
@@ -17,8 +17,8 @@ describe('MongoDB: keys against repeats', () => {
     const { idempotency } = context.store;
     const of = { wallet: newId('acc'), body: 'hash-1', awaited: true, reply: null, expiresAt: 1000 };
     const [taken, expired] = ['a', 'b'].map(
-      (letter): Repeat => ({ ...of, id: newId(letter), charge: newId('req') }),
-    ) as [Repeat, Repeat];
+      (letter): IdempotencyRecord => ({ ...of, id: newId(letter), charge: newId('req') }),
+    ) as [IdempotencyRecord, IdempotencyRecord];
     await idempotency.put([taken, expired]);
     const again = { ...taken, charge: newId('req'), expiresAt: 5000 };
     Db.prototype.command = async function (this: Db, ...args) {

@@ -1,17 +1,17 @@
 // Outcomes are the same on the other side of a thread.
 import { expect } from 'chai';
-import type { ChargeOp, Operation, Outcome, ReserveOp } from '../../../lib/money/decide.ts';
-import { emptyWallet, startOf } from '../../../lib/money/decide.ts';
+import type { ChargeOp, HoldOp, Operation, Outcome } from '../../../lib/money/decide.ts';
+import { createCharge, emptyWallet } from '../../../lib/money/decide.ts';
 import { newPayment } from '../../../lib/money/payment-rules.ts';
 import { receiveOutcome, sendOutcome } from '../../../lib/store/sqlite/outcomes.ts';
 import { charge, giveBack, reserve, settle, topup } from '../../contract/store/context.ts';
 
 const wallet = { ...emptyWallet('w1'), avail: 2n ** 62n, held: 3n, charged: 4n, topped: 5n, adjusted: -6n, seq: 7 };
-const hold = reserve('w1', { chargeId: 'c1' }) as ReserveOp;
-const budgeted: ReserveOp = { ...hold, budget: { key: 'k0', period: 7, most: 9n } };
-const excessive: ReserveOp = { ...hold, excess: 8n };
+const hold = reserve('w1', { chargeId: 'c1' }) as HoldOp;
+const budgeted: HoldOp = { ...hold, budget: { key: 'k0', period: 7, limit: 9n } };
+const excessive: HoldOp = { ...hold, excess: 8n };
 const paid = charge('w1', { chargeId: 'c1' }) as ChargeOp;
-const held = startOf(hold, null);
+const held = createCharge(hold, null);
 const settled = { ...held, state: 'settled', charged: 8n, usage: '{}', owner: null, lease: null, endedAt: 9 } as const;
 const job = {
   id: 'job',
@@ -59,11 +59,11 @@ const cases: readonly (readonly [string, Operation, Outcome])[] = [
   ['money without a charge', topup('w1', 1n), { status: 'done', wallet }],
   ['a payment', topup('w1', 1n), { status: 'done', wallet, payment }],
   ['a hold', hold, { status: 'done', wallet, charge: held }],
-  ['a hold that may cost more', excessive, { status: 'done', wallet, charge: startOf(excessive, null) }],
+  ['a hold that may cost more', excessive, { status: 'done', wallet, charge: createCharge(excessive, null) }],
   ['the end of one', giveBack('expire', 'w1', 'c1'), { status: 'exists', wallet, charge: { ...held, excess: 8n } }],
   ['a hold made before', hold, { status: 'exists', wallet, charge: settled }],
-  ['a hold that counts in a budget', budgeted, { status: 'done', wallet, charge: startOf(budgeted, 8) }],
-  ['a charge with its job', paid, { status: 'done', wallet, charge: startOf(paid, null), job }],
+  ['a hold that counts in a budget', budgeted, { status: 'done', wallet, charge: createCharge(budgeted, 8) }],
+  ['a charge with its job', paid, { status: 'done', wallet, charge: createCharge(paid, null), job }],
   ['a settlement', settle('w1', 'c1'), { status: 'done', wallet, charge: settled }],
   ['a return of nothing', giveBack('release', 'w1', 'c1'), { status: 'no_charge', wallet }],
 ];

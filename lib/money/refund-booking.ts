@@ -1,19 +1,19 @@
-// What the booking of a refund, or a lost dispute, leaves in a payment's lists: what it took, what was missing of that, and
-// which requested refunds it has the money of.
+// How booking a refund or a lost dispute changes the lists of a payment: the amount taken, the shortfall, and the
+// requested refunds that it absorbs.
 import type { Micro } from './money.ts';
 import {
   type Dispute,
-  disputeOf,
-  heldBy,
+  heldForRefund,
   type Moved,
   type Payment,
+  parseDispute,
+  parseRefunds,
   REFUNDS_MAX,
   type Refund,
-  refundsOf,
 } from './payment.ts';
 
-/** What a change says of the refund that the provider has made. */
-interface Made {
+/** A refund made by the provider, as its change describes it. */
+interface ProviderRefund {
   readonly kind: 'refund';
   /** The provider's id. */
   readonly ref: string;
@@ -23,36 +23,36 @@ interface Made {
 }
 
 /**
- * The requested refunds whose money a change has: a refund's own, a lost dispute's those that were never sent, and of the
- * others only as many, the newest first, as the rest of the payment does not cover: what is still on its way back stays
- * off the balance.
+ * Finds the requested refunds whose held money a booking uses (stored as `folded`). A refund absorbs its own request, a
+ * lost dispute the requests that were never sent to the provider. Other requests are absorbed, newest first, only if the
+ * rest of the payment does not cover the booking; the remaining ones stay held.
  */
-export function foldedBy(
+export function findAbsorbedRefunds(
   payment: Payment,
-  change: Made | { readonly kind: 'reverse' },
+  change: ProviderRefund | { readonly kind: 'reverse' },
   amount: Micro,
 ): readonly Refund[] {
-  const holding = refundsOf(payment).filter((refund) => heldBy(refund) > 0n);
-  const isOwn = (refund: Refund) => (change.kind === 'reverse' ? isUnsent(refund) : isOf(refund, change));
+  const holding = parseRefunds(payment).filter((refund) => heldForRefund(refund) > 0n);
+  const isOwn = (refund: Refund) => (change.kind === 'reverse' ? isUnsent(refund) : isSameRefund(refund, change));
   const folded = holding.filter(isOwn);
   const others = holding.filter((refund) => !isOwn(refund));
-  let left = payment.credited - payment.refunded - others.reduce((sum, refund) => sum + heldBy(refund), 0n);
+  let left = payment.credited - payment.refunded - others.reduce((sum, refund) => sum + heldForRefund(refund), 0n);
   for (const refund of others.reverse()) {
     if (left >= amount) break;
-    left += heldBy(refund);
+    left += heldForRefund(refund);
     folded.push(refund);
   }
   return folded;
 }
 
-function isOf({ id, ref, state }: Refund, change: Made): boolean {
+function isSameRefund({ id, ref, state }: Refund, change: ProviderRefund): boolean {
   return state !== 'booked' && (id === change.refund || ref === change.ref);
 }
 
 export type Booked = Required<Pick<Refund, 'amount' | 'moved'>> & { readonly taken: string };
 
-/** What was missing of it, now and when it was requested, unless something has come in since. */
-export function bookedOf(folded: readonly Refund[], { amount, taken, returned = 0n, debt }: Moved) {
+/** The shortfall adds up what was missing now and at the request, but is never above the wallet's present debt. */
+export function computeBooking(folded: readonly Refund[], { amount, taken, returned = 0n, debt }: Moved) {
   const missingNow = amount - returned - taken;
   const missing = folded.reduce((sum, refund) => sum + BigInt(refund.missing ?? 0), missingNow);
   const shortfall = [missing, debt ?? missing, amount].reduce((least, one) => (one < least ? one : least));
@@ -64,29 +64,29 @@ export function bookedOf(folded: readonly Refund[], { amount, taken, returned = 
   return { ...booked, shortfall };
 }
 
-interface Fold {
+interface Booking {
   readonly folded: readonly Refund[];
   readonly booked: Booked;
 }
 
-export function lostLists(
+export function applyLostDispute(
   payment: Payment,
-  { folded, booked }: Fold,
+  { folded, booked }: Booking,
 ): Pick<Payment, 'dispute' | 'refunds'> | undefined {
-  const dispute = disputeOf(payment);
+  const dispute = parseDispute(payment);
   if (!dispute || BigInt(dispute.amount) < BigInt(booked.amount)) return undefined;
   const lost: Dispute = { ...dispute, ...booked };
-  const refunds = foldedIn(refundsOf(payment), folded).map(withdrawn);
+  const refunds = markAbsorbed(parseRefunds(payment), folded).map(withdrawIfUnsent);
   return { dispute: JSON.stringify(lost), refunds: JSON.stringify(refunds) };
 }
 
-export function bookedLists(
+export function applyBookedRefund(
   payment: Payment,
-  change: Made,
-  { folded, booked }: Fold,
+  change: ProviderRefund,
+  { folded, booked }: Booking,
 ): Pick<Payment, 'refunds'> | undefined {
-  const refunds = refundsOf(payment);
-  const found = refunds.find((refund) => isOf(refund, change));
+  const refunds = parseRefunds(payment);
+  const found = refunds.find((refund) => isSameRefund(refund, change));
   if (refunds.length >= REFUNDS_MAX && !found) return undefined;
   const one: Refund = {
     ...(found ?? { id: change.ref, reason: '', at: change.at }),
@@ -94,17 +94,17 @@ export function bookedLists(
     state: 'booked',
     ...booked,
   };
-  const others = foldedIn(refunds, folded);
+  const others = markAbsorbed(refunds, folded);
   const list = found ? others.map((refund) => (refund.id === found.id ? one : refund)) : [...others, one];
   return { refunds: JSON.stringify(list) };
 }
 
-function foldedIn(refunds: readonly Refund[], folded: readonly Refund[]): readonly Refund[] {
+function markAbsorbed(refunds: readonly Refund[], folded: readonly Refund[]): readonly Refund[] {
   return refunds.map((refund) => (folded.some(({ id }) => id === refund.id) ? { ...refund, folded: true } : refund));
 }
 
-/** The bank has the money now: what was not sent to the provider by then never is. */
-function withdrawn(refund: Refund): Refund {
+/** The bank has the money now, so a request that was not sent yet must never reach the provider. */
+function withdrawIfUnsent(refund: Refund): Refund {
   return isUnsent(refund) ? { ...refund, state: 'refused', reason: 'the dispute was lost' } : refund;
 }
 

@@ -1,4 +1,4 @@
-// What is a repeat of a call, and what is another call under its id.
+// Distinguishes a repeated call from another call with the same id.
 import { expect } from 'chai';
 import type { Operation } from '../../lib/money/decide.ts';
 import { newBooks, operation, run } from '../ledger/books.ts';
@@ -9,7 +9,7 @@ describe('a second call under a used id', () => {
   for (const kind of ['reserve', 'charge'] as const) {
     const more = { key: 'other', model: 'other', prices: '{"other":"1"}', chargeKind: 'image', amount: 11n * RUB };
     for (const [field, value] of Object.entries(more)) {
-      it(`is no repeat of a ${kind} when only its ${field} is another`, () => {
+      it(`is not the same ${kind} if its ${field} differs`, () => {
         const books = newBooks();
         run(books, operation('topup', 'p', 1000));
         const op = operation(kind, 'c', 10);

@@ -1,20 +1,20 @@
-// Idempotency keys in a batch: the first call takes its key, others are told so, and a call that failed gives it back.
+// Idempotency keys in a batch: the first call takes its key, others are refused, and a call that fails frees it.
 import { expect } from 'chai';
 import type { Operation, Wallet } from '../../lib/money/decide.ts';
-import { fold, repeatIdsOf } from '../../lib/money/fold.ts';
+import { collectIdempotencyIds, fold } from '../../lib/money/fold.ts';
 import type { IdempotencyTerms } from '../../lib/money/idempotency.ts';
 import { AT, type Books, newBooks, operation, run } from '../ledger/books.ts';
 
 const TERMS: IdempotencyTerms = { id: 'hash', body: 'asked', awaited: true, expiresAt: AT + 100 };
 const call = (id: string, terms: Partial<IdempotencyTerms> = {}, kind: 'reserve' | 'charge' = 'reserve') =>
-  ({ ...operation(kind, id, 10), repeat: { ...TERMS, ...terms } }) as Operation;
+  ({ ...operation(kind, id, 10), idempotency: { ...TERMS, ...terms } }) as Operation;
 
-/** What `fold` says of a batch, after which the rows are written as a store writes them. */
+/** Folds a batch and writes the rows as a store does. */
 function apply(books: Books, batch: readonly Operation[]): readonly string[] {
-  const { outcomes, wallets, charges, repeats } = fold(books, batch);
+  const { outcomes, wallets, charges, idempotencyRecords: repeats } = fold(books, batch);
   for (const wallet of wallets) books.wallets.set(wallet.id, wallet);
   for (const charge of charges) books.charges.set(charge.id, charge);
-  for (const repeat of repeats) books.repeats.set(repeat.id, repeat);
+  for (const repeat of repeats) books.idempotencyRecords.set(repeat.id, repeat);
   return outcomes.map(({ status }) => status);
 }
 
@@ -27,13 +27,13 @@ describe('a batch with idempotency keys', () => {
   });
 
   for (const kind of ['reserve', 'charge'] as const) {
-    it(`gives a key to the first ${kind}, with its charge and without a reply`, () => {
-      const { repeats } = fold(books, [call('a', {}, kind), operation('reserve', 'plain', 1)]);
+    it(`stores the key of the first ${kind}, with its charge and without a reply`, () => {
+      const { idempotencyRecords: repeats } = fold(books, [call('a', {}, kind), operation('reserve', 'plain', 1)]);
       expect(repeats).to.deep.equal([{ ...TERMS, wallet: 'w', charge: 'a', reply: null }]);
     });
   }
 
-  it('tells a repeat from another request, in one batch and in the next', () => {
+  it('distinguishes a repeated request from a different one, in one batch and in the next', () => {
     const rest = [call('b'), call('c', { body: 'other' }), call('d', { id: 'another' })];
     const wanted = ['repeated', 'key_misused', 'done'];
     expect(apply(newer(books), [call('a'), ...rest])).to.deep.equal(['done', ...wanted]);
@@ -43,16 +43,16 @@ describe('a batch with idempotency keys', () => {
     expect(outcomes).to.deep.equal([{ status: 'repeated', wallet: books.wallets.get('w') }]);
   });
 
-  it('says so of a suspended account too: its first call was paid', () => {
+  it('recognises a repeated request of a suspended account, whose first call was paid', () => {
     apply(books, [call('a')]);
     books.wallets.set('w', { ...(books.wallets.get('w') as Wallet), status: 'suspended' });
     const rest = [call('b'), call('c', { body: 'other' }), call('d', { id: 'another' })];
     expect(apply(books, rest)).to.deep.equal(['repeated', 'key_misused', 'suspended']);
   });
 
-  it('leaves the key with the first call when that is sent again', () => {
+  it('leaves the key with the first call when that call is sent again', () => {
     apply(books, [call('a')]);
-    expect(fold(books, [call('a')])).to.deep.include({ repeats: [], entries: [] });
+    expect(fold(books, [call('a')])).to.deep.include({ idempotencyRecords: [], entries: [] });
     expect(apply(books, [call('a')])).to.deep.equal(['exists']);
   });
 
@@ -63,22 +63,32 @@ describe('a batch with idempotency keys', () => {
     expect(apply(newer(books), [release, call('b'), call('c')])).to.deep.equal(['done', 'done', 'repeated']);
     apply(books, [release]);
     expect(apply(books, [call('b')])).to.deep.equal(['done']);
-    expect(books.repeats.get('hash')).to.include({ charge: 'b' });
+    expect(books.idempotencyRecords.get('hash')).to.include({ charge: 'b' });
   });
 
-  it('frees a key whose time is over', () => {
+  it('frees a key that has expired', () => {
     apply(books, [call('a')]);
     expect(apply(books, [{ ...call('b'), at: TERMS.expiresAt }])).to.deep.equal(['done']);
   });
 
-  it('names the keys that it needs, once each', () => {
-    const ids = repeatIdsOf([call('a'), call('b'), operation('reserve', 'c', 1), operation('settle', 'a', 1)]);
+  it('lists each key that it needs once', () => {
+    const ids = collectIdempotencyIds([
+      call('a'),
+      call('b'),
+      operation('reserve', 'c', 1),
+      operation('settle', 'a', 1),
+    ]);
     expect([...ids]).to.deep.equal(['hash']);
   });
 });
 
-/** The same rows in maps of their own. */
+/** Copies the maps, so that the original books stay unchanged. */
 function newer(books: Books): Books {
-  const { wallets, charges, repeats } = books;
-  return { ...books, wallets: new Map(wallets), charges: new Map(charges), repeats: new Map(repeats) };
+  const { wallets, charges, idempotencyRecords } = books;
+  return {
+    ...books,
+    wallets: new Map(wallets),
+    charges: new Map(charges),
+    idempotencyRecords: new Map(idempotencyRecords),
+  };
 }
