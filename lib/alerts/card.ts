@@ -9,11 +9,6 @@ interface Means {
   readonly log: Pick<Logger, 'error'>;
 }
 
-/** For a payment that must not wait for it. */
-export function tellOfSaved(later: () => Means): (method: SavedMethodRow) => void {
-  return (method) => void tellOfCard(later(), 'card.saved', method);
-}
-
 /** Never rejects: what happened to the card has happened. */
 export async function tellOfCard(
   { alerts, log }: Means,

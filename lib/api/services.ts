@@ -33,8 +33,6 @@ export interface Services {
   readonly parser: BodyParser;
   /** Fetches pictures that requests link to; `readLinked` also knows our own links. */
   readonly fetcher: () => Fetcher;
-  /** Posts alerts to owners' webhooks, which other origins are trusted for. */
-  readonly webhooks: () => Fetcher;
   /** Generated pictures and videos. */
   readonly results: Results;
   readonly calls: LiveCalls;

@@ -1,47 +1,37 @@
 // Assembles the services of the pages, and makes the links that let their first visitors in.
 import { createAccounts } from '../accounts/accounts.ts';
-import { createAlerts } from '../alerts/alerts.ts';
-import type { Config } from '../config.ts';
 import { createDevices } from '../users/devices.ts';
-import { createMailer } from '../users/mail.ts';
 import { createPeople } from '../users/people.ts';
 import { createSessions } from '../users/sessions.ts';
 import { createSignIn } from '../users/sign-in.ts';
 import type { CallServices, WebServices } from './services.ts';
 import { createVisitLimit } from './visit-limit.ts';
 
-export type WebOptions = Pick<
+/** What the pages share with the API. */
+type ApiServices = Pick<
   WebServices,
-  | 'store'
-  | 'catalog'
-  | 'catalogFailure'
-  | 'upstreams'
-  | 'calls'
-  | 'budget'
-  | 'log'
-  | 'publicUrl'
-  | 'sandbox'
-  | 'payments'
-  | 'topups'
-  | 'isReal'
-  | 'usage'
-  | keyof CallServices
-> & {
-  /** For alerts. */
-  readonly webhooks: WebServices['fetcher'];
-  readonly config: Pick<Config, 'keyPrefix' | 'publicUrl' | 'registration' | 'smtpUrl' | 'pageRateLimitPerMinute'>;
-  readonly metrics?: { readonly onSignIn: NonNullable<WebServices['onSignIn']> } | undefined;
-  /** Average pause between two rounds of alerts. */
-  readonly alertsEveryMs?: number | undefined;
-};
+  'store' | 'catalog' | 'upstreams' | 'calls' | 'budget' | 'log' | 'publicUrl' | 'isReal' | keyof CallServices
+>;
+
+export interface WebOptions
+  extends Pick<
+    WebServices,
+    'catalogFailure' | 'sandbox' | 'mailer' | 'alerts' | 'payments' | 'topups' | 'usage' | 'fetcher' | 'onSignIn'
+  > {
+  readonly api: ApiServices;
+  readonly keyPrefix: string;
+  /** As the operator wants it. */
+  readonly registration: WebServices['registration'];
+  readonly pageRateLimitPerMinute: number;
+}
 
 export interface Web {
   readonly services: WebServices;
   /** For the operator's eyes only: each works once. None before the start. */
   readonly links: FirstLinks;
-  /** Makes the links, if asked; until closed, removes expired sessions and delivers alerts in the background. */
+  /** Makes the links, if asked; until closed, removes expired sessions in the background. */
   start(first: FirstVisit | undefined): Promise<void>;
-  close(): Promise<void>;
+  close(): void;
 }
 
 export interface FirstVisit {
@@ -59,30 +49,45 @@ const CLEAN_EVERY_MS = 3_600_000;
 /** Sign-in attempts are forgotten after this. */
 const ATTEMPTS_KEPT_MS = 24 * 3_600_000;
 
-export function openWeb({ config, metrics, alertsEveryMs, webhooks: fetcher, ...options }: WebOptions): Web {
-  const { keyPrefix, registration, smtpUrl } = config;
-  const { store, log } = options;
+export function openWeb(options: WebOptions): Web {
+  const { api, keyPrefix, mailer } = options;
+  const { store, log } = api;
   const now = Date.now;
-  const mailer = smtpUrl === undefined ? undefined : createMailer(smtpUrl, senderOf(config.publicUrl));
-  const alerts = createAlerts({
-    ...options,
-    fetcher,
-    mailer,
-    ...(alertsEveryMs !== undefined && { everyMs: alertsEveryMs }),
-  });
   const services: WebServices = {
-    ...options,
-    fetcher,
-    registration: registrationOf(registration, { mailer, log }),
+    store,
+    catalog: api.catalog,
+    catalogFailure: options.catalogFailure,
+    upstreams: api.upstreams,
+    calls: api.calls,
+    budget: api.budget,
+    log,
+    publicUrl: api.publicUrl,
+    sandbox: options.sandbox,
+    registration: registrationOf(options.registration, { mailer, log }),
     mailer,
-    alerts,
+    alerts: options.alerts,
+    payments: options.payments,
+    topups: options.topups,
+    isReal: api.isReal,
+    usage: options.usage,
+    fetcher: options.fetcher,
+    holders: api.holders,
+    limiter: api.limiter,
+    cooldown: api.cooldown,
+    limits: api.limits,
+    text: api.text,
+    images: api.images,
+    videos: api.videos,
+    results: api.results,
+    clientStallMs: api.clientStallMs,
+    bodyLimits: api.bodyLimits,
     accounts: createAccounts({ store, keyPrefix }),
     people: createPeople({ store }),
     sessions: createSessions({ store }),
     signIn: createSignIn({ store }),
-    visitLimit: createVisitLimit(store.limits, config.pageRateLimitPerMinute),
+    visitLimit: createVisitLimit(store.limits, options.pageRateLimitPerMinute),
     devices: createDevices({ store }),
-    onSignIn: metrics?.onSignIn,
+    onSignIn: options.onSignIn,
     now,
   };
   let timer: NodeJS.Timeout | undefined;
@@ -100,13 +105,8 @@ export function openWeb({ config, metrics, alertsEveryMs, webhooks: fetcher, ...
           .clean({ now: now(), since: now() - ATTEMPTS_KEPT_MS })
           .catch((err: unknown) => log.warn({ err }, 'could not remove old sessions'));
       timer = setInterval(() => void clean(), CLEAN_EVERY_MS).unref();
-      alerts.start();
     },
-    async close() {
-      clearInterval(timer);
-      await alerts.stop();
-      mailer?.close();
-    },
+    close: () => clearInterval(timer),
   };
 }
 
@@ -129,8 +129,4 @@ async function makeLinks({ people, publicUrl, store }: WebServices, { demoAccoun
       demo: link(await people.makeLink({ purpose: 'demo', account: demoAccount })),
     }),
   };
-}
-
-function senderOf(publicUrl: string): string {
-  return `Tollgate <tollgate@${new URL(publicUrl).hostname}>`;
 }

@@ -28,8 +28,6 @@ export interface HttpOptions {
   readonly stallMs?: number;
   /** Connections at once; further ones are closed. Defaults to what the descriptor limit allows. */
   readonly connectionsMax?: number;
-  /** Called for input that was not an HTTP request, which nothing else logs. */
-  readonly onBadHttp?: (refusal: BadHttp) => void;
   /** How requests without a route, and input that is not HTTP, are answered. */
   readonly faceAt: ResponseStyleAt;
   /** Where clients reach the service, if that is known: over https, browsers are told to stay there. */
@@ -46,6 +44,8 @@ export interface BadHttp {
 
 export interface Http {
   readonly server: Server;
+  /** Registers what is called for input that was not an HTTP request, which nothing else logs. */
+  onBadHttp(report: (refusal: BadHttp) => void): void;
   /** Listens; rejects with an `OperatorError` if the address is not available. */
   start(): Promise<void>;
   /** Accepts no new connections, waits for `drain`, then closes the rest. */
@@ -67,7 +67,7 @@ const HEADERS_BYTES_MAX = 32 * 1024;
 const BUFFERED_BYTES = 16 * 1024;
 
 export function createHttp(options: HttpOptions): Http {
-  const { host, port, headersTimeoutMs = HEADERS_TIMEOUT_MS, stallMs = STALL_MS, onBadHttp, faceAt } = options;
+  const { host, port, headersTimeoutMs = HEADERS_TIMEOUT_MS, stallMs = STALL_MS, faceAt } = options;
   const { connectionsMax = connectionsFor(readDescriptorLimit()), sharesPort = false, trustedProxies = '' } = options;
   const headers = securityHeaders(options.publicUrl ?? '');
   const listener = openListener(headersTimeoutMs);
@@ -97,23 +97,27 @@ export function createHttp(options: HttpOptions): Http {
     },
   });
   const replies = watchReplies(listener, stallMs);
+  let report: Asker['report'] = () => undefined;
   listener.on('checkExpectation', (request, response) => listener.emit('request', request, response));
   listener.removeAllListeners('clientError');
   listener.on('clientError', (error: ClientError, socket: Socket) => {
     const reply = replies.latest(socket);
     const path = pathOf(error, reply);
-    afterReply(reply, socket, () => answerBadHttp(error, { socket, path, headers, onBadHttp, faceAt }));
+    afterReply(reply, socket, () => answerBadHttp(error, { socket, path, headers, report, faceAt }));
   });
   listener.on('connect', (_request, socket: Socket) => {
     // Node has abandoned the socket: an unhandled error would end the process, and unread bytes hide its end.
     socket.on('error', () => undefined).resume();
     const reason = fault('method_not_allowed', { hint: 'GET or POST' });
     const refusal = { reason, what: 'CONNECT' };
-    const asker = { socket, path: '', headers, onBadHttp, faceAt };
+    const asker = { socket, path: '', headers, report, faceAt };
     afterReply(replies.latest(socket), socket, () => answerPastHapi(refusal, asker));
   });
   return {
     server,
+    onBadHttp(listener) {
+      report = listener;
+    },
     start: () => listen(server, listener, { host, port, sharesPort }),
     close: (drain) => closeListener(listener, { drain, replies }),
   };
@@ -304,7 +308,7 @@ interface Asker {
   readonly path: string;
   /** Of every reply. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly onBadHttp: HttpOptions['onBadHttp'];
+  readonly report: (refusal: BadHttp) => void;
   readonly faceAt: ResponseStyleAt;
 }
 
@@ -322,7 +326,7 @@ interface Refusal {
   readonly what: string | undefined;
 }
 
-function answerPastHapi({ reason, what }: Refusal, { socket, path, headers, onBadHttp, faceAt }: Asker): void {
+function answerPastHapi({ reason, what }: Refusal, { socket, path, headers, report, faceAt }: Asker): void {
   // Its client has reset it.
   if (!socket.writable) return void socket.destroy();
   const { statusCode } = reason.output;
@@ -339,7 +343,7 @@ function answerPastHapi({ reason, what }: Refusal, { socket, path, headers, onBa
   // A socket closed with unread bytes is reset, and the answer lost.
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.resume().once('close', () => clearTimeout(timer));
-  onBadHttp?.({ request_id: id, status: statusCode, reason: what });
+  report({ request_id: id, status: statusCode, reason: what });
 }
 
 function badHttpFault(code: string | undefined): Fault {

@@ -1,21 +1,21 @@
 // Metrics and their port; without a port not even the code is loaded.
-import type { Config } from '../config.ts';
 import type { Log } from '../http/log.ts';
 import type { Metrics } from './metrics.ts';
 import type { SeriesFacts } from './series.ts';
 import type { MetricsServer } from './server.ts';
 
 export interface MetricsOptions {
+  readonly host: string;
+  /** Undefined: there are no metrics. */
+  readonly port: number | undefined;
   readonly log: Log;
   /** A worker leaves the port to its primary. */
   readonly isMember: boolean;
   readonly series: SeriesFacts;
 }
 
-export async function openMetrics(
-  { metricsHost: host, metricsPort: port }: Config,
-  { log, isMember, series }: MetricsOptions,
-): Promise<(Metrics & MetricsServer) | undefined> {
+export async function openMetrics(options: MetricsOptions): Promise<(Metrics & MetricsServer) | undefined> {
+  const { host, port, log, isMember, series } = options;
   if (port === undefined) return undefined;
   const { createMetrics } = await import('./metrics.ts');
   const metrics = createMetrics(series);

@@ -28,8 +28,6 @@ export interface PaymentsOptions {
   /** The store's clock. */
   readonly clock: LoopClock;
   readonly log: PaymentLog;
-  /** Called after every stored change of a payment's phase or money made by this process. */
-  readonly onChange?: (payment: Payment) => void;
   /** Called when this process has saved a card or another method. */
   readonly onSaved?: (method: SavedMethodRow) => void;
   readonly counts?: PaymentCounts | undefined;
@@ -63,6 +61,8 @@ export interface ChargeRequest extends Pick<OrderRequest, 'wallet' | 'amount' | 
 }
 
 export interface Payments {
+  /** Registers what is called after every stored change of a payment's phase or money made by this process. */
+  onChange(report: (payment: Payment) => void): void;
   /** The providers that are switched on, for a page that offers them. */
   providers(): readonly OpenPayment[];
   /** The wallet's minimum order at this time: higher until the first payment. */
@@ -100,10 +100,11 @@ const ASK_MS = 30_000;
 export function createPayments(options: PaymentsOptions): Payments {
   const { store, providers, publicUrl, ownerId, leaseMs, clock, log, counts } = options;
   const now = clock.now;
-  const follow = createFollow({ store, now, log, onChange, onSaved: options.onSaved });
+  const follow = createFollow({ store, now, log, onChange: noteChange, onSaved: options.onSaved });
   const notices = createNotices({ store, follow, now, log });
   const work = createWork({ store, follow, providers, now, log, onFailure: counts?.onFailure });
   const life = new AbortController();
+  let report: (payment: Payment) => void = () => undefined;
   let cleaning: NodeJS.Timeout | undefined;
   const loop = createLeaseLoop<Payment>({
     store: store.payments,
@@ -116,10 +117,10 @@ export function createPayments(options: PaymentsOptions): Payments {
     onWorkError: (err, payment) => log.warn({ err, payment: payment.id }, 'could not process a payment'),
   });
 
-  function onChange(payment: Payment): void {
+  function noteChange(payment: Payment): void {
     // A refund of it changes it too, and leaves it credited when it is refused.
     if (payment.phase === 'credited' && payment.refunds === '[]') counts?.onCredit(payment.provider);
-    options.onChange?.(payment);
+    report(payment);
   }
 
   function limit(): AbortSignal {
@@ -257,6 +258,9 @@ export function createPayments(options: PaymentsOptions): Payments {
   }
 
   return {
+    onChange(listener) {
+      report = listener;
+    },
     providers: () => [...providers().values()],
     leastOrder,
     order,

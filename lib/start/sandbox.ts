@@ -1,6 +1,5 @@
 // Sandbox mode: whether this start enters it, and the demo account created by the first one.
 import { createAccounts } from '../accounts/accounts.ts';
-import type { CatalogFacts } from '../catalog/live.ts';
 import type { Config } from '../config.ts';
 import type { Log } from '../http/log.ts';
 import { MICRO_PER_RUB } from '../money/money.ts';
@@ -11,15 +10,19 @@ const MODE = 'mode';
 const DEMO = 'demo-account';
 const DEMO_BALANCE = 1000n * MICRO_PER_RUB;
 
-export async function decideSandbox(
-  store: Store,
-  config: Config,
-  { facts, log }: { readonly facts: CatalogFacts; readonly log: Pick<Log, 'warn'> },
-): Promise<boolean> {
+export interface SandboxTerms {
+  readonly store: Store;
+  readonly setting: Config['sandbox'];
+  /** Whether an upstream other than the sandbox is switched on. */
+  readonly hasRealUpstream: boolean;
+  readonly log: Pick<Log, 'warn'>;
+}
+
+export async function decideSandbox({ store, setting, hasRealUpstream, log }: SandboxTerms): Promise<boolean> {
   const before = await store.settings.get(MODE);
   const unused = before === undefined && !(await hasAccounts(store));
-  const byItself = !facts.real && (before === 'sandbox' || unused);
-  const sandbox = config.sandbox === 'auto' ? byItself : config.sandbox === 'on';
+  const byItself = !hasRealUpstream && (before === 'sandbox' || unused);
+  const sandbox = setting === 'auto' ? byItself : setting === 'on';
   // An override never turns a store that has been in real use into a sandbox.
   const mode = sandbox && (before === 'sandbox' || unused) ? 'sandbox' : 'real';
   if (before !== mode) await store.settings.set(MODE, mode);
@@ -31,9 +34,9 @@ const LEFT =
   'this store was a sandbox: money of test payments pays for no real model, but what operators recorded there by hand does; correct it or use a new store';
 
 /** The key of a new demo account with 1000 RUB; undefined if the store has accounts or ever had a demo account. */
-export async function makeDemoAccount(store: Store, config: Config): Promise<string | undefined> {
+export async function makeDemoAccount(store: Store, keyPrefix: string): Promise<string | undefined> {
   if ((await store.settings.get(DEMO)) !== undefined || (await hasAccounts(store))) return undefined;
-  const accounts = createAccounts({ store, keyPrefix: config.keyPrefix });
+  const accounts = createAccounts({ store, keyPrefix });
   const { id } = await accounts.create('demo');
   const { key } = await accounts.issueKey(id, 'demo');
   const op = {
@@ -69,13 +72,16 @@ export interface Demo {
 
 export const NO_DEMO: Demo = { demoKey: undefined, demoAccount: undefined };
 
+export interface DemoTerms {
+  readonly store: Store;
+  readonly log: Pick<Log, 'warn'>;
+  readonly sandbox: boolean;
+  readonly keyPrefix: string;
+}
+
 /** Last of all at a start: if it failed after this, the account's key would never have been shown. */
-export async function openDemo(
-  store: Store,
-  config: Config,
-  { sandbox, log }: { readonly sandbox: boolean; readonly log: Pick<Log, 'warn'> },
-): Promise<Demo> {
-  if (sandbox) return { demoKey: await makeDemoAccount(store, config), demoAccount: await findDemoAccount(store) };
+export async function openDemo({ store, log, sandbox, keyPrefix }: DemoTerms): Promise<Demo> {
+  if (sandbox) return { demoKey: await makeDemoAccount(store, keyPrefix), demoAccount: await findDemoAccount(store) };
   const account = await findDemoAccount(store);
   if (account)
     log.warn({ account }, "the gift of the sandbox's demo account pays for no real model: its calls get 402");

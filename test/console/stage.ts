@@ -1,6 +1,7 @@
 // The pages on a server of their own, over a store whose calls do what a test plans, and with what they hold in view.
 import { pino } from 'pino';
 import { createLimiter } from '../../lib/accounts/rate-limiter.ts';
+import { type AlertsOptions, createAlerts } from '../../lib/alerts/alerts.ts';
 import { topupBoundsOf } from '../../lib/catalog/topup-bounds.ts';
 import { openWeb, type WebOptions } from '../../lib/console/open.ts';
 import { webPlugin } from '../../lib/console/plugin.ts';
@@ -35,17 +36,25 @@ export async function openPages({ isPaid = true } = {}): Promise<Pages> {
   const budget = createMemoryQuota({ bytesMax: 8 * MIB, ownerBytesMax: 4 * MIB });
   const { provider, close } = openPayments(till, { baseUrl: 'http://127.0.0.1:1' });
   const http = openTestHttp();
+  const log = pino({ enabled: false });
+  const publicUrl = () => 'http://127.0.0.1';
+  const fetcher = () => ({ refusalOf: () => undefined }) as unknown as ReturnType<AlertsOptions['fetcher']>;
+  const alerts = createAlerts({ store, log, publicUrl, mailer: undefined, fetcher });
   const web = openWeb({
-    store,
-    calls,
-    budget,
-    log: pino({ enabled: false }),
-    limiter: createLimiter({ store: store.limits }),
-    publicUrl: () => 'http://127.0.0.1',
+    api: {
+      store,
+      calls,
+      budget,
+      log,
+      limiter: createLimiter({ store: store.limits }),
+      publicUrl,
+      upstreams: () => [],
+      catalog: () => ({ byName: new Map(), models: [], autoTopup: topupBoundsOf() }),
+    },
     sandbox: false,
-    upstreams: () => [],
     catalogFailure: () => undefined,
-    catalog: () => ({ byName: new Map(), models: [], autoTopup: topupBoundsOf() }),
+    mailer: undefined,
+    alerts,
     payments: {
       providers: () => (isPaid ? [{ name: 'till', provider, shortfall: 'suspend' }] : []),
       leastOrder: async () => RUB,
@@ -53,14 +62,10 @@ export async function openPages({ isPaid = true } = {}): Promise<Pages> {
       notice: async (name: string) => (name === 'till' ? 'done' : undefined),
     },
     topups: { notice: () => undefined },
-    fetcher: () => ({ refusalOf: () => undefined }),
-    config: {
-      keyPrefix: 'tg-',
-      publicUrl: 'http://127.0.0.1',
-      registration: 'closed',
-      smtpUrl: undefined,
-      pageRateLimitPerMinute: 100_000,
-    },
+    fetcher,
+    keyPrefix: 'tg-',
+    registration: 'closed',
+    pageRateLimitPerMinute: 100_000,
   } as unknown as WebOptions);
   await http.server.register({ plugin: webPlugin, options: web.services });
   await http.start();
@@ -82,7 +87,8 @@ export async function openPages({ isPaid = true } = {}): Promise<Pages> {
     },
     async close() {
       await http.close(async () => undefined);
-      await web.close();
+      web.close();
+      await alerts.stop();
       await close();
       await faults.close();
     },

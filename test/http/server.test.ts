@@ -298,8 +298,8 @@ describe('http server', () => {
 
   it('tells of everything that was not HTTP, by the id that its client got', async () => {
     const told: BadHttp[] = [];
-    const onBadHttp = (refusal: BadHttp) => void told.push(refusal);
-    const http = createHttp({ faceAt, host: '127.0.0.1', port: 0, onBadHttp, headersTimeoutMs: 400 });
+    const http = createHttp({ faceAt, host: '127.0.0.1', port: 0, headersTimeoutMs: 400 });
+    http.onBadHttp((refusal) => void told.push(refusal));
     await http.start();
     const ids: (string | undefined)[] = [];
     for (const bytes of [

@@ -2,7 +2,6 @@
 import { expect } from 'chai';
 import { buildCatalog } from '../../lib/catalog/catalog.ts';
 import { readCatalogFiles } from '../../lib/catalog/files.ts';
-import { readConfig } from '../../lib/config.ts';
 import { createLog } from '../../lib/http/log.ts';
 import { openMetrics } from '../../lib/metrics/open.ts';
 import { send } from '../../testkit/client.ts';
@@ -12,19 +11,19 @@ const series = { catalog: () => none, routes: () => [] };
 
 describe('metrics of a process', () => {
   const log = createLog({ level: 'silent', keyPrefix: 'tg-' });
-  const openWith = (env: Record<string, string>, isMember: boolean) =>
-    openMetrics(readConfig(env), { log, isMember, series });
+  const openWith = (port: number | undefined, isMember: boolean) =>
+    openMetrics({ host: '127.0.0.1', port, log, isMember, series });
 
   it('are none without a port', async () => {
-    for (const isMember of [false, true]) expect(await openWith({}, isMember)).to.equal(undefined);
+    for (const isMember of [false, true]) expect(await openWith(undefined, isMember)).to.equal(undefined);
   });
 
   it('are served by a process of its own alone', async () => {
-    const metrics = await openWith({ METRICS_PORT: '0' }, false);
+    const metrics = await openWith(0, false);
     const url = await metrics?.start();
     expect((await send(url ?? '')).text).to.match(/^# HELP tollgate_requests_total /m);
     await metrics?.close();
-    const member = await openWith({ METRICS_PORT: '0' }, true);
+    const member = await openWith(0, true);
     const nowhere = await member?.start();
     await member?.close();
     expect(nowhere).to.equal(undefined);

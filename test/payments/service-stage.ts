@@ -128,10 +128,10 @@ export class PaymentStage {
       leaseMs: 500,
       clock: { now: this.now, trusts: () => true },
       log: { info: note('info'), warn: note('warn'), error: note('error') },
-      onChange: (payment) => void changes.push(payment),
       onSaved: (method) => void saved.push(method),
       counts,
     });
+    payments.onChange((payment) => void changes.push(payment));
     const made = { payments, store, changes, saved };
     this.#services.push(made);
     return made;

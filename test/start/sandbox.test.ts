@@ -22,11 +22,10 @@ describe('the mode of a start', () => {
   afterEach(() => store.close());
 
   async function start({ real = false, ...env }: Start): Promise<boolean> {
-    const config = readConfig({ ...env });
-    const facts = { real, models: 0, upstreams: 0, switchedOff: [] };
+    const { sandbox: setting, keyPrefix } = readConfig({ ...env });
     const log = { warn: (message: string) => void warnings.push(message) };
-    const sandbox = await decideSandbox(store.real, config, { facts, log });
-    if (sandbox) await makeDemoAccount(store.real, config);
+    const sandbox = await decideSandbox({ store: store.real, setting, hasRealUpstream: real, log });
+    if (sandbox) await makeDemoAccount(store.real, keyPrefix);
     return sandbox;
   }
 
@@ -83,7 +82,7 @@ describe('the mode of a start', () => {
 
 describe('the demo account', () => {
   const RUB = 1_000_000n;
-  const config = readConfig({});
+  const keyPrefix = 'tg-';
   let store: FaultyStore;
   beforeEach(async () => {
     store = await openFaultyStore();
@@ -91,13 +90,13 @@ describe('the demo account', () => {
   afterEach(() => store.close());
 
   it('is made once, with a key and 1000 RUB, and found while it can be used', async () => {
-    const key = await makeDemoAccount(store.real, config);
+    const key = await makeDemoAccount(store.real, keyPrefix);
     expect(key).to.match(/^tg-sk-\w{49}$/);
     const [account] = await store.real.accounts.list();
     const id = account?.id ?? '';
     expect(await store.real.ledger.wallet(id)).to.include({ avail: 1000n * RUB, topped: 1000n * RUB });
     expect(await findDemoAccount(store.real)).to.equal(id);
-    expect(await makeDemoAccount(store.real, config)).to.equal(undefined);
+    expect(await makeDemoAccount(store.real, keyPrefix)).to.equal(undefined);
     expect(await store.real.accounts.list()).to.have.length(1);
     await store.real.accounts.setStatus(id, 'suspended');
     expect(await findDemoAccount(store.real)).to.equal(undefined);
@@ -105,12 +104,12 @@ describe('the demo account', () => {
 
   it('is none on a store that has accounts, or had one and has it no more', async () => {
     await store.wallet();
-    expect(await makeDemoAccount(store.real, config)).to.equal(undefined);
+    expect(await makeDemoAccount(store.real, keyPrefix)).to.equal(undefined);
     expect(await findDemoAccount(store.real)).to.equal(undefined);
     const fresh = await openFaultyStore();
     try {
       await fresh.real.settings.set('demo-account', 'acc_of_before');
-      expect(await makeDemoAccount(fresh.real, config)).to.equal(undefined);
+      expect(await makeDemoAccount(fresh.real, keyPrefix)).to.equal(undefined);
       expect(await findDemoAccount(fresh.real)).to.equal(undefined);
     } finally {
       await fresh.close();

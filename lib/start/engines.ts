@@ -1,0 +1,63 @@
+// Opens the engines that answer paid calls, and what they learn about the upstreams.
+import { createRouteHealth, type RouteChange, type RouteHealth } from '../calls/health.ts';
+import { createImageEngine } from '../calls/images/engine.ts';
+import { createPaidCalls } from '../calls/paid.ts';
+import type { TextTimeouts } from '../calls/text/attempt.ts';
+import { createTextEngine } from '../calls/text/engine.ts';
+import { countStrays, healthOfUpstreams } from '../calls/upstreams.ts';
+import { openVideos, type VideoSettings } from '../calls/videos/open.ts';
+import type { LiveCatalog } from '../catalog/live.ts';
+import type { Log } from '../http/log.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Owner } from '../ledger/owner.ts';
+import type { Results } from '../media/results.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import type { Store } from '../store/store.ts';
+
+interface EngineParts {
+  readonly store: Store;
+  readonly log: Log;
+  readonly catalog: LiveCatalog;
+  readonly metrics: Metrics | undefined;
+  readonly ledger: Ledger;
+  readonly owner: Owner;
+  readonly results: Results;
+}
+
+export function openEngines(settings: TextTimeouts & VideoSettings, parts: EngineParts) {
+  const { store, log, catalog, metrics, ledger, owner, results } = parts;
+  const { totalTimeoutMs } = settings;
+  const paidCalls = createPaidCalls(ledger);
+  const health = openHealth(log, metrics);
+  const onAttempt = metrics?.onAttempt;
+  const text = createTextEngine({ catalog: catalog.current, paidCalls, timeouts: settings, health, onAttempt });
+  const images = createImageEngine({ paidCalls, results, totalTimeoutMs, health, onAttempt });
+  const videos = openVideos({
+    settings,
+    store,
+    catalog: catalog.current,
+    ledger,
+    owner,
+    health,
+    results,
+    log,
+    metrics,
+  });
+  metrics?.watchJobs(store.jobs);
+  metrics?.watchReviews(store.payments);
+  const upstreams = () => healthOfUpstreams({ catalog: catalog.current, keyHealth: catalog.keyHealth, health });
+  const onStray = countStrays({ catalog: catalog.current, health });
+  return { text, images, videos, upstreams, onStray };
+}
+
+/** Logs once when a route starts failing and once when it has recovered, however many calls notice. */
+function openHealth(log: Log, metrics: Metrics | undefined): RouteHealth {
+  const onChange = (change: RouteChange) => {
+    const { way, to, kind, openMs } = change;
+    metrics?.onRouteChange(change);
+    const fields = { upstream: way.upstream, route: way.key };
+    if (to === 'open') log.warn({ ...fields, kind }, 'a route keeps failing and is now tried last');
+    else log.info({ ...fields, open_ms: openMs }, 'a route has recovered');
+  };
+  return createRouteHealth({ onChange });
+}
