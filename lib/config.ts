@@ -87,7 +87,7 @@ const schema = Joi.object({
   WORKERS: Joi.number().integer().min(1).max(64).default(1),
   // Without the value: it may contain a password.
   PUBLIC_URL: Joi.string()
-    .custom((text: string, { error }) => (isBase(text) ? text : error('any.custom')))
+    .custom((text: string, { error }) => (isBaseUrl(text) ? text : error('any.custom')))
     .messages({
       'any.custom': '{#label} must be an http:// or https:// URL without a user, a query or a fragment',
     }),
@@ -162,12 +162,12 @@ const LONG_NAME = 6;
 export function findMisspellings(env: Readonly<Record<string, string | undefined>>): readonly Misspelling[] {
   const others = Object.keys(env).filter((name) => !VARIABLES.includes(name));
   return others.flatMap((name) => {
-    const meant = VARIABLES.find((known) => known.length >= LONG_NAME && isSlip(name.toUpperCase(), known));
+    const meant = VARIABLES.find((known) => known.length >= LONG_NAME && isMisspelled(name.toUpperCase(), known));
     return meant === undefined ? [] : [{ name, meant }];
   });
 }
 
-function isSlip(name: string, known: string): boolean {
+function isMisspelled(name: string, known: string): boolean {
   const letters = (text: string) => [...text].sort().join('');
   const edits = distance(name, known);
   return edits < 2 || (edits === 2 && letters(name) === letters(known));
@@ -190,13 +190,13 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     databaseUrl: value.DATABASE_URL,
     dataDir: value.DATA_DIR,
     mediaTtlHours: value.MEDIA_TTL_HOURS,
-    secretsKeys: keysOf(value.SECRETS_KEY),
+    secretsKeys: parseSecretsKeys(value.SECRETS_KEY),
     registration: value.REGISTRATION,
     smtpUrl: value.SMTP_URL,
     catalogDir: value.CATALOG_DIR ?? decodeURIComponent(new URL('catalog/', ROOT).pathname),
     catalogVariables: value.CATALOG_VARIABLES.split(',').map((pattern: string) => pattern.trim()),
-    providersPath: foldersOf(value.PROVIDERS_PATH),
-    paymentsPath: foldersOf(value.PAYMENTS_PATH),
+    providersPath: splitFolders(value.PROVIDERS_PATH),
+    paymentsPath: splitFolders(value.PAYMENTS_PATH),
     imageTrustedOrigins: value.IMAGE_TRUSTED_ORIGINS,
     webhookTrustedOrigins: value.WEBHOOK_TRUSTED_ORIGINS,
     logLevel: value.LOG_LEVEL,
@@ -223,7 +223,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
 }
 
 /** Links are made by appending a path. */
-function isBase(text: string): boolean {
+function isBaseUrl(text: string): boolean {
   const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
   return url !== null && url.username === '' && url.password === '' && !/[?#\s]/.test(text);
 }
@@ -238,13 +238,13 @@ function readKey(text: string): Buffer | undefined {
   return bytes?.length === KEY_BYTES ? bytes : undefined;
 }
 
-function keysOf(text: string | undefined): readonly Buffer[] {
+function parseSecretsKeys(text: string | undefined): readonly Buffer[] {
   return (text ?? '')
     .split(',')
     .map(readKey)
     .filter((key) => key !== undefined);
 }
 
-function foldersOf(path: string): readonly string[] {
+function splitFolders(path: string): readonly string[] {
   return path.split(':').filter((folder) => folder !== '');
 }

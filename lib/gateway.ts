@@ -4,11 +4,11 @@ import { createHolders, type Holders } from './accounts/holders.ts';
 import { createLimiter, type Limiter } from './accounts/rate-limiter.ts';
 import { createAlerts } from './alerts/alerts.ts';
 import { createBodyParser } from './api/body-parser.ts';
-import { createCooldown } from './api/cooldown.ts';
 import { apiPlugin } from './api/plugin.ts';
 import { createRecentBalanceCache } from './api/recent-balance-cache.ts';
 import type { Services } from './api/services.ts';
-import type { OnStray } from './calls/upstreams.ts';
+import { createThrottle } from './api/throttle.ts';
+import type { OnPluginError } from './calls/upstreams.ts';
 import { listModels } from './catalog/listing.ts';
 import { type LiveCatalog, openLiveCatalog, readCatalogFacts } from './catalog/live.ts';
 import type { Config } from './config.ts';
@@ -45,7 +45,7 @@ export interface Gateway {
   /** Reloads the catalog. */
   reload(): Promise<boolean>;
   /** A plugin of it has left an error unhandled. */
-  readonly onStray: OnStray;
+  readonly onPluginError: OnPluginError;
   /** What an operator is told after the start. */
   readonly facts: GatewayFacts;
   /** What a worker has counted, and how it is; undefined when nothing is counted. */
@@ -101,14 +101,14 @@ export async function createGateway(config: Config, log: Log, options: GatewayOp
   }
 }
 
-interface Means {
+interface Foundation {
   readonly log: Log;
   readonly store: Store;
   readonly timings: Timings;
   readonly member: Membership | undefined;
 }
 
-async function compose(config: Config, { log, store, timings, member }: Means): Promise<Gateway> {
+async function compose(config: Config, { log, store, timings, member }: Foundation): Promise<Gateway> {
   const isMember = member !== undefined;
   const isFirst = member?.isFirst !== false;
   const facts = readCatalogFacts(config);
@@ -116,11 +116,11 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
   const { isReal, noteCost } = watchCost(store, log);
   const catalog = await openCatalog(config, { sandbox, store, log, noteCost });
 
-  const cooldown = createCooldown();
+  const throttle = createThrottle();
   const http = openHttp(config, { sandbox, sharesPort: isMember, headersTimeoutMs: timings.headersTimeoutMs });
-  const publicUrl = () => publicUrlOf(config, http.server);
+  const publicUrl = () => resolvePublicUrl(config, http.server);
   const metrics = await openGatewayMetrics(config, { log, isMember, catalog, http });
-  reportRequests(http, { log, metrics, cooldown });
+  reportRequests(http, { log, metrics, throttle });
 
   const { limiter, onPeers } = openLimiter(store, member);
   const media = openMedia(config, { store, publicUrl, metrics });
@@ -135,7 +135,7 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
   const engines = openEngines(settings, { store, log, catalog, metrics, ledger, owner, results });
   const { videos, upstreams } = engines;
 
-  const parts = { store, log, catalog, limiter, cooldown, topups, media, engines, isReal, publicUrl };
+  const parts = { store, log, catalog, limiter, throttle, topups, media, engines, isReal, publicUrl };
   const services = openServices(config, parts, timings);
   await http.server.register({ plugin: apiPlugin, options: services });
   const web = openWeb({
@@ -196,7 +196,7 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
     start,
     stop,
     reload: catalog.reload,
-    onStray: engines.onStray,
+    onPluginError: engines.onPluginError,
     metrics,
   };
 }
@@ -225,7 +225,7 @@ function openLimiter(store: Store, member: Membership | undefined) {
   return { limiter, onPeers: limiter.setPeers };
 }
 
-interface CatalogParts extends Pick<Means, 'store' | 'log'> {
+interface CatalogParts extends Pick<Foundation, 'store' | 'log'> {
   readonly sandbox: boolean;
   readonly noteCost: (upstream: string) => Promise<void>;
 }
@@ -247,7 +247,7 @@ function openCatalog(config: Config, { sandbox, store, log, noteCost }: CatalogP
 }
 
 /** With `PORT=0` the port is the one the system assigned. */
-function publicUrlOf({ publicUrl, publicUrlSet, port }: Config, { info }: Server): string {
+function resolvePublicUrl({ publicUrl, publicUrlSet, port }: Config, { info }: Server): string {
   return publicUrlSet || port !== 0 ? publicUrl : `http://127.0.0.1:${info.port}`;
 }
 
@@ -258,7 +258,7 @@ function openMailer({ smtpUrl, publicUrl }: Config): Mailer | undefined {
 
 const HOUR_MS = 3_600_000;
 
-interface MediaParts extends Pick<Means, 'store'> {
+interface MediaParts extends Pick<Foundation, 'store'> {
   readonly publicUrl: () => string;
   readonly metrics: Metrics | undefined;
 }
@@ -279,7 +279,7 @@ function openMedia(config: Config, { store, publicUrl, metrics }: MediaParts) {
   return { fetcher, webhooks, results };
 }
 
-interface ServiceParts extends Pick<Services, 'limiter' | 'cooldown' | 'topups' | 'isReal' | 'publicUrl'> {
+interface ServiceParts extends Pick<Services, 'limiter' | 'throttle' | 'topups' | 'isReal' | 'publicUrl'> {
   readonly store: Store;
   readonly log: Log;
   readonly catalog: LiveCatalog;
@@ -295,7 +295,7 @@ function openServices(config: Config, parts: ServiceParts, { bodyLimits = {} }: 
     upstreams: engines.upstreams,
     holders: openHolders(config, store, log),
     limiter: parts.limiter,
-    cooldown: parts.cooldown,
+    throttle: parts.throttle,
     text: engines.text,
     images: engines.images,
     videos: engines.videos.engine,
@@ -309,7 +309,7 @@ function openServices(config: Config, parts: ServiceParts, { bodyLimits = {} }: 
     topups: parts.topups,
     log,
     bodyLimits,
-    limits: limitsOf(config),
+    limits: readRateLimits(config),
     clientStallMs: config.clientStallMs,
     publicUrl: parts.publicUrl,
   };
@@ -320,7 +320,7 @@ function openHolders({ keyPrefix }: Config, store: Store, log: Log): Holders {
   return createHolders({ store, prefix: keyPrefix, onFlushError });
 }
 
-function limitsOf(config: Config): Services['limits'] {
+function readRateLimits(config: Config): Services['limits'] {
   const { rateLimitPerMinute, balanceRateLimitPerMinute, videoRateLimitPerMinute } = config;
   return {
     generate: { name: 'generate', perMinute: rateLimitPerMinute },

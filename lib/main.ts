@@ -1,6 +1,6 @@
 // Starts the service.
-import { keepCompiled } from './base/compile-cache.ts';
+import { cacheCompiledCode } from './base/compile-cache.ts';
 
-keepCompiled();
+cacheCompiledCode();
 const { serve } = await import('./serve.ts');
 serve();

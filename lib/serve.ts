@@ -18,7 +18,7 @@ export function serve(): void {
 }
 
 function reportFailure(error: unknown): void {
-  if (!(error instanceof WorkerFailed)) process.stderr.write(`tollgate: ${describe(error)}\n`);
+  if (!(error instanceof WorkerFailed)) process.stderr.write(`tollgate: ${describeFailure(error)}\n`);
   process.exit(1);
 }
 
@@ -29,7 +29,7 @@ interface Served {
   stop(): Promise<void>;
   reload(): Promise<boolean>;
   /** Absent where no plugin runs. */
-  onStray?(whose: PluginName): void;
+  onPluginError?(whose: PluginName): void;
 }
 
 async function start(): Promise<void> {
@@ -45,7 +45,7 @@ async function start(): Promise<void> {
   onStarted(served, stop);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal));
   process.on('SIGHUP', () => void served.reload());
-  greet(config, served);
+  printGreeting(config, served);
   if (!config.publicUrlSet && !['127.0.0.1', 'localhost', '::1'].includes(config.host)) {
     log.warn('PUBLIC_URL is not set: links to stored media will point to the loopback address');
   }
@@ -82,26 +82,26 @@ async function serveAsWorker(): Promise<void> {
   onStarted(gateway, end);
 }
 
-type OnStarted = (served: Pick<Served, 'onStray'>, stop: ReturnType<typeof stopOnce>) => void;
+type OnStarted = (served: Pick<Served, 'onPluginError'>, stop: ReturnType<typeof stopOnce>) => void;
 
 /** How long the end may take once calls have ended, before it is forced. */
 const ENDING_MS = 30_000;
 
-const STRAY = 'a plugin has left an error unhandled; its call fails if it still runs';
+const PLUGIN_ERROR = 'a plugin has left an error unhandled; its call fails if it still runs';
 
 /**
  * Errors that nobody has handled: a plugin's fail its call, and the rest goes on; any other ends the process, which is in
  * no known state: at once until it has started, then after its calls.
  */
 function watchUnhandled(log: Log, { drainMs }: Pick<Config, 'drainMs'>): OnStarted {
-  let onStray: (whose: PluginName) => void = () => undefined;
+  let onPluginError: (whose: PluginName) => void = () => undefined;
   let onOther = reportFailure;
   const handle = (err: unknown) => {
     const run = findStray(err);
     if (run) {
-      log.error({ alert: 'plugin', [run.title === 'Plugin' ? 'plugin' : 'upstream']: run.name, err }, STRAY);
+      log.error({ alert: 'plugin', [run.title === 'Plugin' ? 'plugin' : 'upstream']: run.name, err }, PLUGIN_ERROR);
       run.fail(err);
-      onStray(run);
+      onPluginError(run);
     } else {
       log.fatal({ err }, 'an error that nobody has handled; stopping');
       onOther(err);
@@ -110,7 +110,7 @@ function watchUnhandled(log: Log, { drainMs }: Pick<Config, 'drainMs'>): OnStart
   process.on('unhandledRejection', handle);
   process.on('uncaughtException', handle);
   return (served, stop) => {
-    onStray = (whose) => served.onStray?.(whose);
+    onPluginError = (whose) => served.onPluginError?.(whose);
     onOther = () => {
       // What is broken may be what has to end.
       setTimeout(() => process.exit(1), drainMs + ENDING_MS).unref();
@@ -123,7 +123,7 @@ function watchUnhandled(log: Log, { drainMs }: Pick<Config, 'drainMs'>): OnStart
 const COMMAND = process.env.npm_lifecycle_event === 'start' ? 'npm run -s tollgate --' : 'tollgate';
 
 /** What a person at a terminal needs next; printed directly, because the log would scrub the key. */
-function greet(config: Config, { told: facts, metricsUrl }: Served): void {
+function printGreeting(config: Config, { told: facts, metricsUrl }: Served): void {
   const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${facts.port}`;
   const lines = [`Tollgate is listening on ${url} (${pluralize(facts.models.length, 'model')})`];
   const model = facts.models.find(({ type }) => type === 'text')?.id;
@@ -196,7 +196,7 @@ function stopOnce(served: Pick<Served, 'stop'>, log: Log): (signal: string, code
 }
 
 /** One line for what an operator can fix, a stack for what only a developer can. */
-function describe(error: unknown): string {
+function describeFailure(error: unknown): string {
   if (error instanceof OperatorError) return error.message.replace(/\s*\n\s*/g, ' ');
   if (error instanceof StoreError) return `The database does not answer: ${error.message}`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -5,12 +5,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
-import { keepCompiled } from '../lib/base/compile-cache.ts';
+import { cacheCompiledCode } from '../lib/base/compile-cache.ts';
 import type { ReplicaSet } from './replica-set.ts';
 import { keepThreads } from './threads.ts';
 
 // The threads of every store that a test opens compile the same files.
-keepCompiled();
+cacheCompiledCode();
 keepThreads(true);
 
 /** Workers of mocha step back, so that the one MongoDB of all of them answers in time on a busy machine. */

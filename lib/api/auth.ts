@@ -6,10 +6,10 @@ import type { Limiter, LimitRule } from '../accounts/rate-limiter.ts';
 import { fault } from '../base/faults.ts';
 import type { CallContext } from '../calls/context.ts';
 import { refuseModel } from '../catalog/allowed.ts';
-import { clocked, stateOf } from '../http/context.ts';
+import { getRequestState, measureStoreWait } from '../http/context.ts';
 import { isExpired, type KeyLimits, type NamedModel } from '../money/key-limits.ts';
 import type { KeyHolder } from '../store/ports/keys.ts';
-import type { Cooldown } from './cooldown.ts';
+import type { Throttle } from './throttle.ts';
 
 declare module '@hapi/hapi' {
   interface PluginSpecificConfiguration {
@@ -21,18 +21,18 @@ declare module '@hapi/hapi' {
 export interface AuthOptions {
   readonly holders: Holders;
   readonly limiter: Pick<Limiter, 'hit'>;
-  readonly cooldown: Pick<Cooldown, 'waitOf'>;
+  readonly throttle: Pick<Throttle, 'computeWaitMs'>;
 }
 
 /** Registers the scheme as the default of every route that names no other. */
-export function registerAuth(server: Server, { holders, limiter, cooldown }: AuthOptions): void {
+export function registerAuth(server: Server, { holders, limiter, throttle }: AuthOptions): void {
   server.auth.scheme('api-key', () => ({
     authenticate: async (request: Request, h: ResponseToolkit) => {
-      const state = stateOf(request);
+      const state = getRequestState(request);
       const found = findHolder(request, holders);
-      const holder = found instanceof Promise ? await clocked(state, found) : found;
+      const holder = found instanceof Promise ? await measureStoreWait(state, found) : found;
       if (!holder) throw fault('invalid_key');
-      await admit(request, holder, { holders, limiter, cooldown, rule: request.route.settings.plugins?.limit });
+      await admit(request, holder, { holders, limiter, throttle, rule: request.route.settings.plugins?.limit });
       return h.authenticated({ credentials: { holder } });
     },
   }));
@@ -46,12 +46,12 @@ interface Admission extends AuthOptions {
 
 /** Every request with a key counts, whatever its outcome; throws 401, 403 and 429 faults. */
 async function admit(request: Request, holder: KeyHolder, admission: Admission): Promise<void> {
-  const { holders, limiter, cooldown, rule } = admission;
-  const state = stateOf(request);
+  const { holders, limiter, throttle, rule } = admission;
+  const state = getRequestState(request);
   refuseExpired(holder.limits);
   holders.used(holder.id);
   Object.assign(state.notes, { account: holder.account, key: holder.id });
-  const waitMs = rule ? cooldown.waitOf(holder.id) : 0;
+  const waitMs = rule ? throttle.computeWaitMs(holder.id) : 0;
   if (waitMs > 0) {
     state.notes.cooldown_ms = Math.round(waitMs);
     await pause(waitMs, request.raw.res);
@@ -59,7 +59,7 @@ async function admit(request: Request, holder: KeyHolder, admission: Admission):
   if (holder.accountStatus === 'suspended') throw fault('account_suspended');
   if (!rule) return;
   const hit = limiter.hit(rule, holder.id, state.waitedMs);
-  const { allowed, retryAfterS } = hit instanceof Promise ? await clocked(state, hit) : hit;
+  const { allowed, retryAfterS } = hit instanceof Promise ? await measureStoreWait(state, hit) : hit;
   if (!allowed) throw fault('rate_limited', { hint: `${rule.perMinute} per minute`, retryAfterS });
 }
 
@@ -94,7 +94,7 @@ function findHolder(request: Request, holders: Holders): ReturnType<Holders['fin
  */
 export async function confirmHolder(request: Request, holders: Holders, model?: NamedModel): Promise<void> {
   const found = holders.again(holderOf(request));
-  const holder = found instanceof Promise ? await clocked(stateOf(request), found) : found;
+  const holder = found instanceof Promise ? await measureStoreWait(getRequestState(request), found) : found;
   if (!holder) throw fault('invalid_key');
   refuseExpired(holder.limits);
   if (holder.accountStatus === 'suspended') throw fault('account_suspended');

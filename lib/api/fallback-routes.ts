@@ -2,7 +2,7 @@
 import type { ServerRoute } from '@hapi/hapi';
 import { fault } from '../base/faults.ts';
 import { MEDIA_PATH } from '../media/results.ts';
-import { faceAt } from './response-styles.ts';
+import { styleAt } from './response-styles.ts';
 
 /** Every path refuses methods it does not support. */
 export function refuseOtherMethods(routes: readonly ServerRoute[]): readonly ServerRoute[] {
@@ -27,7 +27,7 @@ export function notFoundRoute(publicUrl: () => string, routes: readonly ServerRo
     options: { auth: false },
     handler: ({ path }) => {
       const read = readPath(path);
-      throw fault('not_found', read ? { hint: adviceOf(path, read, publicUrl()) } : {});
+      throw fault('not_found', read ? { hint: describeAllowed(path, read, publicUrl()) } : {});
     },
   };
 }
@@ -113,7 +113,7 @@ function suffixesIn(before: string, endpoint: string): readonly Suffix[] {
 }
 
 /** Where a path does not tell what was appended, each case has its base. */
-function adviceOf(path: string, { endpoint, suffixes }: WrongBase, origin: string): string {
+function describeAllowed(path: string, { endpoint, suffixes }: WrongBase, origin: string): string {
   const cases = suffixes.map(({ adds, base }, at) => {
     if (suffixes.length === 1) return `${origin}${base}`;
     return at < suffixes.length - 1 ? `${origin}${base} if it adds ${adds}${endpoint}` : `else to ${origin}${base}`;
@@ -121,12 +121,12 @@ function adviceOf(path: string, { endpoint, suffixes }: WrongBase, origin: strin
   return `${path.slice(0, PATH_SHOWN_MAX)} was called: set the base URL of your client to ${cases.join(', ')}`;
 }
 
-/** Gives each route the face of its path, unless it names one. */
-export function withFaces(routes: readonly ServerRoute[]): ServerRoute[] {
+/** Gives each route the response style of its path, unless it names one. */
+export function withStyles(routes: readonly ServerRoute[]): ServerRoute[] {
   return routes.map((route) => {
     const options = typeof route.options === 'object' ? route.options : {};
     // A catch-all route answers by the path requested.
-    const face = route.path.includes('{') ? {} : { face: faceAt(route.path) };
-    return { ...route, options: { ...options, plugins: { ...face, ...options.plugins } } };
+    const style = route.path.includes('{') ? {} : { style: styleAt(route.path) };
+    return { ...route, options: { ...options, plugins: { ...style, ...options.plugins } } };
   });
 }

@@ -5,7 +5,7 @@ import type { Request } from '@hapi/hapi';
 import { orUnavailable } from '../accounts/read-wallet.ts';
 import { fault } from '../base/faults.ts';
 import { videoIdOf } from '../calls/videos/job-id.ts';
-import { stateOf } from '../http/context.ts';
+import { getRequestState } from '../http/context.ts';
 import type { Form } from '../http/form.ts';
 import { refuseOverBudget } from '../ledger/ledger.ts';
 import type { Charge } from '../money/decide.ts';
@@ -57,7 +57,7 @@ export function openRepeat(request: Request, means: Means): RepeatCall {
   const { store, log } = means;
   const key = String(request.raw.req.headers[HEADER]);
   if (!FORM.test(key)) throw invalidField(HEADER, 'must be 1 to 255 printable characters');
-  const { id: charge } = stateOf(request);
+  const { id: charge } = getRequestState(request);
   // Keys may contain private data, and any length would be too much for an index.
   const id = createHash('sha256')
     .update(`${holderOf(request).account}\n${key}`)

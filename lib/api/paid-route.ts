@@ -3,9 +3,9 @@ import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hap
 import { readWallet } from '../accounts/read-wallet.ts';
 import { type Fault, fault, faultWithWallet, isFault, walletPage } from '../base/faults.ts';
 import { type CallContext, type CallLog, GONE } from '../calls/context.ts';
-import { announcedBytes, BODY_BYTES_MAX } from '../http/body.ts';
-import { clocked, type LiveCall, type RequestState, stateOf } from '../http/context.ts';
-import { type Share, SMALL_BYTES } from '../http/memory-quota.ts';
+import { BODY_BYTES_MAX, readAnnouncedBytes } from '../http/body.ts';
+import { getRequestState, type LiveCall, measureStoreWait, type RequestState } from '../http/context.ts';
+import { type MemoryReservation, SMALL_BYTES } from '../http/memory-quota.ts';
 import { commonHeaders } from '../http/reply.ts';
 import { insufficientFault, neverToppedFault } from '../ledger/ledger.ts';
 import type { ChargeKind, Wallet } from '../money/decide.ts';
@@ -20,8 +20,8 @@ export interface PaidRequest {
   readonly h: ResponseToolkit;
   readonly services: Services;
   readonly call: LiveCall;
-  /** The call's share of the memory for bodies and pictures; returned when the handler ends. */
-  readonly share: Share;
+  /** The call's reservation of the memory for bodies and pictures; returned when the handler ends. */
+  readonly reservation: MemoryReservation;
   /** Called when a stream has started outside hapi, which then releases what it keeps for a pending reply. */
   readonly onBegun: () => void;
   /** The client's idempotency key; undefined if it sent none. */
@@ -52,7 +52,7 @@ export function paidRoute(
   };
 }
 
-interface Asked extends Omit<PaidRequest, 'call' | 'share' | 'repeat'> {
+interface Asked extends Omit<PaidRequest, 'call' | 'reservation' | 'repeat'> {
   readonly repeats: boolean;
 }
 
@@ -60,9 +60,9 @@ async function serve({ repeats, ...asked }: Asked, handle: PaidHandler): Promise
   const { request, h, services } = asked;
   const repeat = repeats && hasRepeatKey(request) ? openRepeat(request, services) : undefined;
   const call = services.calls.open(request);
-  const share = services.budget.open(holderOf(request).id);
+  const reservation = services.budget.reserve(holderOf(request).id);
   try {
-    return await handle({ ...asked, call, share, repeat });
+    return await handle({ ...asked, call, reservation, repeat });
   } catch (error) {
     if (endUnanswered(request, error)) return h.abandon;
     if (!(error instanceof Replay))
@@ -71,7 +71,7 @@ async function serve({ repeats, ...asked }: Asked, handle: PaidHandler): Promise
     return h.abandon;
   } finally {
     repeat?.close();
-    share.giveBack();
+    reservation.releaseAll();
     call.close();
   }
 }
@@ -81,7 +81,7 @@ export function contextOf({
   services,
   call,
 }: Pick<PaidRequest, 'request' | 'call'> & { readonly services: Pick<Services, 'log'> }): CallContext {
-  const state = stateOf(request);
+  const state = getRequestState(request);
   const { id: requestId, notes, startedAt, waitedMs } = state;
   const holder = holderOf(request);
   const { id: keyId, account: accountId, limits } = holder;
@@ -130,7 +130,7 @@ class RequestLog implements CallLog {
   }
 }
 
-type Paying = Pick<PaidRequest, 'request' | 'services' | 'repeat' | 'share'>;
+type Paying = Pick<PaidRequest, 'request' | 'services' | 'repeat' | 'reservation'>;
 
 /** What a call will cost. */
 export interface Cost {
@@ -150,11 +150,11 @@ export async function refuseUnpayable(request: Request, services: Services, cost
  * if the wallet is empty; one that had money is not looked at again for a second. `least` is the minimum price. A repeat
  * under an idempotency key is read: the first call may have emptied the wallet.
  */
-export async function admitBody({ request, services, repeat, share }: Paying, least: () => Cost): Promise<void> {
-  const bytes = announcedBytes(request.raw.req);
+export async function admitBody({ request, services, repeat, reservation }: Paying, least: () => Cost): Promise<void> {
+  const bytes = readAnnouncedBytes(request.raw.req);
   if (bytes !== undefined && bytes <= SMALL_BYTES) return;
   // A longer one is refused for its length.
-  if (bytes !== undefined && bytes <= BODY_BYTES_MAX) share.check(bytes);
+  if (bytes !== undefined && bytes <= BODY_BYTES_MAX) reservation.check(bytes);
   if (repeat && (await repeat.isKnown())) return;
   const { account } = holderOf(request);
   if (services.solvent.has(account)) return;
@@ -178,7 +178,7 @@ function tooLittle({ topups }: Pick<Services, 'topups'>, wallet: Wallet, cost: C
 }
 
 function walletOf(request: Request, store: Services['store']): Promise<Wallet> {
-  return clocked(stateOf(request), readWallet(store, holderOf(request).account));
+  return measureStoreWait(getRequestState(request), readWallet(store, holderOf(request).account));
 }
 
 /** The reply of a paid call; with an idempotency key it is stored before it is sent. Resolves to what a handler returns. */
@@ -209,9 +209,9 @@ function replayHeaders(request: Request): Readonly<Record<string, string>> {
 export function endUnanswered(request: Request, error: unknown): boolean {
   const { headersSent, destroyed } = request.raw.res;
   if (error !== GONE && !headersSent && !destroyed) return false;
-  if (error === GONE) stateOf(request).notes.ending = 'gone';
+  if (error === GONE) getRequestState(request).notes.ending = 'gone';
   if (error instanceof Error && !destroyed) {
-    stateOf(request).notes.err = error;
+    getRequestState(request).notes.err = error;
     request.raw.res.destroy();
   }
   return true;

@@ -1,7 +1,7 @@
 // The API as a hapi plugin: all endpoints behind the key, and answers to everything else.
 import type { Plugin } from '@hapi/hapi';
 import { registerAuth } from './auth.ts';
-import { notFoundRoute, preflights, refuseOtherMethods, withFaces } from './fallback-routes.ts';
+import { notFoundRoute, preflights, refuseOtherMethods, withStyles } from './fallback-routes.ts';
 import { balanceRoute } from './routes/balance.ts';
 import { countTokensRoute } from './routes/count-tokens.ts';
 import { healthRoutes } from './routes/health.ts';
@@ -29,6 +29,6 @@ export const apiPlugin: Plugin<Services> = {
       mediaRoute(services),
     ];
     const others = [...refuseOtherMethods(routes), ...preflights, notFoundRoute(services.publicUrl, routes)];
-    server.route(withFaces([...routes, ...others]));
+    server.route(withStyles([...routes, ...others]));
   },
 };

@@ -11,23 +11,23 @@ import type { PaidRequest } from './paid-route.ts';
 
 type PromptedFormat = { [Name in FormatName]: RequestOf<Name> extends Prompted ? Name : never }[FormatName];
 
-/** The request in a JSON body; the share then holds its weight. `look` may refuse a long one before it is copied. */
+/** The request in a JSON body; the reservation then holds its weight. `look` may refuse a long one before it is copied. */
 export async function readPromptBody<Name extends PromptedFormat>(
-  { request, services, call, share, repeat }: PaidRequest,
+  { request, services, call, reservation, repeat }: PaidRequest,
   format: Name,
   look: (head: RequestOf<Name>) => Promise<void>,
 ): Promise<RequestOf<Name>> {
   const { signal } = call;
   let asked: RequestOf<Name>;
   try {
-    const bytes = await readBody(request.raw.req, { signal, share, limits: services.bodyLimits });
+    const bytes = await readBody(request.raw.req, { signal, reservation, limits: services.bodyLimits });
     if (repeat) await repeat.readBody(bytes);
     asked = await services.parser.parse(bytes, { format, signal, look });
   } finally {
-    share.giveBack();
+    reservation.releaseAll();
   }
   const bytes = bytesOf(asked);
-  if (bytes > SMALL_BYTES) share.take(bytes);
+  if (bytes > SMALL_BYTES) reservation.take(bytes);
   return asked;
 }
 
@@ -43,11 +43,11 @@ interface Refusable extends Prompted {
 
 /** The pictures of a request, including those it only links to. */
 export async function withLinked(
-  { services, call, share }: PaidRequest,
+  { services, call, reservation }: PaidRequest,
   { pictures, refusal }: Refusable,
 ): Promise<readonly RequestPicture[]> {
   if (refusal) throw fault(refusal.code, refusal.detail);
-  const budget = { take: (bytes: number) => share.part(bytes) };
+  const budget = { take: (bytes: number) => reservation.takePart(bytes) };
   const fetch: FetchReference = (url, options) => readLinked(services, url, { ...options, budget });
   const fetched = await fetchReferences(pictures, fetch, call.signal);
   return pictures.map((picture) => ({ ...picture, source: fetched.get(picture) ?? picture.source }));

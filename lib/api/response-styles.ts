@@ -19,15 +19,15 @@ const renderMessageFault: ResponseStyle['renderFault'] = (reason) => ({
 });
 
 /** For every endpoint but one. */
-export const messageFace: ResponseStyle = { headers: CORS, renderFault: renderMessageFault };
+export const messageStyle: ResponseStyle = { headers: CORS, renderFault: renderMessageFault };
 
-export const chatFace: ResponseStyle = {
+export const chatStyle: ResponseStyle = {
   headers: CORS,
   renderFault: (reason) => ({ type: JSON_TYPE, body: JSON.stringify(chatFault(reason)) }),
 };
 
 /** Stored media: open to pages of any origin, but never a page itself, whatever the bytes are. */
-export const mediaFace: ResponseStyle = {
+export const mediaStyle: ResponseStyle = {
   headers: {
     ...CORS,
     'access-control-expose-headers': `${CORS['access-control-expose-headers']}, accept-ranges, content-range, etag`,
@@ -39,11 +39,11 @@ export const mediaFace: ResponseStyle = {
 };
 
 /** For the operator's machines: closed to pages of other origins. */
-export const plainFace: ResponseStyle = { headers: {}, renderFault: renderMessageFault };
+export const plainStyle: ResponseStyle = { headers: {}, renderFault: renderMessageFault };
 
 /** For paths without a route. */
-export function faceAt(path: string): ResponseStyle {
-  if (path === CHAT_PATH || path.startsWith(`${CHAT_PATH}/`)) return chatFace;
-  if (path.startsWith(API_PREFIX)) return messageFace;
-  return path.startsWith(`${MEDIA_PATH}/`) ? mediaFace : plainFace;
+export function styleAt(path: string): ResponseStyle {
+  if (path === CHAT_PATH || path.startsWith(`${CHAT_PATH}/`)) return chatStyle;
+  if (path.startsWith(API_PREFIX)) return messageStyle;
+  return path.startsWith(`${MEDIA_PATH}/`) ? mediaStyle : plainStyle;
 }

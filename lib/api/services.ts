@@ -16,8 +16,8 @@ import type { Results } from '../media/results.ts';
 import type { AutoTopup } from '../payments/auto-topup.ts';
 import type { Store } from '../store/store.ts';
 import type { BodyParser } from './body-parser.ts';
-import type { Cooldown } from './cooldown.ts';
 import type { RecentBalanceCache } from './recent-balance-cache.ts';
+import type { Throttle } from './throttle.ts';
 
 export interface Services {
   readonly store: Store;
@@ -26,7 +26,7 @@ export interface Services {
   readonly upstreams: () => readonly UpstreamHealth[];
   readonly holders: Holders;
   readonly limiter: Pick<Limiter, 'hit'>;
-  readonly cooldown: Pick<Cooldown, 'waitOf'>;
+  readonly throttle: Pick<Throttle, 'computeWaitMs'>;
   readonly text: TextEngine;
   readonly images: ImageEngine;
   readonly videos: VideoEngine;

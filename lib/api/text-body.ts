@@ -16,17 +16,17 @@ export interface TextBodyOptions {
 
 /** Throws 400, 408, 413, 415 and 503 faults. */
 export async function readTextBody(paid: PaidRequest, options: TextBodyOptions): Promise<TextRequest> {
-  const { request, services, call, share, repeat } = paid;
+  const { request, services, call, reservation: share, repeat } = paid;
   const { format, before, look } = options;
   const { signal } = call;
   const { req } = request.raw;
   checkJsonType(req.headers['content-type']);
   await before?.();
   try {
-    const bytes = await readBody(req, { signal, share, limits: services.bodyLimits });
+    const bytes = await readBody(req, { signal, reservation: share, limits: services.bodyLimits });
     if (repeat) await repeat.readBody(bytes);
     return await services.parser.parse(bytes, { format, signal, ...(look && { look }) });
   } finally {
-    share.giveBack();
+    share.releaseAll();
   }
 }

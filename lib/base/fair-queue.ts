@@ -1,7 +1,7 @@
 // Limits how many run at once and how many wait: sources take turns, and one with many waiting ones gives way to others.
 // Those who are known and strangers wait in lines of their own, which take turns too: neither can fill the other's.
 
-export interface FairGateOptions {
+export interface FairQueueOptions {
   readonly atOnce: number;
   /** In a line, and of one source in it. */
   readonly waitingMax: number;
@@ -16,25 +16,25 @@ export interface Source {
   readonly isKnown: boolean;
 }
 
-export type FairGate = <T>(source: Source, run: () => Promise<T>) => Promise<T>;
+export type FairQueue = <T>(source: Source, run: () => Promise<T>) => Promise<T>;
 
-type Turn = PromiseWithResolvers<void>;
+type Waiter = PromiseWithResolvers<void>;
 
-export function createFairGate({ atOnce, ...limits }: FairGateOptions): FairGate {
+export function createFairQueue({ atOnce, ...limits }: FairQueueOptions): FairQueue {
   /** The next one comes from the first line that anybody waits in. */
   let [next, other] = [createLine(limits), createLine(limits)];
   const known = next;
-  const strangers = other;
+  const unknown = other;
   let inside = 0;
 
   function leave(): void {
-    const isLet = next.letIn() || other.letIn();
+    const isLet = next.admitNext() || other.admitNext();
     if (!isLet) inside -= 1;
     [next, other] = [other, next];
   }
 
   return async ({ name, isKnown }, run) => {
-    if (inside >= atOnce) await (isKnown ? known : strangers).wait(name);
+    if (inside >= atOnce) await (isKnown ? known : unknown).wait(name);
     else inside += 1;
     try {
       return await run();
@@ -47,12 +47,12 @@ export function createFairGate({ atOnce, ...limits }: FairGateOptions): FairGate
 interface Line {
   wait(source: string): Promise<void>;
   /** False if nobody waits. */
-  letIn(): boolean;
+  admitNext(): boolean;
 }
 
-function createLine({ waitingMax, sourceMax, onFull }: Omit<FairGateOptions, 'atOnce'>): Line {
+function createLine({ waitingMax, sourceMax, onFull }: Omit<FairQueueOptions, 'atOnce'>): Line {
   /** Of each source in order; the source at the front is next. */
-  const queues = new Map<string, Turn[]>();
+  const queues = new Map<string, Waiter[]>();
   let waiting = 0;
 
   /** The newest of the source with the most gives way to a source that has fewer, this one included. */
@@ -68,13 +68,13 @@ function createLine({ waitingMax, sourceMax, onFull }: Omit<FairGateOptions, 'at
       const queue = queues.get(source) ?? [];
       if (queue.length >= sourceMax) throw onFull();
       if (waiting >= waitingMax) makeRoom(queue.length + 1);
-      const turn = Promise.withResolvers<void>();
-      queue.push(turn);
+      const waiter = Promise.withResolvers<void>();
+      queue.push(waiter);
       queues.set(source, queue);
       waiting += 1;
-      return turn.promise;
+      return waiter.promise;
     },
-    letIn() {
+    admitNext() {
       const [entry] = queues;
       if (!entry) return false;
       const [source, queue] = entry;

@@ -2,6 +2,6 @@
 // parts.
 
 /** The same text in one piece, which keeps nothing else alive and is not walked part by part at each use. */
-export function copyOf(text: string): string {
+export function flattenString(text: string): string {
   return Buffer.from(text).toString();
 }

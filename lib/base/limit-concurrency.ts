@@ -1,8 +1,8 @@
 // Limits how many run at once; the others wait in order.
 
-export type Gate = <T>(run: () => Promise<T>) => Promise<T>;
+export type ConcurrencyLimit = <T>(run: () => Promise<T>) => Promise<T>;
 
-export function limitConcurrency(limit: number): Gate {
+export function limitConcurrency(limit: number): ConcurrencyLimit {
   let inside = 0;
   const waiting: (() => void)[] = [];
   return async (run) => {

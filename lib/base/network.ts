@@ -16,7 +16,7 @@ const GROUPS = 8;
 const NETWORK_GROUPS = 4;
 
 /** What is counted by instead of an address in its usual form: an IPv4 address itself, the /64 of an IPv6 one. */
-export function networkOf(address: string): string {
+export function toClientNetwork(address: string): string {
   if (isIP(address) !== 6) return address;
   const [head = [], tail = []] = address.split('::').map((part) => part.split(':').filter((group) => group !== ''));
   const zeros = new Array<string>(Math.max(0, GROUPS - head.length - tail.length)).fill('0');

@@ -14,7 +14,7 @@ export interface RouteRef {
 
 /** Like a circuit breaker, a route opens after repeated failures and closes when it answers again. */
 export interface RouteChange {
-  readonly way: RouteRef;
+  readonly route: RouteRef;
   readonly to: 'open' | 'closed';
   /** Of the failure that opened it. */
   readonly kind: UpstreamFaultKind | undefined;
@@ -30,9 +30,9 @@ export interface RouteHealth {
    * that is due first.
    */
   begin<R extends RouteRef>(left: readonly R[]): Trial<R>;
-  isOpen(way: RouteRef): boolean;
+  isOpen(route: RouteRef): boolean;
   /** An upstream's plugin has left an error unhandled, whatever the attempts say: five in a minute open its routes. */
-  stray(upstream: string, routes: readonly RouteRef[]): void;
+  notePluginError(upstream: string, routes: readonly RouteRef[]): void;
 }
 
 /** One attempt at a route. */
@@ -54,8 +54,8 @@ export interface RouteHealthOptions {
 const FAILURES_MAX = 3;
 
 /** This many unhandled errors of its plugin within this time open all routes of an upstream. */
-const STRAYS_MAX = 5;
-const STRAYS_MS = 60_000;
+const PLUGIN_ERRORS_MAX = 5;
+const PLUGIN_ERRORS_MS = 60_000;
 
 /** How long a route stays open before one call tries it again; doubles with every failed try. */
 const OPEN_MS = 1_000;
@@ -71,7 +71,7 @@ const LATENCY_WEIGHT = 0.3;
 const LATENCY_STALE_MS = 60_000;
 
 interface State {
-  readonly way: RouteRef;
+  readonly route: RouteRef;
   /** Consecutive. */
   failures: number;
   openedAt: number | undefined;
@@ -85,14 +85,14 @@ interface State {
 export function createRouteHealth({ now = monotonic, onChange }: RouteHealthOptions = {}): RouteHealth {
   const states = new Map<string, State>();
   /** When the plugins of upstreams have left errors unhandled. */
-  const strays = new Map<string, readonly number[]>();
+  const pluginErrors = new Map<string, readonly number[]>();
 
-  function stateOf(way: RouteRef): State {
-    const known = states.get(way.key);
+  function findState(route: RouteRef): State {
+    const known = states.get(route.key);
     if (known) return known;
     const never = Number.NEGATIVE_INFINITY;
     const made = {
-      way,
+      route,
       failures: 0,
       openedAt: undefined,
       dueAt: 0,
@@ -100,25 +100,25 @@ export function createRouteHealth({ now = monotonic, onChange }: RouteHealthOpti
       askedAt: never,
       latencyMs: undefined,
     };
-    states.set(way.key, made);
+    states.set(route.key, made);
     return made;
   }
 
   function choose<R extends RouteRef>(left: readonly R[], at: number): R {
-    const ready = left.find((route) => isReady(stateOf(route), at));
-    return ready ?? left.reduce((best, route) => (stateOf(route).dueAt < stateOf(best).dueAt ? route : best));
+    const ready = left.find((route) => isReady(findState(route), at));
+    return ready ?? left.reduce((best, route) => (findState(route).dueAt < findState(best).dueAt ? route : best));
   }
 
   function inOrder<R extends RouteRef>({ order, routes }: { order: string; routes: readonly R[] }): readonly R[] {
     if (order !== 'latency' || routes.length < 2) return routes;
     const staleAt = now() - LATENCY_STALE_MS;
-    return [...routes].sort((one, other) => rankOf(stateOf(one), staleAt) - rankOf(stateOf(other), staleAt));
+    return [...routes].sort((one, other) => rankRoute(findState(one), staleAt) - rankRoute(findState(other), staleAt));
   }
 
   function begin<R extends RouteRef>(left: readonly R[]): Trial<R> {
     const startedAt = now();
     const route = left.length === 1 ? (left[0] as R) : choose(left, startedAt);
-    const state = stateOf(route);
+    const state = findState(route);
     state.askedAt = startedAt;
     const isProbe = state.openedAt !== undefined && startedAt >= state.dueAt;
     if (isProbe) state.dueAt = startedAt + PROBE_MS;
@@ -128,13 +128,13 @@ export function createRouteHealth({ now = monotonic, onChange }: RouteHealthOpti
       if (!isFirst) return;
       isFirst = false;
       const at = now();
-      state.latencyMs = averageOf(state.latencyMs, at - startedAt);
+      state.latencyMs = updateAverage(state.latencyMs, at - startedAt);
       // An answer may take minutes, so the next call may try too, but only a complete answer closes the route.
       if (isProbe) state.dueAt = at;
     }
 
     function end(ending: Ending | undefined): void {
-      const verdict = verdictOf(ending);
+      const verdict = judgeEnding(ending);
       if (ending?.type === 'finish') first();
       if (verdict === 'well') succeed(state, startedAt);
       else if (verdict === 'failed') fail(state, ending, isProbe);
@@ -145,14 +145,14 @@ export function createRouteHealth({ now = monotonic, onChange }: RouteHealthOpti
   }
 
   function succeed(state: State, startedAt: number): void {
-    const { way, openedAt } = state;
+    const { route, openedAt } = state;
     // An attempt that started before the route failed says nothing about its current state.
     if (openedAt !== undefined && startedAt < openedAt) return;
     state.failures = 0;
     if (openedAt === undefined) return;
     state.openedAt = undefined;
     state.openMs = OPEN_MS;
-    onChange?.({ way, to: 'closed', kind: undefined, openMs: Math.round(now() - openedAt) });
+    onChange?.({ route, to: 'closed', kind: undefined, openMs: Math.round(now() - openedAt) });
   }
 
   function fail(state: State, ending: Ending | undefined, isProbe: boolean): void {
@@ -162,26 +162,33 @@ export function createRouteHealth({ now = monotonic, onChange }: RouteHealthOpti
       if (!isProbe) return;
       state.openMs = Math.min(state.openMs * 2, OPEN_MS_MAX);
       state.dueAt = at + state.openMs;
-    } else if (state.failures >= FAILURES_MAX) open(state, at, kindOf(ending));
+    } else if (state.failures >= FAILURES_MAX) open(state, at, findFaultKind(ending));
   }
 
   function open(state: State, at: number, kind: UpstreamFaultKind | undefined): void {
     state.openedAt = at;
     state.dueAt = at + state.openMs;
-    onChange?.({ way: state.way, to: 'open', kind, openMs: 0 });
+    onChange?.({ route: state.route, to: 'open', kind, openMs: 0 });
   }
 
-  function stray(upstream: string, routes: readonly RouteRef[]): void {
+  function notePluginError(upstream: string, routes: readonly RouteRef[]): void {
     const at = now();
-    const recent = [...(strays.get(upstream) ?? []), at].filter((time) => time > at - STRAYS_MS).slice(-STRAYS_MAX);
-    strays.set(upstream, recent);
-    if (recent.length < STRAYS_MAX) return;
-    strays.delete(upstream);
-    const all = routes.filter((way) => way.upstream === upstream).map(stateOf);
+    const recent = [...(pluginErrors.get(upstream) ?? []), at]
+      .filter((time) => time > at - PLUGIN_ERRORS_MS)
+      .slice(-PLUGIN_ERRORS_MAX);
+    pluginErrors.set(upstream, recent);
+    if (recent.length < PLUGIN_ERRORS_MAX) return;
+    pluginErrors.delete(upstream);
+    const all = routes.filter((route) => route.upstream === upstream).map(findState);
     for (const state of new Set(all)) if (state.openedAt === undefined) open(state, at, undefined);
   }
 
-  return { inOrder, begin, isOpen: (way) => states.get(way.key)?.openedAt !== undefined, stray };
+  return {
+    inOrder,
+    begin,
+    isOpen: (route) => states.get(route.key)?.openedAt !== undefined,
+    notePluginError,
+  };
 }
 
 const monotonic = () => performance.now();
@@ -191,22 +198,22 @@ function isReady({ openedAt, dueAt }: State, at: number): boolean {
 }
 
 /** Untried routes go first: only asking tells how fast they are. */
-function rankOf({ askedAt, latencyMs }: State, staleAt: number): number {
+function rankRoute({ askedAt, latencyMs }: State, staleAt: number): number {
   if (askedAt < staleAt) return -1;
   return latencyMs ?? Number.MAX_VALUE;
 }
 
-function averageOf(average: number | undefined, ms: number): number {
+function updateAverage(average: number | undefined, ms: number): number {
   return average === undefined ? ms : average + LATENCY_WEIGHT * (ms - average);
 }
 
 /** An upstream that refuses a request for its content is healthy. */
-function verdictOf(ending: Ending | undefined): 'well' | 'failed' | undefined {
+function judgeEnding(ending: Ending | undefined): 'well' | 'failed' | undefined {
   if (ending === undefined || ending.type === 'gone') return undefined;
   return ending.type === 'finish' || ending.fault.data?.retryable === false ? 'well' : 'failed';
 }
 
-function kindOf(ending: Ending | undefined): UpstreamFaultKind | undefined {
+function findFaultKind(ending: Ending | undefined): UpstreamFaultKind | undefined {
   const cause = ending?.type === 'error' ? ending.fault.cause : undefined;
   return isUpstreamFault(cause) ? cause.kind : undefined;
 }

@@ -20,7 +20,7 @@ export interface UpstreamFacts {
   readonly health: RouteHealth;
 }
 
-export function healthOfUpstreams({ catalog, keyHealth, health }: UpstreamFacts): readonly UpstreamHealth[] {
+export function listUpstreamHealth({ catalog, keyHealth, health }: UpstreamFacts): readonly UpstreamHealth[] {
   const routes = new Map(catalog().models.flatMap((model) => model.routes.map((route) => [route.key, route])));
   const byUpstream = Map.groupBy(routes.values(), ({ upstream }) => upstream);
   return [...keyHealth()].map(([upstream, keys]) => {
@@ -29,12 +29,12 @@ export function healthOfUpstreams({ catalog, keyHealth, health }: UpstreamFacts)
   });
 }
 
-export type OnStray = (whose: PluginName) => void;
+export type OnPluginError = (plugin: PluginName) => void;
 
 /** A plugin has left an error unhandled: counts it for the routes of its upstream. */
-export function countStrays({ catalog, health }: Pick<UpstreamFacts, 'catalog' | 'health'>): OnStray {
-  return (whose) => {
+export function countPluginErrors({ catalog, health }: Pick<UpstreamFacts, 'catalog' | 'health'>): OnPluginError {
+  return (plugin) => {
     const routes = catalog().models.flatMap((model) => model.routes);
-    if (isUpstream(whose)) health.stray(whose.name, routes);
+    if (isUpstream(plugin)) health.notePluginError(plugin.name, routes);
   };
 }

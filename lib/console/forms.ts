@@ -4,7 +4,7 @@ import type { Request } from '@hapi/hapi';
 import { fault } from '../base/faults.ts';
 import { type BodyLimits, readBody } from '../http/body.ts';
 import { type FormFile, isForm, readForm as readParts } from '../http/form.ts';
-import type { Share } from '../http/memory-quota.ts';
+import type { MemoryReservation } from '../http/memory-quota.ts';
 import { IMAGE_BYTES_MAX } from '../media/image.ts';
 
 const FORM_BYTES_MAX = 64 * 1024;
@@ -32,7 +32,7 @@ export interface PictureRules {
 
 interface Reading {
   readonly signal: AbortSignal;
-  readonly share: Share;
+  readonly share: MemoryReservation;
   readonly pictures: PictureRules | undefined;
 }
 
@@ -44,7 +44,7 @@ export async function readForm(request: Request, { signal, share, pictures }: Re
     const { texts, files } = await readParts(request.raw.req, {
       type,
       signal,
-      share,
+      reservation: share,
       limits,
       fileBytesMax: IMAGE_BYTES_MAX,
       textBytesMax: FORM_BYTES_MAX,
@@ -56,7 +56,7 @@ export async function readForm(request: Request, { signal, share, pictures }: Re
   if (!FORM_TYPE.test(type)) {
     throw fault('unsupported_media_type', { field: 'content-type', hint: 'application/x-www-form-urlencoded' });
   }
-  const bytes = await readBody(request.raw.req, { signal, share, limits: { bytesMax: FORM_BYTES_MAX } });
+  const bytes = await readBody(request.raw.req, { signal, reservation: share, limits: { bytesMax: FORM_BYTES_MAX } });
   return formOf(new URLSearchParams(bytes.toString('utf8')));
 }
 

@@ -73,7 +73,7 @@ export function openWeb(options: WebOptions): Web {
     fetcher: options.fetcher,
     holders: api.holders,
     limiter: api.limiter,
-    cooldown: api.cooldown,
+    throttle: api.throttle,
     limits: api.limits,
     text: api.text,
     images: api.images,

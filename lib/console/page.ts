@@ -9,7 +9,7 @@ import { type Form, refuseForeign } from './forms.ts';
 import type { Html } from './html.ts';
 import { isLanguage } from './language.ts';
 import { layout } from './layout.ts';
-import { pageFaceOf } from './response-style.ts';
+import { choosePageStyle } from './response-style.ts';
 import type { WebServices } from './services.ts';
 import {
   accountsOf,
@@ -93,7 +93,7 @@ export function page<Of extends Who>(route: PageRoute<Of>): PageRoutes {
         method,
         path,
         handler: handlerOf(answer),
-        options: { auth: false, app: { who }, plugins: { face: pageFaceOf(services) } },
+        options: { auth: false, app: { who }, plugins: { style: choosePageStyle(services) } },
       });
     const handlerOf =
       (answer: (visit: Visitors[Of]) => Promise<Answer>) => async (request: Request, h: ResponseToolkit) => {

@@ -2,13 +2,13 @@
 import type { Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import type { LimitRule } from '../accounts/rate-limiter.ts';
 import { fault } from '../base/faults.ts';
-import { networkOf } from '../base/network.ts';
+import { toClientNetwork } from '../base/network.ts';
 import { readBody } from '../http/body.ts';
-import { clientAddressOf } from '../http/client-address.ts';
+import { findClientAddress } from '../http/client-address.ts';
 import { isSender } from '../payments/notices.ts';
 import { StoreError } from '../store/store.ts';
 import type { RawNotice } from '../upstream/contract/payment.ts';
-import { pageFaceOf } from './response-style.ts';
+import { choosePageStyle } from './response-style.ts';
 import type { WebServices } from './services.ts';
 
 const NOTICE_BYTES_MAX = 8 * 1024;
@@ -23,7 +23,7 @@ export function paymentRoutes(services: WebServices): readonly ServerRoute[] {
   const shared = {
     auth: false,
     payload: { parse: false, output: 'stream' },
-    plugins: { face: pageFaceOf(services) },
+    plugins: { style: choosePageStyle(services) },
   } as const;
   const { payload: _, ...plain } = shared;
   const path = '/payments/{provider}/page/{path*}';
@@ -41,8 +41,8 @@ export function paymentRoutes(services: WebServices): readonly ServerRoute[] {
 
 /** Any other status than 200 makes the provider send it again. */
 async function answerNotice(request: Request, h: ResponseToolkit, services: WebServices) {
-  const address = clientAddressOf(request);
-  await count(services, NOTICES, networkOf(address));
+  const address = findClientAddress(request);
+  await count(services, NOTICES, toClientNetwork(address));
   const name = String(request.params.provider);
   const open = services.payments.providers().find((one) => one.name === name);
   if (!open) throw fault('not_found');
@@ -95,12 +95,12 @@ async function takeOwn({ payments, log }: WebServices, name: string, raw: RawNot
 
 async function bodyOf(request: Request, { calls, budget }: WebServices, bytesMax: number): Promise<string> {
   const call = calls.open(request);
-  const share = budget.open(`address:${networkOf(clientAddressOf(request))}`);
+  const share = budget.reserve(`address:${toClientNetwork(findClientAddress(request))}`);
   try {
-    const bytes = await readBody(request.raw.req, { signal: call.signal, share, limits: { bytesMax } });
+    const bytes = await readBody(request.raw.req, { signal: call.signal, reservation: share, limits: { bytesMax } });
     return bytes.toString('utf8');
   } finally {
-    share.giveBack();
+    share.releaseAll();
     call.close();
   }
 }

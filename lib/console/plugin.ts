@@ -1,4 +1,4 @@
-// The pages as a hapi plugin beside the API: their own routes and face, without the API's keys.
+// The pages as a hapi plugin beside the API: their own routes and response style, without the API's keys.
 import type { Plugin } from '@hapi/hapi';
 import inert from '@hapi/inert';
 import type { PageRoutes } from './page.ts';

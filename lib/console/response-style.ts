@@ -18,7 +18,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const pageFace: ResponseStyle = {
+const pageStyle: ResponseStyle = {
   headers: {
     'content-security-policy': POLICY,
     'x-content-type-options': 'nosniff',
@@ -28,11 +28,11 @@ const pageFace: ResponseStyle = {
   renderFault: (reason) => renderFault(reason, false),
 };
 
-const sandboxFace: ResponseStyle = { ...pageFace, renderFault: (reason) => renderFault(reason, true) };
+const sandboxStyle: ResponseStyle = { ...pageStyle, renderFault: (reason) => renderFault(reason, true) };
 
 /** Every page of a sandbox says that it is one. */
-export function pageFaceOf({ sandbox }: { readonly sandbox: boolean }): ResponseStyle {
-  return sandbox ? sandboxFace : pageFace;
+export function choosePageStyle({ sandbox }: { readonly sandbox: boolean }): ResponseStyle {
+  return sandbox ? sandboxStyle : pageStyle;
 }
 
 function renderFault(reason: Fault, isSandbox: boolean): RenderedFault {

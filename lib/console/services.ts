@@ -25,7 +25,7 @@ export type CallServices = Pick<
   Services,
   | 'holders'
   | 'limiter'
-  | 'cooldown'
+  | 'throttle'
   | 'limits'
   | 'text'
   | 'images'

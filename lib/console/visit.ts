@@ -2,8 +2,8 @@
 import type { Request } from '@hapi/hapi';
 import { readZone } from '../accounts/zone.ts';
 import { fault } from '../base/faults.ts';
-import { networkOf } from '../base/network.ts';
-import { clientAddressOf } from '../http/client-address.ts';
+import { toClientNetwork } from '../base/network.ts';
+import { findClientAddress } from '../http/client-address.ts';
 import { DEFAULT_ZONE } from '../money/key-limits.ts';
 import type { Account } from '../store/ports/accounts.ts';
 import { isProven, type SignedIn } from '../users/sessions.ts';
@@ -68,7 +68,7 @@ export async function openVisit(request: Request, services: WebServices): Promis
     csrf: csrfToken(signedIn ? (token ?? '') : (guard ?? formCookie ?? '')),
     formCookie,
     secure,
-    address: clientAddressOf(request),
+    address: findClientAddress(request),
     device: readCookie(request, 'device', secure),
     agent: String(request.raw.req.headers['user-agent'] ?? ''),
     signedIn,
@@ -85,14 +85,14 @@ export interface OpenForm {
 export async function openForm(visit: Visit, pictures?: PictureRules): Promise<OpenForm> {
   const { request, services, secure, signedIn } = visit;
   const call = services.calls.open(request);
-  const share = services.budget.open(signedIn?.user.id ?? `address:${networkOf(visit.address)}`);
+  const share = services.budget.reserve(signedIn?.user.id ?? `address:${toClientNetwork(visit.address)}`);
   try {
     const form = await readForm(request, { signal: call.signal, share, pictures });
     checkCsrf(form, readCookie(request, signedIn ? 'session' : 'form', secure) ?? '');
-    if (form.files.length === 0) share.giveBack();
-    return { form, close: () => share.giveBack() };
+    if (form.files.length === 0) share.releaseAll();
+    return { form, close: () => share.releaseAll() };
   } catch (error) {
-    share.giveBack();
+    share.releaseAll();
     throw error;
   } finally {
     call.close();

@@ -1,12 +1,12 @@
 // One log line per request, written when both its reply and its call are over: a call whose client left is settled
 // later.
 import type { Request } from '@hapi/hapi';
-import { clientAddressOf } from './client-address.ts';
-import { type Notes, stateOf } from './context.ts';
+import { findClientAddress } from './client-address.ts';
+import { getRequestState, type Notes } from './context.ts';
 import type { Log } from './log.ts';
 
 /** A request whose reply and call are over. */
-export interface PastRequest {
+export interface FinishedRequest {
   readonly method: string;
   /** The route's path: `/{p*}` if there is none. */
   readonly route: string;
@@ -30,13 +30,13 @@ const SECRET_NAME = /([0-9A-Za-z]{6})[0-9A-Za-z]{37,}/g;
 export function logRequest(
   request: Request,
   log: Pick<Log, 'error' | 'line'>,
-  onPast?: (past: PastRequest) => void,
+  onRequestEnd?: (request: FinishedRequest) => void,
 ): void {
-  const state = stateOf(request);
+  const state = getRequestState(request);
   const { id, notes, startedAt } = state;
   const { req, res: response } = request.raw;
   const { socket } = req;
-  const address = clientAddressOf(request);
+  const address = findClientAddress(request);
   const bytesBefore = socket.bytesRead;
   const onClose = () => {
     const { method } = request;
@@ -46,7 +46,7 @@ export function logRequest(
     const aborted = !response.writableFinished;
     const bytes = socket.bytesRead - bytesBefore;
     const write = () => {
-      onPast?.({ method, route: request.route.path, status, ms, aborted, bytes, notes });
+      onRequestEnd?.({ method, route: request.route.path, status, ms, aborted, bytes, notes });
       const line = { request_id: id, method, path, status, ms, aborted, address, ...notes };
       if (notes.err !== undefined) log.error(line, 'request');
       else log.line(line, 'request');

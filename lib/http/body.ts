@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { type Fault, fault } from '../base/faults.ts';
 import { GONE } from '../calls/context.ts';
 import { createGrowingBuffer } from './growing-buffer.ts';
-import type { Share } from './memory-quota.ts';
+import type { MemoryReservation } from './memory-quota.ts';
 
 /** 48 MiB: four images in base64 are 43 MiB. */
 export const BODY_BYTES_MAX = 48 * 1024 * 1024;
@@ -29,7 +29,7 @@ export interface BodyLimits {
 export interface BodyOptions {
   readonly signal: AbortSignal;
   /** Accounts for the body from then on. */
-  readonly share: Share;
+  readonly reservation: MemoryReservation;
   readonly limits?: BodyLimits;
 }
 
@@ -37,16 +37,16 @@ export interface BodyOptions {
  * The whole body. Throws 408, 413, 415 or 503 faults; an aborted signal ends the wait with its reason, a client that
  * leaves with `GONE`.
  */
-export function readBody(request: IncomingMessage, { signal, share, limits = {} }: BodyOptions): Promise<Buffer> {
+export function readBody(request: IncomingMessage, { signal, reservation, limits = {} }: BodyOptions): Promise<Buffer> {
   const { bytesMax = BODY_BYTES_MAX } = limits;
   const announced = checkHead(request, bytesMax);
-  const whole = arrivedBody(request, bytesMax);
+  const whole = takeArrivedBody(request, bytesMax);
   if (whole && !signal.aborted) return Promise.resolve(whole);
-  if (announced !== undefined) share.take(announced);
+  if (announced !== undefined) reservation.take(announced);
   const room = createGrowingBuffer({
     announced,
     bytesMax,
-    ...(announced === undefined && { take: (bytes: number) => share.take(bytes) }),
+    ...(announced === undefined && { take: (bytes: number) => reservation.take(bytes) }),
   });
   return receive(request, { signal, limits, onChunk: room.append }).then(room.content);
 }
@@ -59,16 +59,16 @@ export interface PieceOptions extends BodyOptions {
 /** The same for a body that is not kept as received. */
 export function readPieces(
   request: IncomingMessage,
-  { signal, share, limits = {}, onChunk }: PieceOptions,
+  { signal, reservation, limits = {}, onChunk }: PieceOptions,
 ): Promise<void> {
   const announced = checkHead(request, limits.bytesMax ?? BODY_BYTES_MAX);
-  if (announced !== undefined) share.take(announced);
+  if (announced !== undefined) reservation.take(announced);
   let left = announced;
   return receive(request, {
     signal,
     limits,
     onChunk(chunk) {
-      if (left === undefined) share.take(chunk.length);
+      if (left === undefined) reservation.take(chunk.length);
       else left -= chunk.length;
       onChunk(chunk, left);
     },
@@ -81,7 +81,7 @@ function checkHead(request: IncomingMessage, bytesMax: number): number | undefin
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     throw fault('unsupported_media_type', { field: 'content-encoding', hint: 'plain, without compression' });
   }
-  const announced = announcedBytes(request);
+  const announced = readAnnouncedBytes(request);
   if (announced !== undefined && announced > bytesMax) throw tooLarge(bytesMax);
   return announced;
 }
@@ -138,7 +138,7 @@ function receive(request: IncomingMessage, { signal, limits, onChunk }: Receivin
 }
 
 /** The length in the headers; undefined if they do not say. */
-export function announcedBytes({ headers }: IncomingMessage): number | undefined {
+export function readAnnouncedBytes({ headers }: IncomingMessage): number | undefined {
   if (headers['transfer-encoding'] !== undefined) return undefined;
   return Number(headers['content-length'] ?? 0);
 }
@@ -163,7 +163,7 @@ function createPace(limits: BodyLimits): (totalBytes: number) => boolean {
 }
 
 /** The body if it came with its headers, as short ones do: no wait, so no timers. */
-function arrivedBody(request: IncomingMessage, bytesMax: number): Buffer | undefined {
+function takeArrivedBody(request: IncomingMessage, bytesMax: number): Buffer | undefined {
   const { complete, readableLength } = request;
   if (!complete || readableLength === 0 || readableLength > bytesMax) return undefined;
   return (request.read() as Buffer | null) ?? undefined;

@@ -1,7 +1,7 @@
 // The one place that says where a request comes from: its peer, or the client that a trusted proxy names.
 import type { Request } from '@hapi/hapi';
 import { findClient, readAddress, type TrustedProxies } from '../base/network.ts';
-import { stateOf } from './context.ts';
+import { getRequestState } from './context.ts';
 import type { Log } from './log.ts';
 
 declare module '@hapi/hapi' {
@@ -13,20 +13,20 @@ declare module '@hapi/hapi' {
 const UNKNOWN = 'unknown';
 
 /** In full, in its usual form. Found once: a connection that is lost has no address any more. */
-export function clientAddressOf(request: Request): string {
-  const state = stateOf(request);
-  state.address ??= find(request);
+export function findClientAddress(request: Request): string {
+  const state = getRequestState(request);
+  state.address ??= resolveAddress(request);
   return state.address;
 }
 
-function find({ raw: { req }, server }: Request): string {
+function resolveAddress({ raw: { req }, server }: Request): string {
   const peer = readAddress(req.socket.remoteAddress ?? '') ?? UNKNOWN;
   const trusted = server.settings.app?.trustedProxies;
-  return trusted ? findClient(peer, forwardedBy(req.headers), trusted) : peer;
+  return trusted ? findClient(peer, readForwardedFor(req.headers), trusted) : peer;
 }
 
 /** Node joins repeated headers with commas. */
-function forwardedBy(headers: Request['raw']['req']['headers']): string | undefined {
+function readForwardedFor(headers: Request['raw']['req']['headers']): string | undefined {
   return [headers['x-forwarded-for']].flat().join(',') || undefined;
 }
 
@@ -36,7 +36,7 @@ export function warnOfProxyOnce(log: Pick<Log, 'warn'>): (request: Request) => v
   return (request) => {
     if (warned || !isUntrustedProxy(request)) return;
     warned = true;
-    log.warn({ proxy: clientAddressOf(request) }, 'a proxy that TRUSTED_PROXIES does not name sends X-Forwarded-For');
+    log.warn({ proxy: findClientAddress(request) }, 'a proxy that TRUSTED_PROXIES does not name sends X-Forwarded-For');
   };
 }
 

@@ -52,7 +52,7 @@ export interface Notes {
   [field: string]: unknown;
 }
 
-export function openState(): RequestState {
+export function createRequestState(): RequestState {
   return { id: makeRequestId(Date.now()), notes: {}, startedAt: performance.now(), waitedMs: 0 };
 }
 
@@ -68,13 +68,13 @@ function makeRequestId(atMs: number): string {
   return `req_${atMs.toString(16).padStart(12, '0')}${random.toString('hex', unused, unused + RANDOM_BYTES)}`;
 }
 
-export function stateOf(request: Request): RequestState {
-  request.app.tollgate ??= openState();
+export function getRequestState(request: Request): RequestState {
+  request.app.tollgate ??= createRequestState();
   return request.app.tollgate;
 }
 
 /** Adds up how long a request waits for the store. */
-export async function clocked<T>(state: RequestState, answer: Promise<T>): Promise<T> {
+export async function measureStoreWait<T>(state: RequestState, answer: Promise<T>): Promise<T> {
   const from = performance.now();
   try {
     return await answer;
@@ -154,7 +154,7 @@ class OpenCall implements LiveCall {
   constructor(request: Request, remove: (call: OpenCall) => void) {
     const { req, res } = request.raw;
     this.#response = res;
-    this.#state = stateOf(request);
+    this.#state = getRequestState(request);
     this.#state.call = this;
     this.#remove = remove;
     if (res.destroyed) this.end(GONE);

@@ -31,7 +31,7 @@ export interface FormFile {
 export interface FormOptions extends BodyOptions {
   readonly type: string;
   /** What a part is, by its name and whether it is a file; anything else is read and dropped. */
-  sort(name: string, isFile: boolean): 'file' | 'text' | 'other';
+  sort(name: string, isFilePart: boolean): 'file' | 'text' | 'other';
   readonly fileBytesMax: number;
   readonly textBytesMax: number;
 }
@@ -72,16 +72,16 @@ function openForm(options: FormOptions): OpenForm {
   const fail = (reason: Fault) => {
     failure ??= reason;
   };
-  const tooMany = () => fail(malformed(`it has more than ${PARTS_MAX} parts`));
+  const tooMany = () => fail(invalidForm(`it has more than ${PARTS_MAX} parts`));
   const finished = new Promise<void>((resolve) => {
     parser.once('finish', resolve).on('error', () => {
-      fail(malformed('it ends too early'));
+      fail(invalidForm('it ends too early'));
       resolve();
     });
   });
   parser.on('partsLimit', tooMany);
   parser.on('field', (name, text, _nameCut, isCut) => {
-    if (isCut) fail(fault('invalid_field', { field: shown(name), hint: 'is too long' }));
+    if (isCut) fail(fault('invalid_field', { field: sanitizeName(name), hint: 'is too long' }));
     texts.push({ name, text });
   });
   parser.on('file', (name, stream, fileName: string | undefined) => {
@@ -129,25 +129,25 @@ function openParser({ type, sort, fileBytesMax, textBytesMax }: FormOptions) {
     fileSize: fileBytesMax,
   };
   const isPartAFile = (name = '', partType = '', fileName?: string) =>
-    sort(name, isFile(partType, fileName)) !== 'text';
+    sort(name, isFilePart(partType, fileName)) !== 'text';
   try {
     return createParser({ headers: { 'content-type': type }, limits, isPartAFile });
   } catch {
-    throw malformed('its content type has no usable boundary');
+    throw invalidForm('its content type has no usable boundary');
   }
 }
 
-function isFile(type: string, fileName: string | undefined): boolean {
+function isFilePart(type: string, fileName: string | undefined): boolean {
   return fileName !== undefined || type === 'application/octet-stream' || type.startsWith('image/');
 }
 
-function malformed(hint: string): Fault {
+function invalidForm(hint: string): Fault {
   return fault('invalid_form', { hint });
 }
 
 const NAME_LENGTH_MAX = 50;
 
 /** A client's text, safe to repeat in a message. */
-function shown(name: string): string {
+function sanitizeName(name: string): string {
   return name.slice(0, NAME_LENGTH_MAX).replace(/[^\w[\].-]/g, '?');
 }

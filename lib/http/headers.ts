@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 
 const YEAR_S = 31_536_000;
 
-/** For every reply, whatever its face. `publicUrl` is where clients reach the service. */
+/** For every reply, whatever its style. `publicUrl` is where clients reach the service. */
 export function securityHeaders(publicUrl: string): Readonly<Record<string, string>> {
   const headers = { 'x-content-type-options': 'nosniff' };
   // Browsers ignore it in a reply over plain http. Other names of the domain are not ours to decide about.
@@ -31,7 +31,7 @@ const SINGLE: ReadonlySet<string> = new Set([
 const HOST = /^(?:[\w.~!$&'()*+;=%-]*|\[[0-9a-f:.]+\])(?::\d*)?$/i;
 
 /** What is wrong with the headers of a request, as the end of a sentence; undefined if nothing is. */
-export function problemOfHeaders({ headers, httpVersion, rawHeaders }: IncomingMessage): string | undefined {
+export function findHeaderProblem({ headers, httpVersion, rawHeaders }: IncomingMessage): string | undefined {
   const { host, 'transfer-encoding': coding } = headers;
   // The parser also takes 0.9, without headers, and 2.0 in the words of 1.1.
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return `it is HTTP/${httpVersion}, not HTTP/1.1`;

@@ -36,7 +36,7 @@ export function parseJson(bytes: Buffer): unknown {
 export function checkJson(bytes: Buffer): string {
   if (bytes.length === 0) throw fault('invalid_json', { hint: 'it is empty' });
   if (!isUtf8(bytes)) throw fault('invalid_json', { hint: 'it is not UTF-8' });
-  guard(bytes);
+  checkStructure(bytes);
   const bom = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
   return bytes.toString('utf8', bom);
 }
@@ -45,7 +45,7 @@ export function parseText(text: string): unknown {
   try {
     return parse(text, { protoAction: 'remove' });
   } catch (error) {
-    const at = positionOf(text, error as Error);
+    const at = findErrorPosition(text, error as Error);
     if (at === undefined) throw fault('invalid_json');
     throw fault('invalid_json', {
       hint: at === text.length ? 'it ends too early' : `it goes wrong at character ${at + 1}`,
@@ -60,32 +60,32 @@ const AT_END = /^Unexpected end|^Unterminated string/;
 /**
  * Where a text stops being JSON. V8 names the position of some mistakes; for others it quotes the text, maybe a prompt.
  */
-function positionOf(text: string, { message }: Error): number | undefined {
-  const said = saidPosition(text, message);
-  if (said !== undefined) return said;
+function findErrorPosition(text: string, { message }: Error): number | undefined {
+  const reported = readReportedPosition(text, message);
+  if (reported !== undefined) return reported;
   if (text.length > SEARCHED_CHARACTERS_MAX) return undefined;
   let [good, bad] = [0, text.length];
   while (bad - good > 1) {
     const middle = (good + bad) >> 1;
-    if (isBeginning(text.slice(0, middle))) good = middle;
+    if (isJsonPrefix(text.slice(0, middle))) good = middle;
     else bad = middle;
   }
   return good;
 }
 
-function saidPosition(text: string, message: string): number | undefined {
+function readReportedPosition(text: string, message: string): number | undefined {
   if (AT_END.test(message)) return text.length;
   const [, position] = / at position (\d+)/.exec(message) ?? [];
   return position === undefined ? undefined : Number(position);
 }
 
 /** Whether a text may be the start of JSON. */
-function isBeginning(text: string): boolean {
+function isJsonPrefix(text: string): boolean {
   try {
     JSON.parse(text);
     return true;
   } catch (error) {
-    return saidPosition(text, (error as Error).message) === text.length;
+    return readReportedPosition(text, (error as Error).message) === text.length;
   }
 }
 
@@ -94,7 +94,7 @@ function isBeginning(text: string): boolean {
  * JSON may be miscounted, but is refused anyway. Values are the outermost one, one per comma, and one per non-empty
  * container.
  */
-function guard(bytes: Buffer): void {
+function checkStructure(bytes: Buffer): void {
   let depth = 0;
   let values = 1;
   let isEmpty = false;

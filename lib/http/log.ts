@@ -91,7 +91,7 @@ export function createLog({ level, keyPrefix, destination = 1, isShared = false 
     }
   };
   log.addSecrets = (values) => {
-    const found = values.filter(({ length }) => length >= SECRET_LENGTH_MIN).flatMap(spellingsOf);
+    const found = values.filter(({ length }) => length >= SECRET_LENGTH_MIN).flatMap(listSpellings);
     // Longest first: replacing a secret within another one would leave the rest of it.
     secrets = [...new Set([...secrets, ...found])].sort((a, b) => b.length - a.length);
   };
@@ -99,7 +99,7 @@ export function createLog({ level, keyPrefix, destination = 1, isShared = false 
 }
 
 /** As it is, in JSON, in JSON within JSON, and in a URL. */
-function spellingsOf(secret: string): readonly string[] {
+function listSpellings(secret: string): readonly string[] {
   const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
   const once = inJson(secret.toWellFormed());
   return [secret, once, inJson(once), encodeURIComponent(secret.toWellFormed())];

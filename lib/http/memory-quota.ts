@@ -2,7 +2,7 @@
 // upload can exhaust the process.
 import { fault } from '../base/faults.ts';
 
-export interface BudgetLimits {
+export interface QuotaLimits {
   /** For the whole process. */
   readonly bytesMax: number;
   /** For one owner, such as a key. */
@@ -10,30 +10,30 @@ export interface BudgetLimits {
 }
 
 export interface MemoryQuota {
-  /** Opens an empty share, which the caller must always return. */
-  open(owner: string): Share;
+  /** Opens an empty reservation, which the caller must always return. */
+  reserve(owner: string): MemoryReservation;
   /** Bytes held. */
   used(): number;
 }
 
 /** What one request holds. */
-export interface Share {
-  /** Grows the share by this many bytes. Throws a 503 fault if there is no room, leaving the share unchanged. */
+export interface MemoryReservation {
+  /** Grows the reservation by this many bytes. Throws a 503 fault if there is no room, leaving the reservation unchanged. */
   take(bytes: number): void;
   /** Throws the same fault if `take` would now; takes nothing. */
   check(bytes: number): void;
   /** Like `take`, for a part that can be returned separately; undefined if there is no room. */
-  part(bytes: number): (() => void) | undefined;
-  /** Returns all of it; the share is then empty. */
-  giveBack(): void;
+  takePart(bytes: number): (() => void) | undefined;
+  /** Returns all of it; the reservation is then empty. */
+  releaseAll(): void;
 }
 
-/** A share up to this size is never refused because of larger ones. */
+/** A reservation up to this size is never refused because of larger ones. */
 export const SMALL_BYTES = 64 * 1024;
 /** This fraction of the whole is reserved for small shares. */
 const SMALL_PART = 1 / 8;
 
-export function createMemoryQuota({ bytesMax, ownerBytesMax }: BudgetLimits): MemoryQuota {
+export function createMemoryQuota({ bytesMax, ownerBytesMax }: QuotaLimits): MemoryQuota {
   const owners = new Map<string, number>();
   const largeMax = bytesMax * (1 - SMALL_PART);
   let used = 0;
@@ -49,7 +49,7 @@ export function createMemoryQuota({ bytesMax, ownerBytesMax }: BudgetLimits): Me
       else owners.set(owner, left);
     },
   };
-  return { open: (owner) => new OpenShare(pool, owner), used: () => used };
+  return { reserve: (owner) => new OpenReservation(pool, owner), used: () => used };
 }
 
 /** What all shares are taken from. */
@@ -59,7 +59,7 @@ interface Pool {
   move(owner: string, bytes: number): void;
 }
 
-class OpenShare implements Share {
+class OpenReservation implements MemoryReservation {
   readonly #pool: Pool;
   readonly #owner: string;
   #held = 0;
@@ -79,7 +79,7 @@ class OpenShare implements Share {
     if (!this.#fits(bytes)) throw fault('no_room');
   }
 
-  part(bytes: number): (() => void) | undefined {
+  takePart(bytes: number): (() => void) | undefined {
     if (!this.#hold(bytes)) return undefined;
     let of: number | undefined = this.#round;
     return () => {
@@ -88,7 +88,7 @@ class OpenShare implements Share {
     };
   }
 
-  giveBack(): void {
+  releaseAll(): void {
     this.#return(this.#held);
     this.#round += 1;
   }

@@ -1,17 +1,17 @@
-// The one place that gives replies their common headers and renders every error in its route's face.
+// The one place that gives replies their common headers and renders every error in its route's response style.
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Lifecycle, Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
 import { type Fault, fault, isFault } from '../base/faults.ts';
 import { markPayloadRead } from '../platform/hapi-payload.ts';
-import { stateOf } from './context.ts';
-import { problemOfHeaders } from './headers.ts';
-import { lingeringBody } from './linger.ts';
+import { getRequestState } from './context.ts';
+import { createDrainingReply } from './early-reply.ts';
+import { findHeaderProblem } from './headers.ts';
 import { readResponseStyle } from './response-style.ts';
 
 /** Headers of every reply to a request, including streams. */
 export function commonHeaders(request: Request): Readonly<Record<string, string>> {
-  const { id } = stateOf(request);
+  const { id } = getRequestState(request);
   return {
     'x-request-id': id,
     'request-id': id,
@@ -21,7 +21,7 @@ export function commonHeaders(request: Request): Readonly<Record<string, string>
 }
 
 export function onRequest(request: Request, h: ResponseToolkit): Lifecycle.ReturnValue {
-  const hint = problemOfHeaders(request.raw.req);
+  const hint = findHeaderProblem(request.raw.req);
   if (hint !== undefined) throw fault('bad_http', { hint });
   return h.continue;
 }
@@ -43,12 +43,14 @@ function finishReply(request: Request, h: ResponseToolkit): ResponseObject {
 }
 
 function errorReply(request: Request, h: ResponseToolkit): ResponseObject {
-  const reason = faultOf(request.response as Fault);
+  const reason = toFault(request.response as Fault);
   const { data } = reason;
   noteFault(request, reason);
   const { body, type } = readResponseStyle(request).renderFault(reason);
   const { req } = request.raw;
-  const content = req.complete ? h.response(body) : h.response(lingeringBody(req, body)).bytes(Buffer.byteLength(body));
+  const content = req.complete
+    ? h.response(body)
+    : h.response(createDrainingReply(req, body)).bytes(Buffer.byteLength(body));
   const reply = content.type(type).code(reason.output.statusCode);
   // What follows on the connection may not be where the other side thinks it is.
   if (data?.code === 'bad_http') reply.header('connection', 'close');
@@ -62,8 +64,8 @@ function errorReply(request: Request, h: ResponseToolkit): ResponseObject {
 /** For the log line, when a fault is sent to the client. */
 export function noteFault(request: Request, reason: Fault): void {
   const { data } = reason;
-  const { notes } = stateOf(request);
-  Object.assign(notes, notesOf(reason));
+  const { notes } = getRequestState(request);
+  Object.assign(notes, describeRefusal(reason));
   // The upstream's words may quote a prompt: they are logged where it failed, at level `debug`. And a client's mistake
   // is no failure, whatever found it.
   const hasFailed = reason.cause !== undefined && reason.output.statusCode >= 500;
@@ -72,13 +74,13 @@ export function noteFault(request: Request, reason: Fault): void {
 }
 
 /** What the log line says about a refusal: what is wrong, and which model was requested. */
-function notesOf({ data }: Fault): object {
+function describeRefusal({ data }: Fault): object {
   const { field, model } = data?.detail ?? {};
   return { fault: data?.code, ...(field !== undefined && { field }), ...(model !== undefined && { asked: model }) };
 }
 
 /** Maps hapi's own refusals to ours, without stacks: they are not failures. Everything else is. */
-function faultOf(error: Fault): Fault {
+function toFault(error: Fault): Fault {
   if (isFault(error)) return error;
   const status = (error as { output?: { statusCode?: number } }).output?.statusCode ?? 500;
   if (status === 404) return fault('not_found');

@@ -1,4 +1,4 @@
-// How a group of routes answers: the headers of all its replies, and the format of its errors. A route names its face;
+// How a group of routes answers: the headers of all its replies, and the format of its errors. A route names its style;
 // without a route, the path decides.
 import assert from 'node:assert/strict';
 import type { Request } from '@hapi/hapi';
@@ -16,22 +16,22 @@ export interface RenderedFault {
   readonly body: string;
 }
 
-/** The face of a path without a route. */
-export type ResponseStyleAt = (path: string) => ResponseStyle;
+/** The style of a path without a route. */
+export type StyleAt = (path: string) => ResponseStyle;
 
 declare module '@hapi/hapi' {
   interface PluginSpecificConfiguration {
-    readonly face?: ResponseStyle;
+    readonly style?: ResponseStyle;
   }
   interface ServerOptionsApp {
-    faceAt?: ResponseStyleAt;
-    /** Of every reply, whatever its face. */
+    styleAt?: StyleAt;
+    /** Of every reply, whatever its style. */
     headers?: Readonly<Record<string, string>>;
   }
 }
 
 export function readResponseStyle(request: Request): ResponseStyle {
-  const face = request.route.settings.plugins?.face ?? request.server.settings.app?.faceAt?.(request.path);
-  assert(face, `no face is set for ${request.path}`);
-  return face;
+  const style = request.route.settings.plugins?.style ?? request.server.settings.app?.styleAt?.(request.path);
+  assert(style, `no response style is set for ${request.path}`);
+  return style;
 }

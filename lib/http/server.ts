@@ -12,11 +12,11 @@ import { type Fault, fault } from '../base/faults.ts';
 import { readProxies } from '../base/network.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { stopListening } from '../platform/stop-listening.ts';
-import { openState } from './context.ts';
+import { createRequestState } from './context.ts';
 import { connectionsFor, readDescriptorLimit } from './descriptors.ts';
+import { REQUEST_DRAIN_MS } from './early-reply.ts';
 import { securityHeaders } from './headers.ts';
-import { LINGER_MS } from './linger.ts';
-import type { ResponseStyleAt } from './response-style.ts';
+import type { StyleAt } from './response-style.ts';
 
 export interface HttpOptions {
   readonly host: string;
@@ -29,7 +29,7 @@ export interface HttpOptions {
   /** Connections at once; further ones are closed. Defaults to what the descriptor limit allows. */
   readonly connectionsMax?: number;
   /** How requests without a route, and input that is not HTTP, are answered. */
-  readonly faceAt: ResponseStyleAt;
+  readonly styleAt: StyleAt;
   /** Where clients reach the service, if that is known: over https, browsers are told to stay there. */
   readonly publicUrl?: string;
   /** As `readProxies` takes them; none by default. */
@@ -67,7 +67,7 @@ const HEADERS_BYTES_MAX = 32 * 1024;
 const BUFFERED_BYTES = 16 * 1024;
 
 export function createHttp(options: HttpOptions): Http {
-  const { host, port, headersTimeoutMs = HEADERS_TIMEOUT_MS, stallMs = STALL_MS, faceAt } = options;
+  const { host, port, headersTimeoutMs = HEADERS_TIMEOUT_MS, stallMs = STALL_MS, styleAt } = options;
   const { connectionsMax = connectionsFor(readDescriptorLimit()), sharesPort = false, trustedProxies = '' } = options;
   const headers = securityHeaders(options.publicUrl ?? '');
   const listener = openListener(headersTimeoutMs);
@@ -77,7 +77,7 @@ export function createHttp(options: HttpOptions): Http {
     listener,
     // It would check the address with an expression that takes a thirtieth of a start to compile.
     autoListen: false,
-    app: { faceAt, headers, trustedProxies: readProxies(trustedProxies) },
+    app: { styleAt, headers, trustedProxies: readProxies(trustedProxies) },
     compression: false,
     router: { stripTrailingSlash: true },
     operations: { cleanStop: false },
@@ -97,21 +97,21 @@ export function createHttp(options: HttpOptions): Http {
     },
   });
   const replies = watchReplies(listener, stallMs);
-  let report: Asker['report'] = () => undefined;
+  let report: BadHttpAnswer['report'] = () => undefined;
   listener.on('checkExpectation', (request, response) => listener.emit('request', request, response));
   listener.removeAllListeners('clientError');
   listener.on('clientError', (error: ClientError, socket: Socket) => {
     const reply = replies.latest(socket);
-    const path = pathOf(error, reply);
-    afterReply(reply, socket, () => answerBadHttp(error, { socket, path, headers, report, faceAt }));
+    const path = readRequestPath(error, reply);
+    afterReply(reply, socket, () => answerBadHttp(error, { socket, path, headers, report, styleAt }));
   });
   listener.on('connect', (_request, socket: Socket) => {
     // Node has abandoned the socket: an unhandled error would end the process, and unread bytes hide its end.
     socket.on('error', () => undefined).resume();
     const reason = fault('method_not_allowed', { hint: 'GET or POST' });
     const refusal = { reason, what: 'CONNECT' };
-    const asker = { socket, path: '', headers, report, faceAt };
-    afterReply(replies.latest(socket), socket, () => answerPastHapi(refusal, asker));
+    const asker = { socket, path: '', headers, report, styleAt };
+    afterReply(replies.latest(socket), socket, () => answerWithoutHapi(refusal, asker));
   });
   return {
     server,
@@ -146,11 +146,11 @@ type Address = Pick<HttpOptions, 'host' | 'port' | 'sharesPort'>;
  * Where the kernel distributes the connections of a port by itself; elsewhere a cluster's primary does, which leaves a
  * connection unanswered if it arrives while the last worker stops (lib/internal/cluster/round_robin_handle.js).
  */
-const HANDED_OUT: ReadonlySet<string> = new Set(['linux', 'freebsd']);
+const REUSE_PORT_PLATFORMS: ReadonlySet<string> = new Set(['linux', 'freebsd']);
 
 async function listen(server: Server, listener: Listener, { host, port, sharesPort = false }: Address): Promise<void> {
   await server.start();
-  const reusePort = sharesPort && HANDED_OUT.has(process.platform);
+  const reusePort = sharesPort && REUSE_PORT_PLATFORMS.has(process.platform);
   await listening(listener, { host, port, reusePort });
 }
 
@@ -293,8 +293,8 @@ function afterReply(reply: ServerResponse | undefined, socket: Socket, refuse: (
 }
 
 /** Input that is not HTTP never reaches hapi, but still gets an answer. */
-function answerBadHttp({ code }: ClientError, asker: Asker): void {
-  answerPastHapi({ reason: badHttpFault(code), what: code }, asker);
+function answerBadHttp({ code }: ClientError, asker: BadHttpAnswer): void {
+  answerWithoutHapi({ reason: badHttpFault(code), what: code }, asker);
 }
 
 interface ClientError extends NodeJS.ErrnoException {
@@ -302,20 +302,20 @@ interface ClientError extends NodeJS.ErrnoException {
   readonly rawPacket?: Buffer;
 }
 
-interface Asker {
+interface BadHttpAnswer {
   readonly socket: Socket;
   /** Empty if unknown. */
   readonly path: string;
   /** Of every reply. */
   readonly headers: Readonly<Record<string, string>>;
   readonly report: (refusal: BadHttp) => void;
-  readonly faceAt: ResponseStyleAt;
+  readonly styleAt: StyleAt;
 }
 
 const PATH_BYTES_MAX = 200;
 
 /** The path of a request whose body breaks off, or of a packet that starts with a request line. */
-function pathOf({ rawPacket }: ClientError, reply: ServerResponse | undefined): string {
+function readRequestPath({ rawPacket }: ClientError, reply: ServerResponse | undefined): string {
   const unfinished = reply && !reply.req.complete ? `${reply.req.method} ${reply.req.url}` : undefined;
   const line = unfinished ?? rawPacket?.toString('latin1', 0, PATH_BYTES_MAX) ?? '';
   return /^[A-Z]+ ([^ ?]+)/.exec(line)?.[1] ?? '';
@@ -326,14 +326,14 @@ interface Refusal {
   readonly what: string | undefined;
 }
 
-function answerPastHapi({ reason, what }: Refusal, { socket, path, headers, report, faceAt }: Asker): void {
+function answerWithoutHapi({ reason, what }: Refusal, { socket, path, headers, report, styleAt }: BadHttpAnswer): void {
   // Its client has reset it.
   if (!socket.writable) return void socket.destroy();
   const { statusCode } = reason.output;
-  const { id } = openState();
-  const face = faceAt(path);
-  const { body, type } = face.renderFault(reason);
-  const shared = Object.entries({ ...headers, ...face.headers }).map(([name, value]) => `${name}: ${value}\r\n`);
+  const { id } = createRequestState();
+  const style = styleAt(path);
+  const { body, type } = style.renderFault(reason);
+  const shared = Object.entries({ ...headers, ...style.headers }).map(([name, value]) => `${name}: ${value}\r\n`);
   const retry = reason.data?.retryable === false ? 'x-should-retry: false\r\n' : '';
   const advice = statusCode === 405 ? `${retry}allow: GET, POST, OPTIONS\r\n` : retry;
   socket.end(
@@ -341,7 +341,7 @@ function answerPastHapi({ reason, what }: Refusal, { socket, path, headers, repo
       `x-request-id: ${id}\r\nrequest-id: ${id}\r\n${shared.join('')}${advice}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
   // A socket closed with unread bytes is reset, and the answer lost.
-  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  const timer = setTimeout(() => socket.destroy(), REQUEST_DRAIN_MS);
   socket.resume().once('close', () => clearTimeout(timer));
   report({ request_id: id, status: statusCode, reason: what });
 }

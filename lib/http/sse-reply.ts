@@ -2,7 +2,7 @@
 // compressed, which delays events.
 import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
-import { outletOf, takeOverChunks } from '../platform/own-chunks.ts';
+import { directOutput, takeOverChunks } from '../platform/manual-chunks.ts';
 import type { Pressure } from '../stream/drive.ts';
 
 export interface SseReply {
@@ -76,7 +76,7 @@ class ResponseEvents implements SseReply {
   }
 
   #outlet(): Writable {
-    return this.#isFramed ? outletOf(this.#response) : this.#response;
+    return this.#isFramed ? directOutput(this.#response) : this.#response;
   }
 
   /** False if the client is slow. */
@@ -85,7 +85,7 @@ class ResponseEvents implements SseReply {
     if (!this.#isFramed) return outlet.write(text);
     const bytes = Buffer.byteLength(text);
     // If every character is a byte, nothing has to be encoded.
-    return outlet.write(frame(text, bytes), bytes === text.length ? 'latin1' : 'utf8');
+    return outlet.write(frameChunk(text, bytes), bytes === text.length ? 'latin1' : 'utf8');
   }
 
   /** Resolves when the buffer is empty again; never, once a stalled client was cut off. */
@@ -119,11 +119,11 @@ class ResponseEvents implements SseReply {
 const LAST_CHUNK = '0\r\n\r\n';
 const LINE_END = '\r\n';
 
-function frame(text: string, bytes: number): string {
-  return headOf(bytes) + text + LINE_END;
+function frameChunk(text: string, bytes: number): string {
+  return chunkHead(bytes) + text + LINE_END;
 }
 
-const headOf = (bytes: number) => bytes.toString(16) + LINE_END;
+const chunkHead = (bytes: number) => bytes.toString(16) + LINE_END;
 
 /** Shorter texts are cheaper as they are. */
 const TEXT_CHARS_MAX = 1024;
@@ -135,7 +135,7 @@ const REUSABLE_BYTES = 64 * 1024;
 /** A long text waiting as a string is held twice, as characters and as bytes; waiting as bytes, it is held once. */
 function writeLong(text: string, outlet: Writable, isFramed: boolean): boolean {
   const length = Buffer.byteLength(text);
-  const [head, tail] = isFramed ? [headOf(length), LINE_END] : ['', ''];
+  const [head, tail] = isFramed ? [chunkHead(length), LINE_END] : ['', ''];
   const whole = head.length + length + tail.length;
   // If it has to wait it keeps the desk, which should not be much longer.
   const fits = whole > REUSABLE_BYTES / 2 && whole <= REUSABLE_BYTES;

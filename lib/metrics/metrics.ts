@@ -4,7 +4,7 @@ import type { Ending } from '../calls/ending.ts';
 import type { RouteChange } from '../calls/health.ts';
 import { describeUpstreams, type FullReadiness, readReadiness } from '../calls/readiness.ts';
 import type { UpstreamHealth } from '../calls/upstreams.ts';
-import type { PastRequest } from '../http/access-log.ts';
+import type { FinishedRequest } from '../http/access-log.ts';
 import type { BadHttp } from '../http/server.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Store } from '../store/store.ts';
@@ -21,7 +21,7 @@ import { createWorkerMetrics, type WorkerFacts } from './workers.ts';
 
 export interface Metrics extends JobMetrics, PaymentMetrics, SignInMetrics {
   /** A request whose reply is over. */
-  readonly onPast: (past: PastRequest) => void;
+  readonly onRequestEnd: (request: FinishedRequest) => void;
   /** What was not an HTTP request. */
   readonly onBadHttp: (refusal: BadHttp) => void;
   /** An upstream's part of a call is over. */

@@ -1,13 +1,13 @@
 // Metrics of requests and of what upstreams did for them, each counted once, when it is over.
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { Ending } from '../calls/ending.ts';
-import type { PastRequest } from '../http/access-log.ts';
+import type { FinishedRequest } from '../http/access-log.ts';
 import type { BadHttp } from '../http/server.ts';
 import { isUpstreamFault } from '../upstream/host/fault.ts';
 import { attemptSeries, begin, modelSeries, requestSeries, type SeriesFacts } from './series.ts';
 
 export interface RequestMetrics {
-  readonly onPast: (past: PastRequest) => void;
+  readonly onRequestEnd: (request: FinishedRequest) => void;
   readonly onBadHttp: (refusal: BadHttp) => void;
   readonly onAttempt: (upstream: string, ending: Ending) => void;
 }
@@ -21,11 +21,14 @@ const UNKNOWN = 'unknown';
 const BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600];
 
 export function createRequestMetrics(registry: Registry, facts: SeriesFacts): RequestMetrics {
-  const { onPast, onBadHttp } = createReplyMetrics(registry, facts);
-  return { onPast, onBadHttp, onAttempt: createAttemptMetrics(registry, facts) };
+  const { onRequestEnd, onBadHttp } = createReplyMetrics(registry, facts);
+  return { onRequestEnd, onBadHttp, onAttempt: createAttemptMetrics(registry, facts) };
 }
 
-function createReplyMetrics(registry: Registry, facts: SeriesFacts): Pick<RequestMetrics, 'onPast' | 'onBadHttp'> {
+function createReplyMetrics(
+  registry: Registry,
+  facts: SeriesFacts,
+): Pick<RequestMetrics, 'onRequestEnd' | 'onBadHttp'> {
   const registers = [registry];
   const { requests, internals } = createRequestCounters(registry, facts);
   const durations = new Histogram({
@@ -63,11 +66,11 @@ function createReplyMetrics(registry: Registry, facts: SeriesFacts): Pick<Reques
     registers,
   });
   return {
-    onPast(past) {
-      const { route, status, ms, notes } = past;
+    onRequestEnd(request) {
+      const { route, status, ms, notes } = request;
       const endpoint = endpointOf(route);
-      const model = modelOf(past, (name) => facts.catalog().byName.has(name));
-      const outcome = outcomeOf(past);
+      const model = modelOf(request, (name) => facts.catalog().byName.has(name));
+      const outcome = outcomeOf(request);
       requests.inc({ endpoint, model, status, outcome });
       if (outcome === 'internal') internals.inc({ endpoint });
       if (outcome === 'ok') durations.observe({ endpoint, stream: `${notes.stream === true}` }, ms / 1000);
@@ -131,12 +134,12 @@ function endpointOf(route: string): string {
 }
 
 /** Empty if a request names no model; all unknown names share one label. */
-function modelOf({ method, route, notes }: PastRequest, isModel: (name: string) => boolean): string {
+function modelOf({ method, route, notes }: FinishedRequest, isModel: (name: string) => boolean): string {
   if (notes.model !== undefined && isModel(notes.model)) return notes.model;
   return method === 'post' && route !== NO_ROUTE ? UNKNOWN : '';
 }
 
-function outcomeOf({ status, aborted, notes }: PastRequest): string {
+function outcomeOf({ status, aborted, notes }: FinishedRequest): string {
   if (notes.ending === 'gone' || (aborted && status === 0)) return 'gone';
   if (notes.fault !== undefined) return notes.fault;
   if (notes.err !== undefined) return 'internal';

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { mergeReadiness } from '../calls/readiness.ts';
-import { problemOfHeaders } from '../http/headers.ts';
+import { findHeaderProblem } from '../http/headers.ts';
 import { cannotListen } from '../http/server.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -49,7 +49,7 @@ async function answer(
 ): Promise<void> {
   const { method, url = '' } = request;
   const [path, query] = url.split('?', 2);
-  if (problemOfHeaders(request) !== undefined) {
+  if (findHeaderProblem(request) !== undefined) {
     response.writeHead(400, { connection: 'close' }).end();
   } else if (path !== '/metrics' && path !== '/readyz') {
     response.writeHead(404).end();

@@ -49,7 +49,7 @@ export function createUpstreamMetrics(registry: Registry): UpstreamMetrics {
     },
   });
   return {
-    onRouteChange({ to, way: { upstream } }) {
+    onRouteChange({ to, route: { upstream } }) {
       if (to === 'open') openings.inc({ upstream });
     },
     watchUpstreams(given) {

@@ -31,7 +31,7 @@ export function withSmallBuffers(options: buildConnector.BuildOptions): buildCon
 }
 
 /** Errors of sockets that had received something. */
-const ofUsed = new WeakSet<Error>();
+const reusedConnectionErrors = new WeakSet<Error>();
 
 /** A connector whose connections tell, when they break, whether they were used before. */
 export function connectorTrackingReuse(options: buildConnector.BuildOptions): buildConnector.connector {
@@ -42,20 +42,20 @@ export function connectorTrackingReuse(options: buildConnector.BuildOptions): bu
         callback(error, null);
         return;
       }
-      socket.on('error', note);
+      socket.on('error', noteReuse);
       callback(null, socket);
     });
 }
 
 /** Not a closure of every connection. */
-function note(this: Socket, error: Error): void {
-  if (this.bytesRead > 0) ofUsed.add(error);
+function noteReuse(this: Socket, error: Error): void {
+  if (this.bytesRead > 0) reusedConnectionErrors.add(error);
 }
 
 /** Whether a request failed on a connection that had answered another one before, and before its own reply began. */
-export function isOfUsed(error: Error): boolean {
+export function failedAfterReuse(error: Error): boolean {
   if (error instanceof errors.SocketError) return Number(error.socket?.bytesRead) > 0;
-  return ofUsed.has(error);
+  return reusedConnectionErrors.has(error);
 }
 
 /** A connector that hands out this connection once, and never makes another. */

@@ -24,10 +24,10 @@ interface ChoreParts {
 
 export function createChores({ store, log, metrics, more }: ChoreParts): Chore {
   const onError = (err: unknown) => log.warn({ err }, 'could not remove expired media');
-  const ofMedia = createCleaner({ expiring: store.media, onError, onRemoved: metrics?.media.onRemoved });
+  const mediaCleaner = createCleaner({ expiring: store.media, onError, onRemoved: metrics?.media.onRemoved });
   const onKeysError = (err: unknown) => log.warn({ err }, 'could not remove expired idempotency keys');
-  const ofKeys = createCleaner({ expiring: store.idempotency, onError: onKeysError });
-  const chores = [createAudits(store, log, metrics?.onAudit), ofMedia, ofKeys, ...more];
+  const idempotencyCleaner = createCleaner({ expiring: store.idempotency, onError: onKeysError });
+  const chores = [createAudits(store, log, metrics?.onAudit), mediaCleaner, idempotencyCleaner, ...more];
   return {
     start: () => chores.forEach((chore) => void chore.start()),
     stop: () => chores.forEach((chore) => void chore.stop()),

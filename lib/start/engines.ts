@@ -4,7 +4,7 @@ import { createImageEngine } from '../calls/images/engine.ts';
 import { createPaidCalls } from '../calls/paid.ts';
 import type { TextTimeouts } from '../calls/text/attempt.ts';
 import { createTextEngine } from '../calls/text/engine.ts';
-import { countStrays, healthOfUpstreams } from '../calls/upstreams.ts';
+import { countPluginErrors, listUpstreamHealth } from '../calls/upstreams.ts';
 import { openVideos, type VideoSettings } from '../calls/videos/open.ts';
 import type { LiveCatalog } from '../catalog/live.ts';
 import type { Log } from '../http/log.ts';
@@ -45,15 +45,15 @@ export function openEngines(settings: TextTimeouts & VideoSettings, parts: Engin
   });
   metrics?.watchJobs(store.jobs);
   metrics?.watchReviews(store.payments);
-  const upstreams = () => healthOfUpstreams({ catalog: catalog.current, keyHealth: catalog.keyHealth, health });
-  const onStray = countStrays({ catalog: catalog.current, health });
-  return { text, images, videos, upstreams, onStray };
+  const upstreams = () => listUpstreamHealth({ catalog: catalog.current, keyHealth: catalog.keyHealth, health });
+  const onPluginError = countPluginErrors({ catalog: catalog.current, health });
+  return { text, images, videos, upstreams, onPluginError };
 }
 
 /** Logs once when a route starts failing and once when it has recovered, however many calls notice. */
 function openHealth(log: Log, metrics: Metrics | undefined): RouteHealth {
   const onChange = (change: RouteChange) => {
-    const { way, to, kind, openMs } = change;
+    const { route: way, to, kind, openMs } = change;
     metrics?.onRouteChange(change);
     const fields = { upstream: way.upstream, route: way.key };
     if (to === 'open') log.warn({ ...fields, kind }, 'a route keeps failing and is now tried last');

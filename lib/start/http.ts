@@ -1,10 +1,11 @@
 // Opens the HTTP server of the gateway, and reports what arrives at it: the log, the metrics and the throttle learn of
 // every request.
-import type { Cooldown } from '../api/cooldown.ts';
-import { faceAt as apiFaceAt } from '../api/response-styles.ts';
+
+import { styleAt as apiFaceAt } from '../api/response-styles.ts';
+import type { Throttle } from '../api/throttle.ts';
 import type { Config } from '../config.ts';
-import { isPagePath, pageFaceOf } from '../console/response-style.ts';
-import { logRequest, type PastRequest } from '../http/access-log.ts';
+import { choosePageStyle, isPagePath } from '../console/response-style.ts';
+import { type FinishedRequest, logRequest } from '../http/access-log.ts';
 import { warnOfProxyOnce } from '../http/client-address.ts';
 import type { Log } from '../http/log.ts';
 import { onPreResponse, onRequest } from '../http/reply.ts';
@@ -21,7 +22,7 @@ export interface ServerTerms {
 type ServerConfig = Pick<Config, 'host' | 'port' | 'clientStallMs' | 'publicUrl' | 'trustedProxies'>;
 
 export function openHttp(config: ServerConfig, { sandbox, sharesPort, headersTimeoutMs }: ServerTerms): Http {
-  const pageFace = pageFaceOf({ sandbox });
+  const pageStyle = choosePageStyle({ sandbox });
   return createHttp({
     host: config.host,
     port: config.port,
@@ -31,28 +32,28 @@ export function openHttp(config: ServerConfig, { sandbox, sharesPort, headersTim
     publicUrl: config.publicUrl,
     trustedProxies: config.trustedProxies,
     // Paths of the pages get HTML errors even where there is no page.
-    faceAt: (path) => (isPagePath(path) ? pageFace : apiFaceAt(path)),
+    styleAt: (path) => (isPagePath(path) ? pageStyle : apiFaceAt(path)),
   });
 }
 
 export interface RequestReports {
   readonly log: Log;
-  readonly metrics: Pick<Metrics, 'onBadHttp' | 'onPast'> | undefined;
-  readonly cooldown: Pick<Cooldown, 'past'>;
+  readonly metrics: Pick<Metrics, 'onBadHttp' | 'onRequestEnd'> | undefined;
+  readonly throttle: Pick<Throttle, 'noteEnd'>;
 }
 
-export function reportRequests({ server, onBadHttp }: Http, { log, metrics, cooldown }: RequestReports): void {
+export function reportRequests({ server, onBadHttp }: Http, { log, metrics, throttle }: RequestReports): void {
   onBadHttp((refusal) => {
     metrics?.onBadHttp(refusal);
     log.info(refusal, 'not an HTTP request');
   });
-  const onPast = (past: PastRequest) => {
-    cooldown.past(past);
-    metrics?.onPast(past);
+  const onRequestEnd = (finished: FinishedRequest) => {
+    throttle.noteEnd(finished);
+    metrics?.onRequestEnd(finished);
   };
   const checkProxy = warnOfProxyOnce(log);
   server.ext('onRequest', (request, h) => {
-    logRequest(request, log, onPast);
+    logRequest(request, log, onRequestEnd);
     if (isPagePath(request.path)) checkProxy(request);
     return onRequest(request, h);
   });

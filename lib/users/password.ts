@@ -1,7 +1,7 @@
 // Passwords: argon2id with its parameters stored beside the hash, so that they can be raised, and rules against weak ones.
 import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { createFairGate, type Source } from '../base/fair-queue.ts';
+import { createFairQueue, type Source } from '../base/fair-queue.ts';
 import { fault } from '../base/faults.ts';
 import { isCommon } from './common.ts';
 
@@ -86,7 +86,7 @@ function parse(hashed: string): Hashed | undefined {
   return { parameters: { nonce: Buffer.from(salt, 'base64'), ...numbers, tagLength: bytes.length }, tag: bytes };
 }
 
-const inTurn = createFairGate({
+const inTurn = createFairQueue({
   atOnce: AT_ONCE_MAX,
   waitingMax: WAITING_MAX,
   sourceMax: SOURCE_MAX,

@@ -1,6 +1,6 @@
 // Signing in: the same answer whatever was wrong, and growing waits for those who guess.
 import type { Source } from '../base/fair-queue.ts';
-import { networkOf } from '../base/network.ts';
+import { toClientNetwork } from '../base/network.ts';
 import type { SessionStore } from '../store/ports/sessions.ts';
 import type { User, UserStore } from '../store/ports/users.ts';
 import { type CountedName, countAttempt, uncountAttempt, waitsAfter } from './attempts.ts';
@@ -144,7 +144,7 @@ export function createSignIn({ store: { sessions, users }, now = Date.now }: Sig
       : { name: `mail:${email.slice(0, 254)}`, waitsMs: MAIL_WAITS_MS, windowMs: WINDOW_MS };
     // One person may have made many devices.
     if (device) return { own, shared: [], all: [own], source: { name: device.user, isKnown: true } };
-    const network = networkOf(client.address);
+    const network = toClientNetwork(client.address);
     const shared = [{ name: `address:${network}`, waitsMs: ADDRESS_WAITS_MS, windowMs: WINDOW_MS }];
     return { own, shared, all: [...shared, own], source: { name: network, isKnown: false } };
   }

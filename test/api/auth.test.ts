@@ -7,8 +7,8 @@ import { type Accounts, createAccounts } from '../../lib/accounts/accounts.ts';
 import type { Holders } from '../../lib/accounts/holders.ts';
 import type { Limiter } from '../../lib/accounts/rate-limiter.ts';
 import { type AuthOptions, confirmHolder, holderOf, registerAuth } from '../../lib/api/auth.ts';
-import { EVERY_MS, REFUSALS_MAX, WAIT_MAX_MS } from '../../lib/api/cooldown.ts';
-import { stateOf } from '../../lib/http/context.ts';
+import { EVERY_MS, REFUSALS_MAX, WAIT_MAX_MS } from '../../lib/api/throttle.ts';
+import { getRequestState } from '../../lib/http/context.ts';
 import { type KeyLimits, NO_LIMITS } from '../../lib/money/key-limits.ts';
 import type { KeyHolder } from '../../lib/store/ports/keys.ts';
 import { MESSAGES, open, send, until } from '../../testkit/client.ts';
@@ -31,7 +31,7 @@ function serverOf({
 }: { holders: Pick<Holders, 'find' | 'used'> } & Partial<Omit<AuthOptions, 'holders'>>) {
   const server = Hapi.server();
   const limiter = { hit: () => ({ allowed: true, retryAfterS: 1 }) };
-  registerAuth(server, { limiter, cooldown: { waitOf: () => 0 }, ...more, holders: holders as Holders });
+  registerAuth(server, { limiter, throttle: { computeWaitMs: () => 0 }, ...more, holders: holders as Holders });
   return server;
 }
 
@@ -51,7 +51,7 @@ describe('authentication that waits for the store', () => {
       path: '/',
       options: { plugins: { limit: { name: 'generate', perMinute: 1 } } },
       handler(request) {
-        atCall = stateOf(request).waitedMs;
+        atCall = getRequestState(request).waitedMs;
         return 'ok';
       },
     });
@@ -65,8 +65,8 @@ describe('authentication that waits for the store', () => {
 describe('authentication of a key that is cooling down', () => {
   const WAIT_MS = 150;
   const heard: string[] = [];
-  const cooldown = {
-    waitOf(key: string) {
+  const throttle = {
+    computeWaitMs(key: string) {
       heard.push(key);
       return WAIT_MS;
     },
@@ -85,10 +85,10 @@ describe('authentication of a key that is cooling down', () => {
         return { allowed: true, retryAfterS: 1 };
       },
     };
-    const server = serverOf({ holders, limiter, cooldown });
+    const server = serverOf({ holders, limiter, throttle });
     const handler: Hapi.Lifecycle.Method = (request) => {
       order.push('handler');
-      return `${stateOf(request).notes.cooldown_ms}`;
+      return `${getRequestState(request).notes.cooldown_ms}`;
     };
     server.route({ method: 'GET', path: '/', options: { plugins }, handler });
     return { server, order };
@@ -120,11 +120,11 @@ describe('authentication of a key that is cooling down', () => {
         return { allowed: true, retryAfterS: 1 };
       },
     };
-    const waitOf = () => {
+    const computeWaitMs = () => {
       begun.resolve();
       return 60_000;
     };
-    const server = serverOf({ holders, limiter, cooldown: { waitOf } });
+    const server = serverOf({ holders, limiter, throttle: { computeWaitMs } });
     const plugins = { limit: { name: 'generate', perMinute: 1 } };
     server.route({ method: 'GET', path: '/', options: { plugins }, handler: () => 'ok' });
     await server.start();

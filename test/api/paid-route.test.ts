@@ -13,12 +13,12 @@ import {
   refuseUnpayable,
 } from '../../lib/api/paid-route.ts';
 import { createRecentBalanceCache } from '../../lib/api/recent-balance-cache.ts';
-import { messageFace } from '../../lib/api/response-styles.ts';
+import { messageStyle } from '../../lib/api/response-styles.ts';
 import type { Services } from '../../lib/api/services.ts';
 import { fault, isFault } from '../../lib/base/faults.ts';
 import { GONE } from '../../lib/calls/context.ts';
 import { BODY_BYTES_MAX } from '../../lib/http/body.ts';
-import { createLiveCalls, openState } from '../../lib/http/context.ts';
+import { createLiveCalls, createRequestState } from '../../lib/http/context.ts';
 import { securityHeaders } from '../../lib/http/headers.ts';
 import { createMemoryQuota, SMALL_BYTES } from '../../lib/http/memory-quota.ts';
 import { NO_LIMITS } from '../../lib/money/key-limits.ts';
@@ -49,9 +49,9 @@ describe('paid route', () => {
     const holder: Partial<KeyHolder> = { id: 'key', name: 'mine', account, limits: NO_LIMITS, budgetKey: null };
     const req = { headers, socket: new EventEmitter() };
     const raw = { req, res: Object.assign(new EventEmitter(), { req, ...response }) };
-    const route = { settings: { plugins: { face: messageFace } } };
+    const route = { settings: { plugins: { style: messageStyle } } };
     const server = { settings: { app: { headers: securityHeaders('https://ai.example') } } };
-    const app = { tollgate: openState() };
+    const app = { tollgate: createRequestState() };
     return { app, raw, auth: { credentials: { holder } }, route, server } as unknown as Request;
   }
 
@@ -72,11 +72,13 @@ describe('paid route', () => {
       { isKnown = false, held = 0, solvent = createRecentBalanceCache() } = {},
     ) {
       const headers = bytes === undefined ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(bytes) };
-      const share = createMemoryQuota(budget).open('key');
-      share.take(held);
+      const reservation = createMemoryQuota(budget).reserve('key');
+      reservation.take(held);
       const repeat = isKnown ? ({ isKnown: async () => true } as PaidRequest['repeat']) : undefined;
       const services = { store: opened.store, solvent, topups } as Services;
-      return codeOf(admitBody({ request: requestOf(account, { headers }), services, repeat, share }, () => LEAST));
+      return codeOf(
+        admitBody({ request: requestOf(account, { headers }), services, repeat, reservation }, () => LEAST),
+      );
     }
 
     it('a short one costs no look at the store', async () => {
@@ -146,7 +148,7 @@ describe('paid route', () => {
     const logs = (level: string) => (fields: object, message: string) => lines.push([level, fields, message]);
     const log = { debug: logs('debug'), warn: logs('warn'), error: logs('error') } as unknown as Services['log'];
     const request = requestOf(rich);
-    request.app.tollgate = { ...openState(), startedAt: performance.now() - 100_000 };
+    request.app.tollgate = { ...createRequestState(), startedAt: performance.now() - 100_000 };
     const call = { signal: new AbortController().signal } as PaidRequest['call'];
     const context = contextOf({ request, services: { log }, call });
     const { id = '', notes = {} } = request.app.tollgate ?? {};
@@ -182,7 +184,7 @@ describe('paid route', () => {
       const headers = {
         'x-content-type-options': 'nosniff',
         'strict-transport-security': 'max-age=31536000',
-        ...messageFace.headers,
+        ...messageStyle.headers,
         'x-request-id': id,
         'request-id': id,
         'cache-control': 'no-cache',
@@ -213,13 +215,13 @@ describe('paid route', () => {
       const budget = createMemoryQuota({ bytesMax: 1000, ownerBytesMax: 1000 });
       const calls = createLiveCalls();
       const owners: string[] = [];
-      const open = (owner: string) => {
+      const reserve = (owner: string) => {
         owners.push(owner);
-        return budget.open(owner);
+        return budget.reserve(owner);
       };
       const services = {
         store: opened.store,
-        budget: { open },
+        budget: { reserve },
         calls,
         publicUrl: () => 'https://gate.example',
         limits: { generate: { name: 'generate', perMinute: 1 } },
@@ -232,8 +234,8 @@ describe('paid route', () => {
 
     for (const [name, end] of Object.entries(ends)) {
       it(`${name}, it holds no memory and is no running call any more`, async () => {
-        const { budget, owners, calls, outcome } = run(name, async ({ share }) => {
-          share.take(600);
+        const { budget, owners, calls, outcome } = run(name, async ({ reservation }) => {
+          reservation.take(600);
           return end() as never;
         });
         expect([budget.used(), calls.count(), owners]).to.deep.equal([600, 1, ['key']]);

@@ -32,7 +32,7 @@ describe('the plugin of the API', () => {
     return { status, origin: headers['access-control-allow-origin'], policy: headers['content-security-policy'], text };
   };
 
-  it('gives every route its face', async () => {
+  it('gives every route a response style', async () => {
     const chat = await ask('/api/v1/chat/completions');
     expect(chat).to.include({ status: 401, origin: '*' });
     expect(JSON.parse(chat.text).error).to.have.property('code');

@@ -41,7 +41,7 @@ describe('a request with a prompt', () => {
     return {
       request: { raw: { req } },
       services: { bodyLimits: {}, parser },
-      share: budget.open('key'),
+      reservation: budget.reserve('key'),
       call: { signal: new AbortController().signal },
       repeat: { readBody },
     } as unknown as PaidRequest;

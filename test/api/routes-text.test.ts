@@ -67,7 +67,7 @@ describe('the text endpoints', () => {
       limiter: { hit: () => ({ allowed: true, retryAfterS: 1 }) },
       calls,
       budget,
-      cooldown: { waitOf: () => 0 },
+      throttle: { computeWaitMs: () => 0 },
       parser,
       solvent: createRecentBalanceCache(),
       topups: { refused: () => undefined },

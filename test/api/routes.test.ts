@@ -55,7 +55,7 @@ describe('an endpoint that only reads', () => {
       },
       holders,
       limiter,
-      cooldown: { waitOf: () => 0 },
+      throttle: { computeWaitMs: () => 0 },
       calls,
       upstreams: () => [UPSTREAM],
       catalog: () => catalog,

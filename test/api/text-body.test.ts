@@ -28,7 +28,7 @@ describe('text body', () => {
     const paid = {
       request: { raw: { req } },
       services: { bodyLimits: {}, parser },
-      share: budget.open('key'),
+      reservation: budget.reserve('key'),
       call: { signal: new AbortController().signal },
       repeat: { readBody },
     } as unknown as PaidRequest;

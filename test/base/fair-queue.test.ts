@@ -1,6 +1,6 @@
 // A fair gate lets so many through at once; sources take turns, and nobody waits in vain behind one that sends many.
 import { expect } from 'chai';
-import { createFairGate } from '../../lib/base/fair-queue.ts';
+import { createFairQueue } from '../../lib/base/fair-queue.ts';
 
 describe('a fair gate', () => {
   const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -10,7 +10,7 @@ describe('a fair gate', () => {
 
   /** Notes what it lets in, each as `source number`, and ends the first of them with `end`. */
   function open(limits: { atOnce?: number; waitingMax?: number; sourceMax?: number } = {}) {
-    const gate = createFairGate({
+    const gate = createFairQueue({
       atOnce: 1,
       waitingMax: 100,
       sourceMax: 100,

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { copyOf } from '../../lib/base/flat-string.ts';
+import { flattenString } from '../../lib/base/flat-string.ts';
 
 describe('copy of a text', () => {
   it('says the same', () => {
     const chain = ['{"id":"', 'Жук 😀', '"}'].reduce((text, part) => text + part, '');
-    for (const text of ['', 'a', chain, chain.slice(3)]) expect(copyOf(text)).to.equal(text);
+    for (const text of ['', 'a', chain, chain.slice(3)]) expect(flattenString(text)).to.equal(text);
   });
 });

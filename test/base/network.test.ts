@@ -1,6 +1,6 @@
 // Addresses in one form, the network that a client has to itself, and whom a proxy may speak for.
 import { expect } from 'chai';
-import { findClient, networkOf, readAddress, readProxies, type TrustedProxies } from '../../lib/base/network.ts';
+import { findClient, readAddress, readProxies, type TrustedProxies, toClientNetwork } from '../../lib/base/network.ts';
 
 describe('a network address', () => {
   for (const [text, address] of [
@@ -31,7 +31,7 @@ describe('a network address', () => {
     ['::', '0:0:0:0::/64'],
     ['unknown', 'unknown'],
   ] as const) {
-    it(`${address} counts as ${network}`, () => expect(networkOf(address)).to.equal(network));
+    it(`${address} counts as ${network}`, () => expect(toClientNetwork(address)).to.equal(network));
   }
 });
 

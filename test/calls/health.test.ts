@@ -34,7 +34,7 @@ describe('health of routes', () => {
   });
 
   const nameOf = ({ route }: Trial<RouteRef>) => route.upstream;
-  const told = () => changes.map(({ way, to, openMs }) => `${way.upstream} ${to} ${openMs}`);
+  const told = () => changes.map(({ route, to, openMs }) => `${way.upstream} ${to} ${openMs}`);
   /** One attempt at a route and its end. */
   function tried(ways: readonly RouteRef[], ending: Ending | undefined, ms = 0): string {
     const trial = health.begin(ways);
@@ -42,7 +42,7 @@ describe('health of routes', () => {
     trial.end(ending);
     return nameOf(trial);
   }
-  const fails = (way: RouteRef, times: number) => {
+  const fails = (route: RouteRef, times: number) => {
     for (let count = 0; count < times; count += 1) tried([way], DOWN);
   };
   /** The route that a call would ask first; the attempt says nothing of it. */
@@ -59,13 +59,13 @@ describe('health of routes', () => {
     expect([first(), health.isOpen(A), told()]).to.deep.equal(['a', false, []]);
     fails(A, 3);
     expect([first(), health.isOpen(A), health.isOpen(B)]).to.deep.equal(['b', true, false]);
-    expect(changes).to.deep.equal([{ way: A, to: 'open', kind: 'server', openMs: 0 }]);
+    expect(changes).to.deep.equal([{ route: A, to: 'open', kind: 'server', openMs: 0 }]);
   });
 
   describe('of an upstream whose plugin leaves errors unhandled', () => {
     const OTHER = { upstream: 'a', key: 'text a other' };
     const strays = (upstream: string, times: number) => {
-      for (let count = 0; count < times; count += 1) health.stray(upstream, [A, OTHER, A, B, C]);
+      for (let count = 0; count < times; count += 1) health.notePluginError(upstream, [A, OTHER, A, B, C]);
     };
 
     it('is open after five in a minute, on all its routes and no others, tried or not', () => {
@@ -232,7 +232,7 @@ describe('health of routes', () => {
         .inOrder({ order: 'latency', routes: ALL })
         .map(({ upstream }) => upstream)
         .join('');
-    const measured = (way: RouteRef, ms: number) => tried([way], WELL, ms);
+    const measured = (route: RouteRef, ms: number) => tried([way], WELL, ms);
 
     it('asks each that nobody knows once, then the fastest', () => {
       expect(order()).to.equal('abc');

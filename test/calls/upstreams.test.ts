@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { healthOfUpstreams, type UpstreamFacts } from '../../lib/calls/upstreams.ts';
+import { listUpstreamHealth, type UpstreamFacts } from '../../lib/calls/upstreams.ts';
 
 const route = (key: string, upstream: string) => ({ key, upstream });
 const keys = { keys: 1 };
@@ -12,7 +12,7 @@ describe('upstreams', () => {
       keyHealth: () => new Map(['a', 'b', 'unused'].map((name) => [name, keys])),
       health: { isOpen: ({ key }: typeof first) => key === 'a/y' },
     };
-    expect(healthOfUpstreams(facts as unknown as UpstreamFacts)).to.deep.equal([
+    expect(listUpstreamHealth(facts as unknown as UpstreamFacts)).to.deep.equal([
       { upstream: 'a', routes: 2, routesOpen: 1, keys },
       { upstream: 'b', routes: 1, routesOpen: 0, keys },
       { upstream: 'unused', routes: 0, routesOpen: 0, keys },

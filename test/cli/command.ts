@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { keepCompiled } from '../../lib/base/compile-cache.ts';
+import { cacheCompiledCode } from '../../lib/base/compile-cache.ts';
 import { runProgram } from '../../lib/cli/program.ts';
 import { longer } from '../../testkit/long.ts';
 
@@ -99,7 +99,7 @@ async function runHere(args: readonly string[], env: NodeJS.ProcessEnv, stdin: s
   const stdout = capture(process.stdout);
   const stderr = capture(process.stderr);
   process.env = { ...env };
-  keepCompiled();
+  cacheCompiledCode();
   try {
     const code = await runProgram(args);
     return { code, stdout: stdout.text(), stderr: stderr.text() };

@@ -2,8 +2,8 @@
 import { EventEmitter } from 'node:events';
 import type { Request } from '@hapi/hapi';
 import { expect } from 'chai';
-import { logRequest, type PastRequest } from '../../lib/http/access-log.ts';
-import { type LiveCall, type Notes, openState } from '../../lib/http/context.ts';
+import { type FinishedRequest, logRequest } from '../../lib/http/access-log.ts';
+import { createRequestState, type LiveCall, type Notes } from '../../lib/http/context.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 
@@ -17,7 +17,7 @@ const COMPLETE: Reply = { headersSent: true, statusCode: 201, writableFinished: 
 
 describe('access log', () => {
   let lines: { level: string; line: Line; message: string }[];
-  let pasts: PastRequest[];
+  let pasts: FinishedRequest[];
 
   beforeEach(() => {
     [lines, pasts] = [[], []];
@@ -40,7 +40,7 @@ describe('access log', () => {
       ...reply,
     });
     const socket = { bytesRead: 700, remoteAddress: '::ffff:192.0.2.1' as string | undefined };
-    const opened = openState();
+    const opened = createRequestState();
     const state = { ...opened, startedAt: opened.startedAt - ageMs };
     Object.assign(state.notes, notes);
     const request = {

@@ -25,8 +25,11 @@ describe('body without limits of its own', () => {
       headers: { 'transfer-encoding': 'chunked' },
       readableLength: 0,
     });
-    const share = createMemoryQuota({ bytesMax: 8 * 1024 * 1024, ownerBytesMax: 8 * 1024 * 1024 }).open('key');
-    const reading = readBody(request as unknown as IncomingMessage, { signal: new AbortController().signal, share });
+    const reservation = createMemoryQuota({ bytesMax: 8 * 1024 * 1024, ownerBytesMax: 8 * 1024 * 1024 }).reserve('key');
+    const reading = readBody(request as unknown as IncomingMessage, {
+      signal: new AbortController().signal,
+      reservation: reservation,
+    });
     const outcome = reading.then(
       (bytes) => bytes.length,
       (error: unknown) => (isFault(error) ? error.data?.code : error),

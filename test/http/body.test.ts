@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type FaultCode, isFault } from '../../lib/base/faults.ts';
 import { GONE } from '../../lib/calls/context.ts';
-import { announcedBytes, BODY_BYTES_MAX, type BodyLimits, readBody, readPieces } from '../../lib/http/body.ts';
+import { BODY_BYTES_MAX, type BodyLimits, readAnnouncedBytes, readBody, readPieces } from '../../lib/http/body.ts';
 import { createMemoryQuota, type MemoryQuota } from '../../lib/http/memory-quota.ts';
 import { itTimed } from '../../testkit/timed.ts';
 
@@ -63,7 +63,7 @@ describe('body', () => {
     const startedAt = performance.now();
     const ms = () => performance.now() - startedAt;
     try {
-      const bytes = await take(request, { signal: controller.signal, share: budget.open('key'), limits });
+      const bytes = await take(request, { signal: controller.signal, reservation: budget.reserve('key'), limits });
       return { bytes, code: undefined, error: undefined, ms: ms() };
     } catch (error) {
       return { bytes: undefined, code: isFault(error) ? error.data?.code : undefined, error, ms: ms() };
@@ -129,7 +129,7 @@ describe('body', () => {
   it('is empty when there is none', async () => {
     open('x: y');
     expect((await done).bytes).to.have.length(0);
-    expect(announcedBytes({ headers: {} } as IncomingMessage)).to.equal(0);
+    expect(readAnnouncedBytes({ headers: {} } as IncomingMessage)).to.equal(0);
   });
 
   it('is empty when its only chunk is the last', async () => {
@@ -324,7 +324,7 @@ describe('body', () => {
 
     itTimed('is refused by its announced length when there is no room for it', async () => {
       room(1_000_000);
-      budget.open('key').take(400_000);
+      budget.reserve('key').take(400_000);
       announced(700_000);
       const { code, ms } = await done;
       expect(code).to.equal('no_room');

@@ -49,11 +49,11 @@ describe('form', () => {
 
   before((next) => {
     server = createServer({ keepAliveTimeout: 1 }, (request, response) => {
-      const share = budget.open('key');
+      const share = budget.reserve('key');
       const whole: FormOptions = {
         type: String(request.headers['content-type']),
         signal: controller.signal,
-        share,
+        reservation: share,
         limits,
         sort: (name, isFile) =>
           /^(?:prompt|note)$/.test(name) ? 'text' : name.startsWith('image') && isFile ? 'file' : 'other',
@@ -65,7 +65,7 @@ describe('form', () => {
         .catch((error: unknown) => error)
         .then((result) => {
           answer(result);
-          share.giveBack();
+          share.releaseAll();
           response.shouldKeepAlive = false;
           response.end();
           request.resume();

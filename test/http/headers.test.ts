@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { expect } from 'chai';
-import { problemOfHeaders, securityHeaders } from '../../lib/http/headers.ts';
+import { findHeaderProblem, securityHeaders } from '../../lib/http/headers.ts';
 
 describe('headers', () => {
   it('ask browsers to stay with https, where that is what clients use', () => {
@@ -23,7 +23,7 @@ describe('headers', () => {
     const headers = Object.fromEntries(
       lines.map((line) => [line.split(': ', 1)[0]?.toLowerCase(), line.split(': ')[1]] as const),
     );
-    return problemOfHeaders({ rawHeaders, headers, httpVersion } as unknown as IncomingMessage);
+    return findHeaderProblem({ rawHeaders, headers, httpVersion } as unknown as IncomingMessage);
   };
 
   for (const host of [

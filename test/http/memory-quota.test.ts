@@ -25,34 +25,34 @@ describe('budget', () => {
   };
 
   it('counts what shares take and give back', () => {
-    const one = budget.open('a');
-    const other = budget.open('b');
+    const one = budget.reserve('a');
+    const other = budget.reserve('b');
     one.take(MIB);
     one.take(2 * MIB);
     other.take(MIB);
     expect(budget.used()).to.equal(4 * MIB);
-    one.giveBack();
+    one.releaseAll();
     expect(budget.used()).to.equal(MIB);
-    one.giveBack();
+    one.releaseAll();
     expect(budget.used()).to.equal(MIB);
     one.take(1);
     expect(budget.used()).to.equal(MIB + 1);
   });
 
   it('gives one owner no more than its part, in any number of shares', () => {
-    const one = budget.open('a');
-    const more = budget.open('a');
+    const one = budget.reserve('a');
+    const more = budget.reserve('a');
     one.take(3 * MIB);
     refuses(() => more.take(MIB + 1));
     more.take(MIB);
     refuses(() => one.take(1));
-    budget.open('b').take(MIB);
-    one.giveBack();
+    budget.reserve('b').take(MIB);
+    one.releaseAll();
     more.take(3 * MIB);
   });
 
   it('says whether there is room without taking it', () => {
-    const share = budget.open('a');
+    const share = budget.reserve('a');
     share.check(4 * MIB);
     expect(budget.used()).to.equal(0);
     refuses(() => share.check(4 * MIB + 1));
@@ -62,36 +62,36 @@ describe('budget', () => {
   });
 
   it('keeps an eighth for small shares', () => {
-    budget.open('a').take(4 * MIB);
-    const large = budget.open('b');
+    budget.reserve('a').take(4 * MIB);
+    const large = budget.reserve('b');
     large.take(3 * MIB);
     refuses(() => large.take(1));
-    refuses(() => budget.open('c').take(SMALL_BYTES + 1));
-    const small = budget.open('c');
+    refuses(() => budget.reserve('c').take(SMALL_BYTES + 1));
+    const small = budget.reserve('c');
     small.take(SMALL_BYTES);
     refuses(() => small.take(1));
   });
 
   it('gives back a part once, and with all the rest', () => {
-    const share = budget.open('a');
+    const share = budget.reserve('a');
     share.take(MIB);
-    const part = share.part(2 * MIB);
-    expect(share.part(MIB + 1)).to.equal(undefined);
+    const part = share.takePart(2 * MIB);
+    expect(share.takePart(MIB + 1)).to.equal(undefined);
     expect(budget.used()).to.equal(3 * MIB);
     part?.();
     part?.();
     expect(budget.used()).to.equal(MIB);
-    const late = share.part(MIB);
-    share.giveBack();
+    const late = share.takePart(MIB);
+    share.releaseAll();
     share.take(MIB);
     late?.();
     expect(budget.used()).to.equal(MIB);
   });
 
   it('is full for small shares too in the end', () => {
-    budget.open('a').take(4 * MIB);
-    budget.open('b').take(3 * MIB);
-    for (let at = 0; at < MIB / SMALL_BYTES; at += 1) budget.open(`c${at}`).take(SMALL_BYTES);
-    refuses(() => budget.open('d').take(1));
+    budget.reserve('a').take(4 * MIB);
+    budget.reserve('b').take(3 * MIB);
+    for (let at = 0; at < MIB / SMALL_BYTES; at += 1) budget.reserve(`c${at}`).take(SMALL_BYTES);
+    refuses(() => budget.reserve('d').take(1));
   });
 });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { mock } from 'node:test';
 import { expect } from 'chai';
-import { faceAt } from '../../lib/api/response-styles.ts';
+import { styleAt } from '../../lib/api/response-styles.ts';
 import { OperatorError } from '../../lib/base/operator-error.ts';
 import { type BadHttp, cannotListen, createHttp, findPort } from '../../lib/http/server.ts';
 import { send, until } from '../../testkit/client.ts';
@@ -11,7 +11,7 @@ import { itTimed } from '../../testkit/timed.ts';
 
 describe('http server', () => {
   it('still answers what comes on connections that were there before it closes', async () => {
-    const http = createHttp({ faceAt, host: '127.0.0.1', port: 0 });
+    const http = createHttp({ styleAt, host: '127.0.0.1', port: 0 });
     http.server.route({ method: 'GET', path: '/', handler: () => 'here' });
     await http.start();
     const port = Number(http.server.info.port);
@@ -86,7 +86,7 @@ describe('http server', () => {
   });
 
   it('keeps an idle connection longer than proxies do, and waits for a head and a request for so long only', () => {
-    const { listener } = createHttp({ faceAt, host: '127.0.0.1', port: 0 }).server;
+    const { listener } = createHttp({ styleAt, host: '127.0.0.1', port: 0 }).server;
     expect(listener).to.include({ keepAliveTimeout: 75_000, headersTimeout: 10_000, requestTimeout: 900_000 });
   });
 
@@ -136,7 +136,7 @@ describe('http server', () => {
   });
 
   it('closes connections beyond its maximum at once', async () => {
-    const http = createHttp({ faceAt, host: '127.0.0.1', port: 0, connectionsMax: 2 });
+    const http = createHttp({ styleAt, host: '127.0.0.1', port: 0, connectionsMax: 2 });
     http.server.route({ method: 'GET', path: '/', handler: () => 'here' });
     await http.start();
     const port = Number(http.server.info.port);
@@ -151,7 +151,7 @@ describe('http server', () => {
   });
 
   itTimed('takes a client that reads nothing of a long reply for gone, and one that waits for it not', async () => {
-    const http = createHttp({ faceAt, host: '127.0.0.1', port: 0, stallMs: 200 });
+    const http = createHttp({ styleAt, host: '127.0.0.1', port: 0, stallMs: 200 });
     let left = false;
     http.server.route([
       {
@@ -180,7 +180,7 @@ describe('http server', () => {
   });
 
   itTimed('closes idle connections at once when nothing runs any more', async () => {
-    const http = createHttp({ faceAt, host: '127.0.0.1', port: 0 });
+    const http = createHttp({ styleAt, host: '127.0.0.1', port: 0 });
     http.server.route({ method: 'GET', path: '/', handler: () => 'here' });
     await http.start();
     const kept = connect(Number(http.server.info.port), '127.0.0.1');
@@ -192,7 +192,7 @@ describe('http server', () => {
   });
 
   it('writes no refusal into a reply that has begun', async () => {
-    const http = createHttp({ faceAt, host: '127.0.0.1', port: 0 });
+    const http = createHttp({ styleAt, host: '127.0.0.1', port: 0 });
     http.server.route({
       method: 'POST',
       path: '/',
@@ -218,7 +218,7 @@ describe('http server', () => {
 
   it('sends a reply whole that has ended but is not read yet', async () => {
     const bytes = 16 * 1024 * 1024;
-    const http = createHttp({ faceAt, host: '127.0.0.1', port: 0 });
+    const http = createHttp({ styleAt, host: '127.0.0.1', port: 0 });
     http.server.route({ method: 'GET', path: '/', handler: () => 'x'.repeat(bytes) });
     await http.start();
     const client = connect(Number(http.server.info.port), '127.0.0.1');
@@ -233,7 +233,7 @@ describe('http server', () => {
   });
 
   it('gives the last replies a second, and a client that reads nothing no longer', async () => {
-    const http = createHttp({ faceAt, host: '127.0.0.1', port: 0 });
+    const http = createHttp({ styleAt, host: '127.0.0.1', port: 0 });
     http.server.route({ method: 'GET', path: '/', handler: () => 'x'.repeat(32 * 1024 * 1024) });
     await http.start();
     const client = connect(Number(http.server.info.port), '127.0.0.1').on('error', () => undefined);
@@ -263,7 +263,7 @@ describe('http server', () => {
   });
 
   it('closes a connection that spoke no HTTP even if its client never does', async () => {
-    const http = createHttp({ faceAt, host: '127.0.0.1', port: 0 });
+    const http = createHttp({ styleAt, host: '127.0.0.1', port: 0 });
     await http.start();
     mock.timers.enable({ apis: ['setTimeout'] });
     try {
@@ -289,7 +289,7 @@ describe('http server', () => {
   });
 
   it('hides no failure of its listener once that listens', async () => {
-    const http = createHttp({ faceAt, host: '127.0.0.1', port: 0 });
+    const http = createHttp({ styleAt, host: '127.0.0.1', port: 0 });
     const before = http.server.listener.listenerCount('error');
     await http.start();
     expect(http.server.listener.listenerCount('error')).to.equal(before);
@@ -298,7 +298,7 @@ describe('http server', () => {
 
   it('tells of everything that was not HTTP, by the id that its client got', async () => {
     const told: BadHttp[] = [];
-    const http = createHttp({ faceAt, host: '127.0.0.1', port: 0, headersTimeoutMs: 400 });
+    const http = createHttp({ styleAt, host: '127.0.0.1', port: 0, headersTimeoutMs: 400 });
     http.onBadHttp((refusal) => void told.push(refusal));
     await http.start();
     const ids: (string | undefined)[] = [];

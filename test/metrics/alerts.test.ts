@@ -88,10 +88,10 @@ describe('alerts', () => {
     for (const route of [MESSAGES, CHAT]) {
       const past = { method: 'post', route, ms: 1, aborted: false, bytes: 0 };
       const model = { model: 'model-a' };
-      metrics.onPast({ ...past, status: 200, notes: { ...model, first_ms: 1, doubt: 'none came' } });
-      metrics.onPast({ ...past, status: 500, notes: { ...model, fault: 'internal' } });
-      metrics.onPast({ ...past, status: 200, aborted: true, notes: { ...model, ending: 'gone' } });
-      metrics.onPast({ ...past, status: 0, aborted: true, notes: { ...model, ending: 'gone' } });
+      metrics.onRequestEnd({ ...past, status: 200, notes: { ...model, first_ms: 1, doubt: 'none came' } });
+      metrics.onRequestEnd({ ...past, status: 500, notes: { ...model, fault: 'internal' } });
+      metrics.onRequestEnd({ ...past, status: 200, aborted: true, notes: { ...model, ending: 'gone' } });
+      metrics.onRequestEnd({ ...past, status: 0, aborted: true, notes: { ...model, ending: 'gone' } });
     }
     for (const type of ['finish', 'gone'] as const) metrics.onAttempt('up', { type } as never);
     for (const kind of FAULT_KINDS) {

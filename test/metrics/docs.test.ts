@@ -33,7 +33,7 @@ async function families(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
     upstreams: () => [{ upstream: 'up', routes: 1, routesOpen: 0, keys: { keys: 1, rate: 0, auth: 0, quota: 0 } }],
   });
   const notes = { model: 'm', first_ms: 1, doubt: 'none came' };
-  metrics.onPast({ method: 'post', route: '/', status: 200, ms: 1, aborted: false, bytes: 0, notes });
+  metrics.onRequestEnd({ method: 'post', route: '/', status: 200, ms: 1, aborted: false, bytes: 0, notes });
   metrics.onBadHttp({ request_id: 'r', status: 400, reason: undefined });
   metrics.onAttempt('up', { type: 'gone' });
   metrics.onPoll('up', 'processing');

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import type { Catalog } from '../../lib/catalog/catalog.ts';
-import type { PastRequest } from '../../lib/http/access-log.ts';
+import type { FinishedRequest } from '../../lib/http/access-log.ts';
 import { createRequestMetrics } from '../../lib/metrics/requests.ts';
 import { parseExposition } from '../../testkit/exposition.ts';
 
@@ -14,7 +14,7 @@ const CATALOG = {
 } as unknown as Catalog;
 
 const CHAT = '/api/v1/chat/completions';
-const PAST: PastRequest = {
+const PAST: FinishedRequest = {
   method: 'post',
   route: CHAT,
   status: 200,
@@ -25,17 +25,17 @@ const PAST: PastRequest = {
 };
 
 describe('request metrics', () => {
-  async function look(...pasts: readonly Partial<PastRequest>[]) {
+  async function look(...pasts: readonly Partial<FinishedRequest>[]) {
     const registry = new Registry();
     const routes = () => [{ method: 'post', path: CHAT }];
-    const { onPast, onBadHttp } = createRequestMetrics(registry, { catalog: () => CATALOG, routes });
+    const { onRequestEnd: onPast, onBadHttp } = createRequestMetrics(registry, { catalog: () => CATALOG, routes });
     for (const past of pasts) onPast({ ...PAST, ...past });
     onBadHttp({ request_id: 'req_1', status: 431, reason: undefined });
     return parseExposition(await registry.metrics());
   }
 
   /** The labels of the one request that was counted. */
-  async function counted(past: Partial<PastRequest>) {
+  async function counted(past: Partial<FinishedRequest>) {
     const { samples } = await look(past);
     const found = samples.filter(({ name, value }) => name === 'tollgate_requests_total' && value > 0);
     expect(found.map(({ value }) => value)).to.deep.equal([1]);
@@ -43,7 +43,7 @@ describe('request metrics', () => {
     return [endpoint, model, status, outcome];
   }
 
-  const rows: readonly (readonly [name: string, past: Partial<PastRequest>, labels: readonly string[]])[] = [
+  const rows: readonly (readonly [name: string, past: Partial<FinishedRequest>, labels: readonly string[]])[] = [
     ['an answer', {}, [CHAT, 'model-a', '200', 'ok']],
     [
       'a fault',

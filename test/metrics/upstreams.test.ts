@@ -18,7 +18,7 @@ describe('upstream metrics', () => {
     const registry = new Registry();
     const { onRouteChange } = createUpstreamMetrics(registry);
     const way = { upstream: 'one' } as never;
-    for (const to of ['open', 'closed', 'open'] as const) onRouteChange({ way, to, kind: undefined, openMs: 0 });
+    for (const to of ['open', 'closed', 'open'] as const) onRouteChange({ route: way, to, kind: undefined, openMs: 0 });
     expect(parseExposition(await registry.metrics()).sum(OPENINGS, { upstream: 'one' })).to.equal(2);
   });
 
@@ -27,7 +27,7 @@ describe('upstream metrics', () => {
     const { onRouteChange, watchUpstreams } = createUpstreamMetrics(registry);
     let upstreams = [healthOf('one', 2, 3), healthOf('two', 0, 0)];
     watchUpstreams(() => upstreams);
-    onRouteChange({ way: { upstream: 'one' } as never, to: 'open', kind: undefined, openMs: 0 });
+    onRouteChange({ route: { upstream: 'one' } as never, to: 'open', kind: undefined, openMs: 0 });
     const look = async () => {
       const { samples } = parseExposition(await registry.metrics());
       return Object.fromEntries(

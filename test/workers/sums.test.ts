@@ -18,7 +18,7 @@ describe('metrics of workers', () => {
   function answered(requests: number, storeUp = true): Metrics {
     const metrics = createMetrics({ catalog: () => none, routes: () => [] });
     const past = { method: 'get', route: '/', status: 200, ms: 20, aborted: false, bytes: 0, notes: {} };
-    for (let left = requests; left > 0; left -= 1) metrics.onPast(past);
+    for (let left = requests; left > 0; left -= 1) metrics.onRequestEnd(past);
     metrics.watchService({
       calls: { count: () => requests, countStreams: () => 0 },
       catalog: () => none,

@@ -100,7 +100,7 @@ async function make(paid: PaidRequest, { task, model, asked, pictures }: Making)
   return made && { ...made, model, url: services.results.linkOf(made.picture) };
 }
 
-/** The request; the share then holds the pictures that came with it. */
+/** The request; the reservation then holds the pictures that came with it. */
 async function readRequest(paid: PaidRequest, task: Task): Promise<ImageRequest> {
   const { req } = paid.request.raw;
   const type = req.headers['content-type'];
@@ -114,9 +114,9 @@ const BOTH_TYPES = '`application/json` or `multipart/form-data`';
 /** A picture may also be sent as text: a data URI. */
 const TEXT_BYTES_MAX = 12 * 1024 * 1024;
 
-async function readFormRequest({ request, services, call, share, repeat }: PaidRequest): Promise<ImageRequest> {
+async function readFormRequest({ request, services, call, reservation, repeat }: PaidRequest): Promise<ImageRequest> {
   const { req } = request.raw;
-  const body = { signal: call.signal, share, limits: services.bodyLimits };
+  const body = { signal: call.signal, reservation, limits: services.bodyLimits };
   const kept = { sort: sortPart, fileBytesMax: IMAGE_BYTES_MAX, textBytesMax: TEXT_BYTES_MAX };
   const form = await readForm(req, { type: String(req.headers['content-type']), ...body, ...kept });
   if (repeat) await repeat.readForm(form);

@@ -3,20 +3,20 @@ import { hash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import { fault } from '../../base/faults.ts';
-import { type LiveCall, stateOf } from '../../http/context.ts';
+import { getRequestState, type LiveCall } from '../../http/context.ts';
 import { commonHeaders } from '../../http/reply.ts';
 import { fileOf, MEDIA_PATH } from '../../media/results.ts';
 import { extensionOf } from '../../media/sniff.ts';
 import type { ByteRange, StoredMedia } from '../../store/ports/media.ts';
 import { StoreError } from '../../store/store.ts';
-import { mediaFace } from '../response-styles.ts';
+import { mediaStyle } from '../response-styles.ts';
 import type { Services } from '../services.ts';
 
 export function mediaRoute(services: Services): ServerRoute {
   return {
     method: 'GET',
     path: `${MEDIA_PATH}/{file}`,
-    options: { auth: false, plugins: { face: mediaFace } },
+    options: { auth: false, plugins: { style: mediaStyle } },
     handler: async (request, h) => {
       const call = services.calls.open(request);
       try {
@@ -52,7 +52,7 @@ async function answer(request: Request, h: ResponseToolkit, { services, call }: 
     if (!call.signal.aborted) response.end();
   } catch (error) {
     if (!response.headersSent) throw error;
-    stateOf(request).notes.err = error;
+    getRequestState(request).notes.err = error;
   } finally {
     await chunks.return?.();
     if (response.headersSent && !response.writableEnded) response.destroy();

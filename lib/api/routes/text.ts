@@ -7,7 +7,7 @@ import type { TextOutput } from '../../calls/text/delivery.ts';
 import { estimateInput } from '../../calls/text/estimate.ts';
 import { bytesOf, fetchPictures, letGo } from '../../calls/text/pictures.ts';
 import type { TextRequest } from '../../calls/text/request.ts';
-import { stateOf } from '../../http/context.ts';
+import { getRequestState } from '../../http/context.ts';
 import { SMALL_BYTES } from '../../http/memory-quota.ts';
 import { commonHeaders } from '../../http/reply.ts';
 import { createSseReply, type SseReply } from '../../http/sse-reply.ts';
@@ -68,21 +68,24 @@ async function answer(answering: Answering): Promise<Lifecycle.ReturnValueTypes>
 }
 
 function begin({ stream }: TextRequest, answering: Answering): CallContext {
-  const { request, call, share } = answering;
+  const { request, call, reservation: share } = answering;
   const repeat = answering.repeat?.terms({ awaited: !stream });
   call.streams = stream;
-  stateOf(request).notes.stream = stream;
-  return { ...contextOf(answering), onSpent: () => share.giveBack(), ...(repeat && { repeat }) };
+  getRequestState(request).notes.stream = stream;
+  return { ...contextOf(answering), onSpent: () => share.releaseAll(), ...(repeat && { repeat }) };
 }
 
 /** The request with all its pictures; the share accounts for its size until no route can need it. */
-async function withPictures(parsed: TextRequest, { request, services, call, share }: Answering): Promise<TextRequest> {
+async function withPictures(
+  parsed: TextRequest,
+  { request, services, call, reservation: share }: Answering,
+): Promise<TextRequest> {
   const bytes = bytesOf(parsed);
   if (bytes > SMALL_BYTES) share.take(bytes);
   if (parsed.images === 0) return parsed;
   const estimated = { ...parsed, input: parsed.input ?? (await estimateInput(parsed)) };
   await refuseUnpaid(request, services, estimated);
-  const budget = { take: (bytes: number) => share.part(bytes) };
+  const budget = { take: (bytes: number) => share.takePart(bytes) };
   return fetchPictures(estimated, (url, ask) => readLinked(services, url, { ...ask, budget }), call.signal);
 }
 

@@ -8,7 +8,7 @@ import { describeVideo, findVideo } from '../../calls/videos/view.ts';
 import { refuseModel } from '../../catalog/allowed.ts';
 import { findModel } from '../../catalog/lookup.ts';
 import type { VideoModel } from '../../catalog/model.ts';
-import { stateOf } from '../../http/context.ts';
+import { getRequestState } from '../../http/context.ts';
 import { checkJsonType } from '../../http/json.ts';
 import { pictureOf, releasePictures } from '../../media/reference.ts';
 import { toRub } from '../../money/money.ts';
@@ -69,7 +69,7 @@ async function findPayable({ request, services }: PaidRequest, asked: VideoReque
   const model = findModel(services.catalog(), asked.model, 'video');
   refuseModel(holderOf(request).limits, model);
   if (model.routes.length === 0) throw fault('video_unavailable');
-  stateOf(request).notes.model = model.id;
+  getRequestState(request).notes.model = model.id;
   const terms = termsOf(model, asked);
   await refuseUnpayable(request, services, { kind: 'video', amount: terms.price.amount });
   return { model, terms };
@@ -105,6 +105,6 @@ async function look(request: Request, { store, results }: Pick<Services, 'store'
   const [id = ''] = ids;
   if (ids.length !== 1 || id === '') throw invalidField('id', 'name one video: /api/v1/videos?id=vid_...');
   const job = await findVideo(store, { id, account: holderOf(request).account });
-  stateOf(request).notes.job = id;
+  getRequestState(request).notes.job = id;
   return describeVideo(job, results);
 }

@@ -1,5 +1,5 @@
 // Forms that send an email with a link: forgotten password, new account. They answer the same for every address.
-import { networkOf } from '../../base/network.ts';
+import { toClientNetwork } from '../../base/network.ts';
 import type { LinkPurpose } from '../../store/ports/sessions.ts';
 import type { User } from '../../store/ports/users.ts';
 import { type CountedName, countAttempt, uncountAttempt, waitsAfter } from '../../users/attempts.ts';
@@ -136,7 +136,7 @@ async function namesOf({ services, address, device: token }: Visit, asked: Asked
     return { name: `letters:${kind}:${whose}:${hour}`, waitsMs: waitsAfter(max, [HOUR_MS]), windowMs: HOUR_MS };
   };
   if (device) return [counted(device.hash, LETTERS_MAX.mail)];
-  return [counted(networkOf(address), LETTERS_MAX.address), counted(email, LETTERS_MAX.mail)];
+  return [counted(toClientNetwork(address), LETTERS_MAX.address), counted(email, LETTERS_MAX.mail)];
 }
 
 interface Asked {

@@ -1,6 +1,6 @@
 // One-time links: first operator, invitation, forgotten password. GET only shows the form, which uses up the link.
 import { fault } from '../../base/faults.ts';
-import { networkOf } from '../../base/network.ts';
+import { toClientNetwork } from '../../base/network.ts';
 import type { Link, LinkPurpose } from '../../store/ports/sessions.ts';
 import type { User } from '../../store/ports/users.ts';
 import { countAttempt, waitsAfter } from '../../users/attempts.ts';
@@ -264,7 +264,7 @@ const LOST_MAX = 20;
 async function refuseLink(visit: Visit): Promise<Page> {
   const { services, address } = visit;
   const name = {
-    name: `lost-links:${networkOf(address)}`,
+    name: `lost-links:${toClientNetwork(address)}`,
     waitsMs: waitsAfter(LOST_MAX, [HOUR_MS]),
     windowMs: HOUR_MS,
   };

@@ -2,7 +2,7 @@
 
 import { isFault } from '../../base/faults.ts';
 import type { VideoView } from '../../calls/videos/view.ts';
-import { stateOf } from '../../http/context.ts';
+import { getRequestState } from '../../http/context.ts';
 import type { Job } from '../../money/job-rules.ts';
 import { type CollectedReply, replyText } from '../../stream/collect.ts';
 import { faultWords } from '../fault-words.ts';
@@ -66,7 +66,7 @@ function pathOf(url: string): string {
   return new URL(url).pathname;
 }
 
-function callRow(visit: OwnerVisit, id = stateOf(visit.request).id) {
+function callRow(visit: OwnerVisit, id = getRequestState(visit.request).id) {
   const words = WORDS[visit.language];
   return [words.call, html`<a href="${linkTo(visit, `/account/calls/${id}`)}">${id}</a>`] as const;
 }

@@ -17,8 +17,8 @@ import type { VideoStarted } from '../../calls/videos/engine.ts';
 import { termsOf } from '../../calls/videos/terms.ts';
 import { refuseModel } from '../../catalog/allowed.ts';
 import { findEditModel, findImageModel, findModel } from '../../catalog/lookup.ts';
-import { announcedBytes } from '../../http/body.ts';
-import { type LiveCall, stateOf } from '../../http/context.ts';
+import { readAnnouncedBytes } from '../../http/body.ts';
+import { getRequestState, type LiveCall } from '../../http/context.ts';
 import { SMALL_BYTES } from '../../http/memory-quota.ts';
 import { commonHeaders } from '../../http/reply.ts';
 import { createSseReply } from '../../http/sse-reply.ts';
@@ -59,7 +59,7 @@ interface Showing {
 export async function streamText(visit: OwnerVisit, wish: PlaygroundForm, { pictures, show }: Showing): Promise<void> {
   await callAs(visit, wish.key, async (context, call) => {
     call.streams = true;
-    stateOf(visit.request).notes.stream = true;
+    getRequestState(visit.request).notes.stream = true;
     const request = withPictures(parseChatRequest({ ...bodyOf(wish), stream: true }), pictures);
     await visit.services.text.run(request, context, streamOutput(visit, show));
   });
@@ -128,7 +128,7 @@ export function startVideo(
 
 /** Like the API: a long form is not even read for an empty wallet. */
 export async function refuseLongForm({ request, services, account }: OwnerVisit): Promise<void> {
-  if ((announcedBytes(request.raw.req) ?? Number.POSITIVE_INFINITY) <= SMALL_BYTES) return;
+  if ((readAnnouncedBytes(request.raw.req) ?? Number.POSITIVE_INFINITY) <= SMALL_BYTES) return;
   refuseEmpty(services, await readWallet(services.store, account.id), { kind: 'text', amount: TEXT_MINIMUM });
 }
 

@@ -1,6 +1,6 @@
 // Parses the events of an answer fast: most differ from the previous one in a string or two, and only those are read.
 import { randomUUID } from 'node:crypto';
-import { copyOf } from '../../base/flat-string.ts';
+import { flattenString } from '../../base/flat-string.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -199,8 +199,8 @@ function cutAt(text: string, strings: readonly string[]): readonly string[] | un
     const literal = JSON.stringify(string);
     const found = text.indexOf(literal, at);
     if (found < 0) return undefined;
-    pieces.push(copyOf(text.slice(at, found + 1)));
+    pieces.push(flattenString(text.slice(at, found + 1)));
     at = found + literal.length - 1;
   }
-  return [...pieces, copyOf(text.slice(at))];
+  return [...pieces, flattenString(text.slice(at))];
 }

@@ -1,7 +1,7 @@
 // HTTP to one upstream: its own connections, only its origins, no redirects, and faults instead of network errors.
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import { Agent, type Dispatcher, ProxyAgent } from 'undici';
-import { connectorTrackingReuse, isOfUsed, withSmallBuffers } from '../../platform/undici-connect.ts';
+import { connectorTrackingReuse, failedAfterReuse, withSmallBuffers } from '../../platform/undici-connect.ts';
 import { LimitError } from '../../stream/bytes.ts';
 import type { UpstreamFault, UpstreamFaultKind } from '../contract/fault.ts';
 import type { HostResponse } from '../contract/host.ts';
@@ -169,7 +169,7 @@ async function sendWith(fields: HeaderFields, sending: Sending, target: Target):
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof Error)) throw toError(new Error(String(error)));
-    const isStale = reuse === 'repeat' && isOfUsed(error) && performance.now() - startedAt < STALE_MS;
+    const isStale = reuse === 'repeat' && failedAfterReuse(error) && performance.now() - startedAt < STALE_MS;
     if (!isStale) throw toError(error);
     return sendWith(fields, { ...sending, reuse: 'never' }, target);
   }

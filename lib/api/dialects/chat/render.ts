@@ -1,6 +1,6 @@
 // Renders parts as chat-style chunks and replies.
 
-import { copyOf } from '../../../base/flat-string.ts';
+import { flattenString } from '../../../base/flat-string.ts';
 import { type CollectedReply, replyText } from '../../../stream/collect.ts';
 import type { FinishReason, StreamPart } from '../../../stream/part.ts';
 import type { Block, ToolBlock } from '../../../stream/provider-part.ts';
@@ -47,7 +47,7 @@ export function createChatRenderer(): (parts: readonly StreamPart[]) => string {
         return '';
       case 'start': {
         const id = JSON.stringify(`${CHAT_ID_PREFIX}${part.id}`);
-        head = copyOf(
+        head = flattenString(
           `data: {"id":${id},"object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(part.model)},"choices":[{"index":0,"delta":`,
         );
         if (part.smart) routing = `,"smart_routing":${JSON.stringify(part.smart)}`;
@@ -72,13 +72,13 @@ export function createChatRenderer(): (parts: readonly StreamPart[]) => string {
 
   function begin(block: Block): string {
     if (block.type === 'text') {
-      prefix = copyOf(`${head}{"content":"`);
+      prefix = flattenString(`${head}{"content":"`);
       suffix = `"}${OPEN_END}`;
       return '';
     }
     const index = calls;
     calls += 1;
-    prefix = copyOf(`${head}{"tool_calls":[{"index":${index},"function":{"arguments":"`);
+    prefix = flattenString(`${head}{"tool_calls":[{"index":${index},"function":{"arguments":"`);
     suffix = `"}}]}${OPEN_END}`;
     return `${head}${JSON.stringify({ tool_calls: [{ index, ...toolCall(block, '') }] })}${OPEN_END}`;
   }

@@ -1,6 +1,6 @@
 // Renders parts as message-style events and replies.
 
-import { copyOf } from '../../../base/flat-string.ts';
+import { flattenString } from '../../../base/flat-string.ts';
 import { readArguments } from '../../../stream/arguments.ts';
 import type { CollectedReply, ReplyBlock } from '../../../stream/collect.ts';
 import type { FinishReason, ReplyFinishPart, ReplyStartPart, StreamPart } from '../../../stream/part.ts';
@@ -28,7 +28,7 @@ function event(name: string, data: object): string {
 /** A fragment up to its text, which is all that needs escaping. */
 function deltaOf({ index, block }: BlockStartPart): string {
   const delta = block.type === 'tool' ? '"input_json_delta","partial_json"' : '"text_delta","text"';
-  return copyOf(
+  return flattenString(
     `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":${delta}:"`,
   );
 }

@@ -1,12 +1,12 @@
 // A key whose requests are refused again and again waits before each further one while others call: reading and refusing
 // them takes time that their calls would need. Its next paid call ends that.
-import type { PastRequest } from '../http/access-log.ts';
+import type { FinishedRequest } from '../http/access-log.ts';
 
-export interface Cooldown {
+export interface Throttle {
   /** How long a request of this key has to wait before anything is done for it, in ms. */
-  waitOf(key: string): number;
+  computeWaitMs(key: string): number;
   /** Takes note of how a request ended. */
-  past(request: Pick<PastRequest, 'status' | 'bytes' | 'notes'>): void;
+  noteEnd(request: Pick<FinishedRequest, 'status' | 'bytes' | 'notes'>): void;
 }
 
 /** Refusals in a row, without a paid call between, each MiB of their bodies one more; no client that works gets there. */
@@ -23,7 +23,7 @@ export const FORGOTTEN_MS = 60_000;
 const KEYS_MAX = 1000;
 const MIB = 1024 * 1024;
 
-interface Row {
+interface RefusedKey {
   refusals: number;
   /** The last of them. */
   at: number;
@@ -31,40 +31,40 @@ interface Row {
   startsAt: number;
 }
 
-interface Begun {
+interface Started {
   readonly key: string;
   at: number;
 }
 
-export function createCooldown(now: () => number = () => performance.now()): Cooldown {
-  const rows = new Map<string, Row>();
+export function createThrottle(now: () => number = () => performance.now()): Throttle {
+  const rows = new Map<string, RefusedKey>();
   /** The last requests that did not have to wait, of two keys. */
-  let latest: Begun = { key: '', at: -OTHERS_MS };
+  let latest: Started = { key: '', at: -OTHERS_MS };
   let other = latest;
 
-  function begin(key: string): void {
+  function noteStart(key: string): void {
     if (latest.key !== key) [latest, other] = [{ key, at: 0 }, latest];
     latest.at = now();
   }
 
-  function areOthersThere(key: string): boolean {
+  function areOthersActive(key: string): boolean {
     const { at } = latest.key === key ? other : latest;
     return now() - at < OTHERS_MS;
   }
 
   return {
-    waitOf(key) {
-      const row = rows.get(key);
+    computeWaitMs(key) {
+      const entry = rows.get(key);
       const at = now();
-      if (!row || row.refusals < REFUSALS_MAX || at - row.at >= FORGOTTEN_MS) {
-        begin(key);
+      if (!entry || entry.refusals < REFUSALS_MAX || at - entry.at >= FORGOTTEN_MS) {
+        noteStart(key);
         return 0;
       }
-      if (!areOthersThere(key)) return 0;
-      row.startsAt = Math.min(Math.max(row.startsAt, at) + EVERY_MS, at + WAIT_MAX_MS);
-      return row.startsAt - at;
+      if (!areOthersActive(key)) return 0;
+      entry.startsAt = Math.min(Math.max(entry.startsAt, at) + EVERY_MS, at + WAIT_MAX_MS);
+      return entry.startsAt - at;
     },
-    past({ status, bytes, notes }) {
+    noteEnd({ status, bytes, notes }) {
       const { key, charged_micro: charged } = notes;
       if (typeof key !== 'string') return;
       if (charged !== undefined) {
@@ -72,8 +72,8 @@ export function createCooldown(now: () => number = () => performance.now()): Coo
       } else if (isRefusal(status, notes)) {
         if (rows.size >= KEYS_MAX && !rows.has(key)) rows.clear();
         const at = now();
-        const row = rows.get(key);
-        const before = row && at - row.at < FORGOTTEN_MS ? row : { refusals: 0, startsAt: 0 };
+        const entry = rows.get(key);
+        const before = entry && at - entry.at < FORGOTTEN_MS ? entry : { refusals: 0, startsAt: 0 };
         const startsAt = Math.max(before.startsAt, at) + (bytes / MIB) * EVERY_MS;
         rows.set(key, { refusals: before.refusals + 1 + bytes / MIB, at, startsAt });
       }
@@ -82,6 +82,6 @@ export function createCooldown(now: () => number = () => performance.now()): Coo
 }
 
 /** The client's doing: a mistake, no money, too much at once, or it left before its call began. */
-function isRefusal(status: number, { fault }: PastRequest['notes']): boolean {
+function isRefusal(status: number, { fault }: FinishedRequest['notes']): boolean {
   return (status >= 400 && status < 500) || status === 0 || fault === 'no_room';
 }

@@ -1,35 +1,39 @@
 // Which requests of a key that is refused again and again have to wait, for how long, and what ends it.
 import { expect } from 'chai';
 import {
-  createCooldown,
+  createThrottle,
   EVERY_MS,
   FORGOTTEN_MS,
   OTHERS_MS,
   REFUSALS_MAX,
   WAIT_MAX_MS,
-} from '../../lib/api/cooldown.ts';
+} from '../../lib/api/throttle.ts';
 
 const MIB = 1024 * 1024;
 
-describe('cooldown', () => {
+describe('throttle', () => {
   let now: number;
-  let cooldown: ReturnType<typeof createCooldown>;
+  let throttle: ReturnType<typeof createThrottle>;
   beforeEach(() => {
     now = 5000;
-    cooldown = createCooldown(() => now);
+    throttle = createThrottle(() => now);
   });
 
   const past = (key: string, status: number, notes: object = {}, bytes = 0) =>
-    cooldown.past({ status, bytes, notes: { key, ...notes } });
+    throttle.noteEnd({ status, bytes, notes: { key, ...notes } });
   const refuse = (key: string, times: number) => {
     for (let time = 0; time < times; time += 1) past(key, 400);
   };
 
   it('begins with the hundredth refusal in a row, while others call', () => {
     refuse('bad', REFUSALS_MAX - 1);
-    expect([cooldown.waitOf('good'), cooldown.waitOf('bad')]).to.deep.equal([0, 0]);
+    expect([throttle.computeWaitMs('good'), throttle.computeWaitMs('bad')]).to.deep.equal([0, 0]);
     refuse('bad', 1);
-    expect([cooldown.waitOf('good'), cooldown.waitOf('bad'), cooldown.waitOf('good')]).to.deep.equal([0, EVERY_MS, 0]);
+    expect([
+      throttle.computeWaitMs('good'),
+      throttle.computeWaitMs('bad'),
+      throttle.computeWaitMs('good'),
+    ]).to.deep.equal([0, EVERY_MS, 0]);
   });
 
   for (const [what, status, notes, counts] of [
@@ -46,137 +50,137 @@ describe('cooldown', () => {
   ] as const) {
     it(`${counts ? 'counts' : 'does not count'} ${what}`, () => {
       for (let time = 0; time < REFUSALS_MAX; time += 1) past('bad', status, notes);
-      cooldown.waitOf('good');
-      expect(cooldown.waitOf('bad')).to.equal(counts ? EVERY_MS : 0);
+      throttle.computeWaitMs('good');
+      expect(throttle.computeWaitMs('bad')).to.equal(counts ? EVERY_MS : 0);
     });
   }
 
   it('counts only requests with a key', () => {
-    for (let time = 0; time <= REFUSALS_MAX; time += 1) cooldown.past({ status: 401, bytes: 0, notes: {} });
-    cooldown.waitOf('good');
-    expect(cooldown.waitOf('undefined')).to.equal(0);
+    for (let time = 0; time <= REFUSALS_MAX; time += 1) throttle.noteEnd({ status: 401, bytes: 0, notes: {} });
+    throttle.computeWaitMs('good');
+    expect(throttle.computeWaitMs('undefined')).to.equal(0);
   });
 
   it('is of one key', () => {
     refuse('bad', REFUSALS_MAX);
     refuse('other', REFUSALS_MAX - 1);
-    cooldown.waitOf('good');
-    expect([cooldown.waitOf('other'), cooldown.waitOf('bad')]).to.deep.equal([0, EVERY_MS]);
+    throttle.computeWaitMs('good');
+    expect([throttle.computeWaitMs('other'), throttle.computeWaitMs('bad')]).to.deep.equal([0, EVERY_MS]);
   });
 
   it('ends with a paid call, which begins the count anew', () => {
     refuse('bad', REFUSALS_MAX);
     past('bad', 200, { charged_micro: '0' });
-    cooldown.waitOf('good');
-    expect(cooldown.waitOf('bad')).to.equal(EVERY_MS);
+    throttle.computeWaitMs('good');
+    expect(throttle.computeWaitMs('bad')).to.equal(EVERY_MS);
     past('bad', 200, { charged_micro: '500000' });
     refuse('bad', REFUSALS_MAX - 1);
-    expect(cooldown.waitOf('bad')).to.equal(0);
+    expect(throttle.computeWaitMs('bad')).to.equal(0);
     refuse('bad', 1);
-    cooldown.waitOf('good');
-    expect(cooldown.waitOf('bad')).to.equal(EVERY_MS);
+    throttle.computeWaitMs('good');
+    expect(throttle.computeWaitMs('bad')).to.equal(EVERY_MS);
   });
 
   it('lets one request of the key start after the other, of which none waits longer than twenty seconds', () => {
     refuse('bad', REFUSALS_MAX);
-    cooldown.waitOf('good');
-    const waits = Array.from({ length: 120 }, () => cooldown.waitOf('bad'));
+    throttle.computeWaitMs('good');
+    const waits = Array.from({ length: 120 }, () => throttle.computeWaitMs('bad'));
     expect(waits).to.deep.equal(waits.map((_, at) => Math.min((at + 1) * EVERY_MS, WAIT_MAX_MS)));
     // What came more often than that is not made up for.
     now += 1000;
-    expect(cooldown.waitOf('bad')).to.equal(WAIT_MAX_MS - 1000 + EVERY_MS);
+    expect(throttle.computeWaitMs('bad')).to.equal(WAIT_MAX_MS - 1000 + EVERY_MS);
     // Nor is a pause a credit.
     now += WAIT_MAX_MS + 10_000;
-    cooldown.waitOf('good');
-    expect([cooldown.waitOf('bad'), cooldown.waitOf('bad')]).to.deep.equal([EVERY_MS, 2 * EVERY_MS]);
+    throttle.computeWaitMs('good');
+    expect([throttle.computeWaitMs('bad'), throttle.computeWaitMs('bad')]).to.deep.equal([EVERY_MS, 2 * EVERY_MS]);
   });
 
   it('counts a refusal once more for each MiB of its body', () => {
     past('bad', 400, {}, 40 * MIB);
     past('bad', 413, {}, 49.5 * MIB);
     refuse('bad', 8);
-    cooldown.waitOf('good');
-    expect(cooldown.waitOf('bad')).to.equal(0);
+    throttle.computeWaitMs('good');
+    expect(throttle.computeWaitMs('bad')).to.equal(0);
     past('bad', 400, {}, 0);
-    cooldown.waitOf('good');
-    expect(cooldown.waitOf('bad')).to.be.above(0);
+    throttle.computeWaitMs('good');
+    expect(throttle.computeWaitMs('bad')).to.be.above(0);
   });
 
   it('starts the next one later by as much for each MiB that was refused', () => {
     refuse('bad', REFUSALS_MAX);
     now += WAIT_MAX_MS;
     past('bad', 400, {}, 10 * MIB);
-    cooldown.waitOf('good');
-    expect(cooldown.waitOf('bad')).to.equal(11 * EVERY_MS);
+    throttle.computeWaitMs('good');
+    expect(throttle.computeWaitMs('bad')).to.equal(11 * EVERY_MS);
     past('bad', 400, {}, 0.5 * MIB);
-    expect(cooldown.waitOf('bad')).to.equal(12.5 * EVERY_MS);
+    expect(throttle.computeWaitMs('bad')).to.equal(12.5 * EVERY_MS);
     past('bad', 400, {}, 48 * MIB);
     past('bad', 400, {}, 48 * MIB);
     past('bad', 400, {}, 48 * MIB);
-    expect(cooldown.waitOf('bad')).to.equal(WAIT_MAX_MS);
+    expect(throttle.computeWaitMs('bad')).to.equal(WAIT_MAX_MS);
     // A paid call is not a refusal, however long.
     past('bad', 200, { charged_micro: '1' }, 48 * MIB);
     refuse('bad', REFUSALS_MAX);
-    cooldown.waitOf('good');
-    expect(cooldown.waitOf('bad')).to.equal(EVERY_MS);
+    throttle.computeWaitMs('good');
+    expect(throttle.computeWaitMs('bad')).to.equal(EVERY_MS);
   });
 
   it('goes on in order while further requests are refused', () => {
     refuse('bad', REFUSALS_MAX);
-    cooldown.waitOf('good');
-    cooldown.waitOf('bad');
+    throttle.computeWaitMs('good');
+    throttle.computeWaitMs('bad');
     refuse('bad', 1);
-    expect(cooldown.waitOf('bad')).to.equal(2 * EVERY_MS);
+    expect(throttle.computeWaitMs('bad')).to.equal(2 * EVERY_MS);
   });
 
   it('is not for a key that calls alone', () => {
-    cooldown.waitOf('good');
+    throttle.computeWaitMs('good');
     refuse('bad', REFUSALS_MAX);
     now += OTHERS_MS - 1;
-    expect(cooldown.waitOf('bad')).to.equal(EVERY_MS);
+    expect(throttle.computeWaitMs('bad')).to.equal(EVERY_MS);
     now += 1;
-    expect(cooldown.waitOf('bad')).to.equal(0);
+    expect(throttle.computeWaitMs('bad')).to.equal(0);
   });
 
   it('takes neither its own earlier calls nor others that wait for company', () => {
-    cooldown.waitOf('bad');
+    throttle.computeWaitMs('bad');
     refuse('bad', REFUSALS_MAX);
-    expect(cooldown.waitOf('bad')).to.equal(0);
+    expect(throttle.computeWaitMs('bad')).to.equal(0);
     refuse('worse', REFUSALS_MAX);
-    cooldown.waitOf('worse');
-    expect(cooldown.waitOf('bad')).to.equal(0);
+    throttle.computeWaitMs('worse');
+    expect(throttle.computeWaitMs('bad')).to.equal(0);
   });
 
   it('knows others also by calls before its own', () => {
-    cooldown.waitOf('good');
-    cooldown.waitOf('bad');
+    throttle.computeWaitMs('good');
+    throttle.computeWaitMs('bad');
     now += 10;
-    cooldown.waitOf('bad');
+    throttle.computeWaitMs('bad');
     refuse('bad', REFUSALS_MAX);
-    expect(cooldown.waitOf('bad')).to.equal(EVERY_MS);
+    expect(throttle.computeWaitMs('bad')).to.equal(EVERY_MS);
     now += OTHERS_MS - 10;
-    expect(cooldown.waitOf('bad')).to.equal(0);
+    expect(throttle.computeWaitMs('bad')).to.equal(0);
   });
 
   it('is over after a minute without a refusal', () => {
     refuse('bad', REFUSALS_MAX);
     now += FORGOTTEN_MS - 1;
-    cooldown.waitOf('good');
-    expect(cooldown.waitOf('bad')).to.equal(EVERY_MS);
+    throttle.computeWaitMs('good');
+    expect(throttle.computeWaitMs('bad')).to.equal(EVERY_MS);
     now += 1;
-    expect(cooldown.waitOf('bad')).to.equal(0);
+    expect(throttle.computeWaitMs('bad')).to.equal(0);
     refuse('bad', 1);
-    cooldown.waitOf('good');
-    expect(cooldown.waitOf('bad')).to.equal(0);
+    throttle.computeWaitMs('good');
+    expect(throttle.computeWaitMs('bad')).to.equal(0);
   });
 
   it('forgets all keys when there are too many of them', () => {
     refuse('bad', REFUSALS_MAX);
     for (let at = 1; at < 1000; at += 1) refuse(`key ${at}`, 1);
     refuse('bad', 1);
-    cooldown.waitOf('good');
-    expect(cooldown.waitOf('bad')).to.equal(EVERY_MS);
+    throttle.computeWaitMs('good');
+    expect(throttle.computeWaitMs('bad')).to.equal(EVERY_MS);
     refuse('one more', 1);
-    expect(cooldown.waitOf('bad')).to.equal(0);
+    expect(throttle.computeWaitMs('bad')).to.equal(0);
   });
 });

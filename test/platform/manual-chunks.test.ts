@@ -3,7 +3,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { outletOf, takeOverChunks } from '../../lib/platform/own-chunks.ts';
+import { directOutput, takeOverChunks } from '../../lib/platform/manual-chunks.ts';
 import { until } from '../../testkit/client.ts';
 
 describe('own chunks', () => {
@@ -66,17 +66,17 @@ describe('own chunks', () => {
       response.writeHead(200).flushHeaders();
       takeOverChunks(response);
       response.write('3\r\none\r\n');
-      outletOf(response).write('3\r\ntwo\r\n');
+      directOutput(response).write('3\r\ntwo\r\n');
       replies.push(response);
     });
     await until(() => replies.length === 2);
     const [first, second] = replies as [ServerResponse, ServerResponse];
-    expect(outletOf(first)).to.equal(first.socket);
-    expect(outletOf(second)).to.equal(second);
+    expect(directOutput(first)).to.equal(first.socket);
+    expect(directOutput(second)).to.equal(second);
     first.end('0\r\n\r\n');
-    await until(() => outletOf(second) !== second);
-    expect(outletOf(second)).to.equal(second.socket);
-    outletOf(second).write('5\r\nthree\r\n');
+    await until(() => directOutput(second) !== second);
+    expect(directOutput(second)).to.equal(second.socket);
+    directOutput(second).write('5\r\nthree\r\n');
     second.end('0\r\n\r\n');
     await until(() => text.split('0\r\n\r\n').length === 3);
     expect(text).to.match(/\r\n\r\n3\r\none\r\n3\r\ntwo\r\n0\r\n\r\nHTTP/);
@@ -92,6 +92,6 @@ describe('own chunks', () => {
     });
     await until(() => response !== undefined);
     response?.socket?.destroy();
-    expect(outletOf(response as ServerResponse)).to.equal(response);
+    expect(directOutput(response as ServerResponse)).to.equal(response);
   });
 });

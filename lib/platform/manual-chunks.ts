@@ -18,7 +18,7 @@ export function takeOverChunks(response: ServerResponse): boolean {
  * not its turn on the connection. Held until the end of the turn, a text longer than the socket's buffer would count as
  * too much for every client.
  */
-export function outletOf(response: ServerResponse): Writable {
+export function directOutput(response: ServerResponse): Writable {
   const { socket } = response;
   return socket?.writable ? socket : response;
 }
