@@ -5,7 +5,7 @@ import type { UpstreamFaultKind } from '../upstream/contract/fault.ts';
 import { isUpstreamFault } from '../upstream/host/fault.ts';
 import type { Ending } from './ending.ts';
 
-/** A way to a model at an upstream. */
+/** A route to a model at an upstream. */
 export interface RouteRef {
   readonly upstream: string;
   /** Identifies the route across reloads of the catalog. */

@@ -34,7 +34,7 @@ describe('health of routes', () => {
   });
 
   const nameOf = ({ route }: Trial<RouteRef>) => route.upstream;
-  const told = () => changes.map(({ route, to, openMs }) => `${way.upstream} ${to} ${openMs}`);
+  const told = () => changes.map(({ route, to, openMs }) => `${route.upstream} ${to} ${openMs}`);
   /** One attempt at a route and its end. */
   function tried(ways: readonly RouteRef[], ending: Ending | undefined, ms = 0): string {
     const trial = health.begin(ways);
@@ -43,7 +43,7 @@ describe('health of routes', () => {
     return nameOf(trial);
   }
   const fails = (route: RouteRef, times: number) => {
-    for (let count = 0; count < times; count += 1) tried([way], DOWN);
+    for (let count = 0; count < times; count += 1) tried([route], DOWN);
   };
   /** The route that a call would ask first; the attempt says nothing of it. */
   const first = (ways = ALL) => tried(ways, undefined);
@@ -232,7 +232,7 @@ describe('health of routes', () => {
         .inOrder({ order: 'latency', routes: ALL })
         .map(({ upstream }) => upstream)
         .join('');
-    const measured = (route: RouteRef, ms: number) => tried([way], WELL, ms);
+    const measured = (route: RouteRef, ms: number) => tried([route], WELL, ms);
 
     it('asks each that nobody knows once, then the fastest', () => {
       expect(order()).to.equal('abc');

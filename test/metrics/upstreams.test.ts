@@ -17,8 +17,8 @@ describe('upstream metrics', () => {
   it('count a route each time it opens, and not when it closes', async () => {
     const registry = new Registry();
     const { onRouteChange } = createUpstreamMetrics(registry);
-    const way = { upstream: 'one' } as never;
-    for (const to of ['open', 'closed', 'open'] as const) onRouteChange({ route: way, to, kind: undefined, openMs: 0 });
+    const route = { upstream: 'one' } as never;
+    for (const to of ['open', 'closed', 'open'] as const) onRouteChange({ route, to, kind: undefined, openMs: 0 });
     expect(parseExposition(await registry.metrics()).sum(OPENINGS, { upstream: 'one' })).to.equal(2);
   });
 
