@@ -57,6 +57,25 @@ describe('fal: how a request ends', () => {
     expect(await run({ status: 'COMPLETED' }, [500, {}], [503, {}], result)).to.deep.equal([{ url: URL }]);
   });
 
+  it('is fetched again while the queue still calls it in progress, or does not know it yet', async () => {
+    const running = [400, { detail: 'Request is still in progress' }] as const;
+    const unknown = [404, { detail: 'Request not found' }] as const;
+    const result = { image: { url: URL } };
+    expect(await run({ status: 'COMPLETED' }, running, running, unknown, result)).to.deep.equal([{ url: URL }]);
+    expect(vendor.sent.filter(({ method }) => method === 'POST')).to.have.length(1);
+  });
+
+  it('has failed with a refusal that says why, at once', async () => {
+    for (const [refusal, said] of [
+      [[422, { detail: [{ msg: 'no', type: 'value_error' }] }], 'request'],
+      [[400, { detail: [{ msg: 'no', type: 'content_policy_violation' }] }], 'request/content'],
+    ] as const) {
+      const before = vendor.sent.length;
+      expect(await run({ status: 'COMPLETED' }, refusal)).to.equal(said);
+      expect(vendor.sent.length - before).to.equal(3);
+    }
+  });
+
   it('brings pictures inline, also large ones', async () => {
     const bytes = Buffer.alloc(6_000_000, 7);
     const url = `data:image/png;base64,${bytes.toString('base64')}`;

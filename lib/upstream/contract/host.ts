@@ -130,8 +130,8 @@ export interface HostBody {
 
 export interface Polling<T> {
   /**
-   * Polls once. Transport errors (`network`, `timeout`, `rate`, `overloaded`, `server`, `protocol`) are tolerated, up
-   * to `errorsMax` in a row; other faults end the polling.
+   * Polls once. Transport errors (`network`, `timeout`, `rate`, `overloaded`, `server`, `protocol`), and a 400, 404 or
+   * 409 that gives no cause (`about`), are tolerated, up to `errorsMax` in a row; other faults end the polling.
    */
   ask(signal: AbortSignal): Promise<Poll<T>>;
   /** The first interval; it grows slowly, up to fivefold, and twice as fast after errors. */

@@ -14,6 +14,9 @@ const PASSING: ReadonlySet<UpstreamFaultKind> = new Set([
   'protocol',
 ]);
 
+/** How some answer while a job, or the result of a finished one, is not there yet. */
+const NOT_YET: ReadonlySet<number | undefined> = new Set([400, 404, 409, 425]);
+
 const ERRORS_MAX = 5;
 const GROWTH = 1.25;
 const GROWTH_MAX = 5;
@@ -54,7 +57,11 @@ async function look<T>(ask: Polling<T>['ask'], signal: AbortSignal): Promise<Pol
     return await ask(signal);
   } catch (error) {
     signal.throwIfAborted();
-    if (isUpstreamFault(error) && PASSING.has(error.kind)) return error;
+    if (isUpstreamFault(error) && isPassing(error)) return error;
     throw error;
   }
+}
+
+function isPassing({ kind, status, about }: UpstreamFault): boolean {
+  return PASSING.has(kind) || (NOT_YET.has(status) && about === undefined);
 }

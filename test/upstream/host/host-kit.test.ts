@@ -322,6 +322,22 @@ describe('kit of the host', () => {
       });
     }
 
+    for (const status of [400, 404, 409, 425]) {
+      it(`looks past a ${status} five times in a row: the job, or its result, is not there yet`, async () => {
+        const refused = upstreamFault(status === 404 ? 'missing' : 'request', 'x', { status });
+        const five = [1, 2, 3, 4, 5].map(() => refused);
+        expect((await run([...five, {}, ...five, { value: 'v' }])).value).to.equal('v');
+        expect((await run([...five, refused])).value).to.equal(refused);
+      });
+    }
+
+    it('ends at a refusal that is about the job itself', async () => {
+      for (const facts of [{ status: 422 }, { status: 413 }, { status: 400, about: 'content' }] as const) {
+        const refused = upstreamFault('request', 'x', facts);
+        expect((await run([refused, { value: 'v' }])).value).to.equal(refused);
+      }
+    });
+
     for (const thrown of [fault('request'), fault('auth'), fault('quota'), fault('missing'), new TypeError('x')]) {
       it(`ends at ${thrown.message}`, async () => {
         expect((await run([thrown, { value: 'v' }])).value).to.equal(thrown);
