@@ -8,6 +8,7 @@ import type {
   MediaSource,
   Provider,
   ProviderPlugin,
+  UpstreamFault,
 } from '../../lib/upstream/contract/provider.ts';
 import { resultUrlOf, submissionOf } from './queue.ts';
 
@@ -68,7 +69,7 @@ const auth: KeyHeaders = (key) => ({ authorization: `Key ${key}` });
 function createProvider(settings: Settings, host: Host): Provider {
   const { fault, image, video } = host;
 
-  /** A failed request is completed too, but its result is a refusal: it is thrown. */
+  /** The result of a completed request. Throws the refusal that a failed one has instead. */
   async function resultOf({ ref, signal }: JobLooking): Promise<JsonObject> {
     const get = { method: 'GET', auth, keyId: ref.keyId, signal } as const;
     return host.fields((await host.json(resultUrlOf(ref), get, REPLY_BYTES_MAX)).value);
@@ -101,13 +102,20 @@ function createProvider(settings: Settings, host: Host): Provider {
       read({ status, error, error_type: type }, looking) {
         if (error || type) return { status: 'failed', error: { code: type, message: error } };
         const media = async () => {
-          const result = await resultOf(looking);
-          return image.sourcesOf(Array.isArray(result.videos) ? result.videos : result.video)[0];
+          const { videos, video } = await resultOf(looking);
+          return image.sourcesOf(Array.isArray(videos) ? videos : video)[0];
         };
-        return { status, media };
+        return { status, media: () => media().catch(verdictOf) };
       },
     }),
   };
+}
+
+/** A failed request has a refusal as its result; a mere 400 or 404 is a result that is not there yet. */
+function verdictOf(thrown: UpstreamFault): { readonly fault: UpstreamFault } {
+  const { kind, status, about } = thrown;
+  if (kind === 'request' && (status === 422 || about !== undefined)) return { fault: thrown };
+  throw thrown;
 }
 
 function picturesOf(result: JsonObject, { fault, image }: Host): readonly MediaSource[] {

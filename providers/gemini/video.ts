@@ -16,13 +16,15 @@ export function createVideo(settings: Settings, { authorize, fields, video }: Ho
     read({ done, error, response }, { ref }) {
       if (done !== true) return { status: 'processing' };
       if (error) return { status: 'failed', error };
-      const { generatedSamples: samples, raiMediaFilteredReasons: reasons } = fields(response, 'generateVideoResponse');
-      const { uri: url } = fields(samples, 0, 'video');
+      const made = fields(response, 'generateVideoResponse');
+      const { raiMediaFilteredReasons: reasons, raiMediaFilteredCount: filtered } = made;
+      const { uri: url } = fields(made.generatedSamples, 0, 'video');
       if (typeof url === 'string' && url !== '') {
         return { status: 'completed', media: async () => ({ url, headers: await authorize(auth, ref.keyId) }) };
       }
-      const message = Array.isArray(reasons) ? reasons.join(' ') : 'there is no sample';
-      return { status: 'failed', error: { code: reasons ? 'content_policy_violation' : 'internal', message } };
+      if (!reasons && !filtered) return { status: 'completed' };
+      const message = Array.isArray(reasons) ? reasons.join(' ') : 'the safety rules removed the video';
+      return { status: 'failed', error: { code: 'content_policy_violation', message } };
     },
   });
 }

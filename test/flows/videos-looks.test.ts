@@ -130,39 +130,43 @@ describe('looks at videos', () => {
     });
   }
 
-  const verdicts: Readonly<Record<string, Answer>> = {
-    'is no video': ({ response }) => void response.writeHead(200).end('<html>expired</html>'.repeat(100)),
-    'is empty': ({ response }) => void response.writeHead(200).end(),
-    'is gone': status(404),
-    'is forbidden': status(403),
+  const endless: Readonly<Record<string, { look?: Answer; download?: Answer }>> = {
+    'that nobody finishes': { look: inState('processing') },
+    'that is completed without a URL': { look: inState('succeed') },
+    'whose file is gone': { download: status(404) },
+    'whose file is a page': { download: ({ response }) => void response.end('<html>expired</html>'.repeat(100)) },
   };
-  for (const [name, answer] of Object.entries(verdicts)) {
-    it(`refund a film that ${name}, once`, async () => {
-      upstream.behave({ download: answer });
-      const id = await begin();
-      const seen = await endOf(id);
-      expect(seen).to.include({ status: 'failed', url: null, refunded: true });
-      expect(await balance()).to.equal(1000);
-      const entries = await gateway.store.ledger.entries(account.id, { limit: 10 });
+  for (const [name, answers] of Object.entries(endless)) {
+    it(`go on for a video ${name} until the deadline, and refund then, once`, async () => {
+      const short = await startGateway({
+        catalog: filmCatalog(upstream.url),
+        env: { ...ENV, VIDEO_DEADLINE_MS: '600' },
+      });
+      upstream.behave(answers);
+      const { key, id: accountId } = await short.account();
+      const started = await send(short.url + VIDEOS, { key, body: { model: 'film-flat', prompt: 'x' } });
+      const { id } = started.json;
+      await until(async () => (await short.store.jobs.get(id))?.phase === 'failed');
+      const job = await short.store.jobs.get(id);
+      expect(Number(job?.endedAt)).to.be.at.least(Number(job?.deadline));
+      const seen = (await send(`${short.url}${VIDEOS}?id=${id}`, { key })).json;
+      const error = 'The video was not finished in time.';
+      expect(seen).to.include({ status: 'failed', error, url: null, refunded: true });
+      const entries = await short.store.ledger.entries(accountId, { limit: 10 });
       expect(entries.map(({ kind }) => kind)).to.deep.equal(['refund', 'charge', 'topup']);
+      expect((await short.store.ledger.wallet(accountId))?.avail).to.equal(1_000_000_000n);
+      expect(upstream.begun.size).to.equal(1);
+      await short.checkMoney();
+      await short.stop();
     });
   }
 
-  it('go on after the verdict of nobody, until the deadline, and refund then', async () => {
-    const short = await startGateway({
-      catalog: filmCatalog(upstream.url),
-      env: { ...ENV, VIDEO_DEADLINE_MS: '600' },
-    });
-    upstream.behave({ look: inState('processing') });
-    const { key, id: accountId } = await short.account();
-    const started = await send(short.url + VIDEOS, { key, body: { model: 'film-flat', prompt: 'x' } });
-    const { id } = started.json;
-    await until(async () => (await short.store.jobs.get(id))?.phase === 'failed');
-    const seen = (await send(`${short.url}${VIDEOS}?id=${id}`, { key })).json;
-    expect(seen).to.include({ status: 'failed', error: 'The video was not finished in time.', refunded: true });
-    expect((await short.store.ledger.wallet(accountId))?.avail).to.equal(1_000_000_000n);
-    await short.checkMoney();
-    await short.stop();
+  it('refund a completed video when its upstream calls it failed after all', async () => {
+    upstream.behave({ look: times(2, finished, inState('failed')), download: status(404) });
+    const id = await begin();
+    expect(await endOf(id)).to.include({ status: 'failed', url: null, refunded: true });
+    expect(await balance()).to.equal(1000);
+    expect(upstream.begun.size).to.equal(1);
   });
 
   it('wait for an upstream that an edit took away, and go on when it is back', async () => {

@@ -53,7 +53,12 @@ describe('provider gemini, videos', () => {
       { done: true, response: { generateVideoResponse: { raiMediaFilteredReasons: ['unsafe', 'unkind'] } } },
       'request/content',
     ],
-    ['has failed where there is no film', { done: true, response: {} }, 'server'],
+    [
+      'has failed where the film was removed without a reason',
+      { done: true, response: { generateVideoResponse: { raiMediaFilteredCount: 1 } } },
+      'request/content',
+    ],
+    ['goes on where there is no film yet', { done: true, response: {} }, { status: 'processing', lacksResult: true }],
   ] as const) {
     it(what, async () => {
       const { ref } = await studio.start({}, { name: NAME });

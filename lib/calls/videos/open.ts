@@ -29,8 +29,6 @@ export interface VideoSettings extends SubmitTimeouts {
   readonly leaseMs: number;
   readonly videoPollMs: number;
   readonly videoDeadlineMs: number;
-  /** How long a video may be completed without a result; a minute by default. */
-  readonly resultPatienceMs?: number;
 }
 
 export interface VideosLog {
@@ -55,7 +53,7 @@ export interface Videos {
 export function openVideos(options: VideosOptions): Videos {
   const { settings, store, ledger, owner: clock, health, log, metrics, ...more } = options;
   const { ownerId, leaseMs, videoPollMs: pollMs, videoDeadlineMs: deadlineMs } = settings;
-  const look = createLook({ ...more, log, resultPatienceMs: settings.resultPatienceMs, onPoll: metrics?.onPoll });
+  const look = createLook({ ...more, log, onPoll: metrics?.onPoll });
   const shared = { jobs: store.jobs, ledger, ownerId, leaseMs, clock, log };
   const worker = createWorker({ ...shared, pollMs, look, onEnd: metrics?.onJobEnd });
   const engine = createVideoEngine({

@@ -1,20 +1,13 @@
 // One poll of a job's upstream, and what follows from it. Only the upstream's verdict ends a job: any other failure
 // says nothing about the job itself.
 
-import { type Fault, fault } from '../../base/faults.ts';
 import { limitConcurrency } from '../../base/limit-concurrency.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { Route } from '../../catalog/model.ts';
 import { orAbort } from '../../media/deadline.ts';
 import type { Results } from '../../media/results.ts';
 import type { Job } from '../../money/job-rules.ts';
-import type {
-  MediaSource,
-  UpstreamFault,
-  UpstreamFaultKind,
-  VideoRef,
-  VideoState,
-} from '../../upstream/contract/provider.ts';
+import type { MediaSource, UpstreamFault, VideoRef, VideoState } from '../../upstream/contract/provider.ts';
 import { alertOf, toClientFault } from '../../upstream/host/client-fault.ts';
 import { isUpstreamFault } from '../../upstream/host/fault.ts';
 import { callPlugin, nameUpstream } from '../../upstream/host/stray.ts';
@@ -25,8 +18,6 @@ export interface LookOptions {
   readonly catalog: () => Catalog;
   readonly results: Pick<Results, 'keep'>;
   readonly log: Pick<CallLog, 'warn' | 'error' | 'debug'>;
-  /** How long a job may be completed without a result. */
-  readonly resultPatienceMs?: number | undefined;
   /** How long one poll may take. */
   readonly pollMsMax?: number | undefined;
   /** In ms, from any origin. */
@@ -44,7 +35,7 @@ export type PollOutcome =
       readonly shown: Job['shown'];
       readonly progress: number;
       readonly retryAfterMs: number | undefined;
-      /** The poll said nothing, or the result could not be stored. */
+      /** The poll said nothing, or the result is not there yet, or could not be stored. */
       readonly failed: boolean;
     }
   /** The result is stored. */
@@ -60,12 +51,11 @@ const POLLS_AT_ONCE = 32;
 const KEEPS_AT_ONCE = 8;
 
 export function createLook(options: LookOptions): Look {
-  const { catalog, results, log, resultPatienceMs, pollMsMax = POLL_MS_MAX } = options;
+  const { catalog, results, log, pollMsMax = POLL_MS_MAX } = options;
   const { now = () => performance.now(), onPoll } = options;
   const polls = limitConcurrency(POLLS_AT_ONCE);
   const keeps = limitConcurrency(KEEPS_AT_ONCE);
   const isNews = createNews(now);
-  const patience = createPatience(now, resultPatienceMs);
 
   function note(job: Job, error: unknown, what: string): void {
     const { id: job_id, upstream } = job;
@@ -104,8 +94,7 @@ export function createLook(options: LookOptions): Look {
     } catch (error) {
       signal.throwIfAborted();
       note(job, error, 'a finished video could not be stored');
-      if (isUpstreamFault(error) && !PASSING.has(error.kind)) return failedBy(error);
-      return unfinished({ shown: 'processing', progress: ALMOST, failed: true, ...patienceOf(error) });
+      return unfinished({ ...WITHOUT_RESULT, ...patienceOf(error) });
     }
   }
 
@@ -125,9 +114,12 @@ export function createLook(options: LookOptions): Look {
       onPoll?.(upstream, state.status === 'queued' ? 'processing' : state.status);
       if (state.status === 'failed') return failedBy(state.fault);
       if (state.status === 'completed') return keep(job, state.result, route, signal);
-      const { progress = 0, retryAfterMs, lacksResult = false } = state;
-      if (patience.isOver(job.id, lacksResult)) return failedBy(fault('upstream_empty'));
-      return unfinished({ shown: state.status, progress, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+      const { progress = 0, retryAfterMs } = state;
+      if (state.lacksResult) {
+        note(job, undefined, 'a finished video has no result yet');
+        return unfinished({ ...WITHOUT_RESULT, retryAfterMs });
+      }
+      return unfinished({ shown: state.status, progress, retryAfterMs });
     } catch (error) {
       signal.throwIfAborted();
       onPoll?.(upstream, 'unknown');
@@ -137,11 +129,8 @@ export function createLook(options: LookOptions): Look {
   };
 }
 
-/** For a job that is finished upstream but not stored yet. */
-const ALMOST = 99;
-
-/** For a result that may be there on the next attempt. */
-const PASSING: ReadonlySet<UpstreamFaultKind> = new Set(['network', 'timeout', 'rate', 'overloaded', 'server']);
+/** Finished upstream but not stored yet: whatever came instead of the file, it may be there on the next attempt. */
+const WITHOUT_RESULT = { shown: 'processing', progress: 99, failed: true } as const;
 
 /** The model may have left the catalog; any route to the upstream has the same provider. */
 function routeOf({ models }: Catalog, { model, upstream }: Job): Route | undefined {
@@ -157,32 +146,13 @@ function unfinished(sight: Partial<Unfinished> & Pick<Unfinished, 'shown' | 'pro
   return { kind: 'unfinished', retryAfterMs: undefined, failed: false, ...sight };
 }
 
-function failedBy(reason: UpstreamFault | Fault): PollOutcome {
+function failedBy(reason: UpstreamFault): PollOutcome {
   return { kind: 'failed', error: toClientFault(reason).message };
 }
 
 function patienceOf(error: unknown): { retryAfterMs?: number } {
   const { retryAfterMs } = isUpstreamFault(error) ? error : {};
   return retryAfterMs === undefined ? {} : { retryAfterMs };
-}
-
-const RESULT_PATIENCE_MS = 60_000;
-const LACKING_MAX = 10_000;
-
-/** Some upstreams complete a job a moment before its result is there. Each process waits by itself. */
-function createPatience(now: () => number, ms = RESULT_PATIENCE_MS) {
-  const lackingSince = new Map<string, number>();
-  return {
-    isOver(job: string, lacksResult: boolean): boolean {
-      const at = now();
-      const since = lackingSince.get(job) ?? at;
-      lackingSince.delete(job);
-      if (!lacksResult) return false;
-      if (lackingSince.size >= LACKING_MAX) lackingSince.clear();
-      lackingSince.set(job, since);
-      return at - since >= ms;
-    },
-  };
 }
 
 const NEWS_MS = 60_000;

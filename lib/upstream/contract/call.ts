@@ -73,7 +73,7 @@ export type VideoState =
       readonly progress?: number;
       /** The earliest time at which the upstream wants to be polled again. */
       readonly retryAfterMs?: number;
-      /** The upstream calls the job completed but has no result: after a minute of that the job has failed. */
+      /** The upstream calls the job completed but has no result yet. */
       readonly lacksResult?: true;
     }
   | { readonly status: 'completed'; readonly result: MediaSource }

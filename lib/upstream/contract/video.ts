@@ -2,6 +2,7 @@
 import type { AccountSettings } from './account.ts';
 import type { MediaSource, VideoCall, VideoRef, VideoState } from './call.ts';
 import type { Picture } from './content.ts';
+import type { UpstreamFault } from './fault.ts';
 import type { FillOptions } from './image.ts';
 import type { JobLooking, JobRef, JobSubmission, JobWire } from './job.ts';
 import type { Base64, HostRequest, JsonObject } from './request.ts';
@@ -68,10 +69,11 @@ export interface VideoReport {
   /** Where the finished video is. */
   readonly url?: unknown;
   /**
-   * The finished video if `url` cannot express it: called only when the job is completed. A refusal it throws (kind
-   * `request`) is the upstream's verdict: some report a failed job as completed.
+   * The finished video if `url` cannot express it: called only when the job is completed. A `fault` it returns is the
+   * upstream's verdict: some report a failed job as completed. What it throws says nothing about the job, like what
+   * `poll` throws.
    */
-  media?(): Promise<MediaSource | undefined>;
+  media?(): Promise<MediaSource | { readonly fault: UpstreamFault } | undefined>;
   /** Why it failed. */
   readonly error?: unknown;
 }

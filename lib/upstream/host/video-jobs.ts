@@ -2,7 +2,7 @@
 
 import type { HostFault } from '../contract/fault.ts';
 import type { Host } from '../contract/host.ts';
-import type { MediaSource, VideoState } from '../contract/provider.ts';
+import type { VideoState } from '../contract/provider.ts';
 import type { HostVideo, VideoReport } from '../contract/video.ts';
 import type { Asking } from './ask.ts';
 import { dataUrlOf } from './data-url.ts';
@@ -47,7 +47,7 @@ export function createHostVideo({ ask, json, fault, perRoute }: VideoJobTools): 
       const value = parse(text, fault);
       const report = read(fieldsOf(value));
       if (nameOf(report.status) === undefined) throw fault.ofComplaint(value) ?? noState(value, fault);
-      const state = await stateOf(report, fault);
+      const state = await stateOf(report, fault).catch(verdictOf);
       return 'fault' in state || 'result' in state ? state : { ...state, ...patience };
     },
 
@@ -58,7 +58,7 @@ export function createHostVideo({ ask, json, fault, perRoute }: VideoJobTools): 
   return host;
 }
 
-/** Only the job itself can break content rules: some answer a poll of such a job with a refusal. */
+/** Only the job itself can break content rules: some refuse a poll of such a job, or its result. */
 function verdictOf(error: unknown): Extract<VideoState, { status: 'failed' }> {
   if (isUpstreamFault(error) && error.about === 'content') return { status: 'failed', fault: error };
   throw error;
@@ -88,19 +88,14 @@ async function stateOf(report: VideoReport, fault: HostFault): Promise<VideoStat
 }
 
 async function completed(report: VideoReport): Promise<VideoState> {
-  try {
-    const result = await mediaOf(report);
-    return result ? { status: 'completed', result } : { status: 'processing', lacksResult: true };
-  } catch (error) {
-    if (isUpstreamFault(error) && error.kind === 'request') return { status: 'failed', fault: error };
-    throw error;
-  }
+  const { url } = report;
+  const result = isLink(url) ? { url } : await report.media?.();
+  if (!result) return { status: 'processing', lacksResult: true };
+  return 'fault' in result ? { status: 'failed', fault: result.fault } : { status: 'completed', result };
 }
 
-async function mediaOf(report: VideoReport): Promise<MediaSource | undefined> {
-  const { url } = report;
-  if (typeof url === 'string' && URL.canParse(url) && /^https?:/i.test(url)) return { url };
-  return report.media?.();
+function isLink(url: unknown): url is string {
+  return typeof url === 'string' && URL.canParse(url) && /^https?:/i.test(url);
 }
 
 /** A whole 1 is one percent: only a fraction shows that the scale ends at 1. */

@@ -1,16 +1,16 @@
 // What one poll of a job finds, what is said of it, and how long the next has to wait.
 import { mock } from 'node:test';
 import { expect } from 'chai';
+import { fault } from '../../../lib/base/faults.ts';
 import { createLook, type Found, type PollOutcome } from '../../../lib/calls/videos/poll.ts';
 import type { Catalog } from '../../../lib/catalog/catalog.ts';
 import type { Job } from '../../../lib/money/job-rules.ts';
 import type { UpstreamFaultKind, VideoState } from '../../../lib/upstream/contract/provider.ts';
-import { upstreamFault } from '../../../lib/upstream/host/fault.ts';
+import { FAULT_KINDS, upstreamFault } from '../../../lib/upstream/host/fault.ts';
 
 interface Stage {
   readonly poll: (ref: unknown, signal?: AbortSignal) => Promise<VideoState>;
   readonly keep?: () => Promise<{ id: string; mediaType: string }>;
-  readonly resultPatienceMs?: number;
   readonly pollMsMax?: number;
   readonly models?: readonly object[];
 }
@@ -201,53 +201,39 @@ describe('a look at a job', () => {
     expect([told.warned, told.found]).to.deep.equal([[], [['up', 'completed']]]);
   });
 
-  it('gives a poll half a minute, and a result that is missing a whole one, if nothing else is set', async () => {
+  it('gives a poll half a minute, if nothing else is set', async () => {
     const timeout = mock.method(AbortSignal, 'timeout');
-    const look = open({ poll: async () => ({ status: 'processing', lacksResult: true }) });
-    await look();
+    await open({ poll: async () => ({ status: 'processing' }) })();
     expect(timeout.mock.calls.map(({ arguments: [ms] }) => ms)).to.deep.equal([30_000]);
     timeout.mock.restore();
-    atMs += 59_999;
-    expect((await look()).kind).to.equal('unfinished');
-    atMs += 1;
-    expect((await look()).kind).to.equal('failed');
   });
 
   describe('whose result cannot be stored', () => {
     const completed = async () => ({ status: 'completed', result: RESULT }) as const;
-    const passing: readonly UpstreamFaultKind[] = ['network', 'timeout', 'rate', 'overloaded', 'server'];
-    for (const kind of passing) {
-      it(`goes on when that may pass: ${kind}`, async () => {
+    for (const kind of FAULT_KINDS) {
+      it(`goes on, whatever the reason: ${kind}`, async () => {
         const sight = await open({ poll: completed, keep: failing(kind, { retryAfterMs: 700 }) })();
         const wanted = { kind: 'unfinished', shown: 'processing', progress: 99, retryAfterMs: 700, failed: true };
         expect(sight).to.deep.equal(wanted);
-        expect(told.warned).to.have.length(1);
+        expect(told.warned.length + told.alerted.length).to.equal(1);
       });
     }
-    it('fails for what the upstream will not mend', async () => {
-      for (const kind of ['protocol', 'missing', 'request'] as const) {
-        expect((await open({ poll: completed, keep: failing(kind) })()).kind, kind).to.equal('failed');
-      }
+    it('goes on when the store is the reason', async () => {
+      const keep = async () => {
+        throw fault('result_not_kept');
+      };
+      expect(await open({ poll: completed, keep })()).to.include({ kind: 'unfinished', progress: 99, failed: true });
     });
   });
 
-  it('lets a job be completed without its result for a while only, counted from the first time', async () => {
-    let lacksResult = true;
-    const look = open({
-      poll: async () => ({ status: 'processing', ...(lacksResult && { lacksResult: true }) }),
-      resultPatienceMs: 40,
-    });
-    expect((await look()).kind).to.equal('unfinished');
-    atMs += 50;
-    expect((await look({ id: 'another' })).kind).to.equal('unfinished');
-    lacksResult = false;
-    expect((await look()).kind).to.equal('unfinished');
-    lacksResult = true;
-    expect((await look()).kind).to.equal('unfinished');
-    atMs += 39;
-    expect((await look()).kind).to.equal('unfinished');
-    atMs += 1;
-    expect((await look()).kind).to.equal('failed');
+  it('goes on while a completed job has no result, for as long as it takes, and says so', async () => {
+    const look = open({ poll: async () => ({ status: 'processing', lacksResult: true, retryAfterMs: 300 }) });
+    const wanted = { kind: 'unfinished', shown: 'processing', progress: 99, retryAfterMs: 300, failed: true };
+    for (let hours = 0; hours < 3; hours += 1) {
+      expect(await look()).to.deep.equal(wanted);
+      atMs += 3_600_000;
+    }
+    expect(new Set(told.warned)).to.deep.equal(new Set(['a finished video has no result yet']));
   });
 
   describe('whose model has left the catalog', () => {

@@ -43,7 +43,6 @@ export interface Behaviour {
   readonly poll?: (ref: VideoRef, signal: AbortSignal) => Promise<VideoState>;
   readonly keep?: (source: MediaSource, request: KeepRequest) => Promise<StoredMedia>;
   readonly deadlineMs?: number;
-  readonly resultPatienceMs?: number;
   readonly startWithinMs?: number;
   readonly ledger?: { readonly answerWithinMs: number };
 }
@@ -112,7 +111,6 @@ export function openStage(faulty: FaultyStore, ownerId: string, behaviour: Behav
       videoDeadlineMs: deadlineMs,
       firstTokenTimeoutMs: startWithinMs,
       totalTimeoutMs: 10_000,
-      ...(behaviour.resultPatienceMs !== undefined && { resultPatienceMs: behaviour.resultPatienceMs }),
     },
     store,
     catalog: () => catalog,

@@ -190,19 +190,22 @@ describe('jobs of video', () => {
     expect(await look(() => ({ status: 'running', media }))).to.deep.equal({ status: 'processing' });
   });
 
-  it('have failed when a completed one is refused its result, and only then', async () => {
-    for (const [kind, status] of [
-      ['request', 'failed'],
-      ['server', undefined],
-      ['missing', undefined],
-      ['network', undefined],
-    ] as const) {
+  it('have failed when a completed one has a verdict instead of its result', async () => {
+    answer({ status: 'COMPLETED' });
+    const fault = upstreamFault('request', 'a wrong value', { status: 422 });
+    const state = await look(() => ({ status: 'COMPLETED', media: async () => ({ fault }) }));
+    expect(state).to.deep.equal({ status: 'failed', fault });
+  });
+
+  it('go on when a completed one is refused its result, unless the content rules are the reason', async () => {
+    answer({ status: 'COMPLETED' });
+    for (const kind of ['request', 'server', 'missing', 'network'] as const) {
       const media = () => Promise.reject(upstreamFault(kind, 'no result'));
-      answer({ status: 'COMPLETED' });
-      const looking = look(() => ({ status: 'COMPLETED', media }));
-      if (status === undefined) expect(await faultOf(looking)).to.equal(kind);
-      else expect(await looking).to.have.property('status', status);
+      expect(await faultOf(look(() => ({ status: 'COMPLETED', media })))).to.equal(kind);
     }
+    const fault = upstreamFault('request', 'sensitive', { about: 'content' });
+    const state = await look(() => ({ status: 'COMPLETED', media: () => Promise.reject(fault) }));
+    expect(state).to.deep.equal({ status: 'failed', fault });
   });
 
   for (const [error, kind, about] of [
