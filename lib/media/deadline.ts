@@ -30,6 +30,11 @@ export function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T>
 /** Waits until a whole number of steps has passed. Throws the signal's reason if that comes first. */
 export async function untilStep(startedAt: number, stepMs: number, signal: AbortSignal): Promise<void> {
   const passed = performance.now() - startedAt;
-  await delay(stepMs - (passed % stepMs), undefined, { signal }).catch(() => {});
+  await pauseFor(stepMs - (passed % stepMs), signal);
+}
+
+/** Throws the signal's reason if it aborts first. */
+export async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal }).catch(() => {});
   signal.throwIfAborted();
 }

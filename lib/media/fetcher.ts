@@ -4,7 +4,7 @@ import { type Fault, fault } from '../base/faults.ts';
 import type { UpstreamFault, UpstreamFaultKind } from '../upstream/contract/provider.ts';
 import { upstreamFault } from '../upstream/host/fault.ts';
 import { type Dial, dialAddress } from './connect.ts';
-import { untilStep, within } from './deadline.ts';
+import { pauseFor, untilStep, within } from './deadline.ts';
 import { type FailureReason, FetchFailure } from './failure.ts';
 import { ask, follow, type Network, REDIRECTS_MAX } from './hop.ts';
 import { type ByteBudget, type Image, tooLarge } from './image.ts';
@@ -41,6 +41,19 @@ export interface FetchLimits {
 
 const LIMITS: FetchLimits = { imageMs: 10_000, postMs: 10_000, stepMs: 1_000, resultMs: 600_000, resultIdleMs: 30_000 };
 
+/** Between two attempts at a result. */
+const RESULT_PAUSE_MS = { first: 250, most: 4000 };
+
+/** What may come before a finished result is there. */
+const LATE: ReadonlySet<FailureReason> = new Set([
+  'status',
+  'unsupported',
+  'broken',
+  'slow',
+  'no-connection',
+  'unknown-host',
+]);
+
 /** Result URLs carry signatures. */
 const RESULT_URL_LENGTH_MAX = 8192;
 
@@ -60,6 +73,8 @@ export interface ResultRequest {
   readonly proxy?: string | undefined;
   /** The operator's headers: sent to the upstream's own origin in the first request, and nowhere else. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** How long a result that is not there yet is tried again; not at all by default. */
+  readonly patienceMs?: number | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -148,23 +163,33 @@ export function createFetcher(options: FetcherOptions = {}): Fetcher {
   }
 
   async function fetchResult<T>(url: string, request: ResultRequest, keep: Keep<T>): Promise<T> {
+    const { signal, patienceMs = 0 } = request;
+    const giveUpAt = performance.now() + patienceMs;
+    for (let pauseMs = RESULT_PAUSE_MS.first; ; pauseMs = Math.min(2 * pauseMs, RESULT_PAUSE_MS.most)) {
+      try {
+        return await fetchResultOnce(url, request, keep);
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof FetchFailure)) throw error;
+        if (!LATE.has(error.reason) || performance.now() + pauseMs > giveUpAt) throw resultFault(error);
+        await pauseFor(pauseMs, signal);
+      }
+    }
+  }
+
+  async function fetchResultOnce<T>(url: string, request: ResultRequest, keep: Keep<T>): Promise<T> {
     const { kind, bytesMax, signal, proxy } = request;
     const upstream = request.upstreamOrigin === undefined ? undefined : new URL(request.upstreamOrigin).origin;
     const trusted = new Set([...trustedOrigins, ...(upstream === undefined ? [] : [upstream])]);
     const own = { ...rules, trustedOrigins: trusted, lengthMax: RESULT_URL_LENGTH_MAX };
-    try {
-      return await within(limits.resultMs, signal, async (ending) => {
-        const target = readUrl(url, own);
-        if (typeof target === 'string') throw new FetchFailure('not-public');
-        const headers = target.origin === upstream ? lowerCased(request.headers) : {};
-        const reply = await follow(target, { rules: own, network, signal: ending, headers, proxy });
-        const reading = openResult(reply, { kind, bytesMax, idleMs: limits.resultIdleMs }, ending);
-        return reading.then(keep).finally(reply.close);
-      });
-    } catch (error) {
-      signal.throwIfAborted();
-      throw error instanceof FetchFailure ? resultFault(error) : error;
-    }
+    return within(limits.resultMs, signal, async (ending) => {
+      const target = readUrl(url, own);
+      if (typeof target === 'string') throw new FetchFailure('not-public');
+      const headers = target.origin === upstream ? lowerCased(request.headers) : {};
+      const reply = await follow(target, { rules: own, network, signal: ending, headers, proxy });
+      const reading = openResult(reply, { kind, bytesMax, idleMs: limits.resultIdleMs }, ending);
+      return reading.then(keep).finally(reply.close);
+    });
   }
 
   function refusalOf(url: string): UrlRefusal | undefined {

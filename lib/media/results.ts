@@ -19,6 +19,8 @@ export interface KeepRequest {
   readonly upstreamOrigin: string | undefined;
   /** The proxy of the upstream's settings. */
   readonly proxy?: string | undefined;
+  /** How long a linked result that is not there yet is tried again; not at all by default. */
+  readonly patienceMs?: number;
   readonly signal: AbortSignal;
 }
 
@@ -68,12 +70,12 @@ export interface ResultsOptions {
 
 export function createResults({ media, fetcher, publicUrl, ttlMs, onStored, now = Date.now }: ResultsOptions): Results {
   async function keep(source: MediaSource, request: KeepRequest): Promise<StoredMedia> {
-    const { kind, upstreamOrigin, proxy, signal } = request;
+    const { kind, upstreamOrigin, proxy, patienceMs, signal } = request;
     signal.throwIfAborted();
     if ('bytes' in source) return store(ownResult(source.bytes, kind), request);
     const { url, headers } = source;
-    const asked = { kind, bytesMax: BYTES_MAX[kind], upstreamOrigin, proxy, signal, ...(headers && { headers }) };
-    return fetcher().fetchResult(url, asked, (result) => store(result, request));
+    const asked = { kind, bytesMax: BYTES_MAX[kind], upstreamOrigin, proxy, patienceMs, signal };
+    return fetcher().fetchResult(url, { ...asked, ...(headers && { headers }) }, (result) => store(result, request));
   }
 
   async function store({ sniffed, chunks }: Pick<RemoteResult, 'sniffed' | 'chunks'>, { kind, account }: KeepRequest) {

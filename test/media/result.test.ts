@@ -184,6 +184,62 @@ describe('media results', () => {
     });
   }
 
+  const LATE: Readonly<Record<string, Answer>> = {
+    'a link that is not there yet': reply({ status: 404 }),
+    'a link that may not be read yet': reply({ status: 403 }),
+    'a 400': reply({ status: 400 }),
+    'an empty 202': reply({ status: 202 }),
+    'a server that fails': reply({ status: 500 }),
+    'a page': picture(files.HTML),
+    'an empty file': picture(Buffer.alloc(0)),
+    'a body that breaks off': reply({ headers: { 'content-length': 99_999 }, body: film.subarray(0, 5_000) }),
+    'a connection that ends at once': (socket) => void socket.destroy(),
+  };
+  for (const [name, late] of Object.entries(LATE)) {
+    it(`are tried again where patience is asked for: ${name}`, async () => {
+      let requests = 0;
+      const url = await serve((socket, head) => {
+        requests += 1;
+        return (requests < 3 ? late : picture(files.MP4))(socket, head);
+      });
+      expect(await fetchResult(url, { patienceMs: 20_000 }, whole)).to.deep.equal(files.MP4);
+      expect(requests).to.equal(3);
+    });
+  }
+
+  it('are tried again for as long as patience lasts, and not for what waiting does not mend', async () => {
+    for (const [answer, patienceMs, tries, kind] of [
+      [reply({ status: 404 }), 1000, 3, 'protocol'],
+      [reply({ status: 404 }), undefined, 1, 'protocol'],
+      [picture(files.MP4, { 'content-encoding': 'gzip' }), 20_000, 1, 'protocol'],
+      [reply({ headers: { 'content-length': 4 * MIB + 1 }, end: false }), 20_000, 1, 'protocol'],
+    ] as const) {
+      let requests = 0;
+      const url = await serve((socket, head) => {
+        requests += 1;
+        return answer(socket, head);
+      });
+      await refused(url, kind, { patienceMs });
+      expect(requests).to.equal(tries);
+    }
+  });
+
+  it('are not tried again once nobody waits, nor when keeping them failed', async () => {
+    const call = new AbortController();
+    let requests = 0;
+    const url = await serve((socket, head) => {
+      requests += 1;
+      setTimeout(() => call.abort('gone'), 50);
+      return reply({ status: 404 })(socket, head);
+    });
+    const thrown = await fetchResult(url, { patienceMs: 20_000, signal: call.signal }, whole).catch((error) => error);
+    expect([thrown, requests]).to.deep.equal(['gone', 1]);
+    const full = new Error('disk full');
+    const keep = () => Promise.reject(full);
+    const film = await serve(picture(files.MP4));
+    expect(await fetchResult(film, { patienceMs: 20_000 }, keep).catch((error) => error)).to.equal(full);
+  });
+
   it('fail on hosts that are silent', async () => {
     await refused(await serve(() => {}), 'timeout', { options: { limits: { resultMs: 300 } } });
   });

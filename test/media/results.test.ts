@@ -101,10 +101,17 @@ describe('results', () => {
       const headers = { authorization: 'Bearer up' };
       const more = { upstreamOrigin: 'https://up.example', proxy: 'http://proxy.example' };
       await rejection(results.keep({ url }, request({ kind: 'video' })));
-      await rejection(results.keep({ url, headers }, request(more)));
+      await rejection(results.keep({ url, headers }, request({ ...more, patienceMs: 7 })));
       expect(asked).to.deep.equal([
-        { url, kind: 'video', bytesMax: 2048 * MIB, upstreamOrigin: undefined, proxy: undefined },
-        { url, kind: 'image', bytesMax: 32 * MIB, ...more, headers },
+        {
+          url,
+          kind: 'video',
+          bytesMax: 2048 * MIB,
+          upstreamOrigin: undefined,
+          proxy: undefined,
+          patienceMs: undefined,
+        },
+        { url, kind: 'image', bytesMax: 32 * MIB, ...more, patienceMs: 7, headers },
       ]);
     });
 

@@ -24,6 +24,9 @@ export interface AttemptOptions {
   readonly onFirst: () => void;
 }
 
+/** The link to a picture may come before its file, which is made and paid for; after this time, another route is asked. */
+const RESULT_PATIENCE_MS = 20_000;
+
 /** Never rejects. */
 export async function attempt(options: AttemptOptions): Promise<Ending<StoredMedia>> {
   const { deadline } = options;
@@ -51,7 +54,7 @@ export async function attempt(options: AttemptOptions): Promise<Ending<StoredMed
 }
 
 async function make(
-  { route, call, results, context, onAsk, onFirst }: AttemptOptions,
+  { route, call, results, context, deadline, onAsk, onFirst }: AttemptOptions,
   signal: AbortSignal,
 ): Promise<StoredMedia> {
   const { provider, model, options, upstream, origin, proxy } = route;
@@ -65,5 +68,7 @@ async function make(
   if (!first) throw fault('upstream_empty');
   onFirst();
   const { accountId: account } = context;
-  return results.keep(first, { kind: 'image', account, upstreamOrigin: origin, proxy, signal });
+  // Another route needs time, too.
+  const patienceMs = Math.min(RESULT_PATIENCE_MS, (deadline - performance.now()) / 2);
+  return results.keep(first, { kind: 'image', account, upstreamOrigin: origin, proxy, patienceMs, signal });
 }
