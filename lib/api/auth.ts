@@ -118,7 +118,7 @@ export function holderOf(request: Request): KeyHolder {
 export function budgetOf({ name, budgetKey, limits }: KeyHolder): Pick<CallContext, 'budget'> {
   const { budget: most, reset, zone } = limits;
   const shared = budgetKey !== null && { sumKey: budgetKey };
-  return most === null ? {} : { budget: { name, most, reset, zone, ...shared } };
+  return most === null ? {} : { budget: { name, limit: most, reset, zone, ...shared } };
 }
 
 /** `x-api-key` wins when both headers name a key: some clients send one of them without a value. */

@@ -1,12 +1,12 @@
 // One paid call of any kind: hold its price, ask upstream, settle or release. However the call ends, its hold ends
 // exactly once, and the log line says how.
-import type { Due, Hold, HoldRequest, Ledger, Settlement } from '../ledger/ledger.ts';
+import type { CallCost, Hold, HoldRequest, Ledger, Settlement } from '../ledger/ledger.ts';
 import type { Micro } from '../money/money.ts';
 import type { CallContext } from './context.ts';
 import { type Ending, endingOfAbort, failed } from './ending.ts';
 import { createRunningCalls } from './running.ts';
 
-export interface PaidCall<Result, Owed extends Due = Due> {
+export interface PaidCall<Result, Owed extends CallCost = CallCost> {
   readonly context: CallContext;
   /** What is held before the call. */
   readonly terms: Pick<HoldRequest, 'kind' | 'model' | 'prices' | 'amount' | 'excess'>;
@@ -18,7 +18,7 @@ export interface PaidCall<Result, Owed extends Due = Due> {
   owed(ending: Ending<Result>): Owed | undefined;
 }
 
-export interface PaidEnding<Result, Owed extends Due = Due> {
+export interface PaidEnding<Result, Owed extends CallCost = CallCost> {
   readonly ending: Ending<Result>;
   readonly due: Owed | undefined;
   readonly paid: Settlement;
@@ -26,13 +26,13 @@ export interface PaidEnding<Result, Owed extends Due = Due> {
 
 export interface PaidCalls {
   /** Rejects with a fault only if nothing could be held, in which case no upstream was asked. */
-  run<Result, Owed extends Due>(call: PaidCall<Result, Owed>): Promise<PaidEnding<Result, Owed>>;
+  run<Result, Owed extends CallCost>(call: PaidCall<Result, Owed>): Promise<PaidEnding<Result, Owed>>;
 }
 
 export function createPaidCalls(ledger: Ledger): PaidCalls {
   const running = createRunningCalls();
   return {
-    async run<Result, Owed extends Due>(call: PaidCall<Result, Owed>): Promise<PaidEnding<Result, Owed>> {
+    async run<Result, Owed extends CallCost>(call: PaidCall<Result, Owed>): Promise<PaidEnding<Result, Owed>> {
       const { context, terms } = call;
       context.signal.throwIfAborted();
       const hold = await ledger.hold({
@@ -41,7 +41,7 @@ export function createPaidCalls(ledger: Ledger): PaidCalls {
         wallet: context.accountId,
         key: context.keyId,
         ...(context.budget && { budget: context.budget }),
-        ...(context.repeat && { repeat: context.repeat }),
+        ...(context.repeat && { idempotency: context.repeat }),
         owed: running.overshoot(context.accountId),
         waitedMs: context.waitedMs ?? 0,
       });
@@ -66,7 +66,7 @@ export function createPaidCalls(ledger: Ledger): PaidCalls {
 }
 
 /** Without a bill the hold is returned: nobody else would, as long as this process lives. */
-function billed<Result, Owed extends Due>(
+function billed<Result, Owed extends CallCost>(
   call: PaidCall<Result, Owed>,
   ending: Ending<Result>,
 ): Pick<PaidEnding<Result, Owed>, 'ending' | 'due'> {
@@ -78,14 +78,14 @@ function billed<Result, Owed extends Due>(
   }
 }
 
-function pay(ledger: Ledger, hold: Hold, due: Due | undefined): Promise<Settlement> {
+function pay(ledger: Ledger, hold: Hold, due: CallCost | undefined): Promise<Settlement> {
   return due ? ledger.settle(hold, due) : ledger.release(hold);
 }
 
 /** One turn of the event loop: clients that leave at the same moment are noticed in this turn or the next. */
 const twoTurns = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
-function logFields(ending: Ending, due: Due | undefined, { charged }: Settlement): object {
+function logFields(ending: Ending, due: CallCost | undefined, { charged }: Settlement): object {
   const failure = ending.type === 'error' && { fault: ending.fault.data?.code };
   return { ending: ending.type, charged_micro: `${charged}`, ...due?.usage, ...failure };
 }

@@ -128,7 +128,7 @@ function unlessOurs(error: unknown): undefined {
 
 /** For lists of calls: what they do not show. */
 export async function archivedNote(store: Session['store'], wallet: string): Promise<string> {
-  const { archivedBefore } = await import('../ledger/archive-find.ts');
+  const { findLatestArchiveDate: archivedBefore } = await import('../ledger/archive-find.ts');
   const before = await archivedBefore(store, wallet);
   return before ? `\nCalls that ended before ${toTime(before)} are archived: tollgate ledger archive list` : '';
 }

@@ -10,7 +10,7 @@ import {
   type UsageRow,
   type UsageSum,
 } from '../ledger/usage.ts';
-import { foldUsage, isFolded, readUsage } from '../ledger/usage-fold.ts';
+import { canUseHourlySums, foldUsage, readUsage } from '../ledger/usage-fold.ts';
 import { formatRub, toRub } from '../money/money.ts';
 import type { ChargeFilter } from '../store/ports/ledger.ts';
 import { addChargeFilter, checkSpan } from './charge-filter.ts';
@@ -66,14 +66,14 @@ async function report(session: Session, account: string, options: UsageOptions):
 
 /** Sums by the hour have what is in archives too. */
 async function usageOf(store: Session['store'], wallet: string, query: UsageQuery): Promise<UsageReport> {
-  if (!isFolded(query.filter)) return reportUsage(store.ledger, wallet, query);
+  if (!canUseHourlySums(query.filter)) return reportUsage(store.ledger, wallet, query);
   await foldUsage(store, wallet);
   return readUsage(store, wallet, query);
 }
 
 /** The sums by the hour are complete; what asks for more than them adds up the calls that are still there. */
 async function noteOf(store: Session['store'], wallet: string, filter: ChargeFilter): Promise<string> {
-  return isFolded(filter) ? '' : archivedNote(store, wallet);
+  return canUseHourlySums(filter) ? '' : archivedNote(store, wallet);
 }
 
 function labelsOf({ group, name }: NamedRow, by: UsageGroup): Record<string, string> {

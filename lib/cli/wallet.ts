@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { OperatorError } from '../base/operator-error.ts';
-import { book } from '../ledger/booking.ts';
+import { bookOperation } from '../ledger/booking.ts';
 import { FIRST_TOPUP_MINIMUM, type Operation, type Outcome, type Wallet } from '../money/decide.ts';
 import { type Micro, toRub } from '../money/money.ts';
 import { readAmount, readPayment, readText } from './arguments.ts';
@@ -62,7 +62,7 @@ export function addWalletCommands(program: Command): void {
 
 async function topup({ store }: Session, id: string, amount: Micro, options: { paymentId: string }): Promise<Answer> {
   const op: Operation = { kind: 'topup', wallet: id, at: Date.now(), amount, paymentId: options.paymentId };
-  const outcome = await book(store, op);
+  const outcome = await bookOperation(store, op);
   const wallet = await accepted(op, outcome);
   const repeated = outcome.status === 'exists';
   const line = repeated
@@ -79,7 +79,7 @@ interface AdjustFlags {
 async function adjust({ store }: Session, id: string, amount: Micro, flags: AdjustFlags): Promise<Answer> {
   const { reason, adjustId = `adj_${randomBytes(12).toString('hex')}` } = flags;
   const op: Operation = { kind: 'adjust', wallet: id, at: Date.now(), amount, reason, adjustId };
-  const outcome = await book(store, op);
+  const outcome = await bookOperation(store, op);
   const wallet = await accepted(op, outcome);
   const repeated = outcome.status === 'exists';
   const line = repeated

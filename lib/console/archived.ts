@@ -1,5 +1,5 @@
 // What a list of calls does not show: those that have left for an archive.
-import { archivedBefore } from '../ledger/archive-find.ts';
+import { findLatestArchiveDate } from '../ledger/archive-find.ts';
 import { type Html, html } from './html.ts';
 import { defineWords } from './language.ts';
 import type { OwnerVisit } from './visit.ts';
@@ -17,7 +17,7 @@ const WORDS = defineWords({
 
 /** Undefined if the account has no archived calls. */
 export async function archivedNote({ services, account, language, format }: OwnerVisit): Promise<Html | undefined> {
-  const before = await archivedBefore(services.store, account.id);
+  const before = await findLatestArchiveDate(services.store, account.id);
   if (before === undefined) return undefined;
   const words = WORDS[language];
   return html`<p>${words.before} ${format.date(before)} ${words.archived}</p>`;

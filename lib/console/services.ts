@@ -66,7 +66,7 @@ export interface WebServices extends CallServices {
   /** Whether models here cost real money: play money pays for none of them. */
   readonly isReal: () => boolean;
   /** Counts usage in the background. */
-  readonly usage: Pick<UsageChore, 'hurry'>;
+  readonly usage: Pick<UsageChore, 'foldSoon'>;
   /** Posts alerts to owners' webhooks, and knows which addresses are forbidden: not the one that fetches pictures. */
   readonly fetcher: () => Pick<Fetcher, 'post' | 'refusalOf'>;
   /** ms since the epoch. */

@@ -1,5 +1,5 @@
-// The file of an archive: gzipped lines of JSON with every call that left, and for each wallet what its journal came to
-// before and after. It can be verified without the store.
+// The file of an archive: gzipped lines of JSON with every archived call, and for each wallet the sums of its journal
+// before and after them. The file can be verified without the store.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -13,42 +13,42 @@ import type { Micro } from '../money/money.ts';
 import type { Opening, WholeCall } from '../store/ports/archives.ts';
 import { checkCharge } from './audit-charge.ts';
 
-export const COLUMNS = ['avail', 'held', 'charged', 'topped', 'adjusted', 'overshoot'] as const;
-export type Sums = Record<(typeof COLUMNS)[number], Micro>;
+export const SUM_COLUMNS = ['avail', 'held', 'charged', 'topped', 'adjusted', 'overshoot'] as const;
+export type ColumnSums = Record<(typeof SUM_COLUMNS)[number], Micro>;
 
-export const NOTHING: Sums = { avail: 0n, held: 0n, charged: 0n, topped: 0n, adjusted: 0n, overshoot: 0n };
+export const ZERO_SUMS: ColumnSums = { avail: 0n, held: 0n, charged: 0n, topped: 0n, adjusted: 0n, overshoot: 0n };
 
-/** The first line. */
+/** The first line of the file. */
 export interface ArchiveHead {
   readonly tollgate: 'ledger archive';
   readonly version: 1;
   readonly id: string;
-  /** Every call ended before this, ms since the epoch. */
+  /** All calls ended before this time, ms since the epoch. */
   readonly before: number;
 }
 
 /** The line before the calls of a wallet. */
 export interface WalletStart {
   readonly wallet: string;
-  /** Null if none of its calls had left before. */
+  /** Null if no call of the wallet was archived before. */
   readonly from: Opening | null;
 }
 
-/** The line behind them. */
+/** The line after the calls of a wallet. */
 export interface WalletEnd {
   readonly to: Opening;
   readonly calls: number;
   /** The sums of the entries between the two openings that stay in the store. */
-  readonly stays: Sums;
+  readonly stays: ColumnSums;
 }
 
 export interface ArchiveTotals {
   readonly wallets: number;
   readonly calls: number;
   readonly entries: number;
-  /** Less refunds. */
+  /** Charges less refunds. */
   readonly charged: Micro;
-  /** When the first and the last of its calls began. */
+  /** When the first and the last archived call started. */
   readonly first: number | null;
   readonly last: number | null;
 }
@@ -62,9 +62,9 @@ export type ArchiveLine =
 
 export interface ArchiveWriter {
   add(line: ArchiveLine): Promise<void>;
-  /** Writes the last line; resolves when the file is complete, but not yet to it being on disk. */
+  /** Writes the last line; resolves when the file is complete, though maybe not yet synced to disk. */
   end(): Promise<ArchiveTotals>;
-  /** After a failure. */
+  /** Stops writing after a failure. */
   abort(): Promise<void>;
 }
 
@@ -73,13 +73,13 @@ export function writeArchive(path: string, head: ArchiveHead): ArchiveWriter {
   const zip = createGzip();
   const file = createWriteStream(path, { flags: 'wx', mode: 0o600 });
   const written = pipeline(zip, file);
-  // Seen by the next write, or by the end.
+  // The next write, or the end, reports this error.
   written.catch(() => undefined);
   const totals = createTotals();
 
   async function write(line: ArchiveLine): Promise<void> {
     if (zip.destroyed) await written;
-    if (!zip.write(`${JSON.stringify(line, plain)}\n`)) await Promise.race([once(zip, 'drain'), written]);
+    if (!zip.write(`${JSON.stringify(line, encodeBigint)}\n`)) await Promise.race([once(zip, 'drain'), written]);
   }
 
   write({ head }).catch(() => undefined);
@@ -102,17 +102,17 @@ export function writeArchive(path: string, head: ArchiveHead): ArchiveWriter {
   };
 }
 
-function plain(_name: string, value: unknown): unknown {
+function encodeBigint(_name: string, value: unknown): unknown {
   return typeof value === 'bigint' ? `${value}` : value;
 }
 
-const AMOUNTS: ReadonlySet<string> = new Set([...COLUMNS, 'chargedAfter', 'reserved', 'excess', 'spent']);
+const AMOUNT_FIELDS: ReadonlySet<string> = new Set([...SUM_COLUMNS, 'chargedAfter', 'reserved', 'excess', 'spent']);
 
-function exact(name: string, value: unknown): unknown {
-  return AMOUNTS.has(name) && typeof value === 'string' ? BigInt(value) : value;
+function decodeAmount(name: string, value: unknown): unknown {
+  return AMOUNT_FIELDS.has(name) && typeof value === 'string' ? BigInt(value) : value;
 }
 
-/** The lines of a file in order. Throws `OperatorError` if it is not whole. */
+/** Yields the lines of a file in order. Throws `OperatorError` if the file is incomplete. */
 export async function* readArchive(path: string, onBytes?: (bytes: Buffer) => void): AsyncGenerator<ArchiveLine> {
   const source = createReadStream(path);
   if (onBytes) source.on('data', (bytes) => onBytes(bytes as Buffer));
@@ -123,9 +123,9 @@ export async function* readArchive(path: string, onBytes?: (bytes: Buffer) => vo
   try {
     for await (const line of createInterface({ input: text, crlfDelay: Number.POSITIVE_INFINITY })) {
       if (ended) throw new Error('it has lines behind its end');
-      const parsed: ArchiveLine = JSON.parse(line, exact);
+      const parsed: ArchiveLine = JSON.parse(line, decodeAmount);
       ended = 'end' in parsed;
-      yield 'call' in parsed ? { call: withMarks(parsed.call) } : parsed;
+      yield 'call' in parsed ? { call: fillMissingFields(parsed.call) } : parsed;
     }
     await read;
     if (!ended) throw new Error('its end is missing');
@@ -138,8 +138,8 @@ export async function* readArchive(path: string, onBytes?: (bytes: Buffer) => vo
   }
 }
 
-/** Files of earlier versions have entries without them. */
-function withMarks({ charge, entries }: WholeCall): WholeCall {
+/** Files of earlier versions have entries without `status` and `mark`. */
+function fillMissingFields({ charge, entries }: WholeCall): WholeCall {
   return {
     charge,
     entries: entries.map((entry) => ({ ...entry, status: entry.status ?? null, mark: entry.mark ?? null })),
@@ -149,11 +149,11 @@ function withMarks({ charge, entries }: WholeCall): WholeCall {
 export interface VerifiedArchive {
   readonly head: ArchiveHead;
   readonly totals: ArchiveTotals;
-  /** Of the file's bytes. */
+  /** The hash of the bytes of the file. */
   readonly sha256: string;
 }
 
-/** Reads all of a file and checks every sum. Throws `OperatorError` with the first thing that is wrong. */
+/** Reads a whole file and checks every sum. Throws `OperatorError` with the first problem. */
 export async function verifyArchive(path: string): Promise<VerifiedArchive> {
   const hash = createHash('sha256');
   const totals = createTotals();
@@ -171,7 +171,7 @@ export async function verifyArchive(path: string): Promise<VerifiedArchive> {
       if (problem !== undefined) throw wrong(problem);
     }
   }
-  if (!head || !end || JSON.stringify(end, plain) !== JSON.stringify(totals.read(), plain)) {
+  if (!head || !end || JSON.stringify(end, encodeBigint) !== JSON.stringify(totals.read(), encodeBigint)) {
     throw wrong('its totals are not those of its calls');
   }
   return { head, totals: end, sha256: hash.digest('hex') };
@@ -181,10 +181,10 @@ function isHead(head: ArchiveHead | undefined): head is ArchiveHead {
   return head?.tollgate === 'ledger archive' && head.version === 1;
 }
 
-/** One wallet after the other; a problem is returned. */
+/** Checks the wallets one after the other; returns the first problem of a line, if any. */
 function createWalletCheck() {
   const ids = new Set<string>();
-  let open: (WalletStart & { readonly sums: Sums; last: number }) | undefined;
+  let open: (WalletStart & { readonly sums: ColumnSums; last: number }) | undefined;
 
   function add(line: Exclude<ArchiveLine, { head: ArchiveHead }>): string | undefined {
     if ('call' in line) return addCall(line.call);
@@ -192,7 +192,7 @@ function createWalletCheck() {
     if (open) return `the calls of ${open.wallet} do not end`;
     if ('end' in line) return undefined;
     ids.clear();
-    open = { ...line.start, sums: { ...NOTHING }, last: 0 };
+    open = { ...line.start, sums: { ...ZERO_SUMS }, last: 0 };
     return undefined;
   }
 
@@ -202,7 +202,7 @@ function createWalletCheck() {
     if (ids.has(id)) return `the call ${id} is there twice`;
     ids.add(id);
     if (entries.some((entry) => entry.wallet !== wallet)) return `an entry of the call ${id} is not of ${wallet}`;
-    addBehind(open.sums, entries, open.from?.seq ?? 0);
+    addEntriesAfter(open.sums, entries, open.from?.seq ?? 0);
     open.last = Math.max(open.last, ...entries.map(({ seq }) => seq));
     const [finding] = checkCharge({ id, wallet, charge, entries });
     return finding && `call ${id}: ${finding.problem}`;
@@ -214,27 +214,28 @@ function createWalletCheck() {
     open = undefined;
     if (ids.size !== calls) return `${ids.size} calls of ${wallet} instead of ${calls}`;
     if (last > to.seq) return `entry ${last} of ${wallet} is behind its opening at ${to.seq}`;
-    const before: Sums = from ?? NOTHING;
-    const wanted = (name: keyof Sums) => before[name] + sums[name] + stays[name];
-    const column = COLUMNS.find((name) => wanted(name) !== to[name]);
+    const before: ColumnSums = from ?? ZERO_SUMS;
+    const wanted = (name: keyof ColumnSums) => before[name] + sums[name] + stays[name];
+    const column = SUM_COLUMNS.find((name) => wanted(name) !== to[name]);
     return column && `${column} of ${wallet} is ${to[column]} instead of ${wanted(column)}`;
   }
 
   return { add };
 }
 
-/** Adds what the entries behind an opening come to. */
-export function addBehind(sums: Sums, entries: readonly Entry[], opened: number): void {
-  for (const entry of entries) if (entry.seq > opened) addTo(sums, entry);
+/** Adds the entries after an opening to the sums. */
+export function addEntriesAfter(sums: ColumnSums, entries: readonly Entry[], opened: number): void {
+  for (const entry of entries) if (entry.seq > opened) addEntry(sums, entry);
 }
 
-export function addTo(sums: Sums, entry: Entry): void {
-  for (const name of COLUMNS) sums[name] += entry[name];
+export function addEntry(sums: ColumnSums, entry: Entry): void {
+  for (const name of SUM_COLUMNS) sums[name] += entry[name];
 }
 
 function createTotals() {
   const totals = { wallets: 0, calls: 0, entries: 0, charged: 0n };
-  let [first, last]: (number | null)[] = [null, null];
+  let first: number | null = null;
+  let last: number | null = null;
   return {
     add(line: ArchiveLine): void {
       if ('start' in line) totals.wallets += 1;
@@ -247,6 +248,6 @@ function createTotals() {
       last = Math.max(last ?? charge.createdAt, charge.createdAt);
       assert(Number.isSafeInteger(totals.entries));
     },
-    read: (): ArchiveTotals => ({ ...totals, first: first ?? null, last: last ?? null }),
+    read: (): ArchiveTotals => ({ ...totals, first, last }),
   };
 }

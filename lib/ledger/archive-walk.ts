@@ -1,5 +1,5 @@
-// Which calls of a wallet leave for an archive: those that ended before a date, of a journal that adds up. Payments and
-// corrections stay, and so do open holds and calls that a job was paid with.
+// Selects the calls of a wallet to archive: those that ended before a date, from a journal that adds up. Payments and
+// corrections stay in the store, and so do open holds and calls that paid for a job.
 
 import { OperatorError } from '../base/operator-error.ts';
 import type { Charge, Entry } from '../money/decide.ts';
@@ -8,26 +8,33 @@ import { getEntryChargeId } from '../money/replay.ts';
 import type { Opening, WholeCall } from '../store/ports/archives.ts';
 import type { JournalPage } from '../store/ports/journal.ts';
 import type { Store } from '../store/store.ts';
-import { type ArchiveLine, addBehind, addTo, COLUMNS, NOTHING, type Sums } from './archive-file.ts';
+import {
+  type ArchiveLine,
+  addEntriesAfter,
+  addEntry,
+  type ColumnSums,
+  SUM_COLUMNS,
+  ZERO_SUMS,
+} from './archive-file.ts';
 import { checkCharges } from './audit.ts';
-import { count, type Sum } from './audit-budgets.ts';
-import type { Found } from './audit-rules.ts';
-import { openAccount } from './audit-wallet.ts';
+import { addToPeriodSum, type PeriodSum } from './audit-budgets.ts';
+import type { ReportProblem } from './audit-rules.ts';
+import { createWalletAudit } from './audit-wallet.ts';
 
 type Parts = Pick<Store, 'journal' | 'ledger' | 'archives'>;
 
-const PAGE = 500;
+const ENTRIES_PER_PAGE = 500;
 
-/** The lines of a wallet; none if no call of it leaves. */
-export async function* linesOf(store: Parts, wallet: string, before: number): AsyncGenerator<ArchiveLine> {
+/** Yields the archive lines of a wallet; none if no call can be archived. */
+export async function* walkArchivableCalls(store: Parts, wallet: string, before: number): AsyncGenerator<ArchiveLine> {
   const opening = await store.archives.opening(wallet);
-  const walk = createWalk(wallet, opening, await keptOf(store, opening));
+  const walk = createArchiveWalk(wallet, opening, await loadKeptCall(store, opening));
   for (let seq = opening?.seq ?? 0; ; ) {
-    const page = await store.journal.pageOf(wallet, seq, PAGE);
-    checkCharges(page, refuse);
+    const page = await store.journal.pageOf(wallet, seq, ENTRIES_PER_PAGE);
+    checkCharges(page, rejectUnbalanced);
     const late = page.entries.findIndex(({ at }) => at >= before);
     const entries = late < 0 ? page.entries : page.entries.slice(0, late);
-    const wholes = wholeCalls(page);
+    const wholes = groupWholeCalls(page);
     for (const entry of entries) yield* walk.add(entry, wholes.get(getEntryChargeId(entry) ?? ''));
     const last = entries.at(-1);
     if (!page.next || !last || late >= 0) break;
@@ -36,18 +43,18 @@ export async function* linesOf(store: Parts, wallet: string, before: number): As
   yield* walk.end();
 }
 
-/** Nothing leaves a ledger that does not add up. */
-const refuse: Found = (wallet, problem) => {
+/** A ledger that does not add up is not archived. */
+const rejectUnbalanced: ReportProblem = (wallet, problem) => {
   throw new OperatorError(`The ledger does not add up: wallet ${wallet}, ${problem}. See "ledger verify".`);
 };
 
-async function keptOf({ ledger }: Parts, opening: Opening | undefined): Promise<WholeCall | undefined> {
+async function loadKeptCall({ ledger }: Parts, opening: Opening | undefined): Promise<WholeCall | undefined> {
   if (!opening?.kept) return undefined;
   const charge = await ledger.charge(opening.kept);
   return charge && { charge, entries: await ledger.entriesOfCharge(charge.id) };
 }
 
-function wholeCalls(page: JournalPage): ReadonlyMap<string, WholeCall> {
+function groupWholeCalls(page: JournalPage): ReadonlyMap<string, WholeCall> {
   const groups = Map.groupBy([...page.entries, ...page.others], getEntryChargeId);
   return new Map(
     page.charges.map((charge) => {
@@ -57,38 +64,38 @@ function wholeCalls(page: JournalPage): ReadonlyMap<string, WholeCall> {
   );
 }
 
-function createWalk(wallet: string, from: Opening | undefined, keptBefore: WholeCall | undefined) {
-  const account = openAccount(wallet, refuse);
+function createArchiveWalk(wallet: string, from: Opening | undefined, keptBefore: WholeCall | undefined) {
+  const account = createWalletAudit(wallet, rejectUnbalanced);
   if (from) account.openAt(from);
-  const budgets = new Map<string, Sum>(from?.budgets.map(({ key, ...sum }) => [key, sum]));
-  const stays: Sums = { ...NOTHING };
+  const budgets = new Map<string, PeriodSum>(from?.budgets.map(({ key, ...sum }) => [key, sum]));
+  const stays: ColumnSums = { ...ZERO_SUMS };
   let lasting = from?.lasting ?? 0;
   let calls = 0;
   let kept = keptBefore;
 
   function* add(entry: Entry, whole: WholeCall | undefined): Generator<ArchiveLine> {
     account.add(entry);
-    addTo(stays, entry);
+    addEntry(stays, entry);
     if (CHARGELESS.includes(entry.kind)) lasting += 1;
     if (!whole) return;
-    book(whole.charge, entry);
-    if (whole.entries.at(-1)?.seq !== entry.seq || !hasEnded(whole)) return;
-    if (!wasCharged(whole)) return yield* leave(whole);
+    countInBudget(whole.charge, entry);
+    if (whole.entries.at(-1)?.seq !== entry.seq || !isArchivable(whole)) return;
+    if (!wasCharged(whole)) return yield* archiveCall(whole);
     const [earlier, later] = !kept || isLater(whole, kept) ? [kept, whole] : [whole, kept];
     kept = later;
-    if (earlier) yield* leave(earlier);
+    if (earlier) yield* archiveCall(earlier);
   }
 
-  function book({ key, budgetKey, period }: Charge, { avail }: Entry): void {
-    if (period !== null) count(budgets, budgetKey ?? key, { period, spent: -avail });
+  function countInBudget({ key, budgetKey, period }: Charge, { avail }: Entry): void {
+    if (period !== null) addToPeriodSum(budgets, budgetKey ?? key, { period, spent: -avail });
   }
 
-  function* leave(whole: WholeCall): Generator<ArchiveLine> {
+  function* archiveCall(whole: WholeCall): Generator<ArchiveLine> {
     if (calls === 0) yield { start: { wallet, from: from ?? null } };
     calls += 1;
-    const left: Sums = { ...NOTHING };
-    addBehind(left, whole.entries, from?.seq ?? 0);
-    for (const name of COLUMNS) stays[name] -= left[name];
+    const moved: ColumnSums = { ...ZERO_SUMS };
+    addEntriesAfter(moved, whole.entries, from?.seq ?? 0);
+    for (const name of SUM_COLUMNS) stays[name] -= moved[name];
     yield { call: whole };
   }
 
@@ -102,21 +109,21 @@ function createWalk(wallet: string, from: Opening | undefined, keptBefore: Whole
   return { add, end };
 }
 
-/** A call that began with its charge paid for a job, which has to find it. */
-function hasEnded({ charge, entries }: WholeCall): boolean {
+/** A call that was charged without a hold paid for a job, which still refers to its charge. */
+function isArchivable({ charge, entries }: WholeCall): boolean {
   return charge.state !== 'held' && entries[0]?.kind === 'reserve';
 }
 
-function chargings({ entries }: WholeCall): readonly Entry[] {
+function listChargingEntries({ entries }: WholeCall): readonly Entry[] {
   return entries.filter(({ charged }) => charged !== 0n).toSorted((a, b) => a.at - b.at || a.seq - b.seq);
 }
 
-const wasCharged = (whole: WholeCall) => chargings(whole).length > 0;
+const wasCharged = (whole: WholeCall) => listChargingEntries(whole).length > 0;
 
-/** By the order in which a store looks for what a wallet had been charged at a time. */
+/** The same order in which a store looks up what a wallet had been charged at a time. */
 function isLater(one: WholeCall, other: WholeCall): boolean {
-  const a = chargings(one).at(-1);
-  const b = chargings(other).at(-1);
+  const a = listChargingEntries(one).at(-1);
+  const b = listChargingEntries(other).at(-1);
   if (!a || !b) return b === undefined;
   return a.at === b.at ? a.seq > b.seq : a.at > b.at;
 }

@@ -1,5 +1,5 @@
-// Archives old calls: they are written to a file, which is verified and on disk before the first of them leaves the
-// store. Every step can be interrupted and repeated; the store notes how far it got.
+// Archives old calls: writes them to a file, which is verified and synced to disk before the first call is removed from
+// the store. Every step can be interrupted and repeated; the store records the progress.
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { link, rm } from 'node:fs/promises';
@@ -11,18 +11,18 @@ import type { Archive, WholeCall } from '../store/ports/archives.ts';
 import type { OnProgress, Store } from '../store/store.ts';
 import { accountIds } from '../store/walks.ts';
 import { type ArchiveTotals, readArchive, type VerifiedArchive, verifyArchive, writeArchive } from './archive-file.ts';
-import { linesOf } from './archive-walk.ts';
+import { walkArchivableCalls } from './archive-walk.ts';
 import { foldUsage } from './usage-fold.ts';
 
 type Parts = Pick<Store, 'accounts' | 'archives' | 'journal' | 'ledger' | 'usage'>;
 
 /**
- * Younger calls stay: the month that `GET /balance` adds up, idempotency keys (a day) and ends that a store has not
- * confirmed yet all lie within it.
+ * Younger calls stay: the month that `GET /balance` adds up, idempotency keys (a day), and settlements that the store has
+ * not confirmed yet all lie within this time.
  */
 export const ARCHIVE_DAYS_MIN = 35;
 const DAY_MS = 24 * 3_600_000;
-/** Calls of a transaction. */
+/** Calls removed in one transaction. */
 const CALLS_PER_STEP = 100;
 
 export interface ArchiveOptions {
@@ -41,8 +41,8 @@ export async function archiveLedger(store: Parts, options: ArchiveOptions): Prom
       `Calls can be archived once they are ${ARCHIVE_DAYS_MIN} days old: choose an earlier time.`,
     );
   }
-  const run = await claim(store, { before, file, startedAt: now() });
-  const leaving = run.state === 'leaving' ? run : await writeFile(store, run, onProgress);
+  const run = await claimArchive(store, { before, file, startedAt: now() });
+  const leaving = run.state === 'leaving' ? run : await writeArchiveFile(store, run, onProgress);
   if (!leaving) return undefined;
   if ((await verifyArchive(file)).sha256 !== leaving.sha256) {
     throw new OperatorError(`The file ${file} is not the archive that its calls were written to: put that one back.`);
@@ -54,8 +54,8 @@ export async function archiveLedger(store: Parts, options: ArchiveOptions): Prom
   return done;
 }
 
-/** The unfinished archive, if it is the one that is wanted, or a new one. */
-async function claim(
+/** Continues the unfinished archive, if it is the same one, or starts a new one. */
+async function claimArchive(
   { archives }: Pick<Store, 'archives'>,
   wanted: Pick<Archive, 'before' | 'file' | 'startedAt'>,
 ): Promise<Archive> {
@@ -75,7 +75,7 @@ async function claim(
 }
 
 /** Resolves to the archive with its file complete; undefined if there was nothing to write. */
-async function writeFile(store: Parts, run: Archive, onProgress?: OnProgress): Promise<Archive | undefined> {
+async function writeArchiveFile(store: Parts, run: Archive, onProgress?: OnProgress): Promise<Archive | undefined> {
   const { file, id } = run;
   const path = `${file}.${randomBytes(4).toString('hex')}.unfinished`;
   try {
@@ -92,26 +92,26 @@ async function writeFile(store: Parts, run: Archive, onProgress?: OnProgress): P
       await synced(dirname(file));
     }
   } catch (error) {
-    // Nothing has left.
+    // No call has been removed from the store yet.
     if (!existsSync(file)) await store.archives.drop(id);
-    throw refusalOf(error, file);
+    throw toFileError(error, file);
   } finally {
     await rm(path, { force: true });
   }
   const { head, totals, sha256 } = await verifyArchive(file);
   if (head.id !== id) throw new OperatorError(`The file ${file} already exists.`);
-  const leaving: Archive = { ...run, state: 'leaving', ...noteOf({ totals, sha256 }) };
+  const leaving: Archive = { ...run, state: 'leaving', ...toArchiveTotals({ totals, sha256 }) };
   await store.archives.put(leaving);
   return leaving;
 }
 
-/** The file system's errors are the operator's to mend. */
-function refusalOf(error: unknown, file: string): unknown {
+/** An operator can fix errors of the file system, so they become operator errors. */
+function toFileError(error: unknown, file: string): unknown {
   const code = error instanceof Error && 'syscall' in error && 'code' in error ? error.code : undefined;
   return code === undefined ? error : new OperatorError(`The archive ${file} cannot be written: ${code}.`);
 }
 
-function noteOf({ totals, sha256 }: Pick<VerifiedArchive, 'totals' | 'sha256'>) {
+function toArchiveTotals({ totals, sha256 }: Pick<VerifiedArchive, 'totals' | 'sha256'>) {
   const { calls, entries, charged, first, last } = totals;
   return { sha256, calls, entries, charged, first, last };
 }
@@ -128,9 +128,9 @@ async function writeCalls(
   try {
     for await (const wallets of accountIds(store)) {
       for (const wallet of wallets) {
-        // Sums of what leaves cannot be made again.
+        // The usage sums of archived calls could not be computed later.
         await foldUsage(store, wallet);
-        for await (const line of linesOf(store, wallet, before)) {
+        for await (const line of walkArchivableCalls(store, wallet, before)) {
           await writer.add(line);
           if (!('call' in line)) continue;
           done += line.call.entries.length;
@@ -145,7 +145,7 @@ async function writeCalls(
   }
 }
 
-/** From here on a wallet's balance is its opening and what comes behind it, however many earlier rows are left. */
+/** From here on, the balance of a wallet is its opening plus the later entries, even while earlier rows are still there. */
 async function openWallets({ archives }: Parts, file: string): Promise<void> {
   let opened = 0;
   for await (const line of readArchive(file)) {
@@ -173,7 +173,7 @@ async function removeCalls({ archives }: Parts, { file, entries: total }: Archiv
     done += waiting.reduce((sum, { entries }) => sum + entries.length, 0);
     onProgress?.({ done, total, unit: 'entries' });
     waiting = [];
-    // As long as it took: the calls of running gateways come first.
+    // Pauses as long as the removal took: calls of running gateways come first.
     await pause(performance.now() - from);
   };
   for await (const line of readArchive(file)) {

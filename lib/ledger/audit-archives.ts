@@ -1,27 +1,28 @@
-// The audit of archives: what the journals begin with must be what has left them.
+// The audit of archives: the openings of the journals must match the archived calls.
 import type { Micro } from '../money/money.ts';
 import type { Archive } from '../store/ports/archives.ts';
-import type { Found } from './audit-rules.ts';
+import type { ReportProblem } from './audit-rules.ts';
 
-/** Of all wallets: the entries up to their openings that are no longer there. */
-export interface Left {
+/** Over all wallets: the entries before their openings that are no longer in the store. */
+export interface RemovedEntries {
   readonly entries: number;
   readonly charged: Micro;
 }
 
-/** `before` and `after`: the notes as they were when the journal was read. */
+/** `before` and `after`: the archive rows before and after the journal was read. */
 export function checkArchives(
-  left: Left,
+  removed: RemovedEntries,
   { before, after }: { readonly before: readonly Archive[]; readonly after: readonly Archive[] },
-  found: Found,
+  report: ReportProblem,
 ): void {
-  // While calls are leaving, their sums are between the two.
+  // While calls are being removed, the sums are between the two.
   if (before.length !== after.length || [...before, ...after].some(({ state }) => state !== 'done')) return;
   const entries = after.reduce((sum, archive) => sum + archive.entries, 0);
   const charged = after.reduce((sum, archive) => sum + archive.charged, 0n);
-  if (left.entries > entries) found('archives', `${left.entries} entries have left, the archives have ${entries}`);
-  // A call that moved again while it was leaving has stayed, although an archive has it.
-  if (left.entries !== entries || left.charged === charged) return;
-  const drift = left.charged > charged ? left.charged - charged : charged - left.charged;
-  found('archives', `what has left had charged ${left.charged}, the archives have ${charged}`, drift);
+  if (removed.entries > entries)
+    report('archives', `${removed.entries} entries have left, the archives have ${entries}`);
+  // A call that changed while it was being archived has stayed in the store, although an archive contains it.
+  if (removed.entries !== entries || removed.charged === charged) return;
+  const drift = removed.charged > charged ? removed.charged - charged : charged - removed.charged;
+  report('archives', `what has left had charged ${removed.charged}, the archives have ${charged}`, drift);
 }

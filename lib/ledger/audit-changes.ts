@@ -1,32 +1,32 @@
-// The audit of what has changed: every wallet whose sums are no longer those of its checkpoint, from there on. What it finds
-// in order becomes the next checkpoint, so that no entry is read twice, however long the journal grows.
+// The incremental audit: checks each wallet whose sums differ from its checkpoint, from the checkpoint on. A wallet without
+// problems gets a new checkpoint, so that no entry is read twice, however long the journal grows.
 import type { Changes, Checkpoint } from '../store/ports/checkpoints.ts';
 import type { Store } from '../store/store.ts';
-import { type AuditReport, checkCharges, createNotes } from './audit.ts';
+import { type AuditReport, checkCharges, createProblemLog } from './audit.ts';
 import { checkPaymentEntries } from './audit-payments.ts';
-import type { Found } from './audit-rules.ts';
-import { openAccount } from './audit-wallet.ts';
+import type { ReportProblem } from './audit-rules.ts';
+import { createWalletAudit } from './audit-wallet.ts';
 
-/** Their sums are compared in the store, which returns only those that have changed. */
-const WALLETS_PER_LOOK = 1000;
+/** The store compares their sums and returns only the wallets that have changed. */
+const WALLETS_PER_PAGE = 1000;
 /** Entries per read. */
-const PAGE = 500;
-/** Wallets that are read side by side, where a store can. */
+const ENTRIES_PER_PAGE = 500;
+/** Wallets that are read concurrently, if the store can. */
 const AT_ONCE = 8;
-/** Checkpoints in one transaction, which calls have to wait for: until then an audit that ends early has noted nothing. */
+/** Checkpoints per transaction: few enough that calls do not wait long, and an interrupted audit keeps most of them. */
 const PUT_AT_ONCE = 64;
 
-/** `entries` are those that were read. A wallet with a problem keeps its checkpoint, so that the next audit says so again. */
+/** `entries` counts the entries read. A wallet with a problem keeps its checkpoint, so that the next audit reports it again. */
 export async function verifyChanges(store: Store): Promise<AuditReport> {
-  const notes = createNotes();
+  const notes = createProblemLog();
   const sums = { wallets: 0, entries: 0 };
   const verified: Checkpoint[] = [];
   for (let after = ''; ; ) {
-    const { wallets, found, next } = await store.checkpoints.changes(after, WALLETS_PER_LOOK);
+    const { wallets, found, next } = await store.checkpoints.changes(after, WALLETS_PER_PAGE);
     sums.wallets += wallets;
     for (let done = 0; done < found.length; done += AT_ONCE) {
       const some = found.slice(done, done + AT_ONCE);
-      const checked = await Promise.all(some.map((one) => checkOne(store, one, notes.found)));
+      const checked = await Promise.all(some.map((one) => checkChangedWallet(store, one, notes.report)));
       sums.entries += checked.reduce((sum, { entries }) => sum + entries, 0);
       verified.push(...checked.flatMap(({ checkpoint }) => checkpoint ?? []));
       if (verified.length >= PUT_AT_ONCE) await store.checkpoints.put(verified.splice(0));
@@ -38,24 +38,28 @@ export async function verifyChanges(store: Store): Promise<AuditReport> {
   return { ...sums, ...notes.read() };
 }
 
-type Changed = Changes['found'][number];
+type ChangedWallet = Changes['found'][number];
 
-interface Checked {
+interface CheckedWallet {
   readonly entries: number;
   /** Undefined if something is wrong with the wallet. */
   readonly checkpoint: Checkpoint | undefined;
 }
 
-async function checkOne(store: Store, { id, checkpoint }: Changed, found: Found): Promise<Checked> {
+async function checkChangedWallet(
+  store: Store,
+  { id, checkpoint }: ChangedWallet,
+  report: ReportProblem,
+): Promise<CheckedWallet> {
   let problems = 0;
-  const say: Found = (...problem) => {
+  const say: ReportProblem = (...problem) => {
     problems += 1;
-    found(...problem);
+    report(...problem);
   };
-  const account = openAccount(id, say, checkpoint);
+  const account = createWalletAudit(id, say, checkpoint);
   let entries = 0;
   for (let seq = checkpoint?.seq ?? 0; ; ) {
-    const page = await store.journal.pageOf(id, seq, PAGE);
+    const page = await store.journal.pageOf(id, seq, ENTRIES_PER_PAGE);
     checkCharges(page, say);
     for (const opening of page.openings) account.openAt(opening);
     for (const entry of page.entries) account.add(entry);

@@ -4,13 +4,13 @@ import { pluralize } from '../base/pluralize.ts';
 import type { Charge, ChargeKind, Entry } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { type TextPrice, textCost } from '../money/price.ts';
-import { type AuditDifference, decideAgain, differences, isCharge } from './audit-rules.ts';
+import { type AuditDifference, decideAgain, isCharge, listDifferences } from './audit-rules.ts';
 
 export interface ChargeRows {
   readonly id: string;
   readonly wallet: string;
   readonly charge: Charge | undefined;
-  /** Its entries on this wallet, in any order. */
+  /** The entries of the charge on this wallet, in any order. */
   readonly entries: readonly Entry[];
 }
 
@@ -22,22 +22,24 @@ export interface ChargeFinding {
 export function checkCharge({ wallet, charge, entries }: ChargeRows): readonly ChargeFinding[] {
   const ordered = entries.toSorted((a, b) => a.seq - b.seq);
   const sums = { held: 0n, charged: 0n };
-  for (const entry of ordered.filter(isEntryOfMoney)) {
+  for (const entry of ordered.filter(hasAmounts)) {
     sums.held += entry.held;
     sums.charged += entry.charged;
   }
   if (!charge)
-    return [{ problem: 'it has entries, but there is no charge', drift: sizeOf(sums.held) + sizeOf(sums.charged) }];
+    return [
+      { problem: 'it has entries, but there is no charge', drift: getAbsolute(sums.held) + getAbsolute(sums.charged) },
+    ];
   if (!isCharge(charge)) return [{ problem: 'it is not a valid charge' }];
   const isHeld = charge.state === 'held';
-  const money = differences({
+  const money = listDifferences({
     held: { found: isHeld ? charge.reserved : 0n, wanted: sums.held },
     charged: { found: charge.state === 'settled' ? charge.charged : 0n, wanted: sums.charged },
   });
-  return [...money.map(toFinding), ...replay(wallet, charge, ordered), ...checkPrice(charge, ordered)];
+  return [...money.map(toFinding), ...replayEntries(wallet, charge, ordered), ...checkPrice(charge, ordered)];
 }
 
-function isEntryOfMoney({ held, charged }: Entry): boolean {
+function hasAmounts({ held, charged }: Entry): boolean {
   return typeof held === 'bigint' && typeof charged === 'bigint';
 }
 
@@ -45,7 +47,7 @@ function toFinding({ text, drift }: AuditDifference): ChargeFinding {
   return { problem: text, drift };
 }
 
-function replay(wallet: string, charge: Charge, entries: readonly Entry[]): ChargeFinding[] {
+function replayEntries(wallet: string, charge: Charge, entries: readonly Entry[]): ChargeFinding[] {
   const findings: ChargeFinding[] = [];
   let made: Charge | undefined;
   for (const entry of entries) {
@@ -59,39 +61,39 @@ function replay(wallet: string, charge: Charge, entries: readonly Entry[]): Char
   return [...findings, ...wrong.map((name) => ({ problem: `${name}: ${charge[name]} instead of ${made?.[name]}` }))];
 }
 
-/** The cost of a call follows from what it used and the prices it was made with; one that was repeated is free. */
+/** The cost of a call follows from its usage and prices; a call that the client has repeated is free. */
 function checkPrice(charge: Charge, entries: readonly Entry[]): readonly ChargeFinding[] {
   const { kind, state, charged, usage } = charge;
   const prices = readObject(charge.prices);
   if (!prices) return [{ problem: `its prices are ${charge.prices}` }];
-  const price = priceOf(prices);
+  const price = parsePrice(prices);
   if (price && !price.kinds.includes(kind)) {
     return [{ problem: `its kind is ${kind}, but its prices are those of ${price.kinds.join(' or ')}` }];
   }
   if (usage === null || (state !== 'settled' && state !== 'refunded')) return [];
   const used = readObject(usage);
   if (!used) return [{ problem: `its usage is ${usage}` }];
-  if (used.repeated_as !== undefined) return checkRepeated(charge, used.repeated_as, entries);
+  if (used.repeated_as !== undefined) return checkRepeatedCall(charge, used.repeated_as, entries);
   const cost = price?.cost(used);
   if (cost === undefined || cost.amount === charged) return [];
   return [{ problem: `charged ${charged}, but ${cost.of} cost ${cost.amount}` }];
 }
 
-interface Price {
+interface ParsedPrice {
   readonly kinds: readonly ChargeKind[];
-  /** Undefined if the usage does not have what it takes. */
+  /** Undefined if the usage lacks the required values. */
   cost(usage: Readonly<Record<string, unknown>>): { readonly amount: Micro; readonly of: string } | undefined;
 }
 
-/** By the shape in which the catalog stores it; undefined for any other. */
-function priceOf({ input, output, request, second }: Record<string, unknown>): Price | undefined {
+/** Recognises prices by the shape in which the catalog stores them; undefined for any other. */
+function parsePrice({ input, output, request, second }: Record<string, unknown>): ParsedPrice | undefined {
   if (isAmount(input) && isAmount(output)) return textPrice({ input: BigInt(input), output: BigInt(output) });
   if (isAmount(request)) return requestPrice(BigInt(request));
   const [each] = typeof second === 'object' && second !== null ? Object.values(second) : [second];
   return isAmount(each) ? secondPrice(BigInt(each)) : undefined;
 }
 
-function textPrice(price: TextPrice): Price {
+function textPrice(price: TextPrice): ParsedPrice {
   return {
     kinds: ['text'],
     cost({ tokens_input: input, tokens_output: output }) {
@@ -101,8 +103,8 @@ function textPrice(price: TextPrice): Price {
   };
 }
 
-/** Of a picture, or of a video of any length. */
-function requestPrice(price: Micro): Price {
+/** The price of an image, or of a video of any length. */
+function requestPrice(price: Micro): ParsedPrice {
   return {
     kinds: ['image', 'edit', 'video'],
     cost({ images = 1 }) {
@@ -111,7 +113,7 @@ function requestPrice(price: Micro): Price {
   };
 }
 
-function secondPrice(price: Micro): Price {
+function secondPrice(price: Micro): ParsedPrice {
   return {
     kinds: ['video'],
     cost({ seconds }) {
@@ -121,7 +123,11 @@ function secondPrice(price: Micro): Price {
 }
 
 /** Only a call whose hold had expired can have been repeated. */
-function checkRepeated({ id, charged }: Charge, repeat: unknown, entries: readonly Entry[]): readonly ChargeFinding[] {
+function checkRepeatedCall(
+  { id, charged }: Charge,
+  repeat: unknown,
+  entries: readonly Entry[],
+): readonly ChargeFinding[] {
   if (typeof repeat !== 'string' || repeat === id) return [{ problem: `it says it was repeated as ${repeat}` }];
   if (charged !== 0n) return [{ problem: `charged ${charged}, but it was repeated as ${repeat}` }];
   if (entries.some(({ kind }) => kind === 'expire')) return [];
@@ -145,6 +151,6 @@ function isAmount(value: unknown): value is string {
   return typeof value === 'string' && /^\d+$/.test(value);
 }
 
-function sizeOf(amount: Micro): Micro {
+function getAbsolute(amount: Micro): Micro {
   return amount < 0n ? -amount : amount;
 }

@@ -1,17 +1,17 @@
-// The audit of marks: rows of keys, payments, saved methods, automatic top-ups, jobs and archives whose values were changed behind
-// the store's back, although nothing else repeats them.
+// The audit of marks: finds rows of keys, payments, saved methods, automatic top-ups, jobs and archives whose values were
+// changed outside the service, although they are stored only once.
 import type { MarkedPage } from '../store/ports/marked.ts';
 import type { Store } from '../store/store.ts';
-import type { Found } from './audit-rules.ts';
+import type { ReportProblem } from './audit-rules.ts';
 
 type Parts = Pick<Store, 'keys' | 'payments' | 'jobs' | 'archives'>;
 
-type Look = (page: { readonly after: string; readonly limit: number }) => Promise<MarkedPage>;
+type ReadUnmarked = (page: { readonly after: string; readonly limit: number }) => Promise<MarkedPage>;
 
-const PAGE = 500;
+const ROWS_PER_PAGE = 500;
 
-export async function checkMarks({ keys, payments, jobs, archives }: Parts, found: Found): Promise<void> {
-  const looks: readonly (readonly [string, Look])[] = [
+export async function checkMarks({ keys, payments, jobs, archives }: Parts, report: ReportProblem): Promise<void> {
+  const readers: readonly (readonly [string, ReadUnmarked])[] = [
     ['key', (page) => keys.unmarked(page)],
     ['payment', (page) => payments.unmarked('payments', page)],
     ['saved method', (page) => payments.unmarked('methods', page)],
@@ -21,10 +21,10 @@ export async function checkMarks({ keys, payments, jobs, archives }: Parts, foun
     ['opening of', (page) => archives.unmarked('openings', page)],
     ['archive', (page) => archives.unmarked('archives', page)],
   ];
-  for (const [name, look] of looks) {
+  for (const [name, read] of readers) {
     for (let after: string | undefined = ''; after !== undefined; ) {
-      const page = await look({ after, limit: PAGE });
-      for (const { id, wallet } of page.found) found(wallet, `${name} ${id}: its mark says other values`);
+      const page = await read({ after, limit: ROWS_PER_PAGE });
+      for (const { id, wallet } of page.found) report(wallet, `${name} ${id}: its mark says other values`);
       after = page.next;
     }
   }

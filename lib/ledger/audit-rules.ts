@@ -1,12 +1,12 @@
-// The audit's rules for single rows: they have the right shape, and deciding them again gives the same row.
+// The rules of the audit for single rows: a row has the right shape, and deciding its operation again gives the same row.
 import { CHARGE_KINDS, CHARGE_STATES, type Charge, type Entry, type Wallet } from '../money/decide.ts';
 import { computeMark, hasMark } from '../money/mark.ts';
 import type { Micro } from '../money/money.ts';
 import { ENTRY_KINDS } from '../money/operations.ts';
 import { decideWithoutLimits, rebuildOperation } from '../money/replay.ts';
 
-/** Records what is wrong with an account, and by how much. */
-export type Found = (wallet: string, problem: string, drift?: Micro) => void;
+/** Reports a problem of an account, and the amount by which its money differs. */
+export type ReportProblem = (wallet: string, problem: string, drift?: Micro) => void;
 
 const ENTRIES: ReadonlySet<unknown> = new Set(ENTRY_KINDS);
 const KINDS: ReadonlySet<unknown> = new Set(CHARGE_KINDS);
@@ -19,7 +19,7 @@ const isWhole = (value: unknown) => Number.isSafeInteger(value);
 const isTextOrNull = (value: unknown) => value === null || isText(value);
 const isWholeOrNull = (value: unknown) => value === null || isWhole(value);
 
-/** A document database accepts values of any type from writers that bypass us. */
+/** A document database accepts values of any type from other writers. */
 export function isEntry(row: Entry): boolean {
   const { opId, wallet, seq, kind, charge, at, note, status, mark } = row;
   const { avail, held, charged, topped, adjusted, overshoot, chargedAfter } = row;
@@ -46,8 +46,8 @@ export interface AuditDifference {
   readonly drift: Micro;
 }
 
-/** Amounts that differ from what they should be, by name. */
-export function differences(
+/** Lists the amounts that differ from the expected ones, by name. */
+export function listDifferences(
   pairs: Readonly<Record<string, { readonly found: Micro; readonly wanted: Micro }>>,
 ): readonly AuditDifference[] {
   return Object.entries(pairs)
@@ -58,29 +58,29 @@ export function differences(
     }));
 }
 
-const MARKED: { readonly [Kind in Entry['kind']]?: string } = {
+const MARK_PROBLEMS: { readonly [Kind in Entry['kind']]?: string } = {
   reserve: 'its mark says another time, key, kind, model, price, budget or holder',
   charge: 'its mark says another time, key, kind, model, price, budget or usage',
   settle: 'its mark says another usage or time',
 };
-const MARKED_ALL = 'its mark says another id, time, amount, note or status';
+const OTHER_MARK_PROBLEM = 'its mark says another id, time, amount, note or status';
 
-export interface Again {
+export interface Redecision {
   readonly problems: readonly string[];
-  /** The charge as it is after the entry. */
+  /** The charge after the entry. */
   readonly charge: Charge | undefined;
 }
 
-/** Not compared one by one: running sums over earlier entries, and the mark. */
-const OTHERS: ReadonlySet<string> = new Set(['seq', 'chargedAfter', 'mark'] satisfies (keyof Entry)[]);
+/** Columns that a single entry does not determine: running sums, and the mark. */
+const RUNNING_COLUMNS: ReadonlySet<string> = new Set(['seq', 'chargedAfter', 'mark'] satisfies (keyof Entry)[]);
 
-/** What a payment's money exceeded depends on the balance before it, which is compared in order. */
+/** The overshoot of a payback depends on the balance before it, which the audit of the wallet checks in order. */
 function isRunning(name: keyof Entry, { kind }: Entry): boolean {
-  return OTHERS.has(name) || (name === 'overshoot' && (kind === 'payback' || kind === 'dispute'));
+  return RUNNING_COLUMNS.has(name) || (name === 'overshoot' && (kind === 'payback' || kind === 'dispute'));
 }
 
 /** Decides the operation of an entry again, with `made` as the charge before it, and compares the result. */
-export function decideAgain(entry: Entry, charge: Charge | undefined, made?: Charge): Again {
+export function decideAgain(entry: Entry, charge: Charge | undefined, made?: Charge): Redecision {
   if (!isEntry(entry)) return { problems: [], charge: made };
   const op = rebuildOperation(entry, charge);
   const decision = op && decideWithoutLimits(op, made);
@@ -92,11 +92,12 @@ export function decideAgain(entry: Entry, charge: Charge | undefined, made?: Cha
   const problems = wrong.map((name) => `${name} ${entry[name]} instead of ${wanted[name]}`);
   const { chargedAfter, overshoot } = entry;
   const again = computeMark(op, { ...wanted, chargedAfter, overshoot }, decision.charge);
-  if (problems.length === 0 && !hasMark(entry, again, charge)) problems.push(MARKED[entry.kind] ?? MARKED_ALL);
+  if (problems.length === 0 && !hasMark(entry, again, charge))
+    problems.push(MARK_PROBLEMS[entry.kind] ?? OTHER_MARK_PROBLEM);
   return { problems, charge: decision.charge };
 }
 
-/** A damaged row, but not a store that does not answer. */
-export function isUnreadable(error: unknown): error is Error {
+/** True for a damaged row, false for a store that does not answer. */
+export function isUnreadableRow(error: unknown): error is Error {
   return error instanceof SyntaxError || error instanceof RangeError || error instanceof TypeError;
 }

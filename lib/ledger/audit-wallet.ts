@@ -1,4 +1,4 @@
-// The audit of one account: sums its entries in order and compares them with its wallet.
+// The audit of one account: sums its entries in order and compares the result with its wallet.
 
 import { pluralize } from '../base/pluralize.ts';
 import type { Entry, Wallet } from '../money/decide.ts';
@@ -8,54 +8,54 @@ import { CHARGELESS } from '../money/operations.ts';
 import type { Opening } from '../store/ports/archives.ts';
 import type { Checkpoint } from '../store/ports/checkpoints.ts';
 import type { AccountAudit } from '../store/ports/journal.ts';
-import { decideAgain, differences, type Found, isEntry, isWallet } from './audit-rules.ts';
+import { decideAgain, isEntry, isWallet, listDifferences, type ReportProblem } from './audit-rules.ts';
 
-export interface OpenAccount {
+export interface WalletAudit {
   readonly id: string;
-  /** The opening as of the next entries: those up to it count in its sums, however many of them are still there. */
+  /** The opening valid for the next entries: its sums replace the entries up to it, archived or not. */
   openAt(opening: Opening): void;
-  /** The next entry. */
+  /** Adds the next entry. */
   add(entry: Entry): void;
-  /** After the last one, with the wallet and account as of that moment, if they exist. */
+  /** Called after the last entry, with the wallet and account as of that moment, if they exist. */
   end(wallet: Wallet | undefined, account: AccountAudit | undefined): void;
   /** The sums of all entries so far. */
   checkpoint(): Checkpoint;
-  /** How many entries up to the opening have left, and what they had charged. */
-  left(): { readonly entries: number; readonly charged: Micro };
+  /** The number of archived entries before the opening, and what they charged. */
+  removed(): { readonly entries: number; readonly charged: Micro };
 }
 
-const COLUMNS = ['avail', 'held', 'charged', 'topped', 'adjusted'] as const;
+const WALLET_COLUMNS = ['avail', 'held', 'charged', 'topped', 'adjusted'] as const;
 const SPENDING: ReadonlySet<Entry['kind']> = new Set(['reserve', 'charge', 'adjust']);
 
-const NOTHING = { avail: 0n, held: 0n, charged: 0n, topped: 0n, adjusted: 0n, overshoot: 0n };
+const ZERO_SUMS = { avail: 0n, held: 0n, charged: 0n, topped: 0n, adjusted: 0n, overshoot: 0n };
 
-const SUMS = [...COLUMNS, 'overshoot'] as const;
+const SUM_NAMES = [...WALLET_COLUMNS, 'overshoot'] as const;
 
-type Sums = Record<(typeof SUMS)[number], Micro>;
+type WalletSums = Record<(typeof SUM_NAMES)[number], Micro>;
 
-/** Behind a checkpoint the entries before it count as read. */
-export function openAccount(id: string, found: Found, checkpoint?: Checkpoint): OpenAccount {
-  const { wallet: _wallet, seq: read, ...before } = checkpoint ?? { wallet: id, seq: 0, ...NOTHING };
-  const sums: Sums = { ...before };
+/** With a checkpoint, the entries before it count as read. */
+export function createWalletAudit(id: string, report: ReportProblem, checkpoint?: Checkpoint): WalletAudit {
+  const { wallet: _wallet, seq: read, ...before } = checkpoint ?? { wallet: id, seq: 0, ...ZERO_SUMS };
+  const sums: WalletSums = { ...before };
   const seqs = { count: read, first: read > 0 ? 1 : 0, last: read };
   let chargedBefore = sums.charged;
   let isBelow = false;
-  /** Entries that belong to no call, all of them and those up to the opening. */
+  /** Entries that belong to no call: all, and those up to the opening. */
   const lasting = { seen: 0, before: 0 };
-  /** What is still there of the entries up to the opening. */
-  const there = { entries: 0, charged: 0n };
+  /** The entries up to the opening that are still in the store. */
+  const present = { entries: 0, charged: 0n };
   let opening: Opening | undefined;
-  /** Undefined while no entry has told: what is before a checkpoint is not read again. */
+  /** Undefined while unknown: entries before a checkpoint are not read again. */
   let status: Wallet['status'] | undefined = checkpoint ? undefined : 'active';
-  /** The same of whether it holds play money, which entries of earlier versions do not tell. */
+  /** Whether the wallet holds play money; undefined while unknown, as entries of earlier versions do not say. */
   let isPlay: boolean | undefined = checkpoint ? undefined : false;
-  const problem = (text: string, drift?: Micro) => found(id, text, drift);
+  const problem = (text: string, drift?: Micro) => report(id, text, drift);
 
   function openAt(next: Opening): void {
-    // What was read before an archive moved it stays read.
+    // Entries read before an archive moved the opening still count.
     if (next.seq <= seqs.last) return;
     opening = next;
-    for (const name of SUMS) sums[name] = next[name];
+    for (const name of SUM_NAMES) sums[name] = next[name];
     Object.assign(seqs, { count: next.seq, first: 1, last: next.seq });
     chargedBefore = next.charged;
     isBelow = false;
@@ -65,7 +65,7 @@ export function openAccount(id: string, found: Found, checkpoint?: Checkpoint): 
   function add(entry: Entry): void {
     if (CHARGELESS.includes(entry.kind)) lasting.seen += 1;
     if (entry.status !== null) status = entry.status;
-    isPlay = playAfter(isPlay, entry);
+    isPlay = playMoneyAfter(isPlay, entry);
     if (opening && entry.seq <= opening.seq) {
       addEarlier(entry);
       return;
@@ -77,10 +77,10 @@ export function openAccount(id: string, found: Found, checkpoint?: Checkpoint): 
     else problem(`entry ${entry.seq}: it is not a valid entry`);
   }
 
-  /** Its call, if it has one, is checked with its charge. */
+  /** An entry of a call is checked with its charge instead. */
   function addEarlier(entry: Entry): void {
-    there.entries += 1;
-    if (typeof entry.charged === 'bigint') there.charged += entry.charged;
+    present.entries += 1;
+    if (typeof entry.charged === 'bigint') present.charged += entry.charged;
     if (!CHARGELESS.includes(entry.kind)) return;
     lasting.before = lasting.seen;
     if (!isEntry(entry)) problem(`entry ${entry.seq}: it is not a valid entry`);
@@ -92,13 +92,13 @@ export function openAccount(id: string, found: Found, checkpoint?: Checkpoint): 
     const say = (text: string) => problem(`entry ${seq}: ${text}`);
     const missing = kind === 'payback' || kind === 'dispute' ? computeShortfall(-avail, sums.avail) : overshoot;
     if (overshoot !== missing) say(`overshoot ${overshoot} instead of ${missing}`);
-    for (const column of COLUMNS) sums[column] += entry[column];
+    for (const column of WALLET_COLUMNS) sums[column] += entry[column];
     sums.overshoot += overshoot;
     if (avail + held + charged !== topped + adjusted) say('it does not balance');
     const chargedNow = chargedBefore + charged;
     if (chargedAfter !== chargedNow) say(`charged so far ${chargedAfter} instead of ${chargedNow}`);
     chargedBefore = chargedAfter;
-    // Otherwise, after one missing entry every later one would be reported.
+    // Reported only once: after a missing entry every later one would be below.
     const wasBelow = isBelow;
     isBelow = sums.avail < -sums.overshoot || (avail < 0n && SPENDING.has(kind) && sums.avail < 0n);
     if (isBelow && !wasBelow) say(`a ${kind} that leaves ${sums.avail}, with an overshoot of ${sums.overshoot}`);
@@ -110,17 +110,17 @@ export function openAccount(id: string, found: Found, checkpoint?: Checkpoint): 
     if (!account) problem('there is no such account');
     if (account?.problem) problem(account.problem);
     if (!wallet)
-      problem(`there is no such wallet, but ${pluralize(seqs.count, 'entry', 'entries')} of it`, sizeOf(sums));
+      problem(`there is no such wallet, but ${pluralize(seqs.count, 'entry', 'entries')} of it`, sumAbsolutes(sums));
     else if (!isWallet(wallet)) problem('the wallet is not valid');
     else checkWallet(wallet);
   }
 
   function checkWallet(wallet: Wallet): void {
     const { avail, held, charged, topped, adjusted, seq } = wallet;
-    const pairs = COLUMNS.map((column) => [column, { found: wallet[column], wanted: sums[column] }] as const);
+    const pairs = WALLET_COLUMNS.map((column) => [column, { found: wallet[column], wanted: sums[column] }] as const);
     const balance = { found: avail + held + charged, wanted: topped + adjusted };
     const all = { 'avail + held + charged': balance, ...Object.fromEntries(pairs) };
-    for (const { text, drift } of differences(all)) problem(text, drift);
+    for (const { text, drift } of listDifferences(all)) problem(text, drift);
     if (status !== undefined && wallet.status !== status) problem(`status: ${wallet.status} instead of ${status}`);
     if (isPlay !== undefined && (wallet.playMoney === true) !== isPlay) {
       problem(
@@ -138,22 +138,22 @@ export function openAccount(id: string, found: Found, checkpoint?: Checkpoint): 
     }
   }
 
-  function left() {
+  function countRemoved() {
     if (!opening) return { entries: 0, charged: 0n };
-    return { entries: opening.seq - there.entries, charged: opening.charged - there.charged };
+    return { entries: opening.seq - present.entries, charged: opening.charged - present.charged };
   }
 
-  return { id, openAt, add, end, checkpoint: () => ({ wallet: id, seq: seqs.last, ...sums }), left };
+  return { id, openAt, add, end, checkpoint: () => ({ wallet: id, seq: seqs.last, ...sums }), removed: countRemoved };
 }
 
-function playAfter(before: boolean | undefined, entry: Entry): boolean | undefined {
+function playMoneyAfter(before: boolean | undefined, entry: Entry): boolean | undefined {
   const { isPlay, settlesPlay } = readPlayFromMark(entry);
   if (isPlay || settlesPlay) return isPlay === true;
-  // Of an earlier version: what it brought or settled is in the wallet alone.
+  // Entries of earlier versions do not say whether they added or settled play money.
   const may = entry.mark === null && (entry.kind === 'topup' || entry.kind === 'pay' || entry.kind === 'adjust');
   return may ? undefined : before;
 }
 
-function sizeOf({ avail, held, charged }: Sums): Micro {
+function sumAbsolutes({ avail, held, charged }: WalletSums): Micro {
   return [avail, held, charged].reduce((sum, amount) => sum + (amount < 0n ? -amount : amount), 0n);
 }

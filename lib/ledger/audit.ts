@@ -9,15 +9,15 @@ import { compareIds, journalPages } from '../store/journal.ts';
 import type { JournalPage } from '../store/ports/journal.ts';
 import type { OnProgress, Store } from '../store/store.ts';
 import { checkArchives } from './audit-archives.ts';
-import { checkAutoTopups } from './audit-auto.ts';
+import { checkAutoTopups } from './audit-auto-topups.ts';
 import { createBudgetCheck } from './audit-budgets.ts';
 import { type ChargeFinding, checkCharge } from './audit-charge.ts';
 import { checkJobs, checkPaidJobs } from './audit-jobs.ts';
 import { checkMarks } from './audit-marks.ts';
 import { checkPaymentEntries, checkPayments } from './audit-payments.ts';
-import { type Found, isUnreadable } from './audit-rules.ts';
+import { isUnreadableRow, type ReportProblem } from './audit-rules.ts';
 import { createUsageCheck } from './audit-usage.ts';
-import { type OpenAccount, openAccount } from './audit-wallet.ts';
+import { createWalletAudit, type WalletAudit } from './audit-wallet.ts';
 
 export interface AuditReport {
   readonly ok: boolean;
@@ -25,9 +25,9 @@ export interface AuditReport {
   readonly entries: number;
   /** The sum of the absolute values of all differences. */
   readonly drift: Micro;
-  /** The first per wallet and in all: a damaged store may have millions. */
+  /** The first problems per wallet and in total: a damaged store may have millions. */
   readonly problems: readonly AuditProblem[];
-  /** How many more there are. */
+  /** How many more problems there are. */
   readonly more: number;
 }
 
@@ -37,9 +37,9 @@ export interface AuditProblem {
 }
 
 /** Rows per read, few enough not to keep other reads waiting. */
-const PAGE = 500;
-/** Wallets that are looked at together. */
-const AT_ONCE = 8;
+const ROWS_PER_PAGE = 500;
+/** Wallets whose usage is compared concurrently. */
+const WALLETS_AT_ONCE = 8;
 const PROBLEMS_MAX = 1000;
 const PROBLEMS_PER_WALLET_MAX = 20;
 
@@ -47,53 +47,53 @@ export async function verifyLedger(store: Store, onProgress?: OnProgress): Promi
   const { journal } = store;
   const total = onProgress ? (await journal.size()).entries : 0;
   const audit = createAudit();
-  const { found } = audit;
+  const { report } = audit;
   const archives = await store.archives.list();
-  const usage = createUsageCheck(store, found);
-  for await (const page of journalPages(journal, PAGE)) {
+  const usage = createUsageCheck(store, report);
+  for await (const page of journalPages(journal, ROWS_PER_PAGE)) {
     const ended = audit.addPage(page);
     usage.add(page);
-    await eachConcurrently(ended, AT_ONCE, usage.end);
-    await checkPaymentEntries(store, page.entries, found);
-    await checkPaidJobs(store, page, found);
+    await eachConcurrently(ended, WALLETS_AT_ONCE, usage.end);
+    await checkPaymentEntries(store, page.entries, report);
+    await checkPaidJobs(store, page, report);
     onProgress?.({ done: audit.entries(), total, unit: 'entries' });
   }
-  checkArchives(audit.left(), { before: archives, after: await store.archives.list() }, found);
+  checkArchives(audit.removed(), { before: archives, after: await store.archives.list() }, report);
   const checks: readonly (readonly [string, () => Promise<void>])[] = [
-    ['calls', () => findUnknownCharges(store, found)],
-    ['keys', () => checkKeys(store, found)],
-    ['jobs', () => checkJobs(store, found, Math.min(audit.lastAt(), Date.now()))],
-    ['payments', () => checkPayments(store, found)],
-    ['automatic top-ups', () => checkAutoTopups(store, found)],
-    ['marks', () => checkMarks(store, found)],
+    ['calls', () => findUnknownCharges(store, report)],
+    ['keys', () => checkKeys(store, report)],
+    ['jobs', () => checkJobs(store, report, Math.min(audit.lastAt(), Date.now()))],
+    ['payments', () => checkPayments(store, report)],
+    ['automatic top-ups', () => checkAutoTopups(store, report)],
+    ['marks', () => checkMarks(store, report)],
   ];
-  for (const [name, check] of checks) await goOn(name, check, found);
-  return audit.report();
+  for (const [name, check] of checks) await runCheck(name, check, report);
+  return audit.summary();
 }
 
-/** A row that cannot be read does not hide what the other checks find. */
-async function goOn(name: string, check: () => Promise<void>, found: Found): Promise<void> {
+/** An unreadable row must not hide the results of the other checks. */
+async function runCheck(name: string, check: () => Promise<void>, report: ReportProblem): Promise<void> {
   try {
     await check();
   } catch (error) {
-    if (!isUnreadable(error)) throw error;
-    found(name, `a row cannot be read: ${error.message}`);
+    if (!isUnreadableRow(error)) throw error;
+    report(name, `a row cannot be read: ${error.message}`);
   }
 }
 
 function createAudit() {
-  const notes = createNotes();
+  const notes = createProblemLog();
   const sums = { wallets: 0, entries: 0 };
-  const left = { entries: 0, charged: 0n };
+  const removed = { entries: 0, charged: 0n };
   let lastAt = Number.NEGATIVE_INFINITY;
-  const budgets = createBudgetCheck(notes.found);
+  const budgets = createBudgetCheck(notes.report);
   /** The wallet that continues on the next page. */
-  let open: OpenAccount | undefined;
+  let open: WalletAudit | undefined;
 
-  /** The wallets that end on the page. */
+  /** Returns the wallets that end on the page. */
   function addPage(page: JournalPage): readonly string[] {
     const ended: string[] = [];
-    checkCharges(page, notes.found);
+    checkCharges(page, notes.report);
     budgets.add(page);
     const entries = Map.groupBy(page.entries, (entry) => entry.wallet);
     const wallets = new Map(page.wallets.map((wallet) => [wallet.id, wallet]));
@@ -101,7 +101,7 @@ function createAudit() {
     const openings = new Map(page.openings.map((opening) => [opening.wallet, opening]));
     const ids = new Set([...(open ? [open.id] : []), ...entries.keys(), ...wallets.keys(), ...accounts.keys()]);
     for (const id of [...ids].sort(compareIds)) {
-      const account = open?.id === id ? open : openAccount(id, notes.found);
+      const account = open?.id === id ? open : createWalletAudit(id, notes.report);
       const found = entries.get(id) ?? [];
       const opening = openings.get(id);
       if (opening) account.openAt(opening);
@@ -114,8 +114,8 @@ function createAudit() {
       budgets.end(id, wallets.has(id));
       open = undefined;
       ended.push(id);
-      left.entries += account.left().entries;
-      left.charged += account.left().charged;
+      removed.entries += account.removed().entries;
+      removed.charged += account.removed().charged;
       if (wallets.has(id)) sums.wallets += 1;
     }
     return ended;
@@ -123,21 +123,22 @@ function createAudit() {
 
   return {
     addPage,
-    found: notes.found,
+    report: notes.report,
     entries: () => sums.entries,
-    left: () => left,
+    removed: () => removed,
     lastAt: () => lastAt,
-    report: (): AuditReport => ({ ...sums, ...notes.read() }),
+    summary: (): AuditReport => ({ ...sums, ...notes.read() }),
   };
 }
 
 /** Keeps the first problems of each wallet, and counts the rest. */
-export function createNotes() {
+export function createProblemLog() {
   const problems: AuditProblem[] = [];
   const perWallet = new Map<string, number>();
-  let [count, drift] = [0, 0n];
+  let count = 0;
+  let drift = 0n;
   return {
-    found(wallet: string, problem: string, by: Micro = 0n): void {
+    report(wallet: string, problem: string, by: Micro = 0n): void {
       count += 1;
       drift += by;
       const before = perWallet.get(wallet) ?? 0;
@@ -149,22 +150,22 @@ export function createNotes() {
   };
 }
 
-export function checkCharges(page: JournalPage, found: Found): void {
+export function checkCharges(page: JournalPage, report: ReportProblem): void {
   const charges = new Map(page.charges.map((charge) => [charge.id, charge]));
   const keys = new Map(page.keys.map((key) => [key.id, key]));
   const keyed = new Set(page.keyed);
   const groups = groupByCharge([...page.entries, ...page.others]);
-  for (const [id, wallet] of new Map(page.entries.flatMap(subjectOfPage))) {
+  for (const [id, wallet] of new Map(page.entries.flatMap(listChargeAndWallet))) {
     const entries = (groups.get(id) ?? []).filter((entry) => entry.wallet === wallet);
     const charge = charges.get(id);
-    const onFinding = ({ problem, drift }: ChargeFinding) => found(wallet, `call ${id}: ${problem}`, drift);
+    const onFinding = ({ problem, drift }: ChargeFinding) => report(wallet, `call ${id}: ${problem}`, drift);
     for (const finding of checkCharge({ id, wallet, charge, entries })) onFinding(finding);
-    const problem = charge && problemOfKey(charge, keys.get(charge.key), keyed);
+    const problem = charge && checkKeyOfCharge(charge, keys.get(charge.key), keyed);
     if (problem !== undefined) onFinding({ problem });
   }
 }
 
-function problemOfKey(
+function checkKeyOfCharge(
   { wallet, key: id, period, budgetKey }: Charge,
   key: JournalPage['keys'][number] | undefined,
   keyed: ReadonlySet<string>,
@@ -175,7 +176,7 @@ function problemOfKey(
   return budgetKey === wanted ? undefined : `it counts in the budget of ${budgetKey ?? id} instead of ${wanted ?? id}`;
 }
 
-function subjectOfPage(entry: Entry): readonly (readonly [charge: string, wallet: string])[] {
+function listChargeAndWallet(entry: Entry): readonly (readonly [charge: string, wallet: string])[] {
   const id = getEntryChargeId(entry);
   return id === undefined ? [] : [[id, entry.wallet]];
 }
@@ -192,23 +193,23 @@ function groupByCharge(entries: readonly Entry[]): Map<string, Entry[]> {
   return groups;
 }
 
-async function findUnknownCharges({ journal }: Store, found: Found): Promise<void> {
+async function findUnknownCharges({ journal }: Store, report: ReportProblem): Promise<void> {
   let after: string | undefined = '';
   while (after !== undefined) {
-    const page: Awaited<ReturnType<typeof journal.unknownCharges>> = await journal.unknownCharges(after, PAGE);
-    for (const { id, wallet } of page.found) found(wallet, `call ${id}: no entry of the journal creates it`);
+    const page: Awaited<ReturnType<typeof journal.unknownCharges>> = await journal.unknownCharges(after, ROWS_PER_PAGE);
+    for (const { id, wallet } of page.found) report(wallet, `call ${id}: no entry of the journal creates it`);
     after = page.next;
   }
 }
 
-async function checkKeys({ journal }: Store, found: Found): Promise<void> {
+async function checkKeys({ journal }: Store, report: ReportProblem): Promise<void> {
   let after = '';
   while (true) {
-    const rows = await journal.keys(after, PAGE);
+    const rows = await journal.keys(after, ROWS_PER_PAGE);
     for (const { id, account, hasAccount, requestsCount, lastUsedAt } of rows) {
-      if (!hasAccount) found(account, `key ${id}: its account does not exist`);
+      if (!hasAccount) report(account, `key ${id}: its account does not exist`);
       if ((requestsCount === 0) !== (lastUsedAt === null)) {
-        found(account, `key ${id}: ${pluralize(requestsCount, 'request')}, last used ${lastUsedAt ?? 'never'}`);
+        report(account, `key ${id}: ${pluralize(requestsCount, 'request')}, last used ${lastUsedAt ?? 'never'}`);
       }
     }
     const last = rows.at(-1);

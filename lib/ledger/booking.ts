@@ -1,4 +1,4 @@
-// Books one money operation from outside the service: a payment or correction entered by an operator.
+// Books a single money operation from outside the service: a payment or correction entered by an operator.
 import type { Operation, Outcome } from '../money/decide.ts';
 import { type Store, StoreError } from '../store/store.ts';
 
@@ -6,10 +6,10 @@ const ATTEMPTS_MAX = 5;
 const PAUSE_MS = 200;
 
 /**
- * Sends an operation until the store reports its outcome. The operation's id makes a repeat idempotent, even after an
- * attempt whose outcome is unknown.
+ * Sends an operation until the store reports its outcome. The id of the operation makes sending it again idempotent, even
+ * after an attempt whose outcome is unknown.
  */
-export async function book(store: Pick<Store, 'ledger'>, op: Operation): Promise<Outcome> {
+export async function bookOperation(store: Pick<Store, 'ledger'>, op: Operation): Promise<Outcome> {
   const submission = { op, tried: false, abandoned: false };
   let unknown = false;
   for (let attempt = 1; ; attempt += 1) {
@@ -20,13 +20,13 @@ export async function book(store: Pick<Store, 'ledger'>, op: Operation): Promise
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       unknown ||= error.applied === 'unknown';
-      if (attempt === ATTEMPTS_MAX) throw unknown ? unconfirmed(op, error) : error;
+      if (attempt === ATTEMPTS_MAX) throw unknown ? toUnconfirmedError(op, error) : error;
     }
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }
 }
 
-function unconfirmed(op: Operation, { message, cause }: StoreError): StoreError {
+function toUnconfirmedError(op: Operation, { message, cause }: StoreError): StoreError {
   const advice = `It may have been booked: check "tollgate ledger list ${op.wallet}" before repeating it.`;
   return new StoreError(`${message}. ${advice}`, 'unknown', cause);
 }

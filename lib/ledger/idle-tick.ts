@@ -1,35 +1,37 @@
-// Waits for a quiet moment of the event loop: while other work runs, more arrives that can join the batch.
+// Waits for an idle tick of the event loop: while other work runs, more operations arrive that can join the batch.
 import { performance } from 'node:perf_hooks';
 
-export interface LullLimits {
-  /** At the longest. */
-  readonly withinMs: number;
-  /** At the longest after the last arrival: what else keeps the loop busy brings nothing for the batch. */
-  readonly aloneMs: number;
+export interface IdleTickLimits {
+  /** The longest wait in total. */
+  readonly maxMs: number;
+  /** The longest wait after the last arrival: other work that keeps the loop busy adds nothing to the batch. */
+  readonly idleMs: number;
 }
 
-/** Resolves after the first turn of the loop in which nothing happened, or at a limit; `arrived` counts arrivals. */
-export function waitForIdleTick({ withinMs, aloneMs }: LullLimits, arrived: () => number): Promise<void> {
+/** Resolves after the first event-loop tick without events, or at a limit; `arrived` counts arrivals. */
+export function waitForIdleTick({ maxMs, idleMs }: IdleTickLimits, arrived: () => number): Promise<void> {
   return new Promise((resolve) => {
     const from = performance.now();
-    let [events, count, arrivedAt] = [eventsSoFar(), arrived(), from];
-    const turn = () => {
+    let events = eventsSoFar();
+    let count = arrived();
+    let arrivedAt = from;
+    const tick = () => {
       const at = performance.now();
       const eventsNow = eventsSoFar();
       const countNow = arrived();
       if (countNow !== count) arrivedAt = at;
-      if (eventsNow === events || at - from >= withinMs || at - arrivedAt >= aloneMs) resolve();
+      if (eventsNow === events || at - from >= maxMs || at - arrivedAt >= idleMs) resolve();
       else {
         events = eventsNow;
         count = countNow;
-        setImmediate(turn);
+        setImmediate(tick);
       }
     };
-    setImmediate(turn);
+    setImmediate(tick);
   });
 }
 
-/** Events of sockets, files and threads handled by this thread; reading it costs a tenth of a microsecond. */
+/** Events of sockets, files and threads handled by this thread; reading the counter takes 0.1 µs. */
 function eventsSoFar(): number {
   return performance.nodeTiming.uvMetricsInfo.events;
 }

@@ -1,4 +1,4 @@
-// What the last audit of the ledger found, noted in the store: every process shows it, whichever made it.
+// The result of the last audit of the ledger, stored so that every process can show it.
 import type { Store } from '../store/store.ts';
 import { type AuditReport, verifyLedger } from './audit.ts';
 
@@ -12,7 +12,7 @@ export interface LastAudit {
 
 const SETTING = 'last_audit';
 
-/** Of everything unless another audit is given. */
+/** Audits everything, unless another audit is given. */
 export async function auditLedger(
   store: Store,
   verify: (store: Store) => Promise<AuditReport> = verifyLedger,
@@ -24,8 +24,8 @@ export async function auditLedger(
   return report;
 }
 
-/** Undefined before the first. */
-export async function lastAuditOf({ settings }: Pick<Store, 'settings'>): Promise<LastAudit | undefined> {
+/** Undefined before the first audit. */
+export async function readLastAudit({ settings }: Pick<Store, 'settings'>): Promise<LastAudit | undefined> {
   const noted = await settings.get(SETTING);
   return noted === undefined ? undefined : JSON.parse(noted);
 }

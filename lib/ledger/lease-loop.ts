@@ -16,13 +16,13 @@ export interface LeaseLoopOptions<Row extends { readonly id: string; readonly ve
   /** The store's clock, and whether other processes may be considered dead. */
   readonly clock: LoopClock;
   readonly onClaimError: (err: unknown) => void;
-  /** When the lease ends, the row can be claimed again. */
+  /** The row can be claimed again when its lease ends. */
   readonly onWorkError: (err: unknown, row: Row) => void;
 }
 
 export interface LoopClock {
   now(): number;
-  trusts(): boolean;
+  canJudgeOthers(): boolean;
 }
 
 export interface LeaseLoop {
@@ -31,20 +31,20 @@ export interface LeaseLoop {
    * A row of this process is being created: until the returned function is called, this loop does not treat it as
    * abandoned.
    */
-  hold(id: string): () => void;
-  /** A row is due then. */
-  expect(id: string, dueAt: number): void;
-  /** How many rows this process is working on or expecting. */
-  open(): number;
-  /** Claims nothing more and aborts what is running; the leases of those rows expire. */
+  markCreating(id: string): () => void;
+  /** Wakes the loop when the row is due. */
+  expectDue(id: string, dueAt: number): void;
+  /** The number of rows that this process works on or expects. */
+  countOpen(): number;
+  /** Claims no more rows and aborts the running work; the leases of those rows expire. */
   stop(): Promise<void>;
 }
 
 interface Working {
   readonly row: { readonly id: string; readonly version: number };
-  readonly life: AbortController;
+  readonly abort: AbortController;
   renewAt: number;
-  over: Promise<void>;
+  done: Promise<void>;
 }
 
 const CLAIM_MAX = 64;
@@ -57,12 +57,12 @@ export function createLeaseLoop<Row extends { readonly id: string; readonly vers
   const { store, work, ownerId, leaseMs, gapMs, clock, onClaimError, onWorkError } = options;
   const idleMs = Math.min(IDLE_MS_MAX, Math.max(50, Math.floor(leaseMs / 3)));
   const working = new Map<string, Working>();
-  const beingMade = new Set<string>();
-  /** When the rows this process worked on last are due again. */
+  const creating = new Set<string>();
+  /** When the rows that this process worked on last are due again. */
   const expected = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
   let wakeAt = Number.POSITIVE_INFINITY;
-  let turn: Promise<void> | undefined;
+  let currentTick: Promise<void> | undefined;
   let started = false;
   let stopped = false;
 
@@ -76,15 +76,15 @@ export function createLeaseLoop<Row extends { readonly id: string; readonly vers
 
   function wake(): void {
     wakeAt = Number.POSITIVE_INFINITY;
-    if (turn) return;
-    turn = tick()
+    if (currentTick) return;
+    currentTick = tick()
       .catch((err: unknown) => {
         onClaimError(err);
         return idleMs;
       })
       .then((pauseMs) => {
-        turn = undefined;
-        // Something may have become due in the meantime.
+        currentTick = undefined;
+        // A row may have become due in the meantime.
         wakeIn(Math.min(pauseMs, Math.max(gapMs, nextDue() - clock.now())));
       });
   }
@@ -94,11 +94,11 @@ export function createLeaseLoop<Row extends { readonly id: string; readonly vers
     await renewLeases();
     const room = Math.min(CLAIM_MAX, WORKING_MAX - working.size);
     if (room <= 0) return gapMs;
-    const mine = [...working.keys(), ...beingMade];
-    const at = clock.trusts() ? clock.now() : undefined;
+    const mine = [...working.keys(), ...creating];
+    const at = clock.canJudgeOthers() ? clock.now() : undefined;
     const claimed = await store.claim({ owner: ownerId, leaseMs, limit: room, working: mine, at });
     if (stopped) return idleMs;
-    for (const row of claimed) begin(row);
+    for (const row of claimed) startWork(row);
     return claimed.length === room ? 0 : idleMs;
   }
 
@@ -106,21 +106,21 @@ export function createLeaseLoop<Row extends { readonly id: string; readonly vers
     const now = clock.now();
     let next = Number.POSITIVE_INFINITY;
     for (const [id, dueAt] of expected) {
-      // If it was not claimed here, another process has it.
+      // A due row that was not claimed here belongs to another process.
       if (dueAt <= now) expected.delete(id);
       else if (dueAt < next) next = dueAt;
     }
     return next;
   }
 
-  function begin(row: Row): void {
+  function startWork(row: Row): void {
     expected.delete(row.id);
-    const life = new AbortController();
-    const entry: Working = { row, life, renewAt: performance.now() + leaseMs / 2, over: Promise.resolve() };
+    const abort = new AbortController();
+    const entry: Working = { row, abort, renewAt: performance.now() + leaseMs / 2, done: Promise.resolve() };
     working.set(row.id, entry);
-    entry.over = work(row, life.signal)
+    entry.done = work(row, abort.signal)
       .catch((err: unknown) => {
-        if (!life.signal.aborted) onWorkError(err, row);
+        if (!abort.signal.aborted) onWorkError(err, row);
       })
       .finally(() => {
         working.delete(row.id);
@@ -134,7 +134,7 @@ export function createLeaseLoop<Row extends { readonly id: string; readonly vers
       old.map(async (entry) => {
         const { id, version } = entry.row;
         const isMine = await store.renew({ id, version, owner: ownerId, leaseMs });
-        if (!isMine) entry.life.abort();
+        if (!isMine) entry.abort.abort();
         entry.renewAt = now + leaseMs / 2;
       }),
     );
@@ -145,21 +145,21 @@ export function createLeaseLoop<Row extends { readonly id: string; readonly vers
       started = true;
       wakeIn(0);
     },
-    hold(id) {
-      beingMade.add(id);
-      return () => void beingMade.delete(id);
+    markCreating(id) {
+      creating.add(id);
+      return () => void creating.delete(id);
     },
-    expect(id, dueAt) {
+    expectDue(id, dueAt) {
       expected.set(id, dueAt);
       wakeIn(Math.max(gapMs, dueAt - clock.now()));
     },
-    open: () => expected.size + working.size,
+    countOpen: () => expected.size + working.size,
     async stop() {
       stopped = true;
       clearTimeout(timer);
-      for (const { life } of working.values()) life.abort();
-      await turn;
-      await Promise.all([...working.values()].map(({ over }) => over));
+      for (const { abort } of working.values()) abort.abort();
+      await currentTick;
+      await Promise.all([...working.values()].map(({ done }) => done));
     },
   };
 }

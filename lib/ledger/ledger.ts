@@ -32,7 +32,7 @@ export interface LedgerOptions {
   readonly leaseMs: number;
   readonly log: LedgerLog;
   readonly now?: () => number;
-  /** How long a caller waits for the store. */
+  /** How long a caller waits for the store at most. */
   readonly answerWithinMs?: number;
   /** Whether models here cost real money: play money pays for none of them. */
   readonly isReal?: () => boolean;
@@ -44,7 +44,7 @@ export interface LedgerLog {
 }
 
 export interface HoldRequest {
-  /** The request's id, which becomes the charge's. */
+  /** The id of the request, which becomes the id of the charge. */
   readonly chargeId: string;
   readonly wallet: string;
   readonly key: string;
@@ -53,48 +53,48 @@ export interface HoldRequest {
   /** The prices the call is made with, as stored with the charge. */
   readonly prices: string;
   readonly amount: Micro;
-  /** The key's; absent if it has none. */
+  /** Absent if the key has no budget. */
   readonly budget?: CallBudget;
-  /** Of the client's idempotency key; absent if it sent none. */
-  readonly repeat?: IdempotencyTerms;
+  /** Absent if the client sent no idempotency key. */
+  readonly idempotency?: IdempotencyTerms;
   /** What running calls of the wallet have used above their holds; absent if nothing. */
   readonly owed?: Micro;
-  /** What it may cost above what is held; absent if its output is capped. */
+  /** What the call may cost above its hold; absent if its output is capped. */
   readonly excess?: Micro;
-  /** How long the call has already waited for the store; counts towards this wait. */
+  /** How long the call has already waited for the store; counts towards the limit. */
   readonly waitedMs?: number;
 }
 
 /** The budget of a key, and the key's name for refusals. */
 export interface CallBudget extends Pick<KeyLimits, 'reset' | 'zone'> {
   readonly name: string;
-  /** Whose sum it counts in; absent: its own key's. */
+  /** The key whose sum the call counts in; absent: its own key. */
   readonly sumKey?: string;
-  readonly most: Micro;
+  readonly limit: Micro;
 }
 
-/** Money held for a running call; end it with `settle` or `release`, once. */
+/** Money held for a running call; ended once, by `settle` or `release`. */
 export interface Hold {
   readonly charge: Charge;
   /** The wallet right after the hold. */
   readonly wallet: Wallet;
   /** The id of the client's idempotency key; absent if it sent none. */
-  readonly repeatId?: string;
+  readonly idempotencyId?: string;
 }
 
 /** What a call costs. */
-export interface Due {
+export interface CallCost {
   readonly amount: Micro;
   readonly usage: Usage;
 }
 
-/** How the money of a call ended. */
+/** The result of ending a hold. */
 export interface Settlement {
   readonly charged: Micro;
   readonly reserved: Micro;
   /** What the wallet can spend now. */
   readonly balance: Micro;
-  /** False if the store has not confirmed it in time: the numbers are the expected ones, and it is being retried. */
+  /** False if the store has not confirmed in time: the numbers are the expected ones, and the operation is retried. */
   readonly confirmed: boolean;
 }
 
@@ -115,43 +115,43 @@ export interface Paid {
 export interface RefundRequest {
   readonly chargeId: string;
   readonly wallet: string;
-  /** The failure of its job, in the same transaction. */
+  /** Fails the job of the charge in the same transaction. */
   readonly job?: FailJob;
 }
 
 export interface Refund {
   /**
-   * `refunded`: the money was returned, now or before; `stale_job`: neither happened, because the job has changed or
-   * ended; `refused`: there is no such charge, or it cannot be refunded, which is logged; `unconfirmed`: the store has
-   * not answered in time, and it is being retried.
+   * `refunded`: the money was returned, now or before; `stale_job`: nothing happened, because the job has changed or
+   * ended; `refused`: the charge does not exist or cannot be refunded, which is logged; `unconfirmed`: the store has
+   * not answered in time, and the refund is retried.
    */
   readonly status: 'refunded' | 'stale_job' | 'refused' | 'unconfirmed';
-  /** The job as it is now. */
+  /** The job after the refund. */
   readonly job?: Job;
-  /** What was returned just now; absent if nothing was. */
+  /** The amount returned now; absent if nothing was. */
   readonly amount?: Micro;
   readonly model?: string;
 }
 
 export interface Ledger {
-  /** Throws 402, 403 or 503 faults; then nothing is held, or whatever is held is returned automatically. */
+  /** Throws 402, 403 or 503 faults; then nothing is held, or the hold is returned automatically. */
   hold(request: HoldRequest): Promise<Hold>;
-  /** Charges what was used and returns the rest; never throws. */
-  settle(hold: Hold, due: Due): Promise<Settlement>;
+  /** Charges the cost and returns the rest; never throws. */
+  settle(hold: Hold, due: CallCost): Promise<Settlement>;
   /** Returns the hold in full; never throws. */
   release(hold: Hold): Promise<Settlement>;
   /**
-   * Charges at once and creates the job it pays for in the same transaction. Throws like `hold`; then nothing is
-   * charged, or whatever is charged is refunded automatically and its job fails.
+   * Charges at once and creates the job in the same transaction. Throws like `hold`; then nothing is charged, or the
+   * charge is refunded automatically and its job fails.
    */
   charge(request: ChargeRequest, job?: CreateJob): Promise<Paid>;
   /** Refunds a charge in full and fails its job with it; never throws. */
   refund(request: RefundRequest): Promise<Refund>;
-  /** Returns holds of dead owners, some at a time; resolves to how many were returned since the last time. */
+  /** Returns holds of dead owners, one page at a time; resolves to how many were returned since the last call. */
   expireOrphans: Sweep;
   /** Operations that have no outcome yet. */
   size(): number;
-  /** Waits for what is in flight; resolves to how many operations are left without an outcome. */
+  /** Waits for operations in flight; resolves to how many are left without an outcome. */
   drain(withinMs: number): Promise<number>;
 }
 
@@ -171,17 +171,17 @@ export function createLedger(options: LedgerOptions): Ledger {
   async function hold(request: HoldRequest): Promise<Hold> {
     const at = now();
     const { chargeId, wallet, key, kind: chargeKind, model, prices, amount } = request;
-    const { budget, repeat, owed = 0n, excess, waitedMs = 0 } = request;
-    const set = { ...(repeat && { repeat }), ...(excess !== undefined && { excess }), ...(isReal() && REAL) };
-    const terms = { ...termsOf(budget, at), ...set };
+    const { budget, idempotency, owed = 0n, excess, waitedMs = 0 } = request;
+    const set = { ...(idempotency && { idempotency }), ...(excess !== undefined && { excess }), ...(isReal() && REAL) };
+    const terms = { ...toBudgetTerms(budget, at), ...set };
     const start = { chargeId, wallet, key, chargeKind, model, prices, amount, at, ...terms };
     const op = { ...start, kind: 'reserve', owner: ownerId, lease: at + leaseMs, owed } as const;
-    // A hold that turns out to be applied after its call was answered 503 is returned at once.
+    // A hold that is applied after its call was answered 503 is returned at once.
     const onLate = ({ charge }: Outcome) => {
-      if (charge?.state === 'held') void end({ kind: 'release', wallet, chargeId, at: now() });
+      if (charge?.state === 'held') void submitEnd({ kind: 'release', wallet, chargeId, at: now() });
     };
-    const hold = held(await begin(op, { onLate, waitedMs }), { kind: chargeKind, amount, at, budget, owed });
-    return repeat ? { ...hold, repeatId: repeat.id } : hold;
+    const hold = toHold(await submitStart(op, { onLate, waitedMs }), { kind: chargeKind, amount, at, budget, owed });
+    return idempotency ? { ...hold, idempotencyId: idempotency.id } : hold;
   }
 
   async function charge(request: ChargeRequest, job?: CreateJob): Promise<Paid> {
@@ -192,20 +192,20 @@ export function createLedger(options: LedgerOptions): Ledger {
       ...start,
       chargeKind,
       usage: JSON.stringify(usage),
-      ...termsOf(budget, at),
+      ...toBudgetTerms(budget, at),
       ...(isReal() && REAL),
     };
     const op: ChargeOp = { kind: 'charge', ...paidFor, at, ...(job && { job }) };
-    // Like a hold: nobody knows about a late charge, so it is refunded at once, and its job fails.
+    // The client does not know about a late charge, so it is refunded at once, and its job fails.
     const onLate = (outcome: Outcome) => {
       if (outcome.charge?.state !== 'settled') return;
-      const fail = outcome.job && failureOf(outcome.job, now());
+      const fail = outcome.job && buildJobFailure(outcome.job, now());
       void refund({ chargeId, wallet, ...(fail && { job: fail }) });
     };
-    return paid(await begin(op, { onLate, waitedMs }), { kind: chargeKind, amount, at, budget });
+    return toPaid(await submitStart(op, { onLate, waitedMs }), { kind: chargeKind, amount, at, budget });
   }
 
-  function begin(op: HoldOp | ChargeOp, options: Omit<SubmitOptions, 'persistent'>): Promise<Outcome> {
+  function submitStart(op: HoldOp | ChargeOp, options: Omit<SubmitOptions, 'persistent'>): Promise<Outcome> {
     return queue.submit(op, { persistent: false, ...options }).catch((error: NoOutcome) => {
       throw fault('store_unavailable', { unconfirmed: error.applied === 'unknown' }, error);
     });
@@ -213,11 +213,11 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   async function refund({ chargeId, wallet, job }: RefundRequest): Promise<Refund> {
     const op: RefundOp = { kind: 'refund', wallet, chargeId, at: now(), ...(job && { job }) };
-    const outcome = await end(op, (late) => void refunded(late, op));
-    return outcome ? refunded(outcome, op) : { status: 'unconfirmed' };
+    const outcome = await submitEnd(op, (late) => void toRefund(late, op));
+    return outcome ? toRefund(outcome, op) : { status: 'unconfirmed' };
   }
 
-  function refunded({ status, charge, job }: Outcome, op: RefundOp): Refund {
+  function toRefund({ status, charge, job }: Outcome, op: RefundOp): Refund {
     const after = job && { job };
     const moved = status === 'done' && charge && { amount: charge.charged, model: charge.model };
     if (charge?.state === 'refunded') return { status: 'refunded', ...after, ...moved };
@@ -226,19 +226,22 @@ export function createLedger(options: LedgerOptions): Ledger {
     return { status: 'refused', ...after };
   }
 
-  function end(op: SettleOp | ReturnOp | RefundOp, onLate?: (outcome: Outcome) => void): Promise<Outcome | undefined> {
+  function submitEnd(
+    op: SettleOp | ReturnOp | RefundOp,
+    onLate?: (outcome: Outcome) => void,
+  ): Promise<Outcome | undefined> {
     return queue.submit(op, { persistent: true, ...(onLate && { onLate }) }).catch(() => {
       log.error({ charge: op.chargeId, operation: op.kind }, 'the store has not confirmed the end of a call; retrying');
       return undefined;
     });
   }
 
-  async function finish(hold: Hold, op: SettleOp | ReturnOp): Promise<Settlement> {
+  async function endHold(hold: Hold, op: SettleOp | ReturnOp): Promise<Settlement> {
     const { charge, wallet } = hold;
-    const outcome = await end(op);
+    const outcome = await submitEnd(op);
     const after = outcome ?? decide({ wallet, charge, prior: undefined }, op);
     const state = after.charge?.state;
-    // A repeat after a lost answer finds the end it asked for; any other end was made by someone else.
+    // After a lost answer the same end is found again; a different end was made by another operation.
     if (state !== (op.kind === 'settle' ? 'settled' : 'released')) {
       log.error({ charge: charge.id, operation: op.kind, state }, 'a call ended twice or too late');
     }
@@ -258,13 +261,13 @@ export function createLedger(options: LedgerOptions): Ledger {
     refund,
     settle: (open, { amount, usage }) => {
       const { id: chargeId, wallet } = open.charge;
-      const repeated = open.repeatId !== undefined && { repeatId: open.repeatId };
-      const due = { amount, usage: JSON.stringify(usage), ...repeated };
-      return finish(open, { kind: 'settle', wallet, chargeId, at: now(), ...due });
+      const idempotency = open.idempotencyId !== undefined && { idempotencyId: open.idempotencyId };
+      const due = { amount, usage: JSON.stringify(usage), ...idempotency };
+      return endHold(open, { kind: 'settle', wallet, chargeId, at: now(), ...due });
     },
     release: (open) =>
-      finish(open, { kind: 'release', wallet: open.charge.wallet, chargeId: open.charge.id, at: now() }),
-    expireOrphans: createSweep({ store: store.ledger, end, leaseMs, now }),
+      endHold(open, { kind: 'release', wallet: open.charge.wallet, chargeId: open.charge.id, at: now() }),
+    expireOrphans: createSweep({ store: store.ledger, end: submitEnd, leaseMs, now }),
     size: queue.size,
     drain: (withinMs) => queue.drain(withinMs),
   };
@@ -272,38 +275,37 @@ export function createLedger(options: LedgerOptions): Ledger {
 
 const REAL = { real: true } as const;
 
-/** What a call asks for. */
-type Asked = Pick<HoldRequest, 'kind' | 'amount'>;
+type CallPrice = Pick<HoldRequest, 'kind' | 'amount'>;
 
-interface Begun extends Asked {
+interface StartedCall extends CallPrice {
   readonly at: number;
   readonly budget: CallBudget | undefined;
 }
 
-function termsOf(budget: CallBudget | undefined, at: number): Pick<HoldOp, 'budget'> {
+function toBudgetTerms(budget: CallBudget | undefined, at: number): Pick<HoldOp, 'budget'> {
   if (!budget) return {};
-  const { sumKey, most } = budget;
-  return { budget: { ...(sumKey !== undefined && { key: sumKey }), period: periodAt(at, budget).start, limit: most } };
+  const { sumKey, limit } = budget;
+  return { budget: { ...(sumKey !== undefined && { key: sumKey }), period: periodAt(at, budget).start, limit } };
 }
 
-function held(
+function toHold(
   { status, wallet, charge, exposed = 0n }: Outcome,
-  { owed, ...asked }: Begun & { readonly owed: Micro },
+  { owed, ...asked }: StartedCall & { readonly owed: Micro },
 ): Hold {
   // `exists` counts as held: an earlier attempt made it and only its answer was lost.
   if (wallet && charge?.state === 'held') return { wallet, charge };
-  throw refusal(status, wallet && lessOwed(wallet, owed + exposed), asked);
+  throw toRefusalFault(status, wallet && subtractOwed(wallet, owed + exposed), asked);
 }
 
-function paid({ status, wallet, charge, job, exposed = 0n }: Outcome, asked: Begun): Paid {
+function toPaid({ status, wallet, charge, job, exposed = 0n }: Outcome, asked: StartedCall): Paid {
   // `exists` counts as paid: an earlier attempt made it and only its answer was lost.
   if (wallet && charge?.state === 'settled' && (status === 'done' || status === 'exists')) {
     return job ? { wallet, charge, job } : { wallet, charge };
   }
-  throw refusal(status, wallet && lessOwed(wallet, exposed), asked);
+  throw toRefusalFault(status, wallet && subtractOwed(wallet, exposed), asked);
 }
 
-function refusal(status: Outcome['status'], wallet: Wallet | undefined, asked: Begun) {
+function toRefusalFault(status: Outcome['status'], wallet: Wallet | undefined, asked: StartedCall) {
   switch (status) {
     case 'insufficient':
       return insufficientFault(wallet as Wallet, asked);
@@ -315,7 +317,7 @@ function refusal(status: Outcome['status'], wallet: Wallet | undefined, asked: B
       return fault('play_money');
     case 'key_budget':
       return budgetFault(asked);
-    // It resets at this very moment.
+    // The other call is about to end.
     case 'repeated':
       return fault('idempotency_running', { retryAfterS: 1 });
     case 'key_misused':
@@ -325,31 +327,31 @@ function refusal(status: Outcome['status'], wallet: Wallet | undefined, asked: B
   }
 }
 
-/** Throws the 402 of a key whose budget would not cover a call. */
-export function refuseOverBudget(sum: KeyBudget | undefined, asked: Begun): void {
-  const { budget: terms } = termsOf(asked.budget, asked.at);
+/** Throws the 402 fault of a key whose budget does not cover a call. */
+export function refuseOverBudget(sum: KeyBudget | undefined, asked: StartedCall): void {
+  const { budget: terms } = toBudgetTerms(asked.budget, asked.at);
   if (terms && isOverBudget(sum, terms, asked.amount)) throw budgetFault(asked);
 }
 
-function budgetFault({ kind, amount, at, budget }: Begun) {
+function budgetFault({ kind, amount, at, budget }: StartedCall) {
   if (!budget) return fault('internal', {}, new Error('a call without a budget was refused for its budget'));
   const { end } = periodAt(at, budget);
   return fault('key_budget', {
     field: budget.name,
     priceRub: formatRub(amount),
     ...(kind === 'text' && { isReserve: true }),
-    budgetRub: formatRub(budget.most),
+    budgetRub: formatRub(budget.limit),
     ...(end !== null && { reset: budget.reset, resetsAt: formatMoment(end, budget.zone) }),
   });
 }
 
-/** Fails a job whose creator was told that there is none. */
-function failureOf({ id, version }: Job, at: number): FailJob {
+/** Fails a job whose creator was answered 503. */
+function buildJobFailure({ id, version }: Job, at: number): FailJob {
   return { kind: 'fail', id, version, at, error: 'The service was temporarily unavailable.' };
 }
 
-/** The wallet once running overshoot is paid, known or possible, which is as good as held. */
-function lessOwed(wallet: Wallet, owed: Micro): Wallet {
+/** Treats known and possible overshoot of running calls as held. */
+function subtractOwed(wallet: Wallet, owed: Micro): Wallet {
   return { ...wallet, avail: wallet.avail - owed, held: wallet.held + owed };
 }
 
@@ -357,7 +359,7 @@ export function neverToppedFault() {
   return fault('never_topped_up', { minimumRub: formatRub(FIRST_TOPUP_MINIMUM) });
 }
 
-export function insufficientFault(wallet: Wallet, { kind, amount }: Asked) {
+export function insufficientFault(wallet: Wallet, { kind, amount }: CallPrice) {
   return fault('insufficient_balance', {
     priceRub: formatRub(amount),
     ...(kind === 'text' && { isReserve: true }),

@@ -1,4 +1,4 @@
-// This process as an owner of holds: renews its lease, agrees with other processes on who counts rate limits, and
+// This process as an owner of holds: renews its lease, agrees with other processes on where rate limits are counted, and
 // returns the holds of dead owners.
 import type { Others, OwnerStore } from '../store/ports/owners.ts';
 import type { Ledger, LedgerLog } from './ledger.ts';
@@ -10,35 +10,35 @@ export interface OwnerOptions {
   readonly leaseMs: number;
   readonly log: LedgerLog;
   /**
-   * Called after each renewal with the number of other live owners. `settled`: none of them counts in its own memory
+   * Called after each renewal with the number of other live owners. `settled`: no other owner counts in its own memory
    * any more, or the one that did has stopped responding.
    */
   readonly onPeers?: ((peers: number, settled: boolean) => Promise<void>) | undefined;
 }
 
 export interface Owner {
-  /** Renews for the first time; rejects if the store does not answer. */
+  /** Renews the lease for the first time; rejects if the store does not answer. */
   start(): Promise<void>;
-  /** The store's clock as far as this process knows it, in ms since the epoch. */
+  /** The clock of the store, estimated since the last renewal, in ms since the epoch. */
   now(): number;
   /** Whether another process whose lease has expired may be considered dead. */
-  trusts(): boolean;
+  canJudgeOthers(): boolean;
   /** Stops renewing and signs off. */
   stop(): Promise<void>;
 }
 
 const ORPHANS_AT_ONCE = 500;
-/** At least this often, others learn that they are not alone. */
+/** The longest time until other processes learn that they are not alone. */
 const RENEW_MS_MAX = 1000;
-/** While another process counts alone: it hands over at its next renewal, or it is dead. */
-const LOOK_MS = 100;
-const LOOKS_MAX = 20;
+/** Polls while another process counts alone: it hands over at its next renewal, or it is dead. */
+const HANDOVER_POLL_MS = 100;
+const HANDOVER_POLLS_MAX = 20;
 
 export function createOwner(options: OwnerOptions): Owner {
   const { store, ledger, ownerId, leaseMs, log, onPeers } = options;
   const everyMs = Math.min(RENEW_MS_MAX, Math.max(50, Math.floor(leaseMs / 3)));
   let timer: NodeJS.Timeout | undefined;
-  let turn: Promise<void> | undefined;
+  let currentTick: Promise<void> | undefined;
   let sweeping: Promise<void> | undefined;
   let stopped = false;
   /**
@@ -49,31 +49,31 @@ export function createOwner(options: OwnerOptions): Owner {
   /** The store's clock at the last renewal, and when that was (performance.now()). */
   let seenAt = 0;
   let renewedAt: number | undefined;
-  /** The others are told that this process may count in its own memory. */
+  /** Announced to the others: this process may count in its own memory. */
   let alone = false;
-  /** How often in a row another process was seen counting alone. */
-  let looks = 0;
+  /** How many polls in a row saw another process counting alone. */
+  let handoverPolls = 0;
 
   const renew = () => store.renew({ id: ownerId, leaseMs, alone });
-  const trusts = () => trustFrom !== undefined && performance.now() >= trustFrom;
+  const canJudgeOthers = () => trustFrom !== undefined && performance.now() >= trustFrom;
 
-  function note(now: number): void {
+  function noteClock(now: number): void {
     seenAt = now;
     renewedAt = performance.now();
   }
 
-  /** The clock jumped, or the machine slept: all leases seem expired, though no process is gone. */
-  function isGap(now: number): boolean {
+  /** True if the clock jumped or the machine slept: all leases seem expired, though no process is dead. */
+  function hasClockGap(now: number): boolean {
     const passed = now - seenAt;
-    note(now);
+    noteClock(now);
     return passed < 0 || passed > Math.max(leaseMs - everyMs, 2 * everyMs);
   }
 
   /**
-   * Switches in an order in which nobody counts in memory while another process does: a process announces that it wants
-   * to count alone before it looks, and withdraws that after it has handed over.
+   * Switches in an order that prevents two processes from counting in memory: a process announces that it wants to count
+   * alone before it looks at the others, and withdraws that after it has handed over.
    */
-  async function agree(first: Others, isTrusted: boolean): Promise<void> {
+  async function agreeOnCounting(first: Others, isTrusted: boolean): Promise<void> {
     if (!onPeers) return;
     let seen = first;
     if (seen.others === 0 && !alone) {
@@ -81,13 +81,13 @@ export function createOwner(options: OwnerOptions): Owner {
         alone = true;
         seen = await renew();
       } else {
-        // When in doubt, assume another process that could not report.
+        // When in doubt, assume that another process could not report.
         seen = { ...seen, others: 1 };
       }
     }
-    looks = seen.alone === 0 ? 0 : looks + 1;
+    handoverPolls = seen.alone === 0 ? 0 : handoverPolls + 1;
     try {
-      await onPeers(seen.others, looks === 0 || looks > LOOKS_MAX);
+      await onPeers(seen.others, handoverPolls === 0 || handoverPolls > HANDOVER_POLLS_MAX);
     } catch (err) {
       log.warn({ err }, 'could not hand over the rate-limit counts');
       return;
@@ -101,13 +101,12 @@ export function createOwner(options: OwnerOptions): Owner {
     try {
       const began = performance.now();
       const seen = await renew();
-      // The store took so long that the lease has expired again: holds of live processes, ours included, would look
-      // orphaned.
+      // The store took so long that the lease has expired again: the holds of live processes would look orphaned.
       if (performance.now() - began > leaseMs) throw new Error('the lease expired during its renewal');
-      if (isGap(seen.now)) trustFrom = undefined;
+      if (hasClockGap(seen.now)) trustFrom = undefined;
       trustFrom ??= performance.now() + leaseMs;
-      const isTrusted = trusts();
-      await agree(seen, isTrusted);
+      const isTrusted = canJudgeOthers();
+      await agreeOnCounting(seen, isTrusted);
       if (isTrusted) sweep(seen.now);
     } catch (err) {
       trustFrom = undefined;
@@ -132,27 +131,27 @@ export function createOwner(options: OwnerOptions): Owner {
 
   function loop(): void {
     if (stopped) return;
-    turn = tick().finally(() => {
-      const isLooking = looks > 0 && looks <= LOOKS_MAX;
-      if (!stopped) timer = setTimeout(loop, isLooking ? Math.min(LOOK_MS, everyMs) : everyMs);
+    currentTick = tick().finally(() => {
+      const isLooking = handoverPolls > 0 && handoverPolls <= HANDOVER_POLLS_MAX;
+      if (!stopped) timer = setTimeout(loop, isLooking ? Math.min(HANDOVER_POLL_MS, everyMs) : everyMs);
     });
   }
 
   return {
     async start() {
       const seen = await renew();
-      note(seen.now);
+      noteClock(seen.now);
       trustFrom = performance.now() + leaseMs;
-      await agree(seen, true);
+      await agreeOnCounting(seen, true);
       timer = setTimeout(loop, 0);
     },
-    // The next renewal notices a clock that was just set.
+    // If the clock was just changed, the next renewal notices.
     now: () => (renewedAt === undefined ? Date.now() : Math.floor(seenAt + performance.now() - renewedAt)),
-    trusts,
+    canJudgeOthers,
     async stop() {
       stopped = true;
       clearTimeout(timer);
-      await turn;
+      await currentTick;
       await sweeping;
       await store.remove(ownerId).catch((err: unknown) => log.warn({ err }, 'could not sign off from the store'));
     },

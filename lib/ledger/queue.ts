@@ -1,6 +1,5 @@
-// Group commit: whatever arrives while a lane's batch commits, or while the process is busy, forms the next batch.
-// Callers wait a bounded time; an operation whose outcome is unknown is retried in the background until the store
-// reports it.
+// Group commit: operations that arrive while a batch commits, or while the process is busy, form the next batch. Callers
+// wait a bounded time; an operation whose outcome is unknown is retried in the background until the store reports it.
 
 import type { Operation, Outcome } from '../money/decide.ts';
 import type { LedgerStore, Submission } from '../store/ports/ledger.ts';
@@ -15,7 +14,7 @@ export interface QueueOptions {
   /** The maximum number of operations waiting in one lane; more are refused, except those that end a charge. */
   readonly waitingMax?: number;
   readonly onRetry?: (error: unknown, operations: number) => void;
-  /** The store accepts other operations but not this one, which from now on is retried on its own. */
+  /** The store accepts other operations but not this one, which is retried on its own from now on. */
   readonly onParked?: (error: unknown, op: Operation) => void;
 }
 
@@ -32,9 +31,9 @@ export class NoOutcome extends Error {
 export interface SubmitOptions {
   /** Retries as long as the process lives, even after its caller was told `unknown`. */
   readonly persistent: boolean;
-  /** How much of the caller's waiting time has already passed. */
+  /** How long the caller has already waited. */
   readonly waitedMs?: number;
-  /** Called with an outcome that came after its caller was told `unknown`. */
+  /** Called with an outcome that arrived after the caller was told `unknown`. */
   readonly onLate?: (outcome: Outcome) => void;
 }
 
@@ -43,7 +42,7 @@ export interface Queue {
   submit(op: Operation, options: SubmitOptions): Promise<Outcome>;
   /** Operations that have no outcome yet. */
   size(): number;
-  /** Resolves when nothing is left or the time is up, to how many are left. */
+  /** Resolves when no operation is left or the time is up, to how many are left. */
   drain(withinMs: number): Promise<number>;
 }
 
@@ -54,12 +53,12 @@ interface Item extends Submission {
   reject: ((error: NoOutcome) => void) | undefined;
 }
 
-interface Running {
+interface RunningLane {
   readonly name: string;
   readonly lane: Lane<Item>;
   /** A commit is scheduled or running; there is never a second one, not even during its pauses. */
   busy: boolean;
-  /** Wakes the commit loop for what is due later. */
+  /** Wakes the commit loop for operations that are due later. */
   timer: NodeJS.Timeout | undefined;
   /** How many operations the last commit carried. */
   carried: number;
@@ -68,13 +67,13 @@ interface Running {
 const ANSWER_WITHIN_MS = 4800;
 const WAITING_MAX = 20_000;
 /**
- * How long a busy process gathers before committing a lane shared by all calls: a transaction costs as much as ten of
- * its operations. An idle process commits at once, and so does one whose last commit found little to gather.
+ * How long a busy process gathers operations before committing a lane shared by all calls: a transaction costs as much
+ * as ten operations. An idle process commits at once, and so does one whose last batch was small.
  */
-const BATCH_WINDOW = { withinMs: 8, aloneMs: 2 } as const;
-const COMPANY_FROM = 3;
+const BATCH_WINDOW = { maxMs: 8, idleMs: 2 } as const;
+const GATHER_FROM = 3;
 const TICK_MS = 100;
-/** The lane of all wallets, in a store that has only one. */
+/** The lane of all wallets, for stores with a single lane. */
 const SHARED = '';
 
 export function createQueue({
@@ -84,13 +83,13 @@ export function createQueue({
   onRetry,
   onParked,
 }: QueueOptions): Queue {
-  const lanes = new Map<string, Running>();
+  const lanes = new Map<string, RunningLane>();
   let open = 0;
   let ticker: NodeJS.Timeout | undefined;
 
   function submit(op: Operation, options: SubmitOptions): Promise<Outcome> {
     const running = laneFor(op);
-    if (running.lane.fresh() >= waitingMax && !options.persistent) return Promise.reject(new NoOutcome('never'));
+    if (running.lane.countNew() >= waitingMax && !options.persistent) return Promise.reject(new NoOutcome('never'));
     return new Promise<Outcome>((resolve, reject) => {
       const deadline = performance.now() + answerWithinMs - (options.waitedMs ?? 0);
       running.lane.add({ op, tried: false, abandoned: false, options, deadline, resolve, reject });
@@ -100,12 +99,12 @@ export function createQueue({
     });
   }
 
-  /** A wallet with an operation that failed alone keeps its own lane until that succeeds. */
-  function laneFor({ wallet }: Operation): Running {
-    return lanes.get(wallet) ?? opened(store.lane === 'store' ? SHARED : wallet);
+  /** A wallet with a parked operation keeps its own lane until that operation succeeds. */
+  function laneFor({ wallet }: Operation): RunningLane {
+    return lanes.get(wallet) ?? openLane(store.lane === 'store' ? SHARED : wallet);
   }
 
-  function opened(name: string): Running {
+  function openLane(name: string): RunningLane {
     let running = lanes.get(name);
     if (!running) {
       running = { name, lane: createLane(store.batchMax), busy: false, timer: undefined, carried: 0 };
@@ -114,17 +113,17 @@ export function createQueue({
     return running;
   }
 
-  function schedule(running: Running): void {
+  function schedule(running: RunningLane): void {
     if (running.busy) return;
     running.busy = true;
     clearTimeout(running.timer);
     setImmediate(() => void commit(running));
   }
 
-  async function commit(running: Running): Promise<void> {
+  async function commit(running: RunningLane): Promise<void> {
     const { lane } = running;
     while ((lane.dueAt() ?? Number.POSITIVE_INFINITY) <= performance.now()) {
-      if (mayGather(running)) await waitForIdleTick(BATCH_WINDOW, lane.fresh);
+      if (shouldGather(running)) await waitForIdleTick(BATCH_WINDOW, lane.countNew);
       const part = lane.take(performance.now());
       if (!part) continue;
       running.carried = part.items.length;
@@ -133,35 +132,35 @@ export function createQueue({
         lane.succeeded();
         for (const [index, item] of part.items.entries()) answer(item, outcomes[index]);
       } catch (error) {
-        await setBack(running, part, error);
+        await handleFailure(running, part, error);
       }
     }
-    rest(running);
+    goIdle(running);
   }
 
-  function mayGather({ name, lane, carried }: Running): boolean {
-    return name === SHARED && carried >= COMPANY_FROM && lane.fresh() < store.batchMax;
+  function shouldGather({ name, lane, carried }: RunningLane): boolean {
+    return name === SHARED && carried >= GATHER_FROM && lane.countNew() < store.batchMax;
   }
 
-  async function setBack({ lane }: Running, part: Part<Item>, error: unknown): Promise<void> {
+  async function handleFailure({ lane }: RunningLane, part: Part<Item>, error: unknown): Promise<void> {
     const blames = error instanceof StoreError ? error.blames : 'store';
     const { pauseMs, parked } = lane.failed(blames, performance.now());
     const [item] = part.items as readonly [Item];
     if (!parked) onRetry?.(error, part.items.length);
-    else if (!part.guilty) onParked?.(error, item.op);
+    else if (!part.isFaulty) onParked?.(error, item.op);
     if (parked) park(parked, item.op.wallet);
-    open -= lane.drop();
+    open -= lane.dropAbandoned();
     if (pauseMs > 0) await pause(pauseMs, { ref: false });
   }
 
   function park(part: Part<Item>, wallet: string): void {
-    const home = opened(wallet);
+    const home = openLane(wallet);
     home.lane.park(part);
-    open -= home.lane.drop();
+    open -= home.lane.dropAbandoned();
     schedule(home);
   }
 
-  function rest(running: Running): void {
+  function goIdle(running: RunningLane): void {
     running.busy = false;
     const dueAt = running.lane.dueAt();
     if (dueAt !== undefined) {
@@ -174,15 +173,15 @@ export function createQueue({
     if (!outcome) item.reject?.(new NoOutcome('never'));
     else if (item.resolve) item.resolve(outcome);
     else item.options.onLate?.(outcome);
-    forget(item);
+    clearCallbacks(item);
   }
 
-  function forget(item: Item): void {
+  function clearCallbacks(item: Item): void {
     item.resolve = undefined;
     item.reject = undefined;
   }
 
-  /** Answers callers whose time is up, and drops operations that were never tried and need not be. */
+  /** Answers callers whose time is up, and drops abandoned operations that were never tried. */
   function expire(): void {
     if (open === 0) {
       clearInterval(ticker);
@@ -191,16 +190,17 @@ export function createQueue({
     }
     const now = performance.now();
     for (const { lane } of lanes.values()) {
-      for (const item of lane.items()) if (item.deadline <= now && item.reject) giveUp(item, lane.isUnderWay(item));
-      open -= lane.drop();
+      for (const item of lane.items())
+        if (item.deadline <= now && item.reject) answerUnknown(item, lane.isInFlight(item));
+      open -= lane.dropAbandoned();
     }
   }
 
-  /** What the store is working on may be applied, even if it is not marked yet. */
-  function giveUp(item: Item, underWay: boolean): void {
+  /** An operation in flight may be applied, even if it is not marked as tried yet. */
+  function answerUnknown(item: Item, isInFlight: boolean): void {
     item.abandoned = !item.options.persistent;
-    item.reject?.(new NoOutcome(item.abandoned && !item.tried && !underWay ? 'never' : 'unknown'));
-    forget(item);
+    item.reject?.(new NoOutcome(item.abandoned && !item.tried && !isInFlight ? 'never' : 'unknown'));
+    clearCallbacks(item);
   }
 
   async function drain(withinMs: number): Promise<number> {

@@ -1,25 +1,25 @@
-// Returns holds of dead owners, page by page and around again. Those that cannot be returned, because their wallet is
-// missing or damaged, are not queued twice and do not hold up the others.
+// Returns holds of dead owners, page by page, starting over at the end. Holds that cannot be returned, because their
+// wallet is missing or damaged, are not queued twice and do not block the others.
 import type { Outcome, ReturnOp } from '../money/decide.ts';
 import type { LedgerStore, OrphanPage } from '../store/ports/ledger.ts';
 
 export interface SweepOptions {
   readonly store: Pick<LedgerStore, 'orphans'>;
   readonly leaseMs: number;
-  /** Resolves to undefined when the outcome comes later. */
+  /** Resolves to undefined if the outcome will arrive later. */
   readonly end: (op: ReturnOp, onLate: (outcome: Outcome) => void) => Promise<Outcome | undefined>;
   readonly now: () => number;
 }
 
-/** Processes the next page; resolves to how many holds were returned since the last time. `now` is the store's time. */
+/** Processes the next page; resolves to how many holds were returned since the last call. `now` is the time of the store. */
 export type Sweep = (page: Pick<OrphanPage, 'now' | 'limit'>) => Promise<number>;
 
-/** How soon a hold without a wallet is tried again. */
-const HOPELESS_MS = 60_000;
+/** When a hold that could not be returned is tried again. */
+const RETRY_MS = 60_000;
 
 export function createSweep({ store, leaseMs, end, now: clock }: SweepOptions): Sweep {
   /** Holds to skip, and until when (performance.now()); queued ones until they have an outcome. */
-  const passedOver = new Map<string, number>();
+  const skipped = new Map<string, number>();
   let after: OrphanPage['after'];
   let returned = 0;
 
@@ -27,30 +27,30 @@ export function createSweep({ store, leaseMs, end, now: clock }: SweepOptions): 
     const settle = ({ status }: Outcome) => {
       // Another process may have been faster.
       if (status === 'done') returned += 1;
-      if (status === 'done' || status === 'exists') passedOver.delete(chargeId);
-      else passedOver.set(chargeId, performance.now() + HOPELESS_MS);
+      if (status === 'done' || status === 'exists') skipped.delete(chargeId);
+      else skipped.set(chargeId, performance.now() + RETRY_MS);
     };
-    passedOver.set(chargeId, Number.POSITIVE_INFINITY);
+    skipped.set(chargeId, Number.POSITIVE_INFINITY);
     const outcome = await end({ kind: 'expire', wallet, chargeId, at: clock() }, settle);
     if (outcome) settle(outcome);
   }
 
   return async ({ now, limit }) => {
-    for (const [id, until] of passedOver) if (until <= performance.now()) passedOver.delete(id);
-    const size = limit + passedOver.size;
+    for (const [id, until] of skipped) if (until <= performance.now()) skipped.delete(id);
+    const size = limit + skipped.size;
     const orphans = await store.orphans({ now, leaseMs, limit: size, ...(after && { after }) });
     const last = orphans.at(-1);
     after = last && orphans.length === size ? { lease: last.lease ?? 0, id: last.id } : undefined;
-    const fresh = orphans.filter(({ id }) => !passedOver.has(id));
-    // One that cannot be returned must not stall the sweep.
-    await within(Promise.all(fresh.map(({ wallet, id }) => expire(wallet, id))), leaseMs / 3);
+    const pending = orphans.filter(({ id }) => !skipped.has(id));
+    // A hold that cannot be returned must not stall the sweep.
+    await waitAtMost(Promise.all(pending.map(({ wallet, id }) => expire(wallet, id))), leaseMs / 3);
     const count = returned;
     returned = 0;
     return count;
   };
 }
 
-async function within(work: Promise<unknown>, ms: number): Promise<void> {
+async function waitAtMost(work: Promise<unknown>, ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise((resolve) => {
     timer = setTimeout(resolve, ms);

@@ -1,6 +1,6 @@
-// Keeps usage sums close behind the journal, so that nobody who opens a page waits for a hundred thousand calls:
-// periodically folds the wallets that had calls, at once those that somebody looks at, and after a start those that were
-// left behind, by a process that ended or by a copy of the store. Between two steps it leaves the store to calls.
+// Keeps usage sums close to the end of the journal, so that a page never waits for a hundred thousand calls. Periodically
+// folds the wallets that had calls, at once a wallet whose page is open, and after a start the wallets that were left
+// behind by an earlier process or by a copy of the store. Pauses between steps, so that calls come first.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Store } from '../store/store.ts';
 import type { Ledger } from './ledger.ts';
@@ -10,42 +10,42 @@ export interface UsageChoreOptions {
   readonly store: Pick<Store, 'journal' | 'ledger' | 'usage'>;
   /** Called with the first of consecutive failures. */
   readonly onError: (error: unknown) => void;
-  /** Whether it looks for wallets left behind; of several processes of one start, one does. */
+  /** Whether to look for wallets left behind; only one of several worker processes does. */
   readonly sweeps?: boolean;
   /** Average pause between two rounds. */
   readonly everyMs?: number;
 }
 
 export interface UsageChore {
-  /** The same ledger, with its calls observed. */
+  /** Wraps a ledger to notice the wallets that have calls. */
   watch(ledger: Ledger): Ledger;
   start(): void;
   stop(): void;
-  /** Folds a wallet soon: its figures are being looked at. */
-  hurry(wallet: string): void;
-  /** One round; never rejects. */
+  /** Folds a wallet soon, because its figures are shown on a page. */
+  foldSoon(wallet: string): void;
+  /** Runs one round; never rejects. */
   fold(): Promise<void>;
 }
 
 const EVERY_MS = 60_000;
-/** A start has more urgent work, and whoever looks is served at once. */
+/** The first round waits: a start has more urgent work, and open pages use `foldSoon`. */
 const FIRST_MS = 1000;
-const WALLETS_PER_LOOK = 1000;
+const WALLETS_PER_PAGE = 1000;
 
 export function createUsageChore(options: UsageChoreOptions): UsageChore {
   const { store, onError, sweeps = true, everyMs = EVERY_MS } = options;
   /** Wallets with calls since their last fold. */
   const behind = new Set<string>();
-  /** Those waiting for their turn in `line`. */
+  /** Wallets waiting in `urgentQueue`. */
   const urgent = new Set<string>();
   const stopping = new AbortController();
-  let line = Promise.resolve();
-  /** Where the search for wallets left behind goes on; undefined when it is over. */
-  let position = sweeps ? '' : undefined;
+  let urgentQueue = Promise.resolve();
+  /** Where the search for wallets left behind continues; undefined when it is finished. */
+  let sweepAfter = sweeps ? '' : undefined;
   let timer: NodeJS.Timeout | undefined;
   let failing = false;
 
-  /** Half of the time at most: the other half belongs to calls. */
+  /** Pauses as long as each step takes, so that calls get at least half of the time. */
   async function foldGently(wallet: string): Promise<void> {
     let startedAt = performance.now();
     for await (const _ of foldSteps(store, wallet)) {
@@ -54,8 +54,8 @@ export function createUsageChore(options: UsageChoreOptions): UsageChore {
     }
   }
 
-  /** False if it failed. */
-  async function attempt(work: () => Promise<void>): Promise<boolean> {
+  /** Resolves to false if the work failed. */
+  async function tryFold(work: () => Promise<void>): Promise<boolean> {
     try {
       await work();
       failing = false;
@@ -70,30 +70,30 @@ export function createUsageChore(options: UsageChoreOptions): UsageChore {
   async function fold(): Promise<void> {
     for (const wallet of [...behind]) {
       if (stopping.signal.aborted) return;
-      // First, so that a call that starts meanwhile is folded in the next round.
+      // Deleted first, so that a call that starts in the meantime is folded in the next round.
       behind.delete(wallet);
-      if (await attempt(() => foldGently(wallet))) continue;
+      if (await tryFold(() => foldGently(wallet))) continue;
       behind.add(wallet);
       return;
     }
-    await attempt(sweep);
+    await tryFold(foldBehind);
   }
 
-  async function sweep(): Promise<void> {
-    while (position !== undefined && !stopping.signal.aborted) {
-      const { found, next } = await store.usage.behind(position, WALLETS_PER_LOOK);
+  async function foldBehind(): Promise<void> {
+    while (sweepAfter !== undefined && !stopping.signal.aborted) {
+      const { found, next } = await store.usage.behind(sweepAfter, WALLETS_PER_PAGE);
       for (const wallet of found) await foldGently(wallet);
-      position = next;
+      sweepAfter = next;
     }
   }
 
-  function wait(ms: number): void {
+  function scheduleRound(ms: number): void {
     timer = setTimeout(round, ms).unref();
   }
 
   async function round(): Promise<void> {
     await fold();
-    if (!stopping.signal.aborted) wait(everyMs * (0.5 + Math.random()));
+    if (!stopping.signal.aborted) scheduleRound(everyMs * (0.5 + Math.random()));
   }
 
   return {
@@ -112,17 +112,17 @@ export function createUsageChore(options: UsageChoreOptions): UsageChore {
         return ledger.refund(request);
       },
     }),
-    start: () => wait(Math.min(everyMs, FIRST_MS)),
+    start: () => scheduleRound(Math.min(everyMs, FIRST_MS)),
     stop() {
       stopping.abort();
       clearTimeout(timer);
     },
-    hurry(wallet) {
+    foldSoon(wallet) {
       if (urgent.has(wallet)) return;
       urgent.add(wallet);
-      line = line.then(async () => {
+      urgentQueue = urgentQueue.then(async () => {
         urgent.delete(wallet);
-        if (!stopping.signal.aborted) await attempt(() => foldGently(wallet));
+        if (!stopping.signal.aborted) await tryFold(() => foldGently(wallet));
       });
     },
     fold,

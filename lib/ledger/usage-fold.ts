@@ -1,5 +1,5 @@
-// Usage from hourly sums instead of from every call: the journal is folded behind a cursor, off the path of calls, and a
-// reader folds only a short rest of it.
+// Usage reports from hourly sums instead of from every call: the journal is folded into sums up to a cursor, in the
+// background, and a reader folds only a short rest.
 import assert from 'node:assert/strict';
 import { addDays, dayOfHour, startHourOfDay } from '../money/days.ts';
 import type { Usage } from '../money/decide.ts';
@@ -8,7 +8,7 @@ import type { ChargeFilter } from '../store/ports/ledger.ts';
 import type { UsageCounts, UsageGroupSum, UsageHour } from '../store/ports/usage.ts';
 import type { Store } from '../store/store.ts';
 import {
-  inOrder,
+  sortUsageRows,
   type UsageReport,
   type UsageQuery as UsageReportQuery,
   type UsageRow,
@@ -19,31 +19,31 @@ type UsageParts = Pick<Store, 'journal' | 'ledger' | 'usage'>;
 
 export interface UsageQuery {
   readonly by: UsageReportQuery['by'];
-  /** Whose days `by: 'day'` groups by; UTC by default. */
+  /** The time zone of days if `by` is `day`; UTC by default. */
   readonly zone?: string;
-  /** Whole hours: the sums know no shorter times, and no states of calls. */
+  /** Only whole hours, and no states of calls: the sums are not finer. */
   readonly filter: Omit<UsageReportQuery['filter'], 'state'>;
 }
 
 export interface CountedUsage extends UsageReport {
-  /** Absent once the sums have all of the journal. */
+  /** Absent if the sums cover the whole journal. */
   readonly behind?: UsageBehind;
 }
 
-/** How far the sums have come: oldest entries first. */
+/** How far the sums cover the journal, oldest entries first. */
 export interface UsageBehind {
-  /** Entries of the journal, of which this many are in the sums. */
+  /** The number of entries in the journal, and how many of them are in the sums. */
   readonly entries: number;
   readonly counted: number;
-  /** When the last of those was made, ms since the epoch; undefined if there is none yet. */
+  /** The time of the last entry in the sums, ms since the epoch; undefined if there is none yet. */
   readonly until: number | undefined;
 }
 
 const HOUR_MS = 3_600_000;
-/** Entries per transaction of the fold, and the most that a reader waits for: 1,000 kept pages waiting for up to 50 ms. */
+/** Entries per transaction of the fold, and the most that a reader waits for: 1,000 delayed pages by up to 50 ms. */
 const ENTRIES_PER_STEP = 400;
 
-/** Like `reportUsage`, but its time grows with hours instead of calls: what is far behind is told, not waited for. */
+/** Like `reportUsage`, but its time grows with hours instead of calls. Reports `behind` instead of waiting for a long fold. */
 export async function readUsage(store: UsageParts, wallet: string, query: UsageQuery): Promise<CountedUsage> {
   const { by, zone, filter } = query;
   const isZoned = by === 'day' && zone !== undefined;
@@ -58,25 +58,26 @@ export async function readUsage(store: UsageParts, wallet: string, query: UsageQ
     ...(model !== undefined && { model }),
     ...(kind !== undefined && { kind }),
   });
-  return { ...reportOf(isZoned ? intoDays(sums, zone) : sums, by), ...(behind && { behind }) };
+  return { ...toUsageReport(isZoned ? groupByDay(sums, zone) : sums, by), ...(behind && { behind }) };
 }
 
-/** From sums by the hour. */
-function intoDays(hours: readonly UsageGroupSum[], zone: string): readonly UsageGroupSum[] {
+/** Converts hourly sums to days of a zone. */
+function groupByDay(hours: readonly UsageGroupSum[], zone: string): readonly UsageGroupSum[] {
   const days = new Map<string, UsageGroupSum>();
-  let [day, end] = ['', Number.NEGATIVE_INFINITY];
+  let day = '';
+  let end = Number.NEGATIVE_INFINITY;
   for (const { group, ...counts } of hours.toSorted((one, other) => Number(one.group) - Number(other.group))) {
     const hour = Number(group);
     if (hour >= end) {
       day = dayOfHour(hour, zone);
       end = startHourOfDay(addDays(day, 1), zone);
     }
-    days.set(day, { group: day, ...added(days.get(day) ?? NOTHING, counts) });
+    days.set(day, { group: day, ...addCounts(days.get(day) ?? NO_USAGE, counts) });
   }
   return [...days.values()];
 }
 
-/** Folds the rest if it is short. */
+/** Folds the rest of the journal if it is short; otherwise resolves to how far behind the sums are. */
 async function catchUp(store: UsageParts, wallet: string): Promise<UsageBehind | undefined> {
   const { ledger, usage } = store;
   const entries = (await ledger.wallet(wallet))?.seq ?? 0;
@@ -89,55 +90,55 @@ async function catchUp(store: UsageParts, wallet: string): Promise<UsageBehind |
   return { entries, counted, until: last?.at };
 }
 
-/** Whether the hourly sums can answer it. Otherwise calls are added up one by one, without those in archives. */
-export function isFolded({ state, from, to }: ChargeFilter): boolean {
+/** Whether the hourly sums can answer a query. Otherwise calls are added up one by one, without archived calls. */
+export function canUseHourlySums({ state, from, to }: ChargeFilter): boolean {
   return state === undefined && [from, to].every((at) => at === undefined || at % HOUR_MS === 0);
 }
 
-/** Adds what the wallet's journal has beyond the sums; concurrent folds add each part only once. */
+/** Adds the entries after the cursor to the sums; concurrent folds add each part only once. */
 export async function foldUsage(store: UsageParts, wallet: string): Promise<void> {
   for await (const _ of foldSteps(store, wallet));
 }
 
-/** The same in steps of bounded length, for those who rest in between or stop early. */
+/** Like `foldUsage`, in steps of bounded length, for callers that pause in between or stop early. */
 export async function* foldSteps({ journal, ledger, usage }: UsageParts, wallet: string): AsyncGenerator<void> {
   const end = (await ledger.wallet(wallet))?.seq ?? 0;
   for (let cursor = await usage.cursor(wallet); cursor < end; cursor = await usage.cursor(wallet)) {
     const entries = await journal.used(wallet, cursor, ENTRIES_PER_STEP);
     const last = entries.at(-1);
     if (!last) return;
-    // If another fold moved the cursor, the next read starts behind what it added.
-    await usage.add({ wallet, from: cursor, to: last.seq, hours: hoursOf(entries) });
+    // If another fold moved the cursor, the next read starts after it.
+    await usage.add({ wallet, from: cursor, to: last.seq, hours: sumByHour(entries) });
     yield;
   }
 }
 
-function hoursOf(entries: readonly UsedEntry[]): readonly UsageHour[] {
+function sumByHour(entries: readonly UsedEntry[]): readonly UsageHour[] {
   const hours = new Map<string, UsageHour>();
   addHours(hours, entries);
   return [...hours.values()];
 }
 
-/** Adds what entries used, by hour, key, model and kind. */
+/** Adds the usage of entries to the sums by hour, key, model and kind. */
 export function addHours(hours: Map<string, UsageHour>, entries: readonly UsedEntry[], sign: 1 | -1 = 1): void {
   for (const { charge, ...entry } of entries) {
     if (!charge) continue;
     const { createdAt, key, model, kind } = charge;
     const hour = createdAt - (createdAt % HOUR_MS);
-    const label = labelHour({ hour, key, model, kind });
-    const counts = countsOf(entry, charge.usage, sign);
+    const label = getHourKey({ hour, key, model, kind });
+    const counts = countEntryUsage(entry, charge.usage, sign);
     const found = hours.get(label);
-    hours.set(label, { hour, key, model, kind, ...(found ? added(found, counts) : counts) });
+    hours.set(label, { hour, key, model, kind, ...(found ? addCounts(found, counts) : counts) });
   }
 }
 
-/** What the sums of an hour are known by. */
-export function labelHour({ hour, key, model, kind }: Pick<UsageHour, 'hour' | 'key' | 'model' | 'kind'>): string {
+/** The key of an hour in a map. */
+export function getHourKey({ hour, key, model, kind }: Pick<UsageHour, 'hour' | 'key' | 'model' | 'kind'>): string {
   return JSON.stringify([hour, key, model, kind]);
 }
 
-/** What one entry adds. A charge has its usage once settled, and keeps it after a refund. */
-function countsOf({ kind, charged }: UsedEntry, usage: string | null, by: 1 | -1): UsageCounts {
+/** The counts of one entry. A charge has its usage once settled, and keeps it after a refund. */
+function countEntryUsage({ kind, charged }: UsedEntry, usage: string | null, by: 1 | -1): UsageCounts {
   const once = kind === 'settle' || kind === 'charge' ? 1 : kind === 'refund' ? -1 : 0;
   const sign = once * by;
   const used: Usage = usage === null || sign === 0 ? {} : JSON.parse(usage);
@@ -153,7 +154,7 @@ function countsOf({ kind, charged }: UsedEntry, usage: string | null, by: 1 | -1
   };
 }
 
-function added(left: UsageCounts, right: UsageCounts): UsageCounts {
+function addCounts(left: UsageCounts, right: UsageCounts): UsageCounts {
   return {
     calls: left.calls + right.calls,
     charged: left.charged + right.charged,
@@ -165,7 +166,7 @@ function added(left: UsageCounts, right: UsageCounts): UsageCounts {
   };
 }
 
-const NOTHING: UsageCounts = {
+export const NO_USAGE: UsageCounts = {
   calls: 0,
   charged: 0n,
   refunded: 0n,
@@ -175,13 +176,13 @@ const NOTHING: UsageCounts = {
   seconds: 0,
 };
 
-function reportOf(sums: readonly UsageGroupSum[], by: UsageReportQuery['by']): UsageReport {
-  const rows: UsageRow[] = sums.map(({ group, ...counts }) => ({ group, ...sumOf(counts) }));
-  const total = sumOf(sums.reduce(added, NOTHING));
-  return { rows: inOrder(rows, by), total };
+function toUsageReport(sums: readonly UsageGroupSum[], by: UsageReportQuery['by']): UsageReport {
+  const rows: UsageRow[] = sums.map(({ group, ...counts }) => ({ group, ...toUsageSum(counts) }));
+  const total = toUsageSum(sums.reduce(addCounts, NO_USAGE));
+  return { rows: sortUsageRows(rows, by), total };
 }
 
-function sumOf({ calls, charged, refunded, tokensInput, tokensOutput, images, seconds }: UsageCounts): UsageSum {
+function toUsageSum({ calls, charged, refunded, tokensInput, tokensOutput, images, seconds }: UsageCounts): UsageSum {
   const units = { tokens_input: tokensInput, tokens_output: tokensOutput, images, seconds };
   return { calls, charged, refunded, units };
 }

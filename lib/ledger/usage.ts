@@ -16,7 +16,7 @@ export interface UsageSum {
   /** Less refunds: over all calls it equals the wallet's `charged`. */
   readonly charged: Micro;
   readonly refunded: Micro;
-  /** What `charged` paid for. */
+  /** The units that `charged` paid for. */
   readonly units: Readonly<Record<UsageUnit, number>>;
 }
 
@@ -39,7 +39,7 @@ export interface UsageQuery {
 }
 
 const PAGE_SIZE = 1000;
-const EMPTY: UsageSum = {
+const ZERO_USAGE: UsageSum = {
   calls: 0,
   charged: 0n,
   refunded: 0n,
@@ -56,20 +56,20 @@ export async function reportUsage(
   do {
     const page = await ledger.charges(wallet, { limit: pageSize, filter, ...(before !== undefined && { before }) });
     for (const charge of page) {
-      const group = groupOf(charge, by);
-      sums.set(group, add(sums.get(group) ?? EMPTY, sumOf(charge)));
+      const group = getUsageGroup(charge, by);
+      sums.set(group, addUsageSums(sums.get(group) ?? ZERO_USAGE, sumCharge(charge)));
     }
     before = page.length < pageSize ? undefined : page.at(-1)?.id;
   } while (before !== undefined);
   const rows = [...sums].map(([group, sum]) => ({ group, ...sum }));
-  return { rows: inOrder(rows, by), total: [...sums.values()].reduce(add, EMPTY) };
+  return { rows: sortUsageRows(rows, by), total: [...sums.values()].reduce(addUsageSums, ZERO_USAGE) };
 }
 
-function groupOf(charge: Charge, by: UsageGroup): string {
+function getUsageGroup(charge: Charge, by: UsageGroup): string {
   return by === 'day' ? new Date(charge.createdAt).toISOString().slice(0, 10) : charge[by];
 }
 
-function sumOf({ state, charged, usage }: Charge): UsageSum {
+function sumCharge({ state, charged, usage }: Charge): UsageSum {
   const settled = state === 'settled';
   const used: Usage = settled && usage !== null ? JSON.parse(usage) : {};
   return {
@@ -80,7 +80,7 @@ function sumOf({ state, charged, usage }: Charge): UsageSum {
   };
 }
 
-function add(left: UsageSum, right: UsageSum): UsageSum {
+function addUsageSums(left: UsageSum, right: UsageSum): UsageSum {
   return {
     calls: left.calls + right.calls,
     charged: left.charged + right.charged,
@@ -99,7 +99,7 @@ function mapUnits(numberOf: (unit: UsageUnit) => number): Record<UsageUnit, numb
 }
 
 /** Days in order; models, keys and kinds with the highest charge first. */
-export function inOrder(rows: readonly UsageRow[], by: UsageGroup): readonly UsageRow[] {
+export function sortUsageRows(rows: readonly UsageRow[], by: UsageGroup): readonly UsageRow[] {
   return rows.toSorted(by === 'day' ? byName : byCharged);
 }
 

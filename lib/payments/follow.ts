@@ -1,7 +1,7 @@
 // Moves a payment step by step to the state that its provider reports. Each step happens once, even if several
 // processes do this at the same time.
 import type { OpenPayment } from '../catalog/payments.ts';
-import { book } from '../ledger/booking.ts';
+import { bookOperation } from '../ledger/booking.ts';
 import type { PaybackOp } from '../money/decide.ts';
 import { type FreePaymentChange, type Payment, type PaymentStatus, parseRefunds } from '../money/payment-rules.ts';
 import type { SavedMethodRow } from '../store/ports/payments.ts';
@@ -73,9 +73,9 @@ export function createFollow({ store, now, log, onChange, onSaved }: FollowOptio
   }
 
   async function paid(
-    op: Parameters<typeof book>[1],
+    op: Parameters<typeof bookOperation>[1],
   ): Promise<{ status: PaymentStatus | 'refused'; payment?: Payment }> {
-    const { status, payment } = await book(store, op);
+    const { status, payment } = await bookOperation(store, op);
     if (status === 'done' || status === 'exists' || status === 'stale_payment') {
       return { status: status === 'stale_payment' ? 'stale' : status, ...(payment && { payment }) };
     }

@@ -1,6 +1,6 @@
 // What only an operator does to a payment: decide one in review, request a refund, record a dispute. It uses the store
 // alone, so that pages and the command line do the same; any live gateway then asks the provider for the refund.
-import { book } from '../ledger/booking.ts';
+import { bookOperation } from '../ledger/booking.ts';
 import type { PaybackOp, PayOp } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { operationId } from '../money/operations.ts';
@@ -133,7 +133,7 @@ async function freely({ payments }: Parts, change: FreePaymentChange): Promise<O
 }
 
 async function paidFor(store: Parts, op: PayOp | PaybackOp): Promise<OperatorOutcome> {
-  const { status, payment } = await book(store, op);
+  const { status, payment } = await bookOperation(store, op);
   const after = payment && { payment };
   if (status === 'done' || status === 'exists') return { status, ...after };
   const isStale = status === 'stale_payment' && payment?.version !== op.payment?.version;

@@ -128,7 +128,7 @@ export function createPayments(options: PaymentsOptions): Payments {
   }
 
   function expect({ id, dueAt }: Payment): void {
-    if (dueAt !== null) loop.expect(id, dueAt);
+    if (dueAt !== null) loop.expectDue(id, dueAt);
   }
 
   async function clean(): Promise<void> {
@@ -224,7 +224,7 @@ export function createPayments(options: PaymentsOptions): Payments {
   async function begin(start: NewPayment, auto: undefined): Promise<Payment>;
   async function begin(start: NewPayment, auto: AutoTopupRow): Promise<Payment | undefined>;
   async function begin(start: NewPayment, auto: AutoTopupRow | undefined): Promise<Payment | undefined> {
-    const release = loop.hold(start.id);
+    const release = loop.markCreating(start.id);
     try {
       if ((await store.payments.create(start, auto)) === 'stale') return undefined;
       counts?.onOrder(start.provider, start.origin);

@@ -3,7 +3,7 @@
 // Processes of one store may differ in their catalogs, so the store remembers that one of them has such upstreams.
 
 import { videoIdOf } from '../calls/videos/job-id.ts';
-import { book } from '../ledger/booking.ts';
+import { bookOperation } from '../ledger/booking.ts';
 import type { Wallet } from '../money/decide.ts';
 import type { JobPhase } from '../money/job-rules.ts';
 import type { Micro } from '../money/money.ts';
@@ -116,7 +116,7 @@ export async function settlePlayMoney(
   const amount = how === 'convert' ? 0n : await playMoneyLeft(store, wallet);
   const note = `play money ${how === 'convert' ? 'converted' : 'written off'}: ${reason}`;
   const what = { amount: -amount, reason: note, adjustId: newId('adj', at), settlesPlay: true } as const;
-  const { status, wallet: after = wallet } = await book(store, { kind: 'adjust', wallet: id, at, ...what });
+  const { status, wallet: after = wallet } = await bookOperation(store, { kind: 'adjust', wallet: id, at, ...what });
   if (status === 'done') return { status, amount, wallet: after };
   return { status: after.playMoney ? 'stale' : 'none', amount: 0n, wallet: after };
 }

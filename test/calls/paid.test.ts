@@ -63,7 +63,7 @@ describe('paid calls', () => {
     };
     const calls = createPaidCalls({ ...ledger, hold });
     const terms = { kind: 'text', model: 'm', prices: '{}', amount: 10n * RUB } as const;
-    const budget = { name: 'k', reset: 'day', zone: 'UTC', most: 100n * RUB } as const;
+    const budget = { name: 'k', reset: 'day', zone: 'UTC', limit: 100n * RUB } as const;
     const repeat = { id: 'repeat', body: 'hash', awaited: true, expiresAt: Date.now() + 60_000 };
     const told = { requestId: 'req-all', budget, repeat, waitedMs: 7 };
     const inside = { ...contextOf('req-inside', wallet, new AbortController().signal) };
@@ -84,7 +84,7 @@ describe('paid calls', () => {
     });
     const common = { ...terms, wallet, key: 'key' };
     expect(requests).to.deep.equal([
-      { ...common, chargeId: 'req-all', budget, repeat, owed: 0n, waitedMs: 7 },
+      { ...common, chargeId: 'req-all', budget, idempotency: repeat, owed: 0n, waitedMs: 7 },
       { ...common, chargeId: 'req-inside', owed: 10n * RUB + 1n, waitedMs: 0 },
       { ...common, chargeId: 'req-after', owed: 0n, waitedMs: 0 },
     ]);

@@ -1,5 +1,5 @@
 // A process that archives and is killed like kill -9 right before or after one of its calls to the store: `archive-child.ts
-// URL FILE BEFORE STEP`. It prints each call that it makes; without a step it comes to the end.
+// URL FILE BEFORE STEP`. It prints each call that it makes; without a step it runs to the end.
 import { archiveLedger } from '../../lib/ledger/archive.ts';
 import { openStore } from '../../lib/store/open.ts';
 import { mapCalls } from '../../lib/store/port-calls.ts';

@@ -14,7 +14,7 @@ import { ago, booksOf, call, expectClean, history, makeFolder } from './archive-
 const CHILD = fileURLToPath(new URL('./archive-child.ts', import.meta.url));
 const BEFORE = ago(40);
 
-/** In the order in which they happen; of two hundred calls, two batches leave. */
+/** The steps in order; two hundred calls are removed in two batches. */
 const STEPS = [
   ...['after archives.begin 1', 'after accounts.page 1', 'before archives.put 1', 'after archives.put 1'],
   ...['after archives.open 1', 'before archives.remove 1', 'after archives.remove 1', 'before archives.remove 2'],
@@ -22,9 +22,9 @@ const STEPS = [
 ];
 
 for (const kind of STORES) {
-  describe(`${kind.name}: an archive that is killed`, () => {
+  describe(`${kind.name}: an archive run that is killed`, () => {
     for (const step of kind === SQLITE ? STEPS : longer(STEPS.slice(4, 6), STEPS)) {
-      it(`${step} is finished by the same command`, async () => {
+      it(`at the step ${step} is finished by the same command`, async () => {
         const folder = makeFolder();
         const database = await kind.create();
         const store = await openStore(database.url, kind.opening);
@@ -55,7 +55,7 @@ for (const kind of STORES) {
     }
 
     const itOnce = kind === SQLITE ? it : itLong;
-    itOnce('names every step of one that is not', async () => {
+    itOnce('lists every step of an uninterrupted run', async () => {
       const folder = makeFolder();
       const database = await kind.create();
       const store = await openStore(database.url, kind.opening);
@@ -72,7 +72,7 @@ for (const kind of STORES) {
   });
 }
 
-/** Resolves to the signal that ended it. */
+/** Resolves to the signal that ended the process. */
 function run(url: string, file: string, step: string): Promise<string | null> {
   const child = spawn(process.execPath, [CHILD, url, file, `${BEFORE}`, step], {
     stdio: ['ignore', 'ignore', 'inherit'],

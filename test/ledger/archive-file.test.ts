@@ -1,4 +1,4 @@
-// What is wrong with the file of an archive is said: every wallet in it begins, is whole and ends, and so does the file.
+// A damaged archive file is rejected with the problem: every wallet in it, and the file itself, must be complete.
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
@@ -33,7 +33,7 @@ describe('the file of an archive of two wallets', () => {
   const damages: Readonly<Record<string, readonly [says: RegExp, change: () => readonly string[]]>> = {
     'its first wallet does not end': [/the calls of \w+ do not end/, () => without(lines.findIndex(isOf('stop')))],
     'its last wallet does not end': [/the calls of \w+ do not end/, () => without(lines.findLastIndex(isOf('stop')))],
-    'a wallet does not begin': [/is not among those of/, () => without(lines.findIndex(isOf('start')))],
+    'a wallet has no start': [/is not among those of/, () => without(lines.findIndex(isOf('start')))],
     'a call is there twice': [/is there twice/, () => twice(lines.findIndex(isOf('call')))],
     'a wallet ends twice': [/do not begin/, () => twice(lines.findIndex(isOf('stop')))],
     'a wallet has fewer calls than it says': [/calls of \w+ instead of 99\./, () => stops(/"calls":\d+/, '"calls":99')],
@@ -51,7 +51,7 @@ describe('the file of an archive of two wallets', () => {
     });
   }
 
-  it('is its owner’s alone, and never written over another', async () => {
+  it('is readable only by its owner, and never overwrites a file', async () => {
     expect(statSync(file).mode & 0o777).to.equal(0o600);
     const before = readFileSync(file);
     const writer = writeArchive(file, { tollgate: 'ledger archive', version: 1, id: 'arc_2', before: 1 });

@@ -1,6 +1,6 @@
-// Which archives may have a call, by the time in its id, and up to when the calls of a wallet are in archives.
+// Which archives may contain a call, by the time in its id, and up to when the calls of a wallet are in archives.
 import { expect } from 'chai';
-import { archivedBefore, findArchived } from '../../lib/ledger/archive-find.ts';
+import { findArchived, findLatestArchiveDate } from '../../lib/ledger/archive-find.ts';
 import type { Archive, ArchiveStore, Opening } from '../../lib/store/ports/archives.ts';
 import type { Store } from '../../lib/store/store.ts';
 
@@ -41,14 +41,14 @@ describe('an archive', () => {
     ['that has no calls', idAt(FIRST), { first: null, last: null }, false],
   ];
   for (const [name, id, more, mayHave] of cases) {
-    it(`${mayHave ? 'may have' : 'cannot have'} a call: one ${name}`, async () => {
+    it(`${mayHave ? 'may contain' : 'cannot contain'} a call: one ${name}`, async () => {
       const archive = { ...ARCHIVE, ...more };
       const wanted = mayHave ? { archive, call: undefined } : undefined;
       expect(await findArchived(storeOf([archive]), id)).to.deep.equal(wanted);
     });
   }
 
-  it('has the calls of a wallet that ended before the latest time of all that were written', async () => {
+  it('contains the calls of a wallet that ended before the latest cutoff of all written archives', async () => {
     const opening = { wallet: 'w' } as Opening;
     const list: readonly Archive[] = [
       { ...ARCHIVE, before: 50 },
@@ -56,7 +56,7 @@ describe('an archive', () => {
       { ...ARCHIVE, before: 60 },
       { ...ARCHIVE, before: 90, state: 'writing' },
     ];
-    expect(await archivedBefore(storeOf(list, opening), 'w')).to.equal(70);
-    expect(await archivedBefore(storeOf(list), 'w'), 'a wallet of which nothing left').to.equal(undefined);
+    expect(await findLatestArchiveDate(storeOf(list, opening), 'w')).to.equal(70);
+    expect(await findLatestArchiveDate(storeOf(list), 'w'), 'a wallet of which nothing left').to.equal(undefined);
   });
 });

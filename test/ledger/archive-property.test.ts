@@ -55,7 +55,7 @@ const moves = fc.oneof(
 const RUNS = { [SQLITE_HERE.name]: longer(25, 120), [MONGODB.name]: longer(2, 15) };
 
 for (const kind of [SQLITE_HERE, MONGODB]) {
-  it(`${kind.name}: archives change no balance, whatever happens between and during them`, async () => {
+  it(`${kind.name}: archives never change a balance, whatever happens between and during them`, async () => {
     const database = await kind.create();
     const store = await openStore(database.url, kind.opening);
     const folder = makeFolder();
@@ -131,7 +131,7 @@ async function play(store: Store, folder: string, list: readonly Move[]): Promis
   }
 }
 
-/** Its call to the archives with this number fails, before or after it had its effect; 0: none does. */
+/** The call to the archives store with this number fails, before or after its effect; 0: no call fails. */
 function failing(store: Store, failAt: number, late: boolean): Store {
   let calls = 0;
   return mapCalls(store, (call, { port }) => async (...args) => {

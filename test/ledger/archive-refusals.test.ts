@@ -1,4 +1,4 @@
-// An archive that was interrupted goes on only with its own file and time, and one that failed leaves nothing behind.
+// An interrupted archive continues only with its own file and cutoff, and a failed one leaves nothing behind.
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -32,7 +32,7 @@ describe('an archive of old calls', () => {
   }
   const statesOf = async () => (await faulty.real.archives.list()).map(({ state }) => state);
 
-  it('may have calls that ended 35 days ago, and none that are younger', async () => {
+  it('takes calls that ended 35 days ago, and none that are younger', async () => {
     expect(ARCHIVE_DAYS_MIN).to.equal(35);
     const at = (before: number) =>
       archiveLedger(faulty.store, { before, file: folder.file(`${before}.gz`), now: () => NOW });
@@ -40,14 +40,14 @@ describe('an archive of old calls', () => {
     expect(await at(NOW - 35 * DAY)).to.include({ state: 'done' });
   });
 
-  it('goes on only for the time that it was begun for', async () => {
+  it('continues only with the cutoff that it was started with', async () => {
     faulty.next('archives.remove', refuse);
     await rejection(archive('calls.gz'));
     expect(await refused(archive('calls.gz', 41))).to.match(/is unfinished: repeat that one\.$/);
     expect(await archive('calls.gz')).to.include({ state: 'done' });
   });
 
-  it('takes no calls away for another archive in the place of its file', async () => {
+  it('removes no calls if another archive has replaced its file', async () => {
     await archive('earlier.gz', 140);
     faulty.next('archives.remove', refuse);
     await rejection(archive('calls.gz'));
@@ -60,7 +60,7 @@ describe('an archive of old calls', () => {
     expect(await archive('calls.gz')).to.include({ state: 'done' });
   });
 
-  it('does not take a file for its own that another archive has written', async () => {
+  it('does not accept a file that another archive has written', async () => {
     const { before, file } = (await archive('calls.gz')) as Archive;
     const empty = { sha256: null, calls: 0, entries: 0, charged: 0n, first: null, last: null };
     await faulty.real.archives.begin({ id: 'arc_other', before, file, startedAt: NOW, state: 'writing', ...empty });
@@ -69,19 +69,19 @@ describe('an archive of old calls', () => {
     await faulty.real.archives.drop('arc_other');
   });
 
-  it('that cannot be written leaves no file and no trace in the store', async () => {
+  it('leaves no file and no row in the store if it cannot be written', async () => {
     expect(await refused(archive(join('missing', 'calls.gz')))).to.match(/cannot be written: ENOENT\.$/);
     expect([await statesOf(), readdirSync(folder.path)]).to.deep.equal([[], []]);
     expect(await archive('calls.gz')).to.include({ state: 'done' });
     expect(readdirSync(folder.path)).to.deep.equal(['calls.gz']);
   });
 
-  it('that finds nothing to take leaves no file and no trace either', async () => {
+  it('leaves no file and no row in the store if there is nothing to archive', async () => {
     expect(await archive('calls.gz', 300)).to.equal(undefined);
     expect([await statesOf(), readdirSync(folder.path)]).to.deep.equal([[], []]);
   });
 
-  it('replaces no file that somebody makes in its place meanwhile', async () => {
+  it('never replaces a file that appears in the meantime', async () => {
     const file = folder.file('calls.gz');
     const onProgress = () => writeFileSync(file, 'mine');
     const options = { before: ago(40), file, now: () => NOW };

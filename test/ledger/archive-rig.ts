@@ -13,7 +13,7 @@ export const DAY = 24 * 3_600_000;
 export const NOW = Date.now();
 export const ago = (days: number) => NOW - days * DAY;
 
-/** A call that ended at once, with the id of a request of that time. */
+/** A call that ended at once, with a request id of that time. */
 export async function call(store: Store, wallet: string, at: number, amount = RUB): Promise<string> {
   const chargeId = requestId(at);
   await applied(store, reserve(wallet, { chargeId, at }), settle(wallet, chargeId, { at, amount }));
@@ -26,16 +26,16 @@ export function requestId(at: number): string {
 
 export interface History {
   readonly wallet: string;
-  /** Calls that are old enough to leave, in order. */
+  /** Calls that are old enough to be archived, in order. */
   readonly old: readonly string[];
   readonly held: string;
-  /** Began before the archives of these tests and ended behind them. */
+  /** A call that started before the archives of these tests and ended after them. */
   readonly across: string;
   readonly video: string;
   readonly young: string;
 }
 
-/** A wallet with everything that can be in one: calls of all ends, a budget, a video, a hold that is still open. */
+/** A wallet with every kind of row: calls with all outcomes, a budget, a video, an open hold. */
 export async function history(store: Store, calls = 6): Promise<History> {
   const wallet = newId('acc');
   await store.accounts.create({ id: wallet, name: 'archived', createdAt: ago(200) });
@@ -66,7 +66,7 @@ export async function history(store: Store, calls = 6): Promise<History> {
   };
 }
 
-/** What must be the same before and after, whatever left. */
+/** The values that must be the same before and after archiving. */
 export async function booksOf(store: Store, wallet: string) {
   const usage = await readUsage(store, wallet, { by: 'model', filter: {} });
   const charged = await store.ledger.chargedAt(wallet, ago(30));

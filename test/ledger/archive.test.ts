@@ -1,4 +1,4 @@
-// Archives of old calls: what leaves is in a file that adds up, and nothing that anybody can ask of the store changes.
+// Archives of old calls: archived calls are in a file that adds up, and no answer of the store changes.
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -45,13 +45,13 @@ for (const kind of STORES) {
     const archive = (name: string, days: number) =>
       archiveLedger(store, { before: ago(days), file: folder.file(name) });
 
-    it('take calls that ended before the time, and nothing else', async () => {
+    it('take the calls that ended before the cutoff, and nothing else', async () => {
       const made = await history(store);
       const { wallet, old } = made;
       const books = await booksOf(store, wallet);
       const taken = await Promise.all(old.slice(0, -1).map((id) => store.ledger.charge(id)));
       const done = await archive('first.gz', 40);
-      // The call that was charged last stays until a later one is there.
+      // The call that was charged last stays until there is a later one.
       const kept = (await store.archives.opening(wallet))?.kept;
       expect(kept).to.equal(old.at(-1));
       expect(done).to.include({ state: 'done', calls: old.length - 1 });
@@ -74,14 +74,14 @@ for (const kind of STORES) {
       expect(totals.charged).to.equal(sum);
     });
 
-    it('follow each other, with everything that was missing from the first', async () => {
+    it('follow each other, each with the calls that the previous ones left', async () => {
       const { wallet, held, across, old, young } = await history(store);
       await archive('first.gz', 100);
       await applied(store, settle(wallet, held, { at: ago(38) }));
       const books = await booksOf(store, wallet);
       const second = await archive('second.gz', 36);
       expect(await store.ledger.charge(old.at(-1) as string)).to.equal(undefined);
-      // The end of the old hold is behind a call that is too young.
+      // The old hold ended after a call that is too young.
       for (const id of [across, young, held]) expect(await store.ledger.charge(id)).to.include({ id });
       expect((await store.archives.opening(wallet))?.kept).to.equal(across);
       expect(second?.calls).to.equal(1);
@@ -92,7 +92,7 @@ for (const kind of STORES) {
       expect(readdirSync(folder.path)).to.deep.equal(['first.gz', 'second.gz']);
     });
 
-    it('leave wallets that go on: later calls, a refund, an end of an old hold', async () => {
+    it('leave wallets that keep working: later calls, a refund, the end of an old hold', async () => {
       const { wallet, held, video } = await history(store);
       await archive('one.gz', 40);
       await applied(store, giveBack('release', wallet, held), giveBack('refund', wallet, video));
@@ -102,7 +102,7 @@ for (const kind of STORES) {
       expect(usage.total.charged).to.equal((await store.ledger.wallet(wallet))?.charged);
     });
 
-    it('leave the call whose money is the newest by the clock, also where a refund came with an older time', async () => {
+    it('leave the call that moved money last by the clock, even if a refund has an older time', async () => {
       const wallet = newId('acc');
       await store.accounts.create({ id: wallet, name: 'clock', createdAt: ago(200) });
       await applied(store, topup(wallet, 5000n * RUB, { at: ago(200) }));
@@ -117,7 +117,7 @@ for (const kind of STORES) {
     });
 
     const itOnce = kind === SQLITE ? it : itLong;
-    itOnce('are not noticed by audits and calls beside them', async () => {
+    itOnce('do not disturb concurrent audits and calls', async () => {
       const made = await Promise.all([history(store, 150), history(store, 150), history(store, 5)]);
       let isOver = false;
       const beside = async (work: () => Promise<unknown>) => {
@@ -137,7 +137,7 @@ for (const kind of STORES) {
       await expectClean(store);
     });
 
-    it('are copied with the store, which goes on in the copy', async () => {
+    it('are copied with the store, and the copy keeps working', async () => {
       const { wallet, held } = await history(store);
       await archive('copied.gz', 40);
       for (const target of STORES) {
@@ -161,7 +161,7 @@ for (const kind of STORES) {
       }
     });
 
-    it('find a call by its id, and say which file has it', async () => {
+    it('find a call by its id, and name its file', async () => {
       const { old } = await history(store);
       const done = await archive('found.gz', 40);
       const id = old[0] as string;
@@ -171,7 +171,7 @@ for (const kind of STORES) {
       expect(await findArchived(store, `req_${ago(1).toString(16).padStart(12, '0')}00`)).to.equal(undefined);
     });
 
-    it('end where a wallet begins elsewhere than in the file, but not where it was just opened', async () => {
+    it('fail if the opening of a wallet differs from the file, but not if it was just opened', async () => {
       const { wallet } = await history(store);
       const withOpen = (open: Store['archives']['open']) => ({ ...store, archives: { ...store.archives, open } });
       const options = { before: ago(40), file: folder.file('first.gz') };
@@ -193,7 +193,7 @@ for (const kind of STORES) {
       await expectClean(store);
     });
 
-    it('refuse calls that are too young, a file that is there, and another one while one is unfinished', async () => {
+    it('refuse young calls, an existing file, and a second archive while one is unfinished', async () => {
       await history(store);
       const young = await rejection(archive('young.gz', 34));
       expect(young).to.be.instanceOf(OperatorError).with.property('message').that.includes('35 days');
@@ -220,7 +220,7 @@ for (const kind of STORES) {
   });
 }
 
-describe('audit of openings', () => {
+describe('the audit of openings', () => {
   const FALSIFIED = ['avail = avail + 1, charged = charged - 1', 'topped = topped + 1, avail = avail + 1'];
   const ALONE = [
     'seq = seq - 1',
@@ -241,7 +241,7 @@ describe('audit of openings', () => {
   after(() => folder.remove());
 
   for (const change of [...FALSIFIED, ...ALONE]) {
-    it(`sees ${change}`, async () => {
+    it(`reports ${change}`, async () => {
       const db = new DatabaseSync(context.url.slice('sqlite:'.length), { timeout: 5000 });
       db.exec('CREATE TABLE spare AS SELECT * FROM openings');
       db.exec(`UPDATE openings SET ${change}`);
@@ -254,7 +254,7 @@ describe('audit of openings', () => {
     });
   }
 
-  it('sees an opening that is gone, and a payment before it', async () => {
+  it('reports a missing opening, and a missing payment before it', async () => {
     const db = new DatabaseSync(context.url.slice('sqlite:'.length), { timeout: 5000 });
     db.exec("CREATE TABLE spare AS SELECT * FROM entries WHERE kind = 'topup'");
     db.exec("DELETE FROM entries WHERE kind = 'topup'");
@@ -281,7 +281,7 @@ describe('the file of an archive', () => {
   });
   after(() => folder.remove());
 
-  /** The same with its lines changed; each is JSON. */
+  /** Changes the lines of the file; each is JSON. */
   function changed(change: (lines: string[]) => string[]): string {
     const lines = gunzipSync(readFileSync(file)).toString().trimEnd().split('\n');
     const path = folder.file(`changed-${Math.random()}.gz`);
@@ -302,12 +302,12 @@ describe('the file of an archive', () => {
     'not JSON': (lines) => lines.map((line, at) => (at === 2 ? line.slice(1) : line)),
   };
   for (const [name, damage] of Object.entries(DAMAGES)) {
-    it(`is refused with ${name}`, async () => {
+    it(`is rejected with ${name}`, async () => {
       expect(await rejection(verifyArchive(changed(damage)))).to.be.instanceOf(OperatorError);
     });
   }
 
-  it('is accepted as it is, and refused cut short', async () => {
+  it('is accepted unchanged, and rejected if truncated', async () => {
     await verifyArchive(changed((lines) => lines));
     const cut = folder.file('cut.gz');
     writeFileSync(cut, readFileSync(file).subarray(0, -20));

@@ -1,5 +1,5 @@
-// The audit of what has changed: it reads no entry twice, finds what is wrong with the new ones and with every wallet, and
-// goes on saying so.
+// The incremental audit: it reads no entry twice, finds problems of new entries and of every wallet, and reports them with
+// each audit.
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
@@ -8,7 +8,7 @@ import { type FaultyStore, lose, openFaultyStore, refuse } from '../../testkit/f
 
 const CLEAN = { ok: true, drift: 0n, problems: [], more: 0 };
 
-describe('audit of what has changed', () => {
+describe('the incremental audit', () => {
   let faulty: FaultyStore;
   let wallets: string[];
   let calls = 0;
@@ -21,7 +21,7 @@ describe('audit of what has changed', () => {
   });
   afterEach(() => faulty.close());
 
-  /** A hold and its charge. */
+  /** A hold and its settlement. */
   async function call(wallet: string): Promise<void> {
     calls += 1;
     const of = { wallet, chargeId: `req_${calls}`, at: Date.now() };
@@ -30,7 +30,7 @@ describe('audit of what has changed', () => {
     await faulty.apply({ kind: 'settle', ...of, amount: 15n, usage: '{"tokens_input":1,"tokens_output":1}' });
   }
 
-  /** Changes the file past the store, and past its own checks. */
+  /** Changes the database file directly, without its checks. */
   function tamper(sql: string): void {
     const db = new DatabaseSync(faulty.path, { timeout: 5000 });
     db.exec(`DROP TRIGGER IF EXISTS entries_stay; DROP TRIGGER IF EXISTS entries_remain; PRAGMA foreign_keys = OFF;
@@ -40,7 +40,7 @@ describe('audit of what has changed', () => {
   const problems = async () =>
     (await verifyChanges(faulty.store)).problems.map(({ wallet, problem }) => [wallet, problem]);
 
-  it('reads what came since the last one, and nothing when nothing did', async () => {
+  it('reads only the entries since the last audit', async () => {
     expect(await verifyChanges(faulty.store)).to.deep.equal({ ...CLEAN, wallets: 3, entries: 0 });
     await call(wallets[1] as string);
     expect(await verifyChanges(faulty.store)).to.deep.equal({ ...CLEAN, wallets: 3, entries: 2 });
@@ -49,7 +49,7 @@ describe('audit of what has changed', () => {
     expect(await verifyChanges(faulty.store)).to.deep.equal({ ...CLEAN, wallets: 4, entries: 0 });
   });
 
-  it('notes the checkpoints of many wallets together', async () => {
+  it('writes the checkpoints of many wallets together', async () => {
     for (let more = 0; more < 150; more += 1) await faulty.wallet();
     let puts = 0;
     faulty.always('checkpoints.put', (put) => {
@@ -62,13 +62,13 @@ describe('audit of what has changed', () => {
     expect(puts).to.equal(3);
   });
 
-  it('fails if it cannot note the first of many checkpoints', async () => {
+  it('fails if it cannot write the first of many checkpoints', async () => {
     for (let more = 0; more < 150; more += 1) await faulty.wallet();
     faulty.next('checkpoints.put', refuse);
     expect(await verifyChanges(faulty.store).catch(({ message }) => message)).to.equal('refused by the test');
   });
 
-  it('looks at every wallet, however many there are', async () => {
+  it('compares every wallet, however many there are', async () => {
     const ids = Array.from({ length: 2100 }, (_, index) => `a${index}`);
     tamper(
       `INSERT INTO accounts (id, name, created_at) VALUES ${ids.map((id) => `('${id}', 'n', 1)`).join(', ')};
@@ -84,7 +84,7 @@ describe('audit of what has changed', () => {
     expect(looks).to.equal(3);
   });
 
-  it('ends a call whose hold it has read before', async () => {
+  it('checks the settlement of a hold that an earlier audit has read', async () => {
     const wallet = wallets[0] as string;
     const of = { wallet, chargeId: 'long', at: Date.now() };
     const start = { key: 'k', chargeKind: 'text', model: 'm', prices: '{}', owner: 'me', lease: Date.now() } as const;
@@ -94,7 +94,7 @@ describe('audit of what has changed', () => {
     expect(await verifyChanges(faulty.store)).to.include({ ok: true, entries: 1 });
   });
 
-  it('reads a wallet of many pages once', async () => {
+  it('reads each entry of a wallet of many pages once', async () => {
     const wallet = wallets[0] as string;
     const at = Date.now();
     for (let count = 0; count < 1100; count += 1) {
@@ -129,7 +129,7 @@ describe('audit of what has changed', () => {
     ],
   ];
   for (const [what, sql, says] of damages) {
-    it(`finds ${what}, and says so again`, async () => {
+    it(`reports ${what}, again with each audit`, async () => {
       const id = wallets[1] as string;
       await call(id);
       tamper(sql(id).replace('LAST', `${calls}`));
@@ -142,19 +142,19 @@ describe('audit of what has changed', () => {
     });
   }
 
-  it('leaves to the whole audit what was changed before its checkpoint', async () => {
+  it('does not see changes before its checkpoint, which the full audit does', async () => {
     tamper(`UPDATE entries SET at = 0, note = 'x', kind = 'adjust' WHERE wallet = '${wallets[2]}' AND seq = 1`);
     expect(await problems()).to.deep.equal([]);
     expect((await verifyLedger(faulty.store)).ok).to.equal(false);
   });
 
-  it('reads again what it could not note, and fails when the store does', async () => {
+  it('reads entries again if it could not write the checkpoint, and fails if the store fails', async () => {
     await call(wallets[0] as string);
     for (const behaviour of [refuse, lose]) {
       faulty.next('checkpoints.put', behaviour);
       expect(await verifyChanges(faulty.store).catch(({ message }) => message)).to.match(/by the test/);
     }
-    // The second was noted: only its answer was lost.
+    // The second checkpoint was written: only the answer was lost.
     expect(await verifyChanges(faulty.store)).to.include({ ok: true, entries: 0 });
     for (const name of ['checkpoints.changes', 'journal.pageOf'] as const) {
       await call(wallets[0] as string);

@@ -1,4 +1,4 @@
-// What the audit finds in one charge and its entries, and in one job and its charge, for each thing that can be wrong.
+// The problems that the audit finds in a charge and its entries, and in a job and its charge.
 import { expect } from 'chai';
 import { checkCharge } from '../../lib/ledger/audit-charge.ts';
 import { checkJobs, checkPaidJobs } from '../../lib/ledger/audit-jobs.ts';
@@ -30,7 +30,7 @@ const problemsOf = (charge: Charge | undefined, entries: readonly Entry[]) =>
 
 describe('the audit of a charge', () => {
   for (const kinds of [['reserve'], ['reserve', 'settle'], ['reserve', 'release'], ['reserve', 'settle', 'refund']]) {
-    it(`finds nothing after ${kinds.join(', ')}, in whatever order the entries are read`, () => {
+    it(`finds nothing after ${kinds.join(', ')}, in any order of entries`, () => {
       const { charge, entries } = rowsAfter(...(kinds as Kind[]));
       expect(entries).to.have.length(kinds.length);
       expect(problemsOf(charge, entries)).to.deep.equal([]);
@@ -38,7 +38,7 @@ describe('the audit of a charge', () => {
     });
   }
 
-  it('finds entries without a charge, with all their money as drift', () => {
+  it('reports entries without a charge, with all their money as drift', () => {
     const problem = 'it has entries, but there is no charge';
     const held = rowsAfter('reserve').entries;
     expect(problemsOf(undefined, held)).to.deep.equal([{ problem, drift: 10_000_000n }]);
@@ -52,10 +52,10 @@ describe('the audit of a charge', () => {
     ]);
   });
 
-  it('lets a call be free that was repeated after its hold had expired, and no other', () => {
+  it('accepts a free call only if it was repeated after its hold had expired', () => {
     const free = (...kinds: readonly Kind[]) => {
       const { charge, entries } = rowsAfter(...kinds);
-      // Without its mark, which would tell of the usage before.
+      // Without the mark, which covers the original usage.
       const settle = { ...(entries.at(-1) as Entry), avail: 0n, charged: 0n, overshoot: 0n, mark: null };
       return { charge: { ...charge, charged: 0n }, entries: [...entries.slice(0, -1), settle] };
     };
@@ -82,14 +82,14 @@ describe('the audit of a charge', () => {
     });
   });
 
-  it('finds a charge of a wrong type', () => {
+  it('reports a charge with a wrong type', () => {
     const { charge, entries } = rowsAfter('reserve');
     expect(problemsOf({ ...charge, reserved: 10 as never }, entries)).to.deep.equal([
       { problem: 'it is not a valid charge' },
     ]);
   });
 
-  it('finds a state and sums that the entries deny, with what they are apart', () => {
+  it('reports a state and sums that differ from the entries, with the difference', () => {
     const { charge, entries } = rowsAfter('reserve', 'settle');
     expect(problemsOf({ ...charge, charged: COST + 5n }, entries)).to.deep.include({
       problem: `charged: ${COST + 5n} instead of ${COST}`,
@@ -104,7 +104,7 @@ describe('the audit of a charge', () => {
     });
   });
 
-  it('finds a column that no entry makes, and a charge that none creates', () => {
+  it('reports a column that no entry explains, and a charge that no entry creates', () => {
     const { charge, entries } = rowsAfter('reserve');
     expect(problemsOf({ ...charge, createdAt: 999 }, entries)).to.deep.equal([
       { problem: 'createdAt: 999 instead of 1000' },
@@ -120,7 +120,7 @@ describe('the audit of a charge', () => {
   });
 
   const settled = rowsAfter('reserve', 'settle');
-  /** In the row and in the entries nothing else is wrong: the price is the only witness. */
+  /** The row and its entries agree: only the price shows the problem. */
   const priced: Readonly<Record<string, readonly [Partial<Charge>, string | undefined]>> = {
     'prices that are no object': [{ prices: '5' }, 'its prices are 5'],
     'prices that are null': [{ prices: 'null' }, 'its prices are null'],
@@ -167,13 +167,13 @@ describe('the audit of a charge', () => {
     });
   }
 
-  it('asks no price of a charge that was never settled', () => {
+  it('does not check the price of a charge that was never settled', () => {
     const { charge, entries } = rowsAfter('reserve', 'release');
     const found = problemsOf({ ...charge, usage: USED }, entries).map(({ problem }) => problem);
     expect(found).to.deep.equal([`usage: ${USED} instead of null`]);
   });
 
-  it('asks the price of one that was refunded', () => {
+  it('checks the price of a refunded charge', () => {
     const { charge, entries } = rowsAfter('reserve', 'settle', 'refund');
     const usage = '{"tokens_input":1,"tokens_output":1}';
     const found = problemsOf({ ...charge, usage }, entries).map(({ problem }) => problem);
@@ -209,7 +209,7 @@ describe('the audit of jobs', () => {
   }
   const chargeOf = (id: string, more: object = {}) => ({ id, wallet: id.replace('c', 'w'), state: 'settled', ...more });
 
-  it('finds a job without its charge, with one of another wallet, or with one that tells another end', async () => {
+  it('reports a job whose charge is missing, belongs to another wallet, or ended differently', async () => {
     const jobs = [job(1), job(2), job(3), job(4, { phase: 'failed' }), job(5, { phase: 'failed' }), job(6)];
     const charges: Readonly<Record<string, object | undefined>> = {
       c2: chargeOf('c2', { wallet: 'v' }),
@@ -226,12 +226,12 @@ describe('the audit of jobs', () => {
     ]);
   });
 
-  it('finds a job of another model than its charge', async () => {
+  it('reports a job with another model than its charge', async () => {
     const found = await problemsOfJobs([job(1, { model: 'a' })], (id) => chargeOf(id, { model: 'b' }));
     expect(found.problems).to.deep.equal(['w1: job job_1001: its model is a, and its charge c1 is of b']);
   });
 
-  it('finds a job that goes on long after its deadline, while the store goes on too', async () => {
+  it('reports a job that runs long after its deadline in a store that is in use', async () => {
     const running = job(1, { phase: 'running', endedAt: null, deadline: 0 });
     const hour = 3_600_000;
     const late = 'w1: job job_1001: it has not ended, and its deadline was 1970-01-01T00:00:00.000Z';
@@ -243,7 +243,7 @@ describe('the audit of jobs', () => {
     expect(await found(hour + 1, job(1, { endedAt: 5 })), 'ended meanwhile').to.deep.equal([]);
   });
 
-  it('finds what was paid for and is not there, or is of another call', async () => {
+  it('reports a paid job that is missing or belongs to another call', async () => {
     const entry = (charge: string, mark: string | null, kind = 'charge') => ({ kind, wallet: 'w', charge, mark });
     const videos = ['c1', 'c2', 'c3', 'req_4', 'c5'].map((id) => ({ id, kind: 'video' }));
     const marked = (id: string) => `${'0'.repeat(16)}${id}`;
@@ -265,14 +265,14 @@ describe('the audit of jobs', () => {
     ]);
   });
 
-  it('reads page after page, to the last job', async () => {
+  it('reads all pages of jobs', async () => {
     const jobs = Array.from({ length: 101 }, (_, at) => job(at));
     const found = await problemsOfJobs(jobs, (id) => (id === 'c100' ? undefined : chargeOf(id)));
     expect(found.problems).to.deep.equal(['w100: job job_1100: there is no charge c100']);
     expect(found.pages).to.deep.equal(['', 'job_1049', 'job_1099']);
   });
 
-  it('looks again at what a running gateway may have changed meanwhile', async () => {
+  it('compares again if a running gateway may have changed the rows', async () => {
     const refunded = (id: string) => chargeOf(id, { state: 'refunded' });
     expect((await problemsOfJobs([job(1)], refunded, [job(1, { phase: 'failed' })])).problems).to.deep.equal([]);
     expect((await problemsOfJobs([job(1)], refunded, [])).problems).to.deep.equal([]);

@@ -1,4 +1,4 @@
-// The audit sees every falsified value of every row, but for those that nothing else in the store repeats.
+// The audit finds every falsified value of every row, except values that are stored only once.
 import { expect } from 'chai';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { ENTRY_KINDS } from '../../lib/money/operations.ts';
@@ -11,7 +11,7 @@ import type { StoreDatabase } from '../contract/store/context.ts';
 import { fillStore, openRaw, type Place, type Raw, type Row } from './damage.ts';
 
 interface Blind {
-  /** By itself, or all of a table. */
+  /** A column, or all columns of a table. */
   readonly at: RegExp;
   readonly why: string;
   /** Only in these rows. */
@@ -50,7 +50,7 @@ const BLIND: readonly Blind[] = [
 const KINDS: readonly string[] = ENTRY_KINDS;
 const STATES = ['held', 'settled', 'released', 'expired', 'refunded'];
 
-/** Another value that the column could have had. */
+/** Another valid value of the column. */
 function another({ table, column, value }: Place): unknown {
   const next = (values: readonly string[]) => values[(values.indexOf(String(value)) + 1) % values.length];
   switch (`${table}.${column}`) {
@@ -95,7 +95,7 @@ function another({ table, column, value }: Place): unknown {
 }
 
 for (const kind of STORES) {
-  describe(`audit of every value: ${kind.name}`, () => {
+  describe(`the audit of every value: ${kind.name}`, () => {
     let database: StoreDatabase;
     let store: Store;
     let raw: Raw;
@@ -112,7 +112,7 @@ for (const kind of STORES) {
       await database.remove();
     });
 
-    /** With a problem that names the row, or what it belongs to. */
+    /** Whether a problem names the row, or the wallet, key or order it belongs to. */
     async function isSeen(row: Row, change: () => Promise<() => Promise<void>>): Promise<boolean> {
       const undo = await change();
       const { ok, problems } = await verifyLedger(store);
@@ -133,7 +133,7 @@ for (const kind of STORES) {
       );
     }
 
-    /** The audit is the same on every store and for every row: the slow tests look at all rows, of one store. */
+    /** The audit treats every store and row alike, so only the slow tests try all rows, on one store. */
     function sample(all: readonly Place[]): readonly Place[] {
       if (longer(false, kind.name === 'sqlite')) return all;
       const short = longer(kind.name !== 'sqlite', false);
@@ -145,7 +145,7 @@ for (const kind of STORES) {
     const isBlind = ({ table, column, row }: Place) =>
       BLIND.some(({ at, rows }) => at.test(`${table}.${column}`) && (rows?.(row) ?? true));
 
-    it('is content with what the ledger wrote', async () => {
+    it('finds nothing in rows that the ledger wrote', async () => {
       const { problems, ...sums } = await verifyLedger(store);
       expect(problems).to.deep.equal([]);
       expect(sums).to.include({ ok: true, wallets: 4, drift: 0n });
@@ -156,7 +156,7 @@ for (const kind of STORES) {
       expect(empty).to.deep.equal([]);
     });
 
-    it('sees every value that another one tells', async () => {
+    it('reports every falsified value that other values contradict', async () => {
       const missed: string[] = [];
       for (const place of sample((await places()).filter((some) => !isBlind(some)))) {
         if (!(await isSeen(place.row, () => raw.change(place, another(place))))) missed.push(nameOf(place));
@@ -166,7 +166,7 @@ for (const kind of STORES) {
     }).timeout(180_000);
 
     const itOnSqlite = kind.name === 'sqlite' ? it : itLong;
-    itOnSqlite('is blind where it says so, and nowhere else', async function () {
+    itOnSqlite('misses exactly the values listed as unverifiable', async function () {
       this.timeout(60_000);
       const tables = ['accounts', 'wallets', 'keys', 'charges', 'entries', 'jobs', 'payments', 'auto_topups'];
       const seen: string[] = [];
@@ -178,7 +178,7 @@ for (const kind of STORES) {
       expect(seen).to.deep.equal([]);
     });
 
-    it('sees every row of money that is gone', async () => {
+    it('reports every missing row of money', async () => {
       const missed: string[] = [];
       const every = kind.name === 'sqlite' ? 1 : longer(4, 1);
       const tables = await raw.tables();
@@ -192,7 +192,7 @@ for (const kind of STORES) {
       expect(missed).to.deep.equal([]);
     }).timeout(60_000);
 
-    it('sees two charges that were falsified with equal sums', async () => {
+    it('reports two charges that were falsified with equal sums', async () => {
       const charges = (await places()).filter(({ table, column }) => table === 'charges' && column === 'charged');
       const [one, other] = ['settled_acc_a', 'twin_acc_a'].map((id) => charges.find(({ row }) => row.id === id)) as [
         Place,
@@ -210,7 +210,7 @@ for (const kind of STORES) {
       }
     });
 
-    it('names the deleted wallet whose entries remain, and how much is at stake', async () => {
+    it('names a deleted wallet whose entries remain, with the amount', async () => {
       const wallet = (await raw.tables()).get('wallets')?.find(({ id }) => id === 'acc_a') as Row;
       const undo = await raw.remove('wallets', wallet);
       const { problems, wallets } = await verifyLedger(store);

@@ -1,5 +1,5 @@
-// The audit beside everything that moves at once: it finds nothing, because each page is of one moment and what it reads in
-// turn is looked at again.
+// The audit beside all kinds of traffic: it finds nothing, because each page is a snapshot, and rows that are read one after
+// the other are compared again.
 import { expect } from 'chai';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { verifyChanges } from '../../lib/ledger/audit-changes.ts';
@@ -26,7 +26,7 @@ import { changed, creditOf, newOrder, newSucceeded, refundOf } from '../contract
 const AUDITS = longer(3, 10);
 const PRICES = '{"second":"1000000"}';
 
-/** A call, which its account may be refused while it is suspended. */
+/** A call, which may be refused while the account is suspended. */
 async function makeCall(store: Store, wallet: string): Promise<void> {
   const op = reserve(wallet, { at: Date.now() });
   const [outcome] = await store.ledger.apply([submission(op)]);
@@ -57,7 +57,7 @@ async function makeVideo(store: Store, wallet: string): Promise<void> {
   await store.jobs.change({ kind: 'complete', id, version: 2, at, result: 'res' });
 }
 
-/** A payment that comes and goes back. */
+/** A payment that is credited and refunded. */
 async function makePayment(store: Store, wallet: string): Promise<void> {
   const [outcome] = await applied(store, creditOf(await newSucceeded(store, wallet, {})));
   await applied(store, refundOf(outcome?.payment as Payment, newId('ref'), 300n * RUB));
@@ -98,7 +98,7 @@ for (const kind of STORES) {
   describe(`the audit beside a running service: ${kind.name}`, () => {
     const context = useStore(kind);
 
-    it('finds nothing while calls, videos, payments, top-ups, folds and suspensions go on', async () => {
+    it('finds nothing while calls, videos, payments, top-ups, folds and suspensions run', async () => {
       const { store } = context;
       const other = await context.other();
       const wallets = await Promise.all(Array.from({ length: 3 }, () => newWallet(store, 100_000n)));

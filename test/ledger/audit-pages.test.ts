@@ -1,4 +1,4 @@
-// What the audit reads beside the journal, page after page, and what it must not take for damage.
+// Rows that the audit reads beside the journal, page by page, and rows that it must not report as damage.
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { type AuditReport, verifyLedger } from '../../lib/ledger/audit.ts';
@@ -18,7 +18,7 @@ describe('the audit', () => {
   });
   afterEach(() => faulty.close());
 
-  /** The store, with something else to say in its journal. */
+  /** The store with some answers of its journal replaced. */
   const withJournal = (more: Partial<JournalStore>): Store => ({
     ...faulty.real,
     journal: { ...faulty.real.journal, ...more },
@@ -30,7 +30,7 @@ describe('the audit', () => {
     db.close();
   }
 
-  it('comes to the last page of charges that no entry creates', async () => {
+  it('reads all pages of charges that no entry creates', async () => {
     const lost = (id: string) => ({ id, wallet });
     const pages: Readonly<Record<string, Awaited<ReturnType<JournalStore['unknownCharges']>>>> = {
       '': { found: [lost('a')], next: 'm' },
@@ -44,7 +44,7 @@ describe('the audit', () => {
     ]);
   });
 
-  it('finds keys of no account, and uses without a time, on every page', async () => {
+  it('reports keys without an account, and uses without a time, on every page', async () => {
     const key = { account: wallet, hasAccount: true, requestsCount: 0, lastUsedAt: null };
     const keys: readonly KeyAudit[] = [
       { ...key, id: 'a', hasAccount: false },
@@ -58,7 +58,7 @@ describe('the audit', () => {
     expect(found.slice(1).map((text) => text.slice(0, 6))).to.deep.equal(['key c:', 'key d:']);
   });
 
-  it('lets a key that took the place of another make calls without a budget', async () => {
+  it('accepts calls without a budget from a replacement key', async () => {
     const first = { id: newId('key'), account: wallet, name: 'n', hash: newId('hash'), last4: 'abcd', createdAt: AT };
     await faulty.real.keys.add(first, 10);
     const next = { id: newId('key'), hash: newId('hash'), last4: 'abcd', createdAt: AT, endsAt: AT + 50 };
@@ -72,7 +72,7 @@ describe('the audit', () => {
     );
   });
 
-  it('finds a call that began with less than was there, also where an overshoot hides it', async () => {
+  it('reports a call that started without enough balance, even if an overshoot hides it', async () => {
     const over = newId('req');
     const late = newId('req');
     await applied(faulty.real, reserve(wallet, { chargeId: over, amount: 900n * RUB }));
@@ -89,7 +89,7 @@ describe('the audit', () => {
     }
   });
 
-  it('of what has changed finds the money of a payment that is gone', async () => {
+  it('reports the money of a missing payment in the incremental audit', async () => {
     await applied(faulty.real, creditOf(await newSucceeded(faulty.real, wallet, { id: 'pay_1' })));
     tamper("DELETE FROM payments WHERE id = 'pay_1'");
     expect(textsOf(await verifyChanges(faulty.real))).to.deep.equal(['entry 2: there is no payment pay_1']);

@@ -1,4 +1,4 @@
-// What the audit finds in one payment and its entries, for each thing that can be wrong with them.
+// The problems that the audit finds in a payment and its entries.
 import { expect } from 'chai';
 import { checkPaymentEntries, checkPayments } from '../../lib/ledger/audit-payments.ts';
 import type { Entry } from '../../lib/money/decide.ts';
@@ -21,7 +21,7 @@ const START = newPayment({
   lease: 9,
   createdAt: 5,
 });
-/** 30 of 100 went back, of which the wallet had 20. */
+/** 30 of 100 were refunded, of which the wallet covered 20. */
 const PARTLY: Payment = {
   ...START,
   phase: 'partly_refunded',
@@ -85,14 +85,14 @@ describe('the audit of payments', () => {
     'kept after a dispute': { phase: 'kept', dispute: JSON.stringify({ ...DISPUTE, taken: null }) },
   };
   for (const [name, change] of Object.entries(sound)) {
-    it(`finds nothing in one that is ${name}`, async () => {
+    it(`finds nothing in a payment that is ${name}`, async () => {
       expect(await problemsOf({ ...PARTLY, ...change })).to.deep.equal([]);
     });
   }
 
   const unreadable = { id: 5, state: 'gone', amount: '3x', at: 1.5 };
   for (const [field, value] of Object.entries(unreadable)) {
-    it(`cannot read a refund whose ${field} is ${value}`, async () => {
+    it(`reports a refund whose ${field} is ${value}`, async () => {
       const refunds = JSON.stringify([{ ...REFUND, [field]: value }]);
       expect(await problemsOf({ ...PARTLY, refunds })).to.deep.equal([
         'w: payment pay_1: its refunds or its dispute cannot be read',
@@ -100,7 +100,7 @@ describe('the audit of payments', () => {
     });
   }
 
-  it('cannot read lists that are no JSON', async () => {
+  it('reports lists that are not JSON', async () => {
     for (const lists of [{ refunds: '[' }, { dispute: '{' }, { refunds: '[{"taken":"x"}]' }])
       expect((await problemsOf({ ...PARTLY, ...lists })).join()).to.contain('cannot be read');
   });
@@ -133,7 +133,7 @@ describe('the audit of payments', () => {
     });
   }
 
-  it('finds more refunds than were credited, and credit without the provider’s id', async () => {
+  it('reports refunds above the credit, and a credit without the id of the provider', async () => {
     const more = JSON.stringify([{ ...REFUND, amount: '130' }]);
     expect((await problemsOf({ ...PARTLY, refunds: more, refunded: 130n, shortfall: 110n })).join()).to.contain(
       'refunded 130 of 100 credited',
@@ -149,13 +149,13 @@ describe('the audit of payments', () => {
     'moved another amount': [{ kind: 'payback', avail: -21n }, 'refund:main:r1 moved -21 instead of -20'],
   };
   for (const [name, [entry, problem]] of Object.entries(entries)) {
-    it(`finds an entry that ${name}`, async () => {
+    it(`reports an entry that ${name}`, async () => {
       const found = await problemsOf(PARTLY, { ...ENTRIES, 'refund:main:r1': entry as object });
       expect(found).to.deep.equal([`w: payment pay_1: ${problem}`]);
     });
   }
 
-  it('reads page after page, to the last payment', async () => {
+  it('reads all pages of payments', async () => {
     const all = Array.from({ length: 101 }, (_, at) => ({ ...START, id: `pay_${1000 + at}`, wallet: `w${at}` }));
     const { store, pages } = storeOf([...all.slice(0, 100), { ...(all[100] as Payment), refunded: 1n }], ENTRIES);
     const wallets: string[] = [];
@@ -164,7 +164,7 @@ describe('the audit of payments', () => {
     expect(pages).to.deep.equal(['', 'pay_1049', 'pay_1099']);
   });
 
-  it('looks again at what a running gateway may have changed meanwhile', async () => {
+  it('compares again if a running gateway may have changed the rows', async () => {
     const { store } = storeOf([PARTLY], ENTRIES);
     const payments = { ...store.payments, page: async () => [{ ...PARTLY, refunded: 31n }] } as never;
     const problems: string[] = [];
@@ -172,7 +172,7 @@ describe('the audit of payments', () => {
     expect(problems).to.deep.equal([]);
   });
 
-  it('finds entries whose payment is missing, or does not list them', async () => {
+  it('reports entries whose payment is missing or does not list them', async () => {
     const problems: string[] = [];
     const journal = [
       entryOf('refund:main:r1', { kind: 'payback' }),

@@ -1,6 +1,6 @@
 // The audit knows from the journal whether a wallet holds play money.
 import { expect } from 'chai';
-import { openAccount } from '../../lib/ledger/audit-wallet.ts';
+import { createWalletAudit } from '../../lib/ledger/audit-wallet.ts';
 import type { Entry, Operation, Wallet } from '../../lib/money/decide.ts';
 import { newBooks, operation, run } from './books.ts';
 
@@ -19,7 +19,7 @@ describe('the audit of play money', () => {
     const kept = books.wallets.get('w') as Wallet;
     const { wallet = kept, entries = books.journal } = change(kept, books.journal);
     const found: string[] = [];
-    const account = openAccount('w', (_wallet, problem) => found.push(problem));
+    const account = createWalletAudit('w', (_wallet, problem) => found.push(problem));
     for (const entry of entries) account.add(entry);
     account.end(wallet, { id: 'w' });
     return found;
@@ -38,14 +38,14 @@ describe('the audit of play money', () => {
     ['none', [REAL, operation('adjust', 'a', -10)], false],
     ['no entry at all', [], false],
   ] as const) {
-    it(`finds a wallet that says another than ${name}`, () => {
+    it(`reports a wallet that differs from ${name}`, () => {
       expect(problems(operations)).to.deep.equal([]);
       expect(problems(operations, hold)).to.deep.equal(isHeld ? [] : [NONE]);
       expect(problems(operations, drop)).to.deep.equal(isHeld ? [UNTOLD] : []);
     });
   }
 
-  it('finds an entry whose mark no longer tells of it, or tells of it without cause', () => {
+  it('reports an entry whose mark wrongly lacks or contains play money', () => {
     const shorten = (wallet: Wallet, [first, ...rest]: readonly Entry[]) => ({
       ...hold(wallet),
       entries: [{ ...(first as Entry), mark: String(first?.mark).slice(0, 8) }, ...rest],
@@ -59,7 +59,7 @@ describe('the audit of play money', () => {
     expect(problems([REAL], lengthen)).to.deep.equal([other]);
   });
 
-  it('takes the word of a wallet whose entries are of an earlier version', () => {
+  it('trusts a wallet whose entries are of an earlier version', () => {
     const unmark = (_wallet: Wallet, entries: readonly Entry[]) => ({
       entries: entries.map((entry) => ({ ...entry, mark: null })),
     });

@@ -1,6 +1,6 @@
 // Rows as a document database may contain them after somebody has written to it by hand.
 import { expect } from 'chai';
-import { differences, isCharge, isEntry, isWallet } from '../../lib/ledger/audit-rules.ts';
+import { isCharge, isEntry, isWallet, listDifferences } from '../../lib/ledger/audit-rules.ts';
 import { type Charge, type Entry, emptyWallet } from '../../lib/money/decide.ts';
 
 const ENTRY: Entry = {
@@ -104,18 +104,18 @@ function accepted<Row extends object>(
 const expected = <Row extends object>(fields: Readonly<Record<keyof Row, Kind>>) =>
   (Object.keys(fields) as (keyof Row)[]).map((name) => ({ name, values: TAKEN[fields[name]] }));
 
-describe('rules for single rows', () => {
-  it('take an entry only with the type of each field', () => {
+describe('the rules for single rows', () => {
+  it('accept an entry only if each field has the right type', () => {
     expect(isEntry(ENTRY)).to.equal(true);
     expect(accepted(ENTRY, ENTRY_FIELDS, isEntry)).to.deep.equal(expected<Entry>(ENTRY_FIELDS));
   });
 
-  it('take a charge only with the type of each field', () => {
+  it('accept a charge only if each field has the right type', () => {
     expect(isCharge(CHARGE)).to.equal(true);
     expect(accepted(CHARGE, CHARGE_FIELDS, isCharge)).to.deep.equal(expected<Charge>(CHARGE_FIELDS));
   });
 
-  it('take a wallet only with amounts, a number of entries and a status', () => {
+  it('accept a wallet only with amounts, a number of entries and a status', () => {
     const wallet = emptyWallet('w');
     expect(isWallet(wallet)).to.equal(true);
     for (const name of ['avail', 'held', 'charged', 'topped', 'adjusted'] as const)
@@ -124,9 +124,9 @@ describe('rules for single rows', () => {
     expect(ODD.filter((value) => isWallet({ ...wallet, status: value as never }))).to.deep.equal([]);
   });
 
-  it('name amounts that differ, with a drift that is never negative', () => {
+  it('list amounts that differ, with a drift that is never negative', () => {
     const pairs = { same: { found: 4n, wanted: 4n }, more: { found: 9n, wanted: 4n }, less: { found: 1n, wanted: 4n } };
-    expect(differences(pairs)).to.deep.equal([
+    expect(listDifferences(pairs)).to.deep.equal([
       { text: 'more: 9 instead of 4', drift: 5n },
       { text: 'less: 1 instead of 4', drift: 3n },
     ]);

@@ -1,4 +1,4 @@
-// A row that cannot be read is reported, and hides nothing that the audit finds behind it.
+// An unreadable row is reported, and does not hide problems of later rows.
 import { expect } from 'chai';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { openStore } from '../../lib/store/open.ts';
@@ -7,7 +7,7 @@ import { STORES } from '../../testkit/stores.ts';
 import type { StoreDatabase } from '../contract/store/context.ts';
 import { fillStore, openRaw, type Raw, type Row } from './damage.ts';
 
-/** Column, row, a value that no reader expects, and what the audit says of it. */
+/** Column, row, a value that no reader expects, and the message of the audit. */
 type Damage = readonly [place: string, id: string, value: unknown, problem: RegExp];
 
 const TEXTS: readonly Damage[] = [
@@ -31,7 +31,7 @@ const DOCUMENTS: readonly Damage[] = [
 ];
 
 for (const kind of STORES) {
-  describe(`audit of rows that cannot be read: ${kind.name}`, () => {
+  describe(`the audit of unreadable rows: ${kind.name}`, () => {
     let database: StoreDatabase;
     let store: Store;
     let raw: Raw;
@@ -47,7 +47,7 @@ for (const kind of STORES) {
       await database.remove();
     });
 
-    it('reports all of them, and another damage too', async () => {
+    it('reports all of them, and other damage too', async () => {
       const all: readonly Damage[] = [...TEXTS, ...(kind.name === 'sqlite' ? FILE : DOCUMENTS)];
       const last: Damage = [
         'auto_topups.dayCount',

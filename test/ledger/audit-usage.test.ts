@@ -1,4 +1,4 @@
-// The audit of folded usage beside a running gateway: what is folded meanwhile is looked at again, and is no damage.
+// The audit of folded usage beside a running gateway: sums folded in the meantime are compared again and not reported.
 import { expect } from 'chai';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { foldUsage } from '../../lib/ledger/usage-fold.ts';
@@ -17,14 +17,14 @@ describe('the audit of folded usage', () => {
   });
   afterEach(() => faulty.close());
 
-  /** One more call, which is in the sums at once. */
+  /** Adds a call and folds it at once. */
   async function fold(): Promise<void> {
     await applied(faulty.real, charge(wallet));
     await foldUsage(faulty.real, wallet);
   }
   const problems = async () => (await verifyLedger(faulty.store)).problems.map(({ problem }) => problem);
 
-  it('adds what was folded after it had read the journal, and takes out what is not folded yet', async () => {
+  it('adds entries folded after it read the journal, and subtracts entries that are not folded yet', async () => {
     await applied(faulty.real, charge(wallet));
     expect(await problems()).to.deep.equal([]);
     const foldedMeanwhile: Behaviour = async (call) => {
@@ -37,7 +37,7 @@ describe('the audit of folded usage', () => {
     expect(cursor).to.equal(4);
   });
 
-  it('tells of a part that was folded twice, also when a fold comes between its reads', async () => {
+  it('reports a part that was folded twice, even if a fold runs between its reads', async () => {
     const cursor = await faulty.real.usage.cursor(wallet);
     const counts = { calls: 0, charged: 1n, refunded: 0n, tokensInput: 0, tokensOutput: 0, images: 0, seconds: 0 };
     const hour = { hour: 0, key: 'key_1', model: 'm', kind: 'text', ...counts } as const;
@@ -55,7 +55,7 @@ describe('the audit of folded usage', () => {
     ...(['calls', 'charged', 'refunded', 'tokensInput', 'tokensOutput', 'images', 'seconds'] as const),
   ];
   for (const column of COLUMNS) {
-    it(`sees other ${column}`, async () => {
+    it(`reports a changed ${column}`, async () => {
       const { cursor, hours } = await faulty.real.usage.whole(wallet);
       const [first] = hours as [UsageHour];
       const value = first[column];

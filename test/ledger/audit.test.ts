@@ -1,4 +1,4 @@
-// The audit finds every kind of damage to the books, and nothing where there is none.
+// The audit finds every kind of damage to the books, and nothing in an intact store.
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
@@ -7,7 +7,7 @@ import type { Progress, Store } from '../../lib/store/store.ts';
 import { type FaultyStore, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
 import { newOrder } from '../contract/store/payments.ts';
 
-describe('audit of a store', () => {
+describe('the audit of a store', () => {
   let faulty: FaultyStore;
   let id: string;
 
@@ -27,7 +27,7 @@ describe('audit of a store', () => {
   });
   afterEach(() => faulty.close());
 
-  /** Changes the file past the store, and past its own checks. */
+  /** Changes the database file directly, without its checks. */
   function tamper(sql: string): void {
     const db = new DatabaseSync(faulty.path, { timeout: 5000 });
     db.exec(`DROP TRIGGER entries_stay; DROP TRIGGER entries_remain; PRAGMA foreign_keys = OFF;
@@ -35,7 +35,7 @@ describe('audit of a store', () => {
     db.close();
   }
 
-  it('is content with what the ledger wrote, over all pages of wallets', async () => {
+  it('finds nothing in rows that the ledger wrote, over all pages of wallets', async () => {
     for (let count = 0; count < 5; count += 1) await faulty.wallet(count % 2 === 0 ? 1000n : 0n);
     const report = await verifyLedger(faulty.store);
     expect(report).to.deep.equal({ ok: true, wallets: 6, entries: 10, drift: 0n, problems: [], more: 0 });
@@ -54,7 +54,7 @@ describe('audit of a store', () => {
     expect(sizes).to.deep.equal([500, 106]);
   });
 
-  it('fails with any of its reads', async () => {
+  it('fails if any of its reads fails', async () => {
     await faulty.real.payments.create(newOrder(id, { id: 'pay_1' }));
     const reads = ['journal.page', 'journal.unknownCharges', 'journal.keys', 'jobs.page', 'payments.page'] as const;
     const others = ['usage.whole', 'archives.list', 'payments.unmarked', 'jobs.unmarked', 'archives.unmarked'] as const;
@@ -83,7 +83,7 @@ describe('audit of a store', () => {
     expect(sizes).to.deep.equal([50, 1]);
   });
 
-  it('streams the entries of one wallet, and tells how far it is', async () => {
+  it('streams the entries of one wallet, and reports its progress', async () => {
     const at = Date.now();
     for (let count = 0; count < 600; count += 1) {
       await faulty.apply({ kind: 'adjust', wallet: id, amount: 1n, reason: 'r', adjustId: `more-${count}`, at });
@@ -114,7 +114,7 @@ describe('audit of a store', () => {
     expect(problems[0]?.problem).to.equal('entry 8: opId topup:more-0 instead of adjust:more-0');
   });
 
-  it('tells of a wallet that spent what it had not', async () => {
+  it('reports a wallet that spent more than it had', async () => {
     tamper(`UPDATE entries SET avail = avail - 2000000000, topped = topped - 2000000000 WHERE seq = 1`);
     const found = (await verifyLedger(faulty.store)).problems.map(({ problem }) => problem);
     expect(found.filter((problem) => problem.includes('that leaves'))).to.deep.equal([
@@ -122,7 +122,7 @@ describe('audit of a store', () => {
     ]);
   });
 
-  it('tells of a charge with a key of another account', async () => {
+  it('reports a charge with a key of another account', async () => {
     const other = await faulty.wallet();
     const names = { account: other, name: 'n', last4: 'abcd', createdAt: 1 };
     await faulty.real.keys.add({ ...names, id: 'k', hash: 'h' }, 10);
@@ -177,7 +177,7 @@ describe('audit of a store', () => {
     ],
   ];
   for (const [name, sql, problem, drift] of damages) {
-    it(`finds ${name}`, async () => {
+    it(`reports ${name}`, async () => {
       tamper(sql(id));
       const report = await verifyLedger(faulty.store);
       expect(report).to.include({ ok: false, wallets: 1, drift });

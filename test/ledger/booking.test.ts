@@ -1,4 +1,4 @@
-// One money operation from outside the server, against a store that fails in every way before it works.
+// A money operation from outside the service, against a store that fails in every way before it works.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createAccounts } from '../../lib/accounts/accounts.ts';
-import { book } from '../../lib/ledger/booking.ts';
+import { bookOperation } from '../../lib/ledger/booking.ts';
 import type { Operation, Outcome } from '../../lib/money/decide.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { LedgerStore } from '../../lib/store/ports/ledger.ts';
@@ -26,7 +26,7 @@ describe('a booking', () => {
     await rm(folder, { recursive: true });
   });
 
-  /** The real store, whose `apply` fails so often, before or after it has written. */
+  /** The real store, whose `apply` fails a given number of times, before or after writing. */
   function failing(times: number, applied: StoreError['applied']): Store & { attempts: number } {
     const ledger: LedgerStore = Object.create(store.ledger);
     const flaky = { ...store, ledger, attempts: 0 };
@@ -44,17 +44,17 @@ describe('a booking', () => {
     return { kind: 'adjust', wallet, at: Date.now(), amount: 5_000_000n, reason: 'test', adjustId };
   }
 
-  it('tries again what was certainly not written', async () => {
+  it('retries an operation that was certainly not written', async () => {
     const op = await adjustOf('adj_no');
     const flaky = failing(2, 'no');
-    expect((await book(flaky, op)).status).to.equal('done');
+    expect((await bookOperation(flaky, op)).status).to.equal('done');
     expect(flaky.attempts).to.equal(3);
     expect((await store.ledger.wallet(op.wallet))?.avail).to.equal(5_000_000n);
   });
 
-  it('books once what may have been written', async () => {
+  it('books an operation once that may have been written', async () => {
     const op = await adjustOf('adj_unknown');
-    const { status, wallet } = await book(failing(2, 'unknown'), op);
+    const { status, wallet } = await bookOperation(failing(2, 'unknown'), op);
     expect([status, wallet?.avail, wallet?.seq]).to.deep.equal(['exists', 5_000_000n, 1]);
   });
 
@@ -62,10 +62,10 @@ describe('a booking', () => {
     ['no', /^disk is slow$/],
     ['unknown', /may have been booked: check "tollgate ledger list acc_/],
   ] as const) {
-    it(`gives up in the end, and says so (written: ${applied})`, async () => {
+    it(`gives up after the last attempt (written: ${applied})`, async () => {
       const op = await adjustOf(`adj_never_${applied}`);
       const flaky = failing(Number.POSITIVE_INFINITY, applied);
-      const error = await book(flaky, op).then(
+      const error = await bookOperation(flaky, op).then(
         () => undefined,
         (thrown: unknown) => thrown as StoreError,
       );
@@ -76,11 +76,11 @@ describe('a booking', () => {
     });
   }
 
-  describe('before a store that does as it is told', () => {
+  describe('with a scripted store', () => {
     const op: Operation = { kind: 'adjust', wallet: 'w', at: 1, amount: 5n, reason: 'test', adjustId: 'a' };
     afterEach(() => mock.timers.reset());
 
-    /** What becomes of it when its attempts end so, one after the other, and how many there were. */
+    /** The result of a booking whose attempts end as listed, and the number of attempts. */
     async function outcomeOf(...ends: readonly (Error | Outcome[])[]): Promise<readonly [unknown, number]> {
       let attempts = 0;
       const apply = async () => {
@@ -91,7 +91,7 @@ describe('a booking', () => {
       };
       mock.timers.enable({ apis: ['setTimeout'] });
       let result: unknown;
-      const booked = book({ ledger: { ...store.ledger, apply } }, op).catch((error: unknown) => error);
+      const booked = bookOperation({ ledger: { ...store.ledger, apply } }, op).catch((error: unknown) => error);
       void booked.then((found) => {
         result = found;
       });
@@ -102,7 +102,7 @@ describe('a booking', () => {
       return [result, attempts];
     }
 
-    it('says that it may have been booked when any attempt may have, whatever the last one was', async () => {
+    it('reports that it may be booked if any attempt may have been, whatever the last one was', async () => {
       const [unknown, no] = [new StoreError('lost', 'unknown'), new StoreError('disk is slow', 'no')];
       const [error, attempts] = await outcomeOf(no, unknown, no);
       expect(error).to.be.instanceOf(StoreError).with.property('applied', 'unknown');
@@ -110,12 +110,12 @@ describe('a booking', () => {
       expect(attempts).to.equal(5);
     });
 
-    it('tries nothing again that is no failure of the store', async () => {
+    it('does not retry an error that is not a failure of the store', async () => {
       const mistake = new TypeError('a mistake');
       expect(await outcomeOf(mistake)).to.deep.equal([mistake, 1]);
     });
 
-    it('takes no silence for an outcome', async () => {
+    it('fails if the store returns no outcome', async () => {
       const [error, attempts] = await outcomeOf([]);
       expect((error as Error).message).to.equal('the store gave no answer to an operation');
       expect(attempts).to.equal(1);

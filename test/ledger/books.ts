@@ -1,4 +1,4 @@
-// The books of one wallet in memory, and operations on it in few words.
+// The books of one wallet in memory, with short builders of operations.
 
 import {
   type Charge,
@@ -16,7 +16,7 @@ import type { Payment } from '../../lib/money/payment-rules.ts';
 
 export const AT = 1000;
 
-/** What a settled call used. */
+/** The usage of a settled call. */
 export const USAGE = '{"tokens_input":1,"tokens_output":2}';
 
 export type Kind = Operation['kind'];

@@ -1,4 +1,4 @@
-// Budgets of keys in the ledger service: the period by its clock, and what a refusal says; also when answers are lost.
+// Budgets of keys in the ledger service: the period by its clock, the text of refusals, and lost answers.
 import { expect } from 'chai';
 import type { Fault } from '../../lib/base/faults.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
@@ -9,7 +9,7 @@ const RUB = 1_000_000n;
 const NOON = Date.parse('2026-11-22T12:00:00+03:00');
 const DAY_MS = 86_400_000;
 
-describe('budgets in the ledger', () => {
+describe('budgets of keys in the ledger', () => {
   let store: FaultyStore;
   let ledger: Ledger;
   let wallet: string;
@@ -33,7 +33,7 @@ describe('budgets in the ledger', () => {
 
   const request = (rub: number, more: object = {}) => {
     calls += 1;
-    const budget = { name: 'laptop', most: 10n * RUB, reset: 'day', zone: 'Europe/Moscow' } as const;
+    const budget = { name: 'laptop', limit: 10n * RUB, reset: 'day', zone: 'Europe/Moscow' } as const;
     const call = {
       chargeId: `budget-${calls}`,
       wallet,
@@ -53,7 +53,7 @@ describe('budgets in the ledger', () => {
   };
   const spent = async () => (await store.real.ledger.budgets([`key-${wallet}`]))[0]?.spent;
 
-  it('refuses until the next day of the zone, and says when that begins', async () => {
+  it('refuse calls until the next day of the zone, and say when it starts', async () => {
     await ledger.charge(request(8));
     const wanted =
       'The budget of the key "laptop" does not cover this call, which costs 3.00 RUB. ' +
@@ -66,15 +66,15 @@ describe('budgets in the ledger', () => {
     expect(await spent()).to.equal(3n * RUB);
   });
 
-  it('speaks of the reserve of a text, and of a budget that never starts anew', async () => {
-    const budget = { name: 'a "b"', most: RUB, reset: 'none', zone: 'UTC' } as const;
+  it('describe the hold of a text call, and a budget that never resets', async () => {
+    const budget = { name: 'a "b"', limit: RUB, reset: 'none', zone: 'UTC' } as const;
     expect(await messageOf(ledger.hold(request(2, { kind: 'text', budget })))).to.equal(
       'The budget of the key "a "b"" does not cover this call, which needs a reserve of 2.00 RUB. ' +
         'The budget is 1.00 RUB in all and does not start anew.',
     );
   });
 
-  it('gives back what did not happen, and not what was of the day before', async () => {
+  it('are credited with released holds, but not with those of the day before', async () => {
     const first = await ledger.hold(request(6));
     const second = await ledger.hold(request(4));
     await ledger.release(first);
@@ -87,13 +87,13 @@ describe('budgets in the ledger', () => {
     expect(await spent()).to.equal(9n * RUB);
   });
 
-  it('counts a hold once whose answer was lost, and none that the store did not take', async () => {
+  it('count a hold once if its answer was lost, and not if the store refused it', async () => {
     store.next('ledger.apply', lose);
     await ledger.hold(request(6));
     store.next('ledger.apply', refuse);
     await ledger.hold(request(4));
     expect(await spent()).to.equal(10n * RUB);
-    const paid = request(1, { budget: { name: 'laptop', most: 11n * RUB, reset: 'day', zone: 'Europe/Moscow' } });
+    const paid = request(1, { budget: { name: 'laptop', limit: 11n * RUB, reset: 'day', zone: 'Europe/Moscow' } });
     store.next('ledger.apply', lose);
     await ledger.charge(paid);
     store.next('ledger.apply', lose);
@@ -101,7 +101,7 @@ describe('budgets in the ledger', () => {
     expect(await spent()).to.equal(10n * RUB);
   });
 
-  it('counts what a key does that took the place of another in the sum of that one', async () => {
+  it('count calls of a replacement key in the sum of the replaced key', async () => {
     await ledger.hold(request(4));
     const shared = (rub: number) => {
       const { budget, ...call } = request(rub, { key: `next-${wallet}` });

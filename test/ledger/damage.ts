@@ -1,4 +1,4 @@
-// A store with a representative history, and ways to falsify single values of it behind its back.
+// A store with a representative history, and ways to falsify single values directly in the database.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,17 +25,15 @@ export interface Place {
 export type Row = Readonly<Record<string, unknown>>;
 
 export interface Raw {
-  /** All rows of all tables, but for those in which nothing is of money. */
+  /** All rows of the tables that concern money. */
   tables(): Promise<ReadonlyMap<string, readonly Row[]>>;
-  /** Writes a value past every rule of the database; resolves to how to take it back. */
+  /** Writes a value without the checks of the database; resolves to a function that restores it. */
   change(place: Place, value: unknown): Promise<() => Promise<void>>;
   remove(table: string, row: Row): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }
 
-/**
- * Of people and their alerts, of files, of replies that are kept for a day, and of the audit itself: no money is in them.
- */
+/** Tables without money: users, alerts, files, stored replies, and the audit itself. */
 const OTHERS = [
   ...['users', 'memberships', 'sessions', 'signins', 'links', 'attempts', 'devices', 'former_users', 'audit_log'],
   ...['counters', 'media', 'checkpoints', 'alerts', 'alarms', 'repeats', 'notices'],
@@ -162,7 +160,7 @@ const PRICES = JSON.stringify({ input: `${PRICE.input}`, output: `${PRICE.output
 const TOKENS = { input: 25_000, output: 50_000 };
 const COST = textCost(PRICE, TOKENS);
 
-/** Wallets, keys and calls of every kind and with every end. */
+/** Wallets, keys and calls of every kind and outcome. */
 export async function fillStore(store: Store): Promise<void> {
   for (const id of ['acc_a', 'acc_b', 'acc_c', 'acc_d']) await store.accounts.create({ id, name: 'n', createdAt: AT });
   for (const [id, account] of [
@@ -198,7 +196,7 @@ export async function fillStore(store: Store): Promise<void> {
   await store.owners.renew({ id: 'own_a', leaseMs: 3_600_000, alone: false });
 }
 
-/** Of one wallet it is settled, another one still has it. */
+/** Play money: one wallet has settled it, another still holds it. */
 async function makePlayMoney(store: Store): Promise<void> {
   const play = (wallet: string) =>
     ({ ...topup(wallet, 7n * RUB, { paymentId: `play_${wallet}` }), isPlay: true }) as const;
@@ -206,7 +204,7 @@ async function makePlayMoney(store: Store): Promise<void> {
   await applied(store, play('acc_a') as Operation, play('acc_b') as Operation, settling as Operation);
 }
 
-/** A saved card, what its owner agreed to, and an automatic top-up in flight. */
+/** A saved card, the consent of its owner, and an automatic top-up in flight. */
 async function makeTopups(store: Store, wallet: string): Promise<void> {
   const now = Date.now();
   const card = { kind: 'card', brand: 'mir', last4: '1234', expiry: '2030-01', fingerprint: 'f' };
@@ -246,7 +244,7 @@ async function makeTopups(store: Store, wallet: string): Promise<void> {
   );
 }
 
-/** A wallet whose old calls have left. */
+/** A wallet whose old calls are archived. */
 async function makeArchive(store: Store, wallet: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-damage-'));
   const before = Date.now() - 40 * DAY_MS;

@@ -1,5 +1,5 @@
-// A row of a real store is damaged: what needs it waits by itself, nobody else notices, and once it is repaired all is
-// done that was asked.
+// A row of a real store is damaged: operations that need it wait separately, others are not affected, and once it is
+// repaired all operations are applied.
 import { expect } from 'chai';
 import type { Fault } from '../../lib/base/faults.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
@@ -15,7 +15,7 @@ import { applied, newId, newWallet, RUB, reserve, useStore, walletOf } from '../
 const LEASE_MS = 60_000;
 const CALLS = 120;
 const CALLERS = 4;
-/** Far below what a lane that waits for somebody else's operation costs, far above the noise of a busy machine. */
+/** Far below the delay of a lane blocked by another operation, far above the noise of a busy machine. */
 const NOISE_MS = 120;
 const PARKED = 'the store cannot apply this operation but accepts others; it is retried on its own';
 const NOTHING = 'The service is temporarily unavailable. Nothing was charged.';
@@ -47,7 +47,7 @@ for (const kind of STORES) {
       );
     const checkMoney = async () => expect(await verifyLedger(context.store)).to.include({ ok: true, drift: 0n });
 
-    /** What nine of ten calls on other wallets take at most. */
+    /** The 90th percentile of the duration of calls on other wallets. */
     async function p90(ledger: Ledger, wallets: readonly string[]): Promise<number> {
       const times: number[] = [];
       const callers = Array.from({ length: CALLERS }, async (_, index) => {
@@ -63,7 +63,7 @@ for (const kind of STORES) {
       return times.sort((a, b) => a - b)[Math.floor(times.length * 0.9)] as number;
     }
 
-    /** Calls on a wallet and looks for its orphans, again and again, but no more often than a busy machine can take. */
+    /** Repeats calls on a wallet and sweeps of its orphans, as often as a busy machine can take. */
     function disturb(ledger: Ledger, wallet: string) {
       let left = 40;
       const timer = setInterval(() => {
@@ -81,7 +81,7 @@ for (const kind of STORES) {
       'its number was used before': { seq: -2n },
     };
     for (const [name, shift] of Object.entries(damages).slice(0, longer(1, 3))) {
-      it(`is nobody else's matter when ${name}`, async () => {
+      it(`does not affect other wallets when ${name}`, async () => {
         const { store, url } = context;
         const bad = await newWallet(store);
         const others = await Promise.all(Array.from({ length: CALLERS }, () => newWallet(store)));
@@ -107,7 +107,7 @@ for (const kind of STORES) {
       });
     }
 
-    it('has its orphan queued once, however often it is looked for', async () => {
+    it('has its orphaned hold queued only once, however often the sweep runs', async () => {
       const { store, url } = context;
       const bad = await newWallet(store);
       await orphan(bad);
@@ -117,7 +117,7 @@ for (const kind of STORES) {
         await ledger.expireOrphans({ now: Date.now(), limit: 10 });
         expect(ledger.size()).to.equal(1);
       }
-      // What waits takes no place from what can be returned.
+      // Waiting holds do not block those that can be returned.
       const good = await newWallet(store);
       await orphan(good);
       expect(await ledger.expireOrphans({ now: Date.now(), limit: 1 })).to.equal(1);
@@ -127,7 +127,7 @@ for (const kind of STORES) {
       await checkMoney();
     });
 
-    /** A ledger whose first batch meets a fault, after which something happens. */
+    /** A ledger whose first batch fails, after which `then` runs. */
     function ledgerAfter(behaviour: Behaviour, then: () => Promise<unknown>): Ledger {
       const { store } = context;
       let first = true;
@@ -141,7 +141,7 @@ for (const kind of STORES) {
       return ledgerOf({ ...store, ledger: { ...store.ledger, apply } }, 1500);
     }
 
-    it('stops no lane whose commit before was made and not confirmed', async () => {
+    it('does not stop a lane whose previous commit was applied but not confirmed', async () => {
       const { store, url } = context;
       const bad = await newWallet(store);
       const good = await newWallet(store);
@@ -163,7 +163,7 @@ for (const kind of STORES) {
       await checkMoney();
     });
 
-    it('is parted from a batch that may have been made; nobody hears that nothing was charged', async () => {
+    it('is split from a batch that may have been applied; no caller is told that nothing was charged', async () => {
       const { store, url } = context;
       const bad = await newWallet(store);
       const good = await newWallet(store);
@@ -175,14 +175,14 @@ for (const kind of STORES) {
       expect(await Promise.all(answers)).to.deep.equal([PERHAPS, 'no fault']);
       expect(ledger.size()).to.equal(1);
       await repair();
-      // The hold is made, and goes back because nobody waits for it.
+      // The hold is made, and released because its caller has given up.
       await until(async () => (await ledger.drain(10_000)) === 0 && (await walletOf(store, bad)).held === 0n, 20_000);
       const kinds = (await store.ledger.entries(bad, { limit: 10 })).map((entry) => entry.kind);
       expect(kinds).to.deep.equal(['release', 'reserve', 'topup']);
       await checkMoney();
     });
 
-    it('that is gone has orphans that take no place from others', async () => {
+    it('if missing, leaves orphaned holds that do not block others', async () => {
       const { store, url } = context;
       const gone = await newWallet(store);
       const good = await newWallet(store);

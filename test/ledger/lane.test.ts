@@ -1,4 +1,4 @@
-// The order in which a lane sends: fresh and failed apart, failed ones in parts, and what is guilty by itself.
+// The order in which a lane sends: new and failed operations separately, failed ones in parts, bad ones alone.
 import { expect } from 'chai';
 import { createLane, type Lane, type Part } from '../../lib/ledger/lane.ts';
 import type { Submission } from '../../lib/store/ports/ledger.ts';
@@ -7,7 +7,7 @@ import { operation } from './books.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;
 
-describe('ledger lane', () => {
+describe('a lane of the ledger queue', () => {
   let lane: Lane<Submission>;
   let now: number;
 
@@ -24,7 +24,7 @@ describe('ledger lane', () => {
   const idsOf = (part: Part<Submission> | undefined) =>
     part?.items.map(({ op }) => ('paymentId' in op ? op.paymentId : '')).join('') ?? '';
   const take = () => idsOf(lane.take(now));
-  /** Sends until nothing is due: what holds one of the guilty fails, the rest goes through. */
+  /** Sends until nothing is due: parts that contain a bad operation fail, the others succeed. */
   function run(guilty: string, blames: 'store' | 'batch', most = 100): { sent: string[]; parked: Part<Submission>[] } {
     const sent: string[] = [];
     const parked: Part<Submission>[] = [];
@@ -40,13 +40,13 @@ describe('ledger lane', () => {
     return { sent, parked };
   }
 
-  it('sends what is new together, as much as the store takes', () => {
+  it('sends new operations together, as many as the store takes', () => {
     add(...'abcdefghij');
     expect(run('', 'store').sent).to.deep.equal(['abcdefgh', 'ij']);
     expect([lane.dueAt(), take()]).to.deep.equal([undefined, '']);
   });
 
-  it('halves a batch that is to blame until the culprit is alone, and pauses for nobody', () => {
+  it('halves a faulty batch until the bad operation is alone, without pausing', () => {
     add(...'abcdefgh');
     expect(take()).to.equal('abcdefgh');
     add('x');
@@ -57,34 +57,31 @@ describe('ledger lane', () => {
     expect(lane.dueAt()).to.equal(undefined);
   });
 
-  it('parts many culprits from the rest', () => {
+  it('separates many bad operations from the others', () => {
     add(...'abcdefgh');
     const { sent, parked } = run('adg', 'batch');
     expect(parked.map(idsOf).sort()).to.deep.equal(['a', 'd', 'g']);
     expect(sent.length).to.be.at.most(15);
   });
 
-  itTimed(
-    'keeps a batch whole and pauses longer each time while the store is to blame, without evidence for ever',
-    () => {
-      add(...'ab');
-      const pauses: number[] = [];
-      for (let failures = 0; failures < 3; failures += 1) {
-        expect(take()).to.equal('ab');
-        pauses.push(lane.failed('store', now).pauseMs);
-      }
-      expect(pauses[2]).to.be.above(pauses[0] as number);
-      for (let failures = 0; failures < 50; failures += 1) {
-        expect(take()).to.not.equal('');
-        const { pauseMs, parked } = lane.failed('store', now);
-        expect(pauseMs).to.be.within(1, 500);
-        expect(parked).to.equal(undefined);
-      }
-      expect(run('', 'store').sent.sort().join('')).to.equal('ab');
-    },
-  );
+  itTimed('keeps a batch whole and backs off while the store is to blame, and splits it after a few failures', () => {
+    add(...'ab');
+    const pauses: number[] = [];
+    for (let failures = 0; failures < 3; failures += 1) {
+      expect(take()).to.equal('ab');
+      pauses.push(lane.failed('store', now).pauseMs);
+    }
+    expect(pauses[2]).to.be.above(pauses[0] as number);
+    for (let failures = 0; failures < 50; failures += 1) {
+      expect(take()).to.not.equal('');
+      const { pauseMs, parked } = lane.failed('store', now);
+      expect(pauseMs).to.be.within(1, 500);
+      expect(parked).to.equal(undefined);
+    }
+    expect(run('', 'store').sent.sort().join('')).to.equal('ab');
+  });
 
-  itTimed('pauses briefly again and keeps batches whole once one has gone through', () => {
+  itTimed('resets the backoff and keeps batches whole after a success', () => {
     add(...'ab');
     for (let failures = 0; failures < 3; failures += 1) {
       take();
@@ -97,7 +94,7 @@ describe('ledger lane', () => {
     expect(take()).to.equal('cd');
   });
 
-  it('sends less at once after a batch that was parted, and twice as much with each that goes through', () => {
+  it('sends smaller batches after a split, and doubles them with each success', () => {
     add(...'abcdefgh');
     for (let failures = 0; failures < 4; failures += 1) {
       take();
@@ -107,7 +104,7 @@ describe('ledger lane', () => {
     expect(run('', 'store').sent).to.deep.equal(['ijkl', 'abcd', 'mnopqrst', 'efgh', 'uvwxyz']);
   });
 
-  it('never sends what is new with what failed', () => {
+  it('never sends new operations together with failed ones', () => {
     add(...'ab');
     expect(take()).to.equal('ab');
     add('x');
@@ -115,7 +112,7 @@ describe('ledger lane', () => {
     expect([take(), lane.succeeded(), take()]).to.deep.equal(['ab', undefined, 'x']);
   });
 
-  it('parts a batch that the store is blamed for once others went through meanwhile', () => {
+  it('splits a batch that failed if others succeeded in the meantime', () => {
     add(...'ab');
     take();
     lane.failed('store', now);
@@ -128,7 +125,7 @@ describe('ledger lane', () => {
     expect(seen).to.include.members(['a', 'x', 'parked b']);
   });
 
-  it('sends what was parked when its time has come, later each time, and nobody waits for it', () => {
+  it('retries a parked operation later each time, without delaying others', () => {
     add('a');
     let { parked } = run('a', 'batch');
     let before = 0;
@@ -149,14 +146,14 @@ describe('ledger lane', () => {
     expect(run('', 'batch').sent).to.deep.equal(['a']);
   });
 
-  it('is closed for a while once several in a row have failed alone, at most for a second, until one goes through', () => {
+  it('backs off for at most a second after several operations in a row failed alone, until one succeeds', () => {
     const pauses: number[] = [];
     for (const id of 'abcdefghijkl') {
       const [waiting] = add(id) as [Submission];
       expect(take()).to.equal(id);
       lane.park(lane.failed('batch', now).parked as Part<Submission>);
       waiting.abandoned = true;
-      lane.drop();
+      lane.dropAbandoned();
       const [next] = add('z') as [Submission];
       const opensAt = lane.dueAt() as number;
       pauses.push(Math.max(0, opensAt - now));
@@ -166,7 +163,7 @@ describe('ledger lane', () => {
         now = opensAt;
       }
       next.abandoned = true;
-      lane.drop();
+      lane.dropAbandoned();
     }
     expect(pauses.slice(0, 2)).to.deep.equal([0, 0]);
     for (const pause of pauses.slice(2)) expect(pause).to.be.within(50, 1000);
@@ -178,42 +175,42 @@ describe('ledger lane', () => {
     expect(lane.dueAt()).to.equal(0);
   });
 
-  it('forgets what nobody waits for unless it was tried or is under way', () => {
+  it('drops abandoned operations unless they were tried or are in flight', () => {
     const [a, b, c] = add(...'abc') as [Submission, Submission, Submission];
     take();
     const [x] = add('x') as [Submission];
     for (const one of [a, b, c, x]) one.abandoned = true;
-    expect([lane.drop(), lane.isUnderWay(a), lane.isUnderWay(x)]).to.deep.equal([1, true, false]);
+    expect([lane.dropAbandoned(), lane.isInFlight(a), lane.isInFlight(x)]).to.deep.equal([1, true, false]);
     b.tried = true;
     lane.failed('store', now);
     expect([...lane.items()]).to.have.members([a, b, c]);
-    expect(lane.drop()).to.equal(2);
+    expect(lane.dropAbandoned()).to.equal(2);
     expect(take()).to.equal('b');
   });
 
-  it('asks for the next in order after a start, and at once for what failed', () => {
+  it('alternates between new and failed operations', () => {
     const [a] = add('a') as [Submission];
-    expect([lane.dueAt(), [...lane.items()], lane.isUnderWay(a)]).to.deep.equal([0, [a], false]);
+    expect([lane.dueAt(), [...lane.items()], lane.isInFlight(a)]).to.deep.equal([0, [a], false]);
     take();
-    expect([lane.dueAt(), [...lane.items()], lane.isUnderWay(a)]).to.deep.equal([undefined, [a], true]);
+    expect([lane.dueAt(), [...lane.items()], lane.isInFlight(a)]).to.deep.equal([undefined, [a], true]);
     lane.failed('store', now);
-    expect([lane.dueAt(), [...lane.items()], lane.isUnderWay(a)]).to.deep.equal([0, [a], false]);
+    expect([lane.dueAt(), [...lane.items()], lane.isInFlight(a)]).to.deep.equal([0, [a], false]);
     take();
     lane.succeeded();
-    expect([lane.dueAt(), [...lane.items()], lane.isUnderWay(a)]).to.deep.equal([undefined, [], false]);
+    expect([lane.dueAt(), [...lane.items()], lane.isInFlight(a)]).to.deep.equal([undefined, [], false]);
     add(...'bc');
     take();
     lane.failed('batch', now);
     expect(lane.dueAt()).to.equal(0);
   });
 
-  it('sends what is new before what was parked elsewhere', () => {
-    lane.park({ items: [item('p')], failures: 1, guilty: true, dueAt: now });
+  it('sends new operations before those parked by another lane', () => {
+    lane.park({ items: [item('p')], failures: 1, isFaulty: true, dueAt: now });
     add('a');
     expect(run('', 'store').sent).to.deep.equal(['a', 'p']);
   });
 
-  it('sends as much as ever after a batch of its own blame, and after one setback of the store', () => {
+  it('keeps its batch size after a faulty batch, and after a single failure of the store', () => {
     for (const blames of ['batch', 'store'] as const) {
       add(...'ab');
       take();
@@ -225,7 +222,7 @@ describe('ledger lane', () => {
     }
   });
 
-  it('doubles what it sends from the half of what the store did not take', () => {
+  it('doubles its batch size from half of the batch that the store refused', () => {
     lane = createLane(16);
     add(...'abcd');
     for (let failures = 0; failures < 4; failures += 1) {
@@ -237,7 +234,7 @@ describe('ledger lane', () => {
     expect(sent.filter((ids) => ids > 'e')).to.deep.equal(['ef', 'ghijklmn', 'opqrstuv']);
   });
 
-  it('blames a half that fails after the other has gone through', () => {
+  it('blames a half that fails after the other has succeeded', () => {
     add(...'abcd');
     for (let failures = 0; failures < 4; failures += 1) {
       take();
@@ -247,7 +244,7 @@ describe('ledger lane', () => {
     expect(lane.failed('store', now)).to.deep.equal({ pauseMs: 0 });
   });
 
-  describe('waits', () => {
+  describe('backs off', () => {
     const { random } = Math;
     afterEach(() => {
       Math.random = random;
@@ -257,7 +254,7 @@ describe('ledger lane', () => {
       ['at most', 1, 1],
       ['at least half of', 0, 0.5],
     ] as const) {
-      it(`${name} twice as long each time`, () => {
+      it(`${name}, twice as long each time`, () => {
         Math.random = () => drawn;
         add('a');
         const pauses = Array.from({ length: 7 }, () => {
@@ -268,7 +265,7 @@ describe('ledger lane', () => {
       });
     }
 
-    it('from the beginning for what is alone the first time, in a half or in a batch', () => {
+    it('from the shortest time for an operation that fails alone for the first time', () => {
       Math.random = () => 1;
       for (const ids of ['a', 'bc']) {
         add(...ids);
@@ -288,7 +285,7 @@ describe('ledger lane', () => {
       }
     });
 
-    it('half a minute at most with what has failed alone many times', () => {
+    it('for at most half a minute with an operation that has failed many times', () => {
       Math.random = () => 1;
       add('a');
       let [part] = run('a', 'batch').parked as [Part<Submission>];
@@ -301,7 +298,7 @@ describe('ledger lane', () => {
       expect(part.dueAt - now).to.equal(30_000);
     });
 
-    it('as long as it is closed also with what is due before', () => {
+    it('while closed, even with operations that are due earlier', () => {
       Math.random = () => 1;
       for (const id of 'abc') {
         add(id);
@@ -315,7 +312,7 @@ describe('ledger lane', () => {
       expect(take()).to.equal('a');
     });
 
-    it('only after the third in a row that failed alone, counted anew after one that went through', () => {
+    it('only after the third failure alone in a row, counted again after a success', () => {
       const fail = (id: string) => {
         add(id);
         expect(take()).to.equal(id);
@@ -330,9 +327,9 @@ describe('ledger lane', () => {
     });
   });
 
-  it('says how many it forgot, among those it keeps', () => {
+  it('returns how many operations it dropped', () => {
     const items = add(...'abcd') as [Submission, ...Submission[]];
     items[0].abandoned = true;
-    expect([lane.drop(), lane.fresh()]).to.deep.equal([1, 3]);
+    expect([lane.dropAbandoned(), lane.countNew()]).to.deep.equal([1, 3]);
   });
 });

@@ -1,4 +1,4 @@
-// The loop over due rows: what it claims, keeps, works on and lets go, with a store that a test answers for.
+// The lease loop: which rows it claims, renews, works on and releases, with a scripted store.
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import { createLeaseLoop, type LeaseLoop } from '../../lib/ledger/lease-loop.ts';
@@ -19,18 +19,18 @@ interface Work {
 const LEASE_MS = 240;
 const NOW = 1_000_000;
 
-describe('a loop over due rows', () => {
+describe('the lease loop', () => {
   let claims: JobClaim[];
   let claimedAt: number[];
   let renewals: JobRenewal[];
   let works: Work[];
   let errors: unknown[];
-  /** What the next claims find. */
+  /** The rows that the next claims return. */
   let due: (readonly Row[] | Error)[];
   let keeps: boolean;
   let now: number;
   let trusts: boolean;
-  /** What the next claim waits for. */
+  /** The next claim waits for this promise. */
   let gate: Promise<void> | undefined;
   let loop: LeaseLoop;
 
@@ -68,7 +68,7 @@ describe('a loop over due rows', () => {
         new Promise((resolve, reject) => {
           works.push({ row, signal, end: (error) => (error ? reject(error) : resolve()) });
         }),
-      clock: { now: () => now, trusts: () => trusts },
+      clock: { now: () => now, canJudgeOthers: () => trusts },
       onClaimError: (err) => void errors.push(err),
       onWorkError: (err, row) => void errors.push([err, row.id]),
     });
@@ -77,8 +77,8 @@ describe('a loop over due rows', () => {
   const rows = (count: number, from = 0) =>
     Array.from({ length: count }, (_, at) => ({ id: `j${from + at}`, version: 3 }));
 
-  it('claims at its start, in the name of this process, and nothing before', async () => {
-    loop.expect('j9', now + 1);
+  it('claims nothing before its start, then for this process', async () => {
+    loop.expectDue('j9', now + 1);
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(claims).to.deep.equal([]);
     loop.start();
@@ -86,26 +86,26 @@ describe('a loop over due rows', () => {
     expect(claims[0]).to.deep.equal({ owner: 'me', leaseMs: LEASE_MS, limit: 64, working: [], at: NOW });
   });
 
-  it('names no time to the store while its clock cannot be trusted', async () => {
+  it('sends no time to the store while its clock cannot be trusted', async () => {
     trusts = false;
     loop.start();
     await until(() => claims.length === 1);
     expect(claims[0]).to.have.property('at', undefined);
   });
 
-  it('works on each row once, and names it to the store until it has ended', async () => {
+  it('works on each row once, and excludes it from claims until it is done', async () => {
     due = [rows(2)];
     loop.start();
     await until(() => claims.length === 2);
     expect(works.map(({ row }) => row.id)).to.deep.equal(['j0', 'j1']);
-    expect([claims[1]?.working, loop.open()]).to.deep.equal([['j0', 'j1'], 2]);
+    expect([claims[1]?.working, loop.countOpen()]).to.deep.equal([['j0', 'j1'], 2]);
     works[0]?.end();
     await until(() => claims.length === 3);
-    expect([claims[2]?.working, loop.open()]).to.deep.equal([['j1'], 1]);
+    expect([claims[2]?.working, loop.countOpen()]).to.deep.equal([['j1'], 1]);
   });
 
-  it('leaves rows alone that this process is making', async () => {
-    const made = loop.hold('new');
+  it('ignores rows that this process is creating', async () => {
+    const made = loop.markCreating('new');
     loop.start();
     await until(() => claims.length === 1);
     made();
@@ -113,13 +113,13 @@ describe('a loop over due rows', () => {
     expect(claims.map(({ working }) => working)).to.deep.equal([['new'], []]);
   });
 
-  it('claims on at once while there are as many as it asked for, up to 256, and again when one has ended', async () => {
+  it('claims again at once while pages are full, up to 256 rows, and when a row is done', async () => {
     loop = makeLoop(600_000);
     due = [rows(64), rows(64, 64), rows(64, 128), rows(60, 192), rows(4, 252), rows(1, 256)];
     loop.start();
     await until(() => works.length === 252);
     expect(claims.map(({ limit }) => limit)).to.deep.equal([64, 64, 64, 64]);
-    loop.expect('j252', now + 1);
+    loop.expectDue('j252', now + 1);
     await until(() => works.length === 256);
     expect(claims.at(-1)?.limit).to.equal(4);
     await new Promise((resolve) => setTimeout(resolve, 30));
@@ -129,7 +129,7 @@ describe('a loop over due rows', () => {
     expect(claims.at(-1)?.limit).to.equal(1);
   });
 
-  it('renews the lease of what it works on, after half of it', async () => {
+  it('renews the leases of its rows after half their time', async () => {
     due = [rows(1)];
     loop.start();
     const from = performance.now();
@@ -142,41 +142,41 @@ describe('a loop over due rows', () => {
     expect(works[0]?.signal.aborted).to.equal(false);
   });
 
-  it('aborts work whose lease is lost, which is no error', async () => {
+  it('aborts work whose lease is lost, without an error', async () => {
     due = [rows(1)];
     keeps = false;
     loop.start();
     await until(() => works[0]?.signal.aborted === true);
     works[0]?.end(new Error('aborted'));
-    await until(() => loop.open() === 0);
+    await until(() => loop.countOpen() === 0);
     expect(errors).to.deep.equal([]);
   });
 
-  it('goes on after a claim that failed, and after work that failed', async () => {
+  it('continues after a failed claim, and after failed work', async () => {
     due = [new Error('the store is gone'), rows(1)];
     loop.start();
     await until(() => works.length === 1);
     works[0]?.end(new Error('broken'));
-    await until(() => loop.open() === 0 && claims.length === 3);
+    await until(() => loop.countOpen() === 0 && claims.length === 3);
     expect(errors.map((error) => `${error}`)).to.deep.equal(['Error: the store is gone', 'Error: broken,j0']);
-    // A third of a lease later: a store that is gone is not asked all the time.
+    // A third of a lease later, so that a failing store is not called all the time.
     const [failed = 0, next = 0] = claimedAt;
     expect(next - failed).to.be.at.least(LEASE_MS / 3 - 5);
   });
 
-  it('makes one claim at a time, whatever becomes due', async () => {
+  it('makes one claim at a time, even if more rows become due', async () => {
     const answer = Promise.withResolvers<void>();
     gate = answer.promise;
     loop.start();
     await until(() => claims.length === 1);
-    loop.expect('j1', now + 1);
+    loop.expectDue('j1', now + 1);
     await new Promise((resolve) => setTimeout(resolve, 30));
     expect(claims).to.have.length(1);
     answer.resolve();
     await until(() => claims.length === 2);
   });
 
-  it('claims every five seconds however long a lease is, and keeps no process alive', async () => {
+  it('claims every five seconds even with long leases, and does not keep the process alive', async () => {
     loop = makeLoop(600_000);
     const timer = mock.method(globalThis, 'setTimeout');
     loop.start();
@@ -189,22 +189,22 @@ describe('a loop over due rows', () => {
     expect(pauses.map(({ result }) => result?.hasRef())).to.deep.equal([false]);
   });
 
-  it('wakes for a row that is due sooner than its next look, and forgets one that another process took', async () => {
+  it('wakes for a row that is due before the next claim, and forgets a row of another process', async () => {
     loop = makeLoop(600_000);
     loop.start();
     await until(() => claims.length === 1);
-    loop.expect('j5', now + 10);
-    expect(loop.open()).to.equal(1);
+    loop.expectDue('j5', now + 10);
+    expect(loop.countOpen()).to.equal(1);
     now += 10;
     await until(() => claims.length === 2);
-    await until(() => loop.open() === 0);
-    loop.expect('j6', now + 10);
+    await until(() => loop.countOpen() === 0);
+    loop.expectDue('j6', now + 10);
     due = [[{ id: 'j6', version: 1 }]];
     await until(() => works.length === 1);
-    expect(loop.open()).to.equal(1);
+    expect(loop.countOpen()).to.equal(1);
   });
 
-  it('when it stops aborts what is running, waits for its end, and claims nothing more', async () => {
+  it('aborts running work on stop, waits for it, and claims nothing more', async () => {
     due = [rows(1)];
     loop.start();
     await until(() => works.length === 1);
@@ -214,7 +214,7 @@ describe('a loop over due rows', () => {
     });
     expect(works[0]?.signal.aborted).to.equal(true);
     const before = claims.length;
-    loop.expect('j1', now + 1);
+    loop.expectDue('j1', now + 1);
     await new Promise((resolve) => setTimeout(resolve, 120));
     expect([isOver, claims.length]).to.deep.equal([false, before]);
     works[0]?.end();
@@ -222,7 +222,7 @@ describe('a loop over due rows', () => {
     expect(errors).to.deep.equal([]);
   });
 
-  it('leaves alone what it is given after it was stopped: another process may have it', async () => {
+  it('ignores rows claimed after it was stopped', async () => {
     const answer = Promise.withResolvers<void>();
     gate = answer.promise;
     due = [rows(2)];

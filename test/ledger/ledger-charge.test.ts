@@ -1,4 +1,4 @@
-// What is paid at once, before a store that fails: charged once or not at all, and its job with it.
+// Immediate charges with a failing store: charged once or not at all, together with the job.
 import { expect } from 'chai';
 import type { Fault } from '../../lib/base/faults.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
@@ -20,7 +20,7 @@ import {
 const SOON_MS = 150;
 const RUB = 1_000_000n;
 
-describe('ledger: paid at once', () => {
+describe('the ledger with immediate charges', () => {
   let store: FaultyStore;
   let ledger: Ledger;
   let wallet: string;
@@ -77,7 +77,7 @@ describe('ledger: paid at once', () => {
   const jobOf = () => store.real.jobs.get(`job-${a}`);
 
   describe('charge', () => {
-    it('takes the price at once and makes the job', async () => {
+    it('charges the price at once and creates the job', async () => {
       const paid = await ledger.charge(request(), create());
       expect(paid.wallet).to.include({ avail: 990n * RUB, held: 0n, charged: 10n * RUB });
       expect(paid.charge).to.include({ state: 'settled', kind: 'video', charged: 10n * RUB, owner: null });
@@ -85,13 +85,13 @@ describe('ledger: paid at once', () => {
       expect([await chargeOf(), await jobOf()]).to.deep.equal([paid.charge, paid.job]);
     });
 
-    it('needs no job', async () => {
+    it('works without a job', async () => {
       const paid = await ledger.charge(request());
       expect(paid).to.have.all.keys('charge', 'wallet');
       expect(await jobOf()).to.equal(undefined);
     });
 
-    it('says in a fault why nothing was charged', async () => {
+    it('throws a fault that says why nothing was charged', async () => {
       const codeOf = async (more: object) => (await faultOf(ledger.charge(request(more), create()))).slice(0, 2);
       expect(await codeOf({ amount: 1001n * RUB })).to.deep.equal([402, 'insufficient_balance']);
       expect(await codeOf({ wallet: await store.wallet(0n) })).to.deep.equal([402, 'never_topped_up']);
@@ -101,7 +101,7 @@ describe('ledger: paid at once', () => {
       expect([await chargeOf(), await jobOf()]).to.deep.equal([undefined, undefined]);
     });
 
-    it('is refused under the id of another call, and leaves that one as it is', async () => {
+    it('is refused under the id of another call, which stays unchanged', async () => {
       const { charge } = await ledger.charge(request(), create());
       expect((await faultOf(ledger.charge(request({ amount: RUB })))).slice(0, 2)).to.deep.equal([500, 'internal']);
       expect(await chargeOf()).to.deep.equal(charge);
@@ -117,7 +117,7 @@ describe('ledger: paid at once', () => {
       });
     }
 
-    it('counts what the call has waited for the store already', async () => {
+    it('counts the time that the call has already waited for the store', async () => {
       const quiet = { warn: () => undefined, error: () => undefined };
       const options = { store: store.store, ownerId: 'me', leaseMs: 60_000, log: quiet, answerWithinMs: 60_000 };
       const patient = createLedger(options);
@@ -141,7 +141,7 @@ describe('ledger: paid at once', () => {
     };
     for (const [name, [known, failIt]] of Object.entries(failures)) {
       for (const withJob of [true, false]) {
-        it(`is answered 503 when the store ${name}, and goes back${withJob ? ' with its job' : ''}`, async () => {
+        it(`is answered 503 when the store ${name}, and is refunded${withJob ? ' with its job' : ''}`, async () => {
           const gate = makeGate();
           failIt(gate.opened);
           const money = known ? 'Nothing was charged.' : 'Anything held for this call will be returned automatically.';
@@ -151,7 +151,7 @@ describe('ledger: paid at once', () => {
           ]);
           gate.open();
           store.always('ledger.apply', undefined);
-          // The refund of a late charge is a new operation: until both are done there is something left.
+          // The refund of a late charge is a new operation: the queue is not empty until both are done.
           await until(async () => (await ledger.drain(1000)) === 0 && (await chargeOf())?.state !== 'settled');
           expect(await store.read(wallet)).to.include({ avail: 1000n * RUB, held: 0n, charged: 0n });
           const state = (await chargeOf())?.state;
@@ -162,18 +162,21 @@ describe('ledger: paid at once', () => {
     }
 
     for (const way of ['hold', 'charge'] as const) {
-      it(`takes the idempotency key of its client with a ${way}, and tells a repeat from another request`, async () => {
+      it(`stores the idempotency key with a ${way}, and distinguishes a repeated request from another one`, async () => {
         const repeat = { id: `rep-${a}`, body: 'hash-1', awaited: true, expiresAt: Date.now() + 60_000 };
-        await ledger[way](request({ repeat }));
+        await ledger[way](request({ idempotency: repeat }));
         expect(await store.real.idempotency.get(repeat.id)).to.include({ charge: a, wallet, reply: null });
         const codeOf = async (body: string) =>
-          (await faultOf(ledger[way](request({ chargeId: `${a}-again`, repeat: { ...repeat, body } })))).slice(0, 2);
+          (await faultOf(ledger[way](request({ chargeId: `${a}-again`, idempotency: { ...repeat, body } })))).slice(
+            0,
+            2,
+          );
         expect(await codeOf('hash-1')).to.deep.equal([409, 'idempotency_running']);
         expect(await codeOf('hash-2')).to.deep.equal([422, 'idempotency_mismatch']);
       });
     }
 
-    it('that comes late goes back with its job when it is found, not when it was asked for', async () => {
+    it('is refunded late with its job, at the time when it is found', async () => {
       let clock = 1000;
       const log = { warn: () => undefined, error: () => undefined };
       const options = { store: store.store, ownerId: 'me', leaseMs: 60_000, log, answerWithinMs: SOON_MS };
@@ -188,7 +191,7 @@ describe('ledger: paid at once', () => {
       expect(await jobOf()).to.include({ endedAt: 5000 });
     });
 
-    it('has nothing to return when it comes late and the wallet does not cover it', async () => {
+    it('has nothing to refund if it arrives late and the wallet does not cover it', async () => {
       const gate = makeGate();
       store.next('ledger.apply', answerAfter(gate.opened));
       expect((await faultOf(ledger.charge(request({ amount: 2000n * RUB }), create())))[0]).to.equal(503);
@@ -200,7 +203,7 @@ describe('ledger: paid at once', () => {
   });
 
   describe('refund', () => {
-    it('tells what it returned, which for a settled hold is what was charged', async () => {
+    it('returns the charged amount of a settled hold', async () => {
       const hold = await ledger.hold(request({ prices: '{}' }));
       await ledger.settle(hold, { amount: 3n * RUB, usage: {} });
       const { amount, status } = await ledger.refund({ chargeId: a, wallet });
@@ -208,7 +211,7 @@ describe('ledger: paid at once', () => {
       expect(await store.read(wallet)).to.include({ avail: 1000n * RUB, held: 0n, charged: 0n });
     });
 
-    it('returns the price, and lets the job fail', async () => {
+    it('returns the price and fails the job', async () => {
       const { job } = await ledger.charge(request(), create());
       const refund = await ledger.refund({ chargeId: a, wallet, job: fail(job as Job) });
       expect(refund.status).to.equal('refunded');
@@ -234,7 +237,7 @@ describe('ledger: paid at once', () => {
       });
     }
 
-    it('does nothing when the job has changed meanwhile', async () => {
+    it('does nothing if the job has changed in the meantime', async () => {
       const { job } = await ledger.charge(request(), create());
       const begin = { kind: 'begin', id: job?.id ?? '', version: 1, at: 1, ref: 'up', dueAt: 2 } as const;
       const { job: begun } = await store.real.jobs.change(begin);
@@ -244,7 +247,7 @@ describe('ledger: paid at once', () => {
       expect(errors).to.deep.equal([]);
     });
 
-    it('is logged when there is nothing that can go back', async () => {
+    it('is logged if there is nothing to refund', async () => {
       expect(await ledger.refund({ chargeId: a, wallet })).to.deep.equal({ status: 'refused' });
       await ledger.hold(request());
       expect(await ledger.refund({ chargeId: a, wallet })).to.deep.equal({ status: 'refused' });
@@ -252,7 +255,7 @@ describe('ledger: paid at once', () => {
       expect(await store.read(wallet)).to.include({ held: 10n * RUB });
     });
 
-    it('is retried until the store has taken it, after its caller was told that it is unconfirmed', async () => {
+    it('is retried until the store has applied it, after the caller was told that it is unconfirmed', async () => {
       const { job } = await ledger.charge(request(), create());
       store.always('ledger.apply', refuse);
       const refund = await ledger.refund({ chargeId: a, wallet, job: fail(job as Job) });
@@ -264,7 +267,7 @@ describe('ledger: paid at once', () => {
       expect([(await chargeOf())?.state, (await jobOf())?.phase]).to.deep.equal(['refunded', 'failed']);
     });
 
-    it('is logged also when it is refused late', async () => {
+    it('is logged if it is refused late', async () => {
       const gate = makeGate();
       store.next('ledger.apply', answerAfter(gate.opened));
       expect(await ledger.refund({ chargeId: a, wallet })).to.deep.equal({ status: 'unconfirmed' });

@@ -1,4 +1,4 @@
-// The ledger service before a store that fails: every await on the money path has a test in which it fails.
+// The ledger service with a failing store: every await on the money path has a test in which it fails.
 import { expect } from 'chai';
 import type { Fault } from '../../lib/base/faults.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
@@ -22,7 +22,7 @@ const SOON_MS = 150;
 const quiet = { warn: () => undefined, error: () => undefined };
 const RUB = 1_000_000n;
 
-describe('ledger', () => {
+describe('the ledger', () => {
   let store: FaultyStore;
   let ledger: Ledger;
   let wallet: string;
@@ -72,14 +72,14 @@ describe('ledger', () => {
   const errors = () => logged.filter(({ level }) => level === 'error').map(({ message }) => message);
 
   describe('hold', () => {
-    it('holds the amount in the name of its owner, with the prices as they are', async () => {
+    it('holds the amount for its owner, with the current prices', async () => {
       const { charge, wallet: after } = await ledger.hold(request(a));
       expect(after).to.include({ avail: 990n * RUB, held: 10n * RUB });
       expect(charge).to.include({ state: 'held', owner: 'me', model: 'model-a', prices: '{"input":"1"}' });
       expect(await chargeOf(a)).to.deep.equal(charge);
     });
 
-    it('says in a fault why there is none', async () => {
+    it('throws a fault that says why there is no hold', async () => {
       await ledger.hold(request(a, { amount: 995n * RUB }));
       expect(await faultOf(ledger.hold(request('b')))).to.deep.equal([
         402,
@@ -104,7 +104,7 @@ describe('ledger', () => {
       ]);
     });
 
-    it('counts what running calls owe as held when it says why there is none', async () => {
+    it('counts the debt of running calls as held when it refuses', async () => {
       const [, , message] = await faultOf(ledger.hold(request(a, { amount: 700n * RUB, owed: 400n * RUB })));
       expect(message).to.contain('the balance is 600.00 RUB. A further 400.00 RUB is held by calls still running');
     });
@@ -118,7 +118,7 @@ describe('ledger', () => {
       });
     }
 
-    it('counts what the call has waited for the store already', async () => {
+    it('counts the time that the call has already waited for the store', async () => {
       const patient = createLedger({
         store: store.store,
         ownerId: 'me',
@@ -145,7 +145,7 @@ describe('ledger', () => {
       'loses its answer and then is stuck': [false, (gate) => store.next('ledger.apply', lose, waitFor(gate))],
     };
     for (const [name, [known, fail]] of Object.entries(failures)) {
-      itTimed(`is answered 503 when the store ${name}, and leaves no ghost`, async () => {
+      itTimed(`is answered 503 when the store ${name}, and leaves no hold`, async () => {
         const gate = makeGate();
         fail(gate.opened);
         const startedAt = performance.now();
@@ -158,7 +158,7 @@ describe('ledger', () => {
         const ms = performance.now() - startedAt;
         gate.open();
         store.always('ledger.apply', undefined);
-        // The release of a late hold is a new operation: until both are done there is something left.
+        // The release of a late hold is a new operation: the queue is not empty until both are done.
         await until(async () => (await ledger.drain(1000)) === 0 && (await chargeOf(a))?.state !== 'held');
         expect(await store.read(wallet)).to.include({ avail: 1000n * RUB, held: 0n, charged: 0n });
         expect((await chargeOf(a))?.state).to.be.oneOf([undefined, 'released']);
@@ -166,7 +166,7 @@ describe('ledger', () => {
       });
     }
 
-    it('has nothing to return when it comes late and the wallet does not cover it', async () => {
+    it('has nothing to release if it arrives late and the wallet does not cover it', async () => {
       const kinds: string[] = [];
       const gate = makeGate();
       store.always('ledger.apply', async (call, [batch]) => {
@@ -209,7 +209,7 @@ describe('ledger', () => {
       });
     }
 
-    it('says what it will come to when the store does not answer, and books it when it does', async () => {
+    it('returns the expected result if the store does not answer, and books it later', async () => {
       const hold = await ledger.hold(request(a));
       store.always('ledger.apply', refuse);
       const settlement = await ledger.settle(hold, used(4n * RUB));
@@ -226,7 +226,7 @@ describe('ledger', () => {
       expect(await chargeOf(a)).to.include({ state: 'settled', charged: 4n * RUB });
     });
 
-    it('charges in full what the sweeper had taken for dead', async () => {
+    it('charges a call in full whose hold the sweeper had expired', async () => {
       const hold = await ledger.hold(request(a));
       await store.apply({ kind: 'expire', wallet, chargeId: a, at: Date.now() });
       const settlement = await ledger.settle(hold, used(4n * RUB));
@@ -236,7 +236,7 @@ describe('ledger', () => {
     });
 
     for (const ends of [['release'], ['settle', 'refund']] as const) {
-      it(`charges nothing and logs it when the call was ended otherwise: ${ends.join(', ')}`, async () => {
+      it(`charges nothing and logs an error if the call had ended differently: ${ends.join(', ')}`, async () => {
         const hold = await ledger.hold(request(a));
         const end = { wallet, chargeId: a, at: Date.now(), amount: 3n * RUB, usage: null };
         for (const kind of ends) await store.apply({ ...end, kind });
@@ -274,7 +274,7 @@ describe('ledger', () => {
     });
   });
 
-  describe('orphans', () => {
+  describe('orphaned holds', () => {
     const expire = (limit: number) => ledger.expireOrphans({ now: Date.now(), limit });
     const orphan = async (chargeId: string, owner: string, leftMs: number) => {
       const { kind: chargeKind, ...start } = request(chargeId);
@@ -282,7 +282,7 @@ describe('ledger', () => {
       await store.apply({ ...start, kind: 'reserve', chargeKind, at, owner, lease: at + leftMs });
     };
 
-    it('are holds whose lease is over and whose owner is gone; they go back in full, so many at once', async () => {
+    it('are expired holds of dead owners; they are returned in full, up to a limit at once', async () => {
       await store.real.owners.renew({ id: 'alive', leaseMs: 60_000, alone: false });
       await store.real.owners.renew({ id: 'late', leaseMs: 1, alone: false });
       await new Promise((resolve) => setTimeout(resolve, 5));
@@ -298,7 +298,7 @@ describe('ledger', () => {
       expect(await store.read(wallet)).to.include({ avail: 980n * RUB, held: 20n * RUB });
     });
 
-    it('are counted by the process that returned them, also where two look at once', async () => {
+    it('are counted by the process that returned them, even if two sweep at once', async () => {
       await orphan('of-both', 'nobody', -1);
       const other = createLedger({ store: store.real, ownerId: 'other', leaseMs: 60_000, log: quiet });
       const gate = makeGate();
@@ -311,7 +311,7 @@ describe('ledger', () => {
       expect([ledger.size(), (await chargeOf('of-both'))?.state]).to.deep.equal([0, 'expired']);
     });
 
-    it('reject when they cannot be read, and go back late when that cannot be written', async () => {
+    it('reject if they cannot be read, and are returned late if that cannot be written', async () => {
       await orphan(a, 'nobody', -1);
       store.next('ledger.orphans', refuse);
       await expire(10).then(

@@ -1,14 +1,14 @@
-// When an owner renews, what time it says it is, and when it trusts that others are dead, by clocks that a test sets.
+// When an owner renews its lease, which time it reports, and when it considers others dead, with clocks set by the test.
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createOwner, type OwnerOptions } from '../../lib/ledger/owner.ts';
 import { itTimed } from '../../testkit/timed.ts';
 
-/** The store's clock, far from this machine's. */
+/** The clock of the store, far from that of this machine. */
 const THEN = 1_000_000_000_000;
 
-describe('an owner by the clock', () => {
+describe('the clock of an owner', () => {
   const { now } = performance;
   let passedMs: number;
   let renewals: number;
@@ -24,7 +24,7 @@ describe('an owner by the clock', () => {
     mock.timers.reset();
   });
 
-  /** Lets time pass for the process and the store. */
+  /** Advances the clocks of the process and the store. */
   async function pass(ms: number): Promise<void> {
     passedMs += ms;
     mock.timers.tick(ms);
@@ -71,7 +71,7 @@ describe('an owner by the clock', () => {
     });
   }
 
-  it('says the time of the store, also between two renewals, and its own before the first', async () => {
+  it('gives the time of the store between renewals, and its own before the first', async () => {
     const store: OwnerOptions['store'] = {
       renew: async () => ({ now: THEN, others: 0, alone: 0 }),
       remove: async () => undefined,
@@ -84,22 +84,22 @@ describe('an owner by the clock', () => {
     expect(Math.abs(make(60_000).now() - Date.now())).to.be.below(60_000);
   });
 
-  it('trusts a whole lease after its start, through renewals that come late, and no more once one came too late', async () => {
+  it('judges others a whole lease after the start, despite late renewals, but not after one that came too late', async () => {
     const owner = await start(60_000);
-    expect(owner.trusts()).to.equal(false);
+    expect(owner.canJudgeOthers()).to.equal(false);
     await pass(59_000);
-    expect(owner.trusts()).to.equal(false);
+    expect(owner.canJudgeOthers()).to.equal(false);
     await pass(1000);
-    expect(owner.trusts()).to.equal(true);
+    expect(owner.canJudgeOthers()).to.equal(true);
     await pass(59_000);
-    expect(owner.trusts()).to.equal(true);
+    expect(owner.canJudgeOthers()).to.equal(true);
     await pass(59_001);
-    expect(owner.trusts()).to.equal(false);
+    expect(owner.canJudgeOthers()).to.equal(false);
     await owner.stop();
   });
 
   itTimed(
-    'looks ten times a second for another that counts alone, takes it for dead after 20 looks, and calms down',
+    'polls ten times a second while another counts alone, considers it dead after 20 polls, and slows down',
     async () => {
       const told: boolean[] = [];
       others = { others: 1, alone: 1 };

@@ -1,4 +1,4 @@
-// Owners of holds: leases renewed through failures, the dead found out, the living left alone.
+// Owners of holds: leases are renewed despite failures, dead owners are detected, live ones are left alone.
 import { expect } from 'chai';
 import { createLedger } from '../../lib/ledger/ledger.ts';
 import { createOwner, type Owner, type OwnerOptions } from '../../lib/ledger/owner.ts';
@@ -8,7 +8,7 @@ import { itTimed } from '../../testkit/timed.ts';
 
 const LEASE_MS = 300;
 
-describe('owner', () => {
+describe('an owner', () => {
   let store: FaultyStore;
   let wallet: string;
   let owners: Owner[];
@@ -51,14 +51,14 @@ describe('owner', () => {
     await store.apply({ ...start, kind: 'reserve', amount: 10_000_000n, at, owner, lease: at - 1 });
   }
   const stateOf = async (id: string) => (await store.real.ledger.charge(id))?.state;
-  /** What another one sees that looks in. */
+  /** The state that another owner sees. */
   const look = async (id = 'you') => {
     const seen = await store.real.owners.renew({ id, leaseMs: 1, alone: false });
     await store.real.owners.remove(id);
     return seen;
   };
   const peersOf = async (id: string) => (await look(id)).others;
-  /** It stops, but not before the gate is open. */
+  /** Checks that the owner stops only after the gate is open. */
   async function stopsBehind(gate: ReturnType<typeof makeGate>, owner: Owner): Promise<void> {
     let stopped = false;
     const stopping = owner.stop().then(() => {
@@ -72,7 +72,7 @@ describe('owner', () => {
   }
   const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-  it('does not start on a store that does not answer', async () => {
+  it('does not start if the store does not answer', async () => {
     store.next('owners.renew', refuse);
     const error = await makeOwner('me')
       .start()
@@ -83,7 +83,7 @@ describe('owner', () => {
     expect(error?.name).to.equal('StoreError');
   });
 
-  it('is alive for longer than a lease, and gone once it stopped', async () => {
+  it('stays alive for longer than a lease, and is removed when it stops', async () => {
     const owner = makeOwner('me');
     await owner.start();
     await sleep(2 * LEASE_MS);
@@ -92,7 +92,7 @@ describe('owner', () => {
     expect(await peersOf('you')).to.equal(0);
   });
 
-  it('stops also when it cannot leave: its lease runs out instead', async () => {
+  it('stops even if it cannot sign off, and its lease expires', async () => {
     const owner = makeOwner('me');
     await owner.start();
     store.next('owners.remove', refuse);
@@ -102,7 +102,7 @@ describe('owner', () => {
     expect(await peersOf('you')).to.equal(0);
   });
 
-  it('waits with stopping for a renewal that is under way', async () => {
+  it('waits for a running renewal before it stops', async () => {
     const owner = makeOwner('me');
     await owner.start();
     const gate = makeGate();
@@ -115,7 +115,7 @@ describe('owner', () => {
     await stopsBehind(gate, owner);
   });
 
-  it('waits with stopping for holds that it is returning', async () => {
+  it('waits for holds being returned before it stops', async () => {
     const gate = makeGate();
     let isReturning = false;
     const expireOrphans = async () => {
@@ -129,7 +129,7 @@ describe('owner', () => {
     await stopsBehind(gate, owner);
   });
 
-  it('has stopped only once it has left: the store may be closed then', async () => {
+  it('has signed off once it is stopped, so that the store may be closed', async () => {
     const owner = makeOwner('me');
     await owner.start();
     const gate = makeGate();
@@ -137,7 +137,7 @@ describe('owner', () => {
     await stopsBehind(gate, owner);
   });
 
-  it('tells with every renewal how many others live', async () => {
+  it('reports with every renewal how many others are alive', async () => {
     const counts: number[] = [];
     const onPeers = async (peers: number) => void counts.push(peers);
     const first = makeOwner('first', { onPeers });
@@ -150,11 +150,11 @@ describe('owner', () => {
     await until(() => counts.at(-1) === 0);
   });
 
-  describe('agrees with the others on who counts limits', () => {
+  describe('agrees with the others on where limits are counted', () => {
     const aloneOf = async () => (await look()).alone;
     const leaseMs = 60_000;
 
-    it('says that it counts alone before it does, until it has handed over', async () => {
+    it('announces that it counts alone before it does, until it has handed over', async () => {
       const seen = { before: [] as number[], after: [] as number[] };
       const gate = makeGate();
       const onPeers = async (peers: number) => {
@@ -172,7 +172,7 @@ describe('owner', () => {
       await store.real.owners.remove('second');
     });
 
-    it('looks once more after it has said so', async () => {
+    it('checks the others once more after its announcement', async () => {
       const told: number[] = [];
       store.next(
         'owners.renew',
@@ -189,7 +189,7 @@ describe('owner', () => {
     });
   });
 
-  itTimed('lets the others know within about a second, however long the lease', async () => {
+  itTimed('informs the others within about a second, however long the lease', async () => {
     const told: number[] = [];
     const leaseMs = 60_000;
     await makeOwner('first', { leaseMs, onPeers: async (peers) => void told.push(peers) }).start();
@@ -200,7 +200,7 @@ describe('owner', () => {
     expect(performance.now() - startedAt).to.be.below(1500);
   });
 
-  it('goes on renewing and returning while limits can never be handed over', async () => {
+  it('keeps renewing and returning holds while limits cannot be handed over', async () => {
     await hold(id('of-gone'), 'gone');
     await makeOwner('me', { onPeers: () => Promise.reject(new Error('no limits')) }).start();
     await until(async () => (await stateOf(id('of-gone'))) === 'expired');
@@ -209,7 +209,7 @@ describe('owner', () => {
     expect(warnings).to.not.include('could not renew the lease');
   });
 
-  it('goes on renewing while the store does not take what it returns', async () => {
+  it('keeps renewing while the store does not accept returned holds', async () => {
     await hold(id('of-gone'), 'gone');
     const gate = makeGate();
     let began = false;
@@ -225,13 +225,13 @@ describe('owner', () => {
     await until(async () => (await stateOf(id('of-gone'))) === 'expired');
   });
 
-  it('believes for a whole lease after its start that everybody lives', async () => {
+  it('considers everyone alive for a whole lease after its start', async () => {
     await store.real.owners.renew({ id: 'locked-out', leaseMs: 1, alone: false });
     await hold(id('of-locked-out'), 'locked-out');
     await hold(id('of-gone'), 'gone');
     await makeOwner('me').start();
     const startedAt = performance.now();
-    // The store was locked for longer than a lease, and lets both in now.
+    // The store was locked for longer than a lease, and now serves both.
     await sleep(LEASE_MS / 2);
     await store.real.owners.renew({ id: 'locked-out', leaseMs: 60_000, alone: false });
     await until(async () => (await stateOf(id('of-gone'))) === 'expired');
@@ -240,7 +240,7 @@ describe('owner', () => {
     await store.real.owners.remove('locked-out');
   });
 
-  it('returns what a process that is gone left, and nothing of the living', async () => {
+  it('returns the holds of a dead process, and none of a living one', async () => {
     const peer = makeOwner('peer');
     await peer.start();
     await hold(id('of-peer'), 'peer');
@@ -255,7 +255,7 @@ describe('owner', () => {
   });
 
   for (const [name, behaviour] of Object.entries({ refuse, lose })) {
-    itTimed(`gives the others a whole lease after renewals that ended with: ${name}`, async () => {
+    itTimed(`gives the others a whole lease after renewals that ended with ${name}`, async () => {
       const owner = makeOwner('me');
       await owner.start();
       store.always('owners.renew', behaviour);
@@ -299,7 +299,7 @@ describe('owner', () => {
     });
   }
 
-  it('returns nothing after a renewal that took longer than the lease: the living may look dead then', async () => {
+  it('returns nothing after a renewal that took longer than the lease', async () => {
     const owner = makeOwner('me');
     await owner.start();
     const gate = makeGate();
@@ -318,7 +318,7 @@ describe('owner', () => {
     expect(warnings).to.deep.equal(['could not renew the lease']);
   });
 
-  it('goes on when orphans cannot be read', async () => {
+  it('continues if orphans cannot be read', async () => {
     await hold(id('of-gone'), 'gone');
     store.next('ledger.orphans', refuse);
     await makeOwner('me').start();

@@ -1,12 +1,12 @@
-// An operation that the store can never take does not stop the others of its lane.
+// An operation that the store can never apply does not stop the others of its lane.
 import { expect } from 'chai';
 import { createQueue, NoOutcome } from '../../lib/ledger/queue.ts';
 import type { Outcome } from '../../lib/money/decide.ts';
 import type { LedgerStore } from '../../lib/store/ports/ledger.ts';
 import { StoreError } from '../../lib/store/store.ts';
 
-describe('ledger queue with an operation no store takes', () => {
-  it('tries a failing batch in parts, answers the others, and gives up the one in time', async function () {
+describe('the ledger queue with an operation that no store accepts', () => {
+  it('splits a failing batch, answers the others, and gives up the bad operation in time', async function () {
     this.timeout(10_000);
     const sizes: number[] = [];
     const apply: LedgerStore['apply'] = async (batch) => {

@@ -1,4 +1,4 @@
-// The queue before a store that fails in every way it may: nothing is applied twice, lost, or answered wrongly.
+// The queue with a store that fails in every possible way: nothing is applied twice, lost, or answered wrongly.
 import { expect } from 'chai';
 import { createQueue, NoOutcome, type Queue, type QueueOptions } from '../../lib/ledger/queue.ts';
 import type { Operation, Outcome } from '../../lib/money/decide.ts';
@@ -17,10 +17,10 @@ import {
 } from '../../testkit/faulty-store.ts';
 import { heapMiB } from '../../testkit/garbage.ts';
 
-/** Above the queue's own tick of 100 ms. */
+/** Longer than the tick of the queue, 100 ms. */
 const SOON_MS = 150;
 
-describe('ledger queue', () => {
+describe('the ledger queue', () => {
   let store: FaultyStore;
   let wallet: string;
 
@@ -60,7 +60,7 @@ describe('ledger queue', () => {
   const stateOf = async (chargeId: string) => (await store.real.ledger.charge(chargeId))?.state;
   const done = async (queue: Queue) => expect(await queue.drain(5000)).to.equal(0);
 
-  it('commits what one turn of the loop queued as one batch, and what arrives meanwhile as the next', async () => {
+  it('commits the operations of one event-loop tick as one batch, and later ones as the next', async () => {
     const queue = await openQueue();
     const gate = makeGate();
     store.next('ledger.apply', waitFor(gate.opened));
@@ -80,7 +80,7 @@ describe('ledger queue', () => {
     expect(queue.size()).to.equal(0);
   });
 
-  it('never sends more than the store takes at once', async () => {
+  it('never sends a batch larger than the store takes', async () => {
     const queue = await openQueue({}, { shape: { batchMax: 2 } });
     await Promise.all(['a', 'b', 'c', 'd', 'e'].map((id) => queue.submit(reserve(id), once)));
     expect(store.batches.map((batch) => batch.length)).to.deep.equal([2, 2, 1]);
@@ -92,7 +92,7 @@ describe('ledger queue', () => {
     { name: 'was applied and its answer lost', behaviour: lose, status: 'exists' },
   ];
   for (const { name, behaviour, status } of retried) {
-    it(`sends a batch that ${name} again with the same operations, and applies it once`, async () => {
+    it(`resends a batch that ${name} with the same operations, and applies it once`, async () => {
       const errors: unknown[] = [];
       const queue = await openQueue({ onRetry: (error, operations) => errors.push([error, operations]) });
       store.next('ledger.apply', behaviour, behaviour);
@@ -107,7 +107,7 @@ describe('ledger queue', () => {
     });
   }
 
-  it('sends a batch again without what has arrived meanwhile', async () => {
+  it('resends a batch without later operations', async () => {
     const queue = await openQueue();
     store.next('ledger.apply', vanish);
     const first = queue.submit(reserve('a'), once);
@@ -117,7 +117,7 @@ describe('ledger queue', () => {
     expect(store.batches).to.deep.equal([['reserve:a'], ['reserve:a'], ['reserve:b']]);
   });
 
-  it('tells a caller `never` when the store has refused all the time, and drops the operation', async () => {
+  it('answers `never` if the store has refused all the time, and drops the operation', async () => {
     const queue = await openQueue({ answerWithinMs: SOON_MS });
     store.always('ledger.apply', refuse);
     expect(await noOutcome(queue.submit(reserve('a'), once))).to.equal('never');
@@ -126,7 +126,7 @@ describe('ledger queue', () => {
     expect(await stateOf('a')).to.equal(undefined);
   });
 
-  it('drops what waited behind a batch for too long', async () => {
+  it('drops operations that waited behind a batch for too long', async () => {
     const queue = await openQueue({ answerWithinMs: SOON_MS }, { shape: { batchMax: 1 } });
     const gate = makeGate();
     store.next('ledger.apply', waitFor(gate.opened));
@@ -139,7 +139,7 @@ describe('ledger queue', () => {
     expect(store.batches).to.deep.equal([['reserve:a']]);
   });
 
-  it('tells a caller `unknown` while its operation may be applied, and the outcome later', async () => {
+  it('answers `unknown` while an operation may be applied, and reports the outcome later', async () => {
     const queue = await openQueue({ answerWithinMs: SOON_MS });
     const gate = makeGate();
     store.next('ledger.apply', answerAfter(gate.opened));
@@ -152,7 +152,7 @@ describe('ledger queue', () => {
     expect(late.map(({ status, charge }) => [status, charge?.state])).to.deep.equal([['done', 'held']]);
   });
 
-  it('never forgets an operation that may be applied, whatever later attempts say', async () => {
+  it('never drops an operation that may be applied, whatever later attempts answer', async () => {
     const queue = await openQueue({ answerWithinMs: SOON_MS });
     store.next('ledger.apply', lose, refuse, refuse, refuse, refuse, refuse);
     const late: Outcome[] = [];
@@ -162,7 +162,7 @@ describe('ledger queue', () => {
     expect(late.map(({ status, charge }) => [status, charge?.state])).to.deep.equal([['exists', 'held']]);
   });
 
-  it('drops what turns out to be refused after its caller heard `unknown`', async () => {
+  it('drops an operation that is refused after its caller was answered `unknown`', async () => {
     const queue = await openQueue({ answerWithinMs: SOON_MS });
     const gate = makeGate();
     store.next('ledger.apply', refuseAfter(gate.opened));
@@ -176,7 +176,7 @@ describe('ledger queue', () => {
     expect(await stateOf('a')).to.equal(undefined);
   });
 
-  it('goes on with a persistent operation after its caller heard `unknown`, also past other errors', async () => {
+  it('keeps retrying a persistent operation after its caller was answered `unknown`, also after other errors', async () => {
     const queue = await openQueue({ answerWithinMs: SOON_MS });
     await queue.submit(reserve('a'), once);
     store.always('ledger.apply', refuse);
@@ -191,7 +191,7 @@ describe('ledger queue', () => {
     expect(late.map(({ status, charge }) => [status, charge?.state])).to.deep.equal([['done', 'released']]);
   });
 
-  it('refuses new operations at once when too many wait, but takes those that end a charge', async () => {
+  it('refuses new operations if too many wait, but accepts those that end a charge', async () => {
     const queue = await openQueue({ waitingMax: 2 });
     await queue.submit(reserve('a'), once);
     const gate = makeGate();
@@ -210,7 +210,7 @@ describe('ledger queue', () => {
     expect((await queue.submit(reserve('e'), once)).status).to.equal('done');
   });
 
-  it('says how much is left when draining takes too long', async () => {
+  it('resolves to the number of operations left if draining takes too long', async () => {
     const queue = await openQueue();
     const gate = makeGate();
     store.next('ledger.apply', waitFor(gate.opened));
@@ -221,14 +221,14 @@ describe('ledger queue', () => {
     await Promise.all(submitted);
   });
 
-  it('answers refusals of the ledger like any outcome', async () => {
+  it('returns refusals of the ledger like any outcome', async () => {
     const queue = await openQueue();
     const op = { ...reserve('a'), amount: 10_000_000_000n } as Operation;
     expect((await queue.submit(op, once)).status).to.equal('insufficient');
     expect((await queue.submit(reserve('b', 'nobody'), once)).status).to.equal('no_wallet');
   });
 
-  it('keeps the lanes of wallets apart: one that fails does not hold up another', async () => {
+  it('separates the lanes of wallets: a failing one does not delay another', async () => {
     const queue = await openQueue({}, { shape: { lane: 'wallet' } });
     const other = await store.wallet();
     const gate = makeGate();
@@ -241,11 +241,11 @@ describe('ledger queue', () => {
     gate.open();
     expect((await Promise.all([stuck, behind])).map(({ status }) => status)).to.deep.equal(['done', 'done']);
     expect(store.batches).to.deep.equal([['reserve:a'], ['reserve:c'], ['reserve:a'], ['reserve:b']]);
-    // A lane that was empty and forgotten opens again.
+    // A deleted lane opens again.
     expect((await queue.submit(reserve('d'), once)).status).to.equal('done');
   });
 
-  it('forgets the lane of a wallet that has nothing more to do', async () => {
+  it('deletes the lane of a wallet without operations', async () => {
     store = await openFaultyStore();
     const none: Outcome = { status: 'no_wallet' };
     const apply = async (batch: readonly unknown[]) => batch.map(() => none);
@@ -262,7 +262,7 @@ describe('ledger queue', () => {
     expect((await submitMany('second', 20_000)) - before).to.be.below(10);
   });
 
-  it('takes everything but the operation that no store can take', async () => {
+  it('applies every operation except the one that no store can apply', async () => {
     const queue = await openQueue();
     await queue.submit(reserve('a'), once);
     const settle = {
@@ -282,7 +282,7 @@ describe('ledger queue', () => {
     expect((await queue.submit(reserve('later'), once)).status).to.equal('done');
   });
 
-  it('has one batch of a lane in flight, whatever arrives while it waits to try again', async () => {
+  it('has only one batch of a lane in flight, even while it waits to retry', async () => {
     const queue = await openQueue({}, { shape: { batchMax: 4 } });
     let inFlight = 0;
     let most = 0;

@@ -1,4 +1,4 @@
-// Sweeping on real stores: holds that cannot be returned keep nobody else's back.
+// The sweep on real stores: holds that cannot be returned do not block others.
 import { DatabaseSync } from 'node:sqlite';
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -15,10 +15,10 @@ const LEASE_MS = 1000;
 const PAGE = 50;
 
 for (const kind of STORES) {
-  describe(`sweep on ${kind.name}`, () => {
+  describe(`the sweep on ${kind.name}`, () => {
     const context = useStore(kind);
 
-    /** As damage would leave it: the wallet's row is gone, its charges are there. */
+    /** Damages the store: the row of the wallet is missing, its charges are there. */
     async function removeWallet(wallet: string): Promise<void> {
       if (kind.name === 'sqlite') {
         const db = new DatabaseSync(context.url.replace('sqlite:', ''), {
@@ -34,7 +34,7 @@ for (const kind of STORES) {
       await client.close();
     }
 
-    it('comes to the holds behind more orphans of missing wallets than it looks at in one go', async () => {
+    it('reaches the holds behind more orphans of missing wallets than fit in a page', async () => {
       const { store } = context;
       const missing = await newWallet(store);
       const wallet = await newWallet(store);
@@ -53,21 +53,21 @@ for (const kind of STORES) {
       const sweep = () => ledger.expireOrphans({ now, limit: PAGE });
       expect([await sweep(), await sweep(), await sweep()]).to.deep.equal([0, 3, 0]);
       expect(await walletOf(store, wallet)).to.include({ held: 0n, avail: 1000n * RUB });
-      // And around again: the next one that dies is found too.
+      // The sweep starts over: the next owner that dies is found, too.
       await holds(wallet, 1, now - 200);
       expect(await sweep()).to.equal(1);
     });
   });
 }
 
-describe('a sweep', () => {
+describe('the sweep', () => {
   const { now } = performance;
   afterEach(() => {
     performance.now = now;
     mock.timers.reset();
   });
 
-  it('tries a hold that it could not return again after a minute, not before', async () => {
+  it('retries a hold that it could not return after a minute', async () => {
     const orphan = { id: newId('req'), wallet: 'w', lease: 0 } as Charge;
     let tries = 0;
     const sweep = createSweep({
@@ -88,7 +88,7 @@ describe('a sweep', () => {
     expect(seen).to.deep.equal([1, 1, 1, 2, 2]);
   });
 
-  it('goes on behind a full page, and begins again after one that was not full', async () => {
+  it('continues after a full page, and starts over after one that was not full', async () => {
     const orphan = (id: string, lease: number) => ({ id, wallet: 'w', lease }) as Charge;
     const pages = [[orphan('a', 5), orphan('b', 7)], [orphan('c', 9)], []];
     const asked: unknown[] = [];
@@ -104,7 +104,7 @@ describe('a sweep', () => {
     expect(asked).to.deep.equal([undefined, { lease: 7, id: 'b' }, undefined]);
   });
 
-  it('waits a third of a lease for what cannot be returned yet, asks once for it, and counts it when it is', async () => {
+  it('waits a third of a lease for a slow return, queues it once, and counts it when it is done', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     const late: ((outcome: Outcome) => void)[] = [];
     const sweep = createSweep({

@@ -1,4 +1,4 @@
-// Sums of usage that are kept up to date beside the calls, on both stores, past failures of the store.
+// The usage chore keeps usage sums up to date, on both stores and despite failures.
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -15,7 +15,7 @@ const request = (wallet: string) => ({
 });
 
 for (const kind of STORES) {
-  describe(`sums of usage kept up to date on ${kind.name}`, () => {
+  describe(`the usage chore on ${kind.name}`, () => {
     const context = useStore(kind);
 
     async function open() {
@@ -30,7 +30,7 @@ for (const kind of STORES) {
       return { store, wallet, chore, ledger, used, call, charged };
     }
 
-    it('has what was settled, charged and refunded, without anybody asking', async () => {
+    it('folds settlements, charges and refunds in the background', async () => {
       const { store, wallet, chore, ledger, used, call, charged } = await open();
       await chore.fold();
       expect(await store.usage.cursor(wallet)).to.equal(0);
@@ -49,7 +49,7 @@ for (const kind of STORES) {
       expect(await store.usage.cursor(wallet)).to.equal((seq ?? 0) + 2);
     });
 
-    it('works by itself between start and stop', async () => {
+    it('runs between start and stop', async () => {
       const { chore, call, charged } = await open();
       await call();
       chore.start();
@@ -60,12 +60,12 @@ for (const kind of STORES) {
       expect(await charged()).to.equal(RUB / 2n);
     });
 
-    it('stops in the middle of a pause, however long', async () => {
+    it('stops during a pause, however long', async () => {
       const { chore, call } = await open();
       await call();
       const { now } = performance;
       const folding = chore.fold();
-      // The step under way takes an hour, and so would the pause after it.
+      // The running step takes an hour, and so would the pause after it.
       performance.now = () => now.call(performance) + 3_600_000;
       chore.stop();
       await folding.finally(() => {
@@ -73,7 +73,7 @@ for (const kind of STORES) {
       });
     });
 
-    it('looks after a start for wallets left behind, by a process that ended or a copy', async () => {
+    it('looks after a start for wallets left behind by an earlier process or a copy', async () => {
       const { store } = context;
       const one = await newWallet(store);
       const other = await newWallet(store);
@@ -84,31 +84,31 @@ for (const kind of STORES) {
       expect([await store.usage.cursor(one), await store.usage.cursor(other)]).to.deep.equal([2, 3]);
       await applied(store, charge(one));
       await chore.fold();
-      // Once is enough: from then on it sees the calls.
+      // Searched only once: from then on the chore observes the calls.
       expect(await store.usage.cursor(one)).to.equal(2);
     });
 
-    it('folds what is looked at next, without waiting for a round', async () => {
+    it('folds a wallet shown on a page at once', async () => {
       const { store, wallet } = await open();
       const calls = Array.from({ length: 1200 }, () => charge(wallet, { amount: 1n }));
       await appliedInBatches(store, calls);
       const chore = createUsageChore({ store, onError: String, everyMs: 3_600_000 });
-      for (let times = 0; times < 3; times += 1) chore.hurry(wallet);
+      for (let times = 0; times < 3; times += 1) chore.foldSoon(wallet);
       await until(async () => (await store.usage.cursor(wallet)) === 1201, 10_000);
       await applied(store, charge(wallet));
-      chore.hurry(wallet);
+      chore.foldSoon(wallet);
       await until(async () => (await store.usage.cursor(wallet)) === 1202, 10_000);
       chore.stop();
       await applied(store, charge(wallet));
-      chore.hurry(wallet);
+      chore.foldSoon(wallet);
       await new Promise((resolve) => setTimeout(resolve, 50));
       expect(await store.usage.cursor(wallet)).to.equal(1202);
     });
   });
 }
 
-describe('sums of usage kept up to date', () => {
-  it('go on in the next round after a failure, told once', async () => {
+describe('the usage chore', () => {
+  it('continues in the next round after a failure, reported once', async () => {
     const faulty = await openFaultyStore();
     const { store } = faulty;
     const wallet = await newWallet(store);
@@ -127,7 +127,7 @@ describe('sums of usage kept up to date', () => {
     await faulty.close();
   });
 
-  it('are looked for again after a failure, and a looked-at wallet that fails is not lost', async () => {
+  it('repeats a failed search, and does not lose an urgent wallet that fails', async () => {
     const faulty = await openFaultyStore();
     const { store } = faulty;
     const wallet = await newWallet(store);
@@ -143,15 +143,15 @@ describe('sums of usage kept up to date', () => {
     expect(await store.usage.cursor(wallet)).to.equal(2);
     await applied(store, charge(wallet));
     faulty.next('usage.add', refuse);
-    chore.hurry(wallet);
+    chore.foldSoon(wallet);
     await until(() => errors.length === 2);
-    chore.hurry(wallet);
+    chore.foldSoon(wallet);
     await until(async () => (await store.usage.cursor(wallet)) === 3);
     chore.stop();
     await faulty.close();
   });
 
-  it('take one wallet after the other, however many are hurried, so that calls find the store free', async () => {
+  it('folds one wallet after the other, however many are urgent, so that calls find the store free', async () => {
     const faulty = await openFaultyStore();
     const { store } = faulty;
     const wallets = [await newWallet(store), await newWallet(store)] as const;
@@ -163,7 +163,7 @@ describe('sums of usage kept up to date', () => {
       return waitFor(gate.opened)(add, args);
     });
     const chore = createUsageChore({ store, onError: String, everyMs: 3_600_000 });
-    for (const wallet of wallets) chore.hurry(wallet);
+    for (const wallet of wallets) chore.foldSoon(wallet);
     await until(() => begun === 1);
     await new Promise((resolve) => setTimeout(resolve, 30));
     expect(begun).to.equal(1);
@@ -173,7 +173,7 @@ describe('sums of usage kept up to date', () => {
     await faulty.close();
   });
 
-  describe('of a store of many wallets', () => {
+  describe('with many wallets', () => {
     const ends = { found: [] };
     let looks: string[];
     let errors: unknown[];
@@ -192,7 +192,7 @@ describe('sums of usage kept up to date', () => {
       return createUsageChore({ store, onError: (error) => errors.push(error) });
     }
 
-    it('are looked for page by page, soon after the start', async () => {
+    it('searches page by page, soon after the start', async () => {
       mock.timers.enable({ apis: ['setTimeout'] });
       const chore = open(async (after) => (after === 'w2' ? ends : { ...ends, next: after === '' ? 'w1' : 'w2' }));
       chore.start();
@@ -204,7 +204,7 @@ describe('sums of usage kept up to date', () => {
       chore.stop();
     });
 
-    it('are not looked for once it has stopped, which is no failure', async () => {
+    it('stops the search without reporting a failure', async () => {
       const chore = open(async () => ends);
       chore.stop();
       await chore.fold();

@@ -1,9 +1,9 @@
-// The usage report, on both stores: whatever became of the calls, its rows add up to what the wallet was charged.
+// The usage report, on both stores: its rows add up to the charges of the wallet, whatever the outcome of the calls.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { reportUsage, USAGE_GROUPS, type UsageQuery, type UsageReport } from '../../lib/ledger/usage.ts';
-import { foldSteps, foldUsage, isFolded, readUsage } from '../../lib/ledger/usage-fold.ts';
+import { canUseHourlySums, foldSteps, foldUsage, readUsage } from '../../lib/ledger/usage-fold.ts';
 import type { ChargeKind, Operation } from '../../lib/money/decide.ts';
 import { longer } from '../../testkit/long.ts';
 import { STORES } from '../../testkit/stores.ts';
@@ -25,7 +25,7 @@ const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const MIDNIGHT = Date.UTC(2027, 0, 15);
 
-/** What becomes of a call; an expired hold that is settled after all is overshoot to its last kopeck. */
+/** The outcomes of a call; an expired hold that is settled late is entirely overshoot. */
 const FATES = [
   'held',
   'settled',
@@ -44,7 +44,7 @@ interface Call {
   readonly model: string;
   readonly kind: ChargeKind;
   readonly held: bigint;
-  /** May be more than was held. */
+  /** May exceed the hold. */
   readonly used: bigint;
 }
 
@@ -91,7 +91,7 @@ async function compare({ store }: StoreContext, calls: readonly Call[]): Promise
   const wallet = await newWallet(store, 10_000n);
   const operations = calls.flatMap((each) => operationsOf(wallet, each));
   const outcomes = await applied(store, ...operations.slice(0, operations.length / 2));
-  // A part of the journal is folded already when the rest comes, of some calls in the middle.
+  // Part of the journal is folded before the rest is written, in the middle of some calls.
   await foldUsage(store, wallet);
   outcomes.push(...(await applied(store, ...operations.slice(operations.length / 2))));
   expect(outcomes.map(({ status }) => status)).to.not.include.members(['insufficient', 'no_charge', 'not_settled']);
@@ -124,7 +124,7 @@ for (const kind of STORES) {
   describe(`the usage report on ${kind.name}`, () => {
     const context = useStore(kind);
 
-    it('adds up to what the wallet was charged, by whatever it is grouped and however it is cut', async function () {
+    it('adds up to the charges of the wallet, for every grouping and page size', async function () {
       this.timeout(120_000);
       const calls = fc.array(call, { minLength: 1, maxLength: 12 });
       await fc.assert(
@@ -133,7 +133,7 @@ for (const kind of STORES) {
       );
     });
 
-    it('counts calls, what came back, and the units that were billed', async () => {
+    it('counts calls, refunds, and billed units', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
       const made = (fate: Call['fate'], more: Partial<Call> = {}) =>
@@ -171,7 +171,7 @@ for (const kind of STORES) {
       ]);
     });
 
-    it('is folded once, by however many at once, and anew when it was dropped', async () => {
+    it('is folded once, even concurrently, and again after the sums were dropped', async () => {
       const { store } = context;
       const wallet = await newWallet(store, 10_000n);
       const begin = Array.from({ length: 1200 }, (_, index) => charge(wallet, { at: MIDNIGHT + index }));
@@ -187,7 +187,7 @@ for (const kind of STORES) {
       expect(await readUsage(store, wallet, query)).to.deep.equal(wanted);
     });
 
-    it('is not waited for when much of it is left to fold, and says how far it has come', async () => {
+    it('does not wait for a long fold, and reports how far the sums are', async () => {
       const { store } = context;
       const wallet = await newWallet(store, 10_000n);
       const begin = Array.from({ length: 900 }, (_, index) => charge(wallet, { at: MIDNIGHT + index }));
@@ -201,7 +201,7 @@ for (const kind of STORES) {
       const steps = foldSteps(store, wallet);
       await steps.next();
       const { rows, total, behind } = await readUsage(store, wallet, query);
-      // The first entry is the top-up's.
+      // The first entry is the top-up.
       expect(behind).to.deep.equal({ entries: 901, counted: 400, until: MIDNIGHT + 398 });
       const first = await reportUsage(store.ledger, wallet, { by: 'kind', filter: { to: MIDNIGHT + 399 } });
       expect({ rows, total }).to.deep.equal(first);
@@ -209,12 +209,12 @@ for (const kind of STORES) {
       expect(problems).to.deep.equal([]);
 
       await steps.next();
-      // What is left is short enough to be folded at once.
+      // The rest is short enough to be folded at once.
       expect(await readUsage(store, wallet, query)).to.deep.equal(whole);
       expect(await store.usage.cursor(wallet)).to.equal(901);
     });
 
-    it('knows the wallets that are behind, in pages', async () => {
+    it('lists the wallets that are behind, in pages', async () => {
       const { store } = context;
       const wallets = [await newWallet(store), await newWallet(store), await newWallet(store)].sort();
       const [done = '', left = '', begun = ''] = wallets;
@@ -232,7 +232,7 @@ for (const kind of STORES) {
       expect(found).to.deep.equal(found.toSorted());
     });
 
-    it('is audited: sums that are not what the journal has are reported', async () => {
+    it('is audited: sums that differ from the journal are reported', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
       await applied(store, charge(wallet, { at: MIDNIGHT }));
@@ -256,7 +256,7 @@ for (const kind of STORES) {
       await store.usage.forget(wallet);
     });
 
-    it('is folded into one sum an hour for each key, model and kind', async () => {
+    it('is folded into one sum per hour for each key, model and kind', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
       const made = (chargeKind: ChargeKind, at: number, more: object = {}) =>
@@ -283,7 +283,7 @@ for (const kind of STORES) {
       expect(cut, 'no sum is of part of an hour').to.include('AssertionError');
     });
 
-    it('is added up by the days of a zone, the same sums as by any other', async () => {
+    it('is grouped by the days of a zone, with the same total', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
       const hours = [-2.5, -1.5, 0.5, 5.75, 20.5, 21.25, 23.9, 24.1];
@@ -317,13 +317,15 @@ for (const kind of STORES) {
       ]);
     });
 
-    it('is answered by the hourly sums for whole hours of all calls only', () => {
-      expect([{}, { from: MIDNIGHT }, { from: MIDNIGHT, to: MIDNIGHT + HOUR_MS }].map(isFolded)).not.to.include(false);
+    it('uses hourly sums only for whole hours without a filter by state', () => {
+      expect([{}, { from: MIDNIGHT }, { from: MIDNIGHT, to: MIDNIGHT + HOUR_MS }].map(canUseHourlySums)).not.to.include(
+        false,
+      );
       const cut = [{ from: MIDNIGHT + 1 }, { to: MIDNIGHT - 1 }, { from: MIDNIGHT, to: MIDNIGHT + HOUR_MS / 2 }];
-      expect([...cut, { state: 'settled' } as const].map(isFolded)).not.to.include(true);
+      expect([...cut, { state: 'settled' } as const].map(canUseHourlySums)).not.to.include(true);
     });
 
-    it('holds no more charges than one page', async () => {
+    it('holds at most one page of charges in memory', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
       await applied(store, ...Array.from({ length: 7 }, (_, index) => charge(wallet, { at: MIDNIGHT + index })));

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { decideAgain } from '../../lib/ledger/audit-rules.ts';
-import { openAccount } from '../../lib/ledger/audit-wallet.ts';
+import { createWalletAudit } from '../../lib/ledger/audit-wallet.ts';
 import type { Operation, OutcomeStatus, Wallet } from '../../lib/money/decide.ts';
 import { lostDisputeOp, refundBookingOp, refundRefusalOp, refundRequestOp } from '../../lib/money/payback.ts';
 import {
@@ -140,7 +140,7 @@ class Story {
 
   audit(): readonly string[] {
     const problems: string[] = [];
-    const account = openAccount('w', (_wallet, problem) => problems.push(problem));
+    const account = createWalletAudit('w', (_wallet, problem) => problems.push(problem));
     for (const entry of this.books.journal) account.add(entry);
     account.end(this.wallet(), { id: 'w', problem: null } as never);
     const back = this.books.journal.filter(({ kind }) => kind === 'payback' || kind === 'dispute');

@@ -54,7 +54,7 @@ const payments = createPayments({
   log: silent,
   ownerId: `own_${process.pid}`,
   leaseMs: 500,
-  clock: { now: Date.now, trusts: () => true },
+  clock: { now: Date.now, canJudgeOthers: () => true },
 });
 
 const LIVES: Readonly<Record<string, () => Promise<unknown>>> = {

@@ -126,7 +126,7 @@ export class PaymentStage {
       publicUrl: () => 'https://gate.example.com',
       ownerId: name,
       leaseMs: 500,
-      clock: { now: this.now, trusts: () => true },
+      clock: { now: this.now, canJudgeOthers: () => true },
       log: { info: note('info'), warn: note('warn'), error: note('error') },
       onSaved: (method) => void saved.push(method),
       counts,

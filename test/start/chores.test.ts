@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { buildCatalog } from '../../lib/catalog/catalog.ts';
 import { readCatalogFiles } from '../../lib/catalog/files.ts';
 import { createLog, type Log } from '../../lib/http/log.ts';
-import { lastAuditOf } from '../../lib/ledger/last-audit.ts';
+import { readLastAudit } from '../../lib/ledger/last-audit.ts';
 import { createMetrics, type Metrics } from '../../lib/metrics/metrics.ts';
 import { type Chore, createChores, openUsage } from '../../lib/start/chores.ts';
 import { until } from '../../testkit/client.ts';
@@ -91,14 +91,14 @@ describe('chores', () => {
     await until(async () => (await metric('tollgate_media_files_removed_total')) === 1);
     expect(await media.get(left.id)).to.deep.equal(left);
     expect(await messages()).to.deep.equal([]);
-    expect(await lastAuditOf(opened.real)).to.equal(undefined);
+    expect(await readLastAudit(opened.real)).to.equal(undefined);
   });
 
   it('verify every hour what has changed in the ledger, and say nothing while it adds up', async () => {
     const wallet = await opened.wallet();
     pass(HOUR_MS);
     await until(async () => (await metrics.scrape()).includes('tollgate_ledger_problems{audit="last"} 0'));
-    expect(await lastAuditOf(opened.real)).to.include({ problems: 0 });
+    expect(await readLastAudit(opened.real)).to.include({ problems: 0 });
     const { found } = await opened.real.checkpoints.changes('', 10);
     expect(found, `${wallet} is read again only once it has changed`).to.deep.equal([]);
     expect(await messages()).to.deep.equal([]);
@@ -108,7 +108,7 @@ describe('chores', () => {
     await addWrong(10);
     pass(HOUR_MS);
     await until(async () => (await messages()).includes('the ledger does not add up'));
-    const { problems: count = 0 } = (await lastAuditOf(opened.real)) ?? {};
+    const { problems: count = 0 } = (await readLastAudit(opened.real)) ?? {};
     expect(count).to.be.greaterThan(20);
     expect(await metric('tollgate_ledger_problems')).to.equal(count);
     const [line] = await logged();

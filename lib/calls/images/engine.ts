@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { refundedFault } from '../../base/faults.ts';
 import type { ImageModel } from '../../catalog/model.ts';
-import type { Due, Settlement } from '../../ledger/ledger.ts';
+import type { CallCost, Settlement } from '../../ledger/ledger.ts';
 import type { Results } from '../../media/results.ts';
 import type { StoredMedia } from '../../store/ports/media.ts';
 import type { ImageCall } from '../../upstream/contract/provider.ts';
@@ -77,6 +77,6 @@ export function createImageEngine(options: ImageEngineOptions): ImageEngine {
 }
 
 /** One picture, however many the upstream sends. */
-function dueOf({ price }: ImageModel): Due {
+function dueOf({ price }: ImageModel): CallCost {
   return { amount: price.request, usage: { images: 1 } };
 }

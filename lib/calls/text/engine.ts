@@ -4,7 +4,7 @@ import { fault, refundedFault } from '../../base/faults.ts';
 import type { SmartRouting } from '../../base/smart-tiers.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { Route, TextModel } from '../../catalog/model.ts';
-import type { Due } from '../../ledger/ledger.ts';
+import type { CallCost } from '../../ledger/ledger.ts';
 import type { Micro } from '../../money/money.ts';
 import { heldTokens, type Tokens, textCost } from '../../money/price.ts';
 import type { Pressure } from '../../stream/drive.ts';
@@ -328,7 +328,7 @@ function isOwed({ output, delivery }: Answer, { type }: Ending, asked: string | 
   return type === 'finish' || (output.live && delivery.begun) || (type === 'gone' && asked !== undefined);
 }
 
-interface TextDue extends Due {
+interface TextDue extends CallCost {
   readonly bill: Tokens;
 }
 

@@ -97,7 +97,15 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
     const usage = { seconds, ...(resolution !== null && { resolution }) };
     const of = { chargeId: requestId, wallet, key, kind: 'video', model: model.id } as const;
     return ledger.charge(
-      { ...of, prices, amount: price.amount, usage, waitedMs, ...(budget && { budget }), ...(repeat && { repeat }) },
+      {
+        ...of,
+        prices,
+        amount: price.amount,
+        usage,
+        waitedMs,
+        ...(budget && { budget }),
+        ...(repeat && { idempotency: repeat }),
+      },
       {
         kind: 'create',
         job: {

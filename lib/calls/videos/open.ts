@@ -17,7 +17,7 @@ export interface VideosOptions {
   readonly store: { readonly jobs: JobStore };
   readonly catalog: () => Catalog;
   readonly ledger: Ledger;
-  readonly owner: Pick<Owner, 'now' | 'trusts'>;
+  readonly owner: Pick<Owner, 'now' | 'canJudgeOthers'>;
   readonly health: RouteHealth;
   readonly results: Results;
   readonly log: VideosLog;

@@ -80,14 +80,14 @@ export function createWorker(options: WorkerOptions): Worker {
   async function advance(job: Job, sight: Extract<PollOutcome, { kind: 'unfinished' }>): Promise<void> {
     const { shown, progress, retryAfterMs, failed } = sight;
     const at = clock.now();
-    const pace = { ageMs: at - job.createdAt, pollMs, open: loop.open(), retryAfterMs, failed };
+    const pace = { ageMs: at - job.createdAt, pollMs, open: loop.countOpen(), retryAfterMs, failed };
     await postpone(job, { shown, progress, dueAt: Math.min(at + nextLookMs(pace, random()), job.deadline) });
   }
 
   async function postpone(job: Job, to: { shown: Job['shown']; progress: number; dueAt: number }): Promise<void> {
     const { id, version } = job;
     const { status } = await jobs.change({ kind: 'advance', id, version, at: clock.now(), ...to }, job);
-    if (status === 'done' || status === 'exists') loop.expect(id, to.dueAt);
+    if (status === 'done' || status === 'exists') loop.expectDue(id, to.dueAt);
   }
 
   async function complete(job: Job, result: string): Promise<void> {
@@ -116,9 +116,9 @@ export function createWorker(options: WorkerOptions): Worker {
 
   return {
     start: loop.start,
-    hold: loop.hold,
-    firstLook: () => clock.now() + nextLookMs({ ageMs: 0, pollMs, open: loop.open() }, random()),
-    expect: loop.expect,
+    hold: loop.markCreating,
+    firstLook: () => clock.now() + nextLookMs({ ageMs: 0, pollMs, open: loop.countOpen() }, random()),
+    expect: loop.expectDue,
     stop: loop.stop,
   };
 }

@@ -1,7 +1,7 @@
 // One account for an operator: its wallet, keys and owners; suspend, top up, correct, invite.
 import { randomBytes } from 'node:crypto';
 import { fault } from '../../base/faults.ts';
-import { book } from '../../ledger/booking.ts';
+import { bookOperation } from '../../ledger/booking.ts';
 import { FIRST_TOPUP_MINIMUM, type Operation, type OutcomeStatus, type Wallet } from '../../money/decide.ts';
 import type { Micro } from '../../money/money.ts';
 import { playMoneyLeft, settlePlayMoney } from '../../payments/play-money.ts';
@@ -215,7 +215,7 @@ function makeAdjustId(): string {
 }
 
 async function booked(visit: UserVisit, account: Account, op: Extract<Operation, { amount: bigint }>): Promise<Answer> {
-  const { status } = await book(visit.services.store, op);
+  const { status } = await bookOperation(visit.services.store, op);
   const isReused = op.kind === 'adjust' && status === 'id_taken';
   if (isReused) return refused(visit, account, WORDS[visit.language].reused);
   if (status !== 'done' && status !== 'exists') return refused(visit, account, refusalOf(visit, status));

@@ -1,6 +1,6 @@
 // The operator's first page: what is going on, and what needs a decision.
 import type { UpstreamHealth } from '../../calls/upstreams.ts';
-import { type LastAudit, lastAuditOf } from '../../ledger/last-audit.ts';
+import { type LastAudit, readLastAudit } from '../../ledger/last-audit.ts';
 import { audit } from '../audit.ts';
 import { catalogBar } from '../catalog-bar.ts';
 import { type Html, html } from '../html.ts';
@@ -75,7 +75,7 @@ export const adminOverview = page({
       [words.models, format.number(models.length)],
       [words.gateways, format.number(gateways.length)],
       [words.jobs, format.number(jobs)],
-      [words.ledger, html`<a href="/admin/ledger">${ledgerText(visit, await lastAuditOf(store))}</a>`],
+      [words.ledger, html`<a href="/admin/ledger">${ledgerText(visit, await readLastAudit(store))}</a>`],
       [words.stuck, stuck.length < STUCK_MAX ? format.number(stuck.length) : `${format.number(STUCK_MAX)}+`],
       [
         words.upstreams,

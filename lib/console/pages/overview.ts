@@ -100,7 +100,7 @@ async function recentUsage({ services, account, zone }: OwnerVisit): Promise<Usa
   const [from, to] = [1 - DAYS, 1].map((days) => startHourOfDay(addDays(today, days), zone)) as [number, number];
   const report = await readUsage(services.store, account.id, { by: 'day', zone, filter: { from, to } });
   if (!report.behind) return report;
-  services.usage.hurry(account.id);
+  services.usage.foldSoon(account.id);
   return undefined;
 }
 

@@ -107,7 +107,7 @@ async function countedUsage(visit: OwnerVisit): Promise<CountedUsage> {
   const { services, account, zone } = visit;
   const { state: _, ...filter } = readChargeQuery(visit, USAGE_RANGE).filter;
   const report = await readUsage(services.store, account.id, { by: groupOf(visit), zone, filter });
-  if (report.behind) services.usage.hurry(account.id);
+  if (report.behind) services.usage.foldSoon(account.id);
   return report;
 }
 

@@ -115,7 +115,7 @@ export function openStage(faulty: FaultyStore, ownerId: string, behaviour: Behav
     store,
     catalog: () => catalog,
     ledger,
-    owner: { now: Date.now, trusts: () => stage.trusts },
+    owner: { now: Date.now, canJudgeOthers: () => stage.trusts },
     health: createRouteHealth(),
     results,
     log,

@@ -67,7 +67,7 @@ async function workOn({ job = {}, sight = OPEN, changed = 'done', refund = 'refu
     ownerId: 'me',
     leaseMs: 150,
     pollMs,
-    clock: { now: () => AT, trusts: () => true },
+    clock: { now: () => AT, canJudgeOthers: () => true },
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
     onEnd: (ended: Job, how: string, ms: number) => told.ended.push([ended.id, how, ms]),
     random: () => 0.5,

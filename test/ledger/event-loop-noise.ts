@@ -1,14 +1,14 @@
-// Keeps the event loop busy with what brings nothing for a batch.
+// Keeps the event loop busy with events that add nothing to a batch.
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 
-/** From now on there is an event in every turn of the loop; returns what ends it. */
-export async function startEchoes(): Promise<() => void> {
+/** Causes an event in every event-loop tick; returns a function that stops it. */
+export async function startEventLoopNoise(): Promise<() => void> {
   const server = createServer((socket) => socket.on('error', () => undefined).pipe(socket)).listen(0);
   await once(server, 'listening');
   const address = server.address() as { port: number };
-  // Each echo is an event of its own for both ends, so there is always another on its way.
+  // Each echo is an event for both ends, so there is always another in flight.
   const sockets = Array.from({ length: 20 }, () => connect(address.port).on('error', () => undefined));
   await Promise.all(sockets.map((socket) => once(socket, 'connect')));
   for (const socket of sockets) {

@@ -1,21 +1,21 @@
-// In a busy process a commit waits for company only if the one before found some.
+// In a busy process a commit waits for more operations only if the previous batch had several.
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createQueue } from '../../lib/ledger/queue.ts';
 import type { Outcome } from '../../lib/money/decide.ts';
 import type { LedgerStore } from '../../lib/store/ports/ledger.ts';
-import { startEchoes } from './echoes.ts';
+import { startEventLoopNoise } from './event-loop-noise.ts';
 
 const TRIES = 20;
 
-describe('ledger queue of a busy process', () => {
+describe('the batch window of the ledger queue', () => {
   let endEchoes: () => void;
   before(async () => {
-    endEchoes = await startEchoes();
+    endEchoes = await startEventLoopNoise();
   });
   after(() => endEchoes());
 
-  /** How many of ten operations, one per turn of the loop, go together after a commit of so many. */
+  /** How many of ten operations, one per tick, share a batch after a commit of the given size. */
   async function gathered(lane: 'store' | 'wallet', before: number): Promise<number> {
     const sizes: number[] = [];
     const apply: LedgerStore['apply'] = async (batch) => {
@@ -47,11 +47,11 @@ describe('ledger queue of a busy process', () => {
     return most;
   }
 
-  it('does not gather after a commit of one or two', async () => {
+  it('does not wait after a commit of one or two operations', async () => {
     for (const before of [1, 2]) expect(await mostGathered('store', before)).to.be.at.most(4);
   });
 
-  it('gathers after a commit of three', async () => {
+  it('gathers operations after a commit of three', async () => {
     expect(await mostGathered('store', 3)).to.be.greaterThan(5);
   });
 

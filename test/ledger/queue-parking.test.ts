@@ -1,4 +1,4 @@
-// What happens to an operation that fails alone, and how long callers wait, before stores that do as a test says.
+// Operations that fail alone, and how long callers wait, with scripted stores.
 
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import { makeGate } from '../../testkit/faulty-store.ts';
 
 const DONE: Outcome = { status: 'done' };
 
-describe('ledger queue', () => {
+describe('parking in the ledger queue', () => {
   const { now } = performance;
   afterEach(() => {
     performance.now = now;
@@ -20,7 +20,7 @@ describe('ledger queue', () => {
 
   type Take = (batch: readonly Submission[]) => Promise<void> | void;
 
-  /** A queue of one lane before a store that takes every batch unless told otherwise; with the batches as payments. */
+  /** A queue with one lane and a store that accepts every batch by default; records the payment ids of each batch. */
   function open(take: Take, options: Partial<QueueOptions & Pick<LedgerStore, 'batchMax'>> = {}) {
     const { batchMax = 8, ...more } = options;
     const batches: string[] = [];
@@ -36,7 +36,7 @@ describe('ledger queue', () => {
   }
   const refusal = () => new StoreError('it cannot be written', 'no', undefined, 'batch');
 
-  it('sends an operation that failed alone again by itself, and says so once', async () => {
+  it('retries an operation that failed alone separately, and reports it once', async () => {
     let failures = 2;
     const parked: string[] = [];
     const take = () => {
@@ -50,7 +50,7 @@ describe('ledger queue', () => {
     expect(parked).to.deep.equal(['w']);
   });
 
-  it('keeps what else its wallet does behind it, apart from the others, until it has gone through', async () => {
+  it('queues other operations of its wallet behind it until it succeeds', async () => {
     let isBad = true;
     const take: Take = (batch) => {
       if (isBad && batch.some(({ op }) => op.wallet === 'bad')) throw refusal();
@@ -70,7 +70,7 @@ describe('ledger queue', () => {
     expect(batches.at(-1)).to.equal('p5 p6');
   });
 
-  it('blames no operation for an error that is none of the store', async () => {
+  it('blames no operation for an error that is not from the store', async () => {
     let failures = 1;
     const take = () => {
       failures -= 1;
@@ -83,7 +83,7 @@ describe('ledger queue', () => {
     expect(parked).to.deep.equal([]);
   });
 
-  it('lets a caller wait for 4.8 seconds unless told otherwise, also after it had nothing to do', async () => {
+  it('lets a caller wait for 4.8 seconds by default, also after an idle time', async () => {
     mock.timers.enable({ apis: ['setInterval'] });
     let aheadMs = 0;
     const began = now.call(performance);
@@ -111,7 +111,7 @@ describe('ledger queue', () => {
     while (queue.size() > 0) await turn();
   });
 
-  it('lets twenty thousand operations wait, and refuses more at once', async () => {
+  it('queues twenty thousand operations, and refuses more', async () => {
     const { submit, queue, batches } = open(() => undefined, { batchMax: 10_000 });
     const waiting = Array.from({ length: 20_000 }, (_, at) => submit(`p${at}`));
     const error = await submit('one more').catch((refused: unknown) => refused);

@@ -1,6 +1,6 @@
-// The audit of automatic top-ups counts in whatever zone the account had when each of its payments was made.
+// The audit of automatic top-ups accepts counts in any zone that the account may have had when a payment was made.
 import { expect } from 'chai';
-import { checkAutoTopups } from '../../lib/ledger/audit-auto.ts';
+import { checkAutoTopups } from '../../lib/ledger/audit-auto-topups.ts';
 import { claimed } from '../../lib/payments/topup-rules.ts';
 import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
 import type { Store } from '../../lib/store/store.ts';
@@ -8,7 +8,7 @@ import { type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts
 import { RUB } from '../contract/store/context.ts';
 import { newAuto, newOrder } from '../contract/store/payments.ts';
 
-/** In Moscow it is the 1st of the month already, in UTC the last of the one before. */
+/** In Moscow the 1st of the month, in UTC still the last day of the previous month. */
 const AT = Date.parse('2027-02-28T22:00:00Z');
 const HOUR_MS = 3_600_000;
 
@@ -38,12 +38,12 @@ describe('the audit of automatic top-ups', () => {
   for (const zones of [
     ['UTC', 'UTC', 'UTC'],
     ['Europe/Moscow', 'Europe/Moscow', 'Europe/Moscow'],
-    // As an earlier version counted, and as its owner moved on.
+    // An earlier version counted in UTC, and the owner may change the zone.
     ['UTC', 'Europe/Moscow', 'Europe/Moscow'],
     ['Etc/GMT+12', 'UTC', 'Pacific/Kiritimati'],
     ['America/New_York', 'America/New_York', 'Asia/Kamchatka'],
   ]) {
-    it(`finds nothing where they were counted in ${[...new Set(zones)].join(', then ')}`, async () => {
+    it(`finds nothing if they were counted in ${[...new Set(zones)].join(', then ')}`, async () => {
       for (const [index, zone] of zones.entries()) {
         await start(zone, AT + index * 12 * HOUR_MS);
         expect(await problems(), zone).to.deep.equal([]);
@@ -51,7 +51,7 @@ describe('the audit of automatic top-ups', () => {
     });
   }
 
-  it('finds more payments of a day, and other sums of a month, than there can be in any zone', async () => {
+  it('reports a day count or month sum that is impossible in every zone', async () => {
     await start('UTC', AT - 10 * 24 * HOUR_MS);
     await start('UTC', AT - 9 * 24 * HOUR_MS);
     const row = (await faulty.store.payments.autoTopup(wallet)) as AutoTopupRow;
