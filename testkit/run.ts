@@ -34,6 +34,8 @@ const MEMORY = '/dev/shm';
 /** Containers often have 64 MiB. */
 const MEMORY_BYTES_MIN = 4 * 1024 ** 3;
 const PREFIX = 'tollgate-tests-';
+/** How long what tests have opened may take to close after the last of them. */
+const LEAK_MS = 10_000;
 
 let folder: string | undefined;
 
@@ -52,6 +54,13 @@ export async function mochaGlobalTeardown(): Promise<void> {
   desk.closeAllConnections();
   await (await set)?.stop();
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  setTimeout(endLeakingRun, LEAK_MS).unref();
+}
+
+/** A test that left a server or a timer behind, mostly because it failed, would keep the run alive for ever. */
+function endLeakingRun(): void {
+  console.error(`The tests have ended, but these are still open: ${process.getActiveResourcesInfo().join(', ')}`);
+  process.exit(1);
 }
 
 /** Undefined where there is no such place, or `TMPDIR` names another. */
