@@ -10,7 +10,7 @@ export interface Config {
   readonly port: number;
   /** Proxies in front whose `X-Forwarded-For` is believed, as `readProxies` takes them. */
   readonly trustedProxies: string;
-  /** Processes that answer calls. */
+  /** Worker processes. */
   readonly workers: number;
   /** Base of the links handed out, without a slash at the end. */
   readonly publicUrl: string;
@@ -21,17 +21,17 @@ export interface Config {
   readonly dataDir: string;
   /** How long stored media can be read. */
   readonly mediaTtlHours: number;
-  /** Encrypt secrets in the store: the first one does, all of them decrypt. None: they are stored in plain. */
+  /** Keys for secrets in the store: the first encrypts, all decrypt. Without any, secrets are stored in plain text. */
   readonly secretsKeys: readonly Buffer[];
-  /** Who may register on the pages: nobody, people with an invitation, or anybody with an email address. */
+  /** Who may register on the pages: nobody, invited people, or anybody with an email address. */
   readonly registration: 'closed' | 'invite' | 'open';
   /** The server that sends email; without it the operator hands out links. */
   readonly smtpUrl: string | undefined;
   readonly catalogDir: string;
-  /** Origins that pictures and results may be fetched from although they are not public. */
+  /** Origins that images and results may be fetched from although their addresses are not public. */
   readonly imageTrustedOrigins: string;
   readonly webhookTrustedOrigins: string;
-  /** Names of variables that a catalog may use, `*` matching any text; never one of the service's own. */
+  /** Patterns of the variables that a catalog may use, with `*` for any text; the service's own are excluded. */
   readonly catalogVariables: readonly string[];
   readonly providersPath: readonly string[];
   /** Like `providersPath`, for payment plugins. */
@@ -41,26 +41,26 @@ export interface Config {
   readonly keyPrefix: string;
   readonly rateLimitPerMinute: number;
   readonly balanceRateLimitPerMinute: number;
-  /** Polls of videos. */
   readonly videoRateLimitPerMinute: number;
-  /** Pages of one person. */
+  /** Page views of one person. */
   readonly pageRateLimitPerMinute: number;
-  /** Total size of request bodies held at once; one key may hold half of it. */
+  /** Memory for request bodies; one key may use half of it. */
   readonly bodyMemoryBytes: number;
   /** Upstream: until the first fragment, between fragments, in all. */
   readonly firstTokenTimeoutMs: number;
   readonly idleTimeoutMs: number;
   readonly totalTimeoutMs: number;
-  /** A reader that takes nothing for this long counts as gone. */
+  /** A client that reads nothing for this long counts as gone. */
   readonly clientStallMs: number;
-  /** The first interval of polling an upstream for a video, and when an unfinished video fails. */
+  /** The first interval of polling an upstream for a video. */
   readonly videoPollMs: number;
+  /** An unfinished video fails after this. */
   readonly videoDeadlineMs: number;
   /** Lifetime of a hold's or a job's lease; the sweeper runs at least as often. */
   readonly leaseMs: number;
   /** How long a shutdown waits for calls to finish. */
   readonly drainMs: number;
-  /** Where `/metrics` is served; without a port nothing is collected. */
+  /** Where `/metrics` is served; without a port, no metrics are collected. */
   readonly metricsHost: string;
   readonly metricsPort: number | undefined;
   /** The rest of the environment, for the catalog's `${NAME}`. */
@@ -72,7 +72,7 @@ export interface Config {
 const milliseconds = (byDefault: number, least = 1) =>
   Joi.number().integer().min(least).max(2_147_483_647).default(byDefault);
 
-/** What upstreams need: keys, addresses and the like. */
+/** Variables that upstreams usually need: keys, addresses and the like. */
 const CATALOG_VARIABLES = '*_API_KEY,*_SECRET,*_SHOP_ID,*_BASE_URL,*_FOLDER,*_SCOPE,*_AUTH_URL,*_CA';
 
 const schema = Joi.object({
@@ -85,7 +85,7 @@ const schema = Joi.object({
     })
     .default('0'),
   WORKERS: Joi.number().integer().min(1).max(64).default(1),
-  // Without the value: it may contain a password.
+  // The message omits the value, which may contain a password.
   PUBLIC_URL: Joi.string()
     .custom((text: string, { error }) => (isBaseUrl(text) ? text : error('any.custom')))
     .messages({
@@ -93,13 +93,13 @@ const schema = Joi.object({
     }),
   DATABASE_URL: Joi.string()
     .pattern(/^(?:sqlite:|mongodb(?:\+srv)?:\/\/).+/, 'database')
-    // Without the value: it may contain a password.
+    // The message omits the value, which may contain a password.
     .messages({ 'string.pattern.name': '{#label} is neither sqlite:<path> nor mongodb://<hosts>/<database>' })
     .default('sqlite:./data/tollgate.db'),
   DATA_DIR: Joi.string().default('./data'),
   REGISTRATION: Joi.string().valid('closed', 'invite', 'open').default('closed'),
   SMTP_URL: Joi.string(),
-  // Without the value.
+  // The message omits the value.
   SECRETS_KEY: Joi.string()
     .custom((text: string, { error }) => (text.split(',').every((key) => readKey(key)) ? text : error('any.custom')))
     .messages({ 'any.custom': '{#label} must be 32 bytes in base64 or hex, or several of them separated by commas' }),
@@ -123,7 +123,7 @@ const schema = Joi.object({
   BALANCE_RATE_LIMIT_PER_MINUTE: Joi.number().integer().min(1).default(120),
   VIDEO_RATE_LIMIT_PER_MINUTE: Joi.number().integer().min(1).default(120),
   PAGE_RATE_LIMIT_PER_MINUTE: Joi.number().integer().min(1).default(300),
-  // Half of it must fit one body of the maximum size.
+  // Half of it must have room for one body of the maximum size.
   BODY_MEMORY_MB: Joi.number().integer().min(96).max(1_000_000).default(96),
   FIRST_TOKEN_TIMEOUT_MS: milliseconds(60_000),
   IDLE_TIMEOUT_MS: milliseconds(60_000),
@@ -131,7 +131,7 @@ const schema = Joi.object({
   CLIENT_STALL_MS: milliseconds(60_000),
   VIDEO_POLL_MS: milliseconds(5_000),
   VIDEO_DEADLINE_MS: milliseconds(7_200_000),
-  // With less, every hold would soon be taken for that of a dead process.
+  // A shorter lease would expire before it is renewed.
   LEASE_MS: milliseconds(15_000, 50),
   DRAIN_MS: milliseconds(30_000, 0),
   METRICS_HOST: Joi.string().default('127.0.0.1'),
@@ -146,19 +146,19 @@ const schema = Joi.object({
   .unknown(true)
   .prefs({ abortEarly: false, errors: { wrap: { label: false } } });
 
-/** Names of the variables that the service reads itself. */
+/** Variables that the service itself reads. */
 export const VARIABLES: readonly string[] = Object.keys(schema.describe().keys);
 
-/** A variable that the service does not read, and the one that was probably meant. */
+/** An unknown variable, and the one that was probably meant. */
 export interface Misspelling {
   readonly name: string;
   readonly meant: string;
 }
 
-/** A letter makes another word of a shorter one. */
+/** Shorter names are too close to other words. */
 const LONG_NAME = 6;
 
-/** Names that are a letter, or two swapped ones, from a variable of the service. */
+/** Names that differ from a known variable by one letter, or by two swapped ones. */
 export function findMisspellings(env: Readonly<Record<string, string | undefined>>): readonly Misspelling[] {
   const others = Object.keys(env).filter((name) => !VARIABLES.includes(name));
   return others.flatMap((name) => {
@@ -173,7 +173,7 @@ function isMisspelled(name: string, known: string): boolean {
   return edits < 2 || (edits === 2 && letters(name) === letters(known));
 }
 
-/** Where the shipped catalog and providers are: beside `lib/`. */
+/** The folder that contains `lib/`, the shipped catalog and the providers. */
 const ROOT = new URL('../', import.meta.url);
 
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
@@ -222,7 +222,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   });
 }
 
-/** Links are made by appending a path. */
+/** Whether links can be made by appending a path. */
 function isBaseUrl(text: string): boolean {
   const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
   return url !== null && url.username === '' && url.password === '' && !/[?#\s]/.test(text);
@@ -230,7 +230,7 @@ function isBaseUrl(text: string): boolean {
 
 const KEY_BYTES = 32;
 
-/** As `openssl rand -hex 32` or `openssl rand -base64 32` makes it; undefined if it is not one. */
+/** A key as `openssl rand -hex 32` or `openssl rand -base64 32` prints it; undefined for any other text. */
 function readKey(text: string): Buffer | undefined {
   const trimmed = text.trim();
   if (/^[0-9a-f]{64}$/i.test(trimmed)) return Buffer.from(trimmed, 'hex');

@@ -15,7 +15,7 @@ import type { Config } from './config.ts';
 import { type FirstLinks, openWeb } from './console/open.ts';
 import { webPlugin } from './console/plugin.ts';
 import type { BodyLimits } from './http/body.ts';
-import { createLiveCalls } from './http/context.ts';
+import { createLiveCalls } from './http/live-calls.ts';
 import type { Log } from './http/log.ts';
 import { createMemoryQuota } from './http/memory-quota.ts';
 import type { Http } from './http/server.ts';
@@ -38,24 +38,24 @@ import { createMailer, type Mailer } from './users/mail.ts';
 
 export interface Gateway {
   readonly server: Server;
-  /** Starts listening; rejects with an `OperatorError` when the port is taken. */
+  /** Starts listening; rejects with an `OperatorError` if the port is taken. */
   start(): Promise<void>;
-  /** Takes no new calls, lets running ones finish for up to `drainMs`, then ends and settles the rest. */
+  /** Accepts no new calls, lets running ones finish for up to `drainMs`, then ends and settles the rest. */
   stop(): Promise<void>;
   /** Reloads the catalog. */
   reload(): Promise<boolean>;
-  /** A plugin of it has left an error unhandled. */
+  /** Call it when a plugin of this gateway has left an error unhandled. */
   readonly onPluginError: OnPluginError;
-  /** What an operator is told after the start. */
+  /** For the report after the start. */
   readonly facts: GatewayFacts;
-  /** What a worker has counted, and how it is; undefined when nothing is counted. */
+  /** The metrics of this process; undefined without a metrics port. */
   readonly metrics: Pick<Metrics, 'snapshot' | 'readiness'> | undefined;
 }
 
-/** What a gateway that is one of several workers of a start leaves to their primary, which also has its chores. */
+/** For a gateway that is one of several workers: what the primary does for it. The primary also runs the chores. */
 export interface Membership {
   readonly limiter: Pick<Limiter, 'hit'>;
-  /** The one that makes what is made once: the demo account, and the links of the first visitors. */
+  /** Whether this worker does what a start does once: make the demo account and the links of the first visitors. */
   readonly isFirst: boolean;
 }
 
@@ -63,20 +63,21 @@ export interface GatewayFacts {
   readonly sandbox: boolean;
   /** The demo account's key, if this start created it. */
   readonly demoKey: string | undefined;
-  /** The id of the demo account, in the sandbox while it can be used. */
+  /** The id of the demo account, while it can be used in the sandbox. */
   readonly demoAccount: string | undefined;
-  /** Links that let the first visitors of the pages in, once started. */
+  /** Links for the first visitors of the pages; empty before the start. */
   readonly links: FirstLinks;
-  /** The models that can be used. */
+  /** The usable models. */
   readonly models: readonly { readonly id: string; readonly type: string }[];
+  /** Upstreams that lack a variable. */
   readonly switchedOff: readonly string[];
-  /** Where metrics are served, once started. */
+  /** Where metrics are served; undefined before the start. */
   readonly metricsUrl: string | undefined;
 }
 
 /** Intervals that no operator needs to change; tests shorten them. */
 export interface Timings {
-  /** How often a stream without a fragment yet sends a heartbeat. */
+  /** The interval of heartbeats of a stream that has no fragment yet. */
   readonly heartbeatMs?: number;
   readonly headersTimeoutMs?: number;
   readonly bodyLimits?: BodyLimits;
@@ -86,7 +87,7 @@ export interface Timings {
 
 export interface GatewayOptions {
   readonly timings?: Timings | undefined;
-  /** Absent: it is the whole service. */
+  /** Absent for the only process of a start. */
   readonly member?: Membership;
 }
 
@@ -218,7 +219,7 @@ function openGatewayMetrics(config: Config, { log, isMember, catalog, http }: Me
   });
 }
 
-/** A worker's requests are counted by the primary. */
+/** A worker leaves counting to the primary. */
 function openLimiter(store: Store, member: Membership | undefined) {
   if (member) return { limiter: member.limiter, onPeers: undefined };
   const limiter = createLimiter({ store: store.limits });
@@ -263,10 +264,9 @@ interface MediaParts extends Pick<Foundation, 'store'> {
   readonly metrics: Metrics | undefined;
 }
 
-/** What fetches, stores and links images and videos. */
 function openMedia(config: Config, { store, publicUrl, metrics }: MediaParts) {
   const fetcher = createLateFetcher(readOrigins(config.imageTrustedOrigins), publicUrl);
-  // Owners choose where alerts are posted to: what images may be fetched from is none of their business.
+  // Owners choose where alerts are posted to, so the trusted origins of images are not theirs to use.
   const webhookOrigins = readOrigins(config.webhookTrustedOrigins, 'WEBHOOK_TRUSTED_ORIGINS');
   const webhooks = createLateFetcher(webhookOrigins, publicUrl);
   const results = createResults({

@@ -22,13 +22,13 @@ function reportFailure(error: unknown): void {
   process.exit(1);
 }
 
-/** What a signal can do to what was started: one gateway, or several workers. */
+/** What was started: one gateway, or several workers. */
 interface Served {
   readonly told: Told;
   readonly metricsUrl: string | undefined;
   stop(): Promise<void>;
   reload(): Promise<boolean>;
-  /** Absent where no plugin runs. */
+  /** Absent in a primary, which runs no plugins. */
   onPluginError?(whose: PluginName): void;
 }
 
@@ -67,11 +67,11 @@ async function startSeveral(config: Config, log: Log): Promise<Served> {
   return startPrimary(config, log);
 }
 
-/** One of several; a terminal signals all processes, and the primary tells of a reload itself. */
+/** One of several workers. It ignores SIGHUP, which a terminal sends to all processes: the primary passes a reload on. */
 async function serveAsWorker(): Promise<void> {
   const config = readConfig(process.env);
   const log = createLog({ level: config.logLevel, keyPrefix: config.keyPrefix, isShared: true });
-  // Until it has started there is nothing to lose.
+  // Until it has started, there is nothing to stop.
   let stop: (why: string) => void = () => process.exit(0);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal));
   process.on('SIGHUP', () => undefined);
@@ -84,14 +84,14 @@ async function serveAsWorker(): Promise<void> {
 
 type OnStarted = (served: Pick<Served, 'onPluginError'>, stop: ReturnType<typeof stopOnce>) => void;
 
-/** How long the end may take once calls have ended, before it is forced. */
+/** How long a shutdown may take once calls have ended, before the process exits anyway. */
 const ENDING_MS = 30_000;
 
 const PLUGIN_ERROR = 'a plugin has left an error unhandled; its call fails if it still runs';
 
 /**
- * Errors that nobody has handled: a plugin's fail its call, and the rest goes on; any other ends the process, which is in
- * no known state: at once until it has started, then after its calls.
+ * Handles uncaught errors. A plugin's error fails its call only. Any other leaves the process in an unknown state and ends
+ * it: at once before the start has finished, later after its calls.
  */
 function watchUnhandled(log: Log, { drainMs }: Pick<Config, 'drainMs'>): OnStarted {
   let onPluginError: (whose: PluginName) => void = () => undefined;
@@ -112,7 +112,7 @@ function watchUnhandled(log: Log, { drainMs }: Pick<Config, 'drainMs'>): OnStart
   return (served, stop) => {
     onPluginError = (whose) => served.onPluginError?.(whose);
     onOther = () => {
-      // What is broken may be what has to end.
+      // The broken part may be the one that has to stop.
       setTimeout(() => process.exit(1), drainMs + ENDING_MS).unref();
       stop('an error that nobody has handled', 1);
     };
@@ -122,7 +122,7 @@ function watchUnhandled(log: Log, { drainMs }: Pick<Config, 'drainMs'>): OnStart
 /** The command line, invoked the way this service was. */
 const COMMAND = process.env.npm_lifecycle_event === 'start' ? 'npm run -s tollgate --' : 'tollgate';
 
-/** What a person at a terminal needs next; printed directly, because the log would scrub the key. */
+/** Printed directly, because the log would scrub the key. */
 function printGreeting(config: Config, { told: facts, metricsUrl }: Served): void {
   const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${facts.port}`;
   const lines = [`Tollgate is listening on ${url} (${pluralize(facts.models.length, 'model')})`];
@@ -167,12 +167,12 @@ function printGreeting(config: Config, { told: facts, metricsUrl }: Served): voi
     const wanted = facts.switchedOff.join(', ') || '(the catalog has none)';
     lines.push(`No upstream is switched on. Set one of: ${wanted}; or SANDBOX=on for made-up answers.`);
   }
-  // stdout may be closed.
+  // A closed stdout must not end the process.
   process.stdout.on('error', () => undefined);
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
-/** What ends the process, whoever asks for it first. */
+/** Returns a function that ends the process; only the first call has an effect. */
 function stopOnce(served: Pick<Served, 'stop'>, log: Log): (signal: string, code?: number) => void {
   let stopping = false;
   let exitCode = 0;
@@ -195,7 +195,7 @@ function stopOnce(served: Pick<Served, 'stop'>, log: Log): (signal: string, code
   };
 }
 
-/** One line for what an operator can fix, a stack for what only a developer can. */
+/** One line for an operator's mistake, a stack for a bug. */
 function describeFailure(error: unknown): string {
   if (error instanceof OperatorError) return error.message.replace(/\s*\n\s*/g, ' ');
   if (error instanceof StoreError) return `The database does not answer: ${error.message}`;

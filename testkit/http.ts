@@ -1,7 +1,7 @@
 // The HTTP server as the gateway composes it, without a gateway: its replies, and the notes of the latest request.
 import { styleAt as apiFaceAt } from '../lib/api/response-styles.ts';
-import { getRequestState } from '../lib/http/context.ts';
 import { onPreResponse, onRequest } from '../lib/http/reply.ts';
+import { getRequestState } from '../lib/http/request-state.ts';
 import type { StyleAt } from '../lib/http/response-style.ts';
 import { createHttp, type Http } from '../lib/http/server.ts';
 

@@ -6,7 +6,7 @@ import type { Limiter, LimitRule } from '../accounts/rate-limiter.ts';
 import { fault } from '../base/faults.ts';
 import type { CallContext } from '../calls/context.ts';
 import { refuseModel } from '../catalog/allowed.ts';
-import { getRequestState, measureStoreWait } from '../http/context.ts';
+import { getRequestState, measureStoreWait } from '../http/request-state.ts';
 import { isExpired, type KeyLimits, type NamedModel } from '../money/key-limits.ts';
 import type { KeyHolder } from '../store/ports/keys.ts';
 import type { Throttle } from './throttle.ts';

@@ -77,7 +77,7 @@ const FILE_FIELD = /^images?(?:\[\d*\])?$/;
 const TEXT_FIELDS: ReadonlySet<string> = new Set(Object.keys(GENERATION));
 
 /** Whether a form part is a picture, a text, or irrelevant to an edit. */
-export function sortPart(name: string, isFile: boolean): 'file' | 'text' | 'other' {
+export function classifyEditPart(name: string, isFile: boolean): 'file' | 'text' | 'other' {
   if (FILE_FIELD.test(name)) return isFile ? 'file' : 'text';
   return TEXT_FIELDS.has(name) ? 'text' : 'other';
 }

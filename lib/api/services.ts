@@ -9,7 +9,7 @@ import type { UpstreamHealth } from '../calls/upstreams.ts';
 import type { VideoEngine } from '../calls/videos/engine.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { BodyLimits } from '../http/body.ts';
-import type { LiveCalls } from '../http/context.ts';
+import type { LiveCalls } from '../http/live-calls.ts';
 import type { MemoryQuota } from '../http/memory-quota.ts';
 import type { Fetcher } from '../media/fetcher.ts';
 import type { Results } from '../media/results.ts';

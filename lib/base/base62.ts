@@ -8,12 +8,12 @@ const SECRET_BYTES = 32;
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const BASE62 = /^[0-9A-Za-z]+$/;
 
-/** A text nobody can guess. */
+/** A cryptographically random token. */
 export function makeSecret(): string {
   return toBase62(BigInt(`0x${randomBytes(SECRET_BYTES).toString('hex')}`), SECRET_DIGITS);
 }
 
-/** A whole number in a fixed number of digits. Every value has exactly one text, so there is no modulo bias. */
+/** Writes a whole number with a fixed number of digits. The mapping is one to one, so there is no modulo bias. */
 export function toBase62(value: bigint, digits: number): string {
   let text = '';
   for (let rest = value; text.length < digits; rest /= 62n) text = ALPHABET.charAt(Number(rest % 62n)) + text;

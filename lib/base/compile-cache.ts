@@ -2,10 +2,10 @@
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-/** Call before anything large is imported. An unwritable folder is not an error. */
+/** Call before large imports. A folder that cannot be written is no error. */
 export function cacheCompiledCode(): void {
   if (!import.meta.url.endsWith('.ts')) return;
-  // The store's threads only see the variable.
+  // Worker threads read the variable.
   process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../../.cache/compile', import.meta.url));
   enableCompileCache(process.env.NODE_COMPILE_CACHE);
 }

@@ -1,6 +1,6 @@
 // Works through a list a few items at a time.
 
-/** Starts them in order; rejects with the first failure. */
+/** Starts the items in order; rejects with the first failure. */
 export async function eachConcurrently<T>(
   items: readonly T[],
   atOnce: number,

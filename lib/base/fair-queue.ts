@@ -1,18 +1,18 @@
-// Limits how many run at once and how many wait: sources take turns, and one with many waiting ones gives way to others.
-// Those who are known and strangers wait in lines of their own, which take turns too: neither can fill the other's.
+// Limits how many tasks run at once and how many wait. Sources take turns, and a source with many waiting tasks gives
+// way to others. Known and unknown sources wait in separate lines, so that neither can fill the other's.
 
 export interface FairQueueOptions {
   readonly atOnce: number;
-  /** In a line, and of one source in it. */
+  /** Per line, and per source in a line. */
   readonly waitingMax: number;
   readonly sourceMax: number;
-  /** What those are refused with for whom there is no place. */
+  /** Makes the error for a task that finds no place. */
   readonly onFull: () => Error;
 }
 
 export interface Source {
   readonly name: string;
-  /** Nobody can make up many of them. */
+  /** A known source cannot be invented, so there are few of them. */
   readonly isKnown: boolean;
 }
 
@@ -21,7 +21,7 @@ export type FairQueue = <T>(source: Source, run: () => Promise<T>) => Promise<T>
 type Waiter = PromiseWithResolvers<void>;
 
 export function createFairQueue({ atOnce, ...limits }: FairQueueOptions): FairQueue {
-  /** The next one comes from the first line that anybody waits in. */
+  /** The next task is taken from `next`, or from `other` if nobody waits there. */
   let [next, other] = [createLine(limits), createLine(limits)];
   const known = next;
   const unknown = other;
@@ -46,16 +46,16 @@ export function createFairQueue({ atOnce, ...limits }: FairQueueOptions): FairQu
 
 interface Line {
   wait(source: string): Promise<void>;
-  /** False if nobody waits. */
+  /** Returns false if nobody waits. */
   admitNext(): boolean;
 }
 
 function createLine({ waitingMax, sourceMax, onFull }: Omit<FairQueueOptions, 'atOnce'>): Line {
-  /** Of each source in order; the source at the front is next. */
+  /** The waiting tasks of each source; the first source is served next. */
   const queues = new Map<string, Waiter[]>();
   let waiting = 0;
 
-  /** The newest of the source with the most gives way to a source that has fewer, this one included. */
+  /** Drops the newest task of the source that has most, if it has more than the arriving one. */
   function makeRoom(mine: number): void {
     const longest = [...queues.values()].reduce((most, queue) => (queue.length > most.length ? queue : most));
     if (longest.length <= mine) throw onFull();
@@ -80,7 +80,7 @@ function createLine({ waitingMax, sourceMax, onFull }: Omit<FairQueueOptions, 'a
       const [source, queue] = entry;
       queue.shift()?.resolve();
       waiting -= 1;
-      // To the end of the line.
+      // The source goes to the end of the line.
       queues.delete(source);
       if (queue.length > 0) queues.set(source, queue);
       return true;

@@ -106,7 +106,7 @@ const table = {
   invalid_form: invalid((d) => `The request body is not valid form data${d.hint ? `: ${d.hint}` : ''}.`),
   invalid_field: invalid((d) => `Invalid \`${d.field}\`: ${d.hint}.`),
   thread_unsupported: {
-    ...invalid(() => 'Threads are not kept here: send the whole history, without `thread`.'),
+    ...invalid(() => 'Server-side threads are not supported. Send the full message history and omit `thread`.'),
     errorCode: 'thread_unsupported_request',
   },
   unknown_model: invalid((d) => unknownModel(d)),
@@ -118,7 +118,7 @@ const table = {
   image_unreachable: invalid((d) => `Invalid \`${d.field}\`: the image cannot be fetched from a public https address.`),
   image_refused: invalid((d) => `Invalid \`${d.field}\`: the image's server ${d.hint}.`),
   image_too_large: invalid((d) => `Invalid \`${d.field}\`: the image is larger than ${d.hint}.`),
-  image_unsupported: invalid((d) => `Invalid \`${d.field}\`: the file is not a PNG, JPEG, GIF or WebP picture.`),
+  image_unsupported: invalid((d) => `Invalid \`${d.field}\`: the file is not a PNG, JPEG, GIF or WebP image.`),
   image_gone: invalid((d) => `Invalid \`${d.field}\`: the link to the stored image is unknown or has expired.`),
   missing_key: {
     status: 401,
@@ -160,8 +160,8 @@ const table = {
   ),
   play_money: unpaid(
     () =>
-      'The wallet holds money of test payments, which pays for no real model. Ask the operator of this service to ' +
-      'convert it or to write it off.',
+      'The wallet holds money from test payments, which cannot pay for real models. Ask the operator of this service to ' +
+      'convert it or write it off.',
   ),
   key_budget: {
     status: 402,
@@ -171,7 +171,7 @@ const table = {
     text: (d) =>
       `The budget of the key "${d.field}" does not cover this call, which ` +
       `${d.isReserve ? 'needs a reserve of' : 'costs'} ${d.priceRub} RUB. The budget is ` +
-      `${d.budgetRub} RUB ${d.resetsAt ? `a ${d.reset} and starts anew at ${d.resetsAt}` : 'in all and does not start anew'}.`,
+      `${d.budgetRub} RUB ${d.resetsAt ? `per ${d.reset} and resets at ${d.resetsAt}` : 'in total and does not reset'}.`,
   },
   account_suspended: {
     status: 403,
@@ -199,7 +199,7 @@ const table = {
     type: 'permission_error',
     chatCode: 'account_suspended',
     retryable: false,
-    text: () => 'This needs a fresh code of your authenticator app. Go back and enter one.',
+    text: () => 'This needs a fresh code from your authenticator app. Go back and enter one.',
   },
   try_later: {
     status: 429,
@@ -234,7 +234,7 @@ const table = {
     type: 'invalid_request_error',
     chatCode: 'method_not_allowed',
     retryable: false,
-    text: (d) => `This path does not accept that method. Use ${d.hint}.`,
+    text: (d) => `Method not allowed. Use ${d.hint}.`,
   },
   idempotency_running: {
     status: 409,
@@ -249,7 +249,7 @@ const table = {
     chatCode: 'conflict',
     retryable: false,
     text: (d) =>
-      `A call with this idempotency key has been charged as ${d.charge}, and its reply is not kept.` +
+      `A call with this idempotency key has been charged as ${d.charge}, and its reply was not kept.` +
       (d.hint ? ` ${d.hint}.` : ''),
   },
   idempotency_mismatch: {
@@ -270,7 +270,7 @@ const table = {
   range_not_satisfiable: {
     ...refused(416, 'range_not_satisfiable', ''),
     retryable: false,
-    text: (d) => `The range is outside of the file, which has ${d.bytes} bytes.`,
+    text: (d) => `The range is outside the file, which has ${d.bytes} bytes.`,
   },
   headers_too_large: { ...refused(431, 'request_too_large', 'The request headers are too large.'), retryable: false },
   bad_http: invalid((d) => `The request is not valid HTTP${d.hint === undefined ? '' : `: ${d.hint}`}.`),
@@ -369,7 +369,7 @@ export function fault(code: FaultCode, detail: FaultDetail = {}, cause?: unknown
   const row: Row = table[code];
   const message = row.text(detail) + (detail.refunded ? ' Charge refunded.' : '');
   const { status: statusCode, type, chatCode, retryable, errorCode } = row;
-  const data = { code, type, chatCode, retryable, detail, ...(errorCode !== undefined && { errorCode }) };
+  const data = { code, type, chatCode, retryable, detail, errorCode };
   const boom = new Boom<FaultData>(message, { statusCode, data, ctor: fault });
   if (cause !== undefined) boom.cause = cause;
   return boom;

@@ -1,7 +1,7 @@
-// A text on its own: V8 keeps a slice as a view of the text it was cut from, and a concatenation as a chain of its
-// parts.
+// V8 keeps a slice as a view of its whole source string, and a concatenation as a tree of its parts: long-lived strings
+// are copied.
 
-/** The same text in one piece, which keeps nothing else alive and is not walked part by part at each use. */
+/** Copies a string into memory of its own. */
 export function flattenString(text: string): string {
   return Buffer.from(text).toString();
 }

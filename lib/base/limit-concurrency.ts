@@ -1,4 +1,4 @@
-// Limits how many run at once; the others wait in order.
+// Limits how many tasks run at once; the others wait in order.
 
 export type ConcurrencyLimit = <T>(run: () => Promise<T>) => Promise<T>;
 

@@ -1,9 +1,9 @@
-// Network addresses as text: one form for each, the network that a client has to itself, and which proxies are trusted.
+// Network addresses: their canonical form, the network a client is counted by, and which proxies are trusted.
 import { BlockList, isIP, SocketAddress } from 'node:net';
 
 const MAPPED = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/;
 
-/** The usual form; undefined if the text is no address. An IPv4 address written as an IPv6 one is the IPv4 address. */
+/** The canonical form, IPv4-mapped IPv6 as IPv4; undefined if the text is not an address. */
 export function readAddress(text: string): string | undefined {
   const family = isIP(text);
   if (family !== 6) return family === 4 ? text : undefined;
@@ -12,10 +12,10 @@ export function readAddress(text: string): string | undefined {
 }
 
 const GROUPS = 8;
-/** A client has at least the last half of an IPv6 address to itself. */
+/** A client usually has a whole IPv6 /64. */
 const NETWORK_GROUPS = 4;
 
-/** What is counted by instead of an address in its usual form: an IPv4 address itself, the /64 of an IPv6 one. */
+/** What clients are counted by: an IPv4 address itself, the /64 of an IPv6 one. */
 export function toClientNetwork(address: string): string {
   if (isIP(address) !== 6) return address;
   const [head = [], tail = []] = address.split('::').map((part) => part.split(':').filter((group) => group !== ''));
@@ -23,11 +23,11 @@ export function toClientNetwork(address: string): string {
   return `${[...head, ...zeros, ...tail].slice(0, NETWORK_GROUPS).join(':')}::/64`;
 }
 
-/** The proxies in front whose word about the client's address is taken. */
+/** The proxies in front whose `X-Forwarded-For` is believed. */
 export interface TrustedProxies {
-  /** That many, whatever their addresses. */
+  /** This many hops, whatever their addresses. */
   readonly hops: number;
-  /** Whether an address in its usual form is that of one of them. */
+  /** Whether a canonical address is that of a trusted proxy. */
   includes(address: string): boolean;
 }
 
@@ -41,7 +41,7 @@ export function readProxies(text: string): TrustedProxies | undefined {
   return { hops: 0, includes: (address) => list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4') };
 }
 
-/** No network of everybody: then anybody's word would be taken. */
+/** Not `/0`: then every client would be believed. */
 const NETWORK = /^([^/]+)\/([1-9]\d{0,2})$/;
 
 function addProxy(list: BlockList, text: string): boolean {
@@ -55,12 +55,12 @@ function addProxy(list: BlockList, text: string): boolean {
   return true;
 }
 
-/** Entries may carry a port; IPv6 addresses are then in brackets. */
+/** An address with a port; IPv6 is then in brackets. */
 const WITH_PORT = /^(?:\[([^\]]+)\](?::\d+)?|(\d+(?:\.\d+){3}):\d+)$/;
 
 /**
- * The client's address: the peer's own, or, if a trusted proxy is the peer, the last one of `X-Forwarded-For` that no
- * trusted proxy has. What stands before it anybody may have made up.
+ * The client's address: the peer's own, or, behind trusted proxies, the last entry of `X-Forwarded-For` that is not a
+ * trusted proxy. Earlier entries may be forged.
  */
 export function findClient(peer: string, forwarded: string | undefined, { hops, includes }: TrustedProxies): string {
   let client = peer;

@@ -1,4 +1,4 @@
-// An operator's mistake: one clear line and exit 1, never a stack trace. In its own file because every thread loads it.
+// A mistake of the operator: printed as one clear line, never with a stack trace.
 
 export class OperatorError extends Error {
   override readonly name = 'OperatorError';

@@ -1,5 +1,4 @@
-// The terms of the smart model that every layer shares: its names, its tiers, their thresholds, and what a reply says about a
-// choice.
+// The terms of the smart model that every layer shares: its names, tiers and thresholds, and the routing info in replies.
 
 export const SMART_ID = 'smart';
 export const SMART_ALIASES: readonly string[] = ['auto'];
@@ -7,7 +6,7 @@ export const SMART_ALIASES: readonly string[] = ['auto'];
 /** Names that select a model per request. */
 export const SMART_NAMES: ReadonlySet<string> = new Set([SMART_ID, ...SMART_ALIASES]);
 
-/** From the simplest work to the hardest. */
+/** From the simplest tasks to the hardest. */
 export const SMART_TIERS = ['lite', 'standard', 'heavy'] as const;
 
 export type SmartTier = (typeof SMART_TIERS)[number];
@@ -19,7 +18,7 @@ export interface SmartThresholds {
 }
 
 export interface SmartRouting {
-  /** As scored, even if a model of another tier had to run. */
+  /** The scored tier, even if a model of another tier answered. */
   readonly tier: SmartTier;
   /** 0 to 100; the thresholds cut it into tiers. */
   readonly score: number;

@@ -48,7 +48,7 @@ export async function readForm(request: Request, { signal, share, pictures }: Re
       limits,
       fileBytesMax: IMAGE_BYTES_MAX,
       textBytesMax: FORM_BYTES_MAX,
-      sort: (field, isFile) => (isFile ? (field === name ? 'file' : 'other') : 'text'),
+      classifyPart: (field, isFile) => (isFile ? (field === name ? 'file' : 'other') : 'text'),
     });
     const chosen = files.filter(({ fileName, bytes }) => fileName !== '' || bytes.length > 0);
     return formOf(new URLSearchParams(texts.map(({ name, text }) => [name, text])), chosen);

@@ -6,7 +6,7 @@ import type { Services } from '../api/services.ts';
 import type { UpstreamHealth } from '../calls/upstreams.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { CatalogFailure } from '../catalog/live.ts';
-import type { LiveCalls } from '../http/context.ts';
+import type { LiveCalls } from '../http/live-calls.ts';
 import type { MemoryQuota } from '../http/memory-quota.ts';
 import type { UsageChore } from '../ledger/usage-chore.ts';
 import type { Fetcher } from '../media/fetcher.ts';

@@ -2,10 +2,10 @@
 // later.
 import type { Request } from '@hapi/hapi';
 import { findClientAddress } from './client-address.ts';
-import { getRequestState, type Notes } from './context.ts';
 import type { Log } from './log.ts';
+import { getRequestState, type Notes } from './request-state.ts';
 
-/** A request whose reply and call are over. */
+/** A request whose reply and call have ended. */
 export interface FinishedRequest {
   readonly method: string;
   /** The route's path: `/{p*}` if there is none. */
@@ -15,18 +15,18 @@ export interface FinishedRequest {
   readonly ms: number;
   /** The connection was lost before the reply was complete. */
   readonly aborted: boolean;
-  /** What arrived on its connection after its head, until its end. */
+  /** Bytes received on the connection after the request's head. */
   readonly bytes: number;
   readonly notes: Notes;
 }
 
-/** A client may send one of 30 KB. */
+/** A client may send a path of 30 KB. */
 const PATH_CHARACTERS_MAX = 256;
 
-/** A stored file's name is all one needs to read it, so only its start is logged. */
+/** A stored file's name gives access to it, so only its first characters are logged. */
 const SECRET_NAME = /([0-9A-Za-z]{6})[0-9A-Za-z]{37,}/g;
 
-/** Logs and reports a request once its response is finished, or its connection is lost and its call settled. */
+/** Logs and reports a request once its reply is sent or its connection is lost, and its call is settled. */
 export function logRequest(
   request: Request,
   log: Pick<Log, 'error' | 'line'>,

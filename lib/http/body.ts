@@ -13,7 +13,7 @@ const IDLE_MS = 10_000;
 const GRACE_MS = 30_000;
 const WINDOW_MS = 10_000;
 const RATE_MIN_BYTES_PER_S = 1024;
-/** The time 48 MiB take at 1.3 Mbit/s. */
+/** Enough for 48 MiB at 1.3 Mbit/s. */
 const DEADLINE_MS = 300_000;
 
 export interface BodyLimits {
@@ -28,7 +28,7 @@ export interface BodyLimits {
 
 export interface BodyOptions {
   readonly signal: AbortSignal;
-  /** Accounts for the body from then on. */
+  /** Counts the bytes of the body. */
   readonly reservation: MemoryReservation;
   readonly limits?: BodyLimits;
 }
@@ -46,17 +46,17 @@ export function readBody(request: IncomingMessage, { signal, reservation, limits
   const room = createGrowingBuffer({
     announced,
     bytesMax,
-    ...(announced === undefined && { take: (bytes: number) => reservation.take(bytes) }),
+    take: announced === undefined ? (bytes) => reservation.take(bytes) : undefined,
   });
   return receive(request, { signal, limits, onChunk: room.append }).then(room.content);
 }
 
 export interface PieceOptions extends BodyOptions {
-  /** Receives the body as it arrives, with the remaining length if known; whatever it throws ends the wait. */
+  /** Called with each chunk and the remaining length, if known; an error it throws ends the reading. */
   onChunk(chunk: Buffer, left: number | undefined): void;
 }
 
-/** The same for a body that is not kept as received. */
+/** Like `readBody`, for a body that is processed as it arrives. */
 export function readPieces(
   request: IncomingMessage,
   { signal, reservation, limits = {}, onChunk }: PieceOptions,
@@ -75,7 +75,7 @@ export function readPieces(
   });
 }
 
-/** The announced length. */
+/** Returns the announced length. */
 function checkHead(request: IncomingMessage, bytesMax: number): number | undefined {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
@@ -143,7 +143,7 @@ export function readAnnouncedBytes({ headers }: IncomingMessage): number | undef
   return Number(headers['content-length'] ?? 0);
 }
 
-/** Checks the pace of a body whenever a part arrives; its timer ends a stall. */
+/** Returns whether a body has become too slow, each time a chunk of it arrives. */
 function createPace(limits: BodyLimits): (totalBytes: number) => boolean {
   const { graceMs = GRACE_MS, windowMs = WINDOW_MS, deadlineMs = DEADLINE_MS } = limits;
   const { rateMinBytesPerS = RATE_MIN_BYTES_PER_S } = limits;
@@ -162,7 +162,7 @@ function createPace(limits: BodyLimits): (totalBytes: number) => boolean {
   };
 }
 
-/** The body if it came with its headers, as short ones do: no wait, so no timers. */
+/** A short body usually arrives with the headers: no timers are needed for it. */
 function takeArrivedBody(request: IncomingMessage, bytesMax: number): Buffer | undefined {
   const { complete, readableLength } = request;
   if (!complete || readableLength === 0 || readableLength > bytesMax) return undefined;

@@ -1,8 +1,8 @@
 // The one place that says where a request comes from: its peer, or the client that a trusted proxy names.
 import type { Request } from '@hapi/hapi';
 import { findClient, readAddress, type TrustedProxies } from '../base/network.ts';
-import { getRequestState } from './context.ts';
 import type { Log } from './log.ts';
+import { getRequestState } from './request-state.ts';
 
 declare module '@hapi/hapi' {
   interface ServerOptionsApp {
@@ -12,7 +12,7 @@ declare module '@hapi/hapi' {
 
 const UNKNOWN = 'unknown';
 
-/** In full, in its usual form. Found once: a connection that is lost has no address any more. */
+/** The full address in its canonical form. Cached, because a closed socket has no address. */
 export function findClientAddress(request: Request): string {
   const state = getRequestState(request);
   state.address ??= resolveAddress(request);
@@ -30,7 +30,7 @@ function readForwardedFor(headers: Request['raw']['req']['headers']): string | u
   return [headers['x-forwarded-for']].flat().join(',') || undefined;
 }
 
-/** Tells the operator of the first proxy that names clients and is not trusted: all people behind it count as one. */
+/** Warns once about a proxy that names clients but is not trusted: everybody behind it counts as one client. */
 export function warnOfProxyOnce(log: Pick<Log, 'warn'>): (request: Request) => void {
   let warned = false;
   return (request) => {

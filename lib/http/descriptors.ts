@@ -1,15 +1,15 @@
-// How many connections a process may hold: each file, socket and pipe takes one of its descriptors.
+// How many connections a process accepts: every file, socket and pipe takes one of its descriptors.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** For the store, the log, images that are fetched and whatever else a process opens. */
+/** Reserved for the store, the log, image downloads and anything else the process opens. */
 const KEPT_DESCRIPTORS = 64;
 const KEPT_SHARE = 1 / 8;
 const CONNECTIONS_MIN = 32;
-/** Each costs memory too. */
+/** Connections cost memory, too. */
 const CONNECTIONS_MAX = 10_000;
 
-/** Half of what is left: each call has a connection to its upstream too. */
+/** Half of the remaining descriptors: each call also has a connection to its upstream. */
 export function connectionsFor(descriptors: number): number {
   const left = Math.min(descriptors - KEPT_DESCRIPTORS, descriptors * (1 - KEPT_SHARE));
   return Math.min(CONNECTIONS_MAX, Math.max(CONNECTIONS_MIN, Math.floor(left / 2)));
@@ -21,7 +21,7 @@ export function readDescriptorLimit(): number {
   return limit > 0 ? limit : 1024;
 }
 
-/** As Linux writes it, also where only a shell can be asked. */
+/** In the format of Linux's `/proc/self/limits`; elsewhere the shell knows the limit. */
 function readLimits(): string {
   try {
     return readFileSync('/proc/self/limits', 'utf8');

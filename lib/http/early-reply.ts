@@ -1,14 +1,14 @@
-// Lets a client that is still sending read an early answer: closing a socket with unread bytes resets it, and loses the
-// answer.
+// A reply sent while the request is still arriving. Closing a socket with unread bytes resets the connection, and the
+// client would lose the reply: the rest of the request is read and dropped first.
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 
-/** How long a client may go on sending what nobody needs. */
+/** How long the rest of a refused request is read before the connection is closed. */
 export const REQUEST_DRAIN_MS = 2000;
 
 /**
- * The reply's body as a stream that ends only once the rest of the request has arrived, or after `LINGER_MS`. Send it with its
- * length, so that the client has all of it at once.
+ * The reply's body as a stream that ends once the rest of the request has arrived, or after `REQUEST_DRAIN_MS`. Set its
+ * content-length, so that the client has the whole body at once.
  */
 export function createDrainingReply(request: IncomingMessage, body: string): Readable {
   const stream = new Readable({ read: () => undefined });

@@ -20,18 +20,18 @@ export interface FormText {
 
 export interface FormFile {
   readonly name: string;
-  /** The sender's name for the file; empty for an empty page field, absent if it has none. */
+  /** The sender's file name; empty if no file was chosen on a page, absent if the part has none. */
   readonly fileName: string | undefined;
-  /** Up to the limit: anything longer is dropped. */
+  /** Truncated at `fileBytesMax`. */
   readonly bytes: Buffer;
-  /** True if there was more. */
+  /** Whether the file was truncated. */
   readonly isCut: boolean;
 }
 
 export interface FormOptions extends BodyOptions {
   readonly type: string;
-  /** What a part is, by its name and whether it is a file; anything else is read and dropped. */
-  sort(name: string, isFilePart: boolean): 'file' | 'text' | 'other';
+  /** How to treat a part; parts of another kind are read and dropped. */
+  classifyPart(name: string, isFile: boolean): 'file' | 'text' | 'other';
   readonly fileBytesMax: number;
   readonly textBytesMax: number;
 }
@@ -42,7 +42,7 @@ export function isForm(type: string | undefined): type is string {
 }
 
 const PARTS_MAX = 64;
-/** For one part. */
+/** Per part. */
 const HEADER_BYTES_MAX = 8 * 1024;
 const HEADERS_MAX = 16;
 
@@ -86,7 +86,7 @@ function openForm(options: FormOptions): OpenForm {
   });
   parser.on('file', (name, stream, fileName: string | undefined) => {
     stream.on('error', () => undefined);
-    if (options.sort(name ?? '', true) !== 'file') {
+    if (options.classifyPart(name ?? '', true) !== 'file') {
       stream.resume();
       return;
     }
@@ -98,7 +98,7 @@ function openForm(options: FormOptions): OpenForm {
   });
   return {
     write(chunk, stillLeft) {
-      // The file that starts in this chunk may end in it.
+      // A file that starts in this chunk may also end in it.
       left = stillLeft === undefined ? undefined : stillLeft + chunk.length;
       parser.write(chunk);
       if (failure) throw failure;
@@ -120,7 +120,7 @@ function openForm(options: FormOptions): OpenForm {
   };
 }
 
-function openParser({ type, sort, fileBytesMax, textBytesMax }: FormOptions) {
+function openParser({ type, classifyPart, fileBytesMax, textBytesMax }: FormOptions) {
   const limits = {
     parts: PARTS_MAX,
     headerPairs: HEADERS_MAX,
@@ -129,7 +129,7 @@ function openParser({ type, sort, fileBytesMax, textBytesMax }: FormOptions) {
     fileSize: fileBytesMax,
   };
   const isPartAFile = (name = '', partType = '', fileName?: string) =>
-    sort(name, isFilePart(partType, fileName)) !== 'text';
+    classifyPart(name, isFilePart(partType, fileName)) !== 'text';
   try {
     return createParser({ headers: { 'content-type': type }, limits, isPartAFile });
   } catch {
@@ -147,7 +147,7 @@ function invalidForm(hint: string): Fault {
 
 const NAME_LENGTH_MAX = 50;
 
-/** A client's text, safe to repeat in a message. */
+/** A name sent by a client, safe to repeat in a message. */
 function sanitizeName(name: string): string {
   return name.slice(0, NAME_LENGTH_MAX).replace(/[^\w[\].-]/g, '?');
 }

@@ -1,28 +1,27 @@
-// Memory for bytes that arrive in chunks: they are copied into one buffer, because kept as they come they would hold
-// many times their own size.
+// Collects bytes that arrive in chunks in one buffer: kept as received, small chunks would hold many times their size.
 
 export interface GrowingBuffer {
   append(chunk: Uint8Array): void;
-  /** What has arrived so far. */
+  /** The bytes received so far. */
   content(): Buffer;
 }
 
 export interface RoomOptions {
-  /** The maximum number of bytes to come, if known. */
+  /** The maximum number of bytes, if known. */
   readonly announced: number | undefined;
   readonly bytesMax: number;
-  /** Asked for memory before it grows; what it throws is passed on. */
+  /** Called before the buffer grows; may throw to refuse the memory. */
   readonly take?: (bytes: number) => void;
 }
 
-/** Enough for several chunks at first. */
+/** First size: room for several chunks. */
 const BYTES_MIN = 64 * 1024;
 
 export function createGrowingBuffer({ announced, bytesMax, take }: RoomOptions): GrowingBuffer {
   let room: Buffer = Buffer.alloc(0);
   let bytes = 0;
 
-  /** Memory not written to yet uses none of the machine's. */
+  /** Untouched pages of the buffer take no physical memory. */
   function grow(total: number): void {
     const size = announced ?? Math.min(Math.max(2 * total, BYTES_MIN), bytesMax);
     take?.(size - room.length);

@@ -32,7 +32,7 @@ export function parseJson(bytes: Buffer): unknown {
   return parseText(checkJson(bytes));
 }
 
-/** The text of what may be JSON, releasing the bytes. Throws the faults they already show. */
+/** Checks what can be checked on the bytes, and decodes them. Throws 400 faults. */
 export function checkJson(bytes: Buffer): string {
   if (bytes.length === 0) throw fault('invalid_json', { hint: 'it is empty' });
   if (!isUtf8(bytes)) throw fault('invalid_json', { hint: 'it is not UTF-8' });
@@ -53,13 +53,11 @@ export function parseText(text: string): unknown {
   }
 }
 
-/** A longer text is not parsed again just for a message. */
+/** Longer texts are not searched for the position of a mistake. */
 const SEARCHED_CHARACTERS_MAX = 16 * 1024;
 const AT_END = /^Unexpected end|^Unterminated string/;
 
-/**
- * Where a text stops being JSON. V8 names the position of some mistakes; for others it quotes the text, maybe a prompt.
- */
+/** Where the text stops being JSON. V8 reports the position of some mistakes only; for others it quotes the text. */
 function findErrorPosition(text: string, { message }: Error): number | undefined {
   const reported = readReportedPosition(text, message);
   if (reported !== undefined) return reported;
@@ -79,7 +77,7 @@ function readReportedPosition(text: string, message: string): number | undefined
   return position === undefined ? undefined : Number(position);
 }
 
-/** Whether a text may be the start of JSON. */
+/** Whether the text could be continued to valid JSON. */
 function isJsonPrefix(text: string): boolean {
   try {
     JSON.parse(text);

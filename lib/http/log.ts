@@ -3,11 +3,11 @@ import { openSync } from 'node:fs';
 import { type Logger, pino, stdTimeFunctions } from 'pino';
 
 export interface Log extends Logger {
-  /** Values that must never be written from now on. */
+  /** Values to scrub from all later lines. */
   addSecrets(secrets: readonly string[]): void;
-  /** Like `info`, at a fifth of its cost, which is 1 % of a call: for the line of every request. */
+  /** Like `info` at a fifth of its cost, which would be 1 % of a call: for the line of every request. */
   line(fields: object, message: string): void;
-  /** Resolves when everything logged is written, or cannot be. Await it before ending the process. */
+  /** Resolves when all lines are written, or after a second. Await it before ending the process. */
   written(): Promise<void>;
 }
 
@@ -24,38 +24,37 @@ export interface LogOptions {
 }
 
 const SCRUBBED = '[secret]';
-/** What is all one needs to use a one-time link, or to read a stored file: also in URLs within URLs. */
+/** Tokens of one-time links and names of stored files, also URL-encoded. */
 const LINKS = /((?<!_)token(?:=|%(?:25)*3D)|media(?:\/|%(?:25)*2F)[0-9A-Za-z]{6})[\w-]{16,}/gi;
 const HAS_LINK = /token[=%]|media[/%]/;
-/** Shorter values are not secrets, and scrubbing them would garble the log. */
+/** Shorter values are not treated as secrets: scrubbing them would garble the log. */
 const SECRET_LENGTH_MIN = 8;
-/** Written when full, and every quarter of a second. */
+/** Flushed when full, and every `FLUSH_MS`. */
 const BUFFER_BYTES = 65_536;
 /** What Linux writes to a pipe atomically (`PIPE_BUF`). */
 const WHOLE_BYTES = 4096;
 const FLUSH_MS = 250;
 /** How long the last lines may take. */
 const WRITTEN_MS = 1000;
-/** Beyond this, lines that cannot be written are dropped. */
+/** Lines beyond this are dropped while the destination cannot be written. */
 const WAITING_BYTES_MAX = 4 * 1024 * 1024;
 
 export function createLog({ level, keyPrefix, destination = 1, isShared = false }: LogOptions): Log {
   const output = pino.destination({
-    // Opened later, it would fail where nothing has been logged yet when the log is to be written.
+    // Opened here: pino opens lazily, and `flushSync` fails before that.
     dest: typeof destination === 'string' ? openSync(destination, 'a') : destination,
     sync: false,
-    ...(isShared
-      ? { minLength: WHOLE_BYTES - 1, maxWrite: WHOLE_BYTES }
-      : { minLength: BUFFER_BYTES, maxWrite: 2 * BUFFER_BYTES }),
+    minLength: isShared ? WHOLE_BYTES - 1 : BUFFER_BYTES,
+    maxWrite: isShared ? WHOLE_BYTES : 2 * BUFFER_BYTES,
     maxLength: WAITING_BYTES_MAX,
-    // The other mode measures everything waiting again with each line: a quarter of a call's allocations.
+    // In text mode the length of all waiting lines is measured again with each line: a quarter of a call's allocations.
     contentMode: 'buffer',
   });
   surviveFailures(output);
   let secrets: readonly string[] = [];
   const prefix = keyPrefix.replace(/[^a-z0-9-]/g, '');
   const marker = `${prefix}sk-`;
-  // Stops where the next key begins, in case two are adjacent.
+  // A match stops where the next key begins, in case two are adjacent.
   const keys = new RegExp(`${marker}(?:(?!${marker})[0-9A-Za-z]){8,}`, 'g');
   const scrub = (line: string): string => {
     let text = line;
@@ -63,7 +62,7 @@ export function createLog({ level, keyPrefix, destination = 1, isShared = false 
     if (HAS_LINK.test(text)) text = text.replace(LINKS, `$1${SCRUBBED}`);
     return text.includes(marker) ? text.replace(keys, SCRUBBED) : text;
   };
-  // Its types only allow strings.
+  // The types of sonic-boom only allow strings.
   const bytes = output as unknown as { write(line: Buffer): boolean };
   const noteWaiting = flushRegularly(output);
   const stream = {
@@ -86,26 +85,26 @@ export function createLog({ level, keyPrefix, destination = 1, isShared = false 
     try {
       stream.write(`{"level":"info"${time},${JSON.stringify({ ...fields, msg: message }).slice(1)}\n`);
     } catch {
-      // pino can write what JSON cannot, such as circles.
+      // pino handles circular references.
       log.info(fields, message);
     }
   };
   log.addSecrets = (values) => {
     const found = values.filter(({ length }) => length >= SECRET_LENGTH_MIN).flatMap(listSpellings);
-    // Longest first: replacing a secret within another one would leave the rest of it.
+    // Longest first: replacing a secret inside a longer one would leave the rest of it.
     secrets = [...new Set([...secrets, ...found])].sort((a, b) => b.length - a.length);
   };
   return log;
 }
 
-/** As it is, in JSON, in JSON within JSON, and in a URL. */
+/** The plain value, and as it looks in JSON, in JSON inside JSON, and in a URL. */
 function listSpellings(secret: string): readonly string[] {
   const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
   const once = inJson(secret.toWellFormed());
   return [secret, once, inJson(once), encodeURIComponent(secret.toWellFormed())];
 }
 
-/** Returns what to call with the size of each line. Without waiting lines nothing is flushed: that is a system call too. */
+/** Flushes while lines are waiting; an empty flush would be a system call, too. Call the result with each line's size. */
 function flushRegularly(output: ReturnType<typeof pino.destination>): (bytes: number) => void {
   let waiting = 0;
   output.on('write', (bytes: number) => {
@@ -122,7 +121,7 @@ function flushRegularly(output: ReturnType<typeof pino.destination>): (bytes: nu
   };
 }
 
-/** A log that cannot be written, for example on a full disk, fails no call; every flush tries again. */
+/** A log that cannot be written, for example because the disk is full, fails no call; every flush retries. */
 function surviveFailures(output: ReturnType<typeof pino.destination>): void {
   let failing = false;
   output.on('error', () => {
@@ -131,15 +130,14 @@ function surviveFailures(output: ReturnType<typeof pino.destination>): void {
   output.on('write', () => {
     failing = false;
   });
-  // While nothing can be written it would retry for ever, and the process would not end; only an asynchronous write,
-  // which `written` waits for, finds out.
+  // `flushSync` would retry for ever while nothing can be written, and the process would not end.
   const flushSync = output.flushSync.bind(output);
   output.flushSync = () => {
     if (!failing) flushSync();
   };
 }
 
-/** Whatever is still buffered is written when the process ends. */
+/** Buffered lines are written when the process ends. */
 const outputs = new Set<{ flushSync(): void }>();
 process.on('exit', () => {
   for (const output of outputs) flushNow(output);
@@ -151,6 +149,6 @@ function flushNow(output: { flushSync(): void }): void {
   try {
     output.flushSync();
   } catch {
-    // The destination is not open yet, or no longer; there is nothing to save.
+    // The destination is closed.
   }
 }

@@ -1,41 +1,41 @@
-// Limits the bytes of client data held in memory at once, in total and per key: what does not fit is refused, so no
-// upload can exhaust the process.
+// Limits the bytes of client data held in memory at once, in total and per key: what does not fit is refused, so that
+// no upload can exhaust the process.
 import { fault } from '../base/faults.ts';
 
 export interface QuotaLimits {
   /** For the whole process. */
   readonly bytesMax: number;
-  /** For one owner, such as a key. */
+  /** Per owner, such as a key. */
   readonly ownerBytesMax: number;
 }
 
 export interface MemoryQuota {
-  /** Opens an empty reservation, which the caller must always return. */
+  /** Makes an empty reservation; the caller must release it. */
   reserve(owner: string): MemoryReservation;
-  /** Bytes held. */
+  /** Bytes held by all reservations. */
   used(): number;
 }
 
-/** What one request holds. */
+/** The memory held for one request. */
 export interface MemoryReservation {
   /** Grows the reservation by this many bytes. Throws a 503 fault if there is no room, leaving the reservation unchanged. */
   take(bytes: number): void;
-  /** Throws the same fault if `take` would now; takes nothing. */
+  /** Throws the fault that `take` would throw; takes nothing. */
   check(bytes: number): void;
-  /** Like `take`, for a part that can be returned separately; undefined if there is no room. */
+  /** Like `take`, for bytes that can be released separately; undefined if there is no room. */
   takePart(bytes: number): (() => void) | undefined;
-  /** Returns all of it; the reservation is then empty. */
+  /** Releases all bytes; the reservation can be used again. */
   releaseAll(): void;
 }
 
-/** A reservation up to this size is never refused because of larger ones. */
+/** Reservations up to this size are never refused because of larger ones. */
 export const SMALL_BYTES = 64 * 1024;
-/** This fraction of the whole is reserved for small shares. */
-const SMALL_PART = 1 / 8;
+/** This fraction of the memory is kept for small reservations. */
+const SMALL_FRACTION = 1 / 8;
 
 export function createMemoryQuota({ bytesMax, ownerBytesMax }: QuotaLimits): MemoryQuota {
   const owners = new Map<string, number>();
-  const largeMax = bytesMax * (1 - SMALL_PART);
+  const largeMax = bytesMax * (1 - SMALL_FRACTION);
   let used = 0;
   const pool: Pool = {
     hasRoom(owner, bytes, isLarge) {
@@ -52,10 +52,10 @@ export function createMemoryQuota({ bytesMax, ownerBytesMax }: QuotaLimits): Mem
   return { reserve: (owner) => new OpenReservation(pool, owner), used: () => used };
 }
 
-/** What all shares are taken from. */
+/** The memory that all reservations are taken from. */
 interface Pool {
   hasRoom(owner: string, bytes: number, isLarge: boolean): boolean;
-  /** Negative for what is returned. */
+  /** Negative to release. */
   move(owner: string, bytes: number): void;
 }
 
@@ -63,7 +63,7 @@ class OpenReservation implements MemoryReservation {
   readonly #pool: Pool;
   readonly #owner: string;
   #held = 0;
-  /** Parts of an earlier round were returned with everything else. */
+  /** Parts of an earlier round were released by `releaseAll`. */
   #round = 0;
 
   constructor(pool: Pool, owner: string) {

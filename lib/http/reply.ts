@@ -4,9 +4,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Lifecycle, Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
 import { type Fault, fault, isFault } from '../base/faults.ts';
 import { markPayloadRead } from '../platform/hapi-payload.ts';
-import { getRequestState } from './context.ts';
 import { createDrainingReply } from './early-reply.ts';
 import { findHeaderProblem } from './headers.ts';
+import { getRequestState } from './request-state.ts';
 import { readResponseStyle } from './response-style.ts';
 
 /** Headers of every reply to a request, including streams. */
@@ -27,15 +27,15 @@ export function onRequest(request: Request, h: ResponseToolkit): Lifecycle.Retur
 }
 
 export const onPreResponse: Lifecycle.Method = (request, h) =>
-  // The parser may still be in the packet that brought the headers.
+  // The rest of the packet that brought the headers is parsed in this tick.
   request.raw.req.complete ? finishReply(request, h) : nextTurn().then(() => finishReply(request, h));
 
 function finishReply(request: Request, h: ResponseToolkit): ResponseObject {
   const { response } = request;
-  assert(typeof response !== 'symbol', 'hapi passes over replies that were written outside it');
+  assert(typeof response !== 'symbol', 'hapi skips onPreResponse for replies that were written outside it');
   const reply = 'isBoom' in response ? errorReply(request, h) : response;
   if (request.raw.req.complete) markPayloadRead(request);
-  // A body that the reply does not wait for costs the connection.
+  // The reply does not wait for the rest of the body, so the connection cannot be used again.
   else reply.header('connection', 'close');
   const headers = commonHeaders(request);
   for (const name in headers) reply.header(name, headers[name] as string);
@@ -52,7 +52,7 @@ function errorReply(request: Request, h: ResponseToolkit): ResponseObject {
     ? h.response(body)
     : h.response(createDrainingReply(req, body)).bytes(Buffer.byteLength(body));
   const reply = content.type(type).code(reason.output.statusCode);
-  // What follows on the connection may not be where the other side thinks it is.
+  // The two sides may disagree about where the next request starts.
   if (data?.code === 'bad_http') reply.header('connection', 'close');
   if (data?.retryable === false) reply.header('x-should-retry', 'false');
   if (data?.code === 'range_not_satisfiable') reply.header('content-range', `bytes */${data.detail.bytes}`);
@@ -61,25 +61,25 @@ function errorReply(request: Request, h: ResponseToolkit): ResponseObject {
   return reply;
 }
 
-/** For the log line, when a fault is sent to the client. */
+/** Records in the log line the fault that is sent to the client. */
 export function noteFault(request: Request, reason: Fault): void {
   const { data } = reason;
   const { notes } = getRequestState(request);
   Object.assign(notes, describeRefusal(reason));
-  // The upstream's words may quote a prompt: they are logged where it failed, at level `debug`. And a client's mistake
-  // is no failure, whatever found it.
+  // Not for upstream errors: their text may quote a prompt, and is logged at `debug` only. A client's mistake is no
+  // failure of ours.
   const hasFailed = reason.cause !== undefined && reason.output.statusCode >= 500;
   const isOurs = data?.code === 'internal' || (hasFailed && data?.chatCode !== 'upstream_error');
   if (isOurs) notes.err = reason.cause ?? reason;
 }
 
-/** What the log line says about a refusal: what is wrong, and which model was requested. */
+/** The fault's code and field, and the requested model. */
 function describeRefusal({ data }: Fault): object {
   const { field, model } = data?.detail ?? {};
   return { fault: data?.code, ...(field !== undefined && { field }), ...(model !== undefined && { asked: model }) };
 }
 
-/** Maps hapi's own refusals to ours, without stacks: they are not failures. Everything else is. */
+/** hapi's own refusals become client errors without a stack; any other error is an internal failure. */
 function toFault(error: Fault): Fault {
   if (isFault(error)) return error;
   const status = (error as { output?: { statusCode?: number } }).output?.statusCode ?? 500;

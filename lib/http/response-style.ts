@@ -5,18 +5,18 @@ import type { Request } from '@hapi/hapi';
 import type { Fault } from '../base/faults.ts';
 
 export interface ResponseStyle {
-  /** For every reply, including streams and errors. */
+  /** Sent with every reply, including streams and errors. */
   readonly headers: Readonly<Record<string, string>>;
   renderFault(reason: Fault): RenderedFault;
 }
 
 export interface RenderedFault {
-  /** The content type. */
+  /** The content-type. */
   readonly type: string;
   readonly body: string;
 }
 
-/** The style of a path without a route. */
+/** Chooses the style of a path without a route. */
 export type StyleAt = (path: string) => ResponseStyle;
 
 declare module '@hapi/hapi' {
@@ -25,7 +25,7 @@ declare module '@hapi/hapi' {
   }
   interface ServerOptionsApp {
     styleAt?: StyleAt;
-    /** Of every reply, whatever its style. */
+    /** Sent with every reply, whatever its style. */
     headers?: Readonly<Record<string, string>>;
   }
 }

@@ -12,25 +12,25 @@ import { type Fault, fault } from '../base/faults.ts';
 import { readProxies } from '../base/network.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { stopListening } from '../platform/stop-listening.ts';
-import { createRequestState } from './context.ts';
 import { connectionsFor, readDescriptorLimit } from './descriptors.ts';
 import { REQUEST_DRAIN_MS } from './early-reply.ts';
 import { securityHeaders } from './headers.ts';
+import { createRequestState } from './request-state.ts';
 import type { StyleAt } from './response-style.ts';
 
 export interface HttpOptions {
   readonly host: string;
   readonly port: number;
-  /** Other processes of this start listen there too. */
+  /** Other workers of this start listen on the same port. */
   readonly sharesPort?: boolean;
   readonly headersTimeoutMs?: number | undefined;
   /** A client that reads nothing of a reply for this long is gone. */
   readonly stallMs?: number;
   /** Connections at once; further ones are closed. Defaults to what the descriptor limit allows. */
   readonly connectionsMax?: number;
-  /** How requests without a route, and input that is not HTTP, are answered. */
+  /** The style of replies to requests without a route, and to input that is not HTTP. */
   readonly styleAt: StyleAt;
-  /** Where clients reach the service, if that is known: over https, browsers are told to stay there. */
+  /** Where clients reach the service, if known; with https, replies send HSTS. */
   readonly publicUrl?: string;
   /** As `readProxies` takes them; none by default. */
   readonly trustedProxies?: string;
@@ -44,7 +44,7 @@ export interface BadHttp {
 
 export interface Http {
   readonly server: Server;
-  /** Registers what is called for input that was not an HTTP request, which nothing else logs. */
+  /** Registers a listener for input that was not an HTTP request, which nothing else logs. */
   onBadHttp(report: (refusal: BadHttp) => void): void;
   /** Listens; rejects with an `OperatorError` if the address is not available. */
   start(): Promise<void>;
@@ -54,16 +54,16 @@ export interface Http {
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 75_000;
-/** Then the reply says `connection: close`: what a connection has gathered is freed now and then. */
+/** Then the reply says `connection: close`, which frees the memory that a long-lived connection gathers. */
 const REQUESTS_PER_CONNECTION_MAX = 10_000;
 const STALL_MS = 60_000;
-/** Bodies have their own limits; this is the last resort. */
+/** A last resort: bodies have their own limits. */
 const REQUEST_TIMEOUT_MS = 900_000;
 const PIPELINED_MAX = 16;
 /** How long socket buffers may take to drain at shutdown. */
 const LAST_WRITES_MS = 1000;
 const HEADERS_BYTES_MAX = 32 * 1024;
-/** How much may wait for a slow client before its upstream is paused. */
+/** Bytes buffered for a slow client before the upstream is paused. */
 const BUFFERED_BYTES = 16 * 1024;
 
 export function createHttp(options: HttpOptions): Http {
@@ -75,14 +75,14 @@ export function createHttp(options: HttpOptions): Http {
   listener.maxRequestsPerSocket = REQUESTS_PER_CONNECTION_MAX;
   const server = Hapi.server({
     listener,
-    // It would check the address with an expression that takes a thirtieth of a start to compile.
+    // hapi would validate the address with a regular expression whose compilation takes 3 % of a start.
     autoListen: false,
     app: { styleAt, headers, trustedProxies: readProxies(trustedProxies) },
     compression: false,
     router: { stripTrailingSlash: true },
     operations: { cleanStop: false },
     routes: {
-      // Handlers read bodies themselves; hapi's limit would answer before the key is checked.
+      // Handlers read bodies themselves; hapi would refuse long ones before the key is checked.
       payload: {
         parse: false,
         output: 'stream',
@@ -90,7 +90,7 @@ export function createHttp(options: HttpOptions): Http {
         timeout: false,
         failAction: 'ignore',
       },
-      // Ranges of JSON are useless; a route that sends files enables them itself.
+      // Only routes that send files support ranges.
       response: { ranges: false },
       state: { parse: false, failAction: 'ignore' },
       log: { collect: false },
@@ -106,7 +106,7 @@ export function createHttp(options: HttpOptions): Http {
     afterReply(reply, socket, () => answerBadHttp(error, { socket, path, headers, report, styleAt }));
   });
   listener.on('connect', (_request, socket: Socket) => {
-    // Node has abandoned the socket: an unhandled error would end the process, and unread bytes hide its end.
+    // Node no longer handles the socket: an unhandled error would end the process, and unread bytes would delay `end`.
     socket.on('error', () => undefined).resume();
     const reason = fault('method_not_allowed', { hint: 'GET or POST' });
     const refusal = { reason, what: 'CONNECT' };
@@ -132,10 +132,10 @@ function openListener(headersTimeoutMs: number): Listener {
     maxHeaderSize: HEADERS_BYTES_MAX,
     noDelay: true,
     highWaterMark: BUFFERED_BYTES,
-    // Node's own answer has neither an id nor an envelope: `onRequest` refuses it.
+    // Node's own refusal has neither an id nor an envelope: `onRequest` refuses the request instead.
     requireHostHeader: false,
   });
-  // Node would pass over headers beyond the 2000th, which others read; their bytes are bounded.
+  // Unlimited, as the bytes are: Node would silently drop headers beyond the 2000th, which a proxy may have read.
   listener.maxHeadersCount = 0;
   return listener;
 }
@@ -143,8 +143,8 @@ function openListener(headersTimeoutMs: number): Listener {
 type Address = Pick<HttpOptions, 'host' | 'port' | 'sharesPort'>;
 
 /**
- * Where the kernel distributes the connections of a port by itself; elsewhere a cluster's primary does, which leaves a
- * connection unanswered if it arrives while the last worker stops (lib/internal/cluster/round_robin_handle.js).
+ * Where the kernel distributes connections among the processes of a port. Elsewhere the cluster's primary does, which
+ * leaves a connection unanswered that arrives while the last worker stops (lib/internal/cluster/round_robin_handle.js).
  */
 const REUSE_PORT_PLATFORMS: ReadonlySet<string> = new Set(['linux', 'freebsd']);
 
@@ -164,7 +164,7 @@ function listening(listener: NetServer, at: ListenOptions & { host: string; port
   });
 }
 
-/** The port that processes may share, if it is free. Rejects with an `OperatorError` otherwise. */
+/** Resolves to the port that the workers will share. Rejects with an `OperatorError` if it is not available. */
 export async function findPort({ host, port }: Address): Promise<number> {
   const probe = new NetServer();
   await listening(probe, { host, port });
@@ -173,7 +173,7 @@ export async function findPort({ host, port }: Address): Promise<number> {
   return found;
 }
 
-/** What the operator is told; `variable` is the setting to check, if it is not `PORT` or `HOST`. */
+/** The operator's error message; `variable` is the setting to check, if it is not `PORT` or `HOST`. */
 export function cannotListen(error: unknown, at: { host: string; port: number; variable?: string }): OperatorError {
   const { code } = error as NodeJS.ErrnoException;
   const reason = code === 'EADDRINUSE' ? 'the port is in use' : code === 'EACCES' ? 'permission denied' : code;
@@ -181,24 +181,24 @@ export function cannotListen(error: unknown, at: { host: string; port: number; v
   return new OperatorError(`Cannot listen on ${at.host}:${at.port} (${variable}): ${reason}`);
 }
 
-/** The replies that have begun or are due, by connection. */
+/** The replies in progress, by connection. */
 interface Replies {
-  /** The reply to the latest request of a connection, also a finished one. */
+  /** The reply to the latest request of a connection, even if it has finished. */
   latest(socket: Socket): ServerResponse | undefined;
-  /** From now on each reply closes its connection. */
+  /** Makes every reply close its connection from now on. */
   closeConnections(): void;
-  /** Resolves when every reply is with the system, or its connection is lost. */
+  /** Resolves when every reply is passed to the system, or its connection is lost. */
   sent(): Promise<void>;
 }
 
-/** Stands before hapi's listeners, so call it once they are there. */
+/** Wraps hapi's listeners: call it after hapi has added them. */
 function watchReplies(listener: Listener, stallMs: number): Replies {
   const latest = new WeakMap<Socket, ServerResponse>();
   const open = new Set<ServerResponse>();
   let closing = false;
   let onSent: (() => void) | undefined;
 
-  /** False if the request is not to be answered. */
+  /** Returns false if the request is not answered. */
   const begin = ({ socket }: IncomingMessage, response: ServerResponse): boolean => {
     const before = latest.get(socket);
     if (before && !before.writableEnded) {
@@ -221,7 +221,7 @@ function watchReplies(listener: Listener, stallMs: number): Replies {
       if (begin(request, response)) for (const handle of handlers) handle.call(listener, request, response);
     });
   }
-  // Nothing was read or written for so long. Node knows about partial reads of one long write.
+  // Fires after `stallMs` without reads or writes. Node counts partial progress of one long write.
   listener.setTimeout(stallMs, (socket) => {
     const reply = latest.get(socket);
     const waitsForUs = reply !== undefined && !reply.writableFinished;
@@ -241,12 +241,12 @@ function watchReplies(listener: Listener, stallMs: number): Replies {
   };
 }
 
-/** Requests that came before an earlier one was answered. */
+/** Requests that came before an earlier one was answered, counted by the reply that is due. */
 const pipelined = new WeakMap<ServerResponse, number>();
 
 /**
- * No client of ours pipelines, and a packet has room for thousands of requests: they are not answered, and the connection ends
- * with the reply that is due, or at once if there are many.
+ * Pipelined requests are not answered: no known client sends them, and a packet has room for thousands. The connection
+ * is closed after the reply that is due, or at once if there are many.
  */
 function refusePipelined(due: ServerResponse, socket: Socket): void {
   const count = (pipelined.get(due) ?? 0) + 1;
@@ -264,13 +264,13 @@ interface Closing {
 }
 
 async function closeListener(listener: Listener, { drain, replies }: Closing): Promise<void> {
-  // Idle connections stay open: a call from a proxy may be on its way.
+  // Idle connections stay open: a request from a proxy may be under way.
   const closed = stopListening(listener);
   replies.closeConnections();
   await drain();
   const forced = setTimeout(() => listener.closeAllConnections(), LAST_WRITES_MS);
   await replies.sent();
-  // The idle ones, and the timer that looks for late headers. A request whose head is still arriving gets its answer.
+  // Closes idle connections and the timer for late headers. A request whose head is still arriving is answered.
   listener.close();
   await closed;
   clearTimeout(forced);
@@ -278,35 +278,35 @@ async function closeListener(listener: Listener, { drain, replies }: Closing): P
 
 const refused = new WeakSet<Socket>();
 
-/** A complete request gets its reply before what follows it is refused: it may be a paid one. */
+/** Waits for the reply to a complete request, which may be a paid call, before refusing what follows it. */
 function afterReply(reply: ServerResponse | undefined, socket: Socket, refuse: () => void): void {
-  // Anything else that arrives on the connection fails again.
+  // Every further packet of the connection is an error, too.
   if (refused.has(socket)) return;
   refused.add(socket);
   if (!reply || reply.writableFinished) refuse();
   else if (reply.req.complete) {
     reply.once('finish', refuse);
-    // Node has given up on the connection and would not report that the client left.
+    // Node no longer reports when this client disconnects.
     socket.once('end', () => socket.destroy());
   } else if (reply.headersSent || reply.socket !== socket) socket.destroy();
   else refuse();
 }
 
-/** Input that is not HTTP never reaches hapi, but still gets an answer. */
+/** Input that is not HTTP never reaches hapi, but is still answered. */
 function answerBadHttp({ code }: ClientError, asker: BadHttpAnswer): void {
   answerWithoutHapi({ reason: badHttpFault(code), what: code }, asker);
 }
 
 interface ClientError extends NodeJS.ErrnoException {
-  /** What arrived last. */
+  /** The last packet. */
   readonly rawPacket?: Buffer;
 }
 
 interface BadHttpAnswer {
   readonly socket: Socket;
-  /** Empty if unknown. */
+  /** Of the request; empty if unknown. */
   readonly path: string;
-  /** Of every reply. */
+  /** Sent with every reply. */
   readonly headers: Readonly<Record<string, string>>;
   readonly report: (refusal: BadHttp) => void;
   readonly styleAt: StyleAt;
@@ -314,7 +314,7 @@ interface BadHttpAnswer {
 
 const PATH_BYTES_MAX = 200;
 
-/** The path of a request whose body breaks off, or of a packet that starts with a request line. */
+/** The path of the request whose body broke off, or of the request line at the start of the packet. */
 function readRequestPath({ rawPacket }: ClientError, reply: ServerResponse | undefined): string {
   const unfinished = reply && !reply.req.complete ? `${reply.req.method} ${reply.req.url}` : undefined;
   const line = unfinished ?? rawPacket?.toString('latin1', 0, PATH_BYTES_MAX) ?? '';
@@ -327,7 +327,7 @@ interface Refusal {
 }
 
 function answerWithoutHapi({ reason, what }: Refusal, { socket, path, headers, report, styleAt }: BadHttpAnswer): void {
-  // Its client has reset it.
+  // The client has reset the connection.
   if (!socket.writable) return void socket.destroy();
   const { statusCode } = reason.output;
   const { id } = createRequestState();
@@ -340,7 +340,7 @@ function answerWithoutHapi({ reason, what }: Refusal, { socket, path, headers, r
     `HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}\r\nconnection: close\r\ncontent-type: ${type}\r\n` +
       `x-request-id: ${id}\r\nrequest-id: ${id}\r\n${shared.join('')}${advice}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
-  // A socket closed with unread bytes is reset, and the answer lost.
+  // A socket closed with unread bytes is reset, and the client would lose the reply.
   const timer = setTimeout(() => socket.destroy(), REQUEST_DRAIN_MS);
   socket.resume().once('close', () => clearTimeout(timer));
   report({ request_id: id, status: statusCode, reason: what });

@@ -20,7 +20,7 @@ export interface SseReplyOptions {
   readonly stallMs: number;
 }
 
-/** How many checks for stalls per stall timeout. */
+/** Checks for a stall per `stallMs`. */
 const STALL_STEPS = 8;
 
 const SSE_HEADERS = {
@@ -33,11 +33,11 @@ export function createSseReply(response: ServerResponse, options: SseReplyOption
   return new ResponseEvents(response, options);
 }
 
-/** A class, because every open stream has one: closures would take three times the memory. */
+/** A class: every open stream has one, and closures would take three times the memory. */
 class ResponseEvents implements SseReply {
   readonly #response: ServerResponse;
   readonly #stallMs: number;
-  /** Until they are sent. */
+  /** Undefined once they are sent. */
   #headers: SseReplyOptions['headers'] | undefined;
   #takenAt = 0;
   #stillAt = 0;
@@ -55,7 +55,7 @@ class ResponseEvents implements SseReply {
     response.writeHead(200, { ...this.#headers, ...SSE_HEADERS });
     response.flushHeaders();
     this.#headers = undefined;
-    // A chunk in one piece instead of Node's four saves a tenth of a fragment's cost.
+    // Writing a chunk in one piece instead of Node's four saves a tenth of a fragment's cost.
     this.#isFramed = takeOverChunks(response);
   }
 
@@ -79,7 +79,7 @@ class ResponseEvents implements SseReply {
     return this.#isFramed ? directOutput(this.#response) : this.#response;
   }
 
-  /** False if the client is slow. */
+  /** Returns false if the client is slow. */
   #send(text: string, outlet: Writable): boolean {
     if (text.length > TEXT_CHARS_MAX) return writeLong(text, outlet, this.#isFramed);
     if (!this.#isFramed) return outlet.write(text);
@@ -88,7 +88,7 @@ class ResponseEvents implements SseReply {
     return outlet.write(frameChunk(text, bytes), bytes === text.length ? 'latin1' : 'utf8');
   }
 
-  /** Resolves when the buffer is empty again; never, once a stalled client was cut off. */
+  /** Resolves when the buffer is empty again; never if a stalled client is disconnected. */
   #drained(outlet: Writable): Promise<void> {
     if (this.#takenAt === 0) this.#response.on('timeout', () => this.#onStill());
     this.#takenAt = this.#stillAt = performance.now();
@@ -101,7 +101,7 @@ class ResponseEvents implements SseReply {
     });
   }
 
-  /** The client read nothing for a step. Only the socket sees partial reads of one long write. */
+  /** The client read nothing for a step. The socket's timeout also sees partial reads of one long write. */
   #onStill(): void {
     const stepMs = this.#stepMs();
     const now = performance.now();
@@ -125,27 +125,27 @@ function frameChunk(text: string, bytes: number): string {
 
 const chunkHead = (bytes: number) => bytes.toString(16) + LINE_END;
 
-/** Shorter texts are cheaper as they are. */
+/** Shorter texts are cheaper to write as strings. */
 const TEXT_CHARS_MAX = 1024;
 
-/** Where texts of about a read of the upstream are encoded: new memory for each would cost 4 % of a burst. */
+/** For encoding texts of about one upstream read: allocating for each would cost 4 % of a burst. */
 let reusableBuffer: Buffer | undefined;
 const REUSABLE_BYTES = 64 * 1024;
 
-/** A long text waiting as a string is held twice, as characters and as bytes; waiting as bytes, it is held once. */
+/** A long text that waits as a string is held twice, as characters and as bytes; as bytes it is held once. */
 function writeLong(text: string, outlet: Writable, isFramed: boolean): boolean {
   const length = Buffer.byteLength(text);
   const [head, tail] = isFramed ? [chunkHead(length), LINE_END] : ['', ''];
   const whole = head.length + length + tail.length;
-  // If it has to wait it keeps the desk, which should not be much longer.
+  // A text that has to wait keeps the buffer, so the buffer must not be much longer than the text.
   const fits = whole > REUSABLE_BYTES / 2 && whole <= REUSABLE_BYTES;
-  // Not from Node's pool, where a small piece would keep 64 KiB alive.
+  // Not from Node's pool, where a small slice keeps 64 KiB alive.
   const bytes = (fits && takeReusableBuffer()) || Buffer.allocUnsafeSlow(fits ? REUSABLE_BYTES : whole);
   bytes.write(head, 'latin1');
   bytes.write(text, head.length);
   bytes.write(tail, head.length + length, 'latin1');
   const goesOn = outlet.write(fits ? bytes.subarray(0, whole) : bytes);
-  // Nothing waits: the system has taken all of it.
+  // The system has taken all bytes, so the buffer is free again.
   if (fits && outlet.writableLength === 0) reusableBuffer = bytes;
   return goesOn;
 }

@@ -4,7 +4,7 @@ import { Gauge, type Registry } from 'prom-client';
 import { readVersion } from '../base/package-version.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { listModels } from '../catalog/listing.ts';
-import type { LiveCalls } from '../http/context.ts';
+import type { LiveCalls } from '../http/live-calls.ts';
 
 export interface ServiceFacts {
   readonly calls: Pick<LiveCalls, 'count' | 'countStreams'>;

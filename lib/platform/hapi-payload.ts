@@ -1,5 +1,5 @@
-// hapi tells the client to close the connection unless it has seen the end of the request body (`_isPayloadPending`,
-// read in its lib/transmit.js), which it never does when we read the body ourselves.
+// hapi replies `connection: close` unless it has seen the end of the request body (`_isPayloadPending`, read in its
+// lib/transmit.js), which it does not when handlers read the body themselves.
 import type { Request } from '@hapi/hapi';
 
 /** Marks the body as fully read. */

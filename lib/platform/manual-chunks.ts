@@ -1,12 +1,9 @@
-// Node frames a reply of unknown length chunk by chunk, each in four pieces, and holds what is written until the end of
-// the turn (`write_` in lib/_http_outgoing.js). Once the headers are sent, `chunkedEncoding` only decides whether it
-// still frames.
+// Node writes each chunk of a reply of unknown length in four pieces, and holds them until the end of the tick (`write_`
+// in lib/_http_outgoing.js). After the headers are sent, `chunkedEncoding` only decides whether Node adds the framing.
 import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
 
-/**
- * From here on the reply's writes are sent as they are: the caller frames them. False without chunks, as in HTTP/1.0.
- */
+/** From now on the caller adds the chunk framing. Returns false if the reply has none, as in HTTP/1.0. */
 export function takeOverChunks(response: ServerResponse): boolean {
   if (!response.headersSent || !response.chunkedEncoding) return false;
   response.chunkedEncoding = false;
@@ -14,9 +11,9 @@ export function takeOverChunks(response: ServerResponse): boolean {
 }
 
 /**
- * Where such a reply writes at once, in order with its other writes: the socket, or the reply itself as long as it is
- * not its turn on the connection. Held until the end of the turn, a text longer than the socket's buffer would count as
- * too much for every client.
+ * Where such a reply writes without waiting for the end of the tick: the socket, or the reply itself until it is its
+ * turn on the connection. A text held until the end of the tick and longer than the socket's buffer would make every
+ * client look slow.
  */
 export function directOutput(response: ServerResponse): Writable {
   const { socket } = response;

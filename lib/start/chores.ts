@@ -1,4 +1,4 @@
-// Background chores while the service runs: verify the ledger, remove what has expired, keep usage sums up to date.
+// Background chores: verify the ledger, remove expired media and idempotency keys, keep usage sums up to date.
 import type { Log } from '../http/log.ts';
 import { verifyChanges } from '../ledger/audit-changes.ts';
 import { auditLedger } from '../ledger/last-audit.ts';
@@ -19,6 +19,7 @@ interface ChoreParts {
   readonly store: Store;
   readonly log: Log;
   readonly metrics: Metrics | undefined;
+  /** Started and stopped with the others. */
   readonly more: readonly Chore[];
 }
 
@@ -34,7 +35,7 @@ export function createChores({ store, log, metrics, more }: ChoreParts): Chore {
   };
 }
 
-/** Verifies periodically what has changed in the ledger. */
+/** Periodically verifies what has changed in the ledger. */
 function createAudits(store: Store, log: Log, onAudit?: (problems: number) => void): Chore {
   let timer: NodeJS.Timeout | undefined;
   const audit = async () => {

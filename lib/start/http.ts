@@ -1,5 +1,4 @@
-// Opens the HTTP server of the gateway, and reports what arrives at it: the log, the metrics and the throttle learn of
-// every request.
+// Opens the HTTP server of the gateway, and reports every finished request to the log, the metrics and the throttle.
 
 import { styleAt as apiFaceAt } from '../api/response-styles.ts';
 import type { Throttle } from '../api/throttle.ts';

@@ -36,7 +36,7 @@ export function openMoney({ ownerId, leaseMs }: Pick<Config, 'ownerId' | 'leaseM
     leaseMs,
     clock: owner,
     log,
-    // The payment does not wait for the alert.
+    // Not awaited: the payment must not wait for the alert.
     onSaved: (method) => void tellOfCard({ alerts, log }, 'card.saved', method),
     counts: metrics?.payments,
   });

@@ -5,7 +5,7 @@ import type { Log } from '../http/log.ts';
 import { MICRO_PER_RUB } from '../money/money.ts';
 import type { Store } from '../store/store.ts';
 
-/** Stored, so that a store once used without the sandbox never enters it again by itself. */
+/** Setting in the store, so that a store once used without the sandbox never enters it again by itself. */
 const MODE = 'mode';
 const DEMO = 'demo-account';
 const DEMO_BALANCE = 1000n * MICRO_PER_RUB;
@@ -33,7 +33,7 @@ export async function decideSandbox({ store, setting, hasRealUpstream, log }: Sa
 const LEFT =
   'this store was a sandbox: money of test payments pays for no real model, but what operators recorded there by hand does; correct it or use a new store';
 
-/** The key of a new demo account with 1000 RUB; undefined if the store has accounts or ever had a demo account. */
+/** Resolves to the key of a new demo account; undefined if the store has accounts or ever had a demo account. */
 export async function makeDemoAccount(store: Store, keyPrefix: string): Promise<string | undefined> {
   if ((await store.settings.get(DEMO)) !== undefined || (await hasAccounts(store))) return undefined;
   const accounts = createAccounts({ store, keyPrefix });
@@ -52,7 +52,7 @@ export async function makeDemoAccount(store: Store, keyPrefix: string): Promise<
   return key;
 }
 
-/** The id of the demo account while it can be used: in real mode its gift pays for nothing. */
+/** The id of the demo account, unless it is suspended. */
 export async function findDemoAccount(store: Store): Promise<string | undefined> {
   const id = await store.settings.get(DEMO);
   const account = id === undefined ? undefined : await store.accounts.get(id);
@@ -66,7 +66,7 @@ async function hasAccounts(store: Store): Promise<boolean> {
 export interface Demo {
   /** The demo account's key, if this start created it. */
   readonly demoKey: string | undefined;
-  /** The demo account, in the sandbox while it can be used. */
+  /** The id of the demo account, while it can be used in the sandbox. */
   readonly demoAccount: string | undefined;
 }
 
@@ -79,7 +79,7 @@ export interface DemoTerms {
   readonly keyPrefix: string;
 }
 
-/** Last of all at a start: if it failed after this, the account's key would never have been shown. */
+/** The last step of a start: if a later one failed, the account's key would never be shown. */
 export async function openDemo({ store, log, sandbox, keyPrefix }: DemoTerms): Promise<Demo> {
   if (sandbox) return { demoKey: await makeDemoAccount(store, keyPrefix), demoAccount: await findDemoAccount(store) };
   const account = await findDemoAccount(store);

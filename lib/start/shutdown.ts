@@ -1,6 +1,6 @@
-// The steps of a shutdown, each with a limit: an end that hangs must not keep the process from ending.
+// The steps of a shutdown, each with a time limit, so that none keeps the process from ending.
 import { fault } from '../base/faults.ts';
-import type { LiveCalls } from '../http/context.ts';
+import type { LiveCalls } from '../http/live-calls.ts';
 import type { Log } from '../http/log.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 
@@ -11,7 +11,7 @@ const CLOSE_MS = 5_000;
 
 export async function endCalls(calls: LiveCalls, drainMs: number): Promise<void> {
   await calls.drain(drainMs);
-  // Including calls whose request was still arriving when the others ended.
+  // Also ends calls whose request was still arriving.
   calls.endAll(fault('shutting_down'));
   await calls.drain(LEDGER_DRAIN_MS);
 }
@@ -30,7 +30,7 @@ async function closeInOrder(closes: readonly (() => Promise<void>)[]): Promise<v
   for (const close of closes) await close();
 }
 
-/** Whether it ends in time; a failure in time is passed on. */
+/** Resolves to whether the work ends in time; rejects if it fails in time. */
 async function endsWithin(work: Promise<void>, withinMs: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {

@@ -8,7 +8,7 @@ import type { Holders } from '../../lib/accounts/holders.ts';
 import type { Limiter } from '../../lib/accounts/rate-limiter.ts';
 import { type AuthOptions, confirmHolder, holderOf, registerAuth } from '../../lib/api/auth.ts';
 import { EVERY_MS, REFUSALS_MAX, WAIT_MAX_MS } from '../../lib/api/throttle.ts';
-import { getRequestState } from '../../lib/http/context.ts';
+import { getRequestState } from '../../lib/http/request-state.ts';
 import { type KeyLimits, NO_LIMITS } from '../../lib/money/key-limits.ts';
 import type { KeyHolder } from '../../lib/store/ports/keys.ts';
 import { MESSAGES, open, send, until } from '../../testkit/client.ts';

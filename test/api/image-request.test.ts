@@ -1,7 +1,7 @@
 // Requests for pictures as they are read: short or long, in JSON or as a form, the same; and long ones hold nobody up.
 import { expect } from 'chai';
 import { type BodyParser, createBodyParser } from '../../lib/api/body-parser.ts';
-import { parseEdit, parseEditForm, parseGeneration, sortPart } from '../../lib/api/image-request.ts';
+import { classifyEditPart, parseEdit, parseEditForm, parseGeneration } from '../../lib/api/image-request.ts';
 import { isFault } from '../../lib/base/faults.ts';
 import type { ImageRequest } from '../../lib/calls/images/request.ts';
 import { longer } from '../../testkit/long.ts';
@@ -111,10 +111,12 @@ describe('image request', () => {
 
   it('knows the parts of a form', () => {
     for (const name of ['image', 'image[]', 'images', 'images[]', 'image[0]']) {
-      expect([sortPart(name, true), sortPart(name, false)], name).to.deep.equal(['file', 'text']);
+      expect([classifyEditPart(name, true), classifyEditPart(name, false)], name).to.deep.equal(['file', 'text']);
     }
-    for (const name of ['prompt', 'model', 'size', 'aspect', 'n']) expect(sortPart(name, true)).to.equal('text');
-    for (const name of ['mask', '', 'image[a]', 'user', '__proto__']) expect(sortPart(name, false)).to.equal('other');
+    for (const name of ['prompt', 'model', 'size', 'aspect', 'n'])
+      expect(classifyEditPart(name, true)).to.equal('text');
+    for (const name of ['mask', '', 'image[a]', 'user', '__proto__'])
+      expect(classifyEditPart(name, false)).to.equal('other');
   });
 });
 

@@ -8,7 +8,7 @@ import { textRoutes } from '../../lib/api/routes/text.ts';
 import type { Services } from '../../lib/api/services.ts';
 import { fault } from '../../lib/base/faults.ts';
 import type { TextEngine } from '../../lib/calls/text/engine.ts';
-import { createLiveCalls } from '../../lib/http/context.ts';
+import { createLiveCalls } from '../../lib/http/live-calls.ts';
 import { createMemoryQuota } from '../../lib/http/memory-quota.ts';
 import { NO_LIMITS } from '../../lib/money/key-limits.ts';
 import type { KeyHolder } from '../../lib/store/ports/keys.ts';

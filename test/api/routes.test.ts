@@ -8,7 +8,7 @@ import { mediaRoute } from '../../lib/api/routes/media.ts';
 import { modelsRoutes } from '../../lib/api/routes/models.ts';
 import type { Services } from '../../lib/api/services.ts';
 import type { Catalog } from '../../lib/catalog/catalog.ts';
-import { createLiveCalls } from '../../lib/http/context.ts';
+import { createLiveCalls } from '../../lib/http/live-calls.ts';
 import { NO_LIMITS } from '../../lib/money/key-limits.ts';
 import type { KeyHolder } from '../../lib/store/ports/keys.ts';
 import { type Store, StoreError } from '../../lib/store/store.ts';

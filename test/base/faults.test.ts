@@ -161,12 +161,12 @@ describe('faults', () => {
         'key_budget',
         { field: 'bot', priceRub: '5.00', budgetRub: '7.00' },
         'The budget of the key "bot" does not cover this call, which costs 5.00 RUB. ' +
-          'The budget is 7.00 RUB in all and does not start anew.',
+          'The budget is 7.00 RUB in total and does not reset.',
       ],
       [
         'idempotency_done',
         { charge: 'req_1' },
-        'A call with this idempotency key has been charged as req_1, and its reply is not kept.',
+        'A call with this idempotency key has been charged as req_1, and its reply was not kept.',
       ],
     ];
     for (const [code, detail, message] of rows) expect(fault(code, detail).message, code).to.equal(message);

@@ -5,7 +5,7 @@ import { type AlertsOptions, createAlerts } from '../../lib/alerts/alerts.ts';
 import { topupBoundsOf } from '../../lib/catalog/topup-bounds.ts';
 import { openWeb, type WebOptions } from '../../lib/console/open.ts';
 import { webPlugin } from '../../lib/console/plugin.ts';
-import { createLiveCalls, type LiveCalls } from '../../lib/http/context.ts';
+import { createLiveCalls, type LiveCalls } from '../../lib/http/live-calls.ts';
 import { createMemoryQuota, type MemoryQuota } from '../../lib/http/memory-quota.ts';
 import { type Behaviour, type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
 import { openTestHttp } from '../../testkit/http.ts';

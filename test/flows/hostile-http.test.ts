@@ -104,7 +104,7 @@ describe('hostile http', () => {
       const reply = replyOf(await exchange(bytes));
       expect([reply.status, reply.headers.get('allow')]).to.deep.equal([405, 'GET, POST, OPTIONS']);
       expect(reply.headers.get('x-request-id')).to.match(/^req_/);
-      expect(reply.json.error.message).to.equal('This path does not accept that method. Use GET or POST.');
+      expect(reply.json.error.message).to.equal('Method not allowed. Use GET or POST.');
     }
     expect(await gateway.wallet(account)).to.include({ held: 0n, charged: 0n });
   });

@@ -182,7 +182,7 @@ describe('idempotency keys', () => {
         const first = await post(path, body);
         expect(first.text).to.contain('Hello');
         const id = first.headers['x-request-id'];
-        const message = `A call with this idempotency key has been charged as ${id}, and its reply is not kept.`;
+        const message = `A call with this idempotency key has been charged as ${id}, and its reply was not kept.`;
         const refusal = [409, 'false', 'conflict_error', conflict, message, undefined];
         expect(told(await post(path, body))).to.deep.equal(refusal);
         expect(await charges()).to.have.length(1);

@@ -13,7 +13,7 @@ import { applied, topup } from '../contract/store/context.ts';
 
 const RUB = 1_000_000n;
 const WALLET = '/account/wallet';
-const WORDS = 'The wallet holds money of test payments, which pays for no real model.';
+const WORDS = 'The wallet holds money from test payments, which cannot pay for real models.';
 const LONG = 'hello '.repeat(100_000);
 
 const CALLS: Readonly<Record<string, readonly [path: string, body: object]>> = {

@@ -55,7 +55,7 @@ describe('form', () => {
         signal: controller.signal,
         reservation: share,
         limits,
-        sort: (name, isFile) =>
+        classifyPart: (name, isFile) =>
           /^(?:prompt|note)$/.test(name) ? 'text' : name.startsWith('image') && isFile ? 'file' : 'other',
         fileBytesMax: MEBIBYTE,
         textBytesMax: 1000,
@@ -218,7 +218,7 @@ describe('form', () => {
   });
 
   it('takes what has a name of a file for one, where a text may come too', async () => {
-    options = { sort: (_name, isFile) => (isFile ? 'file' : 'text') };
+    options = { classifyPart: (_name, isFile) => (isFile ? 'file' : 'text') };
     const typed = (type: string) => ({
       head: `content-disposition: form-data; name="image"\r\ncontent-type: ${type}`,
       content: type,
@@ -304,7 +304,7 @@ describe('form', () => {
     });
 
     it('with a text that is too long under a name that is cut and cleaned', async () => {
-      options = { sort: () => 'text' };
+      options = { classifyPart: () => 'text' };
       const name = `image[<i>]${'x'.repeat(60)}`;
       const [, message] = await refused(encode([text(name, 'x'.repeat(1001))]));
       expect(message).to.equal(`Invalid \`image[?i?]${'x'.repeat(40)}\`: is too long.`);

@@ -11,7 +11,7 @@ import { IMAGE_BYTES_MAX } from '../../media/image.ts';
 import { pictureOf, type RequestPicture, releasePictures } from '../../media/reference.ts';
 import { toRub } from '../../money/money.ts';
 import { confirmHolder, holderOf } from '../auth.ts';
-import { parseEditForm, sortPart } from '../image-request.ts';
+import { classifyEditPart, parseEditForm } from '../image-request.ts';
 import {
   admitBody,
   answerJson,
@@ -117,7 +117,7 @@ const TEXT_BYTES_MAX = 12 * 1024 * 1024;
 async function readFormRequest({ request, services, call, reservation, repeat }: PaidRequest): Promise<ImageRequest> {
   const { req } = request.raw;
   const body = { signal: call.signal, reservation, limits: services.bodyLimits };
-  const kept = { sort: sortPart, fileBytesMax: IMAGE_BYTES_MAX, textBytesMax: TEXT_BYTES_MAX };
+  const kept = { classifyPart: classifyEditPart, fileBytesMax: IMAGE_BYTES_MAX, textBytesMax: TEXT_BYTES_MAX };
   const form = await readForm(req, { type: String(req.headers['content-type']), ...body, ...kept });
   if (repeat) await repeat.readForm(form);
   return parseEditForm(form);

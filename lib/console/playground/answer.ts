@@ -2,7 +2,7 @@
 
 import { isFault } from '../../base/faults.ts';
 import type { VideoView } from '../../calls/videos/view.ts';
-import { getRequestState } from '../../http/context.ts';
+import { getRequestState } from '../../http/request-state.ts';
 import type { Job } from '../../money/job-rules.ts';
 import { type CollectedReply, replyText } from '../../stream/collect.ts';
 import { faultWords } from '../fault-words.ts';
