@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Request } from '@hapi/hapi';
 import { GONE } from '../calls/context.ts';
-import { getRequestState, type RequestState } from './request-state.ts';
+import { getRequestState, type LiveCall, type RequestState } from './request-state.ts';
 
 export interface LiveCalls {
   /** Tracks a call; its signal aborts with `GONE` when the client leaves, or with the reason given to `endAll`. */
@@ -14,16 +14,6 @@ export interface LiveCalls {
   count(): number;
   /** Running calls that stream. */
   countStreams(): number;
-}
-
-export interface LiveCall {
-  readonly signal: AbortSignal;
-  /** Called after `close`. */
-  onClosed?: () => void;
-  /** Whether the reply is a stream; false until that is known. */
-  streams: boolean;
-  /** The call is over, including its money. */
-  close(): void;
 }
 
 export function createLiveCalls(): LiveCalls {

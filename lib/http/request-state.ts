@@ -3,7 +3,6 @@ import { randomFillSync } from 'node:crypto';
 import type { Request } from '@hapi/hapi';
 import type { FaultCode } from '../base/faults.ts';
 import type { KeyHolder } from '../store/ports/keys.ts';
-import type { LiveCall } from './live-calls.ts';
 
 declare module '@hapi/hapi' {
   interface RequestApplicationState {
@@ -26,6 +25,16 @@ export interface RequestState {
   waitedMs: number;
   /** The client's network address, cached by `findClientAddress`. */
   address?: string;
+}
+
+export interface LiveCall {
+  readonly signal: AbortSignal;
+  /** Called after `close`. */
+  onClosed?: () => void;
+  /** Whether the reply is a stream; false until that is known. */
+  streams: boolean;
+  /** The call is over, including its money. */
+  close(): void;
 }
 
 /** Fields collected for the log line; metrics count some of them. */

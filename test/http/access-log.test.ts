@@ -3,8 +3,7 @@ import { EventEmitter } from 'node:events';
 import type { Request } from '@hapi/hapi';
 import { expect } from 'chai';
 import { type FinishedRequest, logRequest } from '../../lib/http/access-log.ts';
-import type { LiveCall } from '../../lib/http/live-calls.ts';
-import { createRequestState, type Notes } from '../../lib/http/request-state.ts';
+import { createRequestState, type LiveCall, type Notes } from '../../lib/http/request-state.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 

@@ -5,7 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Request } from '@hapi/hapi';
 import { expect } from 'chai';
 import { GONE } from '../../lib/calls/context.ts';
-import { createLiveCalls, type LiveCall } from '../../lib/http/live-calls.ts';
+import { createLiveCalls } from '../../lib/http/live-calls.ts';
+import type { LiveCall } from '../../lib/http/request-state.ts';
 import { until } from '../../testkit/client.ts';
 import { itTimed } from '../../testkit/timed.ts';
 
