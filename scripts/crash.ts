@@ -22,17 +22,20 @@ const rounds: Round[] = [];
 const startedAt = performance.now();
 while (rounds.length < wanted) {
   rounds.push(await rig.round());
-  if (rounds.length % LINE_EVERY === 0) console.log(lineOf(rounds.slice(-LINE_EVERY), `rounds to ${rounds.length}`));
+  if (rounds.length % LINE_EVERY === 0)
+    console.log(formatLine(rounds.slice(-LINE_EVERY), `rounds to ${rounds.length}`));
 }
 await rig.close();
 await set?.stop();
 for (const problem of rounds.flatMap(({ problems }) => problems)) console.error(problem);
-console.log(lineOf(rounds, `all ${rounds.length} rounds in ${Math.round((performance.now() - startedAt) / 1000)} s`));
+console.log(
+  formatLine(rounds, `all ${rounds.length} rounds in ${Math.round((performance.now() - startedAt) / 1000)} s`),
+);
 const problems = rounds.reduce((sum, round) => sum + round.problems.length, 0);
 console.log(problems === 0 ? 'Nothing was lost, nothing is held, the ledger adds up.' : `${problems} PROBLEMS`);
 process.exitCode = problems === 0 ? 0 : 1;
 
-function lineOf(some: readonly Round[], title: string): string {
+function formatLine(some: readonly Round[], title: string): string {
   const sum = (pick: (round: Round) => number) => some.reduce((total, round) => total + pick(round), 0);
   const times = (name: string, pick: (round: Round) => number) => {
     const sorted = some.map(pick).sort((a, b) => a - b);

@@ -53,8 +53,8 @@ async function compare(url: string): Promise<boolean> {
   const left = await ledger.drain(40_000);
   const { ok } = await verifyLedger(store);
   await store.close();
-  const before = p99Of(beside.sound);
-  const during = p99Of(beside.damaged);
+  const before = computeP99(beside.sound);
+  const during = computeP99(beside.damaged);
   console.log(`${rounds} rounds of ${CALLS} calls on ${WALLETS} wallets, ${CALLERS} at once, ${values.store}`);
   console.log(
     `p99 of a hold beside a sound wallet: ${before.toFixed(2)} ms, beside a damaged one: ${during.toFixed(2)} ms`,
@@ -64,7 +64,7 @@ async function compare(url: string): Promise<boolean> {
 }
 
 /** The median of the rounds: a single disk pause in one of them says nothing about the other side. */
-function p99Of(all: readonly (readonly number[])[]): number {
+function computeP99(all: readonly (readonly number[])[]): number {
   const p99s = all.map((times) => [...times].sort((a, b) => a - b)[Math.floor(times.length * 0.99)] as number);
   return p99s.sort((a, b) => a - b)[Math.floor(p99s.length / 2)] as number;
 }

@@ -54,7 +54,7 @@ async function main(): Promise<void> {
     name: values.name,
     source: values.source ?? scrub(url.split('?')[0] as string, found),
     about: `Recorded on ${new Date().toISOString().slice(0, 10)}.`,
-    reply: replyOf(answer, found),
+    reply: describeReply(answer, found),
   };
   const expect = values.plugin === undefined ? { finish: 'stop', text: '' } : await observe(recording, values.plugin);
   process.stdout.write(`${JSON.stringify([{ ...recording, expect }], null, 2)}\n`);
@@ -122,7 +122,7 @@ async function ask({ url, method, headers, body, proxy }: Asking): Promise<Answe
   return { status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks), broken };
 }
 
-function replyOf({ status, headers, body, broken }: Answer, secrets: readonly string[]): object {
+function describeReply({ status, headers, body, broken }: Answer, secrets: readonly string[]): object {
   const kept = KEPT_HEADERS.filter((name) => headers[name] !== undefined);
   const text = scrub(body.toString('utf8'), secrets);
   const isText = Buffer.from(body.toString('utf8')).equals(body);

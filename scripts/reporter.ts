@@ -16,14 +16,14 @@ export default class Reporter extends Mocha.reporters.Spec {
     runner.on(EVENT_TEST_END, count).on(EVENT_HOOK_END, count);
     runner.once(EVENT_RUN_END, () => {
       const { slowest } = options.reporterOptions ?? {};
-      if (slowest !== undefined) process.stdout.write(tableOf(times, Number(slowest)));
+      if (slowest !== undefined) process.stdout.write(formatTable(times, Number(slowest)));
       const { passes, failures, pending } = this.stats;
       process.stdout.write(`${passes} passed, ${failures} failed${pending > 0 ? `, ${pending} skipped` : ''}\n`);
     });
   }
 }
 
-function tableOf(times: ReadonlyMap<string, number>, length: number): string {
+function formatTable(times: ReadonlyMap<string, number>, length: number): string {
   const rows = [...times].sort(([, a], [, b]) => b - a).slice(0, length);
   return rows.map(([path, ms]) => `${(ms / 1000).toFixed(1).padStart(7)} s  ${path}\n`).join('');
 }

@@ -75,13 +75,13 @@ function run({ command }: Step): Promise<Totals> {
     child.on('error', reject).on('close', (code) => {
       clearTimeout(timer);
       process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
-      resolve(totalsOf(tail, code));
+      resolve(readTotals(tail, code));
     });
   });
 }
 
 /** A step that exits with an error has failed, whatever it counted. */
-function totalsOf(output: string, code: number | null): Totals {
+function readTotals(output: string, code: number | null): Totals {
   const [, passed = '0', failed = '0'] = /^(\d+) passed, (\d+) failed.*\s*$/m.exec(output) ?? [];
   const counted = { passed: Number(passed), failed: Number(failed) };
   if (code !== 0) return { ...counted, failed: Math.max(1, counted.failed) };

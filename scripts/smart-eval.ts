@@ -13,12 +13,12 @@ const SETS: readonly [string, () => readonly Labelled[]][] = [
   ...USED.map((name): [string, () => readonly Labelled[]] => [name, () => readSet(name)]),
 ];
 
-const missesOf = process.argv.find((argument) => argument.startsWith('--misses='))?.slice('--misses='.length);
+const missesWanted = process.argv.find((argument) => argument.startsWith('--misses='))?.slice('--misses='.length);
 
 for (const [name, read] of SETS) {
   const judgement = judge(read());
   print(name, judgement);
-  if (missesOf === 'all' || missesOf === name) printMisses(judgement);
+  if (missesWanted === 'all' || missesWanted === name) printMisses(judgement);
 }
 
 if (process.argv.includes('--pin')) pinRoutings();

@@ -41,7 +41,7 @@ function reportFolds(): void {
   for (let fold = 0; fold < FOLDS; fold++) {
     const fitted = fitPoints(examples.filter((_, index) => index % FOLDS !== fold));
     for (const example of examples.filter((_, index) => index % FOLDS === fold)) {
-      const tier = tierOf(example, fitted);
+      const tier = chooseTier(example, fitted);
       if (example.accept.includes(tier)) right++;
       else if (Math.abs(SMART_TIERS.indexOf(tier) - SMART_TIERS.indexOf(example.tier)) === 2) swaps++;
     }
@@ -50,7 +50,7 @@ function reportFolds(): void {
   console.log(`prompts left out of the fit: right ${percent(right)}, lite <-> heavy ${percent(swaps)}`);
 }
 
-function tierOf(example: Example, fitted: Weights): SmartTier {
+function chooseTier(example: Example, fitted: Weights): SmartTier {
   const score = example.evidence.reduce((sum, name) => sum + (fitted.get(name) ?? 0), SMART_BASE);
   if (score >= SMART_THRESHOLDS.heavy) return 'heavy';
   return score >= SMART_THRESHOLDS.standard ? 'standard' : 'lite';
@@ -69,7 +69,7 @@ function fitPoints(all: readonly Example[]): Weights {
   for (let step = 1; step <= STEPS; step++) {
     const slopes = points.map((value) => (2 * STIFFNESS * value) / 100);
     for (const [index, row] of rows.entries()) {
-      const slope = slopeOf(
+      const slope = computeSlope(
         row.reduce((sum, at) => sum + points[at]!, SMART_BASE),
         all[index]!.accept,
       );
@@ -88,7 +88,7 @@ function fitPoints(all: readonly Example[]): Weights {
 }
 
 /** The gradient of the negative log-likelihood that the score falls into an accepted tier. */
-function slopeOf(score: number, accept: readonly SmartTier[]): number {
+function computeSlope(score: number, accept: readonly SmartTier[]): number {
   const overStandard = 1 / (1 + Math.exp((SMART_THRESHOLDS.standard - score) / SOFTNESS));
   const overHeavy = 1 / (1 + Math.exp((SMART_THRESHOLDS.heavy - score) / SOFTNESS));
   const risesStandard = (overStandard * (1 - overStandard)) / SOFTNESS;

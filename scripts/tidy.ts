@@ -55,7 +55,7 @@ const TRACKED_BYTES_MAX = 600_000;
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const providers = readdirSync(join(root, 'providers'));
-const VENDORS = new RegExp(`\\b(${namesOfVendors().join('|')})\\b`, 'i');
+const VENDORS = new RegExp(`\\b(${listVendorNames().join('|')})\\b`, 'i');
 const problems: string[] = [];
 const imports = new Map<string, readonly string[]>();
 
@@ -76,7 +76,7 @@ function filesUnder(folder: string): readonly string[] {
 }
 
 /** A folder name starts with its vendor. Some have no folder: what they sell, or who else sells it. */
-function namesOfVendors(): readonly string[] {
+function listVendorNames(): readonly string[] {
   const folders = [...providers, ...readdirSync(join(root, 'payments'))].filter((name) => /^[a-z]/.test(name));
   const names = folders.map((name) => name.split(/[-.]/, 1)[0] as string).filter((name) => name !== 'sandbox');
   return [...new Set(names), 'claude', 'deepseek', 'mistral', 'openrouter', 'groq', 'yoomoney'];
@@ -124,11 +124,11 @@ function check(path: string): void {
   }
   if (!path.startsWith('test/') && !/^(#!.*\n)?\/\/ /.test(text))
     problems.push(`${path}: does not open with what it is for`);
-  if (!path.startsWith('test/')) checkFunctions(path, treeOf(text));
+  if (!path.startsWith('test/')) checkFunctions(path, parseTree(text));
   checkImports(path, text);
 }
 
-function treeOf(text: string): Node {
+function parseTree(text: string): Node {
   return parse(stripTypeScriptTypes(text), { ecmaVersion: 'latest', sourceType: 'module', locations: true });
 }
 
@@ -163,7 +163,7 @@ function checkImports(path: string, text: string): void {
   for (const [, isType, specifier = ''] of found) {
     const target = normalize(join(dirname(path), specifier));
     targets.push(target);
-    const contract = contractOf(path);
+    const contract = findContract(path);
     if (contract !== undefined) {
       const own = path.split('/').slice(0, 2).join('/');
       if (target.startsWith(`${own}/`) || (target === contract && isType)) continue;
@@ -174,19 +174,19 @@ function checkImports(path: string, text: string): void {
       if (inside && !path.startsWith(room)) problems.push(`${path}: imports ${target}; the door is ${door}`);
     }
     if (!path.startsWith('lib/')) continue;
-    const from = layerOf(path);
-    const to = layerOf(target);
+    const from = findLayer(path);
+    const to = findLayer(target);
     if (from === -1) problems.push(`${path}: belongs to no layer`);
     else if (to > from) problems.push(`${path}: imports ${target} from a layer above`);
   }
 }
 
 /** The contract that a plugin's file must follow. */
-function contractOf(path: string): string | undefined {
+function findContract(path: string): string | undefined {
   return Object.entries(CONTRACTS).find(([room]) => path.startsWith(`${room}/`))?.[1];
 }
 
-function layerOf(path: string): number {
+function findLayer(path: string): number {
   const exact = LAYERS.findIndex((places) => places.includes(path));
   return exact === -1
     ? LAYERS.findIndex((places) => places.some((place) => place.endsWith('/') && path.startsWith(place)))

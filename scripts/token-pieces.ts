@@ -17,7 +17,7 @@ interface Pieces {
   readonly inner: readonly string[];
 }
 
-function piecesOf(pattern: RegExp, by: readonly Count[] = all): Pieces {
+function findPieces(pattern: RegExp, by: readonly Count[] = all): Pieces {
   const words = candidates(pattern);
   return {
     first: words.filter((word) => most('x', ` ${word}`, by) === 1),
@@ -40,10 +40,10 @@ function characters(): Readonly<Record<number, string>> {
 
 const joined = ({ first, inner }: Pieces) => ({ first: first.join(' '), inner: inner.join(' ') });
 const pieces = {
-  latin: joined(piecesOf(/^[a-z]+$/)),
+  latin: joined(findPieces(/^[a-z]+$/)),
   // Too little here is known to all of them: ordinary text would be overestimated by a fifth. The one with the highest
   // count for such text stands for all; the test of the estimate says how far above it the others are.
-  cyrillic: joined(piecesOf(/^[а-яё]+$/, [TOKENIZERS.claude])),
+  cyrillic: joined(findPieces(/^[а-яё]+$/, [TOKENIZERS.claude])),
   characters: characters(),
 };
 writeFileSync(

@@ -59,7 +59,7 @@ function missed(trial: Case, finding: Finding): readonly string[] {
   ];
 }
 
-function lineOf({ name }: Case, finding: Finding): string {
+function formatLine({ name }: Case, finding: Finding): string {
   const { calls, told, statuses, slowestMs, backMs, returnedMs, live } = finding;
   return [
     `${name}: ${calls} calls, ${told} told their charge`,
@@ -83,7 +83,7 @@ let faults = 0;
 try {
   for (const trial of TRIALS) {
     const finding = await topology.run(trial);
-    console.log(lineOf(trial, finding));
+    console.log(formatLine(trial, finding));
     for (const miss of missed(trial, finding)) {
       faults += 1;
       console.error(`  MISSED: ${miss}`);

@@ -79,7 +79,7 @@ export async function startBank(): Promise<Bank> {
     for await (const chunk of request) chunks.push(chunk);
     const body = chunks.length > 0 ? JSON.parse(Buffer.concat(chunks).toString('utf8')) : {};
     const { pathname, searchParams } = new URL(request.url ?? '/', url);
-    const asked = askedOf(request.method === 'POST', pathname);
+    const asked = nameRequest(request.method === 'POST', pathname);
     bank.asked.set(asked, (bank.asked.get(asked) ?? 0) + 1);
     try {
       const refused = await bank.hook(asked, 'before');
@@ -175,7 +175,7 @@ export async function startBank(): Promise<Bank> {
   return bank;
 }
 
-function askedOf(isPost: boolean, path: string): Asked {
+function nameRequest(isPost: boolean, path: string): Asked {
   if (isPost) return path === '/refunds' ? 'refund' : 'start';
   return path === '/payments' ? 'find' : 'fetch';
 }

@@ -5,7 +5,7 @@ import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ANSWER } from './chaos-faults.ts';
 import type { FromUpstreams, ToUpstreams } from './chaos-upstreams.ts';
-import { ask, CHAT, eventsOf, MESSAGES, send, textOf } from './client.ts';
+import { ask, CHAT, joinText, MESSAGES, parseEvents, send } from './client.ts';
 import type { TestAccount, TestGateway } from './gateway.ts';
 
 export interface ChaosUpstreams {
@@ -152,7 +152,7 @@ async function callOnce(
   const stream = index % 4 < 2;
   const reply = await send(gateway.url + path, { key: account.key, body: ask(`call ${index}`, { stream }), agent });
   const text = stream
-    ? textOf(eventsOf(reply.text))
+    ? joinText(parseEvents(reply.text))
     : (reply.json.content?.[0].text ?? reply.json.choices?.[0].message.content);
   const isWell = reply.status === 200 && text === ANSWER && !reply.text.includes('"error"');
   return {

@@ -42,14 +42,14 @@ export function open(url: string, { method, key, headers = {}, body, agent }: Se
 }
 
 export async function send(url: string, options: SendOptions = {}): Promise<Reply> {
-  const response = await responseOf(open(url, options));
+  const response = await readHead(open(url, options));
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk);
   const text = Buffer.concat(chunks).toString();
   return { status: response.statusCode ?? 0, headers: response.headers, text, json: parsed(text) };
 }
 
-export function responseOf(sent: ClientRequest): Promise<IncomingMessage> {
+export function readHead(sent: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     sent.once('response', resolve).once('error', reject);
   });
@@ -70,7 +70,7 @@ export interface StreamEvent {
 }
 
 /** The events of a stream exactly as on the wire: LF lines, one `data:` line each; anything else fails. */
-export function eventsOf(text: string): readonly StreamEvent[] {
+export function parseEvents(text: string): readonly StreamEvent[] {
   if (!text.endsWith('\n\n')) throw new Error(`the stream does not end with an event: ${text.slice(-80)}`);
   return text
     .slice(0, -2)
@@ -90,12 +90,12 @@ export function ask(text: string, more: object = {}): object {
 }
 
 /** The text of a reply or of a stream's events in either dialect. */
-export function textOf(events: readonly StreamEvent[]): string {
+export function joinText(events: readonly StreamEvent[]): string {
   return events.map(({ data }) => data?.delta?.text ?? data?.choices?.[0]?.delta?.content ?? '').join('');
 }
 
 /** The billing block of a stream in either dialect. */
-export function billingOf(events: readonly StreamEvent[]) {
+export function findBilling(events: readonly StreamEvent[]) {
   const last = events.findLast(({ event, data }) => event === 'billing' || data?.billing);
   return last?.event === 'billing' ? last.data : last?.data.billing;
 }

@@ -60,11 +60,11 @@ export async function startCluster(): Promise<Cluster> {
   };
   const members = new Map(ports.map((port) => [port, start(port)]));
   const hosts = ports.map((port) => `127.0.0.1:${port}`);
-  const urlOf = (user: string, password: string, database: string) =>
+  const buildUrl = (user: string, password: string, database: string) =>
     `mongodb://${user}:${password}@${hosts.join(',')}/${database}?replicaSet=${SET_NAME}&authSource=admin`;
-  const adminUrl = urlOf('admin', ADMIN_PASSWORD, 'admin');
+  const adminUrl = buildUrl('admin', ADMIN_PASSWORD, 'admin');
   const cluster: Cluster = {
-    url: urlOf(GATEWAY, GATEWAY_PASSWORD, DATABASE),
+    url: buildUrl(GATEWAY, GATEWAY_PASSWORD, DATABASE),
     stepDown: () => stepDown(adminUrl),
     primary: async () => members.get(await primaryPort(adminUrl)) as Child,
     async revive(member) {

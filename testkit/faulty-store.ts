@@ -102,22 +102,25 @@ export interface FaultyOptions {
 }
 
 /** The same store, with calls that do what a test plans. */
-export function faultsOf(real: Store, onApply: (batch: readonly Submission[]) => void = () => undefined): Faults {
+export function createFaultyStore(
+  real: Store,
+  onApply: (batch: readonly Submission[]) => void = () => undefined,
+): Faults {
   const planned = new Map<string, Behaviour[]>();
   const constant = new Map<string, Behaviour>();
-  const behaviourOf = ({ port, name }: CallName) =>
+  const nextBehaviour = ({ port, name }: CallName) =>
     planned.get(`${port}.${name}`)?.shift() ?? constant.get(`${port}.${name}`);
   const store = mapCalls(
     real,
     (call, name) =>
       (...args) => {
         if (name.port === 'ledger' && name.name === 'apply') onApply(args[0] as Submission[]);
-        const behaviour = behaviourOf(name);
+        const behaviour = nextBehaviour(name);
         return behaviour ? behaviour(() => call(...args), args) : call(...args);
       },
     (call, name) =>
       async function* stream(...args) {
-        await behaviourOf(name)?.(async () => undefined, args);
+        await nextBehaviour(name)?.(async () => undefined, args);
         yield* call(...args);
       },
   );
@@ -135,14 +138,14 @@ export async function openFaultyStore({ shape = {} }: FaultyOptions = {}): Promi
   const batches: string[][] = [];
   const accounts = createAccounts({ store: real, keyPrefix: 'tg-' });
 
-  const onApply = (batch: readonly Submission[]) => void batches.push(batch.map(({ op }) => nameOf(op)));
+  const onApply = (batch: readonly Submission[]) => void batches.push(batch.map(({ op }) => nameOperation(op)));
 
   const apply = async (op: Operation) => {
     const [outcome] = await real.ledger.apply([{ op, tried: false, abandoned: false }]);
     return outcome as Outcome;
   };
   return {
-    ...faultsOf({ ...real, ledger: { ...real.ledger, ...shape } }, onApply),
+    ...createFaultyStore({ ...real, ledger: { ...real.ledger, ...shape } }, onApply),
     real,
     path,
     batches,
@@ -161,6 +164,6 @@ export async function openFaultyStore({ shape = {} }: FaultyOptions = {}): Promi
   };
 }
 
-function nameOf(op: Operation): string {
+function nameOperation(op: Operation): string {
   return 'chargeId' in op ? `${op.kind}:${op.chargeId}` : op.kind;
 }

@@ -55,7 +55,7 @@ export function useStudio(plugin: ProviderPlugin, path: string, apiKey: unknown 
     sent.push({ method, path: url, headers, body: Buffer.concat(await incoming.toArray()).toString() });
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answers.shift() ?? {}));
   });
-  const originOf = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const readOrigin = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
   before(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)));
   afterEach(async () => {
@@ -65,7 +65,7 @@ export function useStudio(plugin: ProviderPlugin, path: string, apiKey: unknown 
   after(() => server.close());
 
   function video(more: object = {}): VideoProvider {
-    const settings = { baseUrl: `${originOf()}${path}`, apiKey, ...more };
+    const settings = { baseUrl: `${readOrigin()}${path}`, apiKey, ...more };
     const open = createProvider({ plugin, upstream: 'main', settings, log: { warn() {} } });
     opened.push(open);
     if (!open.provider.video) throw new Error(`${plugin.name} makes no videos`);
@@ -74,7 +74,7 @@ export function useStudio(plugin: ProviderPlugin, path: string, apiKey: unknown 
 
   return {
     get origin() {
-      return originOf();
+      return readOrigin();
     },
     sent,
     async start(call, answer, settings) {

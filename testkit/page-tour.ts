@@ -41,7 +41,7 @@ export interface PageRouteFacts {
 }
 
 /** Every page, by the gateway's routes. */
-export function pageRoutesOf({ gateway }: Pick<TestGateway, 'gateway'>): readonly PageRouteFacts[] {
+export function listPageRoutes({ gateway }: Pick<TestGateway, 'gateway'>): readonly PageRouteFacts[] {
   const routes = gateway.server
     .table()
     .filter(({ path }) => isPagePath(path) && !/^\/(?:static|payments)\//.test(path));
@@ -337,14 +337,14 @@ async function joinBoth(test: TestGateway, { id }: TestAccount): Promise<Visitor
 /** One of each kind; two of them leave for it. */
 async function findPeople(test: TestGateway): Promise<OperatorSights['people']> {
   const { store } = test;
-  const idOf = async (email: string) => (await store.users.find(email))?.id ?? '';
+  const findId = async (email: string) => (await store.users.find(email))?.id ?? '';
   const leavers = ['suspended@example.com', 'former@example.com'] as const;
   for (const email of leavers) await setUpOwner(test, (await test.account('0')).id, email);
-  const [suspended, former] = await Promise.all(leavers.map(idOf));
+  const [suspended, former] = await Promise.all(leavers.map(findId));
   const departures = createDepartures({ store });
   await departures.suspend(suspended ?? '');
   await departures.remove(former ?? '');
-  const [active, operator] = [await idOf('anna.petrova@example.com'), await idOf('op@example.com')];
+  const [active, operator] = [await findId('anna.petrova@example.com'), await findId('op@example.com')];
   return { active, operator, suspended: suspended ?? '', former: former ?? '' };
 }
 

@@ -80,7 +80,7 @@ export function hiddenFields(html: string, action: string): Readonly<Record<stri
 export const PASSWORD = 'tulip rain oak lamp';
 
 /** What the authenticator app shows now, or this many steps from now. */
-export function codeOf(secret: string, steps = 0): string {
+export function makeCode(secret: string, steps = 0): string {
   return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + steps * 30_000 });
 }
 
@@ -104,7 +104,7 @@ export async function comeIn(
   const path = pathname + search;
   const page = await visitor.get(path);
   const { secret = '' } = hiddenFields(page.text, path);
-  const proof: Record<string, string> = secret === '' ? {} : { secret, code: codeOf(secret) };
+  const proof: Record<string, string> = secret === '' ? {} : { secret, code: makeCode(secret) };
   const reply = await visitor.submit(path, {
     password: PASSWORD,
     again: PASSWORD,

@@ -52,7 +52,7 @@ export async function startReplicaSet({ members, cacheGB = 0.25, fallible }: Set
       configSettings: ELECTION,
     },
   });
-  const processes = new Map(set.servers.map(({ instanceInfo }) => [instanceInfo?.port, pidOf(instanceInfo)]));
+  const processes = new Map(set.servers.map(({ instanceInfo }) => [instanceInfo?.port, readPid(instanceInfo)]));
   return {
     url: (database) => set.getUri(database),
     stepDown: () => stepDown(set.getUri()),
@@ -64,7 +64,7 @@ export async function startReplicaSet({ members, cacheGB = 0.25, fallible }: Set
   };
 }
 
-function pidOf(info: MongoMemoryReplSet['servers'][number]['instanceInfo']): number {
+function readPid(info: MongoMemoryReplSet['servers'][number]['instanceInfo']): number {
   const pid = info?.instance.mongodProcess?.pid;
   if (pid === undefined) throw new Error('a member of the replica set has no process');
   return pid;

@@ -1,5 +1,5 @@
 // What YooKassa refuses, in the words of its API.
-import { type Body, kopecksOf, type Shop } from './yookassa-shop.ts';
+import { type Body, readKopecks, type Shop } from './yookassa-shop.ts';
 
 /** An error reply. */
 export interface Refusal {
@@ -39,7 +39,7 @@ export const KEY_TAKEN = invalid('Idempotence-Key', 'Idempotence key duplicated'
 export function refusePayment(shop: Shop, body: Body): Refusal | undefined {
   const isCharge = body.payment_method_id !== undefined;
   if (!isSum(body.amount)) return invalid('amount');
-  const kopecks = kopecksOf(body.amount);
+  const kopecks = readKopecks(body.amount);
   if (kopecks < 100n || kopecks > (body.payment_method_data?.type === 'bank_card' ? CARD_MAX : SBP_MAX))
     return invalid('amount.value', 'Amount is out of the limits');
   if (body.description !== undefined && !isText(body.description, 128)) return invalid('description');
@@ -63,14 +63,15 @@ export function refuseRefund(shop: Shop, body: Body): Refusal | undefined {
   if (body.description !== undefined && !isText(body.description, 250)) return invalid('description');
   if (!isMetadata(body.metadata)) return invalid('metadata');
   if (payment.status !== 'succeeded') return invalid('payment_id', 'The payment is not succeeded');
-  if (kopecksOf(body.amount) > shop.left(payment)) return invalid('amount', 'The amount is greater than what is left');
+  if (readKopecks(body.amount) > shop.left(payment))
+    return invalid('amount', 'The amount is greater than what is left');
   // When a payment is refunded in full, the vendor makes the receipt itself.
   return body.amount.value === payment.amount.value ? undefined : refuseReceipt(shop, body);
 }
 
 function refuseReceipt({ receipts }: Shop, { receipt, amount }: Body): Refusal | undefined {
   if (receipt === undefined && !receipts) return undefined;
-  return isReceipt(receipt, kopecksOf(amount)) ? undefined : invalid('receipt', 'Receipt is missing or illegal');
+  return isReceipt(receipt, readKopecks(amount)) ? undefined : invalid('receipt', 'Receipt is missing or illegal');
 }
 
 function isReceipt(receipt: Body, kopecks: bigint): boolean {
@@ -84,14 +85,14 @@ function isReceipt(receipt: Body, kopecks: bigint): boolean {
     isWhole(item.vat_code, 12) &&
     typeof item.payment_subject === 'string' &&
     typeof item.payment_mode === 'string';
-  const total = (item: Body) => kopecksOf(item.amount) * BigInt(item.quantity);
+  const total = (item: Body) => readKopecks(item.amount) * BigInt(item.quantity);
   return (
     receipt.items.every(isItem) && receipt.items.reduce((sum: bigint, item: Body) => sum + total(item), 0n) === kopecks
   );
 }
 
 function isSum(sum: Body): boolean {
-  return sum?.currency === 'RUB' && /^\d{1,10}\.\d{2}$/.test(sum.value) && kopecksOf(sum) > 0n;
+  return sum?.currency === 'RUB' && /^\d{1,10}\.\d{2}$/.test(sum.value) && readKopecks(sum) > 0n;
 }
 
 function isConfirmation(confirmation: Body): boolean {

@@ -150,7 +150,7 @@ export function createShop(options: ShopOptions = {}) {
     }
   }
 
-  function methodOf(payment: Payment, card: Card | null): Method {
+  function describeMethod(payment: Payment, card: Card | null): Method {
     const saved = toSave.has(payment.id) && card !== null;
     const status = saved ? 'active' : 'inactive';
     const id = methodIdOf(payment);
@@ -196,7 +196,7 @@ export function createShop(options: ShopOptions = {}) {
   const giveBack = (payment: Payment) =>
     [...refunds.values()]
       .filter(({ payment_id, status }) => payment_id === payment.id && status !== 'canceled')
-      .reduce((sum, { amount }) => sum + kopecksOf(amount), 0n);
+      .reduce((sum, { amount }) => sum + readKopecks(amount), 0n);
 
   function refund(body: Body): Refund {
     const made: Refund = {
@@ -218,8 +218,8 @@ export function createShop(options: ShopOptions = {}) {
     if (outcome === 'succeeded') {
       made.status = 'succeeded';
       const payment = payments.get(made.payment_id) as Payment;
-      payment.refunded_amount = sumOf(kopecksOf(payment.refunded_amount) + kopecksOf(made.amount));
-      payment.refundable = giveBack(payment) < kopecksOf(payment.amount);
+      payment.refunded_amount = formatSum(readKopecks(payment.refunded_amount) + readKopecks(made.amount));
+      payment.refundable = giveBack(payment) < readKopecks(payment.amount);
       // A canceled refund has no event.
       tell('refund.succeeded', made);
     } else {
@@ -238,7 +238,7 @@ export function createShop(options: ShopOptions = {}) {
     create,
     endLinks,
     /** The part of a payment that is not refunded, in kopecks. */
-    left: (payment: Payment) => kopecksOf(payment.amount) - giveBack(payment),
+    left: (payment: Payment) => readKopecks(payment.amount) - giveBack(payment),
     refund,
     endRefund,
     /** The outcome of refunds from now on. */
@@ -250,14 +250,14 @@ export function createShop(options: ShopOptions = {}) {
     /** The payer pays, by card, or by SBP with null. */
     pay(id: string, card: Card | null = CARD): Payment {
       const payment = open(id);
-      succeed(payment, methodOf(payment, card));
+      succeed(payment, describeMethod(payment, card));
       return payment;
     },
     /** The money is on hold, as in a shop with two-stage payments. */
     hold(id: string, card: Card = CARD): Payment {
       const payment = open(id);
       Object.assign(payment, { status: 'waiting_for_capture', paid: true, expires_at: date() });
-      payment.payment_method = methodOf(payment, card);
+      payment.payment_method = describeMethod(payment, card);
       delete payment.confirmation;
       tell('payment.waiting_for_capture', payment);
       return payment;
@@ -273,11 +273,11 @@ export function createShop(options: ShopOptions = {}) {
   };
 }
 
-export function kopecksOf(sum: Sum | undefined): bigint {
+export function readKopecks(sum: Sum | undefined): bigint {
   return BigInt((sum?.value ?? '0.00').replace('.', ''));
 }
 
-function sumOf(kopecks: bigint): Sum {
+function formatSum(kopecks: bigint): Sum {
   const digits = String(kopecks).padStart(3, '0');
   return { value: `${digits.slice(0, -2)}.${digits.slice(-2)}`, currency: 'RUB' };
 }

@@ -4,7 +4,7 @@ import { mkdtempSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startFlags, startVariables } from '../../testkit/npm-start.ts';
-import { cpuOf } from './process.ts';
+import { readCpu } from './process.ts';
 
 const MAIN = fileURLToPath(new URL('../../lib/main.ts', import.meta.url));
 const COMMAND = fileURLToPath(new URL('../../lib/cli/main.ts', import.meta.url));
@@ -54,7 +54,7 @@ export async function startAlone(
     url,
     env,
     readyMs: performance.now() - from,
-    rssBytes: () => bytesOf(child, 'VmRSS'),
+    rssBytes: () => readBytes(child, 'VmRSS'),
     reload: () => void child.kill('SIGHUP'),
     async stop() {
       child.kill('SIGTERM');
@@ -88,10 +88,10 @@ export async function runCommand(
   });
   let [peakBytes, cpuS] = [0, 0];
   const looking = setInterval(() => {
-    peakBytes = Math.max(peakBytes, bytesOf(child, 'VmHWM'));
+    peakBytes = Math.max(peakBytes, readBytes(child, 'VmHWM'));
   }, LOOK_MS);
   const timing = setInterval(() => {
-    cpuS = Math.max(cpuS, cpuOf(child));
+    cpuS = Math.max(cpuS, readCpu(child));
   }, CPU_LOOK_MS);
   const code = await new Promise((resolve) => child.once('exit', resolve));
   for (const timer of [looking, timing]) clearInterval(timer);
@@ -100,7 +100,7 @@ export async function runCommand(
 }
 
 /** 0 for a process that has exited. */
-function bytesOf({ pid }: ChildProcess, field: 'VmRSS' | 'VmHWM'): number {
+function readBytes({ pid }: ChildProcess, field: 'VmRSS' | 'VmHWM'): number {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
     return 1024 * Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0);

@@ -42,7 +42,7 @@ export const ONE_WALLET: Case = {
 const QUICK = 0.3;
 
 /** Those whose model or name starts like this, `goals`, or `loads` for all; all by default. */
-export function casesOf({ only = 'loads', quick }: { only: string | undefined; quick: boolean }): readonly Case[] {
+export function chooseCases({ only = 'loads', quick }: { only: string | undefined; quick: boolean }): readonly Case[] {
   const all = [...GOALS, ...OTHERS];
   const groups: Readonly<Record<string, readonly Case[]>> = { loads: all, goals: GOALS };
   const wanted = groups[only] ?? all.filter(({ model, name }) => model.startsWith(only) || name.startsWith(only));

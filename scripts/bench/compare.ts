@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { asked } from '../../testkit/talk.ts';
 import type { Case } from './cases.ts';
 import type { LoadJob, LoadResult } from './load.ts';
-import { cpuOf, type Running } from './process.ts';
+import { type Running, readCpu } from './process.ts';
 
 export interface Compared {
   readonly load: ChildProcess;
@@ -54,13 +54,13 @@ export async function compareAll(
 }
 
 async function measure(running: Running, load: ChildProcess, test: Case): Promise<Measured> {
-  const before = cpuOf(running.child);
-  const result = await asked<LoadResult>(load, jobOf(running, test));
+  const before = readCpu(running.child);
+  const result = await asked<LoadResult>(load, describeJob(running, test));
   if (result.failed > 0) throw new Error(`${test.name}: ${result.failed} of ${test.calls} calls failed`);
-  return { ...result, cpuUs: ((cpuOf(running.child) - before) * 1e6) / test.calls };
+  return { ...result, cpuUs: ((readCpu(running.child) - before) * 1e6) / test.calls };
 }
 
-function jobOf({ url, path, key }: Running, { model, stream, calls, atOnce, leaveAfterBytes }: Case): LoadJob {
+function describeJob({ url, path, key }: Running, { model, stream, calls, atOnce, leaveAfterBytes }: Case): LoadJob {
   return { url, path, key, model, stream, calls, atOnce, ...(leaveAfterBytes && { leaveAfterBytes }) };
 }
 

@@ -61,7 +61,7 @@ export function smallWallets({
 }
 
 /** The key of its calls, which is not created. */
-export const keyOf = (wallet: string) => `key_${wallet}`;
+export const nameKey = (wallet: string) => `key_${wallet}`;
 
 /** Must be done before the store is filled. */
 export async function addAccounts(databaseUrl: string, { wallets, accounts = wallets }: Filling): Promise<void> {
@@ -126,9 +126,9 @@ function createHistory(ids: readonly string[]) {
   let calls = 0;
   function addCall(wallet: string, at: number): void {
     calls += 1;
-    const charge = { wallet, at, chargeId: idOf(at, calls) };
+    const charge = { wallet, at, chargeId: makeId(at, calls) };
     const start = {
-      key: keyOf(wallet),
+      key: nameKey(wallet),
       chargeKind: 'text',
       model: MODEL,
       prices: PRICES,
@@ -151,14 +151,14 @@ function createHistory(ids: readonly string[]) {
 }
 
 /** Like those of requests. */
-function idOf(at: number, number: number): string {
+function makeId(at: number, number: number): string {
   return `req_${at.toString(16).padStart(12, '0')}${number.toString(16).padStart(20, '0')}`;
 }
 
 /** All of a wallet's calls, as if they were of one hour. */
-function usageOf({ id: wallet, seq, charged }: Wallet) {
+function writeUsage({ id: wallet, seq, charged }: Wallet) {
   const calls = (seq - 1) / 2;
-  const of = { wallet, hour: HOUR_MS, key: keyOf(wallet), model: MODEL, kind: 'text' };
+  const of = { wallet, hour: HOUR_MS, key: nameKey(wallet), model: MODEL, kind: 'text' };
   const tokens = { tokensInput: calls * TOKENS.input, tokensOutput: calls * TOKENS.output };
   return { ...of, calls, charged, refunded: 0n, ...tokens, images: 0, seconds: 0 };
 }
@@ -199,7 +199,7 @@ function openFile(path: string): Target {
     },
     async saveWallets(wallets) {
       wallets.forEach(saveWallet);
-      wallets.map(usageOf).forEach(addUsage);
+      wallets.map(writeUsage).forEach(addUsage);
       for (const { id: wallet, seq } of wallets) addCursor({ wallet, seq });
     },
     async close() {
@@ -252,8 +252,8 @@ async function openDatabase(databaseUrl: string): Promise<Target> {
         replaceOne: { filter: { _id: wallet.id as never }, replacement: walletRow(wallet) },
       });
       await db.collection('wallets').bulkWrite(wallets.map(save), FAST);
-      const hour = (usage: ReturnType<typeof usageOf>) => ({ _id: `${usage.wallet} ${usage.hour}`, ...usage });
-      await put('usage_hours', wallets.map(usageOf).map(hour));
+      const hour = (usage: ReturnType<typeof writeUsage>) => ({ _id: `${usage.wallet} ${usage.hour}`, ...usage });
+      await put('usage_hours', wallets.map(writeUsage).map(hour));
       await put(
         'usage_cursors',
         wallets.map(({ id, seq }) => ({ _id: id, seq })),

@@ -9,7 +9,7 @@ import { createQueue } from '../../lib/ledger/queue.ts';
 import type { Operation } from '../../lib/money/decide.ts';
 import { NO_LIMITS } from '../../lib/money/key-limits.ts';
 import { openStore } from '../../lib/store/open.ts';
-import { keyOf } from './fill.ts';
+import { nameKey } from './fill.ts';
 import { heldMemory } from './held.ts';
 
 export interface Load {
@@ -56,7 +56,7 @@ process.send?.('ready');
 
 const rank = (list: readonly number[], share: number) =>
   [...list].sort((a, b) => a - b)[Math.floor((list.length - 1) * share)] ?? 0;
-const figuresOf = (times: readonly number[], from: Start, besideMs = 0): LoadFigures => {
+const computeFigures = (times: readonly number[], from: Start, besideMs = 0): LoadFigures => {
   const cpuUs = (process.cpuUsage(from.cpu).user + process.cpuUsage(from.cpu).system) / times.length;
   const main = process.threadCpuUsage(from.mainCpu);
   return {
@@ -103,7 +103,7 @@ async function pairs({ wallets, callers, seconds }: Load, beside?: () => Promise
     until = 0;
   }
   await all;
-  return figuresOf(times, from, besideMs);
+  return computeFigures(times, from, besideMs);
 }
 
 /** One call of each wallet, one after the other, each the wallet's first since the start. */
@@ -111,7 +111,7 @@ async function first({ wallets }: Load): Promise<LoadFigures> {
   const from = startNow();
   const times: number[] = [];
   for (const wallet of wallets) times.push(await pair(wallet));
-  return figuresOf(times, from);
+  return computeFigures(times, from);
 }
 
 /** How long it takes to see this many keys, each once. */
@@ -145,7 +145,7 @@ async function keys({ wallets: accounts, count = 0 }: Load): Promise<LoadFigures
   const ms = performance.now() - from.at;
   const bytes = (await heldMemory()).rss - before;
   await holders.close();
-  return { ...figuresOf([], from), perSecond: (count * 1000) / ms, bytes };
+  return { ...computeFigures([], from), perSecond: (count * 1000) / ms, bytes };
 }
 
 /** Like the ledger service does it for a text call; resolves to the time, in ms. */
@@ -154,7 +154,7 @@ async function pair(wallet: string): Promise<number> {
   const at = Date.now();
   const charge = { wallet, at, chargeId: `req_${at.toString(36)}${randomBytes(9).toString('hex')}` };
   const start = {
-    key: keyOf(wallet),
+    key: nameKey(wallet),
     chargeKind: 'text',
     model: 'bench',
     prices: PRICES,

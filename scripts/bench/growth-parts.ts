@@ -8,11 +8,11 @@ import { startFlags, startVariables } from '../../testkit/npm-start.ts';
 import { asked, said } from '../../testkit/talk.ts';
 import { writeBenchCatalog } from './account.ts';
 import { type Alone, runCommand, startAlone } from './beside.ts';
-import { keyOf, LARGE } from './fill.ts';
+import { LARGE, nameKey } from './fill.ts';
 import type { Load, LoadFigures } from './growth-child.ts';
 import type { Figures } from './growth-rounds.ts';
 import type { Stock } from './growth-stores.ts';
-import { cpuOf } from './process.ts';
+import { readCpu } from './process.ts';
 
 export interface Stage {
   readonly stocks: readonly Stock[];
@@ -38,18 +38,18 @@ export async function measureCalls(stage: Stage): Promise<void> {
   const { stocks, figures, rounds } = stage;
   const children = await Promise.all(stocks.map(({ url }) => startChild(url)));
   const ask = (at: number, more: Partial<Load>) =>
-    asked<LoadFigures>(children[at] as ChildProcess, { ...loadOf(stage, stocks[at] as Stock), ...more });
+    asked<LoadFigures>(children[at] as ChildProcess, { ...createLoad(stage, stocks[at] as Stock), ...more });
   for (const at of stocks.keys()) await ask(at, { seconds: WARM_S });
   for (let round = 0; round < rounds; round += 1) {
     for (const [at, { entries, server }] of stocks.entries()) {
-      const before = server === undefined ? 0 : cpuOf({ pid: server });
+      const before = server === undefined ? 0 : readCpu({ pid: server });
       const got = await ask(at, {});
       figures.note(entries, 'pairs a second', got.perSecond);
       figures.note(entries, 'pair p99, ms', got.p99);
       figures.note(entries, 'CPU of a pair, µs', got.cpuUs);
       figures.note(entries, 'its share of the store thread, µs', got.storeCpuUs);
       if (server === undefined) continue;
-      figures.note(entries, 'CPU of a pair in mongod, µs', ((cpuOf({ pid: server }) - before) * 1e6) / got.pairs);
+      figures.note(entries, 'CPU of a pair in mongod, µs', ((readCpu({ pid: server }) - before) * 1e6) / got.pairs);
     }
   }
   await Promise.all(children.map(endChild));
@@ -82,7 +82,7 @@ export async function measureAudit(stage: Stage): Promise<void> {
     const { entries, url } = stock;
     const child = await startChild(url);
     const ask = (more: Partial<Load>) =>
-      asked<LoadFigures>(child, { ...loadOf(stage, stock), callers: FEW_CALLERS, ...more });
+      asked<LoadFigures>(child, { ...createLoad(stage, stock), callers: FEW_CALLERS, ...more });
     await ask({ seconds: WARM_S });
     figures.note(entries, `pair p99 of ${FEW_CALLERS} callers, ms`, (await ask({})).p99);
     const whole = await ask({ what: 'audit' });
@@ -96,7 +96,7 @@ export async function measureAudit(stage: Stage): Promise<void> {
   }
 }
 
-function loadOf({ busy, seconds }: Stage, { wallets }: Stock): Load {
+function createLoad({ busy, seconds }: Stage, { wallets }: Stock): Load {
   const all = [...wallets].sort();
   const many = Array.from({ length: busy }, (_, at) => all[Math.floor((at * all.length) / busy)] as string);
   return { what: 'pairs', wallets: [LARGE, ...many], callers: CALLERS, seconds };
@@ -146,7 +146,7 @@ export async function measureGateway({ stocks, figures, folder, rounds }: Stage)
 async function issueKey(databaseUrl: string): Promise<string> {
   const store = await openStore(databaseUrl);
   const key = makeKey('tg-');
-  const row = { id: keyOf(LARGE), account: LARGE, name: 'bench', hash: hashKey(key), last4: key.slice(-4) };
+  const row = { id: nameKey(LARGE), account: LARGE, name: 'bench', hash: hashKey(key), last4: key.slice(-4) };
   await store.keys.add({ ...row, createdAt: Date.now() }, 10);
   await store.close();
   return key;
@@ -163,9 +163,9 @@ async function askBalance({ url, child }: Alone, key: string) {
   };
   for (let left = BALANCES; left > 0; left -= 1) await ask();
   times.length = 0;
-  const before = cpuOf(child);
+  const before = readCpu(child);
   for (let left = BALANCES; left > 0; left -= 1) await ask();
-  const cpuUs = ((cpuOf(child) - before) * 1e6) / BALANCES;
+  const cpuUs = ((readCpu(child) - before) * 1e6) / BALANCES;
   return { p50: times.sort((a, b) => a - b)[BALANCES / 2] ?? 0, cpuUs };
 }
 
@@ -184,9 +184,9 @@ export async function measureOperator({ stocks, figures, folder }: Stage): Promi
       ...(url.startsWith('mongodb:') && { 'copy back': ['store', 'copy', `sqlite:${backup}`, emptyBeside(url)] }),
     };
     for (const [name, args] of Object.entries(commands)) {
-      const before = server === undefined ? 0 : cpuOf({ pid: server });
+      const before = server === undefined ? 0 : readCpu({ pid: server });
       const { ms, peakBytes, cpuS } = await runCommand(args, { DATABASE_URL: url, DATA_DIR: home });
-      const ofServer = server === undefined ? 0 : cpuOf({ pid: server }) - before;
+      const ofServer = server === undefined ? 0 : readCpu({ pid: server }) - before;
       figures.note(entries, `${name}, s`, ms / 1000);
       figures.note(entries, `${name}, CPU s`, cpuS + ofServer);
       figures.note(entries, `${name}, MiB at most`, peakBytes / 1024 / 1024);

@@ -26,7 +26,7 @@ export function createFigures(kind: string, sizes: readonly number[]): Figures {
     console.log(`\n${kind.padEnd(36)}${sizes.map((size) => `${size}`.padStart(20)).join('')}   last/first (rounds)`);
     for (const [name, bySize] of all) {
       const rounds = sizes.map((size) => bySize.get(size) ?? []);
-      console.log(`${name.padEnd(36)}${rounds.map(column).join('')}${ratioOf(name, rounds)}`);
+      console.log(`${name.padEnd(36)}${rounds.map(column).join('')}${formatRatio(name, rounds)}`);
     }
     console.log();
   }
@@ -49,7 +49,7 @@ function column(list: readonly number[]): string {
   return `${text(median(list))}${spread}`.padStart(20);
 }
 
-function ratioOf(name: string, rounds: readonly (readonly number[])[]): string {
+function formatRatio(name: string, rounds: readonly (readonly number[])[]): string {
   const [first = [], last = []] = [rounds[0], rounds.at(-1)];
   const ratios = last.map((value, round) => value / (first[round] ?? Number.NaN));
   const worse = ratios.map((ratio) => (RATES.has(name) ? 1 / ratio : ratio));

@@ -62,16 +62,16 @@ interface Wanted {
 
 export async function openStock({ kind, entries, cache, folder }: Wanted): Promise<Stock> {
   const kept = join(cache, `${kind}-${entries}`);
-  const note = noteOf(kept) ?? (await fill(kind, entries, kept));
+  const note = readNote(kept) ?? (await fill(kind, entries, kept));
   const copy = join(folder, `${kind}-${entries}`);
   cpSync(kept, copy, { recursive: true, mode: constants.COPYFILE_FICLONE });
   const { bytesPerCall, filledS } = note;
-  const about = { entries, wallets: smallWallets(fillingOf(entries)), bytesPerCall, filledS };
+  const about = { entries, wallets: smallWallets(planFilling(entries)), bytesPerCall, filledS };
   const { url, server, stop } = await (kind === 'sqlite' ? openFile(copy) : openSet(copy, note.port));
   return { ...about, url, server, stop };
 }
 
-function fillingOf(entries: number) {
+function planFilling(entries: number) {
   const wallets = Math.ceil(entries / ENTRIES_PER_WALLET);
   return { entries, wallets, calls: CALLS_OF_SMALL, accounts: Math.max(ACCOUNTS, wallets) };
 }
@@ -81,7 +81,7 @@ const VERSION = ['./fill.ts', '../../lib/store/sqlite/schema.ts', '../../lib/sto
   .reduce((hash, file) => hash.update(readFileSync(new URL(file, import.meta.url))), createHash('sha256'))
   .digest('hex');
 
-function noteOf(folder: string): Note | undefined {
+function readNote(folder: string): Note | undefined {
   const file = join(folder, 'note.json');
   if (!existsSync(file)) return undefined;
   const note: Note = JSON.parse(readFileSync(file, 'utf8'));
@@ -95,7 +95,7 @@ async function fill(kind: string, entries: number, kept: string): Promise<Note> 
   const [port = 0] = await freePorts(1);
   const place = await (kind === 'sqlite' ? openFile(folder) : openSet(folder, port));
   await (await openStore(place.url)).close();
-  const filling = fillingOf(entries);
+  const filling = planFilling(entries);
   await addAccounts(place.url, filling);
   const empty = await place.size();
   const from = performance.now();

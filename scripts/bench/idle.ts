@@ -2,7 +2,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { asked, said } from '../../testkit/talk.ts';
 import type { LoadJob } from './load.ts';
-import { OTHER_CORE, type Running, rssOf, start } from './process.ts';
+import { OTHER_CORE, type Running, readRss, start } from './process.ts';
 
 const SETTLE_MS = 1000;
 /** Opened and closed beforehand: what is created on first use is not a cost of a stream. */
@@ -34,11 +34,11 @@ export async function reportIdle(
     const job: LoadJob = { url, path, key, model: 'idle', stream: true, calls: WARM_UP, atOnce: 1, hold: true };
     await asked(clients, job);
     await asked(clients, 'release');
-    const before = await memoryOf(running);
+    const before = await readMemory(running);
     await asked(clients, { ...job, calls: streams });
     await pause(SETTLE_MS);
-    const grown = kilobytes(rssOf(running.child) - before.now, streams);
-    const after = await memoryOf(running);
+    const grown = kilobytes(readRss(running.child) - before.now, streams);
+    const after = await readMemory(running);
     const held = kilobytes(after.held - before.held, streams);
     await asked(clients, 'release');
     clients.disconnect();
@@ -61,9 +61,9 @@ interface Memory {
   readonly heap: number;
 }
 
-async function memoryOf({ child }: Running): Promise<Memory> {
+async function readMemory({ child }: Running): Promise<Memory> {
   await pause(SETTLE_MS);
-  const now = rssOf(child);
+  const now = readRss(child);
   const { rss, heapUsed, external } = await asked<NodeJS.MemoryUsage>(child, 'memory');
   return { now, held: rss, heap: heapUsed + external };
 }

@@ -65,13 +65,13 @@ export function pin({ pid }: ChildProcess, core: string): void {
 }
 
 /** CPU seconds of a process with all its threads and child processes. */
-export function cpuOf({ pid }: { readonly pid?: number | undefined }): number {
-  return familyOf(Number(pid)).reduce((sum, { ticks }) => sum + ticks, 0) / TICKS_PER_S;
+export function readCpu({ pid }: { readonly pid?: number | undefined }): number {
+  return listFamily(Number(pid)).reduce((sum, { ticks }) => sum + ticks, 0) / TICKS_PER_S;
 }
 
 /** Resident memory of the same, in bytes. */
-export function rssOf({ pid }: ChildProcess): number {
-  return familyOf(Number(pid)).reduce((sum, member) => sum + residentOf(member.pid), 0);
+export function readRss({ pid }: ChildProcess): number {
+  return listFamily(Number(pid)).reduce((sum, member) => sum + readResident(member.pid), 0);
 }
 
 interface Member {
@@ -80,15 +80,15 @@ interface Member {
   readonly ticks: number;
 }
 
-function familyOf(pid: number): readonly Member[] {
-  const all = readdirSync('/proc').flatMap((name) => memberOf(Number(name)) ?? []);
+function listFamily(pid: number): readonly Member[] {
+  const all = readdirSync('/proc').flatMap((name) => readMember(Number(name)) ?? []);
   const family = all.filter((member) => member.pid === pid);
   for (const { pid: parent } of family) family.push(...all.filter((member) => member.parent === parent));
   return family;
 }
 
 /** Undefined if it is not a process, or has exited. */
-function memberOf(pid: number): Member | undefined {
+function readMember(pid: number): Member | undefined {
   if (!(pid > 0)) return undefined;
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
@@ -98,6 +98,6 @@ function memberOf(pid: number): Member | undefined {
   }
 }
 
-function residentOf(pid: number): number {
+function readResident(pid: number): number {
   return 1024 * Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
 }

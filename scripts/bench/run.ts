@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { startReplicaSet } from '../../testkit/replica-set.ts';
 import { said } from '../../testkit/talk.ts';
 import { readOptions } from '../options.ts';
-import { type Case, casesOf, MODELS, ONE_WALLET, shortened } from './cases.ts';
+import { type Case, chooseCases, MODELS, ONE_WALLET, shortened } from './cases.ts';
 import { compare, compareAll, printHead, reportFirstByte } from './compare.ts';
 import { type IdleOptions, reportIdle } from './idle.ts';
 import { openStage, reportDelay, reportLeaving, reportStopped } from './pressure.ts';
@@ -44,7 +44,7 @@ async function main(): Promise<void> {
   console.log(
     `node ${process.version}, ${cpus()[0]?.model}, ${cpus().length} cores${hasTaskset ? ', pinned' : ', not pinned'}`,
   );
-  const cases = casesOf({ only, quick });
+  const cases = chooseCases({ only, quick });
   if (cases.length > 0 || wanted('wallet') || wanted('budget')) printHead(rounds);
   for (const test of cases) await compare(test, cast, rounds);
   if (wanted('first')) await reportFirstByte(cast, quick ? 100 : 400);
@@ -93,7 +93,7 @@ async function oneWallet(cast: Cast): Promise<void> {
 
 /** Calls of two keys of one gateway: the one without a budget is 1. */
 async function budgets({ target, gateway: usual, load }: Cast): Promise<void> {
-  const [first] = casesOf({ only: 'call, 100', quick }) as [Case];
+  const [first] = chooseCases({ only: 'call, 100', quick }) as [Case];
   const keys = (gateway: Running) => ({ load, all: { free: gateway, 'with a budget': withBudget(gateway) } });
   const named = (store: string) => ({ ...first, name: `key without a budget, ${store}` });
   await compareAll(named('SQLite'), keys(usual), rounds);

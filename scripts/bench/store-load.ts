@@ -42,7 +42,7 @@ async function measure({ keys, wallets, calls, seconds }: StoreJob): Promise<Sto
   const cpu = process.threadCpuUsage();
   const caller = async (_: unknown, index: number) => {
     const wallet = wallets[index % wallets.length] as string;
-    const by = callerOf(wallet, keys, index);
+    const by = chooseCaller(wallet, keys, index);
     while (performance.now() < until) await pair(wallet, by, latenciesMs);
   };
   await Promise.all(Array.from({ length: calls }, caller));
@@ -56,16 +56,19 @@ async function measure({ keys, wallets, calls, seconds }: StoreJob): Promise<Sto
 }
 
 /** The key of a call, and what it says about its budget, which is never spent. */
-function callerOf(wallet: string, keys: Keys, index: number): Pick<HoldOp, 'key' | 'budget'> {
-  const idOf = (name: string) => `key_${wallet.slice('acc_'.length, -name.length)}${name}`;
+function chooseCaller(wallet: string, keys: Keys, index: number): Pick<HoldOp, 'key' | 'budget'> {
+  const nameKeyId = (name: string) => `key_${wallet.slice('acc_'.length, -name.length)}${name}`;
   const terms = { period: Date.UTC(2026, 10), limit: BUDGET };
-  if (keys === 'free') return { key: idOf('f0') };
-  if (keys === 'budget') return { key: idOf('b0'), budget: terms };
-  return { key: idOf(`r${index % ACTIVE_KEYS_MAX}`), budget: { ...terms, key: idOf(`s${index % ACTIVE_KEYS_MAX}`) } };
+  if (keys === 'free') return { key: nameKeyId('f0') };
+  if (keys === 'budget') return { key: nameKeyId('b0'), budget: terms };
+  return {
+    key: nameKeyId(`r${index % ACTIVE_KEYS_MAX}`),
+    budget: { ...terms, key: nameKeyId(`s${index % ACTIVE_KEYS_MAX}`) },
+  };
 }
 
 /** Like the ledger service does it for a text call. */
-async function pair(wallet: string, by: ReturnType<typeof callerOf>, latenciesMs: number[]): Promise<void> {
+async function pair(wallet: string, by: ReturnType<typeof chooseCaller>, latenciesMs: number[]): Promise<void> {
   const chargeId = `req_${Date.now().toString(36)}${randomBytes(9).toString('hex')}`;
   const at = Date.now();
   const start = {

@@ -14,7 +14,7 @@ import type { Store } from '../../lib/store/store.ts';
 import { startReplicaSet } from '../../testkit/replica-set.ts';
 import { asked, said } from '../../testkit/talk.ts';
 import { median } from './compare.ts';
-import { cpuOf } from './process.ts';
+import { readCpu } from './process.ts';
 import type { Keys, StoreJob, StoreResult } from './store-load.ts';
 
 const HERE = new URL('../../', import.meta.url);
@@ -94,7 +94,7 @@ async function compareStores(): Promise<void> {
   }
 }
 
-function casesOf(url: string): readonly Case[] {
+function listCases(url: string): readonly Case[] {
   const most = Number(values.calls ?? CALLS);
   const alone = (values.calls ? [most] : [1, 64, most]).map((calls) => ({ calls, processes: 1 }));
   // Two busy writers on one SQLite file starve each other: SQLite is made for one.
@@ -109,7 +109,7 @@ async function compare(urlOf: (database: string) => string, title: string, serve
   console.log(
     `\n${title.padEnd(41)}pairs/s (best)    p50 ms   p99 ms (best)   main thread, all, server: CPU µs    load`,
   );
-  for (const test of casesOf(urlOf('bench'))) {
+  for (const test of listCases(urlOf('bench'))) {
     const entrants = kinds.flatMap((keys): Entrant[] => {
       const name = values.budgets ? BUDGETS[keys] : '';
       const older = then && { name: `before ${name && `(${name})`}`, keys, side: then, rounds: [] };
@@ -169,20 +169,23 @@ async function measure(
 ): Promise<Figures> {
   const job: StoreJob = { keys, wallets, seconds, calls: Math.ceil(calls / processes) };
   const busy = children.slice(0, processes);
-  const cpuSeconds = () => ({ all: busy.map(cpuOf).reduce((sum, of) => sum + of, 0), server: cpuOf({ pid: server }) });
+  const cpuSeconds = () => ({
+    all: busy.map(readCpu).reduce((sum, of) => sum + of, 0),
+    server: readCpu({ pid: server }),
+  });
   const before = cpuSeconds();
   const results = await Promise.all(busy.map((child) => asked<StoreResult>(child, job)));
   const after = cpuSeconds();
   const latencies = results.flatMap(({ latenciesMs }) => latenciesMs).sort((a, b) => a - b);
   const sum = (pick: (result: StoreResult) => number) => results.reduce((total, result) => total + pick(result), 0);
-  const usOf = (seconds: number) => (seconds * 1e6) / sum(({ pairs }) => pairs);
+  const perPairUs = (seconds: number) => (seconds * 1e6) / sum(({ pairs }) => pairs);
   return {
     pairs: sum(({ pairs, seconds: took }) => pairs / took),
     p50: latencies[Math.floor(latencies.length * 0.5)] ?? 0,
     p99: latencies[Math.floor(latencies.length * 0.99)] ?? 0,
-    mainUs: usOf(sum(({ mainSeconds }) => mainSeconds)),
-    allUs: usOf(after.all - before.all),
-    serverUs: usOf(after.server - before.server),
+    mainUs: perPairUs(sum(({ mainSeconds }) => mainSeconds)),
+    allUs: perPairUs(after.all - before.all),
+    serverUs: perPairUs(after.server - before.server),
   };
 }
 

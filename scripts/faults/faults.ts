@@ -24,14 +24,14 @@ async function last(random: Random, mostMs: number): Promise<string> {
   return `for ${ms} ms`;
 }
 
-const gatewayOf = (rig: FaultRig, random: Random) => random.pick([...rig.gateways.keys()]);
+const pickGateway = (rig: FaultRig, random: Random) => random.pick([...rig.gateways.keys()]);
 
 export const FAULTS: readonly Fault[] = [
   {
     name: 'kill -9',
     stores: BOTH,
     async run(rig, random) {
-      const index = gatewayOf(rig, random);
+      const index = pickGateway(rig, random);
       await sleep(random.between(0, 500));
       await rig.kill(index);
       const time = await last(random, 3000);
@@ -53,7 +53,7 @@ export const FAULTS: readonly Fault[] = [
     name: 'frozen process',
     stores: BOTH,
     async run(rig, random) {
-      const index = gatewayOf(rig, random);
+      const index = pickGateway(rig, random);
       rig.gateways[index]?.kill('SIGSTOP');
       const time = await last(random, 4000);
       rig.gateways[index]?.kill('SIGCONT');
@@ -81,7 +81,7 @@ export const FAULTS: readonly Fault[] = [
     name: 'clock jump',
     stores: BOTH,
     async run(rig, random) {
-      const index = gatewayOf(rig, random);
+      const index = pickGateway(rig, random);
       const offsetMs = random.pick([-HOUR_MS, -3000, 3000, HOUR_MS]);
       rig.setClock(index, offsetMs);
       const time = await last(random, 3000);

@@ -33,7 +33,7 @@ export function createCheckout(limitMs: number): Checkout {
   let child: ChildProcess | undefined;
   const run = (command: readonly string[]) => {
     child = start(folder, command);
-    return resultOf(child, limitMs);
+    return waitForResult(child, limitMs);
   };
 
   return {
@@ -77,7 +77,7 @@ function start(folder: string, [name = '', ...options]: readonly string[]): Chil
 }
 
 /** The reporter's last line tells a failure before the process ends, which it may not. */
-function resultOf(child: ChildProcess, limitMs: number): Promise<Result> {
+function waitForResult(child: ChildProcess, limitMs: number): Promise<Result> {
   return new Promise((done, reject) => {
     let early: Result | undefined;
     const end = (result: Result) => {

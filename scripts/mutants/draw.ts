@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createRandom, type Random } from '../faults/random.ts';
-import { type Mutation, mutationsOf } from './operators.ts';
+import { listMutations, type Mutation } from './operators.ts';
 
 export interface Mutant {
   readonly path: string;
@@ -32,20 +32,20 @@ interface File {
 
 /** One lot per mutant wanted: mutants of one file, to be taken in turn until one compiles. */
 export function drawLots(seed: number, count: number, only?: string): readonly Generator<Mutant>[] {
-  const files = pathsOf(only).map((path): File => {
+  const files = listPaths(only).map((path): File => {
     const text = readFileSync(path, 'utf8');
-    return { path, text, mutations: mutationsOf(text) };
+    return { path, text, mutations: listMutations(text) };
   });
   const random = createRandom(seed);
   const rich = files.filter(({ mutations }) => mutations.length > 0);
-  const total = rich.reduce((sum, { text }) => sum + sizeOf(text), 0);
+  const total = rich.reduce((sum, { text }) => sum + countCode(text), 0);
   const first = random.between(0, 1);
   return Array.from({ length: count }, (_, i) =>
     lotOf(fileAt(rich, ((i + first) / count) * total), createRandom(random.between(0, 2 ** 32))),
   );
 }
 
-function pathsOf(only: string | undefined): readonly string[] {
+function listPaths(only: string | undefined): readonly string[] {
   const rooms = only === undefined ? CORE.map((name) => join('lib', name)) : ROOMS;
   const all = rooms.flatMap((room) =>
     readdirSync(room, { recursive: true, encoding: 'utf8' }).map((file) => join(room, file)),
@@ -58,14 +58,14 @@ function pathsOf(only: string | undefined): readonly string[] {
 }
 
 /** Comments and types count like code: their files are not the ones with more mistakes. */
-function sizeOf(text: string): number {
+function countCode(text: string): number {
   return text.split('\n').length;
 }
 
 function fileAt(files: readonly File[], position: number): File {
   let passed = 0;
   const found = files.find(({ text }) => {
-    passed += sizeOf(text);
+    passed += countCode(text);
     return passed > position;
   });
   return (found ?? files.at(-1)) as File;
@@ -77,22 +77,22 @@ function* lotOf({ path, text, mutations: all }: File, random: Random): Generator
     const kind = random.pick([...new Set(mutations.map((mutation) => mutation.kind))]);
     const mutation = random.pick(mutations.filter((one) => one.kind === kind));
     mutations.splice(mutations.indexOf(mutation), 1);
-    yield mutantOf(path, text, mutation);
+    yield createMutant(path, text, mutation);
   }
 }
 
-function mutantOf(path: string, text: string, { kind, start, end, replacement }: Mutation): Mutant {
+function createMutant(path: string, text: string, { kind, start, end, replacement }: Mutation): Mutant {
   const line = text.slice(0, start).split('\n').length;
   const changed = text.slice(0, start) + replacement + text.slice(end);
   const from = text.lastIndexOf('\n', start) + 1;
-  const lineOf = (whole: string, to: number) => {
+  const cutLine = (whole: string, to: number) => {
     const stop = whole.indexOf('\n', to);
     return whole
       .slice(from, stop === -1 ? undefined : stop)
       .replace(/\s+/g, ' ')
       .trim();
   };
-  const before = lineOf(text, end);
-  const after = lineOf(changed, start + replacement.length);
+  const before = cutLine(text, end);
+  const after = cutLine(changed, start + replacement.length);
   return { path, line, kind, before, after, text: changed };
 }

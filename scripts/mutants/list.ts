@@ -12,10 +12,10 @@ interface Mistake {
 /** One lot for each, as of a drawing. */
 export function readList(file: string): readonly (readonly Mutant[])[] {
   const mistakes: readonly Mistake[] = JSON.parse(readFileSync(file, 'utf8'));
-  return mistakes.map((mistake) => [mutantOf(mistake)]);
+  return mistakes.map((mistake) => [readMutant(mistake)]);
 }
 
-function mutantOf({ path, before, after }: Mistake): Mutant {
+function readMutant({ path, before, after }: Mistake): Mutant {
   const [start = '', end, ...more] = readFileSync(path, 'utf8').split(before);
   assert(end !== undefined && more.length === 0, `${path} does not have this text once: ${before}`);
   return { path, line: start.split('\n').length, kind: 'listed', before, after, text: start + after + end };

@@ -115,7 +115,7 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
   },
 };
 
-export function mutationsOf(text: string): readonly Mutation[] {
+export function listMutations(text: string): readonly Mutation[] {
   const code = stripTypeScriptTypes(text);
   const found: Mutation[] = [];
   if (code.length !== text.length) return found;

@@ -6,7 +6,7 @@ import { basename, dirname, join, normalize } from 'node:path';
 const STEP_FILES = 8;
 
 const imports = new Map(
-  ['lib', 'test', 'testkit', 'payments', 'providers'].flatMap(filesUnder).map((path) => [path, importsOf(path)]),
+  ['lib', 'test', 'testkit', 'payments', 'providers'].flatMap(filesUnder).map((path) => [path, listImports(path)]),
 );
 const tests = [...imports.keys()].filter((path) => path.endsWith('.test.ts'));
 
@@ -45,7 +45,7 @@ function filesUnder(folder: string): readonly string[] {
 }
 
 /** What a thread or a child process begins with counts like an import. */
-function importsOf(path: string): readonly string[] {
+function listImports(path: string): readonly string[] {
   const found = readFileSync(path, 'utf8').matchAll(/'(\.{1,2}\/[^']+\.ts)'/g);
   return [...found].map(([, specifier = '']) => normalize(join(dirname(path), specifier)));
 }

@@ -3,7 +3,7 @@ import { request as openRequest } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { parseEdit, parseGeneration } from '../../lib/api/image-request.ts';
-import { type Reply, responseOf, send } from '../../testkit/client.ts';
+import { type Reply, readHead, send } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { EDITS, GENERATIONS, imageCatalog, pictureAnswer } from '../../testkit/images.ts';
 import { forgetReplies } from '../../testkit/repeats.ts';
@@ -78,7 +78,7 @@ describe('the API document of pictures', () => {
     const sent = openRequest(gateway.url + path, { method: 'POST', agent: false, headers });
     sent.on('error', () => undefined);
     sent.write('{');
-    const response = await responseOf(sent);
+    const response = await readHead(sent);
     let text = '';
     for await (const chunk of response) text += chunk;
     sent.destroy();

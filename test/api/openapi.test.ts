@@ -6,7 +6,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
 import { chatDialect } from '../../lib/api/dialects/chat/dialect.ts';
 import { messageDialect } from '../../lib/api/dialects/message/dialect.ts';
-import { ask, DIALECTS, eventsOf, type Reply, responseOf, type SendOptions, send } from '../../testkit/client.ts';
+import { ask, DIALECTS, parseEvents, type Reply, readHead, type SendOptions, send } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { forgetReplies } from '../../testkit/repeats.ts';
 import {
@@ -190,7 +190,7 @@ describe('the API document', () => {
         await verify(path, 200, { key, body: ask('hi') });
         upstream.behave(chatAnswer('Hello there.', { reason: 'length' }));
         const whole = await verify(path, 200, { key, body: ask('hi', { stream: true }) });
-        expect(eventsOf(whole.text)).to.have.length.above(4);
+        expect(parseEvents(whole.text)).to.have.length.above(4);
         upstream.behave(midStream);
         const broken = await verify(path, 200, { key, body: ask('hi', { stream: true }) });
         expect(broken.text).to.contain('"error"').and.to.contain('Hello ');
@@ -253,7 +253,7 @@ describe('the API document', () => {
       const sent = openRequest(url + path, { method: 'POST', agent: false, headers });
       sent.on('error', () => undefined);
       sent.write('{');
-      const response = await responseOf(sent);
+      const response = await readHead(sent);
       let text = '';
       for await (const chunk of response) text += chunk;
       sent.destroy();

@@ -12,7 +12,7 @@ import { createLiveCalls } from '../../lib/http/live-calls.ts';
 import { NO_LIMITS } from '../../lib/money/key-limits.ts';
 import type { KeyHolder } from '../../lib/store/ports/keys.ts';
 import { type Store, StoreError } from '../../lib/store/store.ts';
-import { open, type Reply, responseOf, send, until } from '../../testkit/client.ts';
+import { open, type Reply, readHead, send, until } from '../../testkit/client.ts';
 import { type Behaviour, type FaultyStore, makeGate, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
 import { openTestHttp, type TestHttp } from '../../testkit/http.ts';
 import { build, catalogOf } from '../catalog/folder.ts';
@@ -112,7 +112,7 @@ describe('an endpoint that only reads', () => {
         await begun.opened;
         throw new Error('the disk is gone');
       };
-      const response = await responseOf(open(`http://127.0.0.1:${http.server.info.port}/media/${id}.png`));
+      const response = await readHead(open(`http://127.0.0.1:${http.server.info.port}/media/${id}.png`));
       expect(response.statusCode).to.equal(200);
       begun.open();
       const failure = await response.toArray().catch((error: unknown) => error);
@@ -135,7 +135,7 @@ describe('an endpoint that only reads', () => {
           over.resolve();
         }
       };
-      const response = await responseOf(open(`http://127.0.0.1:${http.server.info.port}/media/${id}.png`));
+      const response = await readHead(open(`http://127.0.0.1:${http.server.info.port}/media/${id}.png`));
       response.on('error', () => undefined).destroy();
       const late = setTimeout(() => over.reject(new Error('it is still read')), 5000);
       await over.promise.finally(() => {

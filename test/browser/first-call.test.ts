@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { useBrowser } from '../../testkit/browser.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { itLong } from '../../testkit/long.ts';
-import { codeOf, PASSWORD } from '../../testkit/pages.ts';
+import { makeCode, PASSWORD } from '../../testkit/pages.ts';
 
 describe('the way to the first call in a browser', function () {
   this.timeout(60_000);
@@ -30,7 +30,7 @@ describe('the way to the first call in a browser', function () {
     await page.reload();
     expect(await page.evaluate('document.referrer')).not.to.contain('token');
     const secret = (await page.getAttribute('input[name=secret]', 'value')) ?? '';
-    const fields = { email: 'me@example.com', password: PASSWORD, again: PASSWORD, code: codeOf(secret) };
+    const fields = { email: 'me@example.com', password: PASSWORD, again: PASSWORD, code: makeCode(secret) };
     for (const [name, value] of Object.entries(fields)) await page.fill(`#${name}`, value);
     await page.click('main button');
     await page.click('main a:text-is("Continue")');

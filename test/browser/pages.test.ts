@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { MICRO_PER_RUB } from '../../lib/money/money.ts';
 import { SCREENS, useBrowser } from '../../testkit/browser.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
-import { codeOf, hiddenFields, PASSWORD, setUpOperator } from '../../testkit/pages.ts';
+import { hiddenFields, makeCode, PASSWORD, setUpOperator } from '../../testkit/pages.ts';
 
 describe('pages in a browser', function () {
   this.timeout(120_000);
@@ -54,7 +54,7 @@ describe('pages in a browser', function () {
     const { csrf = '' } = hiddenFields((await operator.get(path)).text, path);
     expect((await operator.post(path, { csrf, name: 'no code' })).status).to.equal(403);
     expect((await operator.post(path, { csrf, name: 'bad code', code: '000000' })).status).to.equal(403);
-    const proved = await operator.post(path, { csrf, name: 'with a code', code: codeOf(operator.secret, 1) });
+    const proved = await operator.post(path, { csrf, name: 'with a code', code: makeCode(operator.secret, 1) });
     expect(proved.status).to.equal(303);
     expect((await operator.post(path, { csrf, name: 'right after' })).status).to.equal(303);
     const names = (await test.store.accounts.list()).map(({ name }) => name);

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import type { TestAccount } from '../../testkit/gateway.ts';
 import { chatStall } from '../../testkit/upstream.ts';
-import { CHAT_SDKS, MESSAGE_SDKS, MODEL, openStage, rejectionOf, type Stage } from './stage.ts';
+import { CHAT_SDKS, catchRejection, MESSAGE_SDKS, MODEL, openStage, type Stage } from './stage.ts';
 
 /** Leaving takes the client itself a moment. */
 const CLOSED_WITHIN_MS = 200;
@@ -50,7 +50,7 @@ interface TextStream {
 type OpenStream = (account: TestAccount, signal?: AbortSignal) => Promise<TextStream>;
 
 /** What any iterable stream with a controller can do. */
-function waysOf(open: OpenStream): Subject['ways'] {
+function listWays(open: OpenStream): Subject['ways'] {
   return {
     'break out of the loop': async ({ account, onLeave }) => {
       const { texts } = await open(account);
@@ -79,9 +79,9 @@ function waysOf(open: OpenStream): Subject['ways'] {
   };
 }
 
-async function* textsOf<T>(events: AsyncIterable<T>, textOf: (event: T) => string | null | undefined) {
+async function* textsOf<T>(events: AsyncIterable<T>, readText: (event: T) => string | null | undefined) {
   for await (const event of events) {
-    const text = textOf(event);
+    const text = readText(event);
     if (text) yield text;
   }
 }
@@ -92,12 +92,12 @@ function messageSubject(sdk: (typeof MESSAGE_SDKS)[number]): Subject {
     name: sdk.name,
     UserAbortError: sdk.Client.APIUserAbortError,
     ways: {
-      ...waysOf(async (account, signal) => {
+      ...listWays(async (account, signal) => {
         const options = signal ? { signal } : {};
         const stream = await messages(account).create({ ...params, stream: true }, options);
-        const textOf = (event: typeof stream extends AsyncIterable<infer E> ? E : never) =>
+        const readText = (event: typeof stream extends AsyncIterable<infer E> ? E : never) =>
           event.type === 'content_block_delta' && event.delta.type === 'text_delta' ? event.delta.text : '';
-        return { controller: stream.controller, texts: textsOf(stream, textOf) };
+        return { controller: stream.controller, texts: textsOf(stream, readText) };
       }),
       'abort the stream helper': async ({ account, onLeave }) => {
         const stream = messages(account).stream(params);
@@ -106,7 +106,7 @@ function messageSubject(sdk: (typeof MESSAGE_SDKS)[number]): Subject {
           onLeave();
           stream.abort();
         });
-        expect(await rejectionOf(stream.finalMessage())).to.be.instanceOf(sdk.Client.APIUserAbortError);
+        expect(await catchRejection(stream.finalMessage())).to.be.instanceOf(sdk.Client.APIUserAbortError);
       },
     },
     ask: (account, signal) => messages(account).create(params, { signal }),
@@ -119,7 +119,7 @@ function chatSubject(sdk: (typeof CHAT_SDKS)[number]): Subject {
     name: sdk.name,
     UserAbortError: sdk.Client.APIUserAbortError,
     ways: {
-      ...waysOf(async (account, signal) => {
+      ...listWays(async (account, signal) => {
         const options = signal ? { signal } : {};
         const stream = await open(account).chat.completions.create({ ...params, stream: true }, options);
         return {
@@ -134,7 +134,7 @@ function chatSubject(sdk: (typeof CHAT_SDKS)[number]): Subject {
           onLeave();
           stream.abort();
         });
-        expect(await rejectionOf(stream.finalChatCompletion())).to.be.instanceOf(sdk.Client.APIUserAbortError);
+        expect(await catchRejection(stream.finalChatCompletion())).to.be.instanceOf(sdk.Client.APIUserAbortError);
       },
     },
     ask: (account, signal) => open(account).chat.completions.create(params, { signal }),
@@ -173,7 +173,7 @@ describe('clients that leave', () => {
         const account = await stage.gateway.account();
         const arrived = stage.upstream.nextCall();
         const caller = new AbortController();
-        const asking = rejectionOf(subject.ask(account, caller.signal));
+        const asking = catchRejection(subject.ask(account, caller.signal));
         const { closed } = await arrived;
         await new Promise((resolve) => setTimeout(resolve, 50));
         const leftAt = performance.now();

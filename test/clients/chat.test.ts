@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type OpenAI from 'openai';
 import type { TestAccount } from '../../testkit/gateway.ts';
 import { chatAnswer } from '../../testkit/upstream.ts';
-import { CHAT_SDKS, MODEL, openStage, rejectionOf, SANDBOX_MODEL, type Stage } from './stage.ts';
+import { CHAT_SDKS, catchRejection, MODEL, openStage, SANDBOX_MODEL, type Stage } from './stage.ts';
 
 const WORDS = 'Привет, мир! 👋 Hello\u2028there, "friend".';
 
@@ -135,7 +135,7 @@ for (const sdk of CHAT_SDKS) {
 
     it('retrieves one model, and is told of one that is not there', async () => {
       expect(await client.models.retrieve('a')).to.include({ id: MODEL, type: 'text' });
-      const error = await rejectionOf(client.models.retrieve('model-b'));
+      const error = await catchRejection(client.models.retrieve('model-b'));
       expect(error).to.be.instanceOf(sdk.Client.NotFoundError);
       expect(error.message).to.contain('model-a');
     });

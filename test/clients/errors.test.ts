@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { TestAccount } from '../../testkit/gateway.ts';
 import { answerStatus, chatAnswer, chatChunk, SSE } from '../../testkit/upstream.ts';
-import { CHAT_SDKS, MESSAGE_SDKS, MODEL, openStage, rejectionOf, type Stage } from './stage.ts';
+import { CHAT_SDKS, catchRejection, MESSAGE_SDKS, MODEL, openStage, type Stage } from './stage.ts';
 
 /** One client behind the calls that every SDK has, whatever its dialect. */
 interface Subject {
@@ -26,7 +26,7 @@ interface Call {
 
 let stage: Stage;
 
-const paramsOf = ({ text = 'hi', model = MODEL, maxTokens = 1000 }: Call) => ({
+const buildParams = ({ text = 'hi', model = MODEL, maxTokens = 1000 }: Call) => ({
   model,
   max_tokens: maxTokens,
   messages: [{ role: 'user' as const, content: text }],
@@ -39,8 +39,8 @@ const subjects: readonly Subject[] = [
     hasCodes: false,
     async ask(account: TestAccount, call: Call) {
       const { messages } = sdk.open(stage.gateway, account);
-      if (!call.stream) return messages.create(paramsOf(call));
-      for await (const event of await messages.create({ ...paramsOf(call), stream: true })) {
+      if (!call.stream) return messages.create(buildParams(call));
+      for await (const event of await messages.create({ ...buildParams(call), stream: true })) {
         if (event.type === 'content_block_delta' && event.delta.type === 'text_delta') call.onText?.(event.delta.text);
       }
     },
@@ -52,8 +52,8 @@ const subjects: readonly Subject[] = [
     hasCodes: true,
     async ask(account: TestAccount, call: Call) {
       const { completions } = sdk.open(stage.gateway, account).chat;
-      if (!call.stream) return completions.create(paramsOf(call));
-      for await (const chunk of await completions.create({ ...paramsOf(call), stream: true })) {
+      if (!call.stream) return completions.create(buildParams(call));
+      for await (const chunk of await completions.create({ ...buildParams(call), stream: true })) {
         const text = chunk.choices[0]?.delta.content;
         if (text) call.onText?.(text);
       }
@@ -101,7 +101,7 @@ describe('errors in clients', () => {
       for (const stream of [false, true]) {
         describe(stream ? 'streaming' : 'plain', () => {
           it('401', async () => {
-            check(await rejectionOf(subject.ask({ ...account, key: 'tg-sk-wrong' }, { stream })), {
+            check(await catchRejection(subject.ask({ ...account, key: 'tg-sk-wrong' }, { stream })), {
               name: 'AuthenticationError',
               status: 401,
               type: 'authentication_error',
@@ -111,7 +111,7 @@ describe('errors in clients', () => {
           });
 
           it('400', async () => {
-            check(await rejectionOf(subject.ask(account, { stream, model: 'nope' })), {
+            check(await catchRejection(subject.ask(account, { stream, model: 'nope' })), {
               name: 'BadRequestError',
               status: 400,
               type: 'invalid_request_error',
@@ -122,7 +122,7 @@ describe('errors in clients', () => {
 
           it('402', async () => {
             const poor = await stage.gateway.account('0');
-            check(await rejectionOf(subject.ask(poor, { stream })), {
+            check(await catchRejection(subject.ask(poor, { stream })), {
               name: 'APIError',
               status: 402,
               type: 'billing_error',
@@ -133,7 +133,7 @@ describe('errors in clients', () => {
 
           it('403', async () => {
             await stage.gateway.store.accounts.setStatus(account.id, 'suspended');
-            check(await rejectionOf(subject.ask(account, { stream })), {
+            check(await catchRejection(subject.ask(account, { stream })), {
               name: 'PermissionDeniedError',
               status: 403,
               type: 'permission_error',
@@ -145,14 +145,14 @@ describe('errors in clients', () => {
       }
 
       it('404', async () => {
-        const error = await rejectionOf(subject.lookUp(account));
+        const error = await catchRejection(subject.lookUp(account));
         expect(error).to.be.instanceOf(subject.errors.NotFoundError as ErrorConstructor);
         expect(error.message).to.contain('model-none');
       });
 
       it('429 with the seconds to wait', async () => {
-        for (let at = 0; at < 20; at += 1) await rejectionOf(subject.ask(account, { model: 'nope' }));
-        const error = await rejectionOf(subject.ask(account, {}));
+        for (let at = 0; at < 20; at += 1) await catchRejection(subject.ask(account, { model: 'nope' }));
+        const error = await catchRejection(subject.ask(account, {}));
         check(error, {
           name: 'RateLimitError',
           status: 429,
@@ -167,7 +167,7 @@ describe('errors in clients', () => {
 
       it('502, refunded', async () => {
         stage.upstream.behave(answerStatus(500, { error: { message: 'secret of the upstream' } }));
-        const error = await rejectionOf(subject.ask(account, {}));
+        const error = await catchRejection(subject.ask(account, {}));
         check(error, {
           name: 'InternalServerError',
           status: 502,
@@ -182,7 +182,7 @@ describe('errors in clients', () => {
       it('a stream that fails before its first fragment, refunded', async () => {
         stage.upstream.behave(answerStatus(500));
         const texts: string[] = [];
-        const error = await rejectionOf(subject.ask(account, { stream: true, onText: (text) => texts.push(text) }));
+        const error = await catchRejection(subject.ask(account, { stream: true, onText: (text) => texts.push(text) }));
         expect(error).to.be.instanceOf(subject.errors.APIError as ErrorConstructor);
         expect(error.message).to.contain('Charge refunded');
         expect(texts).to.deep.equal([]);
@@ -197,7 +197,7 @@ describe('errors in clients', () => {
           response.destroy();
         });
         const texts: string[] = [];
-        const error = await rejectionOf(subject.ask(account, { stream: true, onText: (text) => texts.push(text) }));
+        const error = await catchRejection(subject.ask(account, { stream: true, onText: (text) => texts.push(text) }));
         expect(error).to.be.instanceOf(subject.errors.APIError as ErrorConstructor);
         expect(error.message).to.contain('The upstream provider').and.not.to.contain('refunded');
         if (subject.hasCodes) expect(error).to.include({ code: 'upstream_error', type: 'api_error' });

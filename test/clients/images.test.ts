@@ -11,7 +11,7 @@ import { startGateway, type TestAccount, type TestGateway } from '../../testkit/
 import { download, imageCatalog, pictureAnswer } from '../../testkit/images.ts';
 import { answerStatus, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import { JPEG, PNG, png } from '../media/pictures.ts';
-import { CHAT_SDKS, rejectionOf } from './stage.ts';
+import { CHAT_SDKS, catchRejection } from './stage.ts';
 
 const LARGE = png({ bytes: 3_000_000 });
 
@@ -45,19 +45,19 @@ for (const sdk of CHAT_SDKS) {
 
     const sentFiles = () => upstream.calls.at(-1)?.bytes as Buffer;
     const charged = async () => Number((await gateway.wallet(account)).charged) / 1e6;
-    const linkOf = ({ data }: OpenAI.ImagesResponse) => data?.[0]?.url ?? '';
+    const firstLink = ({ data }: OpenAI.ImagesResponse) => data?.[0]?.url ?? '';
 
     it('makes one', async () => {
       const made = await client.images.generate({ model: 'draw', prompt: 'a hill', size: '1792x1024', n: 1 });
       expect(made.created).to.be.a('number');
-      expect((await download(linkOf(made))).bytes.equals(PNG)).to.equal(true);
+      expect((await download(firstLink(made))).bytes.equals(PNG)).to.equal(true);
       expect(await charged()).to.equal(10);
     });
 
     it('edits a file that is read as it is sent', async () => {
       const image = createReadStream(join(folder, 'large.png'));
       const made = await client.images.edit({ model: 'draw', prompt: 'blue', image });
-      expect((await download(linkOf(made))).bytes.equals(PNG)).to.equal(true);
+      expect((await download(firstLink(made))).bytes.equals(PNG)).to.equal(true);
       expect(sentFiles().includes(LARGE)).to.equal(true);
       expect(await charged()).to.equal(10);
     });
@@ -80,13 +80,13 @@ for (const sdk of CHAT_SDKS) {
 
     it('is told what is wrong, and that the charge went back', async () => {
       const image = createReadStream(join(folder, 'small.jpg'));
-      const refused = await rejectionOf(client.images.edit({ model: 'plain', prompt: 'blue', image }));
+      const refused = await catchRejection(client.images.edit({ model: 'plain', prompt: 'blue', image }));
       expect([refused.status, refused.message]).to.deep.equal([
         400,
         '400 Model `plain` makes images but does not edit them. Use `sketch`.',
       ]);
       upstream.behave(answerStatus(500));
-      const failed = await rejectionOf(client.images.generate({ model: 'draw', prompt: 'a hill' }));
+      const failed = await catchRejection(client.images.generate({ model: 'draw', prompt: 'a hill' }));
       expect([failed.status, failed.message]).to.deep.equal([
         502,
         '502 The upstream provider failed. Charge refunded.',
@@ -97,7 +97,7 @@ for (const sdk of CHAT_SDKS) {
     it('makes one, edits what its link leads to, and asks a model about the edit', async () => {
       const made = await client.images.generate({ model: 'sketch', prompt: 'a red square', size: '1024x1024' });
       const key = account.key;
-      const body = { model: 'sketch', prompt: 'a green frame', image: linkOf(made) };
+      const body = { model: 'sketch', prompt: 'a green frame', image: firstLink(made) };
       const edited = await send(`${gateway.url}/api/v1/images/edits`, { key, body });
       expect(edited.status, edited.text).to.equal(200);
       const { url } = edited.json.data[0];

@@ -3,7 +3,7 @@ import type Anthropic from '@anthropic-ai/sdk';
 import { expect } from 'chai';
 import type { TestAccount } from '../../testkit/gateway.ts';
 import { chatAnswer } from '../../testkit/upstream.ts';
-import { MESSAGE_SDKS, MODEL, openStage, rejectionOf, SANDBOX_MODEL, type Stage } from './stage.ts';
+import { catchRejection, MESSAGE_SDKS, MODEL, openStage, SANDBOX_MODEL, type Stage } from './stage.ts';
 
 const WORDS = 'Привет, мир! 👋 Hello\u2028there, "friend".';
 
@@ -170,7 +170,7 @@ for (const sdk of MESSAGE_SDKS) {
 
     it('retrieves one model, and is told of one that is not there', async () => {
       expect(await client.models.retrieve('a')).to.include({ id: MODEL, type: 'text' });
-      const error = await rejectionOf(client.models.retrieve('model-b'));
+      const error = await catchRejection(client.models.retrieve('model-b'));
       expect(error).to.be.instanceOf(sdk.Client.NotFoundError);
       expect(error.message).to.contain('model-a');
     });

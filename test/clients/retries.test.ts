@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { TestAccount } from '../../testkit/gateway.ts';
 import { answerStatus, type Behaviour, chatAnswer } from '../../testkit/upstream.ts';
-import { CHAT_SDKS, countingFetch, MESSAGE_SDKS, MODEL, openStage, rejectionOf, type Stage } from './stage.ts';
+import { CHAT_SDKS, catchRejection, countingFetch, MESSAGE_SDKS, MODEL, openStage, type Stage } from './stage.ts';
 
 type Fetch = ReturnType<typeof countingFetch>['fetch'];
 
@@ -14,7 +14,7 @@ interface Subject {
 
 let stage: Stage;
 
-const paramsOf = (model = MODEL) => ({
+const buildParams = (model = MODEL) => ({
   model,
   max_tokens: 1000,
   messages: [{ role: 'user' as const, content: 'hi' }],
@@ -24,14 +24,14 @@ const subjects: readonly Subject[] = [
   ...MESSAGE_SDKS.map((sdk) => ({
     name: sdk.name,
     ask: async (account: TestAccount, { fetch, model }: { fetch: Fetch; model?: string }) =>
-      sdk.open(stage.gateway, account, { fetch: fetch as never, maxRetries: 2 }).messages.create(paramsOf(model)),
+      sdk.open(stage.gateway, account, { fetch: fetch as never, maxRetries: 2 }).messages.create(buildParams(model)),
   })),
   ...CHAT_SDKS.map((sdk) => ({
     name: sdk.name,
     ask: async (account: TestAccount, { fetch, model }: { fetch: Fetch; model?: string }) =>
       sdk
         .open(stage.gateway, account, { fetch: fetch as never, maxRetries: 2 })
-        .chat.completions.create(paramsOf(model)),
+        .chat.completions.create(buildParams(model)),
   })),
 ];
 
@@ -42,7 +42,7 @@ function hasten(reply: Response): Response {
   return new Response(reply.body, { status: reply.status, headers });
 }
 
-const statusesOf = (sent: readonly Response[]) => sent.map(({ status }) => status);
+const listStatuses = (sent: readonly Response[]) => sent.map(({ status }) => status);
 
 describe('retries of clients', () => {
   before(async () => {
@@ -68,7 +68,7 @@ describe('retries of clients', () => {
         const account = await stage.gateway.account();
         const { sent, fetch } = countingFetch();
         await subject.ask(account, { fetch });
-        expect(statusesOf(sent)).to.deep.equal([502, 200]);
+        expect(listStatuses(sent)).to.deep.equal([502, 200]);
         expect(await stage.charged(account)).to.equal(2_007_000n);
         expect((await stage.gateway.wallet(account)).avail).to.equal(997_993_000n);
       });
@@ -77,8 +77,8 @@ describe('retries of clients', () => {
         stage.upstream.behave(answerStatus(400));
         const account = await stage.gateway.account();
         const { sent, fetch } = countingFetch();
-        await rejectionOf(subject.ask(account, { fetch }));
-        expect(statusesOf(sent)).to.deep.equal([502]);
+        await catchRejection(subject.ask(account, { fetch }));
+        expect(listStatuses(sent)).to.deep.equal([502]);
         expect(sent[0]?.headers.get('x-should-retry')).to.equal('false');
         expect(await stage.charged(account)).to.equal(0n);
       });
@@ -87,8 +87,8 @@ describe('retries of clients', () => {
         const account = await stage.gateway.account();
         for (let at = 0; at < 3; at += 1) await subject.ask(account, { fetch: countingFetch().fetch });
         const { sent, fetch } = countingFetch(hasten);
-        await rejectionOf(subject.ask(account, { fetch }));
-        expect(statusesOf(sent)).to.deep.equal([429, 429, 429]);
+        await catchRejection(subject.ask(account, { fetch }));
+        expect(listStatuses(sent)).to.deep.equal([429, 429, 429]);
         for (const reply of sent) expect(Number(reply.headers.get('retry-after'))).to.be.within(1, 59);
         expect(await stage.charged(account)).to.equal(3n * 2_007_000n);
       });
@@ -97,9 +97,9 @@ describe('retries of clients', () => {
         const poor = await stage.gateway.account('0');
         const account = await stage.gateway.account();
         const { sent, fetch } = countingFetch();
-        await rejectionOf(subject.ask(account, { fetch, model: 'nope' }));
-        await rejectionOf(subject.ask(poor, { fetch }));
-        expect(statusesOf(sent)).to.deep.equal([400, 402]);
+        await catchRejection(subject.ask(account, { fetch, model: 'nope' }));
+        await catchRejection(subject.ask(poor, { fetch }));
+        expect(listStatuses(sent)).to.deep.equal([400, 402]);
         for (const reply of sent) expect(reply.headers.get('x-should-retry')).to.equal('false');
       });
     });

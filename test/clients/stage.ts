@@ -107,7 +107,7 @@ export function countingFetch(onReply: (reply: Response) => Response = (reply) =
 }
 
 /** What a promise rejects with; fails when it does not. */
-export async function rejectionOf(promise: PromiseLike<unknown>): Promise<Error & Record<string, unknown>> {
+export async function catchRejection(promise: PromiseLike<unknown>): Promise<Error & Record<string, unknown>> {
   try {
     await promise;
   } catch (error) {

@@ -39,7 +39,7 @@ const OUTPUT_PRICE = 5000n;
 const MINIMUM = 500_000n;
 
 /** In micro-roubles: each call by its usage, and at least the minimum. */
-function costOf(usages: readonly { readonly input: number; readonly output: number }[]): bigint {
+function computeCost(usages: readonly { readonly input: number; readonly output: number }[]): bigint {
   return usages.reduce((sum, { input, output }) => {
     const cost = BigInt(input) * INPUT_PRICE + BigInt(output) * OUTPUT_PRICE;
     return sum + (cost > MINIMUM ? cost : MINIMUM);
@@ -96,7 +96,7 @@ describe('loops of agents', () => {
       expect(content).to.contain('The tool climb said: “floor 20”.');
       expect(state.floor).to.equal(2 * STEPS);
       expect(usages).to.have.length(STEPS + 1);
-      expect(await stage.charged(account)).to.equal(costOf(usages));
+      expect(await stage.charged(account)).to.equal(computeCost(usages));
     });
 
     it(`end with the tool runner of @anthropic-ai/sdk, ${how}`, async () => {
@@ -124,7 +124,7 @@ describe('loops of agents', () => {
       expect(reasons).to.deep.equal([...Array(STEPS).fill('tool_use'), 'end_turn']);
       expect(last).to.contain('The tool climb said: “floor 20”.');
       expect(state.floor).to.equal(2 * STEPS);
-      expect(await stage.charged(account)).to.equal(costOf(usages));
+      expect(await stage.charged(account)).to.equal(computeCost(usages));
     });
 
     const models: Readonly<Record<string, () => LanguageModel>> = {
@@ -162,7 +162,7 @@ describe('loops of agents', () => {
         ]);
         expect(state.floor).to.equal(2 * STEPS);
         const usages = steps.map(({ usage }) => ({ input: usage.inputTokens ?? 0, output: usage.outputTokens ?? 0 }));
-        expect(await stage.charged(account)).to.equal(costOf(usages));
+        expect(await stage.charged(account)).to.equal(computeCost(usages));
       });
     }
   }

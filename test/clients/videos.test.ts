@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type OpenAI from 'openai';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { download, imageCatalog } from '../../testkit/images.ts';
-import { CHAT_SDKS, rejectionOf } from './stage.ts';
+import { CHAT_SDKS, catchRejection } from './stage.ts';
 
 interface Video {
   readonly id: string;
@@ -43,10 +43,10 @@ for (const sdk of CHAT_SDKS) {
     });
 
     it('are refused in words that say what to send, and cost nothing', async () => {
-      const unknown = await rejectionOf(look('vid_1'));
+      const unknown = await catchRejection(look('vid_1'));
       expect([unknown.status, unknown.message]).to.deep.equal([404, '404 This account has no video with this id.']);
       const body = { model: 'film', prompt: 'x', seconds: '4' };
-      const wrong = await rejectionOf(client.post('/videos', { body }));
+      const wrong = await catchRejection(client.post('/videos', { body }));
       expect([wrong.status, wrong.message]).to.deep.equal([
         400,
         '400 Invalid `seconds`: must be a whole number from 4 to 10.',
@@ -54,7 +54,7 @@ for (const sdk of CHAT_SDKS) {
       // Its own method sends a form.
       const { videos } = client as Partial<OpenAI>;
       if (videos) {
-        const form = await rejectionOf(videos.create({ model: 'film', prompt: 'x' }));
+        const form = await catchRejection(videos.create({ model: 'film', prompt: 'x' }));
         expect([form.status, form.message]).to.deep.equal([
           415,
           '415 Unsupported content-type: send the body as `application/json`.',

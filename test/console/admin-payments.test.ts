@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
-import { codeOf, setUpOperator, setUpOwner } from '../../testkit/pages.ts';
+import { makeCode, setUpOperator, setUpOwner } from '../../testkit/pages.ts';
 
 const RUB = 1_000_000n;
 
@@ -124,7 +124,7 @@ describe('payment pages of an operator', () => {
     expect((await operator.get(`/admin/payments/${id}`)).text).to.contain('id="credit-code"');
     expect((await change(id, sent)).status).to.equal(403);
     expect(await phaseOf(id)).to.equal('review');
-    expect((await change(id, { ...sent, code: codeOf(operator.secret, 1) })).status).to.equal(303);
+    expect((await change(id, { ...sent, code: makeCode(operator.secret, 1) })).status).to.equal(303);
     expect(await phaseOf(id)).to.equal('credited');
   });
 

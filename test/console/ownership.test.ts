@@ -6,9 +6,9 @@ import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { longer } from '../../testkit/long.ts';
 import {
   type Busy,
+  listPageRoutes,
   makeBusy,
   type PageRouteFacts,
-  pageRoutesOf,
   setUpTour,
   TOUR_ENV,
   type Tour,
@@ -36,7 +36,7 @@ describe('the pages, route by route', function () {
     test = await startGateway({ catalog: {}, env: { ...TOUR_ENV, SMTP_URL: mail.url } });
     tour = await setUpTour(test);
     victim = await makeBusy(test, 'victim@example.com');
-    routes = pageRoutesOf(test);
+    routes = listPageRoutes(test);
     const { account, calls, keys, payments, owner } = victim;
     const user = await test.store.users.find(owner.email);
     const [card] = await test.store.payments.methods(account.id);

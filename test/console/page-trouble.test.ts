@@ -6,7 +6,7 @@ import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
 import { makeSecret } from '../../lib/users/totp.ts';
 import { until } from '../../testkit/client.ts';
 import type { Behaviour } from '../../testkit/faulty-store.ts';
-import { codeOf, PASSWORD } from '../../testkit/pages.ts';
+import { makeCode, PASSWORD } from '../../testkit/pages.ts';
 import { RUB } from '../contract/store/context.ts';
 import { newAuto, newMethod } from '../contract/store/payments.ts';
 import { after as behind, openPages, type Pages } from './stage.ts';
@@ -95,7 +95,7 @@ describe('forms', () => {
       stateOf: async () => (await user()).totpSecret,
       fields: () => {
         const secret = makeSecret();
-        return { change: 'app', secret, code: codeOf(secret), old: PASSWORD };
+        return { change: 'app', secret, code: makeCode(secret), old: PASSWORD };
       },
     },
     {

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { expect } from 'chai';
 import type { Charge } from '../../lib/money/decide.ts';
 import type { Reply } from '../../testkit/client.ts';
-import { eventsOf, textOf, until } from '../../testkit/client.ts';
+import { joinText, parseEvents, until } from '../../testkit/client.ts';
 import { type FilmUpstream, filmCatalog, startFilmUpstream } from '../../testkit/film-upstream.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { EDITS, FORM_TYPE, type FormPart, imageCatalog, sendForm } from '../../testkit/images.ts';
@@ -111,8 +111,8 @@ describe('pictures in the playground', function () {
 
   it('go with a text that is streamed', async () => {
     const csrf = { name: 'csrf', content: /name="csrf" value="([^"]+)"/.exec((await owner.get(PAGE)).text)?.[1] ?? '' };
-    const events = eventsOf((await owner.send(`${PAGE}/text`, [...partsOf('text'), csrf, file(PNG)])).text);
-    expect(textOf(events)).to.contain('1. PNG, 2x3 pixels');
+    const events = parseEvents((await owner.send(`${PAGE}/text`, [...partsOf('text'), csrf, file(PNG)])).text);
+    expect(joinText(events)).to.contain('1. PNG, 2x3 pixels');
     expect(events.at(-1)?.event).to.equal('outcome');
     expect(events.at(-1)?.data.html).to.contain('<dd>eye</dd>');
   });

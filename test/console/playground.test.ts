@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { createAccounts } from '../../lib/accounts/accounts.ts';
 import type { Charge } from '../../lib/money/decide.ts';
-import { CHAT, eventsOf, open, type Reply, responseOf, send, textOf, until } from '../../testkit/client.ts';
+import { CHAT, joinText, open, parseEvents, type Reply, readHead, send, until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { createVisitor, hiddenFields, setUpOwner } from '../../testkit/pages.ts';
 
@@ -67,8 +67,8 @@ describe('the playground', function () {
     const reply = await stream({ ...TEXT, prompt: 'Hello' });
     expect(reply.headers['content-type']).to.contain('text/event-stream');
     expect(reply.headers['content-security-policy']).to.contain("connect-src 'self'");
-    const events = eventsOf(reply.text);
-    expect(textOf(events)).to.contain('You wrote: “Hello”');
+    const events = parseEvents(reply.text);
+    expect(joinText(events)).to.contain('You wrote: “Hello”');
     expect(events.at(-2)?.data).to.equal('[DONE]');
     const outcome = events.at(-1);
     expect(outcome?.event).to.equal('outcome');
@@ -82,7 +82,7 @@ describe('the playground', function () {
 
   it('tells of an upstream that fails in the middle of a stream, in the language of the visitor', async () => {
     await owner.get(`${PAGE}?lang=ru`);
-    const events = eventsOf((await stream({ ...TEXT, prompt: '[[fail-mid]]' })).text);
+    const events = parseEvents((await stream({ ...TEXT, prompt: '[[fail-mid]]' })).text);
     await owner.get(`${PAGE}?lang=en`);
     expect(events.at(-1)?.data.html).to.contain('Поставщик модели').and.to.contain('/account/calls/');
     expect((await lastCharge())?.charged).to.equal(500_000n);
@@ -312,7 +312,7 @@ describe('the playground', function () {
       const cookie = [...owner.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
       const headers = { cookie, 'content-type': 'application/x-www-form-urlencoded' };
       const sent = open(`${test.url}${path}`, { method: 'POST', headers, body: `${new URLSearchParams(fields)}` });
-      const failed = responseOf(sent).then(
+      const failed = readHead(sent).then(
         (response) => response.resume().on('error', () => undefined),
         () => undefined,
       );

@@ -4,7 +4,7 @@ import { createPeople } from '../../lib/users/people.ts';
 import { hashRecoveryCode, makeSecret } from '../../lib/users/totp.ts';
 import { type Exposition, scrape } from '../../testkit/exposition.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
-import { codeOf, comeIn, createVisitor, PASSWORD, setUpOperator, setUpOwner } from '../../testkit/pages.ts';
+import { comeIn, createVisitor, makeCode, PASSWORD, setUpOperator, setUpOwner } from '../../testkit/pages.ts';
 import { startMailServer } from '../../testkit/smtp.ts';
 
 describe('the record of who tries to get in', () => {
@@ -76,7 +76,7 @@ describe('the record of who tries to get in', () => {
     const secret = makeSecret();
     await test.store.users.change({ ...user, totpSecret: secret, recovery: [hashRecoveryCode('abcde-fghjk')] });
     await signIn(email, PASSWORD, '000000');
-    await signIn(email, PASSWORD, codeOf(secret));
+    await signIn(email, PASSWORD, makeCode(secret));
     await signIn(email, PASSWORD, 'abcde-fghjk');
     const of = user.id;
     const page = '/login';
@@ -101,7 +101,7 @@ describe('the record of who tries to get in', () => {
     const change = (code: string) => operator.submit('/admin/accounts', { name: 'new one', code });
     expect((await change('000000')).status).to.equal(403);
     expect((await change('')).status).to.equal(403);
-    expect((await change(codeOf(operator.secret, 1))).status).to.equal(303);
+    expect((await change(makeCode(operator.secret, 1))).status).to.equal(303);
     const line = { user: user?.id, action: 'sign_in.code', page: '/admin/accounts' };
     expect(await lines()).to.deep.equal([
       { ...line, result: 'wrong' },

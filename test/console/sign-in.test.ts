@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import {
-  codeOf,
   comeIn,
   createVisitor,
   hiddenFields,
+  makeCode,
   PASSWORD,
   setUpOperator,
   setUpOwner,
@@ -102,7 +102,7 @@ describe('coming in', () => {
     it('asks an operator for a code, which works once', async () => {
       expect((await signIn('op@example.com')).status).to.equal(401);
       // Codes of before were used at the set-up.
-      const code = codeOf(operator.secret, 1);
+      const code = makeCode(operator.secret, 1);
       expect((await signIn('op@example.com', { code })).headers.location).to.equal('/admin');
       expect((await signIn('op@example.com', { code })).status).to.equal(401);
     });

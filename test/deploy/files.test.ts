@@ -81,7 +81,7 @@ function mebibytes(limit: string | undefined): number {
 }
 
 /** The lines of a block of commands in a document that begins with this line. */
-function blockOf(document: string, first: string): string {
+function findBlock(document: string, first: string): string {
   const [, rest = ''] = read(document).split(`\n${first}`);
   return `${first}${rest.slice(0, rest.indexOf('\n```'))}`;
 }
@@ -222,8 +222,8 @@ describe('deployment files', () => {
     const folder = mkdtempSync(join(tmpdir(), 'tollgate-files-'));
     try {
       cpSync(join(ROOT, '.env.example'), join(folder, '.env.example'));
-      const secrets = blockOf('docs/operations/deploy.md', 'cp .env.example .env').replace(/^docker .*$/gm, '');
-      const tag = blockOf('docs/operations/deploy.md', 'tollgate_tag()').split('\n')[0];
+      const secrets = findBlock('docs/operations/deploy.md', 'cp .env.example .env').replace(/^docker .*$/gm, '');
+      const tag = findBlock('docs/operations/deploy.md', 'tollgate_tag()').split('\n')[0];
       const commented = read('.env.example').match(/^# {3}( *)(for|sed) .*$|^# {3}( *)sed .*$/gm) ?? [];
       expect(commented.map((line) => line.slice(4).trim()).join(' ')).to.equal(
         secrets

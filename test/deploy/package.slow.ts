@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import { send, until } from '../../testkit/client.ts';
 import { productionPackages } from '../../testkit/packages.ts';
 import { spawnChild } from '../../testkit/process.ts';
-import { unitOf } from './unit.ts';
+import { parseUnit } from './unit.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** Where the unit and its documentation have the package. */
@@ -52,7 +52,7 @@ function install(folder: string): string {
 
 describe('the packed package', () => {
   const unitText = read('deploy/tollgate.service');
-  const unit = unitOf(unitText);
+  const unit = parseUnit(unitText);
   let folder: string;
   let prefix: string;
   before(function () {

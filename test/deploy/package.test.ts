@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { parse } from 'acorn';
 import { expect } from 'chai';
 import { readConfig } from '../../lib/config.ts';
-import { unitOf } from './unit.ts';
+import { parseUnit } from './unit.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const read = (name: string) => readFileSync(join(ROOT, name), 'utf8');
@@ -28,8 +28,8 @@ describe('the package', () => {
 });
 
 describe('the systemd unit', () => {
-  const unit = unitOf(read('deploy/tollgate.service'));
-  const settingOf = (name: string) => unit.get(name)?.[0];
+  const unit = parseUnit(read('deploy/tollgate.service'));
+  const readSetting = (name: string) => unit.get(name)?.[0];
 
   it('may write to the state directory alone, and gains nothing', () => {
     const wanted = {
@@ -44,15 +44,15 @@ describe('the systemd unit', () => {
       User: 'tollgate',
       SystemCallFilter: '@system-service',
     };
-    for (const [name, value] of Object.entries(wanted)) expect(settingOf(name), name).to.equal(value);
+    for (const [name, value] of Object.entries(wanted)) expect(readSetting(name), name).to.equal(value);
     expect(unit.has('ReadWritePaths')).to.equal(false);
     // V8 writes code and runs it.
     expect(unit.has('MemoryDenyWriteExecute')).to.equal(false);
   });
 
   it('leaves calls the time to end, and callers their connections', () => {
-    expect(Number(settingOf('TimeoutStopSec'))).to.be.at.least(readConfig({}).drainMs / 1000 + 15);
-    expect(Number(settingOf('LimitNOFILE'))).to.be.at.least(2100);
+    expect(Number(readSetting('TimeoutStopSec'))).to.be.at.least(readConfig({}).drainMs / 1000 + 15);
+    expect(Number(readSetting('LimitNOFILE'))).to.be.at.least(2100);
   });
 
   it('is what systemd takes', function () {

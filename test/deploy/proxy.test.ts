@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { makeSecret } from '../../lib/base/base62.ts';
-import { ask, CHAT, DIALECTS, eventsOf, open, responseOf, send, textOf, until } from '../../testkit/client.ts';
+import { ask, CHAT, DIALECTS, joinText, open, parseEvents, readHead, send, until } from '../../testkit/client.ts';
 import { freePorts, type ProxyProcess, proxyProblem, startProxy } from '../../testkit/cluster.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { createVisitor, PASSWORD, setUpOwner } from '../../testkit/pages.ts';
@@ -92,7 +92,7 @@ describe('deploy/Caddyfile', () => {
           }
           response.end(chatEnd());
         });
-        const response = await responseOf(
+        const response = await readHead(
           open(proxy.url + path, { key: account.key, body: ask('hi', { stream: true }) }),
         );
         let text = '';
@@ -105,7 +105,7 @@ describe('deploy/Caddyfile', () => {
           next.shift()?.();
         }
         await until(() => response.complete);
-        expect(textOf(eventsOf(text))).to.equal('one two three ');
+        expect(joinText(parseEvents(text))).to.equal('one two three ');
         expect(response.headers['content-type']).to.match(/^text\/event-stream/);
       });
 

@@ -1,6 +1,6 @@
 // The unit of systemd as its settings.
 /** The settings of a unit, with all values of one that is there more than once. */
-export function unitOf(text: string): ReadonlyMap<string, readonly string[]> {
+export function parseUnit(text: string): ReadonlyMap<string, readonly string[]> {
   const settings = text.split('\n').flatMap((line) => {
     const [, name, value] = /^([A-Z]\w+)=(.*)$/.exec(line) ?? [];
     return name === undefined ? [] : [[name, value ?? ''] as const];

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { ask, DIALECTS, open, responseOf, until } from '../../testkit/client.ts';
+import { ask, DIALECTS, open, readHead, until } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import {
   chatChunk,
@@ -175,7 +175,7 @@ describe('a client that leaves', () => {
       Array.from({ length: 50 }, async () => {
         const request = open(gateway.url + DIALECTS[0], { key: account.key, body: ask('hi', { stream: true }) });
         request.on('error', () => undefined);
-        const response = await responseOf(request);
+        const response = await readHead(request);
         response.on('error', () => undefined);
         await new Promise((resolve) => response.once('data', resolve));
         return request;

@@ -2,7 +2,17 @@
 import { Agent, type ClientRequest } from 'node:http';
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { ask, billingOf, DIALECTS, eventsOf, open, responseOf, send, textOf, until } from '../../testkit/client.ts';
+import {
+  ask,
+  DIALECTS,
+  findBilling,
+  joinText,
+  open,
+  parseEvents,
+  readHead,
+  send,
+  until,
+} from '../../testkit/client.ts';
 import type { TestAccount } from '../../testkit/gateway.ts';
 import { longer } from '../../testkit/long.ts';
 import { type Books, lockDatabase, type Service } from '../../testkit/process.ts';
@@ -43,7 +53,7 @@ describe('drain', () => {
   /** A stream that has begun, and its whole text once it has ended. */
   async function beginStream(path: string, account: TestAccount, firstChunk = true) {
     const sent = open(service.url + path, { key: account.key, body: ask('hi', { stream: true }) });
-    const response = await responseOf(sent);
+    const response = await readHead(sent);
     let text = '';
     const ended = new Promise<string>((resolve, reject) => {
       response.setEncoding('utf8').on('data', (chunk: string) => {
@@ -71,7 +81,7 @@ describe('drain', () => {
     const agent = new Agent({ keepAlive: true });
     const idle: ClientRequest = open(`${service.url}/healthz`);
     idle.on('error', () => undefined);
-    (await responseOf(idle)).resume();
+    (await readHead(idle)).resume();
     const silent = connect(Number(new URL(service.url).port), '127.0.0.1');
     silent.on('error', () => undefined);
     await new Promise((resolve) => silent.once('connect', resolve));
@@ -90,9 +100,9 @@ describe('drain', () => {
       await until(async () => (await refused(service.url)) === 'ECONNREFUSED');
       finish();
       for (const { ended } of streams) {
-        const events = eventsOf(await ended);
-        expect(textOf(events)).to.equal('first last.');
-        expect(billingOf(events).charged_rub).to.equal(2.007);
+        const events = parseEvents(await ended);
+        expect(joinText(events)).to.equal('first last.');
+        expect(findBilling(events).charged_rub).to.equal(2.007);
       }
       expect(await leaving).to.be.below(2500);
       expect(await books.wallet(account)).to.include({ held: 0n, charged: 4_014_000n });
@@ -126,14 +136,14 @@ describe('drain', () => {
       }),
     );
     const tookMs = leave('SIGTERM');
-    const chargedOf: Record<string, bigint> = {
+    const chargedByOutcome: Record<string, bigint> = {
       'mid-stream': 500_000n,
       // 2006 characters are 502 tokens of output; 5 of input.
       'long mid-stream': 2_515_000n,
       'before the first fragment': 0n,
     };
     for (const { name, account, ended, path } of running) {
-      const events = eventsOf(await ended);
+      const events = parseEvents(await ended);
       const failure = events.find(({ data }) => data.error);
       const refund = name === 'before the first fragment' ? ' Charge refunded.' : '';
       expect(failure?.data.error, name).to.include({
@@ -142,7 +152,7 @@ describe('drain', () => {
       });
       if (path === DIALECTS[0]) expect(failure?.event).to.equal('error');
       else expect(events.at(-1)?.data).to.equal('[DONE]');
-      expect(await books.wallet(account), `${name} ${path}`).to.include({ held: 0n, charged: chargedOf[name] });
+      expect(await books.wallet(account), `${name} ${path}`).to.include({ held: 0n, charged: chargedByOutcome[name] });
     }
     for (const { account, path, reply } of plain) {
       const { status, json } = await reply;
@@ -167,7 +177,7 @@ describe('drain', () => {
     });
     const sent = open(service.url + DIALECTS[0], { key: account.key, body: ask('hi', { stream: true }) });
     sent.on('error', () => undefined);
-    const response = await responseOf(sent);
+    const response = await readHead(sent);
     response.on('error', () => undefined).pause();
     // The buffers on the way are full when the upstream can send no more.
     await new Promise((resolve) => setTimeout(resolve, 500));

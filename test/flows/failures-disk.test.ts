@@ -6,14 +6,14 @@ import type { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
 import {
   ask,
-  billingOf,
   DIALECTS,
-  eventsOf,
+  findBilling,
+  joinText,
   MESSAGES,
   open,
-  responseOf,
+  parseEvents,
+  readHead,
   send,
-  textOf,
   until,
 } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
@@ -56,7 +56,7 @@ describe('a full disk', () => {
     const [running, late] = await Promise.all([books.account(), books.account()]);
     const { behaviour, finish } = chatHeld();
     upstream.behave(behaviour);
-    const response = await responseOf(
+    const response = await readHead(
       open(service.url + MESSAGES, { key: running.key, body: ask('hi', { stream: true }) }),
     );
     const text = response.setEncoding('utf8').toArray() as Promise<string[]>;
@@ -76,9 +76,9 @@ describe('a full disk', () => {
         message: 'The service is temporarily unavailable. Anything held for this call will be returned automatically.',
       });
     }
-    const events = eventsOf((await text).join(''));
-    expect(textOf(events)).to.equal('first last.');
-    expect(billingOf(events).charged_rub).to.equal(2.007);
+    const events = parseEvents((await text).join(''));
+    expect(joinText(events)).to.equal('first last.');
+    expect(findBilling(events).charged_rub).to.equal(2.007);
     expect(await books.wallet(running)).to.include({ charged: 0n, held: 5_005_000n });
     expect(upstream.calls).to.have.length(1);
 
@@ -187,11 +187,11 @@ describe('threads of the store that die', () => {
 
   it('the reading one: the next call has another', async () => {
     const account = await gateway.account();
-    const statusOf = async () => (await send(`${gateway.url}/api/v1/balance`, { key: account.key })).status;
-    expect(await statusOf()).to.equal(200);
+    const askStatus = async () => (await send(`${gateway.url}/api/v1/balance`, { key: account.key })).status;
+    expect(await askStatus()).to.equal(200);
     for (const reader of living('reader')) await reader.terminate();
     expect(living('reader')).to.have.length(0);
-    expect(await statusOf()).to.equal(200);
+    expect(await askStatus()).to.equal(200);
     expect(living('reader')).to.have.length(1);
   });
 });

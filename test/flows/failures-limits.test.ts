@@ -27,7 +27,7 @@ describe('rate limit without a store', () => {
     for (let at = 0; at < count; at += 1) results.push((await limiter.hit(rule, key())).allowed);
     return results;
   };
-  const failureOf = async (attempt: Promise<unknown> | unknown) => {
+  const catchFailure = async (attempt: Promise<unknown> | unknown) => {
     try {
       await attempt;
     } catch (error) {
@@ -48,7 +48,7 @@ describe('rate limit without a store', () => {
     await limiter.setPeers(1);
     expect(await allowed(limiter, 2)).to.deep.equal([true, true]);
     faulty.next('limits.hit', refuse);
-    expect(await failureOf(limiter.hit(rule, key()))).to.deep.equal([503, 'store_unavailable']);
+    expect(await catchFailure(limiter.hit(rule, key()))).to.deep.equal([503, 'store_unavailable']);
     expect(await allowed(limiter, 2)).to.deep.equal([true, false]);
   });
 
@@ -58,7 +58,7 @@ describe('rate limit without a store', () => {
     const gate = makeGate();
     faulty.next('limits.hit', waitFor(gate.opened));
     const startedAt = performance.now();
-    expect(await failureOf(limiter.hit(rule, key()))).to.deep.equal([503, 'store_unavailable']);
+    expect(await catchFailure(limiter.hit(rule, key()))).to.deep.equal([503, 'store_unavailable']);
     expect(performance.now() - startedAt).to.be.within(SOON_MS - 5, SOON_MS + 300);
     gate.open();
   });
@@ -68,7 +68,7 @@ describe('rate limit without a store', () => {
     await limiter.setPeers(1);
     const gate = makeGate();
     faulty.next('limits.hit', waitFor(gate.opened));
-    expect(await failureOf(limiter.hit(rule, key(), 59_990))).to.deep.equal([503, 'store_unavailable']);
+    expect(await catchFailure(limiter.hit(rule, key(), 59_990))).to.deep.equal([503, 'store_unavailable']);
     gate.open();
   });
 
@@ -82,7 +82,7 @@ describe('rate limit without a store', () => {
     });
     const change = limiter.setPeers(1).catch((error: Error) => error.name);
     await new Promise((resolve) => setImmediate(resolve));
-    expect(await failureOf(limiter.hit(rule, key()))).to.deep.equal([503, 'store_unavailable']);
+    expect(await catchFailure(limiter.hit(rule, key()))).to.deep.equal([503, 'store_unavailable']);
     gate.open();
     expect(await change).to.equal('StoreError');
     // The call that was given up was counted all the same: a limit may err to the strict side.

@@ -2,14 +2,14 @@
 import { expect } from 'chai';
 import {
   ask,
-  billingOf,
   DIALECTS,
-  eventsOf,
+  findBilling,
+  joinText,
   open,
+  parseEvents,
   type Reply,
-  responseOf,
+  readHead,
   send,
-  textOf,
   until,
 } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
@@ -87,7 +87,7 @@ describe('a store that does not answer', () => {
   async function beginLeaver(account: TestAccount, path: string): Promise<() => void> {
     const sent = open(gateway.url + path, { key: account.key, body: ask('hi', { stream: true }) });
     sent.on('error', () => undefined);
-    const response = await responseOf(sent);
+    const response = await readHead(sent);
     response.on('error', () => undefined);
     await new Promise((resolve) => response.once('data', resolve));
     return () => sent.destroy();
@@ -95,8 +95,8 @@ describe('a store that does not answer', () => {
 
   const lock = () => lockDatabase(gateway.databaseUrl.slice('sqlite:'.length));
   const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-  const stateOf = async ({ charge }: Answer) => (await gateway.store.ledger.charge(charge))?.state;
-  const nameOf = ({ path, stream }: Form) => `${path}${stream ? ', streaming' : ''}`;
+  const readState = async ({ charge }: Answer) => (await gateway.store.ledger.charge(charge))?.state;
+  const describeForm = ({ path, stream }: Form) => `${path}${stream ? ', streaming' : ''}`;
 
   describe('for longer than a call waits', () => {
     let lockedAt = 0;
@@ -151,13 +151,13 @@ describe('a store that does not answer', () => {
       expect(asked).to.equal(0);
       for (const answer of late) {
         const { status, json } = answer.reply;
-        expect(status, nameOf(answer)).to.equal(503);
+        expect(status, describeForm(answer)).to.equal(503);
         expect(json.error.type).to.equal('api_error');
         const [, words] = /^The service is temporarily unavailable\. (.*)$/.exec(json.error.message) ?? [];
         expect(words).to.be.oneOf([NOTHING_HELD, MAYBE_HELD]);
         expect(answer.at - lockedAt).to.be.within(4000, ANSWERED_WITHIN_MS);
-        await until(async () => [undefined, 'released'].includes(await stateOf(answer)));
-        if (words === NOTHING_HELD) expect(await stateOf(answer), nameOf(answer)).to.equal(undefined);
+        await until(async () => [undefined, 'released'].includes(await readState(answer)));
+        if (words === NOTHING_HELD) expect(await readState(answer), describeForm(answer)).to.equal(undefined);
         expect(await gateway.wallet(answer.account)).to.include({ avail: 1_000_000_000n, held: 0n, charged: 0n });
       }
     });
@@ -165,14 +165,14 @@ describe('a store that does not answer', () => {
     it('delivers the answer of a running call, and books its charge when it can', async () => {
       for (const answer of finished) {
         const { status, text, json } = answer.reply;
-        expect(status, nameOf(answer)).to.equal(200);
+        expect(status, describeForm(answer)).to.equal(200);
         expect(answer.at - lockedAt).to.be.within(4000, ANSWERED_WITHIN_MS);
         if (answer.stream) {
-          const events = eventsOf(text);
-          expect(textOf(events)).to.equal('first last.');
-          expect(billingOf(events)).to.include({ charged_rub: 2.007, balance_rub: 997.993 });
+          const events = parseEvents(text);
+          expect(joinText(events)).to.equal('first last.');
+          expect(findBilling(events)).to.include({ charged_rub: 2.007, balance_rub: 997.993 });
         } else expect(JSON.stringify(json)).to.contain('first last.');
-        await until(async () => (await stateOf(answer)) === 'settled');
+        await until(async () => (await readState(answer)) === 'settled');
         expect(await gateway.wallet(answer.account)).to.include({ avail: 997_993_000n, held: 0n, charged: 2_007_000n });
       }
     });
@@ -180,10 +180,10 @@ describe('a store that does not answer', () => {
     it('says that a failed call is refunded, and returns its hold when it can', async () => {
       for (const answer of failed) {
         const { status, text } = answer.reply;
-        expect(status, nameOf(answer)).to.equal(answer.stream ? 200 : 502);
+        expect(status, describeForm(answer)).to.equal(answer.stream ? 200 : 502);
         expect(text).to.contain('The upstream provider failed. Charge refunded.');
         expect(answer.at - lockedAt).to.be.below(ANSWERED_WITHIN_MS);
-        await until(async () => (await stateOf(answer)) === 'released');
+        await until(async () => (await readState(answer)) === 'released');
         expect(await gateway.wallet(answer.account)).to.include({ avail: 1_000_000_000n, held: 0n, charged: 0n });
       }
     });

@@ -46,7 +46,7 @@ describe('headers over the network', () => {
   }
 
   /** The head and the JSON body of the first reply. */
-  function replyOf(text: string) {
+  function parseReply(text: string) {
     const [head = '', body = ''] = text.split('\r\n\r\n', 2);
     const [line = '', ...lines] = head.toLowerCase().split('\r\n');
     const headers = Object.fromEntries(lines.map((each) => each.split(': ', 2)));
@@ -54,7 +54,7 @@ describe('headers over the network', () => {
   }
 
   /** One request of every kind of reply. */
-  async function repliesOf(gateway: TestGateway): Promise<readonly (readonly [string, Record<string, unknown>])[]> {
+  async function listReplies(gateway: TestGateway): Promise<readonly (readonly [string, Record<string, unknown>])[]> {
     const { key } = await gateway.account();
     const expiresAt = Date.now() + HOUR_MS;
     const { id } = await gateway.store.media.write(newMedia({ id: makeSecret(), expiresAt }), piecesOf(PNG));
@@ -93,13 +93,13 @@ describe('headers over the network', () => {
       'CONNECT a:1 HTTP/1.1\r\nhost: a\r\n\r\n',
       'GET /login HTTP/1.1\r\n no\r\n\r\n',
     ]) {
-      found.push([bytes, replyOf(await exchange(gateway, bytes)).headers]);
+      found.push([bytes, parseReply(await exchange(gateway, bytes)).headers]);
     }
     return found;
   }
 
   it('lets browsers guess no type and leave https never, whatever the reply', async () => {
-    for (const [name, headers] of await repliesOf(secure)) {
+    for (const [name, headers] of await listReplies(secure)) {
       expect(headers, name).to.include({
         'x-content-type-options': 'nosniff',
         'strict-transport-security': 'max-age=31536000',
@@ -108,14 +108,14 @@ describe('headers over the network', () => {
   });
 
   it('does not speak of https where the service is reached without', async () => {
-    for (const [name, headers] of await repliesOf(plain)) {
+    for (const [name, headers] of await listReplies(plain)) {
       expect(headers, name).to.include({ 'x-content-type-options': 'nosniff' });
       expect(headers, name).not.to.have.property('strict-transport-security');
     }
   });
 
   it('gives the pages their policy also for what is hardly HTTP', async () => {
-    const { status, headers, body } = replyOf(await exchange(plain, 'GET /login HTTP/1.1\r\nhost: x\r\nno\r\n\r\n'));
+    const { status, headers, body } = parseReply(await exchange(plain, 'GET /login HTTP/1.1\r\nhost: x\r\nno\r\n\r\n'));
     expect([status, headers['content-type']]).to.deep.equal([400, 'text/html; charset=utf-8']);
     expect(headers['content-security-policy'])
       .to.contain("default-src 'none'")
@@ -158,7 +158,7 @@ describe('headers over the network', () => {
           .map(([line, value]) => `${line}: ${value?.replace('KEY', account.key)}\r\n`)
           .join('');
         const body = name === 'transfer-encoding' ? '0\r\n\r\n' : '{}';
-        const reply = replyOf(
+        const reply = parseReply(
           await exchange(plain, `POST ${path} HTTP/1.1\r\nconnection: close\r\n${head}\r\n${body}`),
         );
         expect(reply.status).to.equal(400);
@@ -195,7 +195,7 @@ describe('headers over the network', () => {
       it(`refuses ${name}, and nothing behind it is read: ${path}`, async () => {
         const head = `POST ${path} HTTP/1.1\r\nhost: x\r\nx-api-key: ${account.key}\r\n`;
         const text = await exchange(plain, head + rest + NEXT);
-        const reply = replyOf(text);
+        const reply = parseReply(text);
         expect([reply.status, reply.replies], text).to.deep.equal([400, 1]);
         expect(reply.headers.connection).to.equal('close');
         expect(JSON.parse(reply.body).error.type).to.equal('invalid_request_error');
@@ -213,7 +213,7 @@ describe('headers over the network', () => {
     'a second host behind thousands of headers': `GET ${CHAT} HTTP/1.1\r\nhost: a\r\n${'a:\r\n'.repeat(3000)}host: b\r\n\r\n`,
   })) {
     it(`refuses ${name}, and nothing behind it is read`, async () => {
-      const reply = replyOf(await exchange(plain, bytes + NEXT));
+      const reply = parseReply(await exchange(plain, bytes + NEXT));
       expect([reply.status, reply.replies, reply.headers.connection]).to.deep.equal([400, 1, 'close']);
       const { error } = JSON.parse(reply.body);
       expect(error.code).to.equal('invalid_request');
@@ -233,7 +233,7 @@ describe('headers over the network', () => {
       ['*', 400],
     ] as const) {
       const bytes = `GET ${target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`;
-      expect(replyOf(await exchange(plain, bytes)).status, target).to.equal(status);
+      expect(parseReply(await exchange(plain, bytes)).status, target).to.equal(status);
     }
     expect(upstream.calls.length).to.equal(seen);
   });
@@ -242,7 +242,7 @@ describe('headers over the network', () => {
     for (const path of ['/', '/healthz', CHAT, '/login', '/account', '/static/style.css', '/media/x']) {
       for (const method of ['TRACE', 'TRACK', 'DEBUG', 'PROPFIND', 'PURGE']) {
         const bytes = `${method} ${path} HTTP/1.1\r\nhost: x\r\nx-secret: told\r\nconnection: close\r\n\r\n`;
-        const { status, body } = replyOf(await exchange(plain, bytes));
+        const { status, body } = parseReply(await exchange(plain, bytes));
         expect(status, `${method} ${path}`).to.be.oneOf([400, 401, 404, 405]);
         expect(body).not.to.contain('told');
       }

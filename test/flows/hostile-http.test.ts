@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { ask, billingOf, CHAT, DIALECTS, eventsOf, MESSAGES, send, until } from '../../testkit/client.ts';
+import { ask, CHAT, DIALECTS, findBilling, MESSAGES, parseEvents, send, until } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { chatAnswer, chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
@@ -53,7 +53,7 @@ describe('hostile http', () => {
   };
 
   /** The one reply in a text: status, headers in lower case and the JSON body. */
-  function replyOf(text: string) {
+  function parseReply(text: string) {
     const [head = '', ...rest] = text.split('\r\n\r\n');
     const [line = '', ...lines] = head.split('\r\n');
     const headers = new Map(lines.map((header) => [header.split(':', 1)[0]?.toLowerCase(), header.split(': ')[1]]));
@@ -73,7 +73,7 @@ describe('hostile http', () => {
   };
   for (const [name, [bytes, status]] of Object.entries(malformed)) {
     it(`answers ${name} with an id, an envelope and no advice to retry`, async () => {
-      const reply = replyOf(await exchange(bytes));
+      const reply = parseReply(await exchange(bytes));
       expect(reply.status).to.equal(status);
       expect(reply.headers.get('x-request-id')).to.match(/^req_[0-9a-f]{32}$/);
       expect(reply.headers.get('request-id')).to.equal(reply.headers.get('x-request-id'));
@@ -90,10 +90,10 @@ describe('hostile http', () => {
       `${head}x-api-key: ${account.key}\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n`,
     ];
     const codes = [];
-    for (const bytes of seen) codes.push(replyOf(await exchange(bytes)).json.error.code);
+    for (const bytes of seen) codes.push(parseReply(await exchange(bytes)).json.error.code);
     expect(codes).to.deep.equal(['invalid_request', 'invalid_request']);
     for (const bytes of [head.replace(CHAT, MESSAGES), `x ${head}`, '\xff']) {
-      const { json } = replyOf(await exchange(`${bytes}no header\r\n\r\n`));
+      const { json } = parseReply(await exchange(`${bytes}no header\r\n\r\n`));
       expect(json).to.have.property('type', 'error');
     }
   });
@@ -101,7 +101,7 @@ describe('hostile http', () => {
   it('refuses CONNECT with 405, and what comes after it is read by nobody', async () => {
     for (const target of ['example.org:443', CHAT, '127.0.0.1:22']) {
       const bytes = `CONNECT ${target} HTTP/1.1\r\nhost: x\r\nx-api-key: ${account.key}\r\n\r\n${post(CHAT, ask('hi'))}`;
-      const reply = replyOf(await exchange(bytes));
+      const reply = parseReply(await exchange(bytes));
       expect([reply.status, reply.headers.get('allow')]).to.deep.equal([405, 'GET, POST, OPTIONS']);
       expect(reply.headers.get('x-request-id')).to.match(/^req_/);
       expect(reply.json.error.message).to.equal('Method not allowed. Use GET or POST.');
@@ -156,18 +156,18 @@ describe('hostile http', () => {
         ['/none', 404],
         ['/healthz', 200],
       ] as const) {
-        const reply = replyOf(await exchange(head(path, protocol)));
+        const reply = parseReply(await exchange(head(path, protocol)));
         expect([path, protocol, reply.status]).to.deep.equal([path, protocol, status]);
       }
     }
     upstream.behave(chatAnswer('Hello.'));
     const paid = post(CHAT, ask('hi')).replace('host: x', 'host: x\r\nupgrade: h2c\r\nconnection: Upgrade, close');
-    expect(replyOf(await exchange(paid)).json.choices[0].message.content).to.equal('Hello.');
+    expect(parseReply(await exchange(paid)).json.choices[0].message.content).to.equal('Hello.');
   });
 
   it('refuses a request without a host in our words, and passes over an unknown expectation', async () => {
     const noHost = `POST ${CHAT} HTTP/1.1\r\nx-api-key: ${account.key}\r\nconnection: close\r\n\r\n`;
-    const first = replyOf(await exchange(noHost));
+    const first = parseReply(await exchange(noHost));
     expect([first.status, first.json.error.code]).to.deep.equal([400, 'invalid_request']);
     expect(first.headers.get('x-request-id')).to.match(/^req_/);
     const old = await exchange(`GET /api/v1/models HTTP/1.0\r\nx-api-key: ${account.key}\r\n\r\n`);
@@ -190,8 +190,8 @@ describe('hostile http', () => {
       const [head = '', body = ''] = text.split(/\r\n\r\n(.*)/s);
       expect(head).to.match(/^HTTP\/1\.1 200 /);
       const [stream = '', refusal = ''] = body.split('\r\n0\r\n\r\n');
-      const events = eventsOf(stream.replace(/(?:^|\r\n)[0-9a-f]+\r\n/g, ''));
-      expect(billingOf(events).charged_rub).to.equal(2.007);
+      const events = parseEvents(stream.replace(/(?:^|\r\n)[0-9a-f]+\r\n/g, ''));
+      expect(findBilling(events).charged_rub).to.equal(2.007);
       expect(refusal).to.match(/^HTTP\/1\.1 400 /);
       expect(await gateway.wallet(account)).to.include({ held: 0n, charged: 2_007_000n });
     });
@@ -210,7 +210,7 @@ describe('hostile http', () => {
 
   it('refuses a body that is no longer HTTP at once, and charges nothing', async () => {
     const head = post(CHAT, ask('hi')).split('content-length')[0];
-    const reply = replyOf(await exchange(`${head}transfer-encoding: chunked\r\n\r\n5\r\n{"mod\r\nzz\r\n`));
+    const reply = parseReply(await exchange(`${head}transfer-encoding: chunked\r\n\r\n5\r\n{"mod\r\nzz\r\n`));
     expect(reply.status).to.equal(400);
     expect(await gateway.wallet(account)).to.include({ held: 0n, charged: 0n });
   });

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { ask, billingOf, eventsOf, MESSAGES, send, until } from '../../testkit/client.ts';
+import { ask, findBilling, MESSAGES, parseEvents, send, until } from '../../testkit/client.ts';
 import { chatCatalog } from '../../testkit/gateway.ts';
 import { type Books, type Child, type Home, makeHome, openBooks, spawnChild } from '../../testkit/process.ts';
 import { startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
@@ -53,7 +53,7 @@ describe('hostile operation', () => {
     await until(isUp, 15_000);
     for (let call = 0; call < 3; call += 1) {
       const { status, text } = await send(url + MESSAGES, { key: account.key, body: ask('hi', { stream: true }) });
-      expect([status, billingOf(eventsOf(text)).charged_rub]).to.deep.equal([200, 0.5]);
+      expect([status, findBilling(parseEvents(text)).charged_rub]).to.deep.equal([200, 0.5]);
       // Several flushes of the log.
       await new Promise((resolve) => setTimeout(resolve, 400));
     }

@@ -1,7 +1,7 @@
 // A call that is refused once its body is there leaves the connection to the next one.
 import { Agent, request } from 'node:http';
 import { expect } from 'chai';
-import { ask, DIALECTS, responseOf } from '../../testkit/client.ts';
+import { ask, DIALECTS, readHead } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
@@ -33,7 +33,7 @@ describe('a connection', () => {
           if (socket.localPort) ports.add(socket.localPort);
           else socket.once('connect', () => ports.add(socket.localPort));
         });
-        const response = responseOf(sent);
+        const response = readHead(sent);
         sent.end(typeof body === 'string' ? body : JSON.stringify(body));
         const answer = await response;
         expect(answer.headers.connection).to.equal('keep-alive');

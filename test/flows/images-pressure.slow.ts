@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { availableParallelism, loadavg } from 'node:os';
 import { expect } from 'chai';
-import { ask, eventsOf, MESSAGES, open, responseOf, textOf, until } from '../../testkit/client.ts';
+import { ask, joinText, MESSAGES, open, parseEvents, readHead, until } from '../../testkit/client.ts';
 import { EDITS, encodeForm, FORM_TYPE, filePart, imageCatalog } from '../../testkit/images.ts';
 import { type MeasuredGateway, startMeasured } from '../../testkit/measured-gateway.ts';
 import { PNG, png } from '../media/pictures.ts';
@@ -84,7 +84,7 @@ describe('edits under pressure', () => {
   async function edit(key: string, { headers, body }: Shape): Promise<number> {
     const sent = open(gateway.url + EDITS, { key, headers, body, method: 'POST' });
     try {
-      const response = await responseOf(sent);
+      const response = await readHead(sent);
       response.resume();
       return response.statusCode ?? 0;
     } catch {
@@ -129,7 +129,7 @@ describe('edits under pressure', () => {
   /** Reads a stream to its end; resolves with the pauses between its fragments, in ms. */
   async function readStream(key: string): Promise<readonly number[]> {
     const body = { ...ask('[[words:600]]', { stream: true, max_tokens: 4000 }), model: 'slow' };
-    const response = await responseOf(open(gateway.url + MESSAGES, { key, body }));
+    const response = await readHead(open(gateway.url + MESSAGES, { key, body }));
     const gaps: number[] = [];
     let text = '';
     let last = performance.now();
@@ -138,7 +138,7 @@ describe('edits under pressure', () => {
       gaps.push(performance.now() - last);
       last = performance.now();
     }
-    expect(textOf(eventsOf(text)).length).to.be.above(100);
+    expect(joinText(parseEvents(text)).length).to.be.above(100);
     return gaps;
   }
 });

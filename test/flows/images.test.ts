@@ -46,7 +46,7 @@ describe('images', () => {
   const generate = (body: object = {}) => ask(GENERATIONS, { model: 'draw', prompt: 'a red square', ...body });
   const edit = (body: object = {}) => ask(EDITS, { model: 'draw', prompt: 'make it blue', image: uri(PNG), ...body });
   const charged = async () => (await gateway.wallet(account)).charged;
-  const chargeOf = (reply: Reply) => gateway.store.ledger.charge(String(reply.headers['x-request-id']));
+  const findCharge = (reply: Reply) => gateway.store.ledger.charge(String(reply.headers['x-request-id']));
   const pathsAsked = () => upstream.calls.map(({ request }) => request.url);
 
   describe('are made', () => {
@@ -62,7 +62,7 @@ describe('images', () => {
       expect(upstream.calls).to.have.length(1);
       expect(upstream.calls[0]?.body).to.deep.equal({ model: 'up-picture', prompt: 'a red square' });
       expect(await charged()).to.equal(10n * RUB);
-      expect(await chargeOf(reply)).to.include({
+      expect(await findCharge(reply)).to.include({
         state: 'settled',
         kind: 'image',
         model: 'draw',
@@ -135,7 +135,7 @@ describe('images', () => {
       expect(call?.request.url).to.equal('/v1/images/edits');
       expect(call?.bytes.includes(PNG)).to.equal(true);
       expect(call?.bytes.toString('latin1')).to.contain('make it blue');
-      expect(await chargeOf(reply)).to.include({ state: 'settled', kind: 'edit', usage: '{"images":1}' });
+      expect(await findCharge(reply)).to.include({ state: 'settled', kind: 'edit', usage: '{"images":1}' });
     });
 
     it('from up to four of all kinds, in their order', async () => {
@@ -242,7 +242,7 @@ describe('images', () => {
           expect(reply.json.error.message).to.match(says);
           expect(upstream.calls).to.have.length(tries);
           expect(await charged()).to.equal(0n);
-          expect(await chargeOf(reply)).to.include({ state: 'released', usage: null });
+          expect(await findCharge(reply)).to.include({ state: 'released', usage: null });
         });
       }
     }

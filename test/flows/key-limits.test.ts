@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { createAccounts } from '../../lib/accounts/accounts.ts';
 import { hashKey } from '../../lib/accounts/key.ts';
 import type { WishedLimits } from '../../lib/accounts/limits.ts';
-import { ask, CHAT, DIALECTS, MESSAGES, type Reply, responseOf, send } from '../../testkit/client.ts';
+import { ask, CHAT, DIALECTS, MESSAGES, type Reply, readHead, send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { EDITS, GENERATIONS } from '../../testkit/images.ts';
 import { PROMPTS } from '../../testkit/smart.ts';
@@ -193,7 +193,7 @@ describe('limits of a key', () => {
       const headers = { 'content-length': String(text.length), 'x-api-key': owner.key };
       const call = request(gateway.url + path, { method: 'POST', headers, agent: false });
       call.write(text.slice(0, 10));
-      return { path, owner, answered: responseOf(call), finish: () => call.end(text.slice(10)) };
+      return { path, owner, answered: readHead(call), finish: () => call.end(text.slice(10)) };
     };
     const calls = await Promise.all(
       CALLS.flatMap(([path, model, body]) =>
@@ -215,7 +215,7 @@ describe('limits of a key', () => {
   describe('budget', () => {
     const OVER = { status: 402, type: 'billing_error', code: 'insufficient_balance' };
     /** In micro-roubles. */
-    const spentOf = async (id: string) => (await gateway.store.ledger.budgets([id]))[0]?.spent;
+    const readSpent = async (id: string) => (await gateway.store.ledger.budgets([id]))[0]?.spent;
 
     /** What the answers to some calls at once come to: those that were paid for, and those that the budget refused. */
     function countAnswers(replies: readonly Reply[], path: string) {
@@ -232,7 +232,7 @@ describe('limits of a key', () => {
         const call = { ...body, model, max_tokens: 8192 };
         const first = await post(key, path, call);
         expect(first.status, first.text).to.equal(200);
-        const spent = await spentOf(id);
+        const spent = await readSpent(id);
         expect(spent).to.equal((await gateway.wallet(account)).charged);
         const message = expectRefusal(await post(key, path, call), path, OVER);
         const needs = model === 'middle' ? /needs a reserve of 4\d\.\d+ RUB/ : new RegExp(`costs ${price}\\.00 RUB`);
@@ -241,7 +241,7 @@ describe('limits of a key', () => {
           .and.to.match(needs);
         expect(message).to.contain(`The budget is ${price}.00 RUB per month and resets at `);
         expect(message).to.match(/ at \d{4}-\d\d-01T00:00:00\+03:00\.$/);
-        expect(await spentOf(id)).to.equal(spent);
+        expect(await readSpent(id)).to.equal(spent);
         await accounts().limitKey(id, { budget: 1000n * 1_000_000n });
         await new Promise((resolve) => setTimeout(resolve, 1000));
         expect((await post(key, path, call)).status).to.equal(200);
@@ -264,7 +264,7 @@ describe('limits of a key', () => {
         const { id, key } = await issue({ budget: 3n * price * 1_000_000n + 1n, reset: 'day' });
         const calls = Array.from({ length: 12 }, () => post(key, path, { ...body, model }));
         expect(countAnswers(await Promise.all(calls), path)).to.deep.equal({ paid: 3, refused: 9 });
-        expect(await spentOf(id)).to.equal(3n * price * 1_000_000n);
+        expect(await readSpent(id)).to.equal(3n * price * 1_000_000n);
       }
       await gateway.checkMoney();
     });
@@ -280,7 +280,7 @@ describe('limits of a key', () => {
       );
       const calls = Array.from({ length: 24 }, (_, at) => draw([old, fresh, newest][at % 3] as string));
       expect(countAnswers(await Promise.all(calls), GENERATIONS)).to.deep.equal({ paid: 5, refused: 19 });
-      expect(await spentOf(id)).to.equal(70n * 1_000_000n);
+      expect(await readSpent(id)).to.equal(70n * 1_000_000n);
       await gateway.checkMoney();
       // Also when the one before has gone, and by its own limit.
       await accounts().revokeKey(id);
@@ -305,7 +305,7 @@ describe('limits of a key', () => {
       await accounts().limitKey(id, { budget: 20n * 1_000_000n });
       await new Promise((resolve) => setTimeout(resolve, 1000));
       expect((await draw('other')).status).to.equal(200);
-      expect(await spentOf(id)).to.equal(20n * 1_000_000n);
+      expect(await readSpent(id)).to.equal(20n * 1_000_000n);
       await gateway.checkMoney();
     });
 
@@ -313,7 +313,7 @@ describe('limits of a key', () => {
       const { key } = await issue({ budget: 1n });
       expectRefusal(await post(key, GENERATIONS, { prompt: 'a hill' }), GENERATIONS, OVER);
       expect((await post(account.key, GENERATIONS, { prompt: 'a hill' })).status).to.equal(200);
-      expect(await spentOf(account.keyId)).to.equal(undefined);
+      expect(await readSpent(account.keyId)).to.equal(undefined);
     });
 
     it('leaves the shape of the balance as it is', async () => {

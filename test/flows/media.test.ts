@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { makeSecret } from '../../lib/base/base62.ts';
 import type { NewMedia } from '../../lib/store/ports/media.ts';
-import { open, responseOf, type SendOptions, until } from '../../testkit/client.ts';
+import { open, readHead, type SendOptions, until } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
@@ -38,7 +38,7 @@ for (const kind of longer([SQLITE], STORES)) {
       return gateway.store.media.write(newMedia({ expiresAt, ...more }), piecesOf(bytes));
     };
     async function get(path: string, options: SendOptions = {}) {
-      const response = await responseOf(open(gateway.url + path, options));
+      const response = await readHead(open(gateway.url + path, options));
       const body = Buffer.concat(await response.toArray());
       return { status: response.statusCode, headers: response.headers, body };
     }
@@ -244,7 +244,7 @@ for (const kind of longer([SQLITE], STORES)) {
 
       it('come whole to a slow reader', async () => {
         const logged = line();
-        const response = await responseOf(open(gateway.url + path));
+        const response = await readHead(open(gateway.url + path));
         let read = 0;
         for await (const chunk of response) {
           if (read % (8 * 1024 * 1024) < chunk.length) await new Promise((resolve) => setTimeout(resolve, 100));

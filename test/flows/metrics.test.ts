@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { ask, CHAT, DIALECTS, MESSAGES, open, responseOf, send, until } from '../../testkit/client.ts';
+import { ask, CHAT, DIALECTS, MESSAGES, open, readHead, send, until } from '../../testkit/client.ts';
 import { type Exposition, scrape } from '../../testkit/exposition.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import {
@@ -169,7 +169,7 @@ describe('metrics', () => {
     const calls = [true, true, false].map((stream) =>
       open(gateway.url + CHAT, { key: account.key, body: ask('hi', { stream }) }),
     );
-    const [first, second] = await Promise.all(calls.slice(0, 2).map(responseOf));
+    const [first, second] = await Promise.all(calls.slice(0, 2).map(readHead));
     for (const reply of [first, second]) reply?.on('error', () => undefined).resume();
     await until(async () => (await scrape(url)).sum('tollgate_open_calls') === 3);
     expect((await scrape(url)).sum('tollgate_open_streams')).to.equal(2);

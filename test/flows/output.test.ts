@@ -1,6 +1,6 @@
 // JSON and reasoning reach the models that can do it and no other; what a model thinks is billed and never delivered.
 import { expect } from 'chai';
-import { ask, billingOf, CHAT, DIALECTS, eventsOf, MESSAGES, send, textOf } from '../../testkit/client.ts';
+import { ask, CHAT, DIALECTS, findBilling, joinText, MESSAGES, parseEvents, send } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
@@ -87,8 +87,8 @@ describe('form of an answer and thought before it', () => {
       const body = ask('hi', { ...WISHES[path], model: 'clever', stream: true });
       const { text } = await send(gateway.url + path, { key, body });
       expect(text).not.to.contain('secret');
-      expect(textOf(eventsOf(text))).to.equal('{"city":"Riga"}');
-      expect(billingOf(eventsOf(text)).charged_rub).to.equal(2.007);
+      expect(joinText(parseEvents(text))).to.equal('{"city":"Riga"}');
+      expect(findBilling(parseEvents(text)).charged_rub).to.equal(2.007);
     });
 
     it(`${path}: holds what a schema makes the input longer by`, async () => {
@@ -99,8 +99,8 @@ describe('form of an answer and thought before it', () => {
           ? { response_format: { type: 'json_schema', json_schema: { name: 'place', schema: long } } }
           : { output_config: { format: { type: 'json_schema', schema: long } } };
       const body = ask('hi', { ...wish, model: 'clever', stream: true });
-      const events = eventsOf((await send(gateway.url + path, { key, body })).text);
-      expect(billingOf(events).reserved_rub).to.be.above(5.005 + 10);
+      const events = parseEvents((await send(gateway.url + path, { key, body })).text);
+      expect(findBilling(events).reserved_rub).to.be.above(5.005 + 10);
     });
 
     it(`${path}: refuses a wrong shape by its path, for every model`, async () => {

@@ -1,6 +1,6 @@
 // Answers that cost more than was held for them: how far below zero a wallet can come by many at once, on both stores.
 import { expect } from 'chai';
-import { ask, CHAT, MESSAGES, open, responseOf, send, until } from '../../testkit/client.ts';
+import { ask, CHAT, MESSAGES, open, readHead, send, until } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
@@ -17,7 +17,7 @@ import {
 const RUB = 1_000_000n;
 
 /** The upstream may add much to a prompt. */
-function catalogOf(url: string): object {
+function buildCatalog(url: string): object {
   const { models, ...rest } = chatCatalog(url) as { models: readonly object[] };
   const proxied = { ...models[0], id: 'proxied', aliases: [], delivery: 'buffered' };
   return { ...rest, models: [{ ...models[0], upstreamAdditions: 600_000 }, ...models.slice(1), proxied] };
@@ -33,7 +33,7 @@ for (const kind of longer([SQLITE], STORES)) {
       this.timeout(60_000);
       database = await kind.create();
       upstream = await startUpstream();
-      gateway = await startGateway({ catalog: catalogOf(upstream.url), database: database.url });
+      gateway = await startGateway({ catalog: buildCatalog(upstream.url), database: database.url });
     });
     afterEach(() => gateway.checkMoney());
     after(async () => {
@@ -127,7 +127,7 @@ for (const kind of longer([SQLITE], STORES)) {
       });
       const account = await gateway.account('1000');
       const body = ask('a'.repeat(400_000 - 16), { max_tokens: 1000, stream: true });
-      const running = await responseOf(open(gateway.url + MESSAGES, { key: account.key, body }));
+      const running = await readHead(open(gateway.url + MESSAGES, { key: account.key, body }));
       let text = '';
       running.setEncoding('utf8').on('data', (chunk) => {
         text += chunk;

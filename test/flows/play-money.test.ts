@@ -7,7 +7,7 @@ import { hashToken } from '../../lib/users/token.ts';
 import { CHAT, MESSAGES, send, until } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { EDITS, GENERATIONS, imageCatalog } from '../../testkit/images.ts';
-import { codeOf, createVisitor, setUpOperator, setUpOwner, type Visitor } from '../../testkit/pages.ts';
+import { createVisitor, makeCode, setUpOperator, setUpOwner, type Visitor } from '../../testkit/pages.ts';
 import { startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import { applied, topup } from '../contract/store/context.ts';
 
@@ -149,7 +149,7 @@ describe('play money where models cost real money', function () {
     expect((await operator.get(path)).text).to.contain('id="convert-code"');
     expect((await operator.submit(path, { change: 'convert', reason: 'mine' })).status).to.equal(403);
     expect((await real.wallet(holder)).playMoney).to.equal(true);
-    const code = codeOf(first.secret, 1);
+    const code = makeCode(first.secret, 1);
     expect((await operator.submit(path, { change: 'convert', reason: 'mine', code })).status).to.equal(303);
     expect(await real.wallet(holder)).not.to.have.property('playMoney');
   });

@@ -8,12 +8,12 @@ import {
   ask,
   CHAT,
   DIALECTS,
-  eventsOf,
+  joinText,
   MESSAGES,
   open,
-  responseOf,
+  parseEvents,
+  readHead,
   send,
-  textOf,
   until,
 } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
@@ -77,7 +77,7 @@ describe('pressure', () => {
       const body = ask('hi', { model: 'tiny-events', stream: true, max_tokens: 32_000 });
       const readers = Array.from({ length: 20 }, () => open(gateway.url + path, { key: account.key, body }));
       for (const reader of readers) reader.on('error', () => undefined);
-      const responses = await Promise.all(readers.map(responseOf));
+      const responses = await Promise.all(readers.map(readHead));
       for (const response of responses) response.pause().on('error', () => undefined);
       await untilStill(flood);
       expect(await written()).to.be.above(before);
@@ -111,7 +111,7 @@ describe('pressure', () => {
     for (const model of KINDS) {
       const sent = open(gateway.url + MESSAGES, { key: account.key, body: ask('hi', { model, stream: true }) });
       sent.on('error', () => undefined);
-      const response = await responseOf(sent);
+      const response = await readHead(sent);
       response.on('error', () => undefined).resume();
       for (let at = 0; at < 10; at += 1) {
         const startedAt = performance.now();
@@ -139,9 +139,9 @@ describe('pressure', () => {
       key: account.key,
       body: ask('hi', { model: 'big-events', stream: true }),
     });
-    const events = eventsOf(reply.text);
+    const events = parseEvents(reply.text);
     expect(events.some(({ data }) => data.choices?.[0]?.finish_reason === 'length')).to.equal(true);
-    expect(textOf(events).length).to.be.below(70_000);
+    expect(joinText(events).length).to.be.below(70_000);
     expect((await gateway.wallet(account)).charged).to.equal(5_005_000n);
   });
 });

@@ -2,14 +2,14 @@
 import { expect } from 'chai';
 import {
   ask,
-  billingOf,
   DIALECTS,
-  eventsOf,
+  findBilling,
+  joinText,
   MESSAGES,
   open,
-  responseOf,
+  parseEvents,
+  readHead,
   send,
-  textOf,
   until,
 } from '../../testkit/client.ts';
 import type { TestAccount } from '../../testkit/gateway.ts';
@@ -77,7 +77,7 @@ function twoProcesses(kind: StoreKind): void {
   const begin = async ({ url }: Service, account: TestAccount, path: string) => {
     const sent = open(url + path, { key: account.key, body: ask('hi', { stream: true }) });
     sent.on('error', () => undefined);
-    const response = await responseOf(sent);
+    const response = await readHead(sent);
     const chunks: string[] = [];
     response.setEncoding('utf8').on('data', (chunk: string) => void chunks.push(chunk));
     response.on('error', () => undefined);
@@ -157,9 +157,9 @@ function twoProcesses(kind: StoreKind): void {
     expect((await books.wallet(alive)).held).to.equal(5_005_000n);
     finish();
     await running.ended;
-    const events = eventsOf(running.chunks.join(''));
-    expect(textOf(events)).to.equal('first last.');
-    expect(billingOf(events)).to.include({ charged_rub: 2.007 });
+    const events = parseEvents(running.chunks.join(''));
+    expect(joinText(events)).to.equal('first last.');
+    expect(findBilling(events)).to.include({ charged_rub: 2.007 });
   });
 
   it('charge the answer of one that slept so long that the other returned its hold', async () => {
@@ -179,9 +179,9 @@ function twoProcesses(kind: StoreKind): void {
     expect(await isBack()).to.equal(true);
     finish();
     await running.ended;
-    const events = eventsOf(running.chunks.join(''));
-    expect(textOf(events)).to.equal('first last.');
-    expect(billingOf(events)).to.include({ charged_rub: 2.007, balance_rub: 997.993 });
+    const events = parseEvents(running.chunks.join(''));
+    expect(joinText(events)).to.equal('first last.');
+    expect(findBilling(events)).to.include({ charged_rub: 2.007, balance_rub: 997.993 });
     expect(await books.wallet(account)).to.include({ avail: 997_993_000n, held: 0n, charged: 2_007_000n });
     const entries = await books.store.ledger.entries(account.id, { limit: 10 });
     expect(entries.map(({ kind }) => kind)).to.deep.equal(['settle', 'expire', 'reserve', 'topup']);

@@ -1,7 +1,17 @@
 // Many calls at one balance, and everything that may happen to a wallet while they run.
 import { expect } from 'chai';
 import type { Entry } from '../../lib/money/decide.ts';
-import { ask, billingOf, CHAT, DIALECTS, eventsOf, MESSAGES, type Reply, send, until } from '../../testkit/client.ts';
+import {
+  ask,
+  CHAT,
+  DIALECTS,
+  findBilling,
+  MESSAGES,
+  parseEvents,
+  type Reply,
+  send,
+  until,
+} from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
@@ -52,7 +62,7 @@ function races(kind: StoreKind): void {
   };
 
   /** Every balance the wallet ever had, by its journal. */
-  async function balancesOf({ id }: TestAccount): Promise<readonly bigint[]> {
+  async function readBalances({ id }: TestAccount): Promise<readonly bigint[]> {
     const entries: Entry[] = [];
     for (let before = Number.MAX_SAFE_INTEGER; before > 1; before = entries.at(-1)?.seq ?? 0) {
       entries.push(...(await gateway.store.ledger.entries(id, { before, limit: 500 })));
@@ -65,7 +75,7 @@ function races(kind: StoreKind): void {
   }
 
   async function neverBelowZero(account: TestAccount): Promise<void> {
-    const balances = await balancesOf(account);
+    const balances = await readBalances(account);
     expect(balances.filter((balance) => balance < 0n)).to.deep.equal([]);
     expect(balances.at(-1)).to.equal((await gateway.wallet(account)).avail);
   }
@@ -206,9 +216,9 @@ function races(kind: StoreKind): void {
         send(gateway.url + MESSAGES, { key: account.key, body: ask('hi', { stream: true, max_tokens: 1 }) }),
       ),
     );
-    const balances = replies.map(({ text }) => Math.round(billingOf(eventsOf(text)).balance_rub * 1e6));
+    const balances = replies.map(({ text }) => Math.round(findBilling(parseEvents(text)).balance_rub * 1e6));
     // What is held by the others is off the balance, so each is one of the balances the journal has seen.
-    const seen = new Set((await balancesOf(account)).map(Number));
+    const seen = new Set((await readBalances(account)).map(Number));
     for (const told of balances) expect(seen.has(told)).to.equal(true);
   });
 }

@@ -9,7 +9,7 @@ import { loadRecordings, type Recording, type TextRecording } from '../../lib/up
 import { type Replay, startReplay } from '../../lib/upstream/check/replay.ts';
 import { settingsAt } from '../../lib/upstream/check/stage.ts';
 import type { ProviderPlugin } from '../../lib/upstream/contract/provider.ts';
-import { CHAT, DIALECTS, eventsOf, MESSAGES, type Reply, send, textOf } from '../../testkit/client.ts';
+import { CHAT, DIALECTS, joinText, MESSAGES, parseEvents, type Reply, send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { longer } from '../../testkit/long.ts';
 
@@ -45,7 +45,7 @@ describe('recordings through the gateway', () => {
 
   before(async () => {
     replay = await startReplay();
-    gateway = await startGateway({ catalog: catalogOf(replay.origin) });
+    gateway = await startGateway({ catalog: buildCatalog(replay.origin) });
     account = await gateway.account('999999999');
   });
   after(async () => {
@@ -63,7 +63,7 @@ describe('recordings through the gateway', () => {
             const way = (path === CHAT ? 2 : 0) + (stream ? 1 : 0);
             if (longer(at % 4 !== way, false)) continue;
             it(`${recording.name}: ${path === CHAT ? 'chat' : 'message'}${stream ? ', streaming' : ''}`, () =>
-              check(recording, { path, stream, model: idOf(plugin, at) }));
+              check(recording, { path, stream, model: modelId(plugin, at) }));
           }
         }
       }
@@ -72,7 +72,7 @@ describe('recordings through the gateway', () => {
 
   async function check(recording: TextRecording, way: Way & { readonly model: string }): Promise<void> {
     replay.play({ before: recording.before, reply: recording.reply });
-    const reply = await send(gateway.url + way.path, { key: account.key, body: bodyOf(recording, way) });
+    const reply = await send(gateway.url + way.path, { key: account.key, body: buildBody(recording, way) });
     checkReply(recording, reply, way);
     const charge = await gateway.store.ledger.charge(String(reply.headers['x-request-id']));
     const wanted = wantedCharge(recording, way);
@@ -81,11 +81,11 @@ describe('recordings through the gateway', () => {
   }
 });
 
-const idOf = ({ name }: ProviderPlugin, at: number) => `m-${name}-${at}`;
+const modelId = ({ name }: ProviderPlugin, at: number) => `m-${name}-${at}`;
 
-function catalogOf(origin: string): object {
+function buildCatalog(origin: string): object {
   const routes = suites.flatMap(({ plugin, recordings }) =>
-    recordings.map(({ settings, options }, at) => ({ id: idOf(plugin, at), plugin, settings, options })),
+    recordings.map(({ settings, options }, at) => ({ id: modelId(plugin, at), plugin, settings, options })),
   );
   const upstreams = routes.map(({ id, plugin, settings }) => {
     return [id, { plugin: plugin.name, settings: settingsAt(origin, plugin, settings, 'recorded-key') }];
@@ -107,7 +107,7 @@ interface Way {
   readonly stream: boolean;
 }
 
-function bodyOf({ call }: TextRecording, { path, stream, model }: Way & { model: string }): object {
+function buildBody({ call }: TextRecording, { path, stream, model }: Way & { model: string }): object {
   const system = call.system === undefined ? [] : [{ role: 'system', content: call.system }];
   const rest = { model, stream, max_tokens: call.maxTokens };
   if (path === MESSAGES) return { ...rest, messages: call.messages, ...(call.system && { system: call.system }) };
@@ -143,8 +143,8 @@ function checkReply(recording: TextRecording, reply: Reply, { path, stream }: Wa
     return;
   }
   expect(reply.status).to.equal(200);
-  const events = eventsOf(reply.text);
-  expect(textOf(events)).to.equal(text);
+  const events = parseEvents(reply.text);
+  expect(joinText(events)).to.equal(text);
   const failure = events.find(({ data }) => data?.error);
   expect(failure !== undefined, reply.text).to.equal(fails(recording));
   const refunded = failure?.data.error.message.includes('Charge refunded');

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { ask, billingOf, CHAT, eventsOf, open, responseOf, send, textOf, until } from '../../testkit/client.ts';
+import { ask, CHAT, findBilling, joinText, open, parseEvents, readHead, send, until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { chatAnswer, chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
@@ -50,7 +50,7 @@ describe('a catalog that is edited under load', function () {
       ],
     };
   }
-  const chargeOf = (number: number) => 7_000n + 400n * BigInt(5000 + number);
+  const computeCharge = (number: number) => 7_000n + 400n * BigInt(5000 + number);
 
   interface Answered {
     readonly status: number;
@@ -59,7 +59,7 @@ describe('a catalog that is edited under load', function () {
   }
   async function call(stream: boolean): Promise<Answered> {
     const reply = await send(gateway.url + CHAT, { key: account.key, body: ask('hi', { stream }) });
-    const text = stream ? textOf(eventsOf(reply.text)) : reply.json.choices?.[0].message.content;
+    const text = stream ? joinText(parseEvents(reply.text)) : reply.json.choices?.[0].message.content;
     return { status: reply.status, text, charge: String(reply.headers['x-request-id']) };
   }
 
@@ -94,7 +94,7 @@ describe('a catalog that is edited under load', function () {
       seen.add(Number(number));
       expect(Number(at), text).to.equal(Number(number) % 2);
       const charge = await gateway.store.ledger.charge(id);
-      expect([charge?.state, charge?.charged]).to.deep.equal(['settled', chargeOf(Number(number))]);
+      expect([charge?.state, charge?.charged]).to.deep.equal(['settled', computeCharge(Number(number))]);
       expect(JSON.parse(charge?.prices ?? '{}').output).to.equal(`${5000 + Number(number)}000000`);
     }
     expect(seen.size, `of ${edits} edits`).to.be.above(10);
@@ -111,7 +111,7 @@ describe('a catalog that is edited under load', function () {
       end = () => void response.end(chatChunk('after') + chatEnd(USAGE));
     });
     const body = ask('hi', { stream: true });
-    const response = await responseOf(open(gateway.url + CHAT, { key: account.key, body }));
+    const response = await readHead(open(gateway.url + CHAT, { key: account.key, body }));
     const chunks: Buffer[] = [];
     response.on('data', (chunk: Buffer) => void chunks.push(chunk));
     await until(() => Buffer.concat(chunks).includes('before'));
@@ -121,9 +121,9 @@ describe('a catalog that is edited under load', function () {
     expect((await call(false)).status, 'a new call').to.equal(400);
     end();
     await new Promise((resolve) => response.once('end', resolve));
-    const events = eventsOf(Buffer.concat(chunks).toString());
-    expect(textOf(events)).to.equal('before after');
-    expect(billingOf(events).charged_rub).to.equal(Number(chargeOf(0)) / 1e6);
+    const events = parseEvents(Buffer.concat(chunks).toString());
+    expect(joinText(events)).to.equal('before after');
+    expect(findBilling(events).charged_rub).to.equal(Number(computeCharge(0)) / 1e6);
   });
 
   const BAD: readonly (readonly [name: string, edit: () => unknown, says: RegExp])[] = [

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { ask, DIALECTS, open, responseOf, send, until } from '../../testkit/client.ts';
+import { ask, DIALECTS, open, readHead, send, until } from '../../testkit/client.ts';
 import { scrape } from '../../testkit/exposition.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import {
@@ -70,7 +70,7 @@ describe('the log line of a request', () => {
         const call = open(gateway.url + path, { key: account.key, body: ask('hi', { stream }) });
         call.on('error', () => undefined);
         if (stream) {
-          const response = await responseOf(call);
+          const response = await readHead(call);
           await new Promise((resolve) => response.on('error', () => undefined).once('data', resolve));
         } else {
           await arrived;

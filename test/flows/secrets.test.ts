@@ -9,7 +9,7 @@ import { openStore } from '../../lib/store/open.ts';
 import { until } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { longer } from '../../testkit/long.ts';
-import { codeOf, comeIn, createVisitor, PASSWORD, setUpOperator, setUpOwner } from '../../testkit/pages.ts';
+import { comeIn, createVisitor, makeCode, PASSWORD, setUpOperator, setUpOwner } from '../../testkit/pages.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { isSigned, type Receiver, startReceiver } from '../../testkit/webhook.ts';
 import { runCommand } from '../cli/command.ts';
@@ -75,7 +75,7 @@ for (const kind of longer([SQLITE], STORES)) {
       // A code of now works again.
       const user = await store.users.find(EMAIL);
       if (user) await store.users.change({ ...user, totpStep: -1 });
-      const fields = { email: EMAIL, password: PASSWORD, code: codeOf(app) };
+      const fields = { email: EMAIL, password: PASSWORD, code: makeCode(app) };
       return (await createVisitor(url).submit('/login', fields)).status === 303;
     }
 
@@ -156,7 +156,7 @@ for (const kind of longer([SQLITE], STORES)) {
       const gateway = await start(OTHER);
       // Not without the code, and not with a wrong secret.
       await createVisitor(gateway.url).submit('/login', { email: EMAIL, password: PASSWORD, code: '' });
-      const login = { email: EMAIL, password: PASSWORD, code: codeOf(app) };
+      const login = { email: EMAIL, password: PASSWORD, code: makeCode(app) };
       const locked = await createVisitor(gateway.url).submit('/login', login);
       expect([locked.status, locked.headers['set-cookie']?.join() ?? '']).to.satisfy(
         ([status, cookies]: [number, string]) => status === 500 && !cookies.includes('session='),

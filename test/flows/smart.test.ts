@@ -3,7 +3,17 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { SMART_TIERS, type SmartTier } from '../../lib/base/smart-tiers.ts';
 import { route } from '../../lib/calls/smart/route.ts';
-import { ask, billingOf, CHAT, DIALECTS, eventsOf, MESSAGES, type Reply, send, until } from '../../testkit/client.ts';
+import {
+  ask,
+  CHAT,
+  DIALECTS,
+  findBilling,
+  MESSAGES,
+  parseEvents,
+  type Reply,
+  send,
+  until,
+} from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { PRICES, PROMPTS, smartCatalog, TIER_MODELS } from '../../testkit/smart.ts';
 import { answerStatus, chatAnswer, SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
@@ -12,9 +22,9 @@ import { PNG } from '../media/pictures.ts';
 const USAGE = { input: 9, output: 400 };
 
 /** What `USAGE` costs by the price of a tier, in micro-roubles. */
-const costOf = (tier: SmartTier) => BigInt(USAGE.input * PRICES[tier].input + USAGE.output * PRICES[tier].output);
+const computeCost = (tier: SmartTier) => BigInt(USAGE.input * PRICES[tier].input + USAGE.output * PRICES[tier].output);
 
-const routingOf = (text: string) => route({ messages: [{ role: 'user', content: [{ type: 'text', text }] }] });
+const routeText = (text: string) => route({ messages: [{ role: 'user', content: [{ type: 'text', text }] }] });
 
 describe('smart', () => {
   let upstream: TestUpstream;
@@ -45,14 +55,14 @@ describe('smart', () => {
     send(gateway.url + path, { key: account.key, body: ask(text, { model: 'smart', ...more }) });
 
   /** What a client sees of a call, streamed or not, and what the books say. */
-  async function outcomeOf(reply: Reply) {
+  async function readOutcome(reply: Reply) {
     expect(reply.status, reply.text).to.equal(200);
     const charge = await gateway.store.ledger.charge(String(reply.headers['x-request-id']));
-    const events = String(reply.headers['content-type']).startsWith(SSE['content-type']) ? eventsOf(reply.text) : [];
+    const events = String(reply.headers['content-type']).startsWith(SSE['content-type']) ? parseEvents(reply.text) : [];
     const bearers = events.length > 0 ? events.map(({ data }) => data?.message ?? data) : [reply.json];
     const routings = bearers.flatMap((data) => data?.smart_routing ?? []);
     const models = new Set(bearers.flatMap((data) => data?.model ?? []));
-    return { charge, routings, models: [...models], billing: reply.json?.billing ?? billingOf(events) };
+    return { charge, routings, models: [...models], billing: reply.json?.billing ?? findBilling(events) };
   }
 
   for (const path of DIALECTS) {
@@ -60,19 +70,21 @@ describe('smart', () => {
       describe(`${path}${stream ? ', streamed' : ''}`, () => {
         for (const tier of SMART_TIERS) {
           it(`runs ${tier} work on its model, at its price`, async () => {
-            const { charge, routings, models, billing } = await outcomeOf(await call(path, PROMPTS[tier], { stream }));
-            expect(routings).to.deep.equal([routingOf(PROMPTS[tier])]);
+            const { charge, routings, models, billing } = await readOutcome(
+              await call(path, PROMPTS[tier], { stream }),
+            );
+            expect(routings).to.deep.equal([routeText(PROMPTS[tier])]);
             expect(routings[0]).to.include({ tier });
             expect(models).to.deep.equal([TIER_MODELS[tier]]);
             expect(upstream.calls.at(-1)?.body).to.include({ model: `up-${TIER_MODELS[tier]}` });
             const estimate = Math.ceil(Buffer.byteLength(PROMPTS[tier]) / 4) + 4;
             const reserved = BigInt(estimate * PRICES[tier].input + 1000 * PRICES[tier].output);
-            expect(charge).to.include({ model: TIER_MODELS[tier], charged: costOf(tier), reserved });
+            expect(charge).to.include({ model: TIER_MODELS[tier], charged: computeCost(tier), reserved });
             expect(JSON.parse(charge?.usage ?? '')).to.include({ model_asked: 'smart', smart_tier: tier });
-            expect((await gateway.wallet(account)).charged).to.equal(costOf(tier));
+            expect((await gateway.wallet(account)).charged).to.equal(computeCost(tier));
             if (!billing) return;
             expect(billing).to.include({
-              charged_rub: Number(costOf(tier)) / 1e6,
+              charged_rub: Number(computeCost(tier)) / 1e6,
               reserved_rub: Number(reserved) / 1e6,
               rub_per_mtok_in: PRICES[tier].input,
               rub_per_mtok_out: PRICES[tier].output,
@@ -81,16 +93,16 @@ describe('smart', () => {
         }
 
         it('answers to auto, the same each time', async () => {
-          const first = await outcomeOf(await call(path, PROMPTS.heavy, { stream }));
+          const first = await readOutcome(await call(path, PROMPTS.heavy, { stream }));
           for (const model of ['auto', 'smart', 'auto']) {
-            const { routings, models } = await outcomeOf(await call(path, PROMPTS.heavy, { stream, model }));
+            const { routings, models } = await readOutcome(await call(path, PROMPTS.heavy, { stream, model }));
             expect({ routings, models }).to.deep.equal({ routings: first.routings, models: first.models });
           }
         });
 
         it('says nothing of routing when a model was named', async () => {
           const reply = await call(path, PROMPTS.heavy, { stream, model: 'small' });
-          expect(await outcomeOf(reply)).to.deep.include({ routings: [], models: ['small'] });
+          expect(await readOutcome(reply)).to.deep.include({ routings: [], models: ['small'] });
           expect(reply.text).not.to.contain('smart');
         });
 
@@ -98,7 +110,7 @@ describe('smart', () => {
           upstream.behave(chatAnswer('a b c', { ...USAGE, reason: 'length' }));
           const reply = await call(path, PROMPTS.lite, { stream, max_tokens: 600 });
           expect(reply.text).to.match(/"(?:max_tokens|length)"/);
-          expect((await outcomeOf(reply)).routings).to.deep.equal([routingOf(PROMPTS.lite)]);
+          expect((await readOutcome(reply)).routings).to.deep.equal([routeText(PROMPTS.lite)]);
         });
 
         it('tries the next route of the model, never another model', async () => {
@@ -110,10 +122,10 @@ describe('smart', () => {
           upstream.behave((asked) =>
             asked.body.model === names[0] ? answerStatus(500)(asked) : chatAnswer('Hello.', USAGE)(asked),
           );
-          const { charge, routings, models } = await outcomeOf(await call(path, PROMPTS.heavy, { stream }));
+          const { charge, routings, models } = await readOutcome(await call(path, PROMPTS.heavy, { stream }));
           expect(upstream.calls.slice(before).map(({ body }) => body.model)).to.deep.equal(names);
-          expect([models, routings]).to.deep.equal([['big'], [routingOf(PROMPTS.heavy)]]);
-          expect(charge).to.include({ model: 'big', charged: costOf('heavy') });
+          expect([models, routings]).to.deep.equal([['big'], [routeText(PROMPTS.heavy)]]);
+          expect(charge).to.include({ model: 'big', charged: computeCost('heavy') });
         });
 
         it('returns the hold when every route of the model fails', async () => {
@@ -138,10 +150,12 @@ describe('smart', () => {
         it(`runs ${asked} work on ${runs} while ${off.join(' and ')} has no route`, async () => {
           await useCatalog(smartCatalog(upstream.url, { off }));
           for (const stream of [false, true]) {
-            const { charge, routings, models, billing } = await outcomeOf(await call(path, PROMPTS[asked], { stream }));
-            expect(routings).to.deep.equal([routingOf(PROMPTS[asked])]);
+            const { charge, routings, models, billing } = await readOutcome(
+              await call(path, PROMPTS[asked], { stream }),
+            );
+            expect(routings).to.deep.equal([routeText(PROMPTS[asked])]);
             expect(models).to.deep.equal([TIER_MODELS[runs]]);
-            expect(charge).to.include({ model: TIER_MODELS[runs], charged: costOf(runs) });
+            expect(charge).to.include({ model: TIER_MODELS[runs], charged: computeCost(runs) });
             if (billing) expect(billing).to.include({ rub_per_mtok_out: PRICES[runs].output });
           }
         });
@@ -168,7 +182,7 @@ describe('smart', () => {
           .to.contain('a reserve of 1310.756 RUB')
           .and.to.contain('balance is 1000.00 RUB');
         expect((await call(path, PROMPTS.heavy, { ...more, stream: true })).status).to.equal(402);
-        const { charge } = await outcomeOf(await call(path, PROMPTS.lite, more));
+        const { charge } = await readOutcome(await call(path, PROMPTS.lite, more));
         expect(charge?.reserved).to.equal(BigInt(32_768 * 2000 + 12 * 1000));
         expect(upstream.calls.at(-1)?.body).to.include({ model: 'up-small', max_tokens: 32_768 });
       });
@@ -185,7 +199,7 @@ describe('smart', () => {
           expect(reply.json.error.message).to.equal('Vision backend unavailable. Charge refunded.');
           const charge = await gateway.store.ledger.charge(String(reply.headers['x-request-id']));
           const text = content.length > 1 ? PROMPTS.heavy : '';
-          expect(charge).to.include({ model: TIER_MODELS[routingOf(text).tier], state: 'released' });
+          expect(charge).to.include({ model: TIER_MODELS[routeText(text).tier], state: 'released' });
         }
         expect((await gateway.wallet(account)).avail).to.equal(1_000_000_000n);
       });
@@ -193,12 +207,12 @@ describe('smart', () => {
   }
 
   it('follows edits of the catalog: other tiers, other thresholds, none at all', async () => {
-    const modelNow = async () => (await outcomeOf(await call(CHAT, PROMPTS.heavy))).models[0];
+    const modelNow = async () => (await readOutcome(await call(CHAT, PROMPTS.heavy))).models[0];
     expect(await modelNow()).to.equal('big');
     await useCatalog(smartCatalog(upstream.url, { smart: { heavy: ['small', 'big'] } }));
     expect(await modelNow()).to.equal('small');
     await useCatalog(smartCatalog(upstream.url, { smart: { thresholds: { standard: 1, heavy: 100 } } }));
-    const { score } = routingOf(PROMPTS.heavy);
+    const { score } = routeText(PROMPTS.heavy);
     expect(score).to.be.within(1, 99.9);
     expect(await modelNow()).to.equal('middle');
     gateway.writeCatalog(smartCatalog(upstream.url, { smart: { thresholds: { standard: 60, heavy: 40 } } }));
@@ -222,8 +236,8 @@ describe('smart', () => {
     await useCatalog(smartCatalog(upstream.url, { model: { delivery: 'buffered' } }));
     upstream.behave(chatAnswer('word '.repeat(800), { input: 1, output: 1 }));
     for (const stream of [false, true]) {
-      const { charge, routings, billing } = await outcomeOf(await call(CHAT, PROMPTS.lite, { stream }));
-      expect(routings).to.deep.equal([routingOf(PROMPTS.lite)]);
+      const { charge, routings, billing } = await readOutcome(await call(CHAT, PROMPTS.lite, { stream }));
+      expect(routings).to.deep.equal([routeText(PROMPTS.lite)]);
       const input = Math.ceil(PROMPTS.lite.length / 4);
       expect(charge?.charged).to.equal(BigInt(input * PRICES.lite.input + 1000 * PRICES.lite.output));
       expect(billing.charged_rub).to.equal(Number(charge?.charged) / 1e6);
@@ -237,7 +251,7 @@ describe('smart', () => {
     const lines = () => readFileSync(`${gateway.folder}/log`, 'utf8').split('\n');
     const line = () => lines().find((text) => text.includes(id) && text.includes('smart_tier'));
     await until(() => line() !== undefined);
-    const { score } = routingOf(prompt);
+    const { score } = routeText(prompt);
     expect(JSON.parse(line() ?? '')).to.include({ model: 'big', smart_tier: 'heavy', smart_score: score });
     expect(lines().join()).not.to.contain('secret sauce');
   });

@@ -8,7 +8,7 @@ import { PNG } from '../media/pictures.ts';
 const VIDEOS = '/api/v1/videos';
 const image = `data:image/png;base64,${PNG.toString('base64')}`;
 
-function catalogOf(usable: boolean) {
+function buildCatalog(usable: boolean) {
   const model = (id: string, type: string, price: object, more: object = {}) => {
     return { id, type, provider: 'Test', routes: usable ? [{ upstream: 'sandbox', model: type }] : [], price, ...more };
   };
@@ -56,7 +56,7 @@ describe('models that lose their routes', () => {
   let account: TestAccount;
 
   before(async () => {
-    gateway = await startGateway({ catalog: catalogOf(true), env: { VIDEO_POLL_MS: '20' } });
+    gateway = await startGateway({ catalog: buildCatalog(true), env: { VIDEO_POLL_MS: '20' } });
     account = await gateway.account();
   });
   afterEach(() => gateway.checkMoney());
@@ -68,7 +68,7 @@ describe('models that lose their routes', () => {
     return json.data.map(({ id }: { id: string }) => id);
   };
   async function become(usable: boolean): Promise<void> {
-    gateway.writeCatalog(catalogOf(usable));
+    gateway.writeCatalog(buildCatalog(usable));
     await gateway.gateway.reload();
   }
 

@@ -16,7 +16,7 @@ function answer({ request, response }: UpstreamCall): void {
   response.end(JSON.stringify(request.url?.includes('/images/') ? picture : job));
 }
 
-function catalogOf(url: string): object {
+function buildCatalog(url: string): object {
   const settings = { baseUrl: `${url}/v1`, apiKey: 'access:up-secret-key-1' };
   const video = (id: string, price: object, more: object = {}) => {
     const upstream = id.startsWith('form') ? 'form' : 'modes';
@@ -52,7 +52,7 @@ describe('what is asked of upstreams', () => {
   before(async () => {
     upstream = await startUpstream(answer);
     // Nobody looks at a video before it is begun: what is asked last is its submission.
-    gateway = await startGateway({ catalog: catalogOf(upstream.url), env: { VIDEO_POLL_MS: '60000' } });
+    gateway = await startGateway({ catalog: buildCatalog(upstream.url), env: { VIDEO_POLL_MS: '60000' } });
   });
   beforeEach(async () => {
     account = await gateway.account();
@@ -67,7 +67,7 @@ describe('what is asked of upstreams', () => {
   const post = (path: string, body: object) => send(gateway.url + path, { key: account.key, body });
 
   /** In a form: a field and its text. */
-  const fieldOf = (name: string) =>
+  const readField = (name: string) =>
     new RegExp(`name="${name}"\r\n(?:[^\r]+\r\n)*\r\n([^\r]*)`).exec(upstream.calls[0]?.bytes.toString() ?? '')?.[1];
 
   const films: readonly [asked: object, size: string, seconds: number, billed: string, rub: number][] = [
@@ -86,7 +86,7 @@ describe('what is asked of upstreams', () => {
     it(`is a video of ${size} and ${seconds} s for ${JSON.stringify(asked)}, billed as ${billed}`, async () => {
       const { status, json, text } = await post(VIDEOS, { model: 'form-two', prompt: 'a hill', ...asked });
       expect(status, text).to.equal(200);
-      expect([fieldOf('size'), fieldOf('seconds')]).to.deep.equal([size, `${seconds}`]);
+      expect([readField('size'), readField('seconds')]).to.deep.equal([size, `${seconds}`]);
       expect(json).to.include({ price_rub: rub, balance_rub: 1000 - rub, seconds });
       expect(json.size).to.equal((asked as { size?: string }).size ?? size);
       expect(json.billing).to.deep.equal({

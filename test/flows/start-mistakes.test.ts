@@ -354,7 +354,7 @@ async function commit(mistake: Mistake): Promise<Exit> {
   if (more !== undefined) home.writeCatalog(more, 'more.json');
   const undo = await arrange?.(home);
   try {
-    return await wayOf(mistake)({ ...home.env, ...env?.(home) });
+    return await chooseWay(mistake)({ ...home.env, ...env?.(home) });
   } finally {
     await undo?.();
     home.remove();
@@ -362,7 +362,7 @@ async function commit(mistake: Mistake): Promise<Exit> {
 }
 
 /** A start reads the catalog as a check of it does: in `npm test` every fourth mistake in a catalog is made by a start. */
-function wayOf(mistake: Mistake): (env: Readonly<Record<string, string>>) => Promise<Exit> {
+function chooseWay(mistake: Mistake): (env: Readonly<Record<string, string>>) => Promise<Exit> {
   if (mistake.spawned) return runOut;
   const isOfCatalog = mistake.catalog !== undefined || mistake.more !== undefined;
   const byStart = longer(!isOfCatalog || mistakes.indexOf(mistake) % 4 === 0, true);

@@ -2,7 +2,7 @@
 import { symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { ask, billingOf, CHAT, DIALECTS, eventsOf, MESSAGES, send, until } from '../../testkit/client.ts';
+import { ask, CHAT, DIALECTS, findBilling, MESSAGES, parseEvents, send, until } from '../../testkit/client.ts';
 import { chatCatalog, type TestAccount } from '../../testkit/gateway.ts';
 import { type Books, type Home, makeHome, openBooks, type Service, startService } from '../../testkit/process.ts';
 import { answerStatus, chatAnswer, chatHeld, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
@@ -59,7 +59,7 @@ describe('catalog in service', () => {
     });
   const call = async (path: string) => {
     const reply = await send(service.url + path, { key: account.key, body: ask('hi', { stream: true }) });
-    return billingOf(eventsOf(reply.text));
+    return findBilling(parseEvents(reply.text));
   };
   const logged = (text: string) => until(() => service.stdout().includes(text));
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { readConfig } from '../../lib/config.ts';
 import { createGateway, type GatewayFacts } from '../../lib/gateway.ts';
 import { createLog } from '../../lib/http/log.ts';
-import { billingOf, eventsOf, MESSAGES, send, textOf } from '../../testkit/client.ts';
+import { findBilling, joinText, MESSAGES, parseEvents, send } from '../../testkit/client.ts';
 import { chatCatalog } from '../../testkit/gateway.ts';
 import { itLong } from '../../testkit/long.ts';
 import {
@@ -76,9 +76,9 @@ describe('start', () => {
       const [curl = ''] = /^ {2}curl .*\\\n.*$/m.exec(service.stdout()) ?? [];
       const { code, stdout } = await spawnChild('sh', ['-c', curl], { PATH: process.env.PATH ?? '' }).exit;
       expect(code).to.equal(0);
-      const events = eventsOf(stdout);
-      expect(textOf(events)).to.contain('Hello!');
-      expect(billingOf(events).balance_rub).to.equal(999.5);
+      const events = parseEvents(stdout);
+      expect(joinText(events)).to.contain('Hello!');
+      expect(findBilling(events).balance_rub).to.equal(999.5);
     });
     expect(isSandbox(first)).to.equal(true);
     expect([...keysIn(first)]).to.deep.equal([key]);

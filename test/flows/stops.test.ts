@@ -1,6 +1,6 @@
 // Strings to stop at, on real sockets: what each dialect says, what the upstream sees, what it costs.
 import { expect } from 'chai';
-import { ask, billingOf, CHAT, DIALECTS, eventsOf, MESSAGES, send, textOf } from '../../testkit/client.ts';
+import { ask, CHAT, DIALECTS, findBilling, joinText, MESSAGES, parseEvents, send } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
@@ -29,7 +29,7 @@ describe('strings to stop at', () => {
     });
   }
 
-  const fieldOf = (path: string, stops: readonly string[]) =>
+  const stopField = (path: string, stops: readonly string[]) =>
     path === CHAT ? { stop: stops } : { stop_sequences: stops };
 
   for (const path of DIALECTS) {
@@ -38,14 +38,16 @@ describe('strings to stop at', () => {
         speak('Hi \ud83d', '\udc4b, one', '\nEN', 'D two');
         const { key } = await gateway.account();
         const called = upstream.nextCall();
-        const body = ask('hi', { stream, ...fieldOf(path, ['STOP', '\nEND']) });
+        const body = ask('hi', { stream, ...stopField(path, ['STOP', '\nEND']) });
         const reply = await send(gateway.url + path, { key, body });
         expect(reply.status, reply.text).to.equal(200);
         const { closed, body: asked } = await called;
         await closed;
         expect(asked).not.to.have.any.keys('stop', 'stop_sequences');
-        const events = stream ? eventsOf(reply.text) : [];
-        const text = stream ? textOf(events) : (reply.json.content?.[0].text ?? reply.json.choices[0].message.content);
+        const events = stream ? parseEvents(reply.text) : [];
+        const text = stream
+          ? joinText(events)
+          : (reply.json.content?.[0].text ?? reply.json.choices[0].message.content);
         expect(text).to.equal('Hi 👋, one');
         const finish = path === CHAT ? (events.at(-2)?.data ?? reply.json) : undefined;
         if (finish) expect(finish.choices[0].finish_reason).to.equal('stop');
@@ -54,7 +56,7 @@ describe('strings to stop at', () => {
           expect([end.stop_reason, end.stop_sequence]).to.deep.equal(['stop_sequence', '\nEND']);
         }
         // 18 characters were produced: 5 tokens, and the least that a call costs.
-        const billing = stream ? billingOf(events) : reply.json.billing;
+        const billing = stream ? findBilling(events) : reply.json.billing;
         if (billing) expect(billing.charged_rub).to.equal(0.5);
       });
     }
@@ -65,10 +67,10 @@ describe('strings to stop at', () => {
         response.end(chatChunk('one EN') + chatEnd({ input: 7, output: 400 }));
       });
       const { key } = await gateway.account();
-      const body = ask('hi', { stream: true, ...fieldOf(path, ['END']) });
-      const events = eventsOf((await send(gateway.url + path, { key, body })).text);
-      expect(textOf(events)).to.equal('one EN');
-      expect(billingOf(events).charged_rub).to.equal(2.007);
+      const body = ask('hi', { stream: true, ...stopField(path, ['END']) });
+      const events = parseEvents((await send(gateway.url + path, { key, body })).text);
+      expect(joinText(events)).to.equal('one EN');
+      expect(findBilling(events).charged_rub).to.equal(2.007);
     });
 
     it(`${path}: refuses what is no list of strings, and names the field`, async () => {

@@ -3,7 +3,17 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { ask, billingOf, eventsOf, MESSAGES, open, responseOf, send, textOf, until } from '../../testkit/client.ts';
+import {
+  ask,
+  findBilling,
+  joinText,
+  MESSAGES,
+  open,
+  parseEvents,
+  readHead,
+  send,
+  until,
+} from '../../testkit/client.ts';
 import type { TestAccount } from '../../testkit/gateway.ts';
 import { GENERATIONS } from '../../testkit/images.ts';
 import { type Books, type Home, makeHome, openBooks, type Service, startService } from '../../testkit/process.ts';
@@ -88,7 +98,7 @@ export default {
 };
 `;
 
-function catalogOf(url: string): object {
+function buildCatalog(url: string): object {
   const settings = { baseUrl: `${url}/v1`, apiKey: 'up-secret-key-1' };
   const text = { type: 'text', provider: 'Test', price: { input: '1000', output: '5000' } };
   return {
@@ -129,7 +139,7 @@ describe('a plugin that leaves errors unhandled', () => {
 
   before(async () => {
     upstream = await startUpstream();
-    home = makeHome(catalogOf(upstream.url));
+    home = makeHome(buildCatalog(upstream.url));
     for (const [kind, source] of [
       ['providers', PLUGIN],
       ['payments', TILL],
@@ -176,7 +186,7 @@ describe('a plugin that leaves errors unhandled', () => {
     const body = ask(text, { model, stream: true });
     const sent = open(service.url + MESSAGES, { key: account.key, body });
     sent.on('error', () => undefined);
-    const response = await responseOf(sent);
+    const response = await readHead(sent);
     let read = '';
     response.setEncoding('utf8').on('data', (chunk: string) => {
       read += chunk;
@@ -210,9 +220,9 @@ describe('a plugin that leaves errors unhandled', () => {
         }
         expect(await spent()).to.equal(0n);
         finish();
-        const events = eventsOf(await other.ended);
-        expect(textOf(events)).to.equal('first last.');
-        expect(billingOf(events)).to.include({ charged_rub: 2.007 });
+        const events = parseEvents(await other.ended);
+        expect(joinText(events)).to.equal('first last.');
+        expect(findBilling(events)).to.include({ charged_rub: 2.007 });
         const told = await strays();
         const wanted = ['float', 'later', 'emitter', 'float', 'later', 'float', 'later'];
         const messages = told.map(({ err }) => err?.message).filter((message) => /: (f|l|e)/.test(String(message)));
@@ -227,8 +237,8 @@ describe('a plugin that leaves errors unhandled', () => {
   it('ends a stream that has begun with an error, and charges what was delivered', async () => {
     await start();
     const { ended } = await begin('moody', 'float begun');
-    const events = eventsOf(await ended);
-    expect(textOf(events)).to.equal('Hello.');
+    const events = parseEvents(await ended);
+    expect(joinText(events)).to.equal('Hello.');
     expect(events.at(-1)?.event).to.equal('error');
     expect(await spent()).to.equal(500_000n);
   }).timeout(60_000);
@@ -295,7 +305,7 @@ describe('a plugin that leaves errors unhandled', () => {
     service.kill('SIGUSR2');
     await new Promise((resolve) => setTimeout(resolve, 300));
     finish();
-    expect(textOf(eventsOf(await call.ended))).to.equal('first last.');
+    expect(joinText(parseEvents(await call.ended))).to.equal('first last.');
     const { code, stdout } = await service.exit;
     expect(code).to.equal(1);
     expect(stdout).to.contain('an error that nobody has handled; stopping').and.to.contain('a mistake of our own');

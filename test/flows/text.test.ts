@@ -1,7 +1,17 @@
 // Paid text through both dialects, streaming and not: shapes, order of events, headers and money.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { ask, billingOf, CHAT, DIALECTS, eventsOf, MESSAGES, send, textOf, until } from '../../testkit/client.ts';
+import {
+  ask,
+  CHAT,
+  DIALECTS,
+  findBilling,
+  joinText,
+  MESSAGES,
+  parseEvents,
+  send,
+  until,
+} from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import {
   answerStatus,
@@ -94,7 +104,7 @@ describe('text', () => {
       'x-accel-buffering': 'no',
     });
     expect(reply.headers['content-encoding']).to.equal(undefined);
-    const events = eventsOf(reply.text);
+    const events = parseEvents(reply.text);
     const names = events.map(({ event }) => event);
     expect(names.filter((name) => name !== 'content_block_delta')).to.deep.equal([
       'message_start',
@@ -127,14 +137,14 @@ describe('text', () => {
       delta: { stop_reason: 'end_turn', stop_sequence: null },
       usage: { output_tokens: 400 },
     });
-    expect(textOf(events)).to.equal('Hello there friend.');
-    expect(billingOf(events)).to.deep.equal(billing());
+    expect(joinText(events)).to.equal('Hello there friend.');
+    expect(findBilling(events)).to.deep.equal(billing());
   });
 
   it('streams a chat completion: role, content, final chunk with usage and billing, [DONE]', async () => {
     const account = await gateway.account();
     const reply = await send(gateway.url + CHAT, { key: account.key, body: ask('hi', { stream: true }) });
-    const events = eventsOf(reply.text);
+    const events = parseEvents(reply.text);
     const [first] = events;
     const chunks = events.slice(0, -1).map(({ data }) => data);
     expect(events.at(-1)?.data).to.equal('[DONE]');
@@ -151,7 +161,7 @@ describe('text', () => {
     expect(last.choices).to.deep.equal([{ index: 0, delta: {}, finish_reason: 'stop' }]);
     expect(last.usage).to.deep.equal({ prompt_tokens: 7, completion_tokens: 400, total_tokens: 407 });
     expect(last.billing).to.deep.equal(billing());
-    expect(textOf(events)).to.equal('Hello there friend.');
+    expect(joinText(events)).to.equal('Hello there friend.');
   });
 
   for (const path of DIALECTS) {
@@ -160,7 +170,7 @@ describe('text', () => {
         upstream.behave(chatAnswer('ok', { input: 1, output: 1 }));
         const account = await gateway.account();
         const reply = await send(gateway.url + path, { key: account.key, body: ask('hi', { stream: true }) });
-        expect(billingOf(eventsOf(reply.text)).charged_rub).to.equal(0.5);
+        expect(findBilling(parseEvents(reply.text)).charged_rub).to.equal(0.5);
         expect((await gateway.wallet(account)).avail).to.equal(999_500_000n);
       });
 
@@ -214,7 +224,7 @@ describe('text', () => {
         });
         const account = await gateway.account();
         const stream = await send(gateway.url + path, { key: account.key, body: ask('hi', { stream: true }) });
-        const events = eventsOf(stream.text);
+        const events = parseEvents(stream.text);
         const failure = events.find(({ data }) => data.error);
         expect(failure?.data.error.type).to.equal('api_error');
         expect(failure?.data.error.message).not.to.contain('refunded');
@@ -236,7 +246,7 @@ describe('text', () => {
         expect(plain.status).to.equal(502);
         expect(plain.json.error.message).to.contain('Charge refunded');
         const stream = await send(gateway.url + path, { key: account.key, body: ask('hi', { stream: true }) });
-        expect(eventsOf(stream.text).some(({ data }) => data.error)).to.equal(true);
+        expect(parseEvents(stream.text).some(({ data }) => data.error)).to.equal(true);
         expect((await gateway.wallet(account)).charged).to.equal(500_000n);
       });
 

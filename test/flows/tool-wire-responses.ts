@@ -6,7 +6,7 @@ type Json = any;
 
 const ERROR = 'Error:';
 
-function resultOf(output: Json): Result {
+function readResult(output: Json): Result {
   const blocks: Json[] = typeof output === 'string' ? [{ type: 'input_text', text: output }] : output;
   const texts = blocks.filter(({ type }) => type === 'input_text').map(({ text }) => text);
   const isError = texts[0] === ERROR;
@@ -31,7 +31,7 @@ export function readResponses({ input, tools, tool_choice: choice, parallel_tool
       const turn = turns.at(-1);
       const at = turn?.calls.findIndex((call) => call.id === id) ?? -1;
       if (!turn || at < 0) throw new Error(`the result of ${id} is not in its place`);
-      turn.results[at] = resultOf(output);
+      turn.results[at] = readResult(output);
       isOver = true;
     } else throw new Error(`an item of type ${type} of ${role}`);
   }

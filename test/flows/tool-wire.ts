@@ -146,7 +146,7 @@ function collectTurns() {
   };
 }
 
-const textOf = (content: Json): string =>
+const joinText = (content: Json): string =>
   typeof content === 'string' ? content : (content ?? []).map(({ text = '' }: Json) => text).join('');
 
 /** Reads the body of a request as each kind of upstream does. */
@@ -157,11 +157,11 @@ export const UPSTREAMS: Readonly<Record<'chat' | 'message' | 'google', (body: Js
     for (const { role, content, tool_calls: calls = [], tool_call_id: id } of rest) {
       if (role === 'assistant') {
         said(
-          textOf(content),
+          joinText(content),
           calls.map((call: Json) => ({ id: call.id, name: call.function.name, json: call.function.arguments })),
         );
       } else if (role === 'tool') {
-        const text = textOf(content);
+        const text = joinText(content);
         const isError = text.startsWith('Error: ');
         answered(id, { text: isError ? text.slice('Error: '.length) : text, isError, pictures: 0 });
       } else {
@@ -175,7 +175,7 @@ export const UPSTREAMS: Readonly<Record<'chat' | 'message' | 'google', (body: Js
       }
     }
     return {
-      prompt: textOf(first.content),
+      prompt: joinText(first.content),
       turns,
       tools: tools.map((tool: Json) => ({
         name: tool.function.name,
@@ -194,19 +194,19 @@ export const UPSTREAMS: Readonly<Record<'chat' | 'message' | 'google', (body: Js
       if (role === 'assistant') {
         const calls = blocks.filter(({ type }: Json) => type === 'tool_use');
         said(
-          textOf(blocks.filter(({ type }: Json) => type === 'text')),
+          joinText(blocks.filter(({ type }: Json) => type === 'text')),
           calls.map(({ id, name, input }: Json) => ({ id, name, json: JSON.stringify(input) })),
         );
       } else {
         for (const block of blocks) {
           if (block.type !== 'tool_result') throw new Error(`a ${block.type} among the results`);
           const pictures = block.content.filter(({ type }: Json) => type === 'image').length;
-          answered(block.tool_use_id, { text: textOf(block.content), isError: block.is_error === true, pictures });
+          answered(block.tool_use_id, { text: joinText(block.content), isError: block.is_error === true, pictures });
         }
       }
     }
     return {
-      prompt: textOf(first.content),
+      prompt: joinText(first.content),
       turns,
       tools: tools.map((tool: Json) => ({ name: tool.name, description: tool.description, schema: tool.input_schema })),
       choice: choice.type === 'tool' ? choice.name : choice.type,
@@ -220,7 +220,7 @@ export const UPSTREAMS: Readonly<Record<'chat' | 'message' | 'google', (body: Js
       if (role === 'model') {
         const calls = parts.filter((part: Json) => part.functionCall);
         said(
-          textOf(parts),
+          joinText(parts),
           calls.map(({ functionCall: { id, name, args } }: Json) => ({ id, name, json: JSON.stringify(args) })),
         );
         continue;
@@ -241,7 +241,7 @@ export const UPSTREAMS: Readonly<Record<'chat' | 'message' | 'google', (body: Js
     }
     const { mode, allowedFunctionNames: [named] = [] } = toolConfig.functionCallingConfig;
     return {
-      prompt: textOf(first.parts),
+      prompt: joinText(first.parts),
       turns,
       tools: tools[0].functionDeclarations.map((tool: Json) => ({
         name: tool.name,
@@ -337,7 +337,7 @@ export const LISTENERS: Readonly<
 > = {
   message: {
     reply: ({ content, stop_reason: reason }) => ({
-      text: textOf(content.filter(({ type }: Json) => type === 'text')),
+      text: joinText(content.filter(({ type }: Json) => type === 'text')),
       calls: content.flatMap((block: Json) =>
         block.type === 'tool_use' ? [{ id: block.id, name: block.name, json: JSON.stringify(block.input) }] : [],
       ),

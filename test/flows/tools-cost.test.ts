@@ -1,6 +1,6 @@
 // What a stream of arguments costs, a byte at a time, against the same bytes as text.
 import { expect } from 'chai';
-import { CHAT, MESSAGES, open, responseOf } from '../../testkit/client.ts';
+import { CHAT, MESSAGES, open, readHead } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { longer } from '../../testkit/long.ts';
 import { SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
@@ -56,7 +56,7 @@ for (const kind of ['chat', 'message', 'responses'] as const) {
     const AS_CALL = Buffer.from(WRITERS[kind]({ text: [], calls: [{ id: 'call_1', name: 'write', pieces: PIECES }] }));
 
     /** CPU of one call in ms, the client and the upstream included. */
-    async function cpuOf(path: string, answer: Buffer): Promise<number> {
+    async function measureCpu(path: string, answer: Buffer): Promise<number> {
       upstream.behave(({ response }) => {
         response.writeHead(200, SSE);
         response.end(answer);
@@ -64,7 +64,7 @@ for (const kind of ['chat', 'message', 'responses'] as const) {
       const fields = CLIENTS[path === CHAT ? 'chat' : 'message'](ASKED);
       const before = process.cpuUsage();
       const body = { model: 'm', max_tokens: 32_768, stream: true, ...fields };
-      const response = await responseOf(open(`${gateway.url}${path}`, { key: account.key, body }));
+      const response = await readHead(open(`${gateway.url}${path}`, { key: account.key, body }));
       let bytes = 0;
       for await (const chunk of response) bytes += chunk.length;
       const { user, system } = process.cpuUsage(before);
@@ -77,8 +77,8 @@ for (const kind of ['chat', 'message', 'responses'] as const) {
       it(`is at most ${TIMES_MAX} times that of text at ${path}`, async () => {
         const best = { text: Number.POSITIVE_INFINITY, call: Number.POSITIVE_INFINITY };
         for (let look = 0; look < LOOKS; look += 1) {
-          best.text = Math.min(best.text, await cpuOf(path, AS_TEXT));
-          best.call = Math.min(best.call, await cpuOf(path, AS_CALL));
+          best.text = Math.min(best.text, await measureCpu(path, AS_TEXT));
+          best.call = Math.min(best.call, await measureCpu(path, AS_CALL));
         }
         expect(best.call / best.text, JSON.stringify(best)).to.be.at.most(TIMES_MAX);
       });

@@ -1,6 +1,6 @@
 // Which models get a call's tools, what is refused before any hold, and what calls of tools are held and billed for.
 import { expect } from 'chai';
-import { CHAT, eventsOf, MESSAGES, send } from '../../testkit/client.ts';
+import { CHAT, MESSAGES, parseEvents, send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import {
   type Behaviour,
@@ -20,7 +20,7 @@ const model = (id: string, more: object = {}) => ({
   routes: [{ upstream: 'up', model: `up-${id}` }],
   ...more,
 });
-const catalogOf = (url: string) => ({
+const buildCatalog = (url: string) => ({
   upstreams: {
     up: { plugin: 'openai-compatible', settings: { baseUrl: `${url}/v1`, apiKey: 'up-secret-key-1' } },
     other: { plugin: 'yandex', settings: { baseUrl: url, apiKey: 'up-secret-key-1', folder: 'f' } },
@@ -72,7 +72,7 @@ describe('tools and models', () => {
 
   before(async () => {
     upstream = await startUpstream();
-    gateway = await startGateway({ catalog: catalogOf(upstream.url) });
+    gateway = await startGateway({ catalog: buildCatalog(upstream.url) });
   });
   beforeEach(async () => {
     account = await gateway.account();
@@ -170,16 +170,16 @@ describe('tools and models', () => {
 
   it('lets smart take a model of the tier that has them, only where there are some', async () => {
     const lite = { role: 'user', content: 'Translate into French: good morning' };
-    const modelOf = async (fields: object) => (await chat({ model: 'smart', messages: [lite], ...fields })).json;
-    const plain = await modelOf({});
-    const handy = await modelOf(TOOLS);
+    const askModel = async (fields: object) => (await chat({ model: 'smart', messages: [lite], ...fields })).json;
+    const plain = await askModel({});
+    const handy = await askModel(TOOLS);
     expect([plain.model, handy.model]).to.deep.equal(['plain', 'handy']);
     expect(handy.smart_routing).to.deep.equal(plain.smart_routing);
-    const later = await modelOf({ messages: [lite, ...HISTORY.slice(1)] });
+    const later = await askModel({ messages: [lite, ...HISTORY.slice(1)] });
     expect([later.model, later.smart_routing.tier]).to.deep.equal(['handy', 'lite']);
     // No tier above has one.
     const heavy = { role: 'user', content: 'Prove that there are infinitely many primes, and write a sieve in Rust.' };
-    const demanded = await modelOf({ ...TOOLS, tool_choice: 'required', messages: [heavy] });
+    const demanded = await askModel({ ...TOOLS, tool_choice: 'required', messages: [heavy] });
     expect([demanded.model, demanded.smart_routing.tier]).to.deep.equal(['handy', 'heavy']);
   });
 
@@ -235,7 +235,7 @@ describe('tools and models', () => {
       response.end();
     });
     const { text } = await chat({ model: 'handy', ...TOOLS, stream: true });
-    const events = eventsOf(text).map(({ data }) => data);
+    const events = parseEvents(text).map(({ data }) => data);
     expect(events.at(-2).error).to.include({ code: 'upstream_error' });
     expect(events.at(-2).error.message).to.not.contain('refunded');
     expect((await gateway.wallet(account)).charged).to.equal(500_000n);

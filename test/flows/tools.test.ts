@@ -1,7 +1,7 @@
 // Calls of tools on their way: each dialect over each kind of upstream, without loss, however they are cut.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { CHAT, eventsOf, MESSAGES, send } from '../../testkit/client.ts';
+import { CHAT, MESSAGES, parseEvents, send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { longer } from '../../testkit/long.ts';
 import { SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
@@ -103,7 +103,7 @@ const spoken: fc.Arbitrary<Spoken> = fc
 
 const parsed = (text: string): unknown => JSON.parse(text);
 const argued = ({ name: called, json: args }: Call) => ({ name: called, json: parsed(args) });
-const idsOf = (turns: readonly Turn[]) => turns.flatMap(({ calls }) => calls.map(({ id }) => id));
+const listIds = (turns: readonly Turn[]) => turns.flatMap(({ calls }) => calls.map(({ id }) => id));
 
 /** They pass as they are but to messages, which take few characters: there they are as many. */
 function checkIds(kind: Kind, ids: readonly string[], asked: readonly string[]): void {
@@ -189,7 +189,7 @@ for (const kind of Object.keys(PLUGINS) as Kind[]) {
               ...rest,
               calls: calls.map(argued),
             }));
-            checkIds(kind, idsOf(understood.turns), idsOf(asked.turns));
+            checkIds(kind, listIds(understood.turns), listIds(asked.turns));
             expect({ ...understood, turns }).to.deep.equal(expected);
           }),
           { numRuns: longer(20, 60) },
@@ -207,7 +207,7 @@ for (const kind of Object.keys(PLUGINS) as Kind[]) {
             single: false,
           });
           const streamed = await ask(dialect, { ...tools, stream: true });
-          expect(LISTENERS[dialect].stream(eventsOf(streamed.text)).calls[0]?.json).to.equal(BROKEN);
+          expect(LISTENERS[dialect].stream(parseEvents(streamed.text)).calls[0]?.json).to.equal(BROKEN);
           const { json: whole } = await ask(dialect, tools);
           const [call] = LISTENERS[dialect].reply(whole).calls;
           expect(call?.json).to.equal(dialect === 'chat' ? BROKEN : JSON.stringify({ INVALID_JSON: BROKEN }));
@@ -229,7 +229,7 @@ for (const kind of Object.keys(PLUGINS) as Kind[]) {
               const reply = await ask(dialect, { ...tools, stream });
               expect(reply.status, reply.text).to.equal(200);
               const listener = LISTENERS[dialect];
-              const heard = stream ? listener.stream(eventsOf(reply.text)) : listener.reply(reply.json);
+              const heard = stream ? listener.stream(parseEvents(reply.text)) : listener.reply(reply.json);
               expect(heard.text).to.equal(answer.text.join(''));
               expect(heard.reason).to.equal(REASONS[dialect][answer.calls.length > 0 ? 1 : 0]);
               const calls = heard.calls.map((call) => ({ ...call, json: parsed(call.json) }));
@@ -253,7 +253,7 @@ for (const kind of Object.keys(PLUGINS) as Kind[]) {
               const reply = await ask(dialect, { ...CLIENTS[dialect](alone), stream });
               expect(reply.status, reply.text).to.equal(200);
               const listener = LISTENERS[dialect];
-              const heard = stream ? listener.stream(eventsOf(reply.text)) : listener.reply(reply.json);
+              const heard = stream ? listener.stream(parseEvents(reply.text)) : listener.reply(reply.json);
               expect(heard.text).to.equal(answer.text.join(''));
               expect(heard.reason).to.equal(REASONS[dialect][answer.calls.length > 0 ? 1 : 0]);
               expect(heard.calls.map(({ id }) => id)).to.deep.equal(answer.calls.slice(0, 1).map(({ id }) => id));

@@ -18,11 +18,11 @@ describe('several keys of an upstream', () => {
   let refusals: Readonly<Record<string, string>>;
   let asked: (readonly [method: string, key: string])[];
 
-  const keyOf = ({ request }: UpstreamCall) => String(request.headers.authorization).replace('Bearer ', '');
+  const readKey = ({ request }: UpstreamCall) => String(request.headers.authorization).replace('Bearer ', '');
 
   function answer(call: UpstreamCall): void | Promise<void> {
     const { request, response } = call;
-    const key = keyOf(call);
+    const key = readKey(call);
     asked.push([request.method ?? '', key]);
     const refusal = refusals[key];
     const json = (status: number, body: unknown) =>

@@ -44,7 +44,7 @@ describe('looks at videos', () => {
     return (await send(gateway.url + VIDEOS, { key: account.key, body })).json.id;
   };
   const see = async (id: string) => (await send(`${gateway.url}${VIDEOS}?id=${id}`, { key: account.key })).json;
-  const endOf = async (id: string) => {
+  const waitForEnd = async (id: string) => {
     await until(async () => ['completed', 'failed'].includes((await see(id)).status), 15_000);
     return see(id);
   };
@@ -77,7 +77,7 @@ describe('looks at videos', () => {
     it(`ten times ${name} fail nothing: the video is completed after that`, async () => {
       upstream.behave({ look: times(10, answer) });
       const id = await begin();
-      const { status: ended, progress } = await endOf(id);
+      const { status: ended, progress } = await waitForEnd(id);
       expect([ended, progress]).to.deep.equal(['completed', 100]);
       expect([...upstream.looks.values()]).to.deep.equal([11]);
       expect(await balance()).to.equal(955);
@@ -92,7 +92,7 @@ describe('looks at videos', () => {
     };
     upstream.behave({ look: times(1, patient) });
     const startedAt = performance.now();
-    await endOf(await begin());
+    await waitForEnd(await begin());
     expect(performance.now() - startedAt).to.be.above(950);
     expect([...upstream.looks.values()]).to.deep.equal([2]);
   });
@@ -124,7 +124,7 @@ describe('looks at videos', () => {
   for (const [name, answer] of Object.entries(downloads)) {
     it(`fetch a film again after ${name}`, async () => {
       upstream.behave({ download: times(2, answer, film) });
-      const { status: ended } = await endOf(await begin());
+      const { status: ended } = await waitForEnd(await begin());
       expect(ended).to.equal('completed');
       expect([...upstream.downloads.values()]).to.deep.equal([3]);
     });
@@ -164,7 +164,7 @@ describe('looks at videos', () => {
   it('refund a completed video when its upstream calls it failed after all', async () => {
     upstream.behave({ look: times(2, finished, inState('failed')), download: status(404) });
     const id = await begin();
-    expect(await endOf(id)).to.include({ status: 'failed', url: null, refunded: true });
+    expect(await waitForEnd(id)).to.include({ status: 'failed', url: null, refunded: true });
     expect(await balance()).to.equal(1000);
     expect(upstream.begun.size).to.equal(1);
   });

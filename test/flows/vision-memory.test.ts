@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { ask, CHAT, DIALECTS, open, responseOf, send, until } from '../../testkit/client.ts';
+import { ask, CHAT, DIALECTS, open, readHead, send, until } from '../../testkit/client.ts';
 import { chatCatalog } from '../../testkit/gateway.ts';
 import { itLong } from '../../testkit/long.ts';
 import { type MeasuredGateway, startMeasured } from '../../testkit/measured-gateway.ts';
@@ -40,8 +40,8 @@ describe('the memory of calls with pictures', () => {
     pictures = await listen((_, response) => {
       response.writeHead(200, { 'content-type': 'image/png', 'content-length': PICTURE.length }).end(PICTURE);
     });
-    const catalog = chatCatalog(originOf(upstream), { vision: ['model-a'] });
-    const env = { IMAGE_TRUSTED_ORIGINS: originOf(pictures), BODY_MEMORY_MB: '96' };
+    const catalog = chatCatalog(readOrigin(upstream), { vision: ['model-a'] });
+    const env = { IMAGE_TRUSTED_ORIGINS: readOrigin(pictures), BODY_MEMORY_MB: '96' };
     gateway = await startMeasured({ catalog, env, accounts: 2 });
   });
   afterEach(async () => {
@@ -57,7 +57,7 @@ describe('the memory of calls with pictures', () => {
   });
 
   const inline = () => `data:image/png;base64,${PICTURE.toString('base64')}`;
-  const linked = () => `${originOf(pictures)}/a.png`;
+  const linked = () => `${readOrigin(pictures)}/a.png`;
 
   /** Opens a stream whose answer the test gives; resolves when the upstream has all of it. */
   async function call(key: number, url: string): Promise<Call> {
@@ -66,7 +66,7 @@ describe('the memory of calls with pictures', () => {
     const sent = open(gateway.url + CHAT, { key: gateway.keys[key] as string, body });
     sent.on('error', () => undefined);
     const before = asked.length;
-    const response = await responseOf(sent);
+    const response = await readHead(sent);
     response.on('error', () => undefined).resume();
     await until(() => asked.length > before || response.statusCode !== 200, 15_000);
     const { response: upstreamReply } = asked.at(-1) as (typeof asked)[number];
@@ -137,6 +137,6 @@ async function listen(handler: Parameters<typeof createServer>[1]): Promise<Serv
   return server;
 }
 
-function originOf(server: Server): string {
+function readOrigin(server: Server): string {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { availableParallelism, loadavg } from 'node:os';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { expect } from 'chai';
-import { ask, eventsOf, MESSAGES, open, responseOf, textOf, until } from '../../testkit/client.ts';
+import { ask, joinText, MESSAGES, open, parseEvents, readHead, until } from '../../testkit/client.ts';
 import { chatCatalog } from '../../testkit/gateway.ts';
 import { type MeasuredGateway, startMeasured } from '../../testkit/measured-gateway.ts';
 import { asked, said } from '../../testkit/talk.ts';
@@ -92,7 +92,7 @@ describe('vision under pressure', () => {
     const loop = await gateway.loop();
     here.disable();
     const gaps = (await Promise.all(streams)).flat().sort((a, b) => a - b);
-    const refusedMs = refusalsOf(await gateway.log());
+    const refusedMs = countRefusals(await gateway.log());
     const figures = {
       ...loop,
       hereP99: here.percentile(99) / 1e6,
@@ -140,7 +140,7 @@ function speak(_request: unknown, response: ServerResponse): void {
 const p99 = (sorted: readonly number[]) => sorted[Math.floor((sorted.length - 1) * 0.99)] ?? 0;
 
 /** How long the gateway took for each refusal, by its log. */
-function refusalsOf(log: string): readonly number[] {
+function countRefusals(log: string): readonly number[] {
   const lines = log
     .trim()
     .split('\n')
@@ -150,7 +150,7 @@ function refusalsOf(log: string): readonly number[] {
 
 /** Reads a stream to its end; resolves with the pauses between its fragments, in ms. */
 async function readStream(url: string, key: string): Promise<readonly number[]> {
-  const response = await responseOf(open(url, { key, body: ask('hi', { stream: true, max_tokens: 32_000 }) }));
+  const response = await readHead(open(url, { key, body: ask('hi', { stream: true, max_tokens: 32_000 }) }));
   const gaps: number[] = [];
   let text = '';
   let last = performance.now();
@@ -159,6 +159,6 @@ async function readStream(url: string, key: string): Promise<readonly number[]> 
     gaps.push(performance.now() - last);
     last = performance.now();
   }
-  expect(textOf(eventsOf(text)).length).to.be.above(100);
+  expect(joinText(parseEvents(text)).length).to.be.above(100);
   return gaps;
 }

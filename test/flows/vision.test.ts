@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { ask, billingOf, CHAT, DIALECTS, eventsOf, MESSAGES, send, textOf } from '../../testkit/client.ts';
+import { ask, CHAT, DIALECTS, findBilling, joinText, MESSAGES, parseEvents, send } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { answerStatus, chatAnswer, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import { inline, linked, looking, part, text, visionCatalog } from '../../testkit/vision.ts';
@@ -78,10 +78,10 @@ describe('vision', () => {
 
       it('streams, with the model that answers and the bill', async () => {
         const reply = await send(gateway.url + path, { key, body: looking([block, text], { stream: true }) });
-        const events = eventsOf(reply.text);
-        expect(textOf(events)).to.equal('A red dot.');
+        const events = parseEvents(reply.text);
+        expect(joinText(events)).to.equal('A red dot.');
         expect(reply.text).to.contain('"model":"eye-a"');
-        expect(billingOf(events)).to.include({ charged_rub: 1.22 });
+        expect(findBilling(events)).to.include({ charged_rub: 1.22 });
       });
 
       it('adds a thousand tokens a picture to a count without them', async () => {

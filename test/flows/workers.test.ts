@@ -4,14 +4,14 @@ import { createServer } from 'node:net';
 import { expect } from 'chai';
 import {
   ask,
-  billingOf,
   DIALECTS,
-  eventsOf,
+  findBilling,
+  joinText,
   MESSAGES,
   open,
-  responseOf,
+  parseEvents,
+  readHead,
   send,
-  textOf,
   until,
 } from '../../testkit/client.ts';
 import { scrape } from '../../testkit/exposition.ts';
@@ -74,7 +74,7 @@ function twoWorkers(kind: StoreKind): void {
   async function begin(account: TestAccount) {
     const sent = open(service.url + MESSAGES, { key: account.key, body: ask('hi', { stream: true }) });
     sent.on('error', () => undefined);
-    const response = await responseOf(sent);
+    const response = await readHead(sent);
     let text = '';
     response.setEncoding('utf8').on('data', (chunk: string) => {
       text += chunk;
@@ -145,7 +145,7 @@ function twoWorkers(kind: StoreKind): void {
     for (let index = 0; index < 6; index += 1) expect(await call(account, index)).to.equal(200);
     await until(async () => (await answered()) >= 6);
     const { streams, finish } = await beginOnBoth(account);
-    const [killed = 0] = childrenOf(service);
+    const [killed = 0] = listChildren(service);
     process.kill(killed, 'SIGKILL');
     expect(await Promise.race(streams.map(({ whole }) => whole))).to.equal(undefined);
     const alive = () => streams.filter(({ isClosed }) => !isClosed());
@@ -155,13 +155,13 @@ function twoWorkers(kind: StoreKind): void {
     expect(left).not.to.have.length(0);
     finish();
     for (const { whole } of left) {
-      const events = eventsOf((await whole) ?? '');
-      expect(textOf(events)).to.equal('first last.');
-      expect(billingOf(events)).to.include({ charged_rub: 2.007 });
+      const events = parseEvents((await whole) ?? '');
+      expect(joinText(events)).to.equal('first last.');
+      expect(findBilling(events)).to.include({ charged_rub: 2.007 });
     }
     upstream.behave(chatAnswer('Hello.', { input: 7, output: 400 }));
     for (let index = 0; index < 6; index += 1) expect(await call(account, index)).to.equal(200);
-    await until(() => childrenOf(service).length === 2);
+    await until(() => listChildren(service).length === 2);
     await until(async () => (await scrape(metricsUrl)).sum('tollgate_workers') === 2);
     await until(async () => (await answered()) >= 12 + left.length);
     expect((await scrape(metricsUrl)).sum('tollgate_workers_replaced_total')).to.equal(1);
@@ -192,7 +192,7 @@ function twoWorkers(kind: StoreKind): void {
     await start();
     const account = await books.account();
     const { streams, finish } = await beginOnBoth(account);
-    const children = childrenOf(service);
+    const children = listChildren(service);
     service.kill('SIGTERM');
     await until(() =>
       send(`${service.url}/healthz`).then(
@@ -202,9 +202,9 @@ function twoWorkers(kind: StoreKind): void {
     );
     finish();
     for (const { whole } of streams) {
-      const events = eventsOf((await whole) ?? '');
-      expect(textOf(events)).to.equal('first last.');
-      expect(billingOf(events)).to.include({ charged_rub: 2.007 });
+      const events = parseEvents((await whole) ?? '');
+      expect(joinText(events)).to.equal('first last.');
+      expect(findBilling(events)).to.include({ charged_rub: 2.007 });
     }
     expect(await service.exit).to.include({ code: 0, stderr: '' });
     expect(children.filter(isAlive)).to.deep.equal([]);
@@ -215,7 +215,7 @@ function twoWorkers(kind: StoreKind): void {
     await start();
     const account = await books.account();
     const { streams, finish } = await beginOnBoth(account);
-    const children = childrenOf(service);
+    const children = listChildren(service);
     service.kill('SIGKILL');
     await until(() =>
       send(`${service.url}/healthz`).then(
@@ -224,7 +224,7 @@ function twoWorkers(kind: StoreKind): void {
       ),
     );
     finish();
-    for (const { whole } of streams) expect(textOf(eventsOf((await whole) ?? ''))).to.equal('first last.');
+    for (const { whole } of streams) expect(joinText(parseEvents((await whole) ?? ''))).to.equal('first last.');
     await until(() => !children.some(isAlive));
     const charged = BigInt(streams.length) * 2_007_000n;
     expect(await books.wallet(account)).to.include({ held: 0n, charged });
@@ -265,7 +265,7 @@ describe('a start with workers', () => {
   });
 });
 
-function childrenOf({ process: { pid } }: Service): readonly number[] {
+function listChildren({ process: { pid } }: Service): readonly number[] {
   const listed = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
   const rows = listed
     .trim()

@@ -8,7 +8,7 @@ import { factsOf } from '../../lib/payments/facts.ts';
 import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
 import type { User } from '../../lib/store/ports/users.ts';
 import { until } from '../../testkit/client.ts';
-import { faultsOf, makeGate, waitFor } from '../../testkit/faulty-store.ts';
+import { createFaultyStore, makeGate, waitFor } from '../../testkit/faulty-store.ts';
 import { SQLITE } from '../../testkit/stores.ts';
 import { newId, RUB, rejection } from '../contract/store/context.ts';
 import { newAuto, newMethod } from '../contract/store/payments.ts';
@@ -144,7 +144,7 @@ describe('automatic top-ups and their owners', () => {
 
   it('are stopped once what is under way has ended', async () => {
     await setUp();
-    const faults = faultsOf(stage.store);
+    const faults = createFaultyStore(stage.store);
     const gate = makeGate();
     const slow = topupsOf(faults.store);
     faults.next('payments.autoTopup', waitFor(gate.opened));

@@ -7,7 +7,7 @@ import { createLedger } from '../../lib/ledger/ledger.ts';
 import { type AutoTopup, createAutoTopup } from '../../lib/payments/auto-topup.ts';
 import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
 import { until } from '../../testkit/client.ts';
-import { type Faults, faultsOf, lose, makeGate, refuse, waitFor } from '../../testkit/faulty-store.ts';
+import { createFaultyStore, type Faults, lose, makeGate, refuse, waitFor } from '../../testkit/faulty-store.ts';
 import { longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { adjust, applied, newAccount, newId, RUB, rejection, type StoreKind } from '../contract/store/context.ts';
@@ -54,7 +54,7 @@ function suite(kind: StoreKind): void {
   let warnings: { readonly fields: object; readonly message: string }[];
 
   beforeEach(async () => {
-    faults = faultsOf(stage.store);
+    faults = createFaultyStore(stage.store);
     service = stage.service('own_faulty', faults.store);
     [told, letters, warnings] = [[], [], []];
     topups = createAutoTopup({

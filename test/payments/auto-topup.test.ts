@@ -8,7 +8,7 @@ import { type AutoTopup, createAutoTopup } from '../../lib/payments/auto-topup.t
 import { askRefund, endDispute, openDispute } from '../../lib/payments/operator.ts';
 import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
 import { until } from '../../testkit/client.ts';
-import { faultsOf, refuse } from '../../testkit/faulty-store.ts';
+import { createFaultyStore, refuse } from '../../testkit/faulty-store.ts';
 import { STORES } from '../../testkit/stores.ts';
 import { adjust, applied, newId, RUB, rejection, reserve, type StoreKind } from '../contract/store/context.ts';
 import { newAuto, newMethod } from '../contract/store/payments.ts';
@@ -202,7 +202,7 @@ function suite(kind: StoreKind): void {
   it('stay paused where the entry of a credit cannot be read, and go on in the next round', async () => {
     await setUp({ pausedAt: stage.now(), declines: 4 });
     await stage.credited(service, 50);
-    const faults = faultsOf(stage.store);
+    const faults = createFaultyStore(stage.store);
     const other = topupsOf({ ...service, store: faults.store });
     faults.next('ledger.entry', refuse);
     await rejection(other.look(stage.wallet));

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { type Payment, parseRefunds } from '../../lib/money/payment-rules.ts';
 import { askRefund, endDispute, openDispute } from '../../lib/payments/operator.ts';
 import { until } from '../../testkit/client.ts';
-import { faultsOf, lose, refuse } from '../../testkit/faulty-store.ts';
+import { createFaultyStore, lose, refuse } from '../../testkit/faulty-store.ts';
 import { STORES } from '../../testkit/stores.ts';
 import {
   applied,
@@ -141,7 +141,7 @@ function suite(kind: StoreKind): void {
       ['loses its answer', lose],
     ] as const) {
       it(`is ${how} once where the ledger ${name}`, async () => {
-        const faults = faultsOf(stage.store);
+        const faults = createFaultyStore(stage.store);
         const other = stage.service('own_faulty', faults.store);
         faults.next('ledger.apply', behaviour);
         const wish = { at: stage.now(), amount: 300n * RUB, reason: '', refund: `rfd_${paid.id}` };
@@ -159,7 +159,7 @@ function suite(kind: StoreKind): void {
   }
 
   it('moves nothing where the store is away for good when it is requested, and can be requested again', async () => {
-    const faults = faultsOf(stage.store);
+    const faults = createFaultyStore(stage.store);
     faults.always('ledger.apply', refuse);
     const wish = { at: stage.now(), amount: 300n * RUB, reason: '', refund: `rfd_${paid.id}` };
     await rejection(askRefund(faults.store, paid.id, wish));

@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { CHAT, send, until } from '../../testkit/client.ts';
 import { scrape } from '../../testkit/exposition.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
-import { codeOf, hiddenFields, setUpOperator, setUpOwner } from '../../testkit/pages.ts';
+import { hiddenFields, makeCode, setUpOperator, setUpOwner } from '../../testkit/pages.ts';
 import { type MailServer, startMailServer } from '../../testkit/smtp.ts';
 import { isSigned, type Receiver, startReceiver } from '../../testkit/webhook.ts';
 import { type Mishap, startYooKassa, type YooKassa } from '../../testkit/yookassa.ts';
@@ -74,7 +74,7 @@ describe('secrets of payments', function () {
     path: string,
     fields: Readonly<Record<string, string>>,
   ): Promise<Awaited<ReturnType<typeof owner.submit>>> {
-    const proof: Record<string, string> = visitor === operator ? { code: codeOf(operator.secret) } : {};
+    const proof: Record<string, string> = visitor === operator ? { code: makeCode(operator.secret) } : {};
     const reply = await visitor.submit(path, { ...proof, ...fields });
     see(`POST ${path}`, reply.text);
     return reply;

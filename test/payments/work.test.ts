@@ -6,7 +6,7 @@ import { askRefund } from '../../lib/payments/operator.ts';
 import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
 import type { PaymentProvider } from '../../lib/upstream/contract/payment.ts';
 import { until } from '../../testkit/client.ts';
-import { faultsOf } from '../../testkit/faulty-store.ts';
+import { createFaultyStore } from '../../testkit/faulty-store.ts';
 import { longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { RUB, type StoreKind } from '../contract/store/context.ts';
@@ -64,7 +64,7 @@ function suite(kind: StoreKind): void {
   });
 
   it('keeps an order for itself as long as its provider may take to answer', async () => {
-    const faults = faultsOf(stage.store);
+    const faults = createFaultyStore(stage.store);
     let made: NewPayment | undefined;
     faults.next('payments.create', (call, [start]) => {
       made = start as NewPayment;

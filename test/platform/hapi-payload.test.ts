@@ -3,7 +3,7 @@ import { Agent, request as send } from 'node:http';
 import Hapi, { type Server } from '@hapi/hapi';
 import { expect } from 'chai';
 import { markPayloadRead } from '../../lib/platform/hapi-payload.ts';
-import { responseOf } from '../../testkit/client.ts';
+import { readHead } from '../../testkit/client.ts';
 
 describe('markPayloadRead', () => {
   let server: Server;
@@ -31,7 +31,7 @@ describe('markPayloadRead', () => {
     const sent = send(server.info.uri, { method: 'POST', agent, headers: { 'content-length': 10 } });
     sent.on('error', () => undefined);
     sent.write('half ');
-    const { headers } = await responseOf(sent);
+    const { headers } = await readHead(sent);
     sent.destroy();
     agent.destroy();
     return headers.connection;

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { drawLots } from '../../scripts/mutants/draw.ts';
 import { readList } from '../../scripts/mutants/list.ts';
-import { mutationsOf } from '../../scripts/mutants/operators.ts';
+import { listMutations } from '../../scripts/mutants/operators.ts';
 import { testsFor } from '../../scripts/mutants/tests.ts';
 
-function changesOf(code: string): readonly string[] {
-  return mutationsOf(code).map(({ start, end, replacement }) => code.slice(0, start) + replacement + code.slice(end));
+function listChanges(code: string): readonly string[] {
+  return listMutations(code).map(({ start, end, replacement }) => code.slice(0, start) + replacement + code.slice(end));
 }
 
 describe('mutants', () => {
@@ -27,7 +27,7 @@ describe('mutants', () => {
     ['const a = { $lt: b };', '$lte: b'],
   ] as const) {
     it(`are the mistakes that one may make in ${code}`, () => {
-      const found = changesOf(code);
+      const found = listChanges(code);
       expect(found).to.have.length(changes.length);
       for (const [index, change] of changes.entries()) expect(found[index]).to.include(change);
     });
@@ -35,9 +35,9 @@ describe('mutants', () => {
 
   it('leave alone what nobody sees', () => {
     for (const code of ['log.warn({ a: 1 }, b + c);', 'assert(a > 0);', 'type A = 1 | 2;', 'const a = 3600;']) {
-      expect(changesOf(code), code).to.deep.equal([]);
+      expect(listChanges(code), code).to.deep.equal([]);
     }
-    expect(changesOf('const a = Date.now() > b;')).to.deep.equal(['const a = Date.now() <= b;']);
+    expect(listChanges('const a = Date.now() > b;')).to.deep.equal(['const a = Date.now() <= b;']);
   });
 
   it('come from a list, each in a place of its own', () => {

@@ -7,7 +7,7 @@ import { isOutdated } from '../../lib/users/password.ts';
 import { createSignIn, type SignIn, type SignInClient } from '../../lib/users/sign-in.ts';
 import { hashRecoveryCode, stepOf } from '../../lib/users/totp.ts';
 import { type FaultyStore, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
-import { codeOf } from '../../testkit/pages.ts';
+import { makeCode } from '../../testkit/pages.ts';
 import { newId } from '../contract/store/context.ts';
 import { makeUser } from '../contract/store/people.ts';
 
@@ -86,7 +86,7 @@ describe('signing in', () => {
     expect(await withLink('x00000')).to.deep.equal({ status: 'wait', seconds: 1 });
     expect((await signIn.proveCode(user, 'x00000', at(address))).status).to.equal('wait');
     now += 1000;
-    const code = codeOf(SECRET, Math.round((now - Date.now()) / 30_000));
+    const code = makeCode(SECRET, Math.round((now - Date.now()) / 30_000));
     expect((await withLink(code)).status).to.equal('ok');
     expect((await signIn.proveCode(user, 'x00000', at(place()))).status).to.equal('wait');
   });
@@ -259,7 +259,7 @@ describe('signing in', () => {
 
   it('takes a code of the app once, of several at the same time too, and then renews an old hash', async () => {
     const user = await add({ totpSecret: SECRET });
-    const code = codeOf(SECRET);
+    const code = makeCode(SECRET);
     const results = await Promise.all([1, 2, 3].map(() => attempt(user.email, place(), PASSWORD, code)));
     const [done, ...others] = results.filter(({ status }) => status === 'ok');
     expect(others).to.deep.equal([]);
@@ -290,7 +290,7 @@ describe('signing in', () => {
     it('takes it once, and nothing of who has no app', async () => {
       const user = await add({ totpSecret: SECRET });
       const bare = await add();
-      const code = codeOf(SECRET);
+      const code = makeCode(SECRET);
       const proved = await prove(user, code, place());
       const after = await store.real.users.get(user.id);
       expect(proved).to.deep.equal({ status: 'ok', user: after, proven: true });
@@ -302,10 +302,10 @@ describe('signing in', () => {
       const user = await add({ totpSecret: SECRET, email: `${newId('op')}@example.com` });
       const address = place();
       for (let time = 0; time < 5; time += 1) expect((await prove(user, '000000', address)).status).to.equal('wrong');
-      expect(await prove(user, codeOf(SECRET), address)).to.deep.equal({ status: 'wait', seconds: 1 });
+      expect(await prove(user, makeCode(SECRET), address)).to.deep.equal({ status: 'wait', seconds: 1 });
       expect(await attempt(user.email, place(), PASSWORD)).to.deep.equal({ status: 'wait', seconds: 1 });
       now += 1000;
-      expect((await prove(user, codeOf(SECRET), address)).status).to.equal('ok');
+      expect((await prove(user, makeCode(SECRET), address)).status).to.equal('ok');
       const after = (await store.real.users.get(user.id)) as User;
       for (let time = 0; time < 5; time += 1) expect((await prove(after, '000000', address)).status).to.equal('wrong');
     });

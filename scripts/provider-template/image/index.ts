@@ -6,7 +6,7 @@ import type {
   Provider,
   ProviderPlugin,
 } from '../../../lib/upstream/contract/provider.ts';
-import { bodyOf } from './request.ts';
+import { buildBody } from './request.ts';
 
 const plugin: ProviderPlugin<AccountSettings> = {
   contract: 1,
@@ -22,18 +22,18 @@ export default plugin;
 const REPLY_BYTES_MAX = 64 * 1024 * 1024;
 
 function createProvider(settings: AccountSettings, host: Host): Provider {
-  const urlOf = host.perRoute(settings, ({ baseUrl }) => `${baseUrl}/pictures`);
+  const buildUrl = host.perRoute(settings, ({ baseUrl }) => `${baseUrl}/pictures`);
   return {
     async image(call, signal) {
-      const request = { method: 'POST', auth: host.bearer, body: bodyOf(call, host), signal } as const;
-      const { value } = await host.json(urlOf(call), request, REPLY_BYTES_MAX);
-      return { images: imagesOf(value, host) };
+      const request = { method: 'POST', auth: host.bearer, body: buildBody(call, host), signal } as const;
+      const { value } = await host.json(buildUrl(call), request, REPLY_BYTES_MAX);
+      return { images: findImages(value, host) };
     },
   };
 }
 
 /** Base64, or URLs that the gateway fetches. A reply without pictures is a failure: return an empty list. */
-function imagesOf(value: unknown, host: Host): readonly MediaSource[] {
+function findImages(value: unknown, host: Host): readonly MediaSource[] {
   const { pictures, error } = host.fields(value);
   if (error !== undefined) throw host.fault.ofComplaint({ error }, true);
   const list: readonly unknown[] = Array.isArray(pictures) ? pictures : [];

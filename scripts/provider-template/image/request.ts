@@ -2,7 +2,7 @@
 import type { Host, ImageCall, JsonBody } from '../../../lib/upstream/contract/provider.ts';
 
 /** Built while it is being sent, so that no copy of a picture is kept in memory. */
-export function bodyOf({ model, prompt, size, aspect, images }: ImageCall, { image }: Host): JsonBody {
+export function buildBody({ model, prompt, size, aspect, images }: ImageCall, { image }: Host): JsonBody {
   return (base64) => ({
     model,
     prompt,

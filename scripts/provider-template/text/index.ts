@@ -1,7 +1,7 @@
 // Plugin for Acme: text, streamed as server-sent events.
 import type { AccountSettings, Host, Provider, ProviderPlugin } from '../../../lib/upstream/contract/provider.ts';
-import { readerOf } from './parts.ts';
-import { bodyOf } from './request.ts';
+import { createReader } from './parts.ts';
+import { buildBody } from './request.ts';
 
 const plugin: ProviderPlugin<AccountSettings> = {
   contract: 1,
@@ -16,12 +16,12 @@ export default plugin;
 const headers = { 'content-type': 'application/json' };
 
 function createProvider(settings: AccountSettings, host: Host): Provider {
-  const urlOf = host.perRoute(settings, ({ baseUrl }) => `${baseUrl}/generate`);
+  const buildUrl = host.perRoute(settings, ({ baseUrl }) => `${baseUrl}/generate`);
   return {
     text(call, signal) {
-      const body = JSON.stringify(bodyOf(call, host));
+      const body = JSON.stringify(buildBody(call, host));
       const request = { method: 'POST', headers, auth: host.bearer, body, signal } as const;
-      return host.answer(urlOf(call), request, readerOf(host));
+      return host.answer(buildUrl(call), request, createReader(host));
     },
   };
 }

@@ -7,7 +7,7 @@ const REASONS = new Map<unknown, FinishReason>([
   ['filtered', 'filter'],
 ]);
 
-export function readerOf(host: Host): AnswerReader {
+export function createReader(host: Host): AnswerReader {
   return {
     take({ text, usage, done, error }, out) {
       if (error !== undefined) throw host.fault.ofComplaint({ error }, true);

@@ -7,7 +7,7 @@ import type {
   ProviderPlugin,
   VideoReport,
 } from '../../../lib/upstream/contract/provider.ts';
-import { bodyOf } from './request.ts';
+import { buildBody } from './request.ts';
 
 const plugin: ProviderPlugin<AccountSettings> = {
   contract: 1,
@@ -24,15 +24,15 @@ function createProvider(settings: AccountSettings, { video }: Host): Provider {
     video: video.jobs(settings, {
       submission(call, base) {
         const url = `${base}/videos`;
-        return { url, body: bodyOf(call, video), idOf: ({ id }) => id, lookAt: (id) => `${url}/${id}` };
+        return { url, body: buildBody(call, video), idOf: ({ id }) => id, lookAt: (id) => `${url}/${id}` };
       },
-      read: reportOf,
+      read: readReport,
     }),
   };
 }
 
 /** The host knows the words that upstreams commonly use for states; any other means `processing`. */
-function reportOf({ state, percent, result, error }: JsonObject): VideoReport {
+function readReport({ state, percent, result, error }: JsonObject): VideoReport {
   const { url } = (result ?? {}) as JsonObject;
   return { status: state, progress: percent, url, error };
 }

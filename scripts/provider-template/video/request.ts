@@ -1,7 +1,7 @@
 // The upstream request for one video.
 import type { HostVideo, JsonBody, VideoCall } from '../../../lib/upstream/contract/provider.ts';
 
-export function bodyOf(call: VideoCall, video: HostVideo): JsonBody {
+export function buildBody(call: VideoCall, video: HostVideo): JsonBody {
   const { model, prompt, seconds, aspect, resolution, image } = call;
   return (base64) => ({
     model,

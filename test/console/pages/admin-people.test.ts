@@ -5,10 +5,10 @@ import { createPeople } from '../../../lib/users/people.ts';
 import { makeSecret } from '../../../lib/users/totp.ts';
 import { startGateway, type TestGateway } from '../../../testkit/gateway.ts';
 import {
-  codeOf,
   comeIn,
   createVisitor,
   hiddenFields,
+  makeCode,
   PASSWORD,
   setUpOperator,
   setUpOwner,
@@ -167,7 +167,7 @@ describe('the pages of people', () => {
       expect(reply.status, change).to.equal(403);
     }
     expect(await test.store.users.get(user.id)).to.deep.equal(user);
-    expect((await submit(path, 'suspend', { code: codeOf(operator.secret, 1) })).status).to.equal(303);
+    expect((await submit(path, 'suspend', { code: makeCode(operator.secret, 1) })).status).to.equal(303);
     expect(await test.store.users.get(user.id)).to.include({ status: 'suspended' });
   });
 

@@ -5,7 +5,7 @@ import { createDevices } from '../../../lib/users/devices.ts';
 import { hashPassword } from '../../../lib/users/password.ts';
 import { hashToken } from '../../../lib/users/token.ts';
 import { startGateway, type TestGateway } from '../../../testkit/gateway.ts';
-import { codeOf, createVisitor, hiddenFields, PASSWORD, setUpOperator, setUpOwner } from '../../../testkit/pages.ts';
+import { createVisitor, hiddenFields, makeCode, PASSWORD, setUpOperator, setUpOwner } from '../../../testkit/pages.ts';
 
 const MINUTE_MS = 60_000;
 const ACCOUNTS = '/admin/accounts';
@@ -90,7 +90,7 @@ describe('the page to sign in', () => {
 
     it('is proof enough for changes of the next ten minutes', async () => {
       const visitor = createVisitor(test.url);
-      const code = codeOf(operator.secret);
+      const code = makeCode(operator.secret);
       await visitor.submit('/login', { email: 'op@example.com', password: PASSWORD, code });
       expect((await visitor.get(ACCOUNTS)).text).not.to.contain('name="code"');
       expect((await create(visitor)).status).to.equal(303);
@@ -100,7 +100,7 @@ describe('the page to sign in', () => {
       await grow(operator, 11);
       expect((await operator.get(ACCOUNTS)).text).to.contain('name="code"');
       expect((await create(operator)).status).to.equal(403);
-      expect((await create(operator, codeOf(operator.secret))).status).to.equal(303);
+      expect((await create(operator, makeCode(operator.secret))).status).to.equal(303);
       expect((await operator.get(ACCOUNTS)).text).not.to.contain('name="code"');
       expect((await create(operator)).status).to.equal(303);
     });
@@ -111,12 +111,12 @@ describe('the page to sign in', () => {
       const device = await createDevices(test).find(user, operator.cookies.get('device'));
       const rule = { now: Date.now(), since: 0, waitsMs: [0] };
       for (let guess = 0; guess < 15; guess += 1) await test.store.sessions.count(`device:${device?.hash}`, rule);
-      const reply = await create(operator, codeOf(operator.secret));
+      const reply = await create(operator, makeCode(operator.secret));
       expect([reply.status, Number(reply.headers['retry-after'])]).to.satisfy(
         ([status, seconds]: [number, number]) => status === 429 && seconds > 20 && seconds <= 32,
       );
       await test.store.sessions.forget(`device:${device?.hash}`);
-      expect((await create(operator, codeOf(operator.secret))).status).to.equal(303);
+      expect((await create(operator, makeCode(operator.secret))).status).to.equal(303);
     });
 
     it('is asked for a code however the path of the form is spelled', async () => {

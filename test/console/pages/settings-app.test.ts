@@ -4,7 +4,7 @@ import type { User } from '../../../lib/store/ports/users.ts';
 import { makeSecret } from '../../../lib/users/totp.ts';
 import { until } from '../../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../../testkit/gateway.ts';
-import { codeOf, createVisitor, hiddenFields, PASSWORD, setUpOperator, setUpOwner } from '../../../testkit/pages.ts';
+import { createVisitor, hiddenFields, makeCode, PASSWORD, setUpOperator, setUpOwner } from '../../../testkit/pages.ts';
 import { type MailServer, startMailServer } from '../../../testkit/smtp.ts';
 
 const PATH = '/account/settings';
@@ -45,7 +45,7 @@ describe('the authenticator app in the settings', () => {
   async function withApp() {
     const owner = await comeIn();
     const secret = makeSecret();
-    const reply = await change(owner, 'app', { secret, code: codeOf(secret), old: PASSWORD });
+    const reply = await change(owner, 'app', { secret, code: makeCode(secret), old: PASSWORD });
     expect(reply.status, reply.text).to.equal(200);
     return { ...owner, secret, codes: recoveryCodes(reply.text) };
   }
@@ -55,9 +55,9 @@ describe('the authenticator app in the settings', () => {
     const [, secret = ''] = /name="secret" value="([A-Z2-7]{32})"/.exec((await owner.get(PATH)).text) ?? [];
     for (const [fields, words] of [
       [{ secret, code: '000000', old: PASSWORD }, 'The code is wrong'],
-      [{ secret: 'x', code: codeOf(secret), old: PASSWORD }, 'The code is wrong'],
-      [{ secret, code: codeOf(secret) }, 'not your current password'],
-      [{ secret, code: codeOf(secret), old: 'not the password' }, 'not your current password'],
+      [{ secret: 'x', code: makeCode(secret), old: PASSWORD }, 'The code is wrong'],
+      [{ secret, code: makeCode(secret) }, 'not your current password'],
+      [{ secret, code: makeCode(secret), old: 'not the password' }, 'not your current password'],
     ] as const) {
       const reply = await change(owner, 'app', { ...fields });
       expect([reply.status, reply.text.includes(words)], words).to.deep.equal([400, true]);
@@ -65,12 +65,12 @@ describe('the authenticator app in the settings', () => {
       if (fields.secret === secret) expect(reply.text).to.contain(`name="secret" value="${secret}"`);
       expect(await userOf(owner.email)).to.include({ totpSecret: null });
     }
-    const code = codeOf(secret);
+    const code = makeCode(secret);
     const done = await change(owner, 'app', { secret, code, old: PASSWORD });
     const [recovery = ''] = recoveryCodes(done.text);
     expect(await signIn(owner.email, '')).to.equal(401);
     expect(await signIn(owner.email, code), 'the code of the set-up').to.equal(401);
-    expect(await signIn(owner.email, codeOf(secret, 1))).to.equal(303);
+    expect(await signIn(owner.email, makeCode(secret, 1))).to.equal(303);
     expect(await signIn(owner.email, recovery)).to.equal(303);
     expect(await signIn(owner.email, recovery)).to.equal(401);
     expect((await owner.get(PATH)).text).to.contain('Recovery codes left: 9');
@@ -83,32 +83,32 @@ describe('the authenticator app in the settings', () => {
     const ways: readonly (readonly [fields: Readonly<Record<string, string>>, words: string])[] = [
       [{}, 'not your current password'],
       [{ old: PASSWORD }, 'The code is wrong'],
-      [{ old: PASSWORD, present: codeOf(secret) }, 'The code is wrong'],
-      [{ present: codeOf(owner.secret, 1) }, 'not your current password'],
+      [{ old: PASSWORD, present: makeCode(secret) }, 'The code is wrong'],
+      [{ present: makeCode(owner.secret, 1) }, 'not your current password'],
     ];
     for (const [fields, words] of ways) {
-      const reply = await change(owner, 'app', { secret, code: codeOf(secret), ...fields });
+      const reply = await change(owner, 'app', { secret, code: makeCode(secret), ...fields });
       expect([reply.status, reply.text.includes(words)], JSON.stringify(fields)).to.deep.equal([400, true]);
       expect(await userOf(owner.email)).to.include({ totpSecret: owner.secret });
     }
     const other = createVisitor(test.url);
     await other.submit('/login', { email: owner.email, password: PASSWORD, code: owner.codes[0] ?? '' });
-    const given = { old: PASSWORD, present: codeOf(owner.secret, 1) };
-    expect((await change(owner, 'app', { secret, code: codeOf(secret), ...given })).status).to.equal(200);
+    const given = { old: PASSWORD, present: makeCode(owner.secret, 1) };
+    expect((await change(owner, 'app', { secret, code: makeCode(secret), ...given })).status).to.equal(200);
     expect(await userOf(owner.email)).to.include({ totpSecret: secret });
     expect([(await owner.get('/account')).status, (await other.get('/account')).status]).to.deep.equal([200, 303]);
     expect(await signIn(owner.email, owner.codes[1] ?? ''), 'a recovery code of before').to.equal(401);
     await told(owner.email, 'Your authenticator app was replaced');
     const again = makeSecret();
     const byRecovery = { old: PASSWORD, present: owner.codes[2] ?? '' };
-    expect((await change(owner, 'app', { secret: again, code: codeOf(again), ...byRecovery })).status).to.equal(400);
+    expect((await change(owner, 'app', { secret: again, code: makeCode(again), ...byRecovery })).status).to.equal(400);
   });
 
   it('is replaced with a recovery code as well', async () => {
     const owner = await withApp();
     const secret = makeSecret();
     const given = { old: PASSWORD, present: owner.codes[0] ?? '' };
-    expect((await change(owner, 'app', { secret, code: codeOf(secret), ...given })).status).to.equal(200);
+    expect((await change(owner, 'app', { secret, code: makeCode(secret), ...given })).status).to.equal(200);
     expect(await userOf(owner.email)).to.include({ totpSecret: secret });
   });
 
@@ -123,12 +123,12 @@ describe('the authenticator app in the settings', () => {
     const refused: readonly Record<string, string>[] = [
       {},
       { old: 'not the password' },
-      { old: PASSWORD, present: codeOf(secret) },
+      { old: PASSWORD, present: makeCode(secret) },
     ];
     for (const fields of refused) {
-      expect((await change(operator, 'app', { secret, code: codeOf(secret), ...fields })).status).to.equal(400);
+      expect((await change(operator, 'app', { secret, code: makeCode(secret), ...fields })).status).to.equal(400);
     }
-    const topup = { change: 'topup', amount: '100000', payment: 'invented', code: codeOf(secret, 1) };
+    const topup = { change: 'topup', amount: '100000', payment: 'invented', code: makeCode(secret, 1) };
     expect((await operator.submit(`/admin/accounts/${account.id}`, topup)).status).to.equal(403);
     expect(await test.wallet(account)).to.include({ topped: 0n });
     expect(await userOf('op@example.com')).to.include({ totpSecret: operator.secret });
@@ -136,7 +136,7 @@ describe('the authenticator app in the settings', () => {
     expect((await operator.get(PATH)).text)
       .to.contain('value="codes"')
       .and.not.to.contain('value="app_off"');
-    const off = { old: PASSWORD, present: codeOf(operator.secret, 1) };
+    const off = { old: PASSWORD, present: makeCode(operator.secret, 1) };
     expect((await change(operator, 'app_off', off)).status).to.equal(400);
     expect(await userOf('op@example.com')).to.include({ totpSecret: operator.secret });
   });
@@ -176,7 +176,7 @@ describe('the authenticator app in the settings', () => {
   it('makes those wait who guess its codes', async () => {
     const owner = await withApp();
     const secret = makeSecret();
-    const guess = () => change(owner, 'app', { secret, code: codeOf(secret), old: PASSWORD, present: '000000' });
+    const guess = () => change(owner, 'app', { secret, code: makeCode(secret), old: PASSWORD, present: '000000' });
     const statuses: number[] = [];
     while (statuses.length < 12 && statuses.at(-1) !== 429) statuses.push((await guess()).status);
     expect(statuses.at(-1)).to.equal(429);
@@ -189,7 +189,7 @@ describe('the authenticator app in the settings', () => {
     await test.store.users.change({ ...(await userOf(owner.email)), password: null });
     expect((await owner.get(PATH)).text).not.to.contain('name="secret"');
     const secret = makeSecret();
-    const reply = await change(owner, 'app', { secret, code: codeOf(secret), old: '' });
+    const reply = await change(owner, 'app', { secret, code: makeCode(secret), old: '' });
     expect(reply.status).to.equal(400);
     expect(await userOf(owner.email)).to.include({ totpSecret: null });
   });
@@ -199,7 +199,7 @@ describe('the authenticator app in the settings', () => {
     await test.store.users.change({ ...(await userOf(owner.email)), language: 'ru' });
     const secret = makeSecret();
     expect((await owner.get(`${PATH}?lang=ru`)).text).to.contain('Нынешний пароль');
-    await change(owner, 'app', { secret, code: codeOf(secret), old: PASSWORD });
+    await change(owner, 'app', { secret, code: makeCode(secret), old: PASSWORD });
     const { text } = await smtp.letterTo(owner.email);
     expect(text).to.contain('Настроено приложение с кодами').and.to.contain(`${test.url}/reset`);
   });

@@ -6,10 +6,10 @@ import { createPeople, type LinkRequest } from '../../../lib/users/people.ts';
 import { hashRecoveryCode, makeSecret } from '../../../lib/users/totp.ts';
 import { startGateway, type TestGateway } from '../../../testkit/gateway.ts';
 import {
-  codeOf,
   comeIn,
   createVisitor,
   hiddenFields,
+  makeCode,
   PASSWORD,
   setUpOperator,
   setUpOwner,
@@ -77,7 +77,7 @@ describe('links that work once', () => {
       ]);
       expect((await visitor().get(path, navigating)).status, 'without its cookie').to.equal(404);
       const { secret = '' } = hiddenFields((await visitor().get(link)).text, link);
-      const fields = { password: PASSWORD, again: PASSWORD, secret, code: codeOf(secret) };
+      const fields = { password: PASSWORD, again: PASSWORD, secret, code: makeCode(secret) };
       const wrong = await person.submit(path, { ...fields, email: 'none' });
       expect([wrong.status, Object.keys(hiddenFields(wrong.text, path))]).to.deep.equal([400, ['csrf', 'secret']]);
       const sent = await person.submit(path, { ...fields, email: `op-${Date.now()}@example.com` });
@@ -139,13 +139,13 @@ describe('links that work once', () => {
       [email, 'already in use'],
       ['no address', 'not an email address'],
     ] as const) {
-      const reply = await use(path, { email: typed, secret, code: codeOf(secret) });
+      const reply = await use(path, { email: typed, secret, code: makeCode(secret) });
       expect(reply.status, reply.text).to.equal(400);
       expect(reply.text.toLowerCase()).to.contain(words);
       // The app that was set up for it stays good.
       expect(hiddenFields(reply.text, path)).to.include({ secret });
     }
-    const reply = await use(path, { email: ' Two@Example.com', secret, code: codeOf(secret) });
+    const reply = await use(path, { email: ' Two@Example.com', secret, code: makeCode(secret) });
     expect(reply.status).to.equal(200);
     expect(await test.store.users.find('two@example.com')).to.include({ operator: true, totpSecret: secret });
   });
@@ -164,7 +164,7 @@ describe('links that work once', () => {
     const path = await pathOf({ purpose: 'invite', account: (await test.account()).id, email });
     const { secret = '' } = hiddenFields((await visitor().get(path)).text, path);
     expect((await use(path, { secret, code: '000000' })).status).to.equal(400);
-    const done = await use(path, { secret, code: codeOf(secret) });
+    const done = await use(path, { secret, code: makeCode(secret) });
     expect(done.text).to.contain('href="/account"');
     const [, recovery = ''] = /<code>([0-9a-z]{5}-[0-9a-z]{5})</.exec(done.text) ?? [];
     expect((await signIn(email, PASSWORD)).status).to.equal(401);
@@ -205,12 +205,12 @@ describe('links that work once', () => {
       expect([reply.status, reply.text.includes('The code is wrong')], code).to.deep.equal([401, true]);
       expect(reply.headers['set-cookie']?.join() ?? '').not.to.contain('session=');
     }
-    expect((await signIn(email, FRESH, codeOf(secret, -1))).status).to.equal(401);
-    const reply = await reset(path, codeOf(secret));
+    expect((await signIn(email, FRESH, makeCode(secret, -1))).status).to.equal(401);
+    const reply = await reset(path, makeCode(secret));
     expect([reply.status, reply.headers.location]).to.deep.equal([303, '/account']);
     expect(await test.store.users.get(id)).to.include({ totpSecret: secret });
     expect((await signIn(email, FRESH)).status).to.equal(401);
-    expect((await signIn(email, FRESH, codeOf(secret, 1))).status).to.equal(303);
+    expect((await signIn(email, FRESH, makeCode(secret, 1))).status).to.equal(303);
     const letter = await smtp.letterTo(email);
     expect(letter.text).to.contain('was changed').and.to.contain('Network address: 127.0.0.1');
   });
@@ -227,10 +227,10 @@ describe('links that work once', () => {
     const user = await test.store.users.find(email);
     const path = await pathOf({ purpose: 'reset', user: user?.id ?? '', email });
     expect((await visitor().get(path)).text).not.to.contain('name="code"');
-    expect((await reset(path, codeOf(mine), { secret: mine })).status).to.equal(303);
+    expect((await reset(path, makeCode(mine), { secret: mine })).status).to.equal(303);
     expect(await test.store.users.find(email)).to.include({ totpSecret: null });
     const other = await forgetful();
-    expect((await reset(other.path, codeOf(mine), { secret: mine })).status).to.equal(401);
+    expect((await reset(other.path, makeCode(mine), { secret: mine })).status).to.equal(401);
     expect(await test.store.users.get(other.id)).to.include({ totpSecret: other.secret });
   });
 
@@ -239,7 +239,7 @@ describe('links that work once', () => {
     const statuses: number[] = [];
     for (let guess = 0; guess < 6; guess += 1) statuses.push((await reset(path, `00000${guess}`)).status);
     expect(statuses).to.deep.equal([401, 401, 401, 401, 401, 429]);
-    const reply = await reset(path, codeOf(secret));
+    const reply = await reset(path, makeCode(secret));
     expect([reply.status, reply.text.includes('Too many attempts')]).to.deep.equal([429, true]);
   });
 
@@ -256,7 +256,7 @@ describe('links that work once', () => {
     expect((await smtp.letterTo(email)).text).to.contain('With a link from the operator');
     const again = await pathOf({ purpose: 'restore', user: id, email });
     const { secret = '' } = hiddenFields((await visitor().get(again)).text, again);
-    expect((await use(again, { secret, code: codeOf(secret) })).text).to.contain('Recovery codes');
+    expect((await use(again, { secret, code: makeCode(secret) })).text).to.contain('Recovery codes');
     expect(await test.store.users.get(id)).to.include({ totpSecret: secret });
   });
 
@@ -359,7 +359,7 @@ describe('two links of the first start at once', () => {
             const path = link.slice(test.url.length);
             const visitor = createVisitor(test.url);
             const hidden = hiddenFields((await visitor.get(path)).text, path);
-            const code = codeOf(hidden.secret ?? '');
+            const code = makeCode(hidden.secret ?? '');
             const fields = { ...hidden, email: `op${at}@example.com`, password: PASSWORD, again: PASSWORD, code };
             return () => visitor.post(path, fields);
           }),

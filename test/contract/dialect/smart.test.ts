@@ -4,7 +4,7 @@ import { fault } from '../../../lib/base/faults.ts';
 import type { SmartRouting } from '../../../lib/base/smart-tiers.ts';
 import { createCollector } from '../../../lib/stream/collect.ts';
 import type { FinishReason, StreamPart } from '../../../lib/stream/part.ts';
-import { eventsOf } from '../../../testkit/client.ts';
+import { parseEvents } from '../../../testkit/client.ts';
 import { renderAll, SUBJECTS } from './subject.ts';
 
 const ROUTING: SmartRouting = { tier: 'lite', score: 13.7, signals: ['short', 'translate'] };
@@ -38,7 +38,7 @@ describe('the contract of dialects: smart', () => {
       return subject.dialect.reply(collector.reply(), { vision: false }) as Record<string, unknown>;
     };
     const stream = (options: { smart?: SmartRouting; reason?: FinishReason }) =>
-      eventsOf(renderAll(subject, [partsOf(options)]));
+      parseEvents(renderAll(subject, [partsOf(options)]));
 
     describe(subject.name, () => {
       for (const reason of ['stop', 'length', 'filter'] as const) {
@@ -71,7 +71,7 @@ describe('the contract of dialects: smart', () => {
 
       it('is known from the start of a message that fails, and not of a chat', () => {
         const broken = [...partsOf({ smart: ROUTING }).slice(0, 4), { type: 'error', fault: fault('upstream_failed') }];
-        const events = eventsOf(renderAll(subject, [broken as readonly StreamPart[]]));
+        const events = parseEvents(renderAll(subject, [broken as readonly StreamPart[]]));
         expect(routingsIn(events)).to.deep.equal(subject.name === 'message' ? [ROUTING] : []);
       });
     });

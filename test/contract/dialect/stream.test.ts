@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { Stream as ChatStream } from 'openai/streaming';
 import { type FaultCode, fault } from '../../../lib/base/faults.ts';
 import type { BillingPart, FinishReason, StreamPart } from '../../../lib/stream/part.ts';
-import { eventsOf } from '../../../testkit/client.ts';
+import { parseEvents } from '../../../testkit/client.ts';
 import { createSseDecoder, type ServerSentEvent } from '../../../testkit/sse.ts';
 import { readStream, renderAll, SUBJECTS } from './subject.ts';
 
@@ -184,7 +184,7 @@ describe('the contract of dialects: streams', () => {
             const events: ServerSentEvent[] = [];
             for (const piece of cut([...bytes], answer.cuts)) decoder.push(Uint8Array.from(piece), events);
             decoder.end(events);
-            const strict = eventsOf(bytes.toString());
+            const strict = parseEvents(bytes.toString());
             expect(events).to.have.length(strict.length);
             const parsed = events.map(({ data }) => (data === '[DONE]' ? data : JSON.parse(data)));
             expect(parsed).to.deep.equal(strict.map(({ data }) => data));
@@ -203,7 +203,7 @@ describe('the contract of dialects: streams', () => {
         const allowed = new Set(SHAPES[subject.name]?.map((shape) => JSON.stringify(shape)));
         for (const ending of [...REASONS, 'error'] as const) {
           const answer = { blocks: [['a', 'b'], ['c']], ending, id: 'x', model: 'm', output: 3, cuts: [] };
-          for (const { data } of eventsOf(renderAll(subject, [partsOf(answer)])))
+          for (const { data } of parseEvents(renderAll(subject, [partsOf(answer)])))
             seen.add(JSON.stringify(shapeOf(data)));
         }
         expect(seen).to.deep.equal(allowed);
@@ -216,7 +216,7 @@ describe('the contract of dialects: streams', () => {
           const text = [{ ...failing, ending: 'stop' } as const, failing].map((answer) =>
             renderAll(subject, [partsOf(answer)]),
           );
-          for (const { event, data } of eventsOf(text.join(''))) {
+          for (const { event, data } of parseEvents(text.join(''))) {
             if (event !== 'billing') expect(data.type).to.equal(event);
           }
         });

@@ -3,7 +3,7 @@ import { chatDialect } from '../../../lib/api/dialects/chat/dialect.ts';
 import type { Dialect } from '../../../lib/api/dialects/dialect.ts';
 import { messageDialect } from '../../../lib/api/dialects/message/dialect.ts';
 import type { FinishReason, StreamPart } from '../../../lib/stream/part.ts';
-import { eventsOf, type StreamEvent, textOf } from '../../../testkit/client.ts';
+import { joinText, parseEvents, type StreamEvent } from '../../../testkit/client.ts';
 
 export interface Subject {
   readonly name: string;
@@ -81,7 +81,7 @@ const message: Subject = {
         billing: dataOf('billing'),
         error: dataOf('error'),
       }),
-      text: textOf(events),
+      text: joinText(events),
       kinds: withoutRepeats(events.map(({ event }) => String(event))),
     };
   },
@@ -132,7 +132,7 @@ const chat: Subject = {
         billing: last?.billing,
         error: chunks.find((chunk) => chunk.error),
       }),
-      text: textOf(events),
+      text: joinText(events),
       kinds: withoutRepeats(chunks.map(kindOf)),
     };
   },
@@ -158,5 +158,5 @@ export function renderAll({ dialect }: Subject, arrays: readonly (readonly Strea
 }
 
 export function readStream(subject: Subject, text: string): StreamRead {
-  return subject.read(eventsOf(text));
+  return subject.read(parseEvents(text));
 }

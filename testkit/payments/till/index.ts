@@ -41,7 +41,7 @@ function createProvider(settings: Settings, host: Host): PaymentProvider {
     const init = body ? ({ method: 'POST', body: JSON.stringify(body) } as const) : ({ method: 'GET' } as const);
     return (await host.json(`${baseUrl}${path}`, { ...init, headers, signal })).value;
   }
-  const bodyOf = ({ amount, ...order }: Order) => ({ ...order, amount: String(amount) });
+  const buildBody = ({ amount, ...order }: Order) => ({ ...order, amount: String(amount) });
 
   return {
     methods: ['card'],
@@ -50,16 +50,16 @@ function createProvider(settings: Settings, host: Host): PaymentProvider {
     shop,
     keysLiveMs,
     limits: { card: { min: 1_000_000n, max: 350_000_000_000n } },
-    start: async (order, signal) => (await ask(signal, '/payments', bodyOf(order))) as never,
+    start: async (order, signal) => (await ask(signal, '/payments', buildBody(order))) as never,
     charge: async (order, saved, signal) =>
-      stateOf(await ask(signal, '/payments', { ...bodyOf(order), charges: saved.id })),
-    fetch: async ({ id }, signal) => stateOf(await ask(signal, `/payments/${id}`)),
+      readState(await ask(signal, '/payments', { ...buildBody(order), charges: saved.id })),
+    fetch: async ({ id }, signal) => readState(await ask(signal, `/payments/${id}`)),
     async find({ id }, signal) {
       const [found] = (await ask(signal, `/payments?order=${id}`)) as unknown[];
-      return found === undefined ? undefined : stateOf(found);
+      return found === undefined ? undefined : readState(found);
     },
     refund: async (order, signal) =>
-      refundOf(await ask(signal, '/refunds', { ...order, amount: String(order.amount) })),
+      readRefund(await ask(signal, '/refunds', { ...order, amount: String(order.amount) })),
     notice({ body }) {
       const { id } = JSON.parse(body);
       return typeof id === 'string' ? { fetch: [id] } : 'rejected';
@@ -70,12 +70,12 @@ function createProvider(settings: Settings, host: Host): PaymentProvider {
   };
 }
 
-function stateOf(value: unknown): PaymentState {
+function readState(value: unknown): PaymentState {
   const { amount, refunds, ...state } = value as Record<string, unknown> & { amount: string; refunds: unknown[] };
-  return { ...state, amount: BigInt(amount), refunds: refunds.map(refundOf) } as unknown as PaymentState;
+  return { ...state, amount: BigInt(amount), refunds: refunds.map(readRefund) } as unknown as PaymentState;
 }
 
-function refundOf(value: unknown): RefundState {
+function readRefund(value: unknown): RefundState {
   const { amount, ...state } = value as Record<string, unknown> & { amount: string };
   return { ...state, amount: BigInt(amount) } as unknown as RefundState;
 }
