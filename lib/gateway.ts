@@ -304,7 +304,7 @@ function openServices(config: Config, parts: ServiceParts, { bodyLimits = {} }: 
     results: media.results,
     calls: createLiveCalls(),
     budget: createMemoryQuota({ bytesMax: config.bodyMemoryBytes, ownerBytesMax: config.bodyMemoryBytes / 2 }),
-    solvent: createRecentBalanceCache(),
+    recentBalances: createRecentBalanceCache(),
     isReal: parts.isReal,
     topups: parts.topups,
     log,

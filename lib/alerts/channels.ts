@@ -1,6 +1,6 @@
 // The channels of an alert: an email to each owner and a signed POST to the account's webhook.
 import type { Logger } from 'pino';
-import { orAbort, within } from '../media/deadline.ts';
+import { abortable, withDeadline } from '../media/deadline.ts';
 import { FetchFailure } from '../media/failure.ts';
 import type { Fetcher } from '../media/fetcher.ts';
 import type { AlertSettings } from '../store/ports/alerts.ts';
@@ -63,7 +63,7 @@ export function createChannels({ store, mailer, fetcher, publicUrl, log, now }: 
     const isOwner = user?.status === 'active' && members.some((member) => member.user === userId);
     if (!mailer || !account || !isOwner) return { state: 'failed', why: 'removed' };
     const letter = alertLetter(event, { user, accountName: account.name, publicUrl: publicUrl() });
-    await within(MAIL_MS, signal, (ending) => orAbort(mailer.send(letter), ending));
+    await withDeadline(MAIL_MS, signal, (ending) => abortable(mailer.send(letter), ending));
     return { state: 'sent' };
   }
 

@@ -54,7 +54,7 @@ async function admit(request: Request, holder: KeyHolder, admission: Admission):
   const waitMs = rule ? throttle.computeWaitMs(holder.id) : 0;
   if (waitMs > 0) {
     state.notes.cooldown_ms = Math.round(waitMs);
-    await pause(waitMs, request.raw.res);
+    await delayUntilClose(waitMs, request.raw.res);
   }
   if (holder.accountStatus === 'suspended') throw fault('account_suspended');
   if (!rule) return;
@@ -64,7 +64,7 @@ async function admit(request: Request, holder: KeyHolder, admission: Admission):
 }
 
 /** Shorter if the client leaves. */
-function pause(ms: number, response: ServerResponse): Promise<void> {
+function delayUntilClose(ms: number, response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
       clearTimeout(timer);
@@ -77,13 +77,13 @@ function pause(ms: number, response: ServerResponse): Promise<void> {
 }
 
 /** Lets a request act for a key whose ownership was proved in another way than by sending it. */
-export async function actFor(holder: KeyHolder, request: Request, admission: Admission): Promise<void> {
+export async function authenticateAs(holder: KeyHolder, request: Request, admission: Admission): Promise<void> {
   await admit(request, holder, admission);
   request.auth.credentials = { holder };
 }
 
 function findHolder(request: Request, holders: Holders): ReturnType<Holders['find']> {
-  const text = keyOf(request);
+  const text = readKeyHeader(request);
   if (text === undefined) throw fault('missing_key');
   return holders.find(text);
 }
@@ -93,7 +93,7 @@ function findHolder(request: Request, holders: Holders): ReturnType<Holders['fin
  * current limits apply.
  */
 export async function confirmHolder(request: Request, holders: Holders, model?: NamedModel): Promise<void> {
-  const found = holders.again(holderOf(request));
+  const found = holders.again(getKeyHolder(request));
   const holder = found instanceof Promise ? await measureStoreWait(getRequestState(request), found) : found;
   if (!holder) throw fault('invalid_key');
   refuseExpired(holder.limits);
@@ -108,21 +108,21 @@ function refuseExpired(limits: KeyLimits): void {
 }
 
 /** The holder of the request's key. */
-export function holderOf(request: Request): KeyHolder {
+export function getKeyHolder(request: Request): KeyHolder {
   const { holder } = request.auth.credentials;
   if (!holder) throw new Error('the route has no authentication');
   return holder;
 }
 
 /** The budget that a call of the key counts in, if it has one. */
-export function budgetOf({ name, budgetKey, limits }: KeyHolder): Pick<CallContext, 'budget'> {
+export function readCallBudget({ name, budgetKey, limits }: KeyHolder): Pick<CallContext, 'budget'> {
   const { budget: most, reset, zone } = limits;
   const shared = budgetKey !== null && { sumKey: budgetKey };
   return most === null ? {} : { budget: { name, limit: most, reset, zone, ...shared } };
 }
 
 /** `x-api-key` wins when both headers name a key: some clients send one of them without a value. */
-function keyOf(request: Request): string | undefined {
+function readKeyHeader(request: Request): string | undefined {
   const { 'x-api-key': direct, authorization = '' } = request.raw.req.headers;
   const key = String(direct ?? '').trim();
   if (key !== '') return key;

@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import { isFault } from '../base/faults.ts';
 import { checkJson, parseText } from '../http/json.ts';
 import { FORMATS, type Format, type FormatName } from './formats.ts';
-import { type Group, memoryOf } from './parts.ts';
+import { type Group, listTransfers } from './parts.ts';
 
 /** Requests to the thread: parse a body, then hand over what it found, piece by piece. */
 export type ParseOrder = { readonly format: FormatName; readonly bytes: Uint8Array } | 'next';
@@ -22,7 +22,7 @@ let groups: Iterator<Group> | undefined;
 
 parentPort?.on('message', async (order: ParseOrder) => {
   const reply = await answer(order);
-  parentPort?.postMessage(reply, 'group' in reply ? memoryOf(reply.group) : []);
+  parentPort?.postMessage(reply, 'group' in reply ? listTransfers(reply.group) : []);
 });
 
 async function answer(order: ParseOrder): Promise<ParseReply> {

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { type FaultCode, fault } from '../base/faults.ts';
 import { parseJson } from '../http/json.ts';
 import type { ParseOrder, ParseReply, PartReply } from './body-parser-thread.ts';
-import { FORMATS, type Format, type FormatName, type RequestOf } from './formats.ts';
+import { FORMATS, type Format, type FormatName, type ParsedRequest } from './formats.ts';
 import type { Joining } from './parts.ts';
 
 export interface BodyParser {
@@ -15,14 +15,14 @@ export interface BodyParser {
   parse<Name extends FormatName>(
     bytes: Buffer,
     options: ParseOptions<Name>,
-  ): RequestOf<Name> | Promise<RequestOf<Name>>;
+  ): ParsedRequest<Name> | Promise<ParsedRequest<Name>>;
   close(): Promise<void>;
 }
 
 export interface ParseOptions<Name extends FormatName> {
   readonly format: Name;
   readonly signal: AbortSignal;
-  look?(head: RequestOf<Name>): Promise<void>;
+  inspectHead?(head: ParsedRequest<Name>): Promise<void>;
 }
 
 /** Up to this length, parsing a body is faster than handing it over. */
@@ -48,7 +48,7 @@ interface Job {
   readonly format: FormatName;
   /** Its bytes are gone once the thread has them. */
   readonly isLarge: boolean;
-  readonly look: ((head: object) => Promise<void>) | undefined;
+  readonly inspectHead: ((head: object) => Promise<void>) | undefined;
   readonly resolve: (request: object) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -73,7 +73,7 @@ export function createBodyParser({ idleMs = IDLE_MS }: { readonly idleMs?: numbe
   function read(reply: PartReply): void {
     if ('head' in reply) {
       if (running) joining = (FORMATS[running.format] as Format).join(reply.head);
-      void look(reply.head);
+      void inspectHead(reply.head);
       return;
     }
     joining?.add(reply.group);
@@ -83,10 +83,10 @@ export function createBodyParser({ idleMs = IDLE_MS }: { readonly idleMs?: numbe
   }
 
   /** The thread waits in the meantime, as do the bodies behind this one: it is a single read of the store. */
-  async function look(head: object): Promise<void> {
+  async function inspectHead(head: object): Promise<void> {
     const job = running;
     try {
-      await job?.look?.(head);
+      await job?.inspectHead?.(head);
       if (running === job) thread.post('next');
     } catch (error) {
       if (running === job) end(() => job?.reject(error));
@@ -97,7 +97,7 @@ export function createBodyParser({ idleMs = IDLE_MS }: { readonly idleMs?: numbe
     if (running) return;
     running = waiting.shift();
     if (!running) {
-      thread.rest();
+      thread.startIdleTimer();
       return;
     }
     const { bytes, format } = running;
@@ -112,11 +112,14 @@ export function createBodyParser({ idleMs = IDLE_MS }: { readonly idleMs?: numbe
     next();
   }
 
-  function parseAside<Name extends FormatName>(bytes: Buffer, options: ParseOptions<Name>): Promise<RequestOf<Name>> {
+  function parseInThread<Name extends FormatName>(
+    bytes: Buffer,
+    options: ParseOptions<Name>,
+  ): Promise<ParsedRequest<Name>> {
     return new Promise((resolve, reject) => {
-      const { format, signal, look } = options;
+      const { format, signal, inspectHead } = options;
       const isLarge = bytes.length > LARGE_BYTES;
-      const job = { bytes, format, isLarge, look, resolve, reject } as Job;
+      const job = { bytes, format, isLarge, inspectHead, resolve, reject } as Job;
       const onAbort = () => {
         const at = waiting.indexOf(job);
         if (at !== -1) waiting.splice(at, 1);
@@ -134,8 +137,8 @@ export function createBodyParser({ idleMs = IDLE_MS }: { readonly idleMs?: numbe
 
   return {
     parse<Name extends FormatName>(bytes: Buffer, options: ParseOptions<Name>) {
-      if (bytes.length > SHORT_BYTES_MAX) return parseAside(bytes, options);
-      return FORMATS[options.format].parse(parseJson(bytes)) as RequestOf<Name>;
+      if (bytes.length > SHORT_BYTES_MAX) return parseInThread(bytes, options);
+      return FORMATS[options.format].parse(parseJson(bytes)) as ParsedRequest<Name>;
     },
     close: thread.stop,
   };
@@ -150,7 +153,7 @@ interface ThreadOptions {
 interface Thread {
   post(order: ParseOrder, transfer?: readonly ArrayBuffer[]): void;
   /** The thread is idle. */
-  rest(): void;
+  startIdleTimer(): void;
   stop(): Promise<void>;
 }
 
@@ -188,7 +191,7 @@ function createThread({ idleMs, onReply, onDeath }: ThreadOptions): Thread {
       worker ??= start();
       worker.postMessage(order, transfer);
     },
-    rest() {
+    startIdleTimer() {
       idle ??= setTimeout(() => void stop(), idleMs).unref();
     },
     stop,

@@ -5,7 +5,7 @@ import type { TextRequest } from '../calls/text/request.ts';
 import { chatDialect } from './dialects/chat/dialect.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { messageDialect } from './dialects/message/dialect.ts';
-import { cutPrompted, joinPrompted, type Prompted } from './image-parts.ts';
+import { cutPromptRequest, joinPromptRequest, type PromptRequest } from './image-parts.ts';
 import { parseEdit, parseGeneration } from './image-request.ts';
 import type { Cut, Joining } from './parts.ts';
 import { cutTextRequest, joinTextRequest } from './text-parts.ts';
@@ -30,7 +30,7 @@ export const FORMATS = {
 
 export type FormatName = keyof typeof FORMATS;
 
-export type RequestOf<Name extends FormatName> = ReturnType<(typeof FORMATS)[Name]['parse']>;
+export type ParsedRequest<Name extends FormatName> = ReturnType<(typeof FORMATS)[Name]['parse']>;
 
 function textFormat({ parse }: Dialect): Format<TextRequest> {
   return {
@@ -43,6 +43,6 @@ function textFormat({ parse }: Dialect): Format<TextRequest> {
   };
 }
 
-function promptFormat<Request extends Prompted>(parse: (body: unknown) => Request): Format<Request> {
-  return { parse, cut: async (request) => cutPrompted(request), join: (head) => joinPrompted(head) };
+function promptFormat<Request extends PromptRequest>(parse: (body: unknown) => Request): Format<Request> {
+  return { parse, cut: async (request) => cutPromptRequest(request), join: (head) => joinPromptRequest(head) };
 }

@@ -11,11 +11,11 @@ import { refuseOverBudget } from '../ledger/ledger.ts';
 import type { Charge } from '../money/decide.ts';
 import { type IdempotencyRecord, type IdempotencyTerms, isIdempotencyKeyTaken } from '../money/idempotency.ts';
 import { getBudgetKeyId } from '../money/key-budget.ts';
-import { budgetOf, confirmHolder, holderOf } from './auth.ts';
+import { confirmHolder, getKeyHolder, readCallBudget } from './auth.ts';
 import { invalidField } from './dialects/fields.ts';
 import type { Services } from './services.ts';
 
-export interface RepeatCall {
+export interface IdempotentCall {
   /** Whether the key was used: what would refuse a new call must then not refuse the repeat. */
   isKnown(): Promise<boolean>;
   /** What the request says. Throws a `Replay`, or 409 and 422 faults, unless the key is free. */
@@ -46,21 +46,21 @@ const REPLY_BYTES_MAX = 1024 * 1024;
 const SETTLING_MS = 10_000;
 const RETRY_MAX_S = 59;
 
-export function hasRepeatKey({ raw }: Request): boolean {
+export function hasIdempotencyKey({ raw }: Request): boolean {
   return raw.req.headers[HEADER] !== undefined;
 }
 
-type Means = Pick<Services, 'store' | 'log' | 'holders' | 'catalog'>;
+type IdempotencyServices = Pick<Services, 'store' | 'log' | 'holders' | 'catalog'>;
 
 /** Throws a 400 fault for an invalid key. */
-export function openRepeat(request: Request, means: Means): RepeatCall {
+export function openIdempotentCall(request: Request, means: IdempotencyServices): IdempotentCall {
   const { store, log } = means;
   const key = String(request.raw.req.headers[HEADER]);
   if (!FORM.test(key)) throw invalidField(HEADER, 'must be 1 to 255 printable characters');
   const { id: charge } = getRequestState(request);
   // Keys may contain private data, and any length would be too much for an index.
   const id = createHash('sha256')
-    .update(`${holderOf(request).account}\n${key}`)
+    .update(`${getKeyHolder(request).account}\n${key}`)
     .digest('base64url');
   let body = '';
   let isAwaited = false;
@@ -72,8 +72,8 @@ export function openRepeat(request: Request, means: Means): RepeatCall {
     if (repeat.body !== body) throw fault('idempotency_mismatch');
     await refuseLimited(request, first, means);
     if (repeat.reply !== null) throw new Replay(repeat.reply);
-    if (await isRunning(first, repeat)) throw fault('idempotency_running', { retryAfterS: patienceWith(first) });
-    throw fault('idempotency_done', { charge: first.id, ...hintOf(first) });
+    if (await isRunning(first, repeat)) throw fault('idempotency_running', { retryAfterS: estimateRetryS(first) });
+    throw fault('idempotency_done', { charge: first.id, ...describeVideoHint(first) });
   }
 
   /** A video is charged when it starts. */
@@ -98,7 +98,7 @@ export function openRepeat(request: Request, means: Means): RepeatCall {
   }
 
   async function read(kind: string, parts: Iterable<string | Uint8Array>): Promise<void> {
-    body = await hashOf(`${kind} ${request.path}\n`, parts);
+    body = await hashParts(`${kind} ${request.path}\n`, parts);
     await check();
   }
 
@@ -108,7 +108,7 @@ export function openRepeat(request: Request, means: Means): RepeatCall {
       return repeat !== undefined && repeat.expiresAt > Date.now();
     },
     readBody: (bytes) => read('json', [bytes]),
-    readForm: (form) => read('form', partsOf(form)),
+    readForm: (form) => read('form', listFormParts(form)),
     terms({ awaited }) {
       isAwaited = awaited;
       return { id, body, awaited, expiresAt: Date.now() + KEPT_MS };
@@ -124,11 +124,15 @@ export function openRepeat(request: Request, means: Means): RepeatCall {
  * A key never learns of a call that it could not have made: a repeat obeys the models and the last moment of its own
  * key, and another key's budget too. Nothing is charged, so the balance and the budget that has paid do not matter.
  */
-async function refuseLimited(request: Request, first: Charge, { store, holders, catalog }: Means): Promise<void> {
+async function refuseLimited(
+  request: Request,
+  first: Charge,
+  { store, holders, catalog }: IdempotencyServices,
+): Promise<void> {
   const { model: id, kind, reserved: amount } = first;
   await confirmHolder(request, holders, catalog().byName.get(id) ?? { id, aliases: [] });
-  const holder = holderOf(request);
-  const { budget } = budgetOf(holder);
+  const holder = getKeyHolder(request);
+  const { budget } = readCallBudget(holder);
   const sumKey = getBudgetKeyId(holder);
   if (!budget || sumKey === getBudgetKeyId({ id: first.key, budgetKey: first.budgetKey })) return;
   const [sum] = await orUnavailable(store.ledger.budgets([sumKey]));
@@ -136,16 +140,16 @@ async function refuseLimited(request: Request, first: Charge, { store, holders, 
 }
 
 /** The longer it has taken, the longer it may still take. */
-function patienceWith({ createdAt }: Charge): number {
+function estimateRetryS({ createdAt }: Charge): number {
   return Math.min(RETRY_MAX_S, Math.max(1, Math.ceil((Date.now() - createdAt) / 2000)));
 }
 
-function hintOf({ kind, id }: Charge): { readonly hint?: string } {
+function describeVideoHint({ kind, id }: Charge): { readonly hint?: string } {
   return kind === 'video' ? { hint: `GET /api/v1/videos?id=${videoIdOf(id)} shows the video` } : {};
 }
 
 /** The lengths keep adjacent values apart. */
-function* partsOf({ texts, files }: Form): Generator<string | Uint8Array> {
+function* listFormParts({ texts, files }: Form): Generator<string | Uint8Array> {
   for (const { name, text } of texts) yield `text ${JSON.stringify([name, text])}\n`;
   for (const { name, bytes, isCut } of files) {
     yield `file ${JSON.stringify([name, bytes.length, isCut])}\n`;
@@ -156,7 +160,7 @@ function* partsOf({ texts, files }: Form): Generator<string | Uint8Array> {
 /** Yields after this much: hashing takes some ms. */
 const BYTES_AT_ONCE = 4 * 1024 * 1024;
 
-async function hashOf(head: string, parts: Iterable<string | Uint8Array>): Promise<string> {
+async function hashParts(head: string, parts: Iterable<string | Uint8Array>): Promise<string> {
   const hash = createHash('sha256').update(head);
   for (const part of parts) {
     const bytes = typeof part === 'string' ? Buffer.from(part) : part;

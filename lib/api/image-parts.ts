@@ -1,45 +1,45 @@
 // A picture or video request in steps, for the thread that parses long ones.
-import type { RequestPicture } from '../media/reference.ts';
+import type { RequestImage } from '../media/reference.ts';
 import {
   type Cut,
+  createImageStep,
   groupSteps,
+  type ImageStep,
   type Joining,
-  type PictureStep,
-  pictureStep,
-  receivedPicture,
-  slicesOf,
+  receiveImage,
+  sliceText,
 } from './parts.ts';
 
 /** A request with a prompt and pictures to start from. */
-export interface Prompted {
+export interface PromptRequest {
   readonly prompt: string;
-  readonly pictures: readonly RequestPicture[];
+  readonly images: readonly RequestImage[];
 }
 
 /** More of the prompt, or a picture. */
-export type ImageStep = { readonly text: string } | PictureStep;
+export type PromptStep = { readonly text: string } | ImageStep;
 
 /** The head has neither a prompt nor pictures. */
-export function cutPrompted<Request extends Prompted>(whole: Request): Cut<Request> {
-  const charactersOf = (step: ImageStep) => ('text' in step ? step.text.length : 0);
-  return { head: { ...whole, prompt: '', pictures: [] }, groups: groupSteps(stepsOf(whole), charactersOf) };
+export function cutPromptRequest<Request extends PromptRequest>(whole: Request): Cut<Request> {
+  const countCharacters = (step: PromptStep) => ('text' in step ? step.text.length : 0);
+  return { head: { ...whole, prompt: '', images: [] }, groups: groupSteps(listSteps(whole), countCharacters) };
 }
 
-function* stepsOf({ prompt, pictures }: Prompted): Generator<ImageStep> {
-  for (const text of slicesOf(prompt)) yield { text };
-  for (const picture of pictures) yield pictureStep(picture);
+function* listSteps({ prompt, images }: PromptRequest): Generator<PromptStep> {
+  for (const text of sliceText(prompt)) yield { text };
+  for (const picture of images) yield createImageStep(picture);
 }
 
-export function joinPrompted<Request extends Prompted>(head: Request): Joining<Request, ImageStep> {
-  const pictures: RequestPicture[] = [];
+export function joinPromptRequest<Request extends PromptRequest>(head: Request): Joining<Request, PromptStep> {
+  const images: RequestImage[] = [];
   let prompt = '';
   return {
     add(group) {
       for (const step of group) {
         if ('text' in step) prompt += step.text;
-        else pictures.push(receivedPicture(step.picture));
+        else images.push(receiveImage(step.picture));
       }
     },
-    whole: () => ({ ...head, prompt, pictures }),
+    whole: () => ({ ...head, prompt, images }),
   };
 }

@@ -5,7 +5,7 @@ import { freeBytes } from '../base/free-bytes.ts';
 import { IMAGE_SIZES, type ImageRequest, REFERENCES_MAX, type Refusal } from '../calls/images/request.ts';
 import type { Form, FormFile } from '../http/form.ts';
 import { createImage, tooLarge } from '../media/image.ts';
-import type { RequestPicture } from '../media/reference.ts';
+import type { RequestImage } from '../media/reference.ts';
 import { sniffImage } from '../media/sniff.ts';
 import { body, checkFields, documented, invalidField, optional } from './dialects/fields.ts';
 import { readLink } from './dialects/pictures.ts';
@@ -58,19 +58,19 @@ export const editFields = body({
 });
 
 export function parseGeneration(value: unknown): ImageRequest {
-  return requestOf(checkFields<Fields>(generationFields, value), { pictures: [], refusal: undefined });
+  return createImageRequest(checkFields<Fields>(generationFields, value), { images: [], refusal: undefined });
 }
 
 export function parseEdit(value: unknown): ImageRequest {
   const fields = checkFields<EditFields>(editFields, value);
   const { image, images } = fields;
-  const named: Named[] = image == null ? [] : [{ field: 'image', source: image }];
+  const named: NamedSource[] = image == null ? [] : [{ field: 'image', source: image }];
   for (const [at, source] of (images ?? []).entries()) {
     const field = `images[${at}]`;
     if (typeof source !== 'string') throw invalidField(field, 'must be a string');
     named.push({ field, source });
   }
-  return requestOf(fields, readPictures(named));
+  return createImageRequest(fields, readEditImages(named));
 }
 
 const FILE_FIELD = /^images?(?:\[\d*\])?$/;
@@ -84,7 +84,7 @@ export function classifyEditPart(name: string, isFile: boolean): 'file' | 'text'
 
 export function parseEditForm({ texts, files }: Form): ImageRequest {
   const values: Record<string, unknown> = {};
-  const named: Named[] = [];
+  const named: NamedSource[] = [];
   for (const { name, text: value } of texts) {
     if (FILE_FIELD.test(name)) named.push({ field: name, source: value });
     // A form sends empty fields as empty text.
@@ -92,45 +92,45 @@ export function parseEditForm({ texts, files }: Form): ImageRequest {
       values[name] = name === 'n' && /^\d+$/.test(value) ? Number(value) : value;
   }
   for (const file of files) named.push({ field: file.name, source: file });
-  return requestOf(checkFields<Fields>(generationFields, values), readPictures(named));
+  return createImageRequest(checkFields<Fields>(generationFields, values), readEditImages(named));
 }
 
-export interface Named {
+export interface NamedSource {
   readonly field: string;
   readonly source: string | FormFile;
 }
 
-type Read = Pick<ImageRequest, 'pictures' | 'refusal'>;
+type ReadImages = Pick<ImageRequest, 'images' | 'refusal'>;
 
-function readPictures(named: readonly Named[]): Read {
+function readEditImages(named: readonly NamedSource[]): ReadImages {
   if (named.length === 0) throw invalidField('image', 'is required: an edit needs an image');
   if (named.length > REFERENCES_MAX) {
     throw invalidField('images', `an edit takes at most ${REFERENCES_MAX} images`);
   }
-  return readNamed(named);
+  return readImageSources(named);
 }
 
 /** Problems with them are reported only once the balance would cover the call. */
-export function readNamed(named: readonly Named[]): Read {
-  const pictures: RequestPicture[] = [];
+export function readImageSources(named: readonly NamedSource[]): ReadImages {
+  const images: RequestImage[] = [];
   for (const { field, source } of named) {
     try {
-      pictures.push(typeof source === 'string' ? readLink(source, field) : readFile(source, field));
+      images.push(typeof source === 'string' ? readLink(source, field) : readFormFile(source, field));
     } catch (error) {
-      return { pictures: [], refusal: refusalOf(error) };
+      return { images: [], refusal: toRefusal(error) };
     }
   }
-  return { pictures, refusal: undefined };
+  return { images, refusal: undefined };
 }
 
-function refusalOf(error: unknown): Refusal {
+function toRefusal(error: unknown): Refusal {
   if (!isFault(error) || !error.data) throw error;
   const { code, detail } = error.data;
   return { code, detail };
 }
 
 /** The declared type of a part is ignored: it is often just the most generic one. */
-function readFile({ bytes, isCut }: FormFile, field: string): RequestPicture {
+function readFormFile({ bytes, isCut }: FormFile, field: string): RequestImage {
   if (isCut) throw tooLarge(field);
   const sniffed = sniffImage(bytes);
   if (!sniffed) throw fault('image_unsupported', { field });
@@ -138,7 +138,7 @@ function readFile({ bytes, isCut }: FormFile, field: string): RequestPicture {
 }
 
 /** A size implies the aspect. */
-function requestOf({ prompt, model, size, aspect }: Fields, read: Read): ImageRequest {
+function createImageRequest({ prompt, model, size, aspect }: Fields, read: ReadImages): ImageRequest {
   const pixels = size == null ? undefined : IMAGE_SIZES.get(size);
   return {
     model: model ?? undefined,

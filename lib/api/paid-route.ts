@@ -10,8 +10,8 @@ import { getRequestState, type LiveCall, measureStoreWait, type RequestState } f
 import { insufficientFault, neverToppedFault } from '../ledger/ledger.ts';
 import type { ChargeKind, Wallet } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
-import { budgetOf, holderOf } from './auth.ts';
-import { hasRepeatKey, openRepeat, type RepeatCall, Replay } from './idempotency.ts';
+import { getKeyHolder, readCallBudget } from './auth.ts';
+import { hasIdempotencyKey, type IdempotentCall, openIdempotentCall, Replay } from './idempotency.ts';
 import type { Services } from './services.ts';
 
 /** One request to a generating endpoint. */
@@ -25,7 +25,7 @@ export interface PaidRequest {
   /** Called when a stream has started outside hapi, which then releases what it keeps for a pending reply. */
   readonly onBegun: () => void;
   /** The client's idempotency key; undefined if it sent none. */
-  readonly repeat: RepeatCall | undefined;
+  readonly idempotency: IdempotentCall | undefined;
 }
 
 export type PaidHandler = (paid: PaidRequest) => Promise<Lifecycle.ReturnValueTypes>;
@@ -38,7 +38,7 @@ export function paidRoute(
   path: string,
   services: Services,
   handle: PaidHandler,
-  { repeats = true }: { readonly repeats?: boolean } = {},
+  { takesIdempotencyKey = true }: { readonly takesIdempotencyKey?: boolean } = {},
 ): ServerRoute {
   return {
     method: 'POST',
@@ -47,22 +47,26 @@ export function paidRoute(
     handler: (request, h) =>
       new Promise((resolve, reject) => {
         const onBegun = () => resolve(h.abandon);
-        serve({ request, h, services, onBegun, repeats }, handle).then(resolve, reject);
+        serve({ request, h, services, onBegun, takesIdempotencyKey }, handle).then(resolve, reject);
       }),
   };
 }
 
-interface Asked extends Omit<PaidRequest, 'call' | 'reservation' | 'repeat'> {
-  readonly repeats: boolean;
+interface RouteCall extends Omit<PaidRequest, 'call' | 'reservation' | 'idempotency'> {
+  readonly takesIdempotencyKey: boolean;
 }
 
-async function serve({ repeats, ...asked }: Asked, handle: PaidHandler): Promise<Lifecycle.ReturnValueTypes> {
-  const { request, h, services } = asked;
-  const repeat = repeats && hasRepeatKey(request) ? openRepeat(request, services) : undefined;
+async function serve(
+  { takesIdempotencyKey, ...routeCall }: RouteCall,
+  handle: PaidHandler,
+): Promise<Lifecycle.ReturnValueTypes> {
+  const { request, h, services } = routeCall;
+  const idempotency =
+    takesIdempotencyKey && hasIdempotencyKey(request) ? openIdempotentCall(request, services) : undefined;
   const call = services.calls.open(request);
-  const reservation = services.budget.reserve(holderOf(request).id);
+  const reservation = services.budget.reserve(getKeyHolder(request).id);
   try {
-    return await handle({ ...asked, call, reservation, repeat });
+    return await handle({ ...routeCall, call, reservation, idempotency });
   } catch (error) {
     if (endUnanswered(request, error)) return h.abandon;
     if (!(error instanceof Replay))
@@ -70,27 +74,27 @@ async function serve({ repeats, ...asked }: Asked, handle: PaidHandler): Promise
     writeText(request, error.reply, { isReplay: true });
     return h.abandon;
   } finally {
-    repeat?.close();
+    idempotency?.close();
     reservation.releaseAll();
     call.close();
   }
 }
 
-export function contextOf({
+export function createCallContext({
   request,
   services,
   call,
 }: Pick<PaidRequest, 'request' | 'call'> & { readonly services: Pick<Services, 'log'> }): CallContext {
   const state = getRequestState(request);
   const { id: requestId, notes, startedAt, waitedMs } = state;
-  const holder = holderOf(request);
+  const holder = getKeyHolder(request);
   const { id: keyId, account: accountId, limits } = holder;
   return {
     requestId,
     accountId,
     keyId,
     limits,
-    ...budgetOf(holder),
+    ...readCallBudget(holder),
     waitedMs,
     signal: call.signal,
     onFirst: () => {
@@ -130,7 +134,7 @@ class RequestLog implements CallLog {
   }
 }
 
-type Paying = Pick<PaidRequest, 'request' | 'services' | 'repeat' | 'reservation'>;
+type BodyAdmission = Pick<PaidRequest, 'request' | 'services' | 'idempotency' | 'reservation'>;
 
 /** What a call will cost. */
 export interface Cost {
@@ -139,10 +143,10 @@ export interface Cost {
 }
 
 /** Refuses early what the wallet cannot pay now; the hold decides. */
-export async function refuseUnpayable(request: Request, services: Services, cost: Cost): Promise<void> {
-  const wallet = await walletOf(request, services.store);
+export async function refuseTooExpensive(request: Request, services: Services, cost: Cost): Promise<void> {
+  const wallet = await readCallerWallet(request, services.store);
   refusePlayMoney(services, wallet);
-  if (wallet.topped === 0n || wallet.avail < cost.amount) throw tooLittle(services, wallet, cost);
+  if (wallet.topped === 0n || wallet.avail < cost.amount) throw createBalanceFault(services, wallet, cost);
 }
 
 /**
@@ -150,21 +154,24 @@ export async function refuseUnpayable(request: Request, services: Services, cost
  * if the wallet is empty; one that had money is not looked at again for a second. `least` is the minimum price. A repeat
  * under an idempotency key is read: the first call may have emptied the wallet.
  */
-export async function admitBody({ request, services, repeat, reservation }: Paying, least: () => Cost): Promise<void> {
+export async function admitBody(
+  { request, services, idempotency, reservation }: BodyAdmission,
+  least: () => Cost,
+): Promise<void> {
   const bytes = readAnnouncedBytes(request.raw.req);
   if (bytes !== undefined && bytes <= SMALL_BYTES) return;
   // A longer one is refused for its length.
   if (bytes !== undefined && bytes <= BODY_BYTES_MAX) reservation.check(bytes);
-  if (repeat && (await repeat.isKnown())) return;
-  const { account } = holderOf(request);
-  if (services.solvent.has(account)) return;
-  refuseEmpty(services, await walletOf(request, services.store), least());
-  services.solvent.note(account);
+  if (idempotency && (await idempotency.isKnown())) return;
+  const { account } = getKeyHolder(request);
+  if (services.recentBalances.has(account)) return;
+  refuseEmpty(services, await readCallerWallet(request, services.store), least());
+  services.recentBalances.note(account);
 }
 
 export function refuseEmpty(services: Pick<Services, 'topups' | 'isReal'>, wallet: Wallet, least: Cost): void {
   refusePlayMoney(services, wallet);
-  if (wallet.topped === 0n || wallet.avail <= 0n) throw tooLittle(services, wallet, least);
+  if (wallet.topped === 0n || wallet.avail <= 0n) throw createBalanceFault(services, wallet, least);
 }
 
 function refusePlayMoney({ isReal }: Pick<Services, 'isReal'>, { playMoney }: Wallet): void {
@@ -172,19 +179,19 @@ function refusePlayMoney({ isReal }: Pick<Services, 'isReal'>, { playMoney }: Wa
 }
 
 /** Its owner may have a card that is charged for this: the ledger, which would report it, never sees the call. */
-function tooLittle({ topups }: Pick<Services, 'topups'>, wallet: Wallet, cost: Cost): Fault {
+function createBalanceFault({ topups }: Pick<Services, 'topups'>, wallet: Wallet, cost: Cost): Fault {
   topups.refused(wallet.id);
   return wallet.topped === 0n ? neverToppedFault() : insufficientFault(wallet, cost);
 }
 
-function walletOf(request: Request, store: Services['store']): Promise<Wallet> {
-  return measureStoreWait(getRequestState(request), readWallet(store, holderOf(request).account));
+function readCallerWallet(request: Request, store: Services['store']): Promise<Wallet> {
+  return measureStoreWait(getRequestState(request), readWallet(store, getKeyHolder(request).account));
 }
 
 /** The reply of a paid call; with an idempotency key it is stored before it is sent. Resolves to what a handler returns. */
-export async function answerJson({ request, repeat, h }: PaidRequest, body: object): Promise<symbol> {
+export async function answerJson({ request, idempotency, h }: PaidRequest, body: object): Promise<symbol> {
   const text = JSON.stringify(body);
-  if (repeat) await repeat.keep(text);
+  if (idempotency) await idempotency.keep(text);
   writeText(request, text);
   return h.abandon;
 }

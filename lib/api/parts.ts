@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { freeBytes } from '../base/free-bytes.ts';
 import { createImage } from '../media/image.ts';
-import type { RequestPicture } from '../media/reference.ts';
+import type { RequestImage } from '../media/reference.ts';
 import { sniffImage } from '../media/sniff.ts';
 
 /** A link, or the bytes of a picture, which are transferred without a copy. */
-export interface PictureStep {
-  readonly picture: Pick<RequestPicture, 'field'> & { readonly source: string | Uint8Array<ArrayBuffer> };
+export interface ImageStep {
+  readonly picture: Pick<RequestImage, 'field'> & { readonly source: string | Uint8Array<ArrayBuffer> };
 }
 
 /** Steps small enough to copy quickly. */
@@ -32,13 +32,13 @@ const CHARACTERS_MAX = 1024 * 1024;
 /** `charactersOf` says how many characters of a step are copied. */
 export function* groupSteps<Step extends object>(
   steps: Iterable<Step>,
-  charactersOf: (step: Step) => number,
+  countCharacters: (step: Step) => number,
 ): Generator<Group<Step>> {
   let group: Step[] = [];
   let characters = 0;
   for (const step of steps) {
     group.push(step);
-    characters += charactersOf(step);
+    characters += countCharacters(step);
     if (group.length < STEPS_MAX && characters < CHARACTERS_MAX) continue;
     yield group;
     [group, characters] = [[], 0];
@@ -47,32 +47,32 @@ export function* groupSteps<Step extends object>(
 }
 
 /** At least one, which may be empty. */
-export function* slicesOf(text: string): Generator<string> {
+export function* sliceText(text: string): Generator<string> {
   for (let from = 0; from === 0 || from < text.length; from += CHARACTERS_MAX) {
     yield text.slice(from, from + CHARACTERS_MAX);
   }
 }
 
-export function pictureStep({ field, source }: RequestPicture): PictureStep {
+export function createImageStep({ field, source }: RequestImage): ImageStep {
   const sent = typeof source === 'string' ? source : (source.bytes as Uint8Array<ArrayBuffer>);
   return { picture: { field, source: sent } };
 }
 
 /** The memory of a group's pictures, to be transferred. */
-export function memoryOf(group: Group): ArrayBuffer[] {
+export function listTransfers(group: Group): ArrayBuffer[] {
   return group.flatMap((step) => {
-    if (!isPictureStep(step)) return [];
+    if (!isImageStep(step)) return [];
     const { source } = step.picture;
     return typeof source === 'string' ? [] : [source.buffer];
   });
 }
 
-function isPictureStep(step: object): step is PictureStep {
+function isImageStep(step: object): step is ImageStep {
   return 'picture' in step;
 }
 
 /** The picture as it was read on the other side. */
-export function receivedPicture({ field, source }: PictureStep['picture']): RequestPicture {
+export function receiveImage({ field, source }: ImageStep['picture']): RequestImage {
   if (typeof source === 'string') return { type: 'picture', field, source };
   const bytes = Buffer.from(source.buffer, source.byteOffset, source.byteLength);
   const sniffed = sniffImage(bytes);

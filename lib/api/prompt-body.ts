@@ -3,52 +3,52 @@ import { fault } from '../base/faults.ts';
 import type { Refusal } from '../calls/images/request.ts';
 import { readBody } from '../http/body.ts';
 import { SMALL_BYTES } from '../http/memory-quota.ts';
-import { readLinked } from '../media/linked.ts';
-import { type FetchReference, fetchReferences, type RequestPicture } from '../media/reference.ts';
-import type { FormatName, RequestOf } from './formats.ts';
-import type { Prompted } from './image-parts.ts';
+import { readLinkedImage } from '../media/linked.ts';
+import { type FetchReference, fetchReferences, type RequestImage } from '../media/reference.ts';
+import type { FormatName, ParsedRequest } from './formats.ts';
+import type { PromptRequest } from './image-parts.ts';
 import type { PaidRequest } from './paid-route.ts';
 
-type PromptedFormat = { [Name in FormatName]: RequestOf<Name> extends Prompted ? Name : never }[FormatName];
+type PromptFormat = { [Name in FormatName]: ParsedRequest<Name> extends PromptRequest ? Name : never }[FormatName];
 
 /** The request in a JSON body; the reservation then holds its weight. `look` may refuse a long one before it is copied. */
-export async function readPromptBody<Name extends PromptedFormat>(
-  { request, services, call, reservation, repeat }: PaidRequest,
+export async function readPromptBody<Name extends PromptFormat>(
+  { request, services, call, reservation, idempotency }: PaidRequest,
   format: Name,
-  look: (head: RequestOf<Name>) => Promise<void>,
-): Promise<RequestOf<Name>> {
+  inspectHead: (head: ParsedRequest<Name>) => Promise<void>,
+): Promise<ParsedRequest<Name>> {
   const { signal } = call;
-  let asked: RequestOf<Name>;
+  let parsed: ParsedRequest<Name>;
   try {
     const bytes = await readBody(request.raw.req, { signal, reservation, limits: services.bodyLimits });
-    if (repeat) await repeat.readBody(bytes);
-    asked = await services.parser.parse(bytes, { format, signal, look });
+    if (idempotency) await idempotency.readBody(bytes);
+    parsed = await services.parser.parse(bytes, { format, signal, inspectHead });
   } finally {
     reservation.releaseAll();
   }
-  const bytes = bytesOf(asked);
+  const bytes = countBytes(parsed);
   if (bytes > SMALL_BYTES) reservation.take(bytes);
-  return asked;
+  return parsed;
 }
 
-function bytesOf({ prompt, pictures }: Prompted): number {
+function countBytes({ prompt, images: pictures }: PromptRequest): number {
   const inline = pictures.map(({ source }) => (typeof source === 'string' ? 0 : source.bytes.length));
   return inline.reduce((sum, bytes) => sum + bytes, prompt.length);
 }
 
-interface Refusable extends Prompted {
+interface MaybeRefused extends PromptRequest {
   /** What is wrong with one of them. */
   readonly refusal: Refusal | undefined;
 }
 
 /** The pictures of a request, including those it only links to. */
-export async function withLinked(
+export async function fetchLinkedImages(
   { services, call, reservation }: PaidRequest,
-  { pictures, refusal }: Refusable,
-): Promise<readonly RequestPicture[]> {
+  { images: pictures, refusal }: MaybeRefused,
+): Promise<readonly RequestImage[]> {
   if (refusal) throw fault(refusal.code, refusal.detail);
   const budget = { take: (bytes: number) => reservation.takePart(bytes) };
-  const fetch: FetchReference = (url, options) => readLinked(services, url, { ...options, budget });
+  const fetch: FetchReference = (url, options) => readLinkedImage(services, url, { ...options, budget });
   const fetched = await fetchReferences(pictures, fetch, call.signal);
   return pictures.map((picture) => ({ ...picture, source: fetched.get(picture) ?? picture.source }));
 }

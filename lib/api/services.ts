@@ -38,7 +38,7 @@ export interface Services {
   readonly calls: LiveCalls;
   /** Bounds the request bodies held at once. */
   readonly budget: MemoryQuota;
-  readonly solvent: RecentBalanceCache;
+  readonly recentBalances: RecentBalanceCache;
   /** Whether models here cost real money: play money pays for none of them. */
   readonly isReal: () => boolean;
   /** Told of calls that are refused for lack of money. */

@@ -16,7 +16,7 @@ export interface TextBodyOptions {
 
 /** Throws 400, 408, 413, 415 and 503 faults. */
 export async function readTextBody(paid: PaidRequest, options: TextBodyOptions): Promise<TextRequest> {
-  const { request, services, call, reservation: share, repeat } = paid;
+  const { request, services, call, reservation: share, idempotency: repeat } = paid;
   const { format, before, look } = options;
   const { signal } = call;
   const { req } = request.raw;
@@ -25,7 +25,7 @@ export async function readTextBody(paid: PaidRequest, options: TextBodyOptions):
   try {
     const bytes = await readBody(req, { signal, reservation: share, limits: services.bodyLimits });
     if (repeat) await repeat.readBody(bytes);
-    return await services.parser.parse(bytes, { format, signal, ...(look && { look }) });
+    return await services.parser.parse(bytes, { format, signal, ...(look && { inspectHead: look }) });
   } finally {
     share.releaseAll();
   }

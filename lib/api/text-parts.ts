@@ -4,12 +4,12 @@ import type { RequestContent, RequestMessage, RequestResult, TextRequest } from 
 import type { TextContent, Tool, ToolCallContent } from '../upstream/contract/provider.ts';
 import {
   type Cut,
+  createImageStep,
   groupSteps,
+  type ImageStep,
   type Joining,
-  type PictureStep,
-  pictureStep,
-  receivedPicture,
-  slicesOf,
+  receiveImage,
+  sliceText,
 } from './parts.ts';
 
 /**
@@ -19,7 +19,7 @@ import {
 export type TextStep =
   | { readonly message: RequestMessage }
   | { readonly content: TextContent | ToolCallContent }
-  | PictureStep
+  | ImageStep
   | { readonly text: string }
   | { readonly result: RequestResult }
   | { readonly end: 'result' }
@@ -44,7 +44,7 @@ function charactersOf(step: TextStep): number {
 const TOOL_CHARACTERS = 4096;
 
 function* stepsOf({ system, messages, tools }: TextRequest): Generator<TextStep> {
-  if (system !== undefined) for (const slice of slicesOf(system)) yield { system: slice };
+  if (system !== undefined) for (const slice of sliceText(system)) yield { system: slice };
   for (const tool of tools?.list ?? []) yield { tool };
   for (const message of messages) {
     yield { message: { ...message, content: [] } };
@@ -54,7 +54,7 @@ function* stepsOf({ system, messages, tools }: TextRequest): Generator<TextStep>
 
 function* contentSteps(content: RequestContent): Generator<TextStep> {
   if (content.type === 'picture') {
-    yield pictureStep(content);
+    yield createImageStep(content);
     return;
   }
   if (content.type === 'tool-result') {
@@ -63,7 +63,7 @@ function* contentSteps(content: RequestContent): Generator<TextStep> {
     yield { end: 'result' };
     return;
   }
-  const [first = '', ...more] = slicesOf(textOf(content));
+  const [first = '', ...more] = sliceText(textOf(content));
   yield { content: withText(content, first) };
   for (const text of more) yield { text };
 }
@@ -92,7 +92,7 @@ export function joinTextRequest(head: TextRequest): Joining<TextRequest, TextSte
     else if ('result' in step) open(step.result);
     else if ('end' in step) contents = messages.at(-1)?.content ?? [];
     else if ('content' in step) contents.push(step.content);
-    else if ('picture' in step) contents.push(receivedPicture(step.picture));
+    else if ('picture' in step) contents.push(receiveImage(step.picture));
     else append(step.text);
   }
 

@@ -5,7 +5,7 @@ import { ASPECT } from '../catalog/aspect.ts';
 import { RESOLUTION_LABEL } from '../catalog/resolution.ts';
 import type { Size } from '../upstream/contract/provider.ts';
 import { body, checkFields, optional } from './dialects/fields.ts';
-import { IMAGE_HINT, readNamed } from './image-request.ts';
+import { IMAGE_HINT, readImageSources } from './image-request.ts';
 import { modelField, promptField } from './media-fields.ts';
 
 const SIDE = { least: 16, most: 8192 };
@@ -75,7 +75,7 @@ export function parseVideo(value: unknown): VideoRequest {
     size: typeof size === 'string' ? readSize(size) : undefined,
     aspect: aspect ?? undefined,
     resolution: resolution ?? undefined,
-    ...readNamed(image == null ? [] : [{ field: 'image', source: image }]),
+    ...readImageSources(image == null ? [] : [{ field: 'image', source: image }]),
   };
 }
 

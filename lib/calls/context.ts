@@ -11,7 +11,7 @@ export interface CallContext {
   readonly limits?: KeyLimits;
   readonly budget?: CallBudget;
   /** Of the client's idempotency key; absent if it sent none. */
-  readonly repeat?: IdempotencyTerms;
+  readonly idempotency?: IdempotencyTerms;
   /** How long the request has already waited for the store, in ms. */
   readonly waitedMs?: number;
   /** Aborts with `GONE` when the client left, or with a fault when the service itself ends the call. */
@@ -19,7 +19,7 @@ export interface CallContext {
   /** Called when the first part of an answer is passed on. */
   readonly onFirst: () => void;
   /** Called once no route can need the request any more, so that its memory can be freed. */
-  readonly onSpent?: () => void;
+  readonly releaseRequest?: () => void;
   readonly log: CallLog;
 }
 

@@ -8,11 +8,11 @@ export type Ending<Result = unknown> =
   | { readonly type: 'gone' };
 
 /** How a call ends whose signal aborted. */
-export function endingOfAbort({ reason }: AbortSignal): Ending<never> {
-  return reason === GONE ? { type: 'gone' } : failed(reason);
+export function toAbortEnding({ reason }: AbortSignal): Ending<never> {
+  return reason === GONE ? { type: 'gone' } : toErrorEnding(reason);
 }
 
 /** How a call ends that threw. */
-export function failed(error: unknown): Ending<never> {
+export function toErrorEnding(error: unknown): Ending<never> {
   return { type: 'error', fault: toFault(error) };
 }

@@ -3,7 +3,7 @@
 import type { CallCost, Hold, HoldRequest, Ledger, Settlement } from '../ledger/ledger.ts';
 import type { Micro } from '../money/money.ts';
 import type { CallContext } from './context.ts';
-import { type Ending, endingOfAbort, failed } from './ending.ts';
+import { type Ending, toAbortEnding, toErrorEnding } from './ending.ts';
 import { createRunningCalls } from './running.ts';
 
 export interface PaidCall<Result, Owed extends CallCost = CallCost> {
@@ -41,22 +41,22 @@ export function createPaidCalls(ledger: Ledger): PaidCalls {
         wallet: context.accountId,
         key: context.keyId,
         ...(context.budget && { budget: context.budget }),
-        ...(context.repeat && { idempotency: context.repeat }),
+        ...(context.idempotency && { idempotency: context.idempotency }),
         owed: running.overshoot(context.accountId),
         waitedMs: context.waitedMs ?? 0,
       });
       // What it may cost above its hold anyway is known to the ledger.
       const known = hold.charge.reserved + (terms.excess ?? 0n);
       const remove = running.add(context.accountId, () => call.overshoot?.(known) ?? 0n);
-      let asked: Ending<Result>;
+      let upstreamEnding: Ending<Result>;
       try {
-        asked = await call.ask();
+        upstreamEnding = await call.ask();
       } catch (error) {
-        asked = context.signal.aborted ? endingOfAbort(context.signal) : failed(error);
+        upstreamEnding = context.signal.aborted ? toAbortEnding(context.signal) : toErrorEnding(error);
       }
       // When many clients leave at once, all their upstreams are closed before the first is billed.
-      if (asked.type === 'gone') await twoTurns();
-      const { ending, due } = billed(call, asked);
+      if (upstreamEnding.type === 'gone') await waitTwoTicks();
+      const { ending, due } = computeBill(call, upstreamEnding);
       const paid = await pay(ledger, hold, due);
       remove();
       context.log.note(logFields(ending, due, paid));
@@ -66,7 +66,7 @@ export function createPaidCalls(ledger: Ledger): PaidCalls {
 }
 
 /** Without a bill the hold is returned: nobody else would, as long as this process lives. */
-function billed<Result, Owed extends CallCost>(
+function computeBill<Result, Owed extends CallCost>(
   call: PaidCall<Result, Owed>,
   ending: Ending<Result>,
 ): Pick<PaidEnding<Result, Owed>, 'ending' | 'due'> {
@@ -74,7 +74,7 @@ function billed<Result, Owed extends CallCost>(
     return { ending, due: call.owed(ending) };
   } catch (err) {
     call.context.log.error({ err }, 'a call could not be billed; its hold is returned');
-    return { ending: failed(err), due: undefined };
+    return { ending: toErrorEnding(err), due: undefined };
   }
 }
 
@@ -83,7 +83,7 @@ function pay(ledger: Ledger, hold: Hold, due: CallCost | undefined): Promise<Set
 }
 
 /** One turn of the event loop: clients that leave at the same moment are noticed in this turn or the next. */
-const twoTurns = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+const waitTwoTicks = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
 function logFields(ending: Ending, due: CallCost | undefined, { charged }: Settlement): object {
   const failure = ending.type === 'error' && { fault: ending.fault.data?.code };

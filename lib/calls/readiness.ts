@@ -40,10 +40,10 @@ export async function readReadiness({ catalog, ping }: ReadinessFacts): Promise<
 
 /** Numbers, and no names but those of the catalog. */
 export function describeUpstreams(upstreams: readonly UpstreamHealth[]): FullReadiness['upstreams'] {
-  return Object.fromEntries(upstreams.map(entryOf));
+  return Object.fromEntries(upstreams.map(describeUpstream));
 }
 
-function entryOf({
+function describeUpstream({
   upstream,
   routes,
   routesOpen,

@@ -4,7 +4,7 @@ import { type Fault, fault } from '../base/faults.ts';
 import { alertOf } from '../upstream/host/client-fault.ts';
 import { isUpstreamFault } from '../upstream/host/fault.ts';
 import type { CallContext, CallLog } from './context.ts';
-import { type Ending, endingOfAbort } from './ending.ts';
+import { type Ending, toAbortEnding } from './ending.ts';
 import type { RouteHealth, RouteRef, Trial } from './health.ts';
 
 /** Called with how each attempt at a route ended. */
@@ -38,7 +38,7 @@ function askNext<Route extends RouteRef, Result>(
 ): Promise<Ending<Result>> {
   const { health, context } = options;
   if (left.length === 0) return Promise.resolve(last ?? { type: 'error', fault: fault('upstream_failed') });
-  if (context.signal.aborted) return Promise.resolve(endingOfAbort(context.signal));
+  if (context.signal.aborted) return Promise.resolve(toAbortEnding(context.signal));
   const trial = health.begin(left);
   return options.attempt(trial.route, trial.first).then((ending) =>
     conclude(options, trial, ending)
@@ -62,7 +62,7 @@ function conclude<Route extends RouteRef, Result>(
   end(context.signal.aborted || isGatewayFault ? undefined : ending);
   onAttempt?.(route.upstream, ending);
   if (ending.type !== 'error') return true;
-  report(context.log, route.upstream, ending.fault);
+  logFailure(context.log, route.upstream, ending.fault);
   // Another route would not help: the request itself is refused, or the gateway is at fault.
   return (
     options.isCommitted() || isGatewayFault || ending.fault.data?.retryable === false || performance.now() >= deadline
@@ -78,17 +78,17 @@ function isOwnFailure(ending: Ending): boolean {
  * Logs an upstream failure for the operator; one that will not pass by itself is an alert. The upstream's words may
  * quote a prompt, so they are logged at `debug` only.
  */
-function report(log: CallLog, upstream: string, reason: Fault): void {
+function logFailure(log: CallLog, upstream: string, reason: Fault): void {
   const { cause } = reason;
   const alert = isUpstreamFault(cause) ? alertOf(cause) : undefined;
-  const facts = { upstream, ...factsOf(reason) };
+  const facts = { upstream, ...describeFailure(reason) };
   if (alert !== undefined) log.error({ alert: 'upstream', ...facts }, alert);
   else log.warn(facts, 'a route failed');
   if (cause !== undefined) log.debug({ upstream, err: cause }, 'what the upstream said');
 }
 
 /** What is known about a failure without quoting it; for an unexpected error, where it was thrown. */
-function factsOf({ cause, data }: Fault): object {
+function describeFailure({ cause, data }: Fault): object {
   if (isUpstreamFault(cause)) return { kind: cause.kind, status: cause.status };
   if (!(cause instanceof Error)) return { fault: data?.code };
   const at = cause.stack?.split('\n').find((line) => /^\s+at /.test(line));

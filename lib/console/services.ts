@@ -68,7 +68,7 @@ export interface WebServices extends CallServices {
   /** Counts usage in the background. */
   readonly usage: Pick<UsageChore, 'foldSoon'>;
   /** Posts alerts to owners' webhooks, and knows which addresses are forbidden: not the one that fetches pictures. */
-  readonly fetcher: () => Pick<Fetcher, 'post' | 'refusalOf'>;
+  readonly fetcher: () => Pick<Fetcher, 'post' | 'findUrlRefusal'>;
   /** ms since the epoch. */
   readonly now: () => number;
 }

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { within } from './deadline.ts';
+import { withDeadline } from './deadline.ts';
 import { FetchFailure } from './failure.ts';
 import type { Target } from './url.ts';
 
@@ -32,7 +32,7 @@ export async function openConnection(
   let cause: unknown;
   for (const address of addresses.slice(0, ADDRESSES_TRIED_MAX)) {
     try {
-      return await within(ATTEMPT_MS, signal, (ending) => attempt(target, address, connecting, ending));
+      return await withDeadline(ATTEMPT_MS, signal, (ending) => attempt(target, address, connecting, ending));
     } catch (error) {
       signal.throwIfAborted();
       cause = error;
@@ -47,11 +47,11 @@ async function attempt(
   { dial, ca }: Connecting,
   signal: AbortSignal,
 ): Promise<Socket> {
-  const plain = quiet(dial(address, target.port));
+  const plain = ignoreErrors(dial(address, target.port));
   try {
     await once(plain, 'connect', { signal });
     if (!target.secure) return plain;
-    const socket = quiet(secured(plain, target, ca));
+    const socket = ignoreErrors(startTls(plain, target, ca));
     await once(socket, 'secureConnect', { signal });
     return socket;
   } catch (error) {
@@ -62,11 +62,11 @@ async function attempt(
 }
 
 /** An error between two listeners would end the process; anyone waiting hears of the close. */
-function quiet(socket: Socket): Socket {
+function ignoreErrors(socket: Socket): Socket {
   return socket.on('error', () => {});
 }
 
-function secured(socket: Socket, { host }: Target, ca: string | undefined): Socket {
+function startTls(socket: Socket, { host }: Target, ca: string | undefined): Socket {
   return connectTls({
     socket,
     // The certificate must match the host; an address is never sent as a server name.

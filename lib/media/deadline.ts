@@ -3,7 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { FetchFailure } from './failure.ts';
 
 /** Runs with a signal that aborts with the outer one, or with a `slow` failure when the time is up. */
-export async function within<T>(ms: number, outer: AbortSignal, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function withDeadline<T>(
+  ms: number,
+  outer: AbortSignal,
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   outer.throwIfAborted();
   const controller = new AbortController();
   const onAbort = () => controller.abort(outer.reason);
@@ -18,7 +22,7 @@ export async function within<T>(ms: number, outer: AbortSignal, run: (signal: Ab
 }
 
 /** The same promise, abandoned when the signal aborts. */
-export function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);
     if (signal.aborted) onAbort();
@@ -28,13 +32,13 @@ export function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T>
 }
 
 /** Waits until a whole number of steps has passed. Throws the signal's reason if that comes first. */
-export async function untilStep(startedAt: number, stepMs: number, signal: AbortSignal): Promise<void> {
+export async function waitForStep(startedAt: number, stepMs: number, signal: AbortSignal): Promise<void> {
   const passed = performance.now() - startedAt;
-  await pauseFor(stepMs - (passed % stepMs), signal);
+  await abortableDelay(stepMs - (passed % stepMs), signal);
 }
 
 /** Throws the signal's reason if it aborts first. */
-export async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
+export async function abortableDelay(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal }).catch(() => {});
   signal.throwIfAborted();
 }

@@ -4,11 +4,11 @@ import { type Fault, fault } from '../base/faults.ts';
 import type { UpstreamFault, UpstreamFaultKind } from '../upstream/contract/provider.ts';
 import { upstreamFault } from '../upstream/host/fault.ts';
 import { type Dial, dialAddress } from './connect.ts';
-import { pauseFor, untilStep, within } from './deadline.ts';
+import { abortableDelay, waitForStep, withDeadline } from './deadline.ts';
 import { type FailureReason, FetchFailure } from './failure.ts';
-import { ask, follow, type Network, REDIRECTS_MAX } from './hop.ts';
+import { followRedirects, type Network, REDIRECTS_MAX, requestOnce } from './hop.ts';
 import { type ByteBudget, type Image, tooLarge } from './image.ts';
-import { readPicture } from './picture.ts';
+import { readImageReply } from './image-reply.ts';
 import { type Resolve, systemResolvers } from './resolve.ts';
 import { openResult, type RemoteResult } from './result.ts';
 import { readUrl, type UrlRefusal, type UrlRules, urlFault } from './url.ts';
@@ -108,7 +108,7 @@ export interface Fetcher {
    */
   post(url: string, request: PostRequest): Promise<void>;
   /** Why a URL is never posted to, as far as its text shows. */
-  refusalOf(url: string): UrlRefusal | undefined;
+  findUrlRefusal(url: string): UrlRefusal | undefined;
 }
 
 export function createFetcher(options: FetcherOptions = {}): Fetcher {
@@ -125,22 +125,22 @@ export function createFetcher(options: FetcherOptions = {}): Fetcher {
     if (typeof target === 'string' && target !== 'not-public') throw urlFault(target, field);
     try {
       if (target === 'not-public') throw new FetchFailure(target);
-      return await within(limits.imageMs, signal, async (ending) => {
-        const reply = await follow(target, { rules, network, signal: ending, headers: {} });
-        return readPicture(reply, budget, ending).finally(reply.close);
+      return await withDeadline(limits.imageMs, signal, async (ending) => {
+        const reply = await followRedirects(target, { rules, network, signal: ending, headers: {} });
+        return readImageReply(reply, budget, ending).finally(reply.close);
       });
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof FetchFailure)) throw error;
-      const told = answerFault(error, field);
-      if (!told) await evenly(startedAt, limits.imageMs, signal);
-      throw told ?? fault('image_unreachable', { field }, error);
+      const clientFault = toImageFault(error, field);
+      if (!clientFault) await waitForStepEnd(startedAt, limits.imageMs, signal);
+      throw clientFault ?? fault('image_unreachable', { field }, error);
     }
   }
 
   /** Until the end of a step, unless the time limit was used up. */
-  async function evenly(startedAt: number, mostMs: number, signal: AbortSignal): Promise<void> {
-    if (performance.now() - startedAt < mostMs) await untilStep(startedAt, limits.stepMs, signal);
+  async function waitForStepEnd(startedAt: number, mostMs: number, signal: AbortSignal): Promise<void> {
+    if (performance.now() - startedAt < mostMs) await waitForStep(startedAt, limits.stepMs, signal);
   }
 
   async function post(url: string, { headers, body, signal }: PostRequest): Promise<void> {
@@ -148,8 +148,8 @@ export function createFetcher(options: FetcherOptions = {}): Fetcher {
     try {
       const target = readUrl(url, rules);
       if (typeof target === 'string') throw new FetchFailure('not-public');
-      const reply = await within(limits.postMs, signal, (ending) =>
-        ask(target, headers, { network, signal: ending, body }),
+      const reply = await withDeadline(limits.postMs, signal, (ending) =>
+        requestOnce(target, headers, { network, signal: ending, body }),
       );
       reply.close();
       const { status } = reply;
@@ -157,7 +157,7 @@ export function createFetcher(options: FetcherOptions = {}): Fetcher {
     } catch (error) {
       signal.throwIfAborted();
       const answered = error instanceof FetchFailure && error.reason === 'status';
-      if (!answered) await evenly(startedAt, limits.postMs, signal);
+      if (!answered) await waitForStepEnd(startedAt, limits.postMs, signal);
       throw error;
     }
   }
@@ -171,8 +171,8 @@ export function createFetcher(options: FetcherOptions = {}): Fetcher {
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof FetchFailure)) throw error;
-        if (!LATE.has(error.reason) || performance.now() + pauseMs > giveUpAt) throw resultFault(error);
-        await pauseFor(pauseMs, signal);
+        if (!LATE.has(error.reason) || performance.now() + pauseMs > giveUpAt) throw toResultFault(error);
+        await abortableDelay(pauseMs, signal);
       }
     }
   }
@@ -182,22 +182,22 @@ export function createFetcher(options: FetcherOptions = {}): Fetcher {
     const upstream = request.upstreamOrigin === undefined ? undefined : new URL(request.upstreamOrigin).origin;
     const trusted = new Set([...trustedOrigins, ...(upstream === undefined ? [] : [upstream])]);
     const own = { ...rules, trustedOrigins: trusted, lengthMax: RESULT_URL_LENGTH_MAX };
-    return within(limits.resultMs, signal, async (ending) => {
+    return withDeadline(limits.resultMs, signal, async (ending) => {
       const target = readUrl(url, own);
       if (typeof target === 'string') throw new FetchFailure('not-public');
       const headers = target.origin === upstream ? lowerCased(request.headers) : {};
-      const reply = await follow(target, { rules: own, network, signal: ending, headers, proxy });
+      const reply = await followRedirects(target, { rules: own, network, signal: ending, headers, proxy });
       const reading = openResult(reply, { kind, bytesMax, idleMs: limits.resultIdleMs }, ending);
       return reading.then(keep).finally(reply.close);
     });
   }
 
-  function refusalOf(url: string): UrlRefusal | undefined {
+  function findUrlRefusal(url: string): UrlRefusal | undefined {
     const target = readUrl(url, rules);
     return typeof target === 'string' ? target : undefined;
   }
 
-  return { fetchImage, fetchResult, post, refusalOf };
+  return { fetchImage, fetchResult, post, findUrlRefusal };
 }
 
 /** Made when it is first used: the service's own address may not be known before. */
@@ -210,7 +210,7 @@ export function createLateFetcher(trustedOrigins: ReadonlySet<string>, publicUrl
 }
 
 /** The fault for an image whose public server did answer; undefined for failures that must look alike. */
-function answerFault({ reason }: FetchFailure, field: string): Fault | undefined {
+function toImageFault({ reason }: FetchFailure, field: string): Fault | undefined {
   switch (reason) {
     case 'status':
       return fault('image_refused', { field, hint: 'did not answer with status 200' });
@@ -229,15 +229,15 @@ function answerFault({ reason }: FetchFailure, field: string): Fault | undefined
   }
 }
 
-function resultFault({ reason, status = 0, message }: FetchFailure): UpstreamFault {
+function toResultFault({ reason, status = 0, message }: FetchFailure): UpstreamFault {
   return upstreamFault(
-    PASSING[status] ?? (status >= 500 ? 'server' : (KINDS[reason] ?? 'protocol')),
+    TRANSIENT[status] ?? (status >= 500 ? 'server' : (KINDS[reason] ?? 'protocol')),
     `cannot fetch the result: ${message}`,
   );
 }
 
 /** Statuses below 500 that say nothing about the result itself. */
-const PASSING: Readonly<Record<number, UpstreamFaultKind>> = { 408: 'timeout', 425: 'overloaded', 429: 'rate' };
+const TRANSIENT: Readonly<Record<number, UpstreamFaultKind>> = { 408: 'timeout', 425: 'overloaded', 429: 'rate' };
 
 const KINDS: Partial<Record<FailureReason, UpstreamFaultKind>> = {
   'unknown-host': 'network',

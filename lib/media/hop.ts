@@ -7,7 +7,7 @@ import { exchange } from '../upstream/host/exchange.ts';
 import { type Connecting, openConnection } from './connect.ts';
 import { FetchFailure, failAs } from './failure.ts';
 import type { Reply } from './reply.ts';
-import { addressesOf, type Resolvers } from './resolve.ts';
+import { type Resolvers, resolveAddresses } from './resolve.ts';
 import { readUrl, type Target, type UrlRules } from './url.ts';
 
 export const REDIRECTS_MAX = 3;
@@ -16,7 +16,7 @@ export interface Network extends Connecting {
   readonly resolvers: Resolvers;
 }
 
-export interface Journey {
+export interface FetchPlan {
   readonly rules: UrlRules;
   readonly network: Network;
   readonly signal: AbortSignal;
@@ -29,14 +29,14 @@ export interface Journey {
 }
 
 /** The first reply that is not a redirect. Each hop is checked like the first. Throws a `FetchFailure`. */
-export async function follow(first: Target, journey: Omit<Journey, 'body'>): Promise<Reply> {
+export async function followRedirects(first: Target, plan: Omit<FetchPlan, 'body'>): Promise<Reply> {
   let target = first;
-  let { headers } = journey;
+  let { headers } = plan;
   for (let hop = 0; hop <= REDIRECTS_MAX; hop++) {
-    const reply = await ask(target, headers, journey);
+    const reply = await requestOnce(target, headers, plan);
     if (!REDIRECTS.has(reply.status)) return reply;
     reply.close();
-    target = redirected(target, reply.headers.location, journey.rules);
+    target = resolveRedirect(target, reply.headers.location, plan.rules);
     headers = {};
   }
   throw new FetchFailure('redirects');
@@ -44,7 +44,7 @@ export async function follow(first: Target, journey: Omit<Journey, 'body'>): Pro
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-function redirected(from: Target, location: unknown, rules: UrlRules): Target {
+function resolveRedirect(from: Target, location: unknown, rules: UrlRules): Target {
   // A repeated header is a list.
   const url = typeof location === 'string' ? URL.parse(location, from.origin + from.path) : null;
   if (!url) throw new FetchFailure('redirects');
@@ -56,13 +56,13 @@ function redirected(from: Target, location: unknown, rules: UrlRules): Target {
 const OWN_HEADERS = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'tollgate' };
 
 /** One request and its reply, redirect or not. Throws a `FetchFailure`. */
-export async function ask(
+export async function requestOnce(
   target: Target,
   headers: Readonly<Record<string, string>>,
-  journey: Omit<Journey, 'headers' | 'rules'>,
+  plan: Omit<FetchPlan, 'headers' | 'rules'>,
 ): Promise<Reply> {
-  const { network, signal, proxy, body } = journey;
-  const client = proxy === undefined ? await connect(target, journey) : through(proxy, network);
+  const { network, signal, proxy, body } = plan;
+  const client = proxy === undefined ? await connectTo(target, plan) : createProxyClient(proxy, network);
   const close = () => void client.destroy().catch(() => {});
   const { origin, path } = target;
   const method = body === undefined ? 'GET' : 'POST';
@@ -76,20 +76,23 @@ export async function ask(
   }
 }
 
-async function connect(target: Target, { network, signal }: Pick<Journey, 'network' | 'signal'>): Promise<Dispatcher> {
-  const addresses = await addressesOf(target, network.resolvers, signal);
-  return pinned(target.origin, await openConnection(target, addresses, network, signal));
+async function connectTo(
+  target: Target,
+  { network, signal }: Pick<FetchPlan, 'network' | 'signal'>,
+): Promise<Dispatcher> {
+  const addresses = await resolveAddresses(target, network.resolvers, signal);
+  return createPinnedClient(target.origin, await openConnection(target, addresses, network, signal));
 }
 
 /** The deadline of the fetch applies. */
 const OWN_CLOCK = { pipelining: 1, allowH2: false, headersTimeout: 0, bodyTimeout: 0 } as const;
 
 /** A client with one connection: it never makes another, so it cannot go anywhere else. */
-function pinned(origin: string, socket: Socket): Client {
+function createPinnedClient(origin: string, socket: Socket): Client {
   return new Client(origin, { ...OWN_CLOCK, connect: connectOnce(socket) });
 }
 
-function through(uri: string, { ca }: Network): ProxyAgent {
+function createProxyClient(uri: string, { ca }: Network): ProxyAgent {
   return new ProxyAgent({
     ...OWN_CLOCK,
     uri,

@@ -1,7 +1,7 @@
 // A picture in memory: sniffed, counted against a budget, and released by its holder.
 import { type Fault, fault } from '../base/faults.ts';
 import { freeBytes } from '../base/free-bytes.ts';
-import { type ImageFormat, type PictureSize, pictureSize, type SniffedImage } from './sniff.ts';
+import { type ImageFormat, type ImageSize, readImageSize, type SniffedImage } from './sniff.ts';
 
 export const IMAGE_BYTES_MAX = 8 * 1024 * 1024;
 
@@ -11,7 +11,7 @@ export interface Image {
   /** By the bytes, whatever was declared. */
   readonly mediaType: string;
   /** Absent if the picture's header does not tell. */
-  readonly size: PictureSize | undefined;
+  readonly size: ImageSize | undefined;
   /** Frees the bytes and returns them to the budget; idempotent. */
   release(): void;
 }
@@ -32,28 +32,28 @@ export interface Held {
 
 /** Memory from the budget; undefined if it has none left. Not zeroed. */
 export function holdBytes(bytes: number, budget: ByteBudget | undefined): Held | undefined {
-  const giveBack = budget ? budget.take(bytes) : () => {};
-  if (!giveBack) return undefined;
+  const releaseBudget = budget ? budget.take(bytes) : () => {};
+  if (!releaseBudget) return undefined;
   const memory = Buffer.allocUnsafeSlow(bytes);
   return {
     bytes: memory,
     release() {
       freeBytes(memory);
-      giveBack();
+      releaseBudget();
     },
   };
 }
 
 export function createImage({ bytes, release }: Held, { format, mediaType }: SniffedImage): Image {
-  let held = true;
+  let isHeld = true;
   return {
     bytes,
     format,
     mediaType,
-    size: pictureSize(bytes, format),
+    size: readImageSize(bytes, format),
     release() {
-      if (!held) return;
-      held = false;
+      if (!isHeld) return;
+      isHeld = false;
       release();
     },
   };
@@ -63,7 +63,7 @@ export function createImage({ bytes, release }: Held, { format, mediaType }: Sni
  * Whether a declared media type is acceptable for a picture. The bytes decide which of the four formats it is, because
  * servers and clients mix those up; anything declared as something else is taken at its word.
  */
-export function mayBePicture(declared: string | undefined): boolean {
+export function mayBeImage(declared: string | undefined): boolean {
   const [type = ''] = (declared ?? '').split(';', 1);
   return /^(?:|image\/(?!svg)[\w.+-]+|(?:application|binary)\/octet-stream)$/i.test(type.trim());
 }

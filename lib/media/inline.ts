@@ -7,7 +7,7 @@ import {
   holdBytes,
   IMAGE_BYTES_MAX,
   type Image,
-  mayBePicture,
+  mayBeImage,
   tooLarge,
 } from './image.ts';
 import { sniffImage } from './sniff.ts';
@@ -40,7 +40,7 @@ export function readDataUri(text: string, options: InlineOptions): Image {
 /** The picture of a base64 text, with its declared media type if it has one. Throws like `readDataUri`. */
 export function readBase64(text: string, options: InlineOptions & { readonly mediaType?: string }): Image {
   const { field, mediaType, budget } = options;
-  if (!mayBePicture(mediaType)) throw fault('image_unsupported', { field });
+  if (!mayBeImage(mediaType)) throw fault('image_unsupported', { field });
   const digits = countDigits(text);
   if (digits === undefined) throw invalid(field, NOT_BASE64);
   const bytes = Math.floor((digits * 3) / 4);

@@ -2,7 +2,7 @@
 import type { Picture } from '../upstream/contract/provider.ts';
 import type { Image } from './image.ts';
 
-export interface RequestPicture {
+export interface RequestImage {
   readonly type: 'picture';
   /** The request field it stands in, for faults. */
   readonly field: string;
@@ -23,27 +23,27 @@ const FETCHES_AT_ONCE = 4;
 
 /** Fetches the links. If several fail, one is reported, and the rest is abandoned. */
 export async function fetchReferences(
-  pictures: readonly RequestPicture[],
+  images: readonly RequestImage[],
   fetch: FetchReference,
   outer: AbortSignal,
-): Promise<ReadonlyMap<RequestPicture, Image>> {
-  const links = pictures.filter(({ source }) => typeof source === 'string');
-  const fetched = new Map<RequestPicture, Image>();
+): Promise<ReadonlyMap<RequestImage, Image>> {
+  const links = images.filter(({ source }) => typeof source === 'string');
+  const fetched = new Map<RequestImage, Image>();
   if (links.length === 0) return fetched;
-  const over = new AbortController();
-  const signal = AbortSignal.any([outer, over.signal]);
+  const failed = new AbortController();
+  const signal = AbortSignal.any([outer, failed.signal]);
   const next = links.values();
   const work = async () => {
-    for (const picture of next) {
-      const { field, source } = picture;
-      fetched.set(picture, await fetch(source as string, { field, signal }));
+    for (const image of next) {
+      const { field, source } = image;
+      fetched.set(image, await fetch(source as string, { field, signal }));
     }
   };
   const workers = Array.from({ length: Math.min(FETCHES_AT_ONCE, links.length) }, work);
   try {
     await Promise.all(workers);
   } catch (error) {
-    over.abort(error);
+    failed.abort(error);
     await Promise.allSettled(workers);
     for (const image of fetched.values()) image.release();
     throw error;
@@ -52,13 +52,13 @@ export async function fetchReferences(
 }
 
 /** As a provider takes it: fetched. */
-export function pictureOf({ source, field }: RequestPicture): Picture {
+export function toProviderImage({ source, field }: RequestImage): Picture {
   if (typeof source === 'string') throw new Error(`the picture ${field} was not fetched`);
   const { bytes, size, mediaType } = source;
   return { mediaType: mediaType as Picture['mediaType'], bytes, ...(size && { size }) };
 }
 
 /** Frees the bytes of all that were read. */
-export function releasePictures(pictures: readonly RequestPicture[]): void {
-  for (const { source } of pictures) if (typeof source !== 'string') source.release();
+export function releaseImages(images: readonly RequestImage[]): void {
+  for (const { source } of images) if (typeof source !== 'string') source.release();
 }

@@ -2,7 +2,7 @@
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { isPublicAddress } from './address.ts';
-import { orAbort, within } from './deadline.ts';
+import { abortable, withDeadline } from './deadline.ts';
 import { FetchFailure, failAs } from './failure.ts';
 import type { Target } from './url.ts';
 
@@ -34,12 +34,12 @@ export function createDnsResolve(servers?: readonly string[]): Resolve {
     if (servers) resolver.setServers(servers);
     const cancel = () => resolver.cancel();
     signal.addEventListener('abort', cancel, { once: true });
-    const asked = [resolver.resolve4(name), resolver.resolve6(name)];
+    const queries = [resolver.resolve4(name), resolver.resolve6(name)];
     let timer: NodeJS.Timeout | undefined;
     try {
-      await Promise.any(asked);
+      await Promise.any(queries);
       timer = setTimeout(cancel, OTHER_FAMILY_MS);
-      const answers = await Promise.allSettled(asked);
+      const answers = await Promise.allSettled(queries);
       return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
     } finally {
       clearTimeout(timer);
@@ -55,7 +55,7 @@ async function resolveBySystem(name: string): Promise<readonly string[]> {
 }
 
 /** The addresses of a target, all of them public unless it is trusted. */
-export async function addressesOf(
+export async function resolveAddresses(
   target: Target,
   resolvers: Resolvers,
   signal: AbortSignal,
@@ -72,9 +72,9 @@ async function resolve(
   resolvers: Resolvers,
   outer: AbortSignal,
 ): Promise<readonly string[]> {
-  const ask = trusted ? resolvers.trustedNames : resolvers.publicNames;
+  const resolveName = trusted ? resolvers.trustedNames : resolvers.publicNames;
   // A resolver that ignores its signal is abandoned.
-  return within(DNS_TIMEOUT_MS, outer, (signal) =>
-    failAs('unknown-host', signal, () => orAbort(ask(host, signal), signal)),
+  return withDeadline(DNS_TIMEOUT_MS, outer, (signal) =>
+    failAs('unknown-host', signal, () => abortable(resolveName(host, signal), signal)),
   );
 }

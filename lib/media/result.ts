@@ -26,7 +26,7 @@ export interface ResultLimits {
 export async function openResult(reply: Reply, limits: ResultLimits, signal: AbortSignal): Promise<RemoteResult> {
   const length = checkReply(reply);
   if (length !== undefined && length > limits.bytesMax) throw new FetchFailure('too-large');
-  const chunks = countedChunks(reply, { ...limits, length }, signal);
+  const chunks = readCheckedChunks(reply, { ...limits, length }, signal);
   const head: Uint8Array[] = [];
   let bytes = 0;
   while (bytes < SNIFF_BYTES) {
@@ -37,15 +37,15 @@ export async function openResult(reply: Reply, limits: ResultLimits, signal: Abo
   }
   const sniffed = (bytes < SNIFF_BYTES ? sniffWhole : sniff)(Buffer.concat(head));
   if (sniffed?.kind !== limits.kind) throw new FetchFailure('unsupported');
-  return { sniffed, length, chunks: joined(head, chunks) };
+  return { sniffed, length, chunks: concatChunks(head, chunks) };
 }
 
-async function* joined(head: readonly Uint8Array[], rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* concatChunks(head: readonly Uint8Array[], rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   yield* head;
   yield* rest;
 }
 
-async function* countedChunks(
+async function* readCheckedChunks(
   reply: Reply,
   limits: ResultLimits & { readonly length: number | undefined },
   outer: AbortSignal,

@@ -8,7 +8,7 @@ import { upstreamFault } from '../upstream/host/fault.ts';
 import type { Fetcher } from './fetcher.ts';
 import { type ByteBudget, createImage, holdBytes, IMAGE_BYTES_MAX, type Image, tooLarge } from './image.ts';
 import type { RemoteResult } from './result.ts';
-import { extensionOf, sniffImage, sniffWhole } from './sniff.ts';
+import { findExtension, sniffImage, sniffWhole } from './sniff.ts';
 import { URL_LENGTH_MAX } from './url.ts';
 
 export interface KeepRequest {
@@ -37,9 +37,9 @@ export interface Results {
    */
   keep(source: MediaSource, request: KeepRequest): Promise<StoredMedia>;
   /** The link, under `PUBLIC_URL`. */
-  linkOf(media: Pick<StoredMedia, 'id' | 'mediaType'>): string;
+  buildLink(media: Pick<StoredMedia, 'id' | 'mediaType'>): string;
   /** The id in one of our own links, whether or not the file exists; undefined for every other URL. */
-  idOf(url: string): string | undefined;
+  readLinkId(url: string): string | undefined;
   /** A stored picture that has not expired. Throws 400 faults for any other id, and a 503 if there is no room. */
   readImage(id: string, request: OwnImageRequest): Promise<Image>;
 }
@@ -72,10 +72,10 @@ export function createResults({ media, fetcher, publicUrl, ttlMs, onStored, now 
   async function keep(source: MediaSource, request: KeepRequest): Promise<StoredMedia> {
     const { kind, upstreamOrigin, proxy, patienceMs, signal } = request;
     signal.throwIfAborted();
-    if ('bytes' in source) return store(ownResult(source.bytes, kind), request);
+    if ('bytes' in source) return store(checkOwnResult(source.bytes, kind), request);
     const { url, headers } = source;
-    const asked = { kind, bytesMax: BYTES_MAX[kind], upstreamOrigin, proxy, patienceMs, signal };
-    return fetcher().fetchResult(url, { ...asked, ...(headers && { headers }) }, (result) => store(result, request));
+    const limits = { kind, bytesMax: BYTES_MAX[kind], upstreamOrigin, proxy, patienceMs, signal };
+    return fetcher().fetchResult(url, { ...limits, ...(headers && { headers }) }, (result) => store(result, request));
   }
 
   async function store({ sniffed, chunks }: Pick<RemoteResult, 'sniffed' | 'chunks'>, { kind, account }: KeepRequest) {
@@ -91,12 +91,14 @@ export function createResults({ media, fetcher, publicUrl, ttlMs, onStored, now 
     }
   }
 
-  function idOf(text: string): string | undefined {
+  function readLinkId(text: string): string | undefined {
     if (text.length > URL_LENGTH_MAX || !PLAIN.test(text)) return undefined;
     const url = URL.parse(text);
     const base = URL.parse(`${publicUrl()}${MEDIA_PATH}/`);
     if (!url || url.origin !== base?.origin || url.username !== '' || url.password !== '') return undefined;
-    return url.pathname.startsWith(base.pathname) ? fileOf(url.pathname.slice(base.pathname.length))?.id : undefined;
+    return url.pathname.startsWith(base.pathname)
+      ? parseFileName(url.pathname.slice(base.pathname.length))?.id
+      : undefined;
   }
 
   async function readImage(id: string, { field, budget }: OwnImageRequest): Promise<Image> {
@@ -131,25 +133,25 @@ export function createResults({ media, fetcher, publicUrl, ttlMs, onStored, now 
     }
   }
 
-  const linkOf: Results['linkOf'] = ({ id, mediaType }) =>
-    `${publicUrl()}${MEDIA_PATH}/${id}.${extensionOf(mediaType) ?? 'bin'}`;
+  const buildLink: Results['buildLink'] = ({ id, mediaType }) =>
+    `${publicUrl()}${MEDIA_PATH}/${id}.${findExtension(mediaType) ?? 'bin'}`;
 
-  return { keep, linkOf, idOf, readImage };
+  return { keep, buildLink, readLinkId, readImage };
 }
 
 /** Id and extension, if it is the name in a link. */
-export function fileOf(name: string): { readonly id: string; readonly extension: string } | undefined {
+export function parseFileName(name: string): { readonly id: string; readonly extension: string } | undefined {
   const [, id, extension] = FILE.exec(name) ?? [];
   return id === undefined || extension === undefined ? undefined : { id, extension };
 }
 
-function ownResult(bytes: Uint8Array, kind: KeepRequest['kind']): Pick<RemoteResult, 'sniffed' | 'chunks'> {
+function checkOwnResult(bytes: Uint8Array, kind: KeepRequest['kind']): Pick<RemoteResult, 'sniffed' | 'chunks'> {
   if (bytes.length > BYTES_MAX[kind]) throw upstreamFault('protocol', 'the result is too large');
   const sniffed = sniffWhole(bytes);
   if (sniffed?.kind !== kind) throw upstreamFault('protocol', `the result is no ${kind}`);
-  return { sniffed, chunks: pieceOf(bytes) };
+  return { sniffed, chunks: singleChunk(bytes) };
 }
 
-async function* pieceOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+async function* singleChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }

@@ -19,7 +19,7 @@ export interface SniffedVideo extends Sniffed<VideoFormat> {
   readonly kind: 'video';
 }
 
-export interface PictureSize {
+export interface ImageSize {
   readonly width: number;
   readonly height: number;
 }
@@ -40,7 +40,7 @@ const EXTENSIONS: ReadonlyMap<string, string> = new Map(
 );
 
 /** For a media type that `sniff` returns. */
-export function extensionOf(mediaType: string): string | undefined {
+export function findExtension(mediaType: string): string | undefined {
   return EXTENSIONS.get(mediaType);
 }
 
@@ -53,7 +53,7 @@ export function sniff(bytes: Uint8Array): SniffedImage | SniffedVideo | undefine
   if (head.startsWith('\xff\xd8\xff')) return JPEG;
   if (head.startsWith('GIF87a') || head.startsWith('GIF89a')) return GIF;
   if (head.startsWith('RIFF') && head.startsWith('WEBP', 8)) return WEBP;
-  if (head.startsWith('ftyp', 4) && head.length >= 12) return boxed(head.slice(8, 12));
+  if (head.startsWith('ftyp', 4) && head.length >= 12) return sniffBrand(head.slice(8, 12));
   // Its document type is among the first elements.
   if (head.startsWith('\x1a\x45\xdf\xa3') && head.includes('\x42\x82\x84webm')) return WEBM;
   return undefined;
@@ -62,7 +62,7 @@ export function sniff(bytes: Uint8Array): SniffedImage | SniffedVideo | undefine
 /** Of a whole file: a picture whose header is cut, or that has no size, is none. */
 export function sniffWhole(bytes: Uint8Array): SniffedImage | SniffedVideo | undefined {
   const sniffed = sniff(bytes);
-  return sniffed?.kind === 'image' && !pictureSize(bytes, sniffed.format) ? undefined : sniffed;
+  return sniffed?.kind === 'image' && !readImageSize(bytes, sniffed.format) ? undefined : sniffed;
 }
 
 /** Pictures only. */
@@ -71,7 +71,7 @@ export function sniffImage(bytes: Uint8Array): SniffedImage | undefined {
   return sniffed?.kind === 'image' ? sniffed : undefined;
 }
 
-function boxed(brand: string): SniffedVideo | undefined {
+function sniffBrand(brand: string): SniffedVideo | undefined {
   if (brand === 'qt  ') return QUICKTIME;
   return OTHER_BRANDS.test(brand) ? undefined : MP4;
 }
@@ -85,13 +85,13 @@ function video(format: VideoFormat, extension: string): SniffedVideo {
 }
 
 /** Width and height from a picture's header; undefined if it is truncated or makes no sense. */
-export function pictureSize(bytes: Uint8Array, format: ImageFormat): PictureSize | undefined {
+export function readImageSize(bytes: Uint8Array, format: ImageFormat): ImageSize | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const size = readSize(view, format);
   return size && size.width > 0 && size.height > 0 ? size : undefined;
 }
 
-function readSize(view: DataView, format: ImageFormat): PictureSize | undefined {
+function readSize(view: DataView, format: ImageFormat): ImageSize | undefined {
   switch (format) {
     case 'png':
       // The first chunk is IHDR.
@@ -101,9 +101,9 @@ function readSize(view: DataView, format: ImageFormat): PictureSize | undefined 
       if (view.byteLength < 10) return undefined;
       return { width: view.getUint16(6, true), height: view.getUint16(8, true) };
     case 'webp':
-      return webpSize(view);
+      return readWebpSize(view);
     case 'jpeg':
-      return jpegSize(view);
+      return readJpegSize(view);
   }
 }
 
@@ -111,7 +111,7 @@ const VP8 = 0x56503820;
 const VP8_LOSSLESS = 0x5650384c;
 const VP8_EXTENDED = 0x56503858;
 
-function webpSize(view: DataView): PictureSize | undefined {
+function readWebpSize(view: DataView): ImageSize | undefined {
   if (view.byteLength < 30) return undefined;
   const upTo14Bits = (at: number) => view.getUint16(at, true) & 0x3fff;
   switch (view.getUint32(12)) {
@@ -130,7 +130,7 @@ function webpSize(view: DataView): PictureSize | undefined {
 }
 
 /** Walks the segments to the frame header: each has at least three bytes, so it ends. */
-function jpegSize(view: DataView): PictureSize | undefined {
+function readJpegSize(view: DataView): ImageSize | undefined {
   let at = 2;
   while (at + 9 <= view.byteLength) {
     if (view.getUint8(at) !== 0xff) return undefined;

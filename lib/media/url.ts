@@ -57,7 +57,7 @@ export function urlFault(refusal: UrlRefusal, field: string) {
 }
 
 /** Scheme and authority; the rest is left to the parser. */
-const BEGINNING = /^(https?):\/\/([^/?#]*)/i;
+const SCHEME_AND_AUTHORITY = /^(https?):\/\/([^/?#]*)/i;
 const FORBIDDEN = /[\s\p{Cc}\p{Cf}\p{Cs}\\]/u;
 /** The longest name, including brackets of an address and a port. */
 const AUTHORITY = /^[\x21-\x7e]{1,261}$/;
@@ -73,7 +73,7 @@ export function checkText(text: string, field: string): void {
 function refusalOfText(text: string, lengthMax: number): UrlRefusal | undefined {
   if (text.length > lengthMax) return 'length';
   if (FORBIDDEN.test(text)) return 'characters';
-  const [, scheme = '', authority = ''] = BEGINNING.exec(text) ?? [];
+  const [, scheme = '', authority = ''] = SCHEME_AND_AUTHORITY.exec(text) ?? [];
   if (scheme === '') return 'scheme';
   if (authority.includes('@')) return 'credentials';
   return AUTHORITY.test(authority) ? undefined : 'host';
@@ -82,12 +82,12 @@ function refusalOfText(text: string, lengthMax: number): UrlRefusal | undefined 
 export function readUrl(text: string, rules: UrlRules = {}): Target | UrlRefusal {
   const early = refusalOfText(text, rules.lengthMax ?? URL_LENGTH_MAX);
   if (early) return early;
-  const [, , authority = ''] = BEGINNING.exec(text) ?? [];
+  const [, , authority = ''] = SCHEME_AND_AUTHORITY.exec(text) ?? [];
   const url = URL.parse(text);
   if (!url) return 'host';
   const trusted = rules.trustedOrigins?.has(url.origin) ?? false;
   const refusal = isOwn(url, trusted, rules.ownOrigin) ? 'not-public' : trusted ? undefined : checkHost(url, authority);
-  return refusal ?? targetOf(url, trusted);
+  return refusal ?? toTarget(url, trusted);
 }
 
 /** A trusted service may share the host on another port; the gateway itself is never requested. */
@@ -103,7 +103,7 @@ function checkHost(url: URL, authority: string): UrlRefusal | undefined {
   if (url.protocol !== 'https:') return 'scheme';
   if (url.port !== '') return 'port';
   const [, host = ''] = PLAIN.exec(authority.toLowerCase()) ?? [];
-  if (host.startsWith('[')) return isPublicAddress(hostOf(url)) ? undefined : 'not-public';
+  if (host.startsWith('[')) return isPublicAddress(stripBrackets(url)) ? undefined : 'not-public';
   // The parser reads 2130706433, 0x7f.1 and 0177.1 as addresses and decodes percent signs: what it rewrote was not plain.
   if (host === '' || url.hostname !== host) return 'host';
   if (isIP(host) !== 0) return isPublicAddress(host) ? undefined : 'not-public';
@@ -124,13 +124,13 @@ function checkName(name: string): UrlRefusal | undefined {
   return labels.length === 1 || LOCAL_NAMES.has(labels.at(-1) ?? '') ? 'not-public' : undefined;
 }
 
-function targetOf(url: URL, trusted: boolean): Target {
+function toTarget(url: URL, trusted: boolean): Target {
   const secure = url.protocol === 'https:';
   const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
-  return { origin: url.origin, secure, host: hostOf(url), port, path: url.pathname + url.search, trusted };
+  return { origin: url.origin, secure, host: stripBrackets(url), port, path: url.pathname + url.search, trusted };
 }
 
-function hostOf({ hostname }: URL): string {
+function stripBrackets({ hostname }: URL): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
 }
 

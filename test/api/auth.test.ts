@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { type Accounts, createAccounts } from '../../lib/accounts/accounts.ts';
 import type { Holders } from '../../lib/accounts/holders.ts';
 import type { Limiter } from '../../lib/accounts/rate-limiter.ts';
-import { type AuthOptions, confirmHolder, holderOf, registerAuth } from '../../lib/api/auth.ts';
+import { type AuthOptions, confirmHolder, getKeyHolder, registerAuth } from '../../lib/api/auth.ts';
 import { EVERY_MS, REFUSALS_MAX, WAIT_MAX_MS } from '../../lib/api/throttle.ts';
 import { getRequestState } from '../../lib/http/request-state.ts';
 import { type KeyLimits, NO_LIMITS } from '../../lib/money/key-limits.ts';
@@ -152,7 +152,7 @@ describe('the second look at a key, right before money moves', () => {
       () => undefined,
       (error) => error.data?.code,
     );
-    return { code, holder: holderOf(request), waitedMs: state.waitedMs };
+    return { code, holder: getKeyHolder(request), waitedMs: state.waitedMs };
   }
 
   it('takes over what the key has become, and counts how long that took', async () => {

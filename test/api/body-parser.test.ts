@@ -184,7 +184,9 @@ describe('body parser', () => {
         const body = JSON.stringify(ask('x'.repeat(LONG)));
         await own.parse(bytesOf(body), { format: 'chat', signal: never });
         const look = async () => mock.timers.tick(20);
-        expect(firstText(await own.parse(bytesOf(body), { format: 'chat', signal: never, look }))).to.have.length(LONG);
+        expect(
+          firstText(await own.parse(bytesOf(body), { format: 'chat', signal: never, inspectHead: look })),
+        ).to.have.length(LONG);
       } finally {
         mock.timers.reset();
         await own.close();
@@ -261,7 +263,7 @@ describe('body parser', () => {
       seen = request;
       throw new Error('too dear');
     };
-    const refused = parser.parse(bytesOf(body), { format: 'message', signal: never, look });
+    const refused = parser.parse(bytesOf(body), { format: 'message', signal: never, inspectHead: look });
     expect(await Promise.resolve(refused).catch(({ message }: Error) => message)).to.equal('too dear');
     expect(seen).to.deep.include({ model: 'smart', maxTokens: 9, messages: [], system: undefined });
     expect(seen?.input?.tokens).to.equal(Math.ceil((LONG + 1) / 4) + 4);

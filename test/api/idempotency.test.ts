@@ -1,6 +1,6 @@
 // Keys against repeats when the store fails: a call is paid for once, its reply goes out, and no repeat pays again.
 import { expect } from 'chai';
-import { openRepeat, Replay } from '../../lib/api/idempotency.ts';
+import { openIdempotentCall, Replay } from '../../lib/api/idempotency.ts';
 import type { Form } from '../../lib/http/form.ts';
 import type { Charge } from '../../lib/money/decide.ts';
 import { type IdempotencyRecord, isIdempotencyKeyTaken } from '../../lib/money/idempotency.ts';
@@ -33,7 +33,7 @@ describe('idempotency keys and a store that fails', () => {
       auth: { credentials: { holder: { id, name: 'little', account: wallet, budgetKey: null, limits } } },
     };
     const log = { warn: (fields: object) => warnings.push(fields) };
-    const repeat = openRepeat(
+    const repeat = openIdempotentCall(
       request as never,
       {
         store: opened.store,

@@ -15,9 +15,9 @@ const uri = (bytes: Buffer) => `data:image/png;base64,${bytes.toString('base64')
 const LINK = 'https://pictures.example/a.png';
 
 /** Pictures as their fields and their bytes or links. */
-const shown = ({ pictures, ...rest }: ImageRequest) => ({
+const shown = ({ images: pictures, ...rest }: ImageRequest) => ({
   ...rest,
-  pictures: pictures.map(({ field, source }) => [
+  images: pictures.map(({ field, source }) => [
     field,
     typeof source === 'string' ? source : [source.mediaType, source.bytes.toString('base64')],
   ]),
@@ -27,14 +27,14 @@ describe('image request', () => {
   const plain = { model: undefined, prompt: 'a hill', size: undefined, aspect: undefined, refusal: undefined };
 
   it('is read from JSON', () => {
-    expect(shown(parseGeneration({ prompt: 'a hill' }))).to.deep.equal({ ...plain, pictures: [] });
+    expect(shown(parseGeneration({ prompt: 'a hill' }))).to.deep.equal({ ...plain, images: [] });
     const sized = parseGeneration({ prompt: 'a hill', model: 'm', size: '1792x1024', aspect: '1:1', images: 5 });
-    expect(shown(sized)).to.deep.equal({ ...plain, model: 'm', size: { width: 1792, height: 1024 }, pictures: [] });
+    expect(shown(sized)).to.deep.equal({ ...plain, model: 'm', size: { width: 1792, height: 1024 }, images: [] });
     const edit = parseEdit({ prompt: 'a hill', aspect: '3:4', image: LINK, images: [uri(PNG), uri(JPEG)] });
     expect(shown(edit)).to.deep.equal({
       ...plain,
       aspect: '3:4',
-      pictures: [
+      images: [
         ['image', LINK],
         ['images[0]', ['image/png', PNG.toString('base64')]],
         ['images[1]', ['image/jpeg', JPEG.toString('base64')]],
@@ -53,7 +53,7 @@ describe('image request', () => {
     const form = parseEditForm({ texts, files: [file('image[]', GIF), file('image[]', PNG)] });
     expect(shown(form)).to.deep.equal({
       ...plain,
-      pictures: [
+      images: [
         ['image', LINK],
         ['image[]', ['image/gif', GIF.toString('base64')]],
         ['image[]', ['image/png', PNG.toString('base64')]],
@@ -77,7 +77,7 @@ describe('image request', () => {
 
   it('keeps what is wrong with a picture for later, what is wrong with a field not', () => {
     const edit = parseEdit({ prompt: 'a hill', images: [uri(PNG), 'data:image/png;base64,AAAA', uri(PNG)] });
-    expect(edit.pictures).to.deep.equal([]);
+    expect(edit.images).to.deep.equal([]);
     expect(edit.refusal).to.deep.equal({ code: 'image_unsupported', detail: { field: 'images[1]' } });
     const cut = { name: 'images[0]', bytes: PNG, fileName: undefined, isCut: true };
     const form = parseEditForm({ texts: [{ name: 'prompt', text: 'a hill' }], files: [cut] });
@@ -99,7 +99,7 @@ describe('image request', () => {
       return parseEditForm({ texts, files: Array(count - 1).fill(file) });
     };
     for (const read of [inJson, inForm]) {
-      for (const count of [1, 4]) expect(read(count).pictures).to.have.length(count);
+      for (const count of [1, 4]) expect(read(count).images).to.have.length(count);
       expect(() => read(5)).to.throw('Invalid `images`: an edit takes at most 4 images.');
     }
     for (const body of [{}, { images: [] }, { image: null, images: null }]) {
@@ -166,9 +166,9 @@ describe('image request of a long body', () => {
       throw new Error('too dear');
     };
     const body = bytesOf({ prompt, model: 'm', image: uri(PNG) });
-    const refused = Promise.resolve(parser.parse(body, { format: 'edit', signal, look }));
+    const refused = Promise.resolve(parser.parse(body, { format: 'edit', signal, inspectHead: look }));
     expect(await refused.catch(({ message }: Error) => message)).to.equal('too dear');
-    expect(head).to.deep.include({ model: 'm', prompt: '', pictures: [] });
+    expect(head).to.deep.include({ model: 'm', prompt: '', images: [] });
   });
 
   const file = png({ bytes: (LONG_MIB / 5) * MIB });

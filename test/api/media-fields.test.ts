@@ -74,7 +74,7 @@ describe('fields of pictures and videos', () => {
       resolution: '4k',
       image: link,
     };
-    const { pictures, ...read } = parseVideo(asked);
+    const { images: pictures, ...read } = parseVideo(asked);
     expect(read).to.deep.equal({
       model: 'm',
       prompt: 'a',
@@ -89,7 +89,7 @@ describe('fields of pictures and videos', () => {
     const nulls = { seconds: null, size: null, aspect: null, resolution: null, image: null };
     for (const more of [{}, nulls]) {
       const plain = parseVideo({ model: 'm', prompt: 'a', ...more });
-      expect(plain).to.deep.equal({ model: 'm', prompt: 'a', ...none, pictures: [], refusal: undefined });
+      expect(plain).to.deep.equal({ model: 'm', prompt: 'a', ...none, images: [], refusal: undefined });
     }
   });
 });

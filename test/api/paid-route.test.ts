@@ -5,12 +5,12 @@ import { expect } from 'chai';
 import {
   admitBody,
   answerJson,
-  contextOf,
+  createCallContext,
   endUnanswered,
   type PaidHandler,
   type PaidRequest,
   paidRoute,
-  refuseUnpayable,
+  refuseTooExpensive,
 } from '../../lib/api/paid-route.ts';
 import { createRecentBalanceCache } from '../../lib/api/recent-balance-cache.ts';
 import { messageStyle } from '../../lib/api/response-styles.ts';
@@ -70,15 +70,15 @@ describe('paid route', () => {
     function admit(
       account: string,
       bytes: number | undefined,
-      { isKnown = false, held = 0, solvent = createRecentBalanceCache() } = {},
+      { isKnown = false, held = 0, recentBalances = createRecentBalanceCache() } = {},
     ) {
       const headers = bytes === undefined ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(bytes) };
       const reservation = createMemoryQuota(budget).reserve('key');
       reservation.take(held);
-      const repeat = isKnown ? ({ isKnown: async () => true } as PaidRequest['repeat']) : undefined;
-      const services = { store: opened.store, solvent, topups } as Services;
+      const idempotency = isKnown ? ({ isKnown: async () => true } as PaidRequest['idempotency']) : undefined;
+      const services = { store: opened.store, recentBalances, topups } as Services;
       return codeOf(
-        admitBody({ request: requestOf(account, { headers }), services, repeat, reservation }, () => LEAST),
+        admitBody({ request: requestOf(account, { headers }), services, idempotency, reservation }, () => LEAST),
       );
     }
 
@@ -104,10 +104,10 @@ describe('paid route', () => {
     });
 
     it('a wallet with money is looked at once a second, one without each time', async () => {
-      const solvent = createRecentBalanceCache();
+      const recentBalances = createRecentBalanceCache();
       const outcomes = async () => [
-        await admit(rich, undefined, { solvent }),
-        await admit(empty, undefined, { solvent }),
+        await admit(rich, undefined, { recentBalances }),
+        await admit(empty, undefined, { recentBalances }),
       ];
       expect(await outcomes()).to.deep.equal(['admitted', 'insufficient_balance']);
       opened.always('ledger.wallet', refuse);
@@ -131,7 +131,7 @@ describe('paid route', () => {
     const pay = (account: string, amount: bigint) => {
       const request = requestOf(account);
       const outcome = codeOf(
-        refuseUnpayable(request, { store: opened.store, topups } as Services, { kind: 'image', amount }),
+        refuseTooExpensive(request, { store: opened.store, topups } as Services, { kind: 'image', amount }),
       );
       return outcome.then((code) => [code, (request.app.tollgate?.waitedMs ?? 0) > 0]);
     };
@@ -151,7 +151,7 @@ describe('paid route', () => {
     const request = requestOf(rich);
     request.app.tollgate = { ...createRequestState(), startedAt: performance.now() - 100_000 };
     const call = { signal: new AbortController().signal } as PaidRequest['call'];
-    const context = contextOf({ request, services: { log }, call });
+    const context = createCallContext({ request, services: { log }, call });
     const { id = '', notes = {} } = request.app.tollgate ?? {};
     for (const level of ['debug', 'warn', 'error'] as const) context.log[level]({ a: level }, `at ${level}`);
     expect(lines).to.deep.equal(
@@ -175,8 +175,8 @@ describe('paid route', () => {
       };
       const request = requestOf(rich, { response });
       const h = { abandon: Symbol('abandon') };
-      const repeat = isKept ? { keep: () => gate.opened } : undefined;
-      const answered = answerJson({ request, repeat, h } as unknown as PaidRequest, { text: 'ё' });
+      const idempotency = isKept ? { keep: () => gate.opened } : undefined;
+      const answered = answerJson({ request, idempotency, h } as unknown as PaidRequest, { text: 'ё' });
       await new Promise((resolve) => setImmediate(resolve));
       if (isKept) expect(sent).to.deep.equal([]);
       gate.open();
@@ -247,9 +247,9 @@ describe('paid route', () => {
       });
 
       it(`${name}, no repeat waits for a reply that was not kept`, async () => {
-        const { outcome } = run(name, async ({ repeat, request }) => {
-          await repeat?.readBody(Buffer.from(name));
-          const terms = repeat?.terms({ awaited: true });
+        const { outcome } = run(name, async ({ idempotency, request }) => {
+          await idempotency?.readBody(Buffer.from(name));
+          const terms = idempotency?.terms({ awaited: true });
           const charge = {
             chargeId: request.app.tollgate?.id ?? '',
             key: 'key',

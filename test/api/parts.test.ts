@@ -1,14 +1,14 @@
 // How a long request is cut for its way between threads: pieces short enough to copy, pictures without a copy.
 import { expect } from 'chai';
-import { cutPrompted, joinPrompted } from '../../lib/api/image-parts.ts';
+import { cutPromptRequest, joinPromptRequest } from '../../lib/api/image-parts.ts';
 import {
   type Cut,
+  createImageStep,
   groupSteps,
   type Joining,
-  memoryOf,
-  pictureStep,
-  receivedPicture,
-  slicesOf,
+  listTransfers,
+  receiveImage,
+  sliceText,
 } from '../../lib/api/parts.ts';
 import { cutTextRequest, joinTextRequest } from '../../lib/api/text-parts.ts';
 import type { TextRequest } from '../../lib/calls/text/request.ts';
@@ -49,12 +49,12 @@ describe('parts of a request', () => {
   });
 
   it('are slices of a long text', () => {
-    const lengths = (text: string) => [...slicesOf(text)].map(({ length }) => length);
+    const lengths = (text: string) => [...sliceText(text)].map(({ length }) => length);
     expect(lengths('')).to.deep.equal([0]);
     expect(lengths('a'.repeat(MIB))).to.deep.equal([MIB]);
     expect(lengths('a'.repeat(2 * MIB + 1))).to.deep.equal([MIB, MIB, 1]);
     const text = Array.from({ length: 200_000 }, (_, at) => `${at} `).join('');
-    expect([...slicesOf(text)].join('') === text).to.equal(true);
+    expect([...sliceText(text)].join('') === text).to.equal(true);
   });
 
   /** A request after its way in pieces. */
@@ -72,7 +72,7 @@ describe('parts of a request', () => {
     const whole = {
       model: 'm',
       messageCount: 4,
-      images: 1,
+      pictures: 1,
       maxTokens: 5,
       stream: true,
       tools,
@@ -87,8 +87,8 @@ describe('parts of a request', () => {
     expect(passOn(cutTextRequest(whole), joinTextRequest as (head: TextRequest) => Joining<TextRequest>)).to.deep.equal(
       whole,
     );
-    const drawn = { model: 'm', prompt: 'холм '.repeat(MIB), pictures: [picture, picture] } as never;
-    expect(passOn(cutPrompted(drawn), joinPrompted)).to.deep.equal(drawn);
+    const drawn = { model: 'm', prompt: 'холм '.repeat(MIB), images: [picture, picture] } as never;
+    expect(passOn(cutPromptRequest(drawn), joinPromptRequest)).to.deep.equal(drawn);
   });
 
   it('are pictures, whose memory is handed over', () => {
@@ -101,11 +101,11 @@ describe('parts of a request', () => {
       source: createImage({ bytes, release: () => undefined }, sniffed),
     } as const;
     const link = { type: 'picture', field: 'images[0]', source: 'https://pictures.example/a.png' } as const;
-    const step = pictureStep(picture);
-    const linkStep = pictureStep(link);
-    expect(memoryOf([{ text: 'a' }, step, linkStep, step])).to.deep.equal([bytes.buffer, bytes.buffer]);
-    expect(receivedPicture(linkStep.picture)).to.deep.equal(link);
-    const { field, source } = receivedPicture(step.picture);
+    const step = createImageStep(picture);
+    const linkStep = createImageStep(link);
+    expect(listTransfers([{ text: 'a' }, step, linkStep, step])).to.deep.equal([bytes.buffer, bytes.buffer]);
+    expect(receiveImage(linkStep.picture)).to.deep.equal(link);
+    const { field, source } = receiveImage(step.picture);
     if (typeof source === 'string') throw new Error('it is no link');
     expect([field, source.mediaType, Buffer.compare(source.bytes, PNG)]).to.deep.equal(['image', 'image/png', 0]);
   });

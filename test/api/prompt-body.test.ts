@@ -3,12 +3,12 @@ import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { type BodyParser, createBodyParser } from '../../lib/api/body-parser.ts';
 import type { PaidRequest } from '../../lib/api/paid-route.ts';
-import { readPromptBody, withLinked } from '../../lib/api/prompt-body.ts';
+import { fetchLinkedImages, readPromptBody } from '../../lib/api/prompt-body.ts';
 import { isFault } from '../../lib/base/faults.ts';
 import { createMemoryQuota, type MemoryQuota, SMALL_BYTES } from '../../lib/http/memory-quota.ts';
 import type { Fetcher } from '../../lib/media/fetcher.ts';
 import type { Image } from '../../lib/media/image.ts';
-import { releasePictures } from '../../lib/media/reference.ts';
+import { releaseImages } from '../../lib/media/reference.ts';
 import { PNG, png } from '../media/pictures.ts';
 
 const MIB = 1024 * 1024;
@@ -43,7 +43,7 @@ describe('a request with a prompt', () => {
       services: { bodyLimits: {}, parser },
       reservation: budget.reserve('key'),
       call: { signal: new AbortController().signal },
-      repeat: { readBody },
+      idempotency: { readBody },
     } as unknown as PaidRequest;
   }
   const read = (body: object, look = async () => undefined as undefined | never) =>
@@ -60,7 +60,7 @@ describe('a request with a prompt', () => {
     ];
     for (const [body, bytes] of cases) {
       const before = budget.used();
-      releasePictures((await read(body)).pictures);
+      releaseImages((await read(body)).images);
       expect(budget.used() - before).to.be.closeTo(bytes, bytes > 500_000 ? 1000 : 0);
     }
   });
@@ -83,7 +83,7 @@ describe('a request with a prompt', () => {
 
   it('says what is wrong with a picture when its pictures are needed', async () => {
     const asked = await read({ prompt: 'a', image: 'data:image/png;base64,AAAA' });
-    const refused = await withLinked(paidOf({}), asked).catch((error: unknown) => error);
+    const refused = await fetchLinkedImages(paidOf({}), asked).catch((error: unknown) => error);
     expect(isFault(refused) && [refused.data?.code, refused.data?.detail.field]).to.deep.equal([
       'image_unsupported',
       'image',
@@ -99,14 +99,14 @@ describe('a request with a prompt', () => {
       parts.push(own?.take(2 * MIB));
       return { bytes: Buffer.from(url) } as unknown as Image;
     };
-    const services = { ...paid.services, results: { idOf: () => undefined }, fetcher: () => ({ fetchImage }) };
+    const services = { ...paid.services, results: { readLinkId: () => undefined }, fetcher: () => ({ fetchImage }) };
     const link = (field: string) => ({ type: 'picture', field, source: `https://pictures.example/${field}` }) as const;
     const sent = { type: 'picture', field: 'images[0]', source: { bytes: PNG } as unknown as Image } as const;
     const pictures = [link('image'), sent, link('images[1]')];
-    const linked = await withLinked({ ...paid, services } as unknown as PaidRequest, {
+    const linked = await fetchLinkedImages({ ...paid, services } as unknown as PaidRequest, {
       prompt: 'a',
       refusal: undefined,
-      pictures,
+      images: pictures,
     });
     expect(asked).to.deep.equal([pictures[0], pictures[2]].map((each) => [each?.source, each?.field, false]));
     expect(linked.map(({ source }) => typeof source !== 'string' && source.bytes.toString())).to.deep.equal([
@@ -122,7 +122,7 @@ describe('a request with a prompt', () => {
   it('releases every picture that has bytes', () => {
     const released: string[] = [];
     const picture = (name: string) => ({ source: { release: () => void released.push(name) } });
-    releasePictures([picture('first'), { source: 'https://pictures.example/a.png' }, picture('last')] as never);
+    releaseImages([picture('first'), { source: 'https://pictures.example/a.png' }, picture('last')] as never);
     expect(released).to.deep.equal(['first', 'last']);
   });
 });

@@ -55,7 +55,7 @@ describe('the text endpoints', () => {
     };
     const run: TextEngine['run'] = async (_request, context) => {
       const held = budget.used();
-      context.onSpent?.();
+      context.releaseRequest?.();
       seen.push([held, budget.used(), calls.countStreams()]);
       throw fault('upstream_failed');
     };
@@ -69,7 +69,7 @@ describe('the text endpoints', () => {
       budget,
       throttle: { computeWaitMs: () => 0 },
       parser,
-      solvent: createRecentBalanceCache(),
+      recentBalances: createRecentBalanceCache(),
       topups: { refused: () => undefined },
       bodyLimits: {},
       catalog: () => catalog,

@@ -30,7 +30,7 @@ describe('text body', () => {
       services: { bodyLimits: {}, parser },
       reservation: budget.reserve('key'),
       call: { signal: new AbortController().signal },
-      repeat: { readBody },
+      idempotency: { readBody },
     } as unknown as PaidRequest;
     const options = { format: 'message', before: before ?? (async () => note('before')) } as const;
     const outcome = await readTextBody(paid, options).catch((error: unknown) => error);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type Fault, fault } from '../../lib/base/faults.ts';
 import { GONE } from '../../lib/calls/context.ts';
-import { type Ending, endingOfAbort } from '../../lib/calls/ending.ts';
+import { type Ending, toAbortEnding } from '../../lib/calls/ending.ts';
 import { createRouteHealth, type RouteHealth, type RouteRef } from '../../lib/calls/health.ts';
 import { askRoutes } from '../../lib/calls/routes.ts';
 import { toClientFault } from '../../lib/upstream/host/client-fault.ts';
@@ -139,7 +139,7 @@ describe('the routes of a call', () => {
           async attempt() {
             controller.abort(reason);
             // A closed upstream may end as one that failed.
-            return call % 2 === 0 ? endingOfAbort(controller.signal) : DOWN;
+            return call % 2 === 0 ? toAbortEnding(controller.signal) : DOWN;
           },
         });
         expect(ending.type).to.equal(reason === GONE ? 'gone' : 'error');

@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { pictureSize } from '../../lib/media/sniff.ts';
+import { readImageSize } from '../../lib/media/sniff.ts';
 import { type Reply, send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { download, EDITS, filePart, GENERATIONS, imageCatalog, pictureAnswer, sendForm } from '../../testkit/images.ts';
@@ -77,7 +77,7 @@ describe('images', () => {
     it('by the default model, or by one that an alias names', async () => {
       const byDefault = await ask(GENERATIONS, { prompt: 'a red square' });
       expect(byDefault.status, byDefault.text).to.equal(200);
-      expect(pictureSize((await download(byDefault.json.data[0].url)).bytes, 'png')).to.deep.equal({
+      expect(readImageSize((await download(byDefault.json.data[0].url)).bytes, 'png')).to.deep.equal({
         width: 1024,
         height: 1024,
       });
@@ -96,7 +96,7 @@ describe('images', () => {
       it(`in the shape asked for: ${name}`, async () => {
         const { json } = await ask(GENERATIONS, { prompt: 'a hill', model: 'sketch', ...asked });
         const { bytes } = await download(json.data[0].url);
-        expect(pictureSize(bytes, 'png')).to.deep.equal({ width, height });
+        expect(readImageSize(bytes, 'png')).to.deep.equal({ width, height });
       });
     }
 

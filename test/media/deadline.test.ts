@@ -1,7 +1,7 @@
 // Time limits of a fetch: what they throw, and that they leave nothing behind.
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
-import { orAbort, untilStep, within } from '../../lib/media/deadline.ts';
+import { abortable, waitForStep, withDeadline } from '../../lib/media/deadline.ts';
 import { FetchFailure } from '../../lib/media/failure.ts';
 
 const never = () => new Promise<never>(() => {});
@@ -21,26 +21,26 @@ describe('deadlines of a fetch', () => {
   afterEach(() => expect(getEventListeners(call.signal, 'abort')).to.deep.equal([]));
 
   it('give what came in time', async () => {
-    expect(await within(60_000, call.signal, async () => 'in time')).to.equal('in time');
-    expect(await orAbort(Promise.resolve('in time'), call.signal)).to.equal('in time');
+    expect(await withDeadline(60_000, call.signal, async () => 'in time')).to.equal('in time');
+    expect(await abortable(Promise.resolve('in time'), call.signal)).to.equal('in time');
   });
 
   it('abort with a failure of their own when the time is up', async () => {
-    const thrown = await thrownBy(within(1, call.signal, aborted));
+    const thrown = await thrownBy(withDeadline(1, call.signal, aborted));
     expect(thrown).to.be.instanceOf(FetchFailure).and.to.have.property('reason', 'slow');
   });
 
   it('abort with the reason of the call when it ends before', async () => {
-    const inner = thrownBy(within(60_000, call.signal, aborted));
-    const outer = thrownBy(orAbort(never(), call.signal));
+    const inner = thrownBy(withDeadline(60_000, call.signal, aborted));
+    const outer = thrownBy(abortable(never(), call.signal));
     call.abort('gone');
     expect([await inner, await outer]).to.deep.equal(['gone', 'gone']);
   });
 
   it('begin nothing for a call that has ended', async () => {
     const over = AbortSignal.abort('gone');
-    expect(await thrownBy(within(60_000, over, () => expect.fail('it ran')))).to.equal('gone');
-    expect(await thrownBy(orAbort(never(), over))).to.equal('gone');
-    expect(await thrownBy(untilStep(performance.now(), 60_000, over))).to.equal('gone');
+    expect(await thrownBy(withDeadline(60_000, over, () => expect.fail('it ran')))).to.equal('gone');
+    expect(await thrownBy(abortable(never(), over))).to.equal('gone');
+    expect(await thrownBy(waitForStep(performance.now(), 60_000, over))).to.equal('gone');
   });
 });

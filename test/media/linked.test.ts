@@ -1,7 +1,7 @@
 // A picture that a request links to: our own links from the store, any other by fetching.
 import { expect } from 'chai';
 import { createImage, type Image } from '../../lib/media/image.ts';
-import { readLinked } from '../../lib/media/linked.ts';
+import { readLinkedImage } from '../../lib/media/linked.ts';
 import { sniffImage } from '../../lib/media/sniff.ts';
 import { PNG } from './pictures.ts';
 
@@ -24,7 +24,7 @@ describe('a linked picture', () => {
   };
   const means = {
     results: {
-      idOf: (url: string) => (url === OWN ? 'own' : undefined),
+      readLinkId: (url: string) => (url === OWN ? 'own' : undefined),
       readImage: async (id: string, { field }: { readonly field: string }) => {
         read.push(`${field}: stored ${id}`);
         meanwhile();
@@ -38,7 +38,7 @@ describe('a linked picture', () => {
       },
     }),
   };
-  const readUrl = (url: string) => readLinked(means, url, { field: 'FIELD', signal: call.signal });
+  const readUrl = (url: string) => readLinkedImage(means, url, { field: 'FIELD', signal: call.signal });
 
   beforeEach(() => {
     [read, released, call, meanwhile] = [[], 0, new AbortController(), () => undefined];

@@ -93,7 +93,7 @@ describe('a post', () => {
   });
 
   it('knows from the text of a URL what it never goes to', () => {
-    const { refusalOf } = network.fetcher();
+    const { findUrlRefusal: refusalOf } = network.fetcher();
     expect(refusalOf('https://receiver.net/')).to.equal(undefined);
     expect(refusalOf('https://10.0.0.1/')).to.equal('not-public');
     expect(refusalOf('http://receiver.net/')).to.equal('scheme');

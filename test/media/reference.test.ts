@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import { createImage, type Image } from '../../lib/media/image.ts';
-import { type FetchReference, fetchReferences, pictureOf, type RequestPicture } from '../../lib/media/reference.ts';
+import { type FetchReference, fetchReferences, type RequestImage, toProviderImage } from '../../lib/media/reference.ts';
 import { sniffImage } from '../../lib/media/sniff.ts';
 import { PNG } from './pictures.ts';
 
@@ -12,7 +12,7 @@ describe('references', () => {
     if (!sniffed) throw new Error('no picture');
     return createImage({ bytes: PNG, release: () => void released.push(name) }, sniffed);
   };
-  const link = (name: string): RequestPicture => ({ type: 'picture', field: name, source: `https://x/${name}` });
+  const link = (name: string): RequestImage => ({ type: 'picture', field: name, source: `https://x/${name}` });
   const { signal } = new AbortController();
   beforeEach(() => {
     released.length = 0;
@@ -29,13 +29,17 @@ describe('references', () => {
       return imageOf(field);
     };
     const pictures = [...'abcdef'].map(link);
-    const inline: RequestPicture = { type: 'picture', field: 'inline', source: imageOf('inline') };
+    const inline: RequestImage = { type: 'picture', field: 'inline', source: imageOf('inline') };
     const fetched = await fetchReferences([...pictures, inline], fetch, signal);
     expect([...fetched.keys()].map(({ field }) => field).sort()).to.deep.equal([...'abcdef']);
     expect(most).to.equal(4);
     expect((await fetchReferences([inline], fetch, signal)).size).to.equal(0);
-    expect(pictureOf(inline)).to.deep.equal({ mediaType: 'image/png', bytes: PNG, size: { width: 2, height: 3 } });
-    expect(() => pictureOf(link('a'))).to.throw('the picture a was not fetched');
+    expect(toProviderImage(inline)).to.deep.equal({
+      mediaType: 'image/png',
+      bytes: PNG,
+      size: { width: 2, height: 3 },
+    });
+    expect(() => toProviderImage(link('a'))).to.throw('the picture a was not fetched');
   });
 
   it('are all let go when one cannot be had, and the others are not waited for', async () => {

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { createFetcher } from '../../lib/media/fetcher.ts';
-import { addressesOf, createDnsResolve, type Resolve } from '../../lib/media/resolve.ts';
+import { createDnsResolve, type Resolve, resolveAddresses } from '../../lib/media/resolve.ts';
 import { readUrl, type Target } from '../../lib/media/url.ts';
 import { itTimed } from '../../testkit/timed.ts';
 import { PNG } from './pictures.ts';
@@ -59,7 +59,7 @@ describe('media resolve', () => {
 
   async function addresses(records: Records): Promise<readonly string[]> {
     const { resolve } = await resolver(records);
-    return addressesOf(TARGET, { publicNames: resolve, trustedNames: resolve }, never);
+    return resolveAddresses(TARGET, { publicNames: resolve, trustedNames: resolve }, never);
   }
 
   const reasonOf = (records: Records) => addresses(records).catch((error) => error.reason);

@@ -64,8 +64,8 @@ describe('results', () => {
         const { id, ...rest } = stored;
         const times = { createdAt: now, expiresAt: now + TTL_MS };
         expect(rest).to.deep.equal({ account: 'acc_1', kind, mediaType, bytes: bytes.length, ...times });
-        expect(results.linkOf(stored)).to.equal(`${PUBLIC_URL}/media/${id}.${extension}`);
-        expect(results.idOf(results.linkOf(stored))).to.equal(id);
+        expect(results.buildLink(stored)).to.equal(`${PUBLIC_URL}/media/${id}.${extension}`);
+        expect(results.readLinkId(results.buildLink(stored))).to.equal(id);
         expect((await bytesOf(opened.real, id)).equals(bytes)).to.equal(true);
       }
     });
@@ -226,20 +226,21 @@ describe('results', () => {
       'data:image/png;base64,AAAA',
       '',
     ];
-    for (const url of own) it(`own: ${url}`, () => expect(results.idOf(url)).to.equal(id));
-    for (const url of foreign) it(`foreign: ${url.slice(0, 120)}`, () => expect(results.idOf(url)).to.equal(undefined));
+    for (const url of own) it(`own: ${url}`, () => expect(results.readLinkId(url)).to.equal(id));
+    for (const url of foreign)
+      it(`foreign: ${url.slice(0, 120)}`, () => expect(results.readLinkId(url)).to.equal(undefined));
 
     it('that say what the file is, as far as anybody knows', () => {
-      const linkOf = (mediaType: string) => results.linkOf({ id, mediaType });
+      const linkOf = (mediaType: string) => results.buildLink({ id, mediaType });
       expect(linkOf('video/webm')).to.equal(`${PUBLIC_URL}/media/${id}.webm`);
       expect(linkOf('video/odd')).to.equal(`${PUBLIC_URL}/media/${id}.bin`);
     });
 
     it('own: the host in any case, and the port of its scheme', () => {
-      expect(results.idOf(`HTTPS://Gateway.Example:443/base/media/${id}.png`)).to.equal(id);
-      expect(open({ publicUrl: () => 'http://127.0.0.1:8080' }).idOf(`http://127.0.0.1:8080/media/${id}.png`)).to.equal(
-        id,
-      );
+      expect(results.readLinkId(`HTTPS://Gateway.Example:443/base/media/${id}.png`)).to.equal(id);
+      expect(
+        open({ publicUrl: () => 'http://127.0.0.1:8080' }).readLinkId(`http://127.0.0.1:8080/media/${id}.png`),
+      ).to.equal(id);
     });
   });
 

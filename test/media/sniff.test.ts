@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ImageFormat, pictureSize, sniff, sniffImage } from '../../lib/media/sniff.ts';
+import { type ImageFormat, readImageSize, sniff, sniffImage } from '../../lib/media/sniff.ts';
 import { itTimed } from '../../testkit/timed.ts';
 import * as files from './pictures.ts';
 
@@ -51,15 +51,15 @@ describe('media sniff', () => {
       const expected = { kind: 'image', format, mediaType: `image/${format}`, extension };
       expect(sniff(bytes)).to.deep.equal(expected);
       expect(sniffImage(bytes)).to.deep.equal(expected);
-      expect(pictureSize(bytes, format)).to.deep.equal({ width, height });
+      expect(readImageSize(bytes, format)).to.deep.equal({ width, height });
     });
 
     it(`reads no size beyond the end of a cut ${name}`, () => {
       for (let end = 0; end < bytes.length; end++) {
-        const size = pictureSize(bytes.subarray(0, end), format);
+        const size = readImageSize(bytes.subarray(0, end), format);
         if (size) expect(size).to.deep.equal({ width, height });
       }
-      expect(pictureSize(bytes.subarray(0, 9), format)).to.equal(undefined);
+      expect(readImageSize(bytes.subarray(0, 9), format)).to.equal(undefined);
     });
   }
 
@@ -95,10 +95,10 @@ describe('media sniff', () => {
     const frame = 'ffc2000b0800070005010111';
     for (const before of ['ffc40004aaaa', 'ffc80004aaaa', 'ffcc0004aaaa', 'ffff', 'ff01', 'ffd0', 'ffd7', 'fffe0002']) {
       const bytes = Buffer.from(`ffd8${before}${frame}00`, 'hex');
-      expect(pictureSize(bytes, 'jpeg'), before).to.deep.equal({ width: 5, height: 7 });
+      expect(readImageSize(bytes, 'jpeg'), before).to.deep.equal({ width: 5, height: 7 });
     }
     for (const end of ['ffda', 'ffd9', '00ff']) {
-      expect(pictureSize(Buffer.from(`ffd8${end}${frame}00`, 'hex'), 'jpeg'), end).to.equal(undefined);
+      expect(readImageSize(Buffer.from(`ffd8${end}${frame}00`, 'hex'), 'jpeg'), end).to.equal(undefined);
     }
   });
 
@@ -106,19 +106,19 @@ describe('media sniff', () => {
     const around = Buffer.concat([Buffer.alloc(33, 0xff), files.PNG, Buffer.alloc(33, 0xff)]);
     const view = new Uint8Array(around.buffer, around.byteOffset + 33, files.PNG.length);
     expect(sniff(view)?.format).to.equal('png');
-    expect(pictureSize(view, 'png')).to.deep.equal({ width: 2, height: 3 });
+    expect(readImageSize(view, 'png')).to.deep.equal({ width: 2, height: 3 });
   });
 
   it('calls a picture without width or height one of unknown size', () => {
-    expect(pictureSize(files.png({ width: 0 }), 'png')).to.equal(undefined);
-    expect(pictureSize(latin1('GIF89a\0\0\x05\0'), 'gif')).to.equal(undefined);
+    expect(readImageSize(files.png({ width: 0 }), 'png')).to.equal(undefined);
+    expect(readImageSize(latin1('GIF89a\0\0\x05\0'), 'gif')).to.equal(undefined);
   });
 
   itTimed('walks a JPEG of megabytes of tiny segments in no time', () => {
     const segments = Buffer.alloc(8 * 1024 * 1024, 'fffe0002', 'hex');
     const startedAt = performance.now();
-    expect(pictureSize(Buffer.concat([latin1('\xff\xd8'), segments]), 'jpeg')).to.equal(undefined);
-    expect(pictureSize(Buffer.alloc(8 * 1024 * 1024, 0xff), 'jpeg')).to.equal(undefined);
+    expect(readImageSize(Buffer.concat([latin1('\xff\xd8'), segments]), 'jpeg')).to.equal(undefined);
+    expect(readImageSize(Buffer.alloc(8 * 1024 * 1024, 0xff), 'jpeg')).to.equal(undefined);
     expect(performance.now() - startedAt).to.be.below(1_000);
   });
 });

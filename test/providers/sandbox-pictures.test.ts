@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { PhotonImage } from '@silvia-odwyer/photon-node';
 import { expect } from 'chai';
-import { pictureSize, sniffImage } from '../../lib/media/sniff.ts';
+import { readImageSize, sniffImage } from '../../lib/media/sniff.ts';
 import { samplePicture } from '../../lib/upstream/check/picture.ts';
 import type {
   Host,
@@ -72,7 +72,7 @@ describe('provider sandbox: pictures', () => {
     it(`draws a PNG of ${width}x${height} for ${JSON.stringify(asked)}`, async () => {
       const bytes = await draw('anything', asked);
       expect(sniffImage(bytes)?.format).to.equal('png');
-      expect(pictureSize(bytes, 'png')).to.deep.equal({ width, height });
+      expect(readImageSize(bytes, 'png')).to.deep.equal({ width, height });
       const decoded = PhotonImage.new_from_byteslice(bytes);
       expect([decoded.get_width(), decoded.get_height()]).to.deep.equal([width, height]);
     });

@@ -37,7 +37,7 @@ describe('copy of a store', () => {
     const { idempotency, ledger } = source.real;
     const at = { body: 'hash-1', awaited: true, expiresAt: AT + 1000 };
     const ids = [newId('rep'), newId('rep')] as const;
-    const ops = ids.map((id) => ({ ...reserve(wallet, { chargeId: `req_${id}` }), repeat: { ...at, id } }));
+    const ops = ids.map((id) => ({ ...reserve(wallet, { chargeId: `req_${id}` }), idempotency: { ...at, id } }));
     await ledger.apply(ops.map((op) => ({ op, tried: false, abandoned: false }) as never));
     await idempotency.keep({ id: ids[0], charge: `req_${ids[0]}` }, 'a reply');
     target.next('idempotency.put', lose);

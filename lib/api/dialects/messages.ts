@@ -1,7 +1,7 @@
 // Reads the messages of both dialects: strict on types, lenient on blocks and roles that a text gateway does not use.
 import { pluralize } from '../../base/pluralize.ts';
 import type { RequestContent, RequestMessage, RequestResult } from '../../calls/text/request.ts';
-import type { RequestPicture } from '../../media/reference.ts';
+import type { RequestImage } from '../../media/reference.ts';
 import { choice, type Json, list, object, ref } from '../openapi/schema.ts';
 import { CALL_FIELDS, OpenCalls, readIsError, readToolCalls, readToolUse } from './calls.ts';
 import { invalidField } from './fields.ts';
@@ -171,7 +171,7 @@ function readResult(block: WireBlock, field: string, reading: Reading): RequestR
 function readOnePicture(
   block: WireBlock,
   { place, field, reading }: { readonly place: string; readonly field: string; readonly reading: Reading },
-): RequestPicture {
+): RequestImage {
   // Before it is decoded, so that one picture too many costs nothing.
   if (reading.picturesLeft === 0) throw invalidField(field, tooManyPictures(reading.role));
   reading.picturesLeft -= 1;

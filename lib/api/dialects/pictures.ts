@@ -2,7 +2,7 @@
 
 import { IMAGE_BYTES_MAX } from '../../media/image.ts';
 import { isDataUri, readBase64, readDataUri } from '../../media/inline.ts';
-import type { RequestPicture } from '../../media/reference.ts';
+import type { RequestImage } from '../../media/reference.ts';
 import { checkText } from '../../media/url.ts';
 import { constant, type Json, object, text } from '../openapi/schema.ts';
 import { invalidField, isRecord } from './fields.ts';
@@ -49,12 +49,12 @@ export const imageUrlBlock: Json = object({
 });
 
 /** The picture of a picture block. Throws 400 faults that name the field. */
-export function readPicture(block: WireBlock, field: string): RequestPicture {
+export function readPicture(block: WireBlock, field: string): RequestImage {
   return block.type === 'image' ? readSource(block.source, `${field}.source`) : readImageUrl(block.image_url, field);
 }
 
 /** `{ source: { type: "url", url } }` or `{ source: { type: "base64", media_type, data } }`. */
-function readSource(source: unknown, field: string): RequestPicture {
+function readSource(source: unknown, field: string): RequestImage {
   if (!isRecord(source)) throw invalidField(field, 'must be an object');
   const { type, url, media_type: mediaType, data } = source;
   switch (type) {
@@ -70,13 +70,13 @@ function readSource(source: unknown, field: string): RequestPicture {
 }
 
 /** `{ image_url: { url } }`; some clients send the URL without the object. */
-function readImageUrl(value: unknown, field: string): RequestPicture {
+function readImageUrl(value: unknown, field: string): RequestImage {
   if (typeof value === 'string') return readLink(value, `${field}.image_url`);
   return readLink(isRecord(value) ? value.url : undefined, `${field}.image_url.url`);
 }
 
 /** A link to be fetched, or the picture of a data URI. Throws 400 faults that name the field. */
-export function readLink(url: unknown, field: string): RequestPicture {
+export function readLink(url: unknown, field: string): RequestImage {
   if (typeof url !== 'string' || url === '') {
     throw invalidField(field, 'must be an https URL or a data URI of an image');
   }
@@ -85,6 +85,6 @@ export function readLink(url: unknown, field: string): RequestPicture {
   return pictureOf(field, url);
 }
 
-function pictureOf(field: string, source: RequestPicture['source']): RequestPicture {
+function pictureOf(field: string, source: RequestImage['source']): RequestImage {
   return { type: 'picture', field, source };
 }

@@ -4,7 +4,7 @@ import { orUnavailable, readWallet } from '../../accounts/read-wallet.ts';
 import { fault } from '../../base/faults.ts';
 import { FIRST_TOPUP_MINIMUM } from '../../money/decide.ts';
 import { toRub } from '../../money/money.ts';
-import { holderOf } from '../auth.ts';
+import { getKeyHolder } from '../auth.ts';
 import type { Services } from '../services.ts';
 
 const THIRTY_DAYS_MS = 30 * 24 * 3600 * 1000;
@@ -15,7 +15,7 @@ export function balanceRoute({ store, holders, limits }: Services): ServerRoute 
     path: '/api/v1/balance',
     options: { plugins: { limit: limits.balance } },
     handler: async (request) => {
-      const holder = holderOf(request);
+      const holder = getKeyHolder(request);
       const [wallet, chargedBefore, account] = await Promise.all([
         readWallet(store, holder.account),
         orUnavailable(store.ledger.chargedAt(holder.account, Date.now() - THIRTY_DAYS_MS)),

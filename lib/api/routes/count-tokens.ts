@@ -3,14 +3,14 @@ import type { Lifecycle, ServerRoute } from '@hapi/hapi';
 import { modelsFor } from '../../calls/text/choice.ts';
 import { estimateInput } from '../../calls/text/estimate.ts';
 import { letGo } from '../../calls/text/pictures.ts';
-import { holderOf } from '../auth.ts';
+import { getKeyHolder } from '../auth.ts';
 import { type PaidRequest, paidRoute } from '../paid-route.ts';
 import type { Services } from '../services.ts';
 import { readTextBody } from '../text-body.ts';
 
 /** In the bucket of paid calls: estimating a long text is work too. */
 export function countTokensRoute(services: Services): ServerRoute {
-  return paidRoute('/api/v1/messages/count_tokens', services, count, { repeats: false });
+  return paidRoute('/api/v1/messages/count_tokens', services, count, { takesIdempotencyKey: false });
 }
 
 /** Linked pictures are not fetched: each counts the same. */
@@ -18,7 +18,7 @@ async function count(paid: PaidRequest): Promise<Lifecycle.ReturnValueTypes> {
   const { request, services } = paid;
   const parsed = await readTextBody(paid, { format: 'message' });
   try {
-    modelsFor(services.catalog(), parsed, holderOf(request).limits);
+    modelsFor(services.catalog(), parsed, getKeyHolder(request).limits);
     const { tokensHeld } = parsed.input ?? (await estimateInput(parsed));
     return { input_tokens: tokensHeld };
   } finally {

@@ -1,5 +1,6 @@
 // The two picture endpoints, generation and edits; an edit may be JSON or a form.
 import type { Lifecycle, ServerRoute } from '@hapi/hapi';
+import type { CallContext } from '../../calls/context.ts';
 import type { ImageAnswer } from '../../calls/images/engine.ts';
 import type { ImageRequest } from '../../calls/images/request.ts';
 import { refuseModel } from '../../catalog/allowed.ts';
@@ -8,20 +9,20 @@ import type { ImageModel } from '../../catalog/model.ts';
 import { isForm, readForm } from '../../http/form.ts';
 import { checkJsonType } from '../../http/json.ts';
 import { IMAGE_BYTES_MAX } from '../../media/image.ts';
-import { pictureOf, type RequestPicture, releasePictures } from '../../media/reference.ts';
+import { type RequestImage, releaseImages, toProviderImage } from '../../media/reference.ts';
 import { toRub } from '../../money/money.ts';
-import { confirmHolder, holderOf } from '../auth.ts';
+import { confirmHolder, getKeyHolder } from '../auth.ts';
 import { classifyEditPart, parseEditForm } from '../image-request.ts';
 import {
   admitBody,
   answerJson,
   type Cost,
-  contextOf,
+  createCallContext,
   type PaidRequest,
   paidRoute,
-  refuseUnpayable,
+  refuseTooExpensive,
 } from '../paid-route.ts';
-import { readPromptBody, withLinked } from '../prompt-body.ts';
+import { fetchLinkedImages, readPromptBody } from '../prompt-body.ts';
 import type { Services } from '../services.ts';
 
 export function imageRoutes(services: Services): readonly ServerRoute[] {
@@ -51,7 +52,7 @@ const generation: Task = {
   format: 'generation',
   takesForms: false,
   findModel: findImageModel,
-  reply: ({ picture, url }) => ({ created: Math.floor(picture.createdAt / 1000), data: [{ url }] }),
+  reply: ({ image: picture, url }) => ({ created: Math.floor(picture.createdAt / 1000), data: [{ url }] }),
 };
 
 const edit: Task = {
@@ -59,7 +60,7 @@ const edit: Task = {
   format: 'edit',
   takesForms: true,
   findModel: findEditModel,
-  reply: ({ model, picture, url, paid }) => ({
+  reply: ({ model, image: picture, url, paid }) => ({
     created: Math.floor(picture.createdAt / 1000),
     model: model.id,
     data: [{ url }],
@@ -68,36 +69,40 @@ const edit: Task = {
 };
 
 async function answer(paid: PaidRequest, task: Task): Promise<Lifecycle.ReturnValueTypes> {
-  const asked = await readRequest(paid, task);
-  let { pictures } = asked;
+  const imageRequest = await readRequest(paid, task);
+  let { images } = imageRequest;
   try {
-    const model = await findPayable(paid, task, asked);
-    pictures = await withLinked(paid, asked);
+    const model = await findPayableModel(paid, task, imageRequest);
+    images = await fetchLinkedImages(paid, imageRequest);
     await confirmHolder(paid.request, paid.services.holders, model);
-    const made = await make(paid, { task, model, asked, pictures });
-    return made ? answerJson(paid, task.reply(made)) : paid.h.abandon;
+    const answered = await runEngine(paid, { task, model, imageRequest, images });
+    return answered ? answerJson(paid, task.reply(answered)) : paid.h.abandon;
   } finally {
-    releasePictures(pictures);
+    releaseImages(images);
   }
 }
 
-interface Making {
+interface EngineRun {
   readonly task: Task;
   readonly model: ImageModel;
-  readonly asked: ImageRequest;
-  readonly pictures: readonly RequestPicture[];
+  readonly imageRequest: ImageRequest;
+  readonly images: readonly RequestImage[];
 }
 
 /** Undefined if the client left. */
-async function make(paid: PaidRequest, { task, model, asked, pictures }: Making): Promise<Answer | undefined> {
+async function runEngine(
+  paid: PaidRequest,
+  { task, model, imageRequest, images }: EngineRun,
+): Promise<Answer | undefined> {
   const { services } = paid;
-  const { prompt, size, aspect } = asked;
+  const { prompt, size, aspect } = imageRequest;
+  // Plugins see absent fields, not undefined ones.
   const shape = { ...(size && { size }), ...(aspect !== undefined && { aspect }) };
-  const call = { prompt, images: pictures.map(pictureOf), ...shape };
-  const repeat = paid.repeat?.terms({ awaited: true });
-  const context = { ...contextOf(paid), ...(repeat && { repeat }) };
-  const made = await services.images.run({ kind: task.kind, model, call }, context);
-  return made && { ...made, model, url: services.results.linkOf(made.picture) };
+  const call = { prompt, images: images.map(toProviderImage), ...shape };
+  const idempotency = paid.idempotency?.terms({ awaited: true });
+  const context: CallContext = { ...createCallContext(paid), idempotency };
+  const answered = await services.images.run({ kind: task.kind, model, call }, context);
+  return answered && { ...answered, model, url: services.results.buildLink(answered.image) };
 }
 
 /** The request; the reservation then holds the pictures that came with it. */
@@ -106,7 +111,7 @@ async function readRequest(paid: PaidRequest, task: Task): Promise<ImageRequest>
   const type = req.headers['content-type'];
   const reads = task.takesForms && isForm(type) ? readFormRequest : readJsonRequest;
   if (reads === readJsonRequest) checkJsonType(type, task.takesForms ? BOTH_TYPES : undefined);
-  await admitBody(paid, () => costOf(task, defaultOf(paid, task)));
+  await admitBody(paid, () => createCost(task, findDefaultModel(paid, task)));
   return reads(paid, task);
 }
 
@@ -114,31 +119,41 @@ const BOTH_TYPES = '`application/json` or `multipart/form-data`';
 /** A picture may also be sent as text: a data URI. */
 const TEXT_BYTES_MAX = 12 * 1024 * 1024;
 
-async function readFormRequest({ request, services, call, reservation, repeat }: PaidRequest): Promise<ImageRequest> {
+async function readFormRequest({
+  request,
+  services,
+  call,
+  reservation,
+  idempotency,
+}: PaidRequest): Promise<ImageRequest> {
   const { req } = request.raw;
   const body = { signal: call.signal, reservation, limits: services.bodyLimits };
   const kept = { classifyPart: classifyEditPart, fileBytesMax: IMAGE_BYTES_MAX, textBytesMax: TEXT_BYTES_MAX };
   const form = await readForm(req, { type: String(req.headers['content-type']), ...body, ...kept });
-  if (repeat) await repeat.readForm(form);
+  if (idempotency) await idempotency.readForm(form);
   return parseEditForm(form);
 }
 
 async function readJsonRequest(paid: PaidRequest, task: Task): Promise<ImageRequest> {
-  return readPromptBody(paid, task.format, async (head) => void (await findPayable(paid, task, head)));
+  return readPromptBody(paid, task.format, async (head) => void (await findPayableModel(paid, task, head)));
 }
 
 /** The requested model, which the wallet can pay for now. */
-async function findPayable({ request, services }: PaidRequest, task: Task, asked: ImageRequest): Promise<ImageModel> {
-  const model = task.findModel(services.catalog(), asked.model);
-  refuseModel(holderOf(request).limits, model);
-  await refuseUnpayable(request, services, costOf(task, model));
+async function findPayableModel(
+  { request, services }: PaidRequest,
+  task: Task,
+  imageRequest: ImageRequest,
+): Promise<ImageModel> {
+  const model = task.findModel(services.catalog(), imageRequest.model);
+  refuseModel(getKeyHolder(request).limits, model);
+  await refuseTooExpensive(request, services, createCost(task, model));
   return model;
 }
 
-function defaultOf({ services }: PaidRequest, { kind }: Task): ImageModel | undefined {
+function findDefaultModel({ services }: PaidRequest, { kind }: Task): ImageModel | undefined {
   return services.catalog().defaults[kind];
 }
 
-function costOf({ kind }: Task, model: ImageModel | undefined): Cost {
+function createCost({ kind }: Task, model: ImageModel | undefined): Cost {
   return { kind, amount: model?.price.request ?? 0n };
 }

@@ -5,8 +5,8 @@ import type { Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import { fault } from '../../base/faults.ts';
 import { commonHeaders } from '../../http/reply.ts';
 import { getRequestState, type LiveCall } from '../../http/request-state.ts';
-import { fileOf, MEDIA_PATH } from '../../media/results.ts';
-import { extensionOf } from '../../media/sniff.ts';
+import { MEDIA_PATH, parseFileName } from '../../media/results.ts';
+import { findExtension } from '../../media/sniff.ts';
 import type { ByteRange, StoredMedia } from '../../store/ports/media.ts';
 import { StoreError } from '../../store/store.ts';
 import { mediaStyle } from '../response-styles.ts';
@@ -28,14 +28,14 @@ export function mediaRoute(services: Services): ServerRoute {
   };
 }
 
-interface Means {
+interface MediaCall {
   readonly services: Services;
   readonly call: LiveCall;
 }
 
-async function answer(request: Request, h: ResponseToolkit, { services, call }: Means): Promise<symbol> {
-  const media = await find(request, services);
-  const reply = replyOf(request, media);
+async function answer(request: Request, h: ResponseToolkit, { services, call }: MediaCall): Promise<symbol> {
+  const media = await findMedia(request, services);
+  const reply = createMediaReply(request, media);
   const response = request.raw.res;
   if (!reply.range) {
     response.writeHead(reply.status, reply.headers).end();
@@ -47,7 +47,7 @@ async function answer(request: Request, h: ResponseToolkit, { services, call }: 
     const first = await chunks.next().catch(refuse);
     response.writeHead(reply.status, reply.headers);
     for (let next = first; !next.done && !call.signal.aborted; next = await chunks.next()) {
-      if (!response.write(next.value)) await drained(response, call.signal);
+      if (!response.write(next.value)) await waitForDrain(response, call.signal);
     }
     if (!call.signal.aborted) response.end();
   } catch (error) {
@@ -60,20 +60,20 @@ async function answer(request: Request, h: ResponseToolkit, { services, call }: 
   return h.abandon;
 }
 
-async function find(request: Request, { store }: Services): Promise<StoredMedia> {
-  const { id, extension } = fileOf(String(request.params.file)) ?? {};
+async function findMedia(request: Request, { store }: Services): Promise<StoredMedia> {
+  const { id, extension } = parseFileName(String(request.params.file)) ?? {};
   const media = id === undefined ? undefined : await store.media.get(id).catch(refuse);
-  const isThere = media && media.expiresAt > Date.now() && extensionOf(media.mediaType) === extension;
-  if (!isThere) throw unknown();
+  const isAvailable = media && media.expiresAt > Date.now() && findExtension(media.mediaType) === extension;
+  if (!isAvailable) throw unknownLink();
   return media;
 }
 
 function refuse(error: unknown): never {
   if (!(error instanceof StoreError)) throw error;
-  throw error.blames === 'batch' ? unknown() : fault('store_unavailable', {}, error);
+  throw error.blames === 'batch' ? unknownLink() : fault('store_unavailable', {}, error);
 }
 
-const unknown = () => fault('not_found', { hint: 'The link is unknown or has expired' });
+const unknownLink = () => fault('not_found', { hint: 'The link is unknown or has expired' });
 
 interface Reply {
   readonly status: number;
@@ -82,8 +82,8 @@ interface Reply {
   readonly range: ByteRange | undefined;
 }
 
-function replyOf(request: Request, media: StoredMedia): Reply {
-  const { method, headers: asked } = request.raw.req;
+function createMediaReply(request: Request, media: StoredMedia): Reply {
+  const { method, headers: requestHeaders } = request.raw.req;
   // Its bytes never change. The id itself stays in the link.
   const etag = `"${hash('sha256', media.id).slice(0, 32)}"`;
   const headers = {
@@ -92,11 +92,11 @@ function replyOf(request: Request, media: StoredMedia): Reply {
     'cache-control': `private, max-age=${Math.floor((media.expiresAt - Date.now()) / 1000)}, immutable`,
     etag,
   };
-  if (matches(asked['if-none-match'], etag)) return { status: 304, headers, range: undefined };
+  if (matchesEtag(requestHeaders['if-none-match'], etag)) return { status: 304, headers, range: undefined };
   const { bytes } = media;
   const typed = { ...headers, 'content-type': media.mediaType, 'content-disposition': 'inline' };
-  const isOfThis = asked['if-range'] === undefined || asked['if-range'] === etag;
-  const range = method === 'GET' && isOfThis ? rangeOf(asked.range, bytes) : undefined;
+  const isSameFile = requestHeaders['if-range'] === undefined || requestHeaders['if-range'] === etag;
+  const range = method === 'GET' && isSameFile ? readRange(requestHeaders.range, bytes) : undefined;
   if (range) {
     const { first, last } = range;
     const part = { 'content-range': `bytes ${first}-${last}/${bytes}`, 'content-length': String(last + 1 - first) };
@@ -106,13 +106,13 @@ function replyOf(request: Request, media: StoredMedia): Reply {
   return { status: 200, headers: { ...typed, 'content-length': String(bytes) }, range: whole };
 }
 
-function matches(header: string | undefined, etag: string): boolean {
+function matchesEtag(header: string | undefined, etag: string): boolean {
   const names = (header ?? '').split(',').map((name) => name.trim().replace(/^W\//, ''));
   return names.includes(etag) || names.includes('*');
 }
 
 /** The requested range; several at once, or an invalid one, get the whole file. */
-function rangeOf(header: string | undefined, bytes: number): ByteRange | undefined {
+function readRange(header: string | undefined, bytes: number): ByteRange | undefined {
   const [, begin, end] = /^bytes=\s*(\d{0,15})\s*-\s*(\d{0,15})\s*$/i.exec(header ?? '') ?? [];
   if (begin === undefined || end === undefined || (begin === '' && end === '')) return undefined;
   const suffix = begin === '';
@@ -124,7 +124,7 @@ function rangeOf(header: string | undefined, bytes: number): ByteRange | undefin
 }
 
 /** Resolves when the client has read what was written, or has left. */
-function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
+function waitForDrain(response: ServerResponse, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const settle = () => {
       response.off('drain', settle);

@@ -3,7 +3,7 @@ import type { ServerRoute } from '@hapi/hapi';
 import { readWallet } from '../../accounts/read-wallet.ts';
 import { listModels, listOne } from '../../catalog/listing.ts';
 import { toRub } from '../../money/money.ts';
-import { holderOf } from '../auth.ts';
+import { getKeyHolder } from '../auth.ts';
 import type { Services } from '../services.ts';
 
 const PATH = '/api/v1/models';
@@ -14,7 +14,7 @@ export function modelsRoutes({ store, catalog }: Services): readonly ServerRoute
       method: 'GET',
       path: PATH,
       handler: async (request) => {
-        const { account, limits } = holderOf(request);
+        const { account, limits } = getKeyHolder(request);
         const wallet = await readWallet(store, account);
         const data = listModels(catalog(), { limits });
         return { object: 'list', currency: 'RUB', balance_rub: toRub(wallet.avail), data };
@@ -23,7 +23,7 @@ export function modelsRoutes({ store, catalog }: Services): readonly ServerRoute
     {
       method: 'GET',
       path: `${PATH}/{id}`,
-      handler: (request) => listOne(catalog(), String(request.params.id), holderOf(request).limits),
+      handler: (request) => listOne(catalog(), String(request.params.id), getKeyHolder(request).limits),
     },
   ];
 }

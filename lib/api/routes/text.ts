@@ -11,11 +11,11 @@ import { SMALL_BYTES } from '../../http/memory-quota.ts';
 import { commonHeaders } from '../../http/reply.ts';
 import { getRequestState } from '../../http/request-state.ts';
 import { createSseReply, type SseReply } from '../../http/sse-reply.ts';
-import { readLinked } from '../../media/linked.ts';
+import { readLinkedImage } from '../../media/linked.ts';
 import { TEXT_MINIMUM, textHold } from '../../money/price.ts';
 import type { Pressure } from '../../stream/drive.ts';
 import type { StreamPart } from '../../stream/part.ts';
-import { confirmHolder, holderOf } from '../auth.ts';
+import { confirmHolder, getKeyHolder } from '../auth.ts';
 import { chatDialect } from '../dialects/chat/dialect.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { messageDialect } from '../dialects/message/dialect.ts';
@@ -23,10 +23,10 @@ import {
   admitBody,
   answerJson,
   type Cost,
-  contextOf,
+  createCallContext,
   type PaidRequest,
   paidRoute,
-  refuseUnpayable,
+  refuseTooExpensive,
 } from '../paid-route.ts';
 import type { Services } from '../services.ts';
 import { readTextBody } from '../text-body.ts';
@@ -69,10 +69,14 @@ async function answer(answering: Answering): Promise<Lifecycle.ReturnValueTypes>
 
 function begin({ stream }: TextRequest, answering: Answering): CallContext {
   const { request, call, reservation: share } = answering;
-  const repeat = answering.repeat?.terms({ awaited: !stream });
+  const repeat = answering.idempotency?.terms({ awaited: !stream });
   call.streams = stream;
   getRequestState(request).notes.stream = stream;
-  return { ...contextOf(answering), onSpent: () => share.releaseAll(), ...(repeat && { repeat }) };
+  return {
+    ...createCallContext(answering),
+    releaseRequest: () => share.releaseAll(),
+    ...(repeat && { idempotency: repeat }),
+  };
 }
 
 /** The request with all its pictures; the share accounts for its size until no route can need it. */
@@ -86,7 +90,7 @@ async function withPictures(
   const estimated = { ...parsed, input: parsed.input ?? (await estimateInput(parsed)) };
   await refuseUnpaid(request, services, estimated);
   const budget = { take: (bytes: number) => share.takePart(bytes) };
-  return fetchPictures(estimated, (url, ask) => readLinked(services, url, { ...ask, budget }), call.signal);
+  return fetchPictures(estimated, (url, ask) => readLinkedImage(services, url, { ...ask, budget }), call.signal);
 }
 
 async function readRequest(answering: Answering): Promise<TextRequest> {
@@ -101,11 +105,11 @@ async function readRequest(answering: Answering): Promise<TextRequest> {
 /** Called before long texts are copied or pictures fetched, so that a wallet that cannot pay costs nothing. */
 async function refuseUnpaid(request: Request, services: Services, head: TextRequest): Promise<void> {
   const tokens = { input: head.input?.tokensHeld ?? 0, maxTokens: head.maxTokens };
-  const models = modelsFor(services.catalog(), head, holderOf(request).limits);
+  const models = modelsFor(services.catalog(), head, getKeyHolder(request).limits);
   const reserves = models.map(({ price }) => textHold(price, tokens));
   // Before the texts of a long request arrive, smart's choice is unknown; it may be the cheapest.
   const [least = 0n] = reserves.sort((a, b) => Number(a - b));
-  await refuseUnpayable(request, services, { kind: 'text', amount: least });
+  await refuseTooExpensive(request, services, { kind: 'text', amount: least });
 }
 
 function streamOutput({ request, dialect, services, onBegun }: Answering): TextOutput {

@@ -1,6 +1,7 @@
 // POST /api/v1/videos starts a video, GET /api/v1/videos?id= polls it; both in any process.
 import type { Lifecycle, Request, ServerRoute } from '@hapi/hapi';
 import { fault } from '../../base/faults.ts';
+import type { CallContext } from '../../calls/context.ts';
 import type { VideoStarted } from '../../calls/videos/engine.ts';
 import type { VideoRequest } from '../../calls/videos/request.ts';
 import { termsOf, type VideoTerms } from '../../calls/videos/terms.ts';
@@ -10,20 +11,20 @@ import { findModel } from '../../catalog/lookup.ts';
 import type { VideoModel } from '../../catalog/model.ts';
 import { checkJsonType } from '../../http/json.ts';
 import { getRequestState } from '../../http/request-state.ts';
-import { pictureOf, releasePictures } from '../../media/reference.ts';
+import { releaseImages, toProviderImage } from '../../media/reference.ts';
 import { toRub } from '../../money/money.ts';
-import { confirmHolder, holderOf } from '../auth.ts';
+import { confirmHolder, getKeyHolder } from '../auth.ts';
 import { invalidField } from '../dialects/fields.ts';
 import {
   admitBody,
   answerJson,
   type Cost,
-  contextOf,
+  createCallContext,
   type PaidRequest,
   paidRoute,
-  refuseUnpayable,
+  refuseTooExpensive,
 } from '../paid-route.ts';
-import { readPromptBody, withLinked } from '../prompt-body.ts';
+import { fetchLinkedImages, readPromptBody } from '../prompt-body.ts';
 import type { Services } from '../services.ts';
 
 const PATH = '/api/v1/videos';
@@ -35,25 +36,25 @@ export function videoRoutes(services: Services): readonly ServerRoute[] {
   const options = { plugins: { limit: limits.videos } };
   return [
     paidRoute(PATH, services, start),
-    { method: 'GET', path: PATH, options, handler: (request) => look(request, services) },
+    { method: 'GET', path: PATH, options, handler: (request) => pollVideo(request, services) },
   ];
 }
 
 async function start(paid: PaidRequest): Promise<Lifecycle.ReturnValueTypes> {
   const { request, services } = paid;
-  const asked = await readRequest(paid);
-  let { pictures } = asked;
+  const videoRequest = await readRequest(paid);
+  let { images } = videoRequest;
   try {
-    const { model, terms } = await findPayable(paid, asked);
-    pictures = await withLinked(paid, asked);
+    const { model, terms } = await findPayableModel(paid, videoRequest);
+    images = await fetchLinkedImages(paid, videoRequest);
     await confirmHolder(request, services.holders, model);
-    const [image] = pictures.map(pictureOf);
-    const repeat = paid.repeat?.terms({ awaited: true });
-    const context = { ...contextOf(paid), ...(repeat && { repeat }) };
-    const begun = await services.videos.start({ model, terms, prompt: asked.prompt, image }, context);
-    return answerJson(paid, describeStart(model, terms, begun));
+    const [image] = images.map(toProviderImage);
+    const idempotency = paid.idempotency?.terms({ awaited: true });
+    const context: CallContext = { ...createCallContext(paid), idempotency };
+    const started = await services.videos.start({ model, terms, prompt: videoRequest.prompt, image }, context);
+    return answerJson(paid, describeStart(model, terms, started));
   } finally {
-    releasePictures(pictures);
+    releaseImages(images);
   }
 }
 
@@ -61,29 +62,29 @@ async function readRequest(paid: PaidRequest): Promise<VideoRequest> {
   const { req } = paid.request.raw;
   checkJsonType(req.headers['content-type']);
   await admitBody(paid, () => LEAST);
-  return readPromptBody(paid, 'video', async (head) => void (await findPayable(paid, head)));
+  return readPromptBody(paid, 'video', async (head) => void (await findPayableModel(paid, head)));
 }
 
 /** The requested model with its terms, which the wallet can pay for now. */
-async function findPayable({ request, services }: PaidRequest, asked: VideoRequest) {
-  const model = findModel(services.catalog(), asked.model, 'video');
-  refuseModel(holderOf(request).limits, model);
+async function findPayableModel({ request, services }: PaidRequest, videoRequest: VideoRequest) {
+  const model = findModel(services.catalog(), videoRequest.model, 'video');
+  refuseModel(getKeyHolder(request).limits, model);
   if (model.routes.length === 0) throw fault('video_unavailable');
   getRequestState(request).notes.model = model.id;
-  const terms = termsOf(model, asked);
-  await refuseUnpayable(request, services, { kind: 'video', amount: terms.price.amount });
+  const terms = termsOf(model, videoRequest);
+  await refuseTooExpensive(request, services, { kind: 'video', amount: terms.price.amount });
   return { model, terms };
 }
 
 function describeStart(model: VideoModel, terms: VideoTerms, { id, paid }: VideoStarted): object {
-  const { price, asked, size, resolution } = terms;
+  const { price, asked: videoRequest, size, resolution } = terms;
   const charged = { price: toRub(paid.charge.charged), balance: toRub(paid.wallet.avail) };
   return {
     id,
     object: 'video',
     model: model.id,
     status: 'queued',
-    seconds: asked.seconds,
+    seconds: videoRequest.seconds,
     price_rub: charged.price,
     balance_rub: charged.balance,
     size: `${size.width}x${size.height}`,
@@ -100,11 +101,11 @@ function describeStart(model: VideoModel, terms: VideoTerms, { id, paid }: Video
 }
 
 /** Only reads, whichever process works on it. */
-async function look(request: Request, { store, results }: Pick<Services, 'store' | 'results'>): Promise<object> {
+async function pollVideo(request: Request, { store, results }: Pick<Services, 'store' | 'results'>): Promise<object> {
   const ids = request.url.searchParams.getAll('id');
   const [id = ''] = ids;
   if (ids.length !== 1 || id === '') throw invalidField('id', 'name one video: /api/v1/videos?id=vid_...');
-  const job = await findVideo(store, { id, account: holderOf(request).account });
+  const job = await findVideo(store, { id, account: getKeyHolder(request).account });
   getRequestState(request).notes.job = id;
   return describeVideo(job, results);
 }

@@ -2,14 +2,14 @@
 
 import { fault } from '../../base/faults.ts';
 import type { Route } from '../../catalog/model.ts';
-import { orAbort } from '../../media/deadline.ts';
+import { abortable } from '../../media/deadline.ts';
 import type { Results } from '../../media/results.ts';
 import type { StoredMedia } from '../../store/ports/media.ts';
 import type { ImageCall } from '../../upstream/contract/provider.ts';
 import { toClientFault } from '../../upstream/host/client-fault.ts';
 import { callPlugin, nameUpstream } from '../../upstream/host/stray.ts';
 import type { CallContext } from '../context.ts';
-import { type Ending, endingOfAbort } from '../ending.ts';
+import { type Ending, toAbortEnding } from '../ending.ts';
 
 export interface AttemptOptions {
   readonly route: Route;
@@ -28,7 +28,7 @@ export interface AttemptOptions {
 const RESULT_PATIENCE_MS = 20_000;
 
 /** Never rejects. */
-export async function attempt(options: AttemptOptions): Promise<Ending<StoredMedia>> {
+export async function attemptImage(options: AttemptOptions): Promise<Ending<StoredMedia>> {
   const { deadline } = options;
   const { signal } = options.context;
   const upstream = new AbortController();
@@ -44,16 +44,16 @@ export async function attempt(options: AttemptOptions): Promise<Ending<StoredMed
   signal.addEventListener('abort', onAbort, { once: true });
   try {
     // A plugin or store that ignores the signal must not delay the call.
-    return { type: 'finish', result: await orAbort(make(options, upstream.signal), upstream.signal) };
+    return { type: 'finish', result: await abortable(requestImage(options, upstream.signal), upstream.signal) };
   } catch (error) {
-    return signal.aborted ? endingOfAbort(signal) : { type: 'error', fault: toClientFault(error) };
+    return signal.aborted ? toAbortEnding(signal) : { type: 'error', fault: toClientFault(error) };
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', onAbort);
   }
 }
 
-async function make(
+async function requestImage(
   { route, call, results, context, deadline, onAsk, onFirst }: AttemptOptions,
   signal: AbortSignal,
 ): Promise<StoredMedia> {
@@ -61,9 +61,9 @@ async function make(
   if (!provider.image) throw new Error(`upstream ${upstream} cannot make pictures`);
   onAsk();
   const { image } = provider;
-  const asked = { ...call, model, options };
+  const request = { ...call, model, options };
   const name = nameUpstream(upstream);
-  const { images } = await callPlugin(name, signal, (inner) => image.call(provider, asked, inner));
+  const { images } = await callPlugin(name, signal, (inner) => image.call(provider, request, inner));
   const [first] = images;
   if (!first) throw fault('upstream_empty');
   onFirst();

@@ -10,7 +10,7 @@ import type { CallContext } from '../context.ts';
 import type { RouteHealth } from '../health.ts';
 import type { PaidCalls } from '../paid.ts';
 import { askRoutes, type OnAttempt } from '../routes.ts';
-import { attempt } from './attempt.ts';
+import { attemptImage } from './attempt.ts';
 
 export interface ImageEngineOptions {
   readonly paidCalls: PaidCalls;
@@ -29,7 +29,7 @@ export interface ImageOrder {
 }
 
 export interface ImageAnswer {
-  readonly picture: StoredMedia;
+  readonly image: StoredMedia;
   readonly paid: Settlement;
 }
 
@@ -62,21 +62,21 @@ export function createImageEngine(options: ImageEngineOptions): ImageEngine {
             deadline,
             onAttempt,
             isCommitted: () => false,
-            attempt: (route, onFirst) => attempt({ route, call, results, context, deadline, onAsk, onFirst }),
+            attempt: (route, onFirst) => attemptImage({ route, call, results, context, deadline, onAsk, onFirst }),
           });
         },
         // A client who leaves still pays: the upstream may have made the picture anyway.
-        owed: ({ type }) => (type === 'finish' || (type === 'gone' && wasAsked) ? dueOf(model) : undefined),
+        owed: ({ type }) => (type === 'finish' || (type === 'gone' && wasAsked) ? computeCost(model) : undefined),
       });
       if (ending.type === 'gone') return undefined;
       if (ending.type === 'error') throw refundedFault(ending.fault);
       assert(ending.result, 'a charged picture has a result');
-      return { picture: ending.result, paid };
+      return { image: ending.result, paid };
     },
   };
 }
 
 /** One picture, however many the upstream sends. */
-function dueOf({ price }: ImageModel): CallCost {
+function computeCost({ price }: ImageModel): CallCost {
   return { amount: price.request, usage: { images: 1 } };
 }

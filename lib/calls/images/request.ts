@@ -1,6 +1,6 @@
 // A request for a picture, independent of its wire format: the prompt and the pictures to edit.
 import type { FaultCode, FaultDetail } from '../../base/faults.ts';
-import type { RequestPicture } from '../../media/reference.ts';
+import type { RequestImage } from '../../media/reference.ts';
 import type { Size } from '../../upstream/contract/provider.ts';
 
 /** Pictures per edit. */
@@ -21,7 +21,7 @@ export interface ImageRequest {
   /** Undefined when `size` was sent, or neither was. */
   readonly aspect: string | undefined;
   /** The pictures to edit; empty for a generation. */
-  readonly pictures: readonly RequestPicture[];
+  readonly images: readonly RequestImage[];
   /** Why one of them cannot be read; reported only once the balance would cover the call. */
   readonly refusal: Refusal | undefined;
 }

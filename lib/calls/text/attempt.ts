@@ -8,7 +8,7 @@ import type { ReplyFinishPart, StreamPart } from '../../stream/part.ts';
 import type { ProviderPart, TextCall } from '../../upstream/contract/provider.ts';
 import { toClientFault } from '../../upstream/host/client-fault.ts';
 import { nameUpstream, PluginRun, runPlugin } from '../../upstream/host/stray.ts';
-import { type Ending, endingOfAbort, failed } from '../ending.ts';
+import { type Ending, toAbortEnding, toErrorEnding } from '../ending.ts';
 import { createWatch, type Watch, type Watched } from './watch.ts';
 
 export interface AttemptOptions {
@@ -129,7 +129,7 @@ class Attempt implements Consumer<readonly ProviderPart[]>, Watched {
       // An answer that had its terminal signal is complete, whatever happened afterwards.
       if (this.#guard.finished || !signal.aborted) this.#pass(this.#guard.fail(toClientFault(reason)));
     } catch (error) {
-      this.#ending = failed(error);
+      this.#ending = toErrorEnding(error);
     }
     this.#abort(OVER);
     this.#settle();
@@ -155,7 +155,7 @@ class Attempt implements Consumer<readonly ProviderPart[]>, Watched {
     this.#watch.stop();
     this.#run.end();
     signal.removeEventListener('abort', this.#onAbort);
-    this.#resolve(this.#ending ?? endingOfAbort(signal));
+    this.#resolve(this.#ending ?? toAbortEnding(signal));
   }
 
   #pass(parts: readonly StreamPart[]): Pressure {

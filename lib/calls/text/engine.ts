@@ -236,7 +236,7 @@ function openAnswer(asked: Asked): Answer {
   const held = heldTokens({ input: estimate.tokensHeld, maxTokens: request.maxTokens });
   const onText = () => {
     letGo(request);
-    context.onSpent?.();
+    context.releaseRequest?.();
   };
   return {
     ...asked,

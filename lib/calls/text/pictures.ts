@@ -1,5 +1,5 @@
 // The pictures of a text request on their way to a model, released at the end.
-import { type FetchReference, fetchReferences, pictureOf, type RequestPicture } from '../../media/reference.ts';
+import { type FetchReference, fetchReferences, type RequestImage, toProviderImage } from '../../media/reference.ts';
 import type { Content, TextMessage, ToolResultContent } from '../../upstream/contract/provider.ts';
 import type { RequestContent, RequestResult, TextRequest } from './request.ts';
 
@@ -20,11 +20,11 @@ export async function fetchPictures(
   return { ...request, messages: request.messages.map(({ role, content }) => ({ role, content: content.map(there) })) };
 }
 
-export function picturesOf({ messages }: TextRequest): readonly RequestPicture[] {
+export function picturesOf({ messages }: TextRequest): readonly RequestImage[] {
   return messages.flatMap(({ content }) => content.flatMap(picturesIn));
 }
 
-function picturesIn(part: RequestContent): readonly RequestPicture[] {
+function picturesIn(part: RequestContent): readonly RequestImage[] {
   if (part.type === 'tool-result') return part.content.flatMap(picturesIn);
   return part.type === 'picture' ? [part] : [];
 }
@@ -64,7 +64,7 @@ export function messagesOf({ messages, images }: Pick<TextRequest, 'messages' | 
 }
 
 function contentOf(part: RequestContent): Content {
-  if (part.type === 'picture') return { type: 'image', ...pictureOf(part) };
+  if (part.type === 'picture') return { type: 'image', ...toProviderImage(part) };
   return part.type === 'tool-result'
     ? { ...part, content: part.content.map(contentOf) as ToolResultContent['content'] }
     : part;

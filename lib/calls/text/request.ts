@@ -1,5 +1,5 @@
 // A text request independent of its wire format: what both dialects parse into and the engine runs.
-import type { RequestPicture } from '../../media/reference.ts';
+import type { RequestImage } from '../../media/reference.ts';
 import type { PictureTokens } from '../../stream/meter.ts';
 import type {
   OutputFormat,
@@ -16,10 +16,10 @@ export interface RequestMessage extends Pick<TextMessage, 'role'> {
   readonly content: readonly RequestContent[];
 }
 
-export type RequestContent = TextContent | RequestPicture | ToolCallContent | RequestResult;
+export type RequestContent = TextContent | RequestImage | ToolCallContent | RequestResult;
 
 export interface RequestResult extends Omit<ToolResultContent, 'content'> {
-  readonly content: readonly (TextContent | RequestPicture)[];
+  readonly content: readonly (TextContent | RequestImage)[];
 }
 
 export interface RequestTools extends Tools {

@@ -89,7 +89,7 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
   }
 
   function charge(id: string, { model, terms }: VideoStart, context: CallContext): Promise<Paid> {
-    const { requestId, accountId: wallet, keyId: key, budget, repeat, waitedMs = 0 } = context;
+    const { requestId, accountId: wallet, keyId: key, budget, idempotency: repeat, waitedMs = 0 } = context;
     const { price, prices, asked } = terms;
     const createdAt = clock.now();
     const { seconds, resolution } = asked;

@@ -4,7 +4,7 @@
 import { limitConcurrency } from '../../base/limit-concurrency.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { Route } from '../../catalog/model.ts';
-import { orAbort } from '../../media/deadline.ts';
+import { abortable } from '../../media/deadline.ts';
 import type { Results } from '../../media/results.ts';
 import type { Job } from '../../money/job-rules.ts';
 import type { MediaSource, UpstreamFault, VideoRef, VideoState } from '../../upstream/contract/provider.ts';
@@ -74,7 +74,7 @@ export function createLook(options: LookOptions): Look {
     const ending = AbortSignal.any([signal, AbortSignal.timeout(pollMsMax)]);
     // A plugin that ignores the signal must not block the worker.
     const name = nameUpstream(job.upstream);
-    return orAbort(
+    return abortable(
       callPlugin(name, ending, (inner) => video.poll(ref, inner)),
       ending,
     );

@@ -1,6 +1,6 @@
 // A request for a video, independent of its wire format.
 import type { FaultCode, FaultDetail } from '../../base/faults.ts';
-import type { RequestPicture } from '../../media/reference.ts';
+import type { RequestImage } from '../../media/reference.ts';
 import type { Size } from '../../upstream/contract/provider.ts';
 
 /** Whatever is undefined is chosen by the service. */
@@ -15,7 +15,7 @@ export interface VideoRequest {
   /** A label, `720p`. */
   readonly resolution: string | undefined;
   /** The first frame, if any. */
-  readonly pictures: readonly RequestPicture[];
+  readonly images: readonly RequestImage[];
   /** Why it cannot be read; reported only once the balance would cover the call. */
   readonly refusal: { readonly code: FaultCode; readonly detail: FaultDetail } | undefined;
 }

@@ -3,13 +3,13 @@
 
 import { fault } from '../../base/faults.ts';
 import type { Route } from '../../catalog/model.ts';
-import { orAbort } from '../../media/deadline.ts';
+import { abortable } from '../../media/deadline.ts';
 import type { UpstreamFaultKind, VideoCall, VideoRef } from '../../upstream/contract/provider.ts';
 import { toClientFault } from '../../upstream/host/client-fault.ts';
 import { isUpstreamFault } from '../../upstream/host/fault.ts';
 import { callPlugin, nameUpstream } from '../../upstream/host/stray.ts';
 import type { CallContext } from '../context.ts';
-import { type Ending, endingOfAbort, failed } from '../ending.ts';
+import { type Ending, toAbortEnding, toErrorEnding } from '../ending.ts';
 import type { RouteHealth } from '../health.ts';
 import { askRoutes, type OnAttempt } from '../routes.ts';
 
@@ -47,13 +47,13 @@ export function submit(submission: Submission): Promise<Ending<VideoRef>> {
       try {
         await reroute(route.upstream);
       } catch (error) {
-        return failed(error);
+        return toErrorEnding(error);
       }
       try {
         return { type: 'finish', result: await start(submission, route) };
       } catch (error) {
         inDoubt = !isRefusal(error);
-        return context.signal.aborted ? endingOfAbort(context.signal) : failed(toClientFault(error));
+        return context.signal.aborted ? toAbortEnding(context.signal) : toErrorEnding(toClientFault(error));
       }
     },
   });
@@ -70,7 +70,7 @@ async function start({ call, context, timeouts }: Submission, route: Route): Pro
     // A plugin that ignores the signal must not block the call.
     const asked = { ...call, model, options };
     const name = nameUpstream(upstream);
-    const ref = await orAbort(
+    const ref = await abortable(
       callPlugin(name, signal, (inner) => video.start(asked, inner)),
       signal,
     );

@@ -28,7 +28,7 @@ export interface VideoView {
   readonly refunded?: true;
 }
 
-export function describeVideo(job: Job, results: Pick<Results, 'linkOf'>): VideoView {
+export function describeVideo(job: Job, results: Pick<Results, 'buildLink'>): VideoView {
   const { id, progress, phase, error } = job;
   const failure = phase === 'failed' ? ({ error, refunded: true } as const) : {};
   return { id, status: publicStatus(job), progress, url: linkToResult(job, results), ...failure };
@@ -39,6 +39,6 @@ function publicStatus({ phase, shown }: Job): string {
 }
 
 /** Even if the file has expired: the link then says so itself. */
-function linkToResult({ phase, result }: Job, results: Pick<Results, 'linkOf'>): string | null {
-  return phase === 'completed' && result !== null ? results.linkOf(JSON.parse(result)) : null;
+function linkToResult({ phase, result }: Job, results: Pick<Results, 'buildLink'>): string | null {
+  return phase === 'completed' && result !== null ? results.buildLink(JSON.parse(result)) : null;
 }

@@ -211,7 +211,7 @@ async function changeWishes(visit: OwnerVisit, sent: Form): Promise<Answer> {
   const shown = { threshold, budgets, webhook: url };
   const balanceBelow = threshold === '' ? null : readRub(threshold);
   if (balanceBelow === undefined) return refused(visit, { ...shown, problems: { threshold: words.badThreshold } });
-  if (url !== '' && services.fetcher().refusalOf(url) !== undefined)
+  if (url !== '' && services.fetcher().findUrlRefusal(url) !== undefined)
     return refused(visit, { ...shown, problems: { webhook: words.badWebhook } });
   const wishes = await wishesOf(visit);
   const secret = url !== '' && !wishes.webhook ? makeWebhookSecret() : undefined;

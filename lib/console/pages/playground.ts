@@ -4,7 +4,7 @@
 import { toFault } from '../../base/faults.ts';
 import { describeVideo, findVideo } from '../../calls/videos/view.ts';
 import { noteFault } from '../../http/reply.ts';
-import { type RequestPicture, releasePictures } from '../../media/reference.ts';
+import { type RequestImage, releaseImages } from '../../media/reference.ts';
 import { faultWords } from '../fault-words.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
@@ -69,7 +69,7 @@ function wishOf({ services }: OwnerVisit, form: Form): PlaygroundForm {
   return form.files.length > 0 ? { ...wish, pictures: form.files.length } : wish;
 }
 
-async function send(visit: OwnerVisit, wish: PlaygroundForm, pictures: readonly RequestPicture[]): Promise<Answer> {
+async function send(visit: OwnerVisit, wish: PlaygroundForm, pictures: readonly RequestImage[]): Promise<Answer> {
   switch (wish.kind) {
     case 'text': {
       const reply = await askText(visit, wish, pictures);
@@ -93,7 +93,7 @@ const WALLET_FAULTS: ReadonlySet<string | undefined> = new Set(['never_topped_up
 async function attempt(
   visit: OwnerVisit,
   { wish, form }: { readonly wish: PlaygroundForm; readonly form: Form },
-  work: (pictures: readonly RequestPicture[]) => Promise<Answer>,
+  work: (pictures: readonly RequestImage[]) => Promise<Answer>,
 ): Promise<Answer> {
   const { language } = visit;
   const tell = (body: Html, status: number, again = wish) =>
@@ -103,7 +103,7 @@ async function attempt(
     return tell(refusal(visit, WORDS[language].mistakes.again), 400, { ...wish, pictures: 0 });
   const mistake = mistakeIn(wish);
   if (mistake) return tell(refusal(visit, WORDS[language].mistakes[mistake]), 400);
-  let pictures: readonly RequestPicture[] = [];
+  let pictures: readonly RequestImage[] = [];
   try {
     pictures = readPictures(form);
     return await work(pictures);
@@ -111,7 +111,7 @@ async function attempt(
     const { body, status } = refused(visit, error);
     return tell(body, status);
   } finally {
-    releasePictures(pictures);
+    releaseImages(pictures);
   }
 }
 

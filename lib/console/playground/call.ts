@@ -2,11 +2,11 @@
 // and admits a call with the code of lib/api, so that a call costs and is refused here exactly as there.
 
 import { orUnavailable, readWallet } from '../../accounts/read-wallet.ts';
-import { actFor } from '../../api/auth.ts';
+import { authenticateAs } from '../../api/auth.ts';
 import { chatDialect } from '../../api/dialects/chat/dialect.ts';
 import { parseChatRequest } from '../../api/dialects/chat/request.ts';
 import { parseGeneration } from '../../api/image-request.ts';
-import { contextOf, endUnanswered, refuseEmpty } from '../../api/paid-route.ts';
+import { createCallContext, endUnanswered, refuseEmpty } from '../../api/paid-route.ts';
 import { parseVideo } from '../../api/video-fields.ts';
 import { type Fault, fault } from '../../base/faults.ts';
 import type { CallContext } from '../../calls/context.ts';
@@ -22,7 +22,7 @@ import { SMALL_BYTES } from '../../http/memory-quota.ts';
 import { commonHeaders } from '../../http/reply.ts';
 import { getRequestState, type LiveCall } from '../../http/request-state.ts';
 import { createSseReply } from '../../http/sse-reply.ts';
-import { pictureOf, type RequestPicture } from '../../media/reference.ts';
+import { type RequestImage, toProviderImage } from '../../media/reference.ts';
 import { TEXT_MINIMUM } from '../../money/price.ts';
 import type { KeyHolder } from '../../store/ports/keys.ts';
 import { type CollectedReply, createCollector } from '../../stream/collect.ts';
@@ -34,7 +34,7 @@ import { bodyOf, type PlaygroundForm } from './wish.ts';
 /** How a text call ended: with its bill, or with a fault. */
 export type TextEnding = CollectedReply | Fault;
 
-type Pictures = readonly RequestPicture[];
+type Pictures = readonly RequestImage[];
 
 /** Like the others, undefined when the client has left. */
 export function askText(
@@ -103,9 +103,9 @@ export function askImage(visit: OwnerVisit, wish: PlaygroundForm, pictures: Pict
     const { model: name, prompt, size } = parseGeneration(bodyOf(wish));
     const model = (isEdit ? findEditModel : findImageModel)(catalog(), name);
     if (context.limits) refuseModel(context.limits, model);
-    const call = { prompt, images: pictures.map(pictureOf), ...(size && { size }) };
+    const call = { prompt, images: pictures.map(toProviderImage), ...(size && { size }) };
     const answer = await images.run({ kind: isEdit ? 'edit' : 'image', model, call }, context);
-    return answer && { ...answer, url: results.linkOf(answer.picture) };
+    return answer && { ...answer, url: results.buildLink(answer.image) };
   });
 }
 
@@ -121,7 +121,7 @@ export function startVideo(
     if (context.limits) refuseModel(context.limits, model);
     if (model.routes.length === 0) throw fault('video_unavailable');
     context.log.note({ model: model.id });
-    const [image] = pictures.map(pictureOf);
+    const [image] = pictures.map(toProviderImage);
     return videos.start({ model, terms: termsOf(model, asked), prompt: asked.prompt, image }, context);
   });
 }
@@ -139,10 +139,10 @@ async function callAs<T>(
   run: (context: CallContext, call: LiveCall) => Promise<T>,
 ): Promise<T | undefined> {
   const { request, services } = visit;
-  await actFor(await holderOf(visit, keyId), request, { ...services, rule: services.limits.generate });
+  await authenticateAs(await holderOf(visit, keyId), request, { ...services, rule: services.limits.generate });
   const call = services.calls.open(request);
   try {
-    return await run(contextOf({ request, services, call }), call);
+    return await run(createCallContext({ request, services, call }), call);
   } catch (error) {
     if (endUnanswered(request, error)) return undefined;
     throw error;

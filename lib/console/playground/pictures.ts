@@ -1,19 +1,19 @@
 // The images uploaded with the playground's form, checked by the rules of the API (hence its reader).
-import { readNamed } from '../../api/image-request.ts';
+import { readImageSources } from '../../api/image-request.ts';
 import { fault } from '../../base/faults.ts';
 import type { TextRequest } from '../../calls/text/request.ts';
-import type { RequestPicture } from '../../media/reference.ts';
+import type { RequestImage } from '../../media/reference.ts';
 import type { Form } from '../forms.ts';
 
 /** Throws the fault that says what is wrong with one of them. Whoever reads them lets them go. */
-export function readPictures({ files }: Form): readonly RequestPicture[] {
-  const { pictures, refusal } = readNamed(files.map((file) => ({ field: file.name, source: file })));
+export function readPictures({ files }: Form): readonly RequestImage[] {
+  const { images: pictures, refusal } = readImageSources(files.map((file) => ({ field: file.name, source: file })));
   if (refusal) throw fault(refusal.code, refusal.detail);
   return pictures;
 }
 
 /** The request with pictures in its last message. */
-export function withPictures(request: TextRequest, pictures: readonly RequestPicture[]): TextRequest {
+export function withPictures(request: TextRequest, pictures: readonly RequestImage[]): TextRequest {
   const [last] = request.messages.slice(-1);
   if (pictures.length === 0 || !last) return request;
   const seen = { ...last, content: [...last.content, ...pictures] };

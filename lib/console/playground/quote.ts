@@ -9,7 +9,7 @@ import { termsOf, type VideoTerms } from '../../calls/videos/terms.ts';
 import { refuseModel } from '../../catalog/allowed.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import { findEditModel, findImageModel, findModel } from '../../catalog/lookup.ts';
-import type { RequestPicture } from '../../media/reference.ts';
+import type { RequestImage } from '../../media/reference.ts';
 import type { KeyLimits } from '../../money/key-limits.ts';
 import type { Micro } from '../../money/money.ts';
 import { type TextPrice, textHold } from '../../money/price.ts';
@@ -52,7 +52,7 @@ export async function quote(catalog: Catalog, wish: PlaygroundForm, limits: KeyL
 }
 
 /** Stands for a picture that is not here: each weighs the same. */
-const UNSEEN: RequestPicture = { type: 'picture', field: PICTURE_FIELD, source: '' };
+const UNSEEN: RequestImage = { type: 'picture', field: PICTURE_FIELD, source: '' };
 
 /** The one that is asked first. */
 function eyeOf({ vision: [first] }: Catalog): string {

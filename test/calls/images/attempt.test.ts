@@ -1,7 +1,7 @@
 // One attempt at a route: when it tells of its picture, how it has it kept, and that nothing of it is left running.
 import { mock } from 'node:test';
 import { expect } from 'chai';
-import { type AttemptOptions, attempt } from '../../../lib/calls/images/attempt.ts';
+import { type AttemptOptions, attemptImage } from '../../../lib/calls/images/attempt.ts';
 import type { Route } from '../../../lib/catalog/model.ts';
 import type { KeepRequest } from '../../../lib/media/results.ts';
 
@@ -34,7 +34,7 @@ describe('an attempt at a picture', () => {
     } as unknown as AttemptOptions;
     const set = mock.method(globalThis, 'setTimeout');
     const clear = mock.method(globalThis, 'clearTimeout');
-    const ending = await attempt(options);
+    const ending = await attemptImage(options);
     const cleared = clear.mock.calls.map(({ arguments: [timer] }) => timer);
     const [limit] = set.mock.calls.filter(({ arguments: [, ms = 0] }) => ms > HOUR_MS / 2);
     clearTimeout(limit?.result);

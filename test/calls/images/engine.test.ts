@@ -110,8 +110,8 @@ describe('image engine', () => {
         kept.push(request);
         return keep(source, request);
       },
-      linkOf: () => '',
-      idOf: () => undefined,
+      buildLink: () => '',
+      readLinkId: () => undefined,
       readImage: () => Promise.reject(new Error('not asked')),
     };
     count += 1;
@@ -141,7 +141,7 @@ describe('image engine', () => {
     const order = { call: { prompt: 'a hill', images: [], aspect: '16:9' } };
     const { answer, asked, kept, charge, charged, notes } = await run([looking], { order });
     expect(held).to.equal(PRICE);
-    expect(answer?.picture).to.equal(STORED);
+    expect(answer?.image).to.equal(STORED);
     expect(answer?.paid).to.deep.equal({ charged: PRICE, reserved: PRICE, balance: 990n * RUB, confirmed: true });
     expect(asked).to.deep.equal([{ prompt: 'a hill', images: [], aspect: '16:9', model: 'm-0', options: { at: 0 } }]);
     expect(kept).to.have.length(1);

@@ -40,9 +40,9 @@ describe('text engine', () => {
     it('says when the first fragment is passed on, and how each attempt ended', async () => {
       const routes = [failing('server'), good];
       const result = await stage.call({ routes });
-      expect(result.events).to.deep.equal(['up-0: error', 'spent', 'first', 'up-1: finish']);
+      expect(result.events).to.deep.equal(['up-0: error', 'released', 'first', 'up-1: finish']);
       const buffered = await stage.call({ routes, delivery: 'buffered' });
-      expect(buffered.events).to.deep.equal(['up-0: error', 'spent', 'up-1: finish', 'first']);
+      expect(buffered.events).to.deep.equal(['up-0: error', 'released', 'up-1: finish', 'first']);
     });
 
     it('notes the model also of a call that gets no hold, and why usage is not believed', async () => {
@@ -320,7 +320,7 @@ describe('text engine', () => {
       expect(result.charge).to.include({ model: 'model-a' });
       expect(result.charge?.usage).to.equal(usageJson(1001, 2, { model_answered: 'sight' }));
       const live = await stage.call({ routes: [good], vision: 'stream', delivery: 'buffered', request });
-      expect(live.events.slice(0, 2)).to.deep.equal(['spent', 'first']);
+      expect(live.events.slice(0, 2)).to.deep.equal(['released', 'first']);
     });
 
     it('lets go of them at the first text', async () => {

@@ -147,7 +147,7 @@ export class Stage {
     const notes: Record<string, unknown> = {};
     const note = (fields: object) => void Object.assign(notes, fields);
     const warn = (fields: object) => void warnings.push(fields);
-    const onSpent = () => void events.push('spent');
+    const releaseRequest = () => void events.push('released');
     const onFirst = () => void events.push('first');
     const onAttempt = (upstream: string, { type }: Ending) => void events.push(`${upstream}: ${type}`);
     const { store } = this;
@@ -168,7 +168,7 @@ export class Stage {
     });
     const { signal } = options.controller ?? new AbortController();
     const log = { debug: () => undefined, warn, error: warn, note };
-    const context = { requestId, accountId: account, keyId: 'key', signal, onFirst, onSpent, log };
+    const context = { requestId, accountId: account, keyId: 'key', signal, onFirst, releaseRequest, log };
     const { output, seen } = outputOf(options);
     const startedAt = performance.now();
     const thrown = await engine.run({ ...REQUEST, ...options.request }, context, output).then(

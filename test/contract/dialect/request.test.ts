@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { isFault } from '../../../lib/base/faults.ts';
 import type { TextRequest } from '../../../lib/calls/text/request.ts';
-import type { RequestPicture } from '../../../lib/media/reference.ts';
+import type { RequestImage } from '../../../lib/media/reference.ts';
 import { itTimed } from '../../../testkit/timed.ts';
 import { PNG } from '../../media/pictures.ts';
 import { type Asked, SUBJECTS } from './subject.ts';
@@ -242,7 +242,7 @@ describe('the contract of dialects: requests', () => {
   /** Every dialect with the pictures of each. */
   const PAIRS = SUBJECTS.flatMap(({ dialect, body }) => SUBJECTS.map(({ image }) => ({ dialect, body, image })));
 
-  const sourceOf = ({ source }: RequestPicture) => (typeof source === 'string' ? source : source.mediaType);
+  const sourceOf = ({ source }: RequestImage) => (typeof source === 'string' ? source : source.mediaType);
 
   it('takes images by https and in base64, up to four in a message, in the shape of either dialect', () => {
     for (const { dialect, body, image } of PAIRS) {
@@ -253,7 +253,7 @@ describe('the contract of dialects: requests', () => {
       const parsed = dialect.parse(body({ messages: [user([...four, text('what?')]), user(four)] }));
       expect(parsed).to.deep.include({ ...plain, messages: parsed.messages, messageCount: 2, images: 8 });
       const shown = parsed.messages.map(({ content }) =>
-        content.map((part) => (part.type === 'text' ? part.text : sourceOf(part as RequestPicture))),
+        content.map((part) => (part.type === 'text' ? part.text : sourceOf(part as RequestImage))),
       );
       const pictures = ['https://x.example/a.png', ...Array(3).fill('image/png')];
       expect(shown).to.deep.equal([[...pictures, 'what?'], pictures]);

@@ -8,17 +8,21 @@ import {
   holdBytes,
   IMAGE_BYTES_MAX,
   type Image,
-  mayBePicture,
+  mayBeImage,
 } from './image.ts';
 import { checkReply, type Reply } from './reply.ts';
 import { SNIFF_BYTES, sniffImage } from './sniff.ts';
 
 /** The image in a reply, in memory of the budget. Throws a `FetchFailure`. */
-export async function readPicture(reply: Reply, budget: ByteBudget | undefined, signal: AbortSignal): Promise<Image> {
+export async function readImageReply(
+  reply: Reply,
+  budget: ByteBudget | undefined,
+  signal: AbortSignal,
+): Promise<Image> {
   const length = checkReply(reply);
   if (length !== undefined && length > IMAGE_BYTES_MAX) throw new FetchFailure('too-large');
-  if (!mayBePicture(reply.headers['content-type'])) throw new FetchFailure('unsupported');
-  const room = new Room(budget, length ?? ROOM_BYTES_MIN);
+  if (!mayBeImage(reply.headers['content-type'])) throw new FetchFailure('unsupported');
+  const room = new GrowingMemory(budget, length ?? ROOM_BYTES_MIN);
   try {
     await fill(room, reply.source, signal);
     const sniffed = sniffImage(room.bytes());
@@ -30,17 +34,17 @@ export async function readPicture(reply: Reply, budget: ByteBudget | undefined, 
   }
 }
 
-function fill(room: Room, source: ByteSource, signal: AbortSignal): Promise<void> {
+function fill(room: GrowingMemory, source: ByteSource, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    let told = false;
+    let hasFailed = false;
     const fail = (error: unknown) => {
-      reject(signal.aborted ? signal.reason : error instanceof FetchFailure ? error : broken(error));
+      reject(signal.aborted ? signal.reason : error instanceof FetchFailure ? error : brokenReply(error));
     };
     source.open({
       data(chunk) {
-        const failure = told ? undefined : room.append(chunk);
+        const failure = hasFailed ? undefined : room.append(chunk);
         if (!failure) return;
-        told = true;
+        hasFailed = true;
         fail(failure);
         source.destroy();
       },
@@ -50,13 +54,13 @@ function fill(room: Room, source: ByteSource, signal: AbortSignal): Promise<void
   });
 }
 
-const broken = (cause: unknown) => new FetchFailure('broken', { cause });
+const brokenReply = (cause: unknown) => new FetchFailure('broken', { cause });
 
 /** If the length is not known. */
 const ROOM_BYTES_MIN = 64 * 1024;
 
 /** Memory that grows with what arrives, every byte taken from the budget. */
-class Room {
+class GrowingMemory {
   readonly #budget: ByteBudget | undefined;
   #held: Held;
   #filled = 0;
@@ -75,11 +79,11 @@ class Room {
       if (failure) return failure;
     }
     this.#held.bytes.set(chunk, this.#filled);
-    const looked = this.#filled >= SNIFF_BYTES;
+    const wasSniffed = this.#filled >= SNIFF_BYTES;
     this.#filled = total;
     // A web page or a film is not read to its end.
-    const known = looked || total < SNIFF_BYTES || sniffImage(this.bytes());
-    return known ? undefined : new FetchFailure('unsupported');
+    const isImage = wasSniffed || total < SNIFF_BYTES || sniffImage(this.bytes());
+    return isImage ? undefined : new FetchFailure('unsupported');
   }
 
   bytes(): Buffer {
