@@ -1,11 +1,11 @@
-// The fields shared by picture and video requests: their checks, and the shapes on offer.
+// The fields shared by image and video requests.
 import Joi from 'joi';
 import { IMAGE_SIZES } from '../calls/images/request.ts';
 import { ASPECTS } from '../catalog/aspect.ts';
 import { optional, required } from './dialects/fields.ts';
 
 export const promptField = required(
-  Joi.string().pattern(/\S/).description('What to make.'),
+  Joi.string().pattern(/\S/).description('A description of the desired result.'),
   'must be a string and not empty',
 );
 
@@ -19,7 +19,7 @@ export const optionalModelField = optional(MODEL, MODEL_HINT);
 export const aspectField = optional(
   Joi.string()
     .valid(...ASPECTS)
-    .description('Width to height.'),
+    .description('Aspect ratio, width to height.'),
   `must be one of ${ASPECTS.join(', ')}`,
 );
 
@@ -28,6 +28,6 @@ const SIZES = [...IMAGE_SIZES.keys()];
 export const imageSizeField = optional(
   Joi.string()
     .valid(...SIZES)
-    .description('In pixels, width first.'),
+    .description('Width and height in pixels.'),
   `must be one of ${SIZES.join(', ')}`,
 );

@@ -11,7 +11,7 @@ import { modelField, promptField } from './media-fields.ts';
 const SIDE = { least: 16, most: 8192 };
 const SIZE = /^([1-9]\d{1,3})x([1-9]\d{1,3})$/;
 
-/** Which of these a model offers is decided with the model. */
+/** Whether the model supports the values is checked once the model is known. */
 export const videoFields = body({
   model: modelField.description('The id or an alias of a video model. See `GET /api/v1/models`.'),
   prompt: promptField,
@@ -21,7 +21,7 @@ export const videoFields = body({
       .min(SECONDS.least)
       .max(SECONDS.most)
       .description(
-        `How long it is to be. A model may offer only some; without it ${SECONDS.byDefault}, or the nearest of these.`,
+        `Length in seconds. Models may support only some lengths. Default: ${SECONDS.byDefault}, or the nearest supported one.`,
       ),
     `must be a whole number from ${SECONDS.least} to ${SECONDS.most}`,
   ),
@@ -29,14 +29,16 @@ export const videoFields = body({
     Joi.string()
       .pattern(SIZE)
       .custom((text: string, { error }) => (readSize(text) ? text : error('any.invalid')))
-      .description('In pixels. Rounded to the nearest resolution (by the shorter side) and aspect.')
+      .description('Width and height in pixels; rounded to the nearest resolution (by the shorter side) and aspect.')
       .example('1280x720'),
     `must be <width>x<height> with ${SIDE.least} to ${SIDE.most} pixels each`,
   ),
   aspect: optional(
     Joi.string()
       .pattern(ASPECT)
-      .description('Width to height; `size` wins. Without either, 16:9 or the nearest that the model offers.')
+      .description(
+        'Aspect ratio, width to height; `size` takes precedence. Default: 16:9, or the nearest supported one.',
+      )
       .example('9:16'),
     'must be an aspect such as 16:9',
   ),
@@ -44,7 +46,8 @@ export const videoFields = body({
     Joi.string()
       .pattern(RESOLUTION_LABEL)
       .description(
-        'A label of the model: see `price_rub_by_resolution`. It wins over `size`; without either, 1080p or the nearest.',
+        'A resolution label of the model, see `price_rub_by_resolution`; takes precedence over `size`. Default: 1080p, or ' +
+          'the nearest supported one.',
       )
       .example('720p'),
     'must be a label such as 720p or 4k',

@@ -1,4 +1,4 @@
-// The account's view in the API document: models and balance.
+// Models and balance in the API document.
 import { errorResponses } from './errors.ts';
 import {
   type Chapter,
@@ -33,11 +33,11 @@ const TEXT_EXAMPLE: Json = {
 const MODELS: Json = {
   operationId: 'listModels',
   tags: ['Account'],
-  summary: 'List the models with their prices',
-  description: 'Not counted in any rate limit. The list and its prices are data of the service and change.',
+  summary: 'List models with their prices',
+  description: 'Returns the models that the key can use. Models and prices may change at any time. Not rate limited.',
   responses: {
     200: {
-      description: 'Everything that the key can use now.',
+      description: 'The models that the key can use.',
       headers: headers('x-request-id', 'request-id'),
       content: json(ref('ModelList'), {
         example: {
@@ -69,20 +69,20 @@ const MODELS: Json = {
 const MODEL: Json = {
   operationId: 'getModel',
   tags: ['Account'],
-  summary: 'Show one model with its prices',
-  description: 'By its id or an alias; the entry is that of the list. Not counted in any rate limit.',
+  summary: 'Retrieve a model',
+  description: 'Returns a model by its id or an alias. Not rate limited.',
   parameters: [
     {
       name: 'id',
       in: 'path',
       required: true,
-      description: 'An id or an alias; slashes in it are written as `%2F`.',
+      description: 'The id or an alias of the model. Encode slashes as `%2F`.',
       schema: { type: 'string' },
     },
   ],
   responses: {
     200: {
-      description: 'The entry of the list.',
+      description: 'The model.',
       headers: headers('x-request-id', 'request-id'),
       content: json(ref('ModelEntry'), { example: TEXT_EXAMPLE }),
     },
@@ -93,11 +93,11 @@ const MODEL: Json = {
 const BALANCE: Json = {
   operationId: 'getBalance',
   tags: ['Account'],
-  summary: 'Show the wallet',
-  description: 'Has a rate limit of its own: 120 requests per minute and key, unless the operator chose another.',
+  summary: 'Retrieve the balance',
+  description: 'Has a separate rate limit of 120 requests per minute and key by default.',
   responses: {
     200: {
-      description: 'The wallet of the account, and the key that asked.',
+      description: 'The wallet of the account, and the usage of the API key.',
       headers: headers('x-request-id', 'request-id'),
       content: json(ref('Balance'), {
         example: {
@@ -115,12 +115,12 @@ const BALANCE: Json = {
   },
 };
 
-const ALIASES = list({ type: 'string' }, { description: 'Other names that `model` takes.' });
+const ALIASES = list({ type: 'string' }, { description: 'Other names accepted in `model`.' });
 
-/** What all entries of text models have. */
+/** Properties of all text models. */
 const TEXT_ENTRY: Readonly<Record<string, Json>> = {
   type: constant('text'),
-  endpoint: text('The path of its endpoint below `/api`. Text models answer on both text endpoints.', {
+  endpoint: text('Path of the endpoint, relative to `/api`. Text models are available on both text endpoints.', {
     const: '/v1/messages',
   }),
   unit: constant('1M_tokens'),
@@ -137,44 +137,44 @@ export const accountChapter: Chapter = {
     ModelList: object({
       object: constant('list'),
       currency: CURRENCY,
-      balance_rub: rub('What the wallet can spend'),
+      balance_rub: rub('The available balance'),
       data: list(ref('ModelEntry')),
     }),
     ModelEntry: { anyOf: [ref('TextModel'), ref('SmartModel'), ref('ImageModel'), ref('VideoModel')] },
     TextModel: object({
-      id: text('What `model` takes.'),
+      id: text('The model id, for `model`.'),
       aliases: ALIASES,
       ...TEXT_ENTRY,
-      price_rub: rub('The input price again, for older clients'),
-      input_price_rub: rub('Price of a million input tokens'),
-      output_price_rub: rub('Price of a million output tokens'),
-      provider: text('Who makes the model.'),
+      price_rub: rub('Same as `input_price_rub`, for older clients'),
+      input_price_rub: rub('Price per million input tokens'),
+      output_price_rub: rub('Price per million output tokens'),
+      provider: text('The provider of the model.'),
     }),
     ImageModel: object({
-      id: text('What `model` takes.'),
+      id: text('The model id, for `model`.'),
       aliases: ALIASES,
       type: constant('image'),
-      endpoint: text('The path of its endpoint below `/api`. Many edit pictures too.', {
+      endpoint: text('Path of the endpoint, relative to `/api`. Many image models are also available for edits.', {
         const: '/v1/images/generations',
       }),
       unit: constant('request'),
-      price_rub: rub('Price of a picture'),
-      provider: text('Who makes the model.'),
+      price_rub: rub('Price per image'),
+      provider: text('The provider of the model.'),
     }),
     VideoModel: object(
       {
-        id: text('What `model` takes.'),
+        id: text('The model id, for `model`.'),
         aliases: ALIASES,
         type: constant('video'),
         endpoint: constant('/v1/videos'),
-        unit: choice(['second', 'request'], 'What the price is for.'),
-        price_rub: rub('Price of a unit, at the default resolution'),
+        unit: choice(['second', 'request'], 'The unit of the price.'),
+        price_rub: rub('Price per unit at the default resolution'),
         price_rub_by_resolution: {
           type: 'object',
-          description: 'Prices of a second by the labels that `resolution` takes; absent where all have one price.',
+          description: 'Price per second by resolution label; absent if all resolutions have the same price.',
           additionalProperties: { type: 'number' },
         },
-        provider: text('Who makes the model.'),
+        provider: text('The provider of the model.'),
       },
       { optional: ['price_rub_by_resolution'] },
     ),
@@ -182,25 +182,28 @@ export const accountChapter: Chapter = {
       id: constant('smart'),
       aliases: ALIASES,
       ...TEXT_ENTRY,
-      price_rub: { type: 'null', description: 'A call has the prices of the model that it is routed to.' },
-      provider: text('Who routes.'),
-      description: text('What it does.'),
+      price_rub: {
+        type: 'null',
+        description: 'Always null: a call is billed at the price of the model that it is routed to.',
+      },
+      provider: text('The provider of the routing.'),
+      description: text('How the model works.'),
     }),
     Balance: object({
       currency: CURRENCY,
-      balance_rub: rub('What can be spent; holds of running calls are subtracted'),
-      topped_up_total_rub: rub('All top-ups together'),
-      spent_30d_rub: rub('Charges of the last 30 times 24 hours less refunds, whatever the time zone'),
-      min_topup_rub: rub('Minimum first top-up'),
+      balance_rub: rub('The available balance, less the holds of running calls'),
+      topped_up_total_rub: rub('Total of all top-ups'),
+      spent_30d_rub: rub('Charges of the last 30 days (720 hours), less refunds'),
+      min_topup_rub: rub('Minimum amount of the first top-up'),
       auto_topup: object({
         enabled: { type: 'boolean' },
         amount_rub: rub('Amount of an automatic top-up'),
-        threshold_rub: rub('The balance below which it is made'),
+        threshold_rub: rub('The balance that triggers an automatic top-up'),
       }),
       key: object({
         name: text('The name of the key.'),
         requests_count: count('Requests made with the key, including this one.'),
-        last_used_at: text('UTC with milliseconds.', { format: 'date-time' }),
+        last_used_at: text('Time of the last request with the key, in UTC.', { format: 'date-time' }),
       }),
     }),
   },

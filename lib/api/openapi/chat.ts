@@ -18,19 +18,19 @@ import {
   withRouting,
 } from './text.ts';
 
-const ID = text('The request id with another prefix.', { pattern: '^chatcmpl_' });
+const ID = text('The request id with the prefix `chatcmpl_`.', { pattern: '^chatcmpl_' });
 const CREATED = count('Unix time in seconds.');
-const MODEL = text('The model that answered.');
+const MODEL = text('The id of the model that answered.');
 const FINISH_REASON = choice(['stop', 'length', 'content_filter', 'tool_calls']);
 const INDEX: Json = { type: 'integer', const: 0 };
 
 const USAGE = object({
   prompt_tokens: inputTokens,
   completion_tokens: outputTokens,
-  total_tokens: count('Both together.'),
+  total_tokens: count('Input and output tokens.'),
 });
 
-/** One chunk of a stream with its only choice. */
+/** A chunk of a stream; it always has one choice. */
 function chunk(delta: Json, finishReason: Json, more: Readonly<Record<string, Json>> = {}): Json {
   return object({
     id: ID,
@@ -55,9 +55,9 @@ function chunkExample(delta: Json, finishReason: string | null, more: Json = {})
 const STREAM: Json = {
   schema: {
     description:
-      'The data of one event. Each event is one line `data: <JSON>` and an empty line, in the order of the examples. ' +
-      'Content chunks repeat, and tool calls come in chunks of their own. An error replaces the rest. The last line is always `data: [DONE]`, which ' +
-      'is not JSON. Comments (`: keep-alive`) may come before the first event.',
+      'The data of one event. Each event is a line `data: <JSON>` and an empty line, in the order of the examples. ' +
+      'Content chunks repeat; tool calls are sent in separate chunks. An error ends the stream early. The last event is ' +
+      'always `data: [DONE]`, which is not JSON. Comments (`: keep-alive`) may precede the first event.',
     oneOf: ['ChatRoleChunk', 'ChatContentChunk', 'ChatToolChunk', 'ChatFinalChunk', 'ChatError', 'ChatStreamEnd'].map(
       ref,
     ),
@@ -82,8 +82,8 @@ const STREAM: Json = {
 const OPERATION: Json = {
   operationId: 'createChatCompletion',
   tags: ['Text'],
-  summary: 'Answer a chat',
-  description: 'The same engine, models, prices and limits as `POST /api/v1/messages`, in another envelope.',
+  summary: 'Create a chat completion',
+  description: 'Same models, prices and limits as `POST /api/v1/messages`, in the chat completions format.',
   parameters: [IDEMPOTENCY_KEY],
   requestBody: {
     required: true,
@@ -100,7 +100,7 @@ const OPERATION: Json = {
   },
   responses: {
     200: {
-      description: 'The answer; with `stream: true` its chunks.',
+      description: 'The completion; with `stream: true`, a stream of chunks.',
       headers: headers('x-request-id', 'request-id', 'idempotent-replayed'),
       content: {
         ...json(ref('ChatReply'), {
@@ -123,14 +123,14 @@ const OPERATION: Json = {
   },
 };
 
-/** The first piece of a call names it. */
+/** The first chunk of a tool call contains its id, type and name. */
 const TOOL_PIECE = object(
   {
-    index: count('The position of the call in the answer.'),
+    index: count('The index of the tool call in the answer.'),
     id: { type: 'string' },
     type: constant('function'),
     function: object(
-      { name: { type: 'string' }, arguments: text('The next piece of the arguments.') },
+      { name: { type: 'string' }, arguments: text('The next part of the arguments.') },
       { optional: ['name'] },
     ),
   },
@@ -156,7 +156,7 @@ export const chatChapter: Chapter = {
             message: object(
               {
                 role: constant('assistant'),
-                content: { type: ['string', 'null'], description: 'Null where there are only calls.' },
+                content: { type: ['string', 'null'], description: 'Null if the answer has only tool calls.' },
                 tool_calls: list(toolCall, { minItems: 1 }),
               },
               { optional: ['tool_calls'] },
@@ -170,7 +170,7 @@ export const chatChapter: Chapter = {
       }),
     ),
     ChatRoleChunk: chunk(object({ role: constant('assistant'), content: constant('') }), NOT_YET),
-    ChatContentChunk: chunk(object({ content: text('The next piece of the answer.', { minLength: 1 }) }), NOT_YET),
+    ChatContentChunk: chunk(object({ content: text('The next part of the answer.', { minLength: 1 }) }), NOT_YET),
     ChatToolChunk: chunk(object({ tool_calls: list(TOOL_PIECE, { minItems: 1, maxItems: 1 }) }), NOT_YET),
     ChatFinalChunk: withRouting(
       chunk({ type: 'object', maxProperties: 0 }, FINISH_REASON, { usage: USAGE, billing: ref('TextBilling') }),

@@ -11,21 +11,27 @@ import { textSchemas } from './text.ts';
 import { videoChapter } from './videos.ts';
 
 const CHAPTERS: readonly Chapter[] = [
-  ...[messageChapter, chatChapter, imageChapter, videoChapter],
-  ...[accountChapter, mediaChapter, healthChapter],
+  messageChapter,
+  chatChapter,
+  imageChapter,
+  videoChapter,
+  accountChapter,
+  mediaChapter,
+  healthChapter,
 ];
 
 const DESCRIPTION = `One HTTP API in front of many models, paid in roubles (RUB) from one prepaid wallet per account.
 
-Every endpoint under \`/api\` takes a key, as \`x-api-key: <key>\` or as \`Authorization: Bearer <key>\`; \`x-api-key\`
-decides when both name a key. Generating endpoints share a limit of 30 requests per minute and key, unless the operator
-chose another.
+Every endpoint under \`/api\` requires an API key, sent as \`x-api-key: <key>\` or as \`Authorization: Bearer <key>\`. If
+both headers contain a key, \`x-api-key\` is used. All generating endpoints share one rate limit per key, 30 requests per
+minute by default.
 
-A client that appends \`/chat/completions\` itself has the base address \`<server>/api/v1\`, one that appends
-\`/v1/messages\` itself has \`<server>/api\`.
+Base URL for clients that append \`/chat/completions\`: \`<server>/api/v1\`. For clients that append \`/v1/messages\`:
+\`<server>/api\`.
 
-Unknown fields of a request are ignored, and null on an optional field means that it is absent. Replies may gain fields.
-A \`thread\` is refused: the gateway keeps no history, and clients send all of theirs.`;
+Unknown request fields are ignored, and null in an optional field means that the field is absent. New fields may be added
+to responses at any time. Server-side threads are not supported: a request with \`thread\` is rejected, and clients send
+the full message history.`;
 
 /** The OpenAPI 3.1 document of a service with this `publicUrl`. */
 export function describeApi(publicUrl: string): Json {
@@ -35,11 +41,11 @@ export function describeApi(publicUrl: string): Json {
     servers: [{ url: publicUrl }],
     security: [{ key: [] }, { bearer: [] }],
     tags: [
-      { name: 'Text', description: 'Two wire formats of one engine.' },
-      { name: 'Images', description: 'Pictures that are made or edited.' },
-      { name: 'Videos', description: 'Made in the background: begun, and looked at until they are there.' },
-      { name: 'Account', description: 'What a key can use and spend.' },
-      { name: 'Service', description: 'For operators and tools; no key is taken.' },
+      { name: 'Text', description: 'Generate text. Two request formats, one engine.' },
+      { name: 'Images', description: 'Generate and edit images.' },
+      { name: 'Videos', description: 'Asynchronous: start a job, then poll until it completes.' },
+      { name: 'Account', description: 'Models, balance and usage of an API key.' },
+      { name: 'Service', description: 'Stored media, health checks and this document. No API key required.' },
     ],
     paths: Object.assign({}, ...CHAPTERS.map(({ paths }) => paths)),
     components: {

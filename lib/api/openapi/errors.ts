@@ -1,4 +1,4 @@
-// Errors in the API document: the envelopes, and a reply per status with examples from the fault table.
+// Errors in the API document: the envelopes, and a response per status with examples from the fault table.
 
 import { type Fault, fault, faultWithWallet, walletPage } from '../../base/faults.ts';
 import { chatFault } from '../dialects/chat/fault.ts';
@@ -10,11 +10,11 @@ interface Refusal {
   readonly examples: readonly Fault[];
 }
 
-const NO_RETRY = 'The same request cannot succeed.';
+const NO_RETRY = 'Retrying the same request will not help.';
 
 const REFUSALS: Readonly<Record<string, Refusal>> = {
   400: {
-    description: `The request cannot be understood, or names what is not there. Nothing was charged. ${NO_RETRY}`,
+    description: `The request is malformed or refers to a model that does not exist. Nothing was charged. ${NO_RETRY}`,
     examples: [
       fault('invalid_json'),
       fault('invalid_field', { field: 'messages[0].content', hint: 'must be a string or an array of blocks' }),
@@ -26,57 +26,60 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     ],
   },
   401: {
-    description: `The key is missing, malformed, unknown or revoked. ${NO_RETRY}`,
+    description: `The API key is missing, malformed, unknown, expired or revoked. ${NO_RETRY}`,
     examples: [fault('missing_key'), fault('invalid_key')],
   },
   402: {
-    description: `The wallet cannot pay for the call. Nothing was charged. ${NO_RETRY}`,
+    description: `The balance is too low for this call, or the budget of the key is used up. Nothing was charged. ${NO_RETRY}`,
     examples: [
       fault('never_topped_up', { minimumRub: '1000.00' }),
       fault('insufficient_balance', { isReserve: true, priceRub: '12.3012', balanceRub: '4.50', heldRub: '2.00' }),
     ],
   },
-  403: { description: `The account of the key is suspended. ${NO_RETRY}`, examples: [fault('account_suspended')] },
+  403: {
+    description: `The account is suspended, or the key may not use the model. ${NO_RETRY}`,
+    examples: [fault('account_suspended')],
+  },
   404: {
-    description: `What the path names is not there. ${NO_RETRY}`,
+    description: `The resource does not exist. ${NO_RETRY}`,
     examples: [
       fault('not_found', { hint: 'The link is unknown or has expired' }),
       fault('no_such_model', { model: 'standrad-1', hint: '`standard-1`' }),
       fault('unknown_video'),
     ],
   },
-  408: { description: 'The body did not arrive in time.', examples: [fault('body_timeout')] },
+  408: { description: 'The request body did not arrive in time.', examples: [fault('body_timeout')] },
   409: {
     description:
-      'A call with the same idempotency key is still running (`retry-after` says when to retry), or has been charged ' +
-      'and its reply was not kept.',
+      'A call with the same idempotency key is still running (retry after `retry-after` seconds), or it was charged and ' +
+      'its reply was not stored.',
     examples: [fault('idempotency_running', { retryAfterS: 2 }), fault('idempotency_done', { charge: 'req_0f3b' })],
   },
   422: {
-    description: `The idempotency key was used for another request. ${NO_RETRY}`,
+    description: `The idempotency key was used for a different request. ${NO_RETRY}`,
     examples: [fault('idempotency_mismatch')],
   },
   413: {
-    description: `The body is larger than 48 MiB. ${NO_RETRY}`,
+    description: `The request body is larger than 48 MiB. ${NO_RETRY}`,
     examples: [fault('body_too_large', { hint: '48 MiB' })],
   },
   415: {
-    description: 'The body is not JSON (nor a form, for an edit), or it is compressed.',
+    description: 'The request body is not JSON (or, for image edits, a form), or it is compressed.',
     examples: [fault('unsupported_media_type', { field: 'content-type', hint: '`application/json`' })],
   },
   416: {
-    description: 'The range begins behind the end of the file. `content-range` has its size.',
+    description: 'The range starts after the end of the file. `content-range` contains the size of the file.',
     examples: [fault('range_not_satisfiable', { bytes: 1024 })],
   },
   429: {
-    description: 'Too many requests on the key. `retry-after` says how long to wait.',
+    description: 'The rate limit of the key is exceeded. Retry after `retry-after` seconds.',
     examples: [fault('rate_limited', { hint: '30 per minute', retryAfterS: 12 })],
   },
-  500: { description: 'The gateway itself failed.', examples: [fault('internal')] },
+  500: { description: 'An internal error of the gateway.', examples: [fault('internal')] },
   502: {
     description:
       'The upstream provider failed. The charge was refunded. ' +
-      'With `x-should-retry: false` the request itself is the cause and cannot succeed.',
+      'With `x-should-retry: false`, the request itself is the cause, and retrying it will not help.',
     examples: [
       fault('upstream_failed', { refunded: true }),
       fault('upstream_refused', { refunded: true }),
@@ -88,16 +91,17 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     ],
   },
   503: {
-    description:
-      'The service is temporarily unavailable. Nothing was charged; anything held will be returned automatically.',
+    description: 'The service is temporarily unavailable. Nothing was charged; any hold is returned automatically.',
     examples: [
-      ...[fault('store_unavailable'), fault('shutting_down')],
-      ...[fault('images_unavailable', { hint: 'Image editing' }), fault('video_unavailable')],
+      fault('store_unavailable'),
+      fault('shutting_down'),
+      fault('images_unavailable', { hint: 'Image editing' }),
+      fault('video_unavailable'),
     ],
   },
 };
 
-/** How the two families of endpoints write an error. */
+/** The error formats of the two families of endpoints. */
 const ENVELOPES = {
   message: { schema: 'MessageError', prefix: 'Error', render: messageFault },
   chat: { schema: 'ChatError', prefix: 'ChatError', render: chatFault },
@@ -111,7 +115,7 @@ export function errorResponses(envelope: Envelope, statuses: readonly number[]):
   return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/${prefix}${status}` }]));
 }
 
-/** All replies that `errorResponses` may refer to, of a service with this `publicUrl`. */
+/** All responses that `errorResponses` refers to, for a service with this `publicUrl`. */
 export function errorComponents(publicUrl: string): Json {
   const asSent = (example: Fault) => faultWithWallet(example, walletPage(publicUrl));
   const entries = Object.values(ENVELOPES).flatMap(({ schema, prefix, render }) =>
@@ -120,14 +124,14 @@ export function errorComponents(publicUrl: string): Json {
       {
         description,
         headers: headers('x-request-id', 'request-id', status === '429' ? 'retry-after' : 'x-should-retry'),
-        content: json(ref(schema), { examples: examplesOf(examples.map(asSent), render) }),
+        content: json(ref(schema), { examples: listExamples(examples.map(asSent), render) }),
       },
     ]),
   );
   return Object.fromEntries(entries);
 }
 
-function examplesOf(faults: readonly Fault[], render: (reason: Fault) => object): Json {
+function listExamples(faults: readonly Fault[], render: (reason: Fault) => object): Json {
   return Object.fromEntries(faults.map((reason) => [String(reason.data?.code), { value: render(reason) }]));
 }
 
@@ -161,11 +165,11 @@ const CHAT_CODES = choice([
   'service_unavailable',
 ]);
 
-const MESSAGE = text('For people to read, and safe to log.');
+const MESSAGE = text('A human-readable message; safe to log.');
 
 const DETAILS = {
   ...object({ error_code: constant('thread_unsupported_request') }),
-  description: 'Of a request with a `thread` only.',
+  description: 'Present only if the request has a `thread`.',
 };
 
 export const errorSchemas: Readonly<Record<string, Json>> = {
@@ -180,26 +184,26 @@ export const errorSchemas: Readonly<Record<string, Json>> = {
 
 export const headerComponents: Json = {
   'x-request-id': {
-    description: 'The id of the request, and of its charge. Quote it to the operator.',
+    description: 'The id of the request and of its charge. Include it when you report a problem.',
     required: true,
     schema: { type: 'string', pattern: '^req_[0-9a-f]{32}$' },
   },
   'request-id': {
-    description: 'The same as `x-request-id`.',
+    description: 'Same as `x-request-id`.',
     required: true,
     schema: { type: 'string', pattern: '^req_[0-9a-f]{32}$' },
   },
   'retry-after': {
-    description: 'Seconds until the rate limit lets the next request through.',
+    description: 'Seconds to wait before the next request.',
     required: true,
     schema: { type: 'integer', minimum: 1, maximum: 59 },
   },
   'idempotent-replayed': {
-    description: 'Present where the reply is that of an earlier call with the same idempotency key.',
+    description: 'Present if the response is the stored response of an earlier call with the same idempotency key.',
     schema: constant('true'),
   },
   'x-should-retry': {
-    description: 'Present where sending the same request again cannot help.',
+    description: 'Present if retrying the same request will not help.',
     schema: constant('false'),
   },
 };

@@ -1,8 +1,8 @@
 // Health checks and the document itself, in the API document.
 import { type Chapter, choice, constant, count, headers, type Json, json, object, ref } from './schema.ts';
 
-/** An operation that needs no key. */
-function open(operation: Json): Json {
+/** An operation without authentication. */
+function withoutKey(operation: Json): Json {
   return { tags: ['Service'], security: [], ...operation };
 }
 
@@ -15,19 +15,19 @@ const reply = (description: string, schema: string, example?: Json): Json => ({
 export const healthChapter: Chapter = {
   paths: {
     '/healthz': {
-      get: open({
+      get: withoutKey({
         operationId: 'getHealth',
-        summary: 'Check that the process is alive',
-        responses: { 200: reply('It does.', 'Health', { status: 'ok' }) },
+        summary: 'Liveness check',
+        responses: { 200: reply('The process is alive.', 'Health', { status: 'ok' }) },
       }),
     },
     '/readyz': {
-      get: open({
+      get: withoutKey({
         operationId: 'getReadiness',
-        summary: 'Check that calls can be served',
+        summary: 'Readiness check',
         responses: {
-          200: reply('They can.', 'Readiness', { status: 'ok', store: true, models: 12 }),
-          503: reply('The store does not answer, or there is no model.', 'Readiness', {
+          200: reply('The service can handle calls.', 'Readiness', { status: 'ok', store: true, models: 12 }),
+          503: reply('The store does not respond, or no model is available.', 'Readiness', {
             status: 'unavailable',
             store: false,
             models: 12,
@@ -36,10 +36,10 @@ export const healthChapter: Chapter = {
       }),
     },
     '/openapi.json': {
-      get: open({
+      get: withoutKey({
         operationId: 'getApiDocument',
         summary: 'This document',
-        responses: { 200: reply('OpenAPI 3.1.', 'ApiDocument') },
+        responses: { 200: reply('An OpenAPI 3.1 document.', 'ApiDocument') },
       }),
     },
   },
@@ -47,8 +47,8 @@ export const healthChapter: Chapter = {
     Health: object({ status: constant('ok') }),
     Readiness: object({
       status: choice(['ok', 'unavailable']),
-      store: { type: 'boolean', description: 'True when the store answers.' },
-      models: count('Models in the catalog.'),
+      store: { type: 'boolean', description: 'Whether the store responds.' },
+      models: count('Number of available models.'),
     }),
     ApiDocument: { type: 'object', required: ['openapi', 'info', 'paths'] },
   },

@@ -9,19 +9,19 @@ import { GENERATING_STATUSES, IDEMPOTENCY_KEY } from './text.ts';
 
 const LINK = 'https://gateway.example/media/7Zc0vJx1.png';
 const CREATED: Json = { type: 'integer', description: 'Unix time in seconds.' };
-const DATA = list(object({ url: text('Link to the picture until it expires.', { format: 'uri' }) }), {
+const DATA = list(object({ url: text('Link to the image.', { format: 'uri' }) }), {
   minItems: 1,
   maxItems: 1,
 });
 
 const PAID =
-  'The price of one picture is taken off the balance before the call. It is returned if there is no picture; if the ' +
-  'client leaves after the call has started, it is kept. The link expires, by default after a day.';
+  'The price of one image is held before the call, and returned in full if no image is generated. If the client ' +
+  'disconnects after the upstream request has started, the image is charged. The link expires, by default after 24 hours.';
 
 const GENERATION: Json = {
   operationId: 'createImage',
   tags: ['Images'],
-  summary: 'Make a picture',
+  summary: 'Create an image',
   description: PAID,
   parameters: [IDEMPOTENCY_KEY],
   requestBody: {
@@ -30,7 +30,7 @@ const GENERATION: Json = {
   },
   responses: {
     200: {
-      description: 'The picture.',
+      description: 'The generated image.',
       headers: headers('x-request-id', 'request-id', 'idempotent-replayed'),
       content: json(ref('ImageReply'), { example: { created: 1791288000, data: [{ url: LINK }] } }),
     },
@@ -41,8 +41,8 @@ const GENERATION: Json = {
 const EDIT: Json = {
   operationId: 'editImage',
   tags: ['Images'],
-  summary: 'Edit or combine pictures',
-  description: `${PAID} A form's other fields are those of a request in JSON.`,
+  summary: 'Edit or combine images',
+  description: `${PAID} Send JSON or a form; both have the same fields.`,
   parameters: [IDEMPOTENCY_KEY],
   requestBody: {
     required: true,
@@ -55,7 +55,7 @@ const EDIT: Json = {
   },
   responses: {
     200: {
-      description: 'The picture, and what it cost.',
+      description: 'The edited image, and its cost.',
       headers: headers('x-request-id', 'request-id', 'idempotent-replayed'),
       content: json(ref('ImageEditReply'), {
         example: {
@@ -73,7 +73,7 @@ const EDIT: Json = {
 const FILE: Json = {
   type: 'string',
   contentMediaType: 'application/octet-stream',
-  description: 'A PNG, JPEG, GIF or WebP file of at most 8 MiB, of any declared type; or a text as in JSON.',
+  description: 'A PNG, JPEG, GIF or WebP file, at most 8 MiB, with any declared type; or a string as in JSON.',
 };
 
 const FORM = describeFields(generationFields);
@@ -84,7 +84,7 @@ export const imageChapter: Chapter = {
     ImageRequest: describeFields(generationFields),
     ImageEditRequest: {
       ...describeFields(editFields),
-      description: 'With one image at least.',
+      description: 'At least one image is required.',
       anyOf: [
         { required: ['image'], properties: { image: { type: 'string' } } },
         { required: ['images'], properties: { images: { type: 'array', minItems: 1 } } },
@@ -95,17 +95,17 @@ export const imageChapter: Chapter = {
       properties: {
         ...(FORM.properties as Json),
         image: { anyOf: [FILE, list(FILE, { maxItems: REFERENCES_MAX })] },
-        'image[]': list(FILE, { description: 'The same as `image`; up to 4 in all.', maxItems: REFERENCES_MAX }),
+        'image[]': list(FILE, { description: 'Same as `image`; at most 4 images in total.', maxItems: REFERENCES_MAX }),
       },
     },
     ImageReply: object({ created: CREATED, data: DATA }),
     ImageEditReply: object({
       created: CREATED,
-      model: text('The model that edited.'),
+      model: text('The id of the model that edited the image.'),
       data: DATA,
       billing: object({
-        charged_rub: rub('What the call cost'),
-        balance_rub: rub('What the wallet can spend now'),
+        charged_rub: rub('The amount charged'),
+        balance_rub: rub('The available balance after the call'),
       }),
     }),
   },

@@ -17,23 +17,29 @@ export const mediaChapter: Chapter = {
         tags: ['Service'],
         security: [],
         operationId: 'getMedia',
-        summary: 'Download a generated picture or video',
+        summary: 'Download a generated image or video',
         description:
-          'Links in replies lead here. Anyone who has one may read the file until it expires, by default after a ' +
-          'day. Byte ranges and `HEAD` are supported.',
+          'The `url` of a generated image or video. Anyone with the link can download the file until it expires, by ' +
+          'default after 24 hours. Byte ranges and `HEAD` are supported.',
         parameters: [
-          { name: 'file', in: 'path', required: true, schema: { type: 'string' }, description: 'As the link has it.' },
+          {
+            name: 'file',
+            in: 'path',
+            required: true,
+            schema: { type: 'string' },
+            description: 'The file name from the link.',
+          },
           {
             name: 'range',
             in: 'header',
             schema: { type: 'string' },
-            description: 'One range, such as `bytes=0-1023`.',
+            description: 'A single byte range, such as `bytes=0-1023`.',
           },
         ],
         responses: {
           200: file('The whole file.'),
-          206: file('The requested part of it.'),
-          304: { description: 'The client has it: its `if-none-match` names the `etag` of the file.' },
+          206: file('The requested range of the file.'),
+          304: { description: 'Not modified: `if-none-match` contains the `etag` of the file.' },
           ...errorResponses('message', [404, 416, 503]),
         },
       },

@@ -17,11 +17,11 @@ import {
   withRouting,
 } from './text.ts';
 
-const ID = text('The request id with another prefix.', { pattern: '^msg_' });
-const MODEL = text('The model that answered.');
+const ID = text('The request id with the prefix `msg_`.', { pattern: '^msg_' });
+const MODEL = text('The id of the model that answered.');
 const STOP_REASON = choice(['end_turn', 'max_tokens', 'stop_sequence', 'tool_use', 'refusal']);
 
-/** The events of a stream by name, in order; `error` replaces the rest. */
+/** The events of a stream by name, in order; `error` ends a stream early. */
 const EVENTS: Readonly<Record<string, { readonly schema: string; readonly example: unknown }>> = {
   message_start: {
     schema: 'MessageStartEvent',
@@ -69,10 +69,10 @@ const EVENTS: Readonly<Record<string, { readonly schema: string; readonly exampl
 const STREAM: Json = {
   schema: {
     description:
-      'The data of one event. Each event is a line `event: <name>`, a line `data: <JSON>` and an empty line; the names ' +
-      'are those of the examples, in this order. `content_block_delta` repeats, and so do the events of a block, block after block. `billing` is always last, and clients ' +
-      'that do not know it ignore it. `error` ends a stream that fails. Comments (`: keep-alive`) may come before the ' +
-      'first event.',
+      'The data of one event. Each event is a line `event: <name>`, a line `data: <JSON>` and an empty line. The names ' +
+      'are those of the examples, in this order. `content_block_delta` repeats within a block, and the block events repeat ' +
+      'for each block. `billing` is always last; clients that do not know it can ignore it. `error` ends a stream that ' +
+      'fails. Comments (`: keep-alive`) may precede the first event.',
     oneOf: Object.values(EVENTS).map(({ schema }) => ref(schema)),
   },
   examples: Object.fromEntries(Object.entries(EVENTS).map(([name, { example }]) => [name, { value: example }])),
@@ -81,10 +81,11 @@ const STREAM: Json = {
 const OPERATION: Json = {
   operationId: 'createMessage',
   tags: ['Text'],
-  summary: 'Answer a message',
+  summary: 'Create a message',
   description:
-    'A reserve is held at the start: estimated input tokens at the input price, and `max_tokens` (at least 512) at the ' +
-    'output price. When the answer is ready its actual usage is charged, at least 0.5 RUB, and the rest is returned.',
+    'A reserve is held at the start: the estimated input tokens at the input price, plus `max_tokens` (at least 512) at ' +
+    'the output price. When the answer is complete, the actual usage is charged, at least 0.5 RUB, and the rest of the ' +
+    'reserve is returned.',
   parameters: [IDEMPOTENCY_KEY],
   requestBody: {
     required: true,
@@ -94,7 +95,7 @@ const OPERATION: Json = {
   },
   responses: {
     200: {
-      description: 'The answer; with `stream: true` its events.',
+      description: 'The message; with `stream: true`, a stream of events.',
       headers: headers('x-request-id', 'request-id', 'idempotent-replayed'),
       content: {
         ...json(ref('MessageReply'), {
@@ -119,10 +120,10 @@ const OPERATION: Json = {
 const COUNT: Json = {
   operationId: 'countMessageTokens',
   tags: ['Text'],
-  summary: 'Count the input tokens of a message',
+  summary: 'Count input tokens',
   description:
-    'The estimate used for the reserve of the same message; no model is asked, nothing is fetched and nothing is ' +
-    'charged. Counts towards the rate limit of generating calls.',
+    'Returns the estimate that the reserve of the same message is based on. No model is called, no linked image is ' +
+    'fetched and nothing is charged. Counts towards the rate limit of generating endpoints.',
   requestBody: {
     required: true,
     content: json(ref('MessageRequest'), {
@@ -131,7 +132,7 @@ const COUNT: Json = {
   },
   responses: {
     200: {
-      description: 'The count.',
+      description: 'The number of input tokens.',
       headers: headers('x-request-id', 'request-id'),
       content: json(ref('TokenCount'), { example: { input_tokens: 6 } }),
     },
@@ -139,10 +140,10 @@ const COUNT: Json = {
   },
 };
 
-const INDEX = count('The block that the event belongs to, from 0.');
+const INDEX = count('The index of the content block, starting at 0.');
 const STOP_SEQUENCE: Json = {
   type: ['string', 'null'],
-  description: 'Which of `stop_sequences` the answer ended before; null where it ended otherwise.',
+  description: 'The stop sequence that ended the answer; null if it ended for another reason.',
 };
 
 export const BLOCKS: readonly Json[] = [
@@ -197,8 +198,8 @@ export const messageChapter: Chapter = {
       index: INDEX,
       delta: {
         oneOf: [
-          object({ type: constant('text_delta'), text: text('The next piece of the answer.', { minLength: 1 }) }),
-          object({ type: constant('input_json_delta'), partial_json: text('The next piece of the arguments.') }),
+          object({ type: constant('text_delta'), text: text('The next part of the answer.', { minLength: 1 }) }),
+          object({ type: constant('input_json_delta'), partial_json: text('The next part of the arguments.') }),
         ],
       },
     }),
@@ -209,6 +210,6 @@ export const messageChapter: Chapter = {
       usage: object({ output_tokens: outputTokens }),
     }),
     MessageStopEvent: object({ type: constant('message_stop') }),
-    TokenCount: object({ input_tokens: count('The estimated input tokens of the message.') }),
+    TokenCount: object({ input_tokens: count('Estimated number of input tokens.') }),
   },
 };

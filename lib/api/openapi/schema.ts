@@ -2,7 +2,7 @@
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** What one area of the API adds to the document. */
+/** One area of the API in the document. */
 export interface Chapter {
   readonly paths: Readonly<Record<string, Json>>;
   readonly schemas: Readonly<Record<string, Json>>;
@@ -10,7 +10,7 @@ export interface Chapter {
 
 export const ref = (schema: string): Json => ({ $ref: `#/components/schemas/${schema}` });
 
-/** An object whose properties are all required, except for the optional ones. */
+/** An object schema; all properties are required but those in `optional`. */
 export function object(properties: Readonly<Record<string, Json>>, { optional = [] as readonly string[] } = {}): Json {
   return { type: 'object', required: Object.keys(properties).filter((name) => !optional.includes(name)), properties };
 }
@@ -34,6 +34,6 @@ export const rub = (description: string): Json => ({ type: 'number', description
 /** The media type of a JSON body. */
 export const json = (schema: Json, more: Json = {}): Json => ({ 'application/json': { schema, ...more } });
 
-/** Headers by the names of their components. */
+/** References to header components. */
 export const headers = (...names: readonly string[]): Json =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));

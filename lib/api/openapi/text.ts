@@ -2,43 +2,46 @@
 import { SMART_TIERS } from '../../base/smart-tiers.ts';
 import { choice, count, type Json, list, object, ref, rub } from './schema.ts';
 
-/** Errors of a generating endpoint. */
+/** Error statuses of generating endpoints. */
 export const GENERATING_STATUSES = [400, 401, 402, 403, 408, 409, 413, 415, 422, 429, 500, 502, 503] as const;
 
-/** For generating endpoints. */
+/** A header of generating endpoints. */
 export const IDEMPOTENCY_KEY: Json = {
   name: 'idempotency-key',
   in: 'header',
   description:
-    'Identifies the call, so that it is charged once even if it is retried: the same request with the same key gets the ' +
-    'first reply again, for 24 hours. A call that failed and was refunded frees its key.',
+    'A unique key that makes retries safe: for 24 hours, the same request with the same key returns the first response ' +
+    'again and is not charged twice. A call that failed and was refunded frees its key.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
 };
 
-/** What the answer of a call with `smart` has in addition. */
+/** Adds the routing info of the smart model to a response. */
 export function withRouting(answer: Json): Json {
-  const routing = { ...ref('SmartRouting'), description: 'Present when `smart` was asked for.' };
+  const routing = { ...ref('SmartRouting'), description: 'Present if the request was for `smart`.' };
   return { ...answer, properties: { ...(answer.properties as Json), smart_routing: routing } };
 }
 
 export const textSchemas: Readonly<Record<string, Json>> = {
   SmartRouting: {
     ...object({
-      tier: choice(SMART_TIERS, 'How hard the task is; each tier has its model.'),
-      score: { type: 'number', minimum: 0, maximum: 100, description: 'The harder the task, the higher.' },
-      signals: list({ type: 'string' }, { description: 'What was found in the request; more may come.' }),
+      tier: choice(SMART_TIERS, 'The complexity of the task; each tier has its own model.'),
+      score: { type: 'number', minimum: 0, maximum: 100, description: 'Complexity score; higher is more complex.' },
+      signals: list(
+        { type: 'string' },
+        { description: 'Routing signals detected in the request. New values may be added.' },
+      ),
     }),
     examples: [{ tier: 'lite', score: 13.7, signals: ['short', 'translate'] }],
   },
   TextBlock: object({ type: { type: 'string', const: 'text' }, text: { type: 'string' } }),
   TextBilling: object({
-    charged_rub: rub('The price of the actual usage'),
-    reserved_rub: rub('What was held at the start'),
-    balance_rub: rub('What the wallet can spend after settlement'),
+    charged_rub: rub('The amount charged for the actual usage'),
+    reserved_rub: rub('The amount held at the start of the call'),
+    balance_rub: rub('The available balance after settlement'),
     unit: { type: 'string', const: '1M_tokens' },
-    rub_per_mtok_in: rub('Price of a million input tokens'),
-    rub_per_mtok_out: rub('Price of a million output tokens'),
-    rub_per_mtok: rub('The input price again, for older clients'),
+    rub_per_mtok_in: rub('Price per million input tokens'),
+    rub_per_mtok_out: rub('Price per million output tokens'),
+    rub_per_mtok: rub('Same as `rub_per_mtok_in`, for older clients'),
   }),
 };
 
@@ -52,5 +55,5 @@ export const BILLING_EXAMPLE = {
   rub_per_mtok: 300,
 };
 
-export const outputTokens = count('Output tokens, reasoning included.');
-export const inputTokens = count('Input tokens, cached ones included.');
+export const outputTokens = count('Output tokens, including reasoning tokens.');
+export const inputTokens = count('Input tokens, including cached tokens.');

@@ -11,11 +11,11 @@ const POLL = `/api/v1/videos?id=${ID}`;
 const START: Json = {
   operationId: 'createVideo',
   tags: ['Videos'],
-  summary: 'Begin a video',
+  summary: 'Create a video',
   description:
-    'The price is charged at once: that of the resolution sent to the provider, per second or per ' +
-    'request. The reply comes once the provider has started; then poll `poll` every few seconds. A video that ' +
-    'fails, or is not finished after two hours, is refunded. A client that leaves does not stop it.',
+    'Starts a job and returns its id as soon as the provider accepts it; then poll `poll` every few seconds. The price ' +
+    'of the generated resolution, per second or per request, is charged at the start, and refunded if the video fails or ' +
+    'is not completed within two hours. A client that disconnects does not stop the job.',
   parameters: [IDEMPOTENCY_KEY],
   requestBody: {
     required: true,
@@ -25,7 +25,7 @@ const START: Json = {
   },
   responses: {
     200: {
-      description: 'The provider has begun.',
+      description: 'The provider accepted the job.',
       headers: headers('x-request-id', 'request-id', 'idempotent-replayed'),
       content: json(ref('VideoStart'), {
         example: {
@@ -47,18 +47,19 @@ const START: Json = {
   },
 };
 
-const LOOK: Json = {
+const POLLING: Json = {
   operationId: 'getVideo',
   tags: ['Videos'],
-  summary: 'Look at a video',
+  summary: 'Retrieve a video',
   description:
-    'Has its own rate limit, by default 120 requests per minute and key. Videos of other ' + 'accounts are not found.',
+    'Returns the status of a video, and its link once it is completed. Has a separate rate limit of 120 requests per ' +
+    'minute and key by default.',
   parameters: [
-    { name: 'id', in: 'query', required: true, schema: { type: 'string' }, description: 'As the start has it; once.' },
+    { name: 'id', in: 'query', required: true, schema: { type: 'string' }, description: 'The id of the video.' },
   ],
   responses: {
     200: {
-      description: 'How far it is.',
+      description: 'The current state of the video.',
       headers: headers('x-request-id', 'request-id'),
       content: json(ref('Video'), {
         examples: {
@@ -83,10 +84,12 @@ const LOOK: Json = {
   },
 };
 
-const VIDEO_ID = text('The request id of the start with another prefix.', { pattern: '^vid_[0-9a-f]{32}$' });
+const VIDEO_ID = text('The id of the video: the id of the request that created it, with the prefix `vid_`.', {
+  pattern: '^vid_[0-9a-f]{32}$',
+});
 
 export const videoChapter: Chapter = {
-  paths: { '/api/v1/videos': { post: START, get: LOOK } },
+  paths: { '/api/v1/videos': { post: START, get: POLLING } },
   schemas: {
     VideoRequest: describeFields(videoFields),
     VideoStart: object({
@@ -94,35 +97,39 @@ export const videoChapter: Chapter = {
       object: constant('video'),
       model: text('The id of the model.'),
       status: constant('queued'),
-      seconds: count('Its length.'),
-      price_rub: rub('What was charged'),
-      balance_rub: rub('What the wallet can spend after that'),
-      size: text('In pixels: as requested, or as generated.', { pattern: '^\\d+x\\d+$' }),
-      resolution: { type: ['string', 'null'], description: 'As asked for; null when it was not.' },
+      seconds: count('The length of the video in seconds.'),
+      price_rub: rub('The amount charged'),
+      balance_rub: rub('The available balance after the charge'),
+      size: text('Width and height in pixels.', { pattern: '^\\d+x\\d+$' }),
+      resolution: { type: ['string', 'null'], description: 'The requested resolution; null if none was requested.' },
       billing: ref('VideoBilling'),
-      poll: text('The path to poll.'),
+      poll: text('The path to poll for the status.'),
     }),
     VideoBilling: object({
-      charged_rub: rub('What the video costs'),
-      balance_rub: rub('What the wallet can spend after that'),
+      charged_rub: rub('The amount charged'),
+      balance_rub: rub('The available balance after the charge'),
       unit: choice(['second', 'request']),
-      unit_price_rub: rub('Price of a unit'),
+      unit_price_rub: rub('Price per unit'),
       price_option: {
         type: ['string', 'null'],
-        description: 'The resolution that is made and charged; null where all have one price.',
+        description: 'The resolution that is generated and charged; null if all resolutions have the same price.',
       },
     }),
     Video: object(
       {
-        id: text('The requested id.'),
-        status: choice(['queued', 'processing', 'completed', 'failed'], 'The last two are final.'),
-        progress: count('In percent; never decreases.', { maximum: 100 }),
+        id: text('The id of the video.'),
+        status: choice(['queued', 'processing', 'completed', 'failed'], '`completed` and `failed` are final.'),
+        progress: count('Progress in percent; never decreases.', { maximum: 100 }),
         url: {
           type: ['string', 'null'],
-          description: 'Where the video is, once it is completed; the file is kept for a day.',
+          description: 'Link to the completed video. It expires, by default after 24 hours.',
         },
-        error: text('Why it failed; only then.'),
-        refunded: { type: 'boolean', const: true, description: 'Only when it failed: the charge went back.' },
+        error: text('Why the video failed; absent otherwise.'),
+        refunded: {
+          type: 'boolean',
+          const: true,
+          description: 'Present if the video failed and the charge was refunded.',
+        },
       },
       { optional: ['error', 'refunded'] },
     ),
