@@ -15,48 +15,48 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
   en: {
     subjects: {
       'balance.below': ({ threshold }) => `The balance is below ${threshold} RUB`,
-      'budget.used': ({ name, percent }) => `The key “${name}” has used ${percent} % of its budget`,
+      'budget.used': ({ name, percent }) => `The key “${name}” has used ${percent}% of its budget`,
       'topup.succeeded': ({ amount }) => `Your card was charged ${amount} RUB`,
       'topup.declined': ({ amount }) => `A charge of ${amount} RUB was declined`,
       'topup.paused': () => 'Automatic top-up is paused',
       'card.saved': ({ card }) => `A card was saved: ${card}`,
       'card.removed': ({ card }) => `A card was removed: ${card}`,
-      test: () => 'A test alert',
+      test: () => 'Test alert',
     },
     texts: {
       'balance.below': (name, { threshold, balance }) =>
-        `The balance of the account “${name}” is ${balance} RUB. You asked to be told when it is below ${threshold} RUB.`,
+        `The balance of the account “${name}” is ${balance} RUB. You asked to be alerted when it is below ${threshold} RUB.`,
       'budget.used': (name, { name: key, spent, budget }) =>
         `The key “${key}” of the account “${name}” has used ${spent} of ${budget} RUB.`,
       'topup.succeeded': (name, { amount, payment }) =>
         `The wallet of the account “${name}” was topped up with ${amount} RUB from your saved card (payment ${payment}).`,
       'topup.declined': (name, { amount, payment }) =>
-        `The bank declined an automatic top-up of the account “${name}” with ${amount} RUB (payment ${payment}). It is tried again later.`,
+        `The bank declined an automatic top-up of the account “${name}” with ${amount} RUB (payment ${payment}). It will be tried again later.`,
       'topup.paused': (name, { amount, payment }) =>
-        `The bank declined an automatic top-up of the account “${name}” with ${amount} RUB (payment ${payment}). Your card is not charged again until you pay by hand or choose another card.`,
+        `The bank declined an automatic top-up of the account “${name}” with ${amount} RUB (payment ${payment}). Your card will not be charged again until you pay once or choose another card.`,
       'card.saved': (name, { card }) =>
-        `The card ${card} was saved for the account “${name}”. If no owner of the account did it, tell the operator of this service.`,
+        `The card ${card} was saved for the account “${name}”. If no owner of the account did this, tell the operator of this service.`,
       'card.removed': (name, { card }) =>
-        `The card ${card} was removed from the account “${name}” and is never charged again. If no owner of the account did it, tell the operator of this service.`,
+        `The card ${card} was removed from the account “${name}” and will never be charged again. If no owner of the account did this, tell the operator of this service.`,
       test: (name) => `This is a test: alerts of the account “${name}” arrive here.`,
     },
-    wallet: 'The wallet:',
-    change: 'Change the alerts:',
+    wallet: 'Wallet:',
+    change: 'Alert settings:',
   },
   ru: {
     subjects: {
-      'balance.below': ({ threshold }) => `Баланс меньше ${threshold} ₽`,
+      'balance.below': ({ threshold }) => `Баланс ниже ${threshold} ₽`,
       'budget.used': ({ name, percent }) => `Ключ «${name}» израсходовал ${percent} % бюджета`,
       'topup.succeeded': ({ amount }) => `С карты списано ${amount} ₽`,
       'topup.declined': ({ amount }) => `Списание ${amount} ₽ отклонено`,
       'topup.paused': () => 'Автопополнение приостановлено',
       'card.saved': ({ card }) => `Сохранена карта: ${card}`,
       'card.removed': ({ card }) => `Удалена карта: ${card}`,
-      test: () => 'Пробное оповещение',
+      test: () => 'Тестовое оповещение',
     },
     texts: {
       'balance.below': (name, { threshold, balance }) =>
-        `Баланс аккаунта «${name}» — ${balance} ₽. Вы просили сообщить, когда он станет меньше ${threshold} ₽.`,
+        `Баланс аккаунта «${name}» — ${balance} ₽. Вы просили сообщить, когда он станет ниже ${threshold} ₽.`,
       'budget.used': (name, { name: key, spent, budget }) =>
         `Ключ «${key}» аккаунта «${name}» израсходовал ${spent} из ${budget} ₽.`,
       'topup.succeeded': (name, { amount, payment }) =>
@@ -64,15 +64,15 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
       'topup.declined': (name, { amount, payment }) =>
         `Банк отклонил автопополнение аккаунта «${name}» на ${amount} ₽ (платёж ${payment}). Попытка повторится позже.`,
       'topup.paused': (name, { amount, payment }) =>
-        `Банк отклонил автопополнение аккаунта «${name}» на ${amount} ₽ (платёж ${payment}). Карта больше не списывается, пока вы не заплатите сами или не выберете другую карту.`,
+        `Банк отклонил автопополнение аккаунта «${name}» на ${amount} ₽ (платёж ${payment}). Списаний с карты не будет, пока вы не оплатите один раз или не выберете другую карту.`,
       'card.saved': (name, { card }) =>
         `Для аккаунта «${name}» сохранена карта ${card}. Если этого не делал никто из владельцев, сообщите оператору сервиса.`,
       'card.removed': (name, { card }) =>
         `Карта ${card} удалена из аккаунта «${name}», с неё больше ничего не спишется. Если этого не делал никто из владельцев, сообщите оператору сервиса.`,
-      test: (name) => `Это проверка: оповещения аккаунта «${name}» приходят сюда.`,
+      test: (name) => `Это тест: оповещения аккаунта «${name}» приходят сюда.`,
     },
     wallet: 'Кошелёк:',
-    change: 'Изменить оповещения:',
+    change: 'Настройки оповещений:',
   },
 };
 

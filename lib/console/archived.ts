@@ -7,11 +7,12 @@ import type { OwnerVisit } from './visit.ts';
 const WORDS = defineWords({
   en: {
     before: 'Calls that ended before',
-    archived: 'are archived: ask the operator for them. Balance and usage include them.',
+    archived:
+      'have been archived and are not listed here. Balance and usage include them; ask the operator for details.',
   },
   ru: {
-    before: 'Вызовы, завершённые до',
-    archived: 'в архиве: спросите оператора. В балансе и расходе они учтены.',
+    before: 'Запросы, завершённые до',
+    archived: 'перенесены в архив и здесь не показаны. В балансе и расходах они учтены; подробности — у оператора.',
   },
 });
 

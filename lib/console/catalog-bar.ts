@@ -6,12 +6,12 @@ import type { UserVisit } from './visit.ts';
 
 const WORDS = defineWords({
   en: {
-    failed: (at: string) => `The catalog was not reloaded (${at}): the models and prices from before stay in force.`,
-    mend: 'Mend the file; it is read again by itself.',
+    failed: (at: string) => `The catalog was not reloaded (${at}): the previous models and prices stay in force.`,
+    mend: 'Fix the file: it is reloaded automatically.',
   },
   ru: {
-    failed: (at: string) => `Каталог не загружен (${at}): действуют прежние модели и цены.`,
-    mend: 'Исправьте файл: он перечитается сам.',
+    failed: (at: string) => `Каталог не обновлён (${at}): действуют прежние модели и цены.`,
+    mend: 'Исправьте файл: он перечитается автоматически.',
   },
 });
 

@@ -12,11 +12,11 @@ const WORDS = defineWords({
   en: {
     from: 'From',
     to: 'To',
-    zone: (zone: string) => `Days and times are those of ${zone}; both days are included.`,
+    zone: (zone: string) => `Time zone: ${zone}. Both days are included.`,
     key: 'Key',
     model: 'Model',
-    kind: 'Kind',
-    state: 'State',
+    kind: 'Type',
+    state: 'Status',
     all: 'all',
     show: 'Apply',
     filter: 'Filter',
@@ -24,14 +24,14 @@ const WORDS = defineWords({
   ru: {
     from: 'С',
     to: 'По (включительно)',
-    zone: (zone: string) => `Дни и время — по часовому поясу ${zone}.`,
+    zone: (zone: string) => `Часовой пояс: ${zone}.`,
     key: 'Ключ',
     model: 'Модель',
-    kind: 'Вид',
-    state: 'Состояние',
+    kind: 'Тип',
+    state: 'Статус',
     all: 'все',
     show: 'Показать',
-    filter: 'Отбор',
+    filter: 'Фильтр',
   },
 });
 

@@ -11,17 +11,17 @@ import type { UserVisit, Visit } from './visit.ts';
 const WORDS = defineWords({
   en: {
     password: 'Current password',
-    present: 'Code from your present app',
-    presentHint: 'Six digits, or a recovery code.',
-    wrong: 'This is not your current password.',
+    present: 'Code from your current app',
+    presentHint: 'Six digits or a recovery code.',
+    wrong: 'The current password is wrong.',
     badCode: 'The code is wrong or has already been used.',
     wait: (seconds: number) => `Too many attempts. Try again in ${seconds} s.`,
   },
   ru: {
-    password: 'Нынешний пароль',
-    present: 'Код из нынешнего приложения',
+    password: 'Текущий пароль',
+    present: 'Код из текущего приложения',
     presentHint: 'Шесть цифр или код восстановления.',
-    wrong: 'Это не ваш нынешний пароль.',
+    wrong: 'Текущий пароль неверен.',
     badCode: 'Код неверен или уже использован.',
     wait: (seconds: number) => `Слишком много попыток. Повторите через ${seconds} с.`,
   },

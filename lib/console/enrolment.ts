@@ -7,18 +7,20 @@ import type { Visit } from './visit.ts';
 
 const WORDS = defineWords({
   en: {
-    app: 'Authenticator app',
-    must: 'Scan this with an authenticator app, then enter the code it shows.',
-    may: 'Optional: scan this with an authenticator app and enter the code it shows.',
-    secret: 'Or type this key into the app',
-    code: 'Code',
+    required: 'Two-step sign-in',
+    optional: 'Two-step sign-in (optional)',
+    scan: 'Scan this QR code with an authenticator app, then enter the code it shows.',
+    image: 'QR code',
+    secret: 'Or enter this key in the app',
+    code: 'Code from the app',
   },
   ru: {
-    app: 'Приложение с кодами',
-    must: 'Отсканируйте это приложением с кодами и введите код, который оно покажет.',
-    may: 'По желанию: отсканируйте это приложением с кодами и введите код, который оно покажет.',
-    secret: 'Или введите в приложение этот ключ',
-    code: 'Код',
+    required: 'Двухэтапный вход',
+    optional: 'Двухэтапный вход (по желанию)',
+    scan: 'Отсканируйте QR-код в приложении-аутентификаторе и введите код, который оно покажет.',
+    image: 'QR-код',
+    secret: 'Или введите в приложении этот ключ',
+    code: 'Код из приложения',
   },
 });
 
@@ -36,9 +38,9 @@ export async function enrolment({ language }: Visit, { secret, email, must, erro
   const { toString: drawCode } = await import('qrcode');
   const picture = await drawCode(secretUrl(secret, email), { type: 'svg', margin: 2 });
   const source = `data:image/svg+xml;base64,${Buffer.from(picture).toString('base64')}`;
-  return html`<fieldset><legend>${words.app}</legend>
-<p>${must ? words.must : words.may}</p>
-<img class="code" src="${source}" alt="${words.app}" width="180" height="180">
+  return html`<fieldset><legend>${must ? words.required : words.optional}</legend>
+<p>${words.scan}</p>
+<img class="code" src="${source}" alt="${words.image}" width="180" height="180">
 <p>${words.secret}: <code>${secret}</code></p>
 <input type="hidden" name="secret" value="${secret}">
 ${field({ name: 'code', label: words.code, inputmode: 'numeric', autocomplete: 'one-time-code', optional: !must, error })}

@@ -15,78 +15,80 @@ export function faultWords(reason: Fault, language: Language): string {
 const ENGLISH: Partial<Record<FaultCode, string>> = {
   not_found: 'This page does not exist.',
   invalid_key: 'The key is unknown or revoked.',
-  internal: 'Something failed on our side.',
+  internal: 'Something went wrong on our side.',
 };
 
-const unavailable = () => 'Сервис временно недоступен. Ничего не списано.';
+const unavailable = () => 'Сервис временно недоступен. Деньги не списаны.';
 
 type FaultWords = Readonly<Record<FaultCode, (detail: FaultDetail) => string>>;
 
 const RUSSIAN: FaultWords = {
-  invalid_json: () => 'Запрос не разобран: это не JSON.',
-  invalid_form: () => 'Форма не разобрана.',
+  invalid_json: () => 'Не удалось прочитать запрос: это не JSON.',
+  invalid_form: () => 'Не удалось прочитать форму.',
   invalid_field: ({ field, hint }) => `Поле ${field} заполнено неверно: ${hint}.`,
-  thread_unsupported: () => 'История здесь не хранится: её присылают целиком.',
-  unknown_model: ({ model }) => `Модели ${model} нет.`,
-  retired_model: ({ model }) => `Модель ${model} снята.`,
-  cannot_edit: ({ model }) => `Модель ${model} рисует, но не правит картинки.`,
-  wrong_model_type: ({ model }) => `Модель ${model} делает другое.`,
-  image_unreachable: ({ field }) => `Поле ${field}: картинку не удалось получить по открытому адресу https.`,
-  image_refused: ({ field }) => `Поле ${field}: сервер картинки её не отдал.`,
+  thread_unsupported: () => 'История диалога здесь не хранится: отправляйте её целиком.',
+  unknown_model: ({ model }) => `Модель ${model} не найдена.`,
+  retired_model: ({ model }) => `Модель ${model} больше не поддерживается.`,
+  cannot_edit: ({ model }) => `Модель ${model} создаёт картинки, но не редактирует их.`,
+  wrong_model_type: ({ model }) => `Модель ${model} для этого не предназначена.`,
+  image_unreachable: ({ field }) => `Поле ${field}: не удалось загрузить картинку с публичного адреса https.`,
+  image_refused: ({ field }) => `Поле ${field}: сервер, где лежит картинка, её не отдал.`,
   image_too_large: ({ field, hint }) => `Поле ${field}: картинка больше ${hint}.`,
   image_unsupported: ({ field }) => `Поле ${field}: это не PNG, JPEG, GIF или WebP.`,
-  image_gone: ({ field }) => `Поле ${field}: ссылка на картинку неизвестна или истекла.`,
-  missing_key: () => 'Не прислан ключ.',
+  image_gone: ({ field }) => `Поле ${field}: ссылка на картинку неизвестна или устарела.`,
+  missing_key: () => 'В запросе нет ключа.',
   invalid_key: () => 'Ключ неизвестен или отозван.',
-  expired_key: ({ hint }) => `Срок ключа истёк: он действовал до ${hint}.`,
-  model_not_allowed: ({ model, hint }) => `Этому ключу модель ${model} не разрешена. Ему разрешены ${hint}.`,
-  never_topped_up: ({ minimumRub }) => `Кошелёк ещё не пополняли. Первое пополнение — не меньше ${minimumRub} ₽.`,
+  expired_key: ({ hint }) => `Срок действия ключа истёк ${hint}.`,
+  model_not_allowed: ({ model, hint }) => `Модель ${model} этому ключу не разрешена. Разрешены: ${hint}.`,
+  never_topped_up: ({ minimumRub }) => `Кошелёк ещё не пополняли. Первый платёж — не меньше ${minimumRub} ₽.`,
   insufficient_balance: ({ isReserve, priceRub, balanceRub, heldRub }) =>
-    `Не хватает денег: ${isReserve ? 'для вызова удерживается' : 'вызов стоит'} ${priceRub} ₽, а на счёте ${balanceRub} ₽.` +
-    (heldRub ? ` Ещё ${heldRub} ₽ удержано идущими вызовами.` : ''),
+    `Недостаточно денег: ${isReserve ? 'для запроса нужен резерв' : 'запрос стоит'} ${priceRub} ₽, а на балансе ${balanceRub} ₽.` +
+    (heldRub ? ` Ещё ${heldRub} ₽ в резерве под выполняющиеся запросы.` : ''),
   play_money: () =>
-    'В кошельке деньги тестовых платежей, а настоящие модели за них не работают. Попросите оператора зачесть их или списать.',
+    'В кошельке деньги тестовых платежей: настоящие модели ими не оплатить. Попросите оператора засчитать их или списать.',
   key_budget: ({ field, isReserve, priceRub, budgetRub, resetsAt }) =>
-    `Бюджета ключа «${field}» не хватает: ${isReserve ? 'для вызова удерживается' : 'вызов стоит'} ${priceRub} ₽, ` +
-    `а бюджет ${budgetRub} ₽${resetsAt ? ` и начнётся заново ${resetsAt}` : ' на всё время'}.`,
+    `Бюджета ключа «${field}» не хватает: ${isReserve ? 'для запроса нужен резерв' : 'запрос стоит'} ${priceRub} ₽, ` +
+    `а бюджет ${budgetRub} ₽${resetsAt ? `, он обновится ${resetsAt}` : ' и не обновляется'}.`,
   account_suspended: () => 'Аккаунт приостановлен.',
-  stale_form: () => 'Форма устарела. Откройте страницу снова.',
+  stale_form: () => 'Форма устарела. Откройте страницу заново.',
   foreign_form: () => 'Форма отправлена с другого сайта.',
-  code_needed: () => 'Нужен свежий код из приложения. Вернитесь и введите его.',
+  code_needed: () => 'Нужен новый код из приложения. Вернитесь и введите его.',
   try_later: ({ retryAfterS }) => `Слишком много попыток. Повторите через ${retryAfterS} с.`,
-  not_found: () => 'Такой страницы нет.',
-  no_such_model: ({ model }) => `Модели ${model} нет.`,
+  not_found: () => 'Страница не найдена.',
+  no_such_model: ({ model }) => `Модель ${model} не найдена.`,
   unknown_video: () => 'У этого аккаунта нет такого видео.',
-  method_not_allowed: () => 'Так к этой странице обратиться нельзя.',
-  idempotency_running: ({ retryAfterS }) => `Вызов с этим ключом повтора ещё идёт. Повторите через ${retryAfterS} с.`,
-  idempotency_done: ({ charge }) => `Вызов с этим ключом повтора списан как ${charge}, а его ответ не сохранён.`,
-  idempotency_mismatch: () => 'Этот ключ повтора уже использован для другого запроса.',
-  body_timeout: () => 'Запрос не пришёл вовремя.',
+  method_not_allowed: () => 'Эта страница не поддерживает такой запрос.',
+  idempotency_running: ({ retryAfterS }) =>
+    `Запрос с этим ключом идемпотентности ещё выполняется. Повторите через ${retryAfterS} с.`,
+  idempotency_done: ({ charge }) =>
+    `Запрос с этим ключом идемпотентности уже оплачен (${charge}), но его ответ не сохранён.`,
+  idempotency_mismatch: () => 'Этот ключ идемпотентности уже использован для другого запроса.',
+  body_timeout: () => 'Запрос передавался слишком долго.',
   body_too_large: ({ hint }) => `Запрос больше ${hint}.`,
-  unsupported_media_type: () => 'Запрос прислан не в том виде.',
-  range_not_satisfiable: () => 'В файле нет такой части.',
+  unsupported_media_type: () => 'Этот формат запроса не поддерживается.',
+  range_not_satisfiable: () => 'В файле нет запрошенной части.',
   headers_too_large: () => 'Заголовки запроса слишком велики.',
   bad_http: () => 'Это не запрос HTTP.',
   rate_limited: ({ retryAfterS }) => `Слишком много запросов с этим ключом. Повторите через ${retryAfterS} с.`,
   internal: () => 'Ошибка на нашей стороне.',
   store_unavailable: ({ unconfirmed }) =>
-    unconfirmed ? 'Сервис временно недоступен. Удержанное вернётся само.' : unavailable(),
+    unconfirmed ? 'Сервис временно недоступен. Резерв вернётся автоматически.' : unavailable(),
   result_not_kept: () => 'Не удалось сохранить результат.',
   no_room: unavailable,
-  busy: ({ retryAfterS }) => `Сейчас входит слишком много людей. Повторите через ${retryAfterS} с.`,
-  images_unavailable: () => 'Картинки временно недоступны. Ничего не списано.',
-  video_unavailable: () => 'Видео временно недоступно. Ничего не списано.',
-  still_counting: ({ retryAfterS }) => `Эти цифры ещё подсчитываются. Повторите через ${retryAfterS} с.`,
+  busy: ({ retryAfterS }) => `Сейчас слишком много входов. Повторите через ${retryAfterS} с.`,
+  images_unavailable: () => 'Генерация картинок временно недоступна. Деньги не списаны.',
+  video_unavailable: () => 'Генерация видео временно недоступна. Деньги не списаны.',
+  still_counting: ({ retryAfterS }) => `Данные ещё подсчитываются. Повторите через ${retryAfterS} с.`,
   shutting_down: () => 'Сервис перезапускается.',
-  upstream_failed: () => 'Поставщик модели не справился.',
-  upstream_refused: () => 'Поставщик модели отказал в этом запросе.',
+  upstream_failed: () => 'Модель не ответила: сбой у провайдера.',
+  upstream_refused: () => 'Провайдер модели отклонил этот запрос.',
   upstream_too_long: () => 'Запрос слишком длинный для модели. Сократите его или уменьшите max_tokens.',
-  upstream_content: () => 'Правила поставщика модели не допускают такой запрос. Измените его.',
-  upstream_picture: () => 'Поставщик модели не смог прочитать картинку. Пришлите другую.',
-  upstream_timeout: () => 'Поставщик модели не ответил вовремя.',
-  upstream_truncated: () => 'Ответ поставщика модели оборвался.',
-  upstream_empty: () => 'Поставщик модели вернул пустой ответ.',
-  vision_unavailable: () => 'Модели, которые видят картинки, недоступны.',
+  upstream_content: () => 'Правила провайдера не допускают такой запрос. Измените его.',
+  upstream_picture: () => 'Провайдер модели не смог прочитать картинку. Отправьте другую.',
+  upstream_timeout: () => 'Провайдер модели не ответил вовремя.',
+  upstream_truncated: () => 'Ответ модели оборвался.',
+  upstream_empty: () => 'Модель вернула пустой ответ.',
+  vision_unavailable: () => 'Модели, которые распознают картинки, сейчас недоступны.',
 };
 
 const OTHERS: Readonly<Record<Exclude<Language, 'en'>, { readonly words: FaultWords; readonly refunded: string }>> = {
@@ -94,8 +96,8 @@ const OTHERS: Readonly<Record<Exclude<Language, 'en'>, { readonly words: FaultWo
 };
 
 const WORDS = defineWords({
-  en: { bar: 'Sandbox: answers are made up, and no money is real.', home: 'To the account' },
-  ru: { bar: 'Песочница: ответы придуманы на месте, деньги ненастоящие.', home: 'В аккаунт' },
+  en: { bar: 'Sandbox: answers are simulated, and no money is real.', home: 'Go to your account' },
+  ru: { bar: 'Песочница: ответы и деньги ненастоящие.', home: 'Перейти в аккаунт' },
 });
 
 /** What stands above every page of a sandbox. */

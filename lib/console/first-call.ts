@@ -5,8 +5,8 @@ import { defineWords } from './language.ts';
 import type { OwnerVisit } from './visit.ts';
 
 const WORDS = defineWords({
-  en: { least: (minimum: string) => `It costs at least ${minimum}, the minimum of a text call.` },
-  ru: { least: (minimum: string) => `Он стоит не меньше ${minimum}: это минимум за вызов текстовой модели.` },
+  en: { least: (minimum: string) => `A text call costs at least ${minimum}.` },
+  ru: { least: (minimum: string) => `Запрос к текстовой модели стоит не меньше ${minimum}.` },
 });
 
 /** With what stands in the place of the key, or the key itself. */

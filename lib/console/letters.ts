@@ -9,23 +9,27 @@ const WORDS = defineWords({
     subjects: {
       reset: 'Reset your password',
       invite: 'You have been invited to an account',
-      verify: 'Confirm your address',
+      verify: 'Confirm your email address',
     },
     texts: {
-      reset: 'Someone, probably you, asked to reset your password. This link works once and expires in an hour:',
-      invite: 'You have been invited to an account on Tollgate. This link works once and expires in a week:',
-      verify: 'This link confirms your address and opens your account. It works once and expires in a day:',
+      reset:
+        'Someone, probably you, asked to reset your password. Set a new one with this link; it works once and expires in an hour:',
+      invite:
+        'You have been invited to an account on Tollgate. Accept with this link; it works once and expires in a week:',
+      verify: 'Confirm your address and open your account with this link; it works once and expires in a day:',
     },
-    ignore: 'If you did not expect this, you can ignore this email.',
+    ignore: 'If you did not expect this email, you can ignore it.',
   },
   ru: {
-    subjects: { reset: 'Новый пароль', invite: 'Приглашение в аккаунт', verify: 'Подтвердите адрес' },
+    subjects: { reset: 'Сброс пароля', invite: 'Приглашение в аккаунт', verify: 'Подтвердите почту' },
     texts: {
-      reset: 'Кто-то, вероятно вы, запросил новый пароль. Ссылка задаёт его один раз в течение часа:',
-      invite: 'Вас приглашают в аккаунт Tollgate. Ссылка впускает один раз в течение недели:',
-      verify: 'Ссылка подтверждает адрес и открывает аккаунт один раз в течение суток:',
+      reset:
+        'Кто-то, вероятно вы, запросил сброс пароля. Задайте новый по ссылке; она сработает один раз в течение часа:',
+      invite:
+        'Вас пригласили в аккаунт Tollgate. Примите приглашение по ссылке; она сработает один раз в течение недели:',
+      verify: 'Подтвердите почту и откройте аккаунт по ссылке; она сработает один раз в течение суток:',
     },
-    ignore: 'Если вы этого не ждали, ничего делать не нужно.',
+    ignore: 'Если вы не ждали этого письма, ничего делать не нужно.',
   },
 });
 

@@ -11,7 +11,7 @@ interface PasswordWords {
 const WORDS = defineWords<PasswordWords>({
   en: {
     hint: `At least ${PASSWORD_LENGTH_MIN} characters. A few words are easier to remember than symbols.`,
-    differs: 'The passwords differ.',
+    differs: 'The passwords do not match.',
     problems: {
       short: `The password is shorter than ${PASSWORD_LENGTH_MIN} characters.`,
       long: 'The password is too long.',
@@ -24,7 +24,7 @@ const WORDS = defineWords<PasswordWords>({
     problems: {
       short: `Пароль короче ${PASSWORD_LENGTH_MIN} символов.`,
       long: 'Пароль слишком длинный.',
-      common: 'Такой пароль подбирают первым. Выберите другой.',
+      common: 'Этот пароль слишком легко подобрать. Выберите другой.',
     },
   },
 });

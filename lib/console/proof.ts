@@ -5,8 +5,8 @@ import { field } from './parts.ts';
 import { isProvenVisit, type UserVisit } from './visit.ts';
 
 const WORDS = defineWords({
-  en: { code: 'Code from your authenticator app', hint: 'Changes need a code entered within the last ten minutes.' },
-  ru: { code: 'Код из приложения', hint: 'Для изменений нужен код не старше десяти минут.' },
+  en: { code: 'Code from your authenticator app', hint: 'Confirm changes with a code. It counts for ten minutes.' },
+  ru: { code: 'Код из приложения-аутентификатора', hint: 'Подтвердите изменения кодом. Его хватит на десять минут.' },
 });
 
 /** Nothing while the last code is recent. `form` keeps ids unique on pages with several forms. */

@@ -48,7 +48,7 @@ describe('an alert of a card', () => {
   };
   const WORDS: readonly (readonly [Happening['type'], 'en' | 'ru', RegExp, RegExp])[] = [
     ['card.saved', 'en', /^A card was saved: Visa/, /was saved for the account “Lamp”/],
-    ['card.removed', 'en', /^A card was removed: Visa/, /never charged again/],
+    ['card.removed', 'en', /^A card was removed: Visa/, /never be charged again/],
     ['card.saved', 'ru', /^Сохранена карта: Visa/, /Для аккаунта «Lamp» сохранена карта/],
     ['card.removed', 'ru', /^Удалена карта: Visa/, /больше ничего не спишется/],
   ];

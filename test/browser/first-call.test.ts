@@ -38,12 +38,12 @@ describe('the way to the first call in a browser', function () {
     await page.waitForURL('**/admin');
     await page.click('button:text-is("Create my account")');
     await page.waitForURL('**/account');
-    await page.click('ol a:text-is("Put money in the wallet")');
+    await page.click('ol a:text-is("Top up the wallet")');
     await page.fill('#amount', '1000');
     await page.click('button:text-is("Pay")');
     await page.click('a:text-is("Go to the payment page")');
     await page.click('button[value=paid]');
-    const next = page.locator('a:text-is("Next: issue a key")');
+    const next = page.locator('a:text-is("Next: create a key")');
     await next.waitFor();
     await page.click('nav a:text-is("Overview")');
     await page.waitForURL('**/account');
@@ -52,7 +52,7 @@ describe('the way to the first call in a browser', function () {
     await next.click();
     await page.waitForURL('**/account/keys');
     await page.fill('#name', 'first');
-    await page.click('button:text-is("Issue")');
+    await page.click('button:text-is("Create")');
     const command = ((await page.textContent('pre code')) ?? '').replace('curl ', 'curl -sS ');
     const { stdout } = await promisify(execFile)('sh', ['-c', command]);
     expect(JSON.parse(stdout).choices[0].message.content).to.contain('You wrote: “Hello!”');
@@ -60,7 +60,7 @@ describe('the way to the first call in a browser', function () {
     await page.waitForURL('**/account');
     await page.click('table a');
     await page.waitForURL('**/account/calls/*');
-    expect(await page.textContent('main')).to.contain('the answer is complete');
+    expect(await page.textContent('main')).to.contain('answered in full');
     const [account] = (await test.store.accounts.list()).filter(({ name }) => name === 'me@example.com');
     const [charge] = await test.store.ledger.charges(account?.id ?? '', { limit: 5 });
     expect(charge).to.include({ state: 'settled', kind: 'text' });

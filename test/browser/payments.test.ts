@@ -13,8 +13,8 @@ const PICTURES = process.env.PAGE_PICTURES;
 const RUB = 1_000_000n;
 
 const WORDS = {
-  en: { pay: 'Pay', go: 'Go to the payment page', paid: 'The money is in the wallet.', on: 'Switch on' },
-  ru: { pay: 'Оплатить', go: 'Перейти к оплате', paid: 'Деньги в кошельке.', on: 'Включить' },
+  en: { pay: 'Pay', go: 'Go to the payment page', paid: 'The money is in the wallet.', on: 'Turn on' },
+  ru: { pay: 'Оплатить', go: 'Перейти к оплате', paid: 'Деньги зачислены в кошелёк.', on: 'Включить' },
 } as const;
 
 describe('payments in a browser', function () {

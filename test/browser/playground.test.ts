@@ -85,11 +85,13 @@ describe('the playground in a browser', function () {
     await page.fill('#prompt', '[[fail]]');
     await page.click('button[value=send]');
     await page.waitForSelector('#answer .message.error');
-    expect(await page.textContent('#outcome .message')).to.equal('Поставщик модели не справился. Деньги возвращены.');
+    expect(await page.textContent('#outcome .message')).to.equal(
+      'Модель не ответила: сбой у провайдера. Деньги возвращены.',
+    );
     expect(await page.isVisible('#stop')).to.equal(false);
     await page.fill('#max_tokens', '0');
     await page.click('button[value=send]');
-    await until(async () => (await page.textContent('#reply')) === 'Число токенов в ответе — целое и больше нуля.');
+    await until(async () => (await page.textContent('#reply')) === 'Лимит ответа — целое число больше нуля.');
     await check(page, 'refusal');
     await page.evaluate('document.querySelector("#play [name=csrf]").value = "old"');
     await page.fill('#max_tokens', '100');
@@ -141,7 +143,7 @@ describe('the playground in a browser', function () {
     await page.setInputFiles('#image', pictures);
     await until(async () => (await price()) !== before);
     expect(await page.textContent('#price')).to.contain('sandbox-vision');
-    expect(await page.textContent('#samples')).to.contain('picture-2.png');
+    expect(await page.textContent('#samples')).to.contain('image-2.png');
     await page.click('button[value=send]');
     await page.waitForSelector('#outcome dl');
     expect(await page.textContent('#reply')).to.contain('2. PNG, 50x30 pixels');

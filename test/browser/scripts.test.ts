@@ -14,7 +14,7 @@ describe('the scripts of the pages in a browser', function () {
     const { test, page } = stage;
     await page.goto(`${test.url}/account/keys`);
     await page.fill('#name', 'copied');
-    await page.click('button:text-is("Issue")');
+    await page.click('button:text-is("Create")');
     await page.click('.message.done + .copy, .message.done .copy');
     await page.waitForSelector('.message.done :text("Copied")');
     const key = await page.textContent('code.key');
@@ -35,7 +35,7 @@ describe('the scripts of the pages in a browser', function () {
     await page.goto(`${test.url}/account/wallet`);
     const button = page.locator('form[data-confirm] button:has-text("Remove")');
     await button.click();
-    expect(asked.join()).to.match(/^Remove .*\? A removed card is never charged again\./);
+    expect(asked.join()).to.match(/^Remove .*\? A removed card is never charged again/);
     expect([page.url(), (await cards()).length]).to.deep.equal([`${test.url}/account/wallet`, 1]);
     isMeant = true;
     await button.click();

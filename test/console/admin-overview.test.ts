@@ -31,7 +31,7 @@ describe('the overview of an operator', () => {
     }
     const own = (await test.store.accounts.list()).filter(({ name }) => name === 'op@example.com');
     expect(own).to.have.length(1);
-    expect((await operator.get('/account')).text).to.contain('Three steps to the first call');
+    expect((await operator.get('/account')).text).to.contain('Three steps to your first call');
     expect((await operator.get('/admin')).text).not.to.contain('Create my account');
     const [deed] = await test.store.auditLog.page({ limit: 1 });
     expect(deed).to.include({ action: 'account.create', target: own[0]?.id });
@@ -60,9 +60,9 @@ describe('the overview of an operator', () => {
 
   it('counts the holds of processes that are gone, and the upstreams in trouble', async () => {
     expect(await facts()).to.include({
-      'Stuck holds': '0',
-      'Upstreams in trouble': '0 of 1',
-      'Payments to review': '0',
+      'Unreleased reservations': '0',
+      'Upstreams with problems': '0 of 1',
+      'Payments under review': '0',
     });
     // Of a wallet that is not there: nobody can return it.
     const { DatabaseSync } = await import('node:sqlite');
@@ -70,6 +70,6 @@ describe('the overview of an operator', () => {
     db.exec(`INSERT INTO charges (id, wallet, key, kind, state, reserved, charged, model, prices, owner, lease, created_at)
       VALUES ('req_stuck', 'acc_gone', 'k', 'text', 'held', 5, 0, 'm', '{}', 'own_gone', 1, 1)`);
     db.close();
-    expect((await facts())['Stuck holds']).to.equal('1');
+    expect((await facts())['Unreleased reservations']).to.equal('1');
   });
 });

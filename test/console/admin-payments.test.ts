@@ -92,7 +92,7 @@ describe('payment pages of an operator', () => {
     expect((await wallet()).avail).to.equal(700n * RUB);
     expect((await operator.get(`/admin/payments/${id}`)).text)
       .to.contain(refund)
-      .and.to.contain('sent back');
+      .and.to.contain('refunded');
   });
 
   it('take money only when a dispute is lost', async () => {
@@ -139,7 +139,7 @@ describe('payment pages of an operator', () => {
     await fetch(`${test.url}/payments/sandbox/notice`, { method: 'POST', body: '<script>{"forged":1}</script>' });
     const list = await operator.get('/admin/notices');
     const link = `<a href="/admin/payments/${id}"><code title="${id}">…${id.slice(-8)}</code></a>`;
-    expect(list.text).to.contain(`${link} credited`).and.to.contain('rejected: not a notice of this provider');
+    expect(list.text).to.contain(`${link} credited`).and.to.contain('rejected: not from this provider');
     expect((await operator.get('/admin/notices?lang=ru')).text).to.contain(`${link} зачислен`);
     await operator.get('/admin?lang=en');
     const [forged] = await test.store.payments.notices({ limit: 1 });
@@ -149,8 +149,8 @@ describe('payment pages of an operator', () => {
     const [real] = await test.store.payments.notices({ limit: 1, isVain: false });
     expect((await operator.get(`/admin/notices/${real?.id}`)).text)
       .to.contain('Headers')
-      .and.to.contain('Take it again');
-    expect((await operator.get('/admin/notices?before=ntc_0')).text).to.contain('No notice has come yet.');
+      .and.to.contain('Process again');
+    expect((await operator.get('/admin/notices?before=ntc_0')).text).to.contain('No webhooks yet.');
   });
 
   it('are there for operators only, and find nothing where there is nothing', async () => {

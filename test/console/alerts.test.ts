@@ -123,7 +123,7 @@ describe('the page of alerts', () => {
     ];
     for (const webhook of [...urls, ...more, `https://example.com/${'x'.repeat(3000)}`]) {
       const reply = await save(owner, { webhook });
-      expect([reply.status, reply.text.includes('must be a public https URL')], webhook).to.deep.equal([400, true]);
+      expect([reply.status, reply.text.includes('a public https URL on port 443')], webhook).to.deep.equal([400, true]);
     }
     expect(await test.store.alerts.get(owner.account)).to.equal(undefined);
   });
@@ -140,10 +140,10 @@ describe('the page of alerts', () => {
     expect((await owner.get(PATH)).text).to.match(/>webhook<\/td><td[^>]*>delivered<\/td>/);
     receiver.answer = answerWith(500);
     await owner.submit(PATH, { change: 'test' });
-    expect((await owner.get(PATH)).text).to.contain('failed: answered with status 500');
+    expect((await owner.get(PATH)).text).to.contain('not delivered: HTTP status 500');
     expect((await owner.get(`${PATH}?lang=ru`)).text)
-      .to.contain('не доставлено: ответ со статусом 500')
-      .and.contain('Отправить пробное оповещение');
+      .to.contain('не доставлено: статус HTTP 500')
+      .and.contain('Отправить тестовое оповещение');
   });
 
   it('lets nobody test without end', async () => {
@@ -206,7 +206,7 @@ describe('the page of alerts without a mail server', () => {
     const { id } = await test.account();
     const owner = await setUpOwner(test, id);
     const bare = await owner.get(PATH);
-    expect(bare.text).to.contain('sends no mail').and.contain('nowhere to send').and.not.contain('Send a test alert');
+    expect(bare.text).to.contain('sends no email').and.contain('nowhere to go').and.not.contain('Send a test alert');
     const csrf = /name="csrf" value="([^"]+)"/.exec(bare.text)?.[1] ?? '';
     expect((await owner.post(PATH, { csrf, change: 'test' })).status).to.equal(400);
     await owner.submit(PATH, { change: 'wishes', threshold: '', webhook: 'https://hooks.tollgate-example.com/' });

@@ -38,27 +38,27 @@ describe('the page of a call', () => {
     };
     const smart = await ask('smart', 'Translate into French: tree');
     expect(await factsOf(smart)).to.include({
-      'Model asked for': 'smart',
-      'Model that answered': 'sandbox-lite',
-      'Model billed': 'sandbox-lite',
-      'How it ended': 'the answer is complete',
+      'Requested model': 'smart',
+      'Answered by': 'sandbox-lite',
+      'Billed as': 'sandbox-lite',
+      Result: 'answered in full',
     });
-    expect((await factsOf(smart))['How smart chose']).to.match(/^a simple task \(lite\): .*translation/);
-    expect((await factsOf(`${smart}?lang=ru`))['Как выбрал smart']).to.match(/^простая задача \(lite\): .*перевод/);
+    expect((await factsOf(smart))['How smart chose']).to.match(/^simple task \(lite\): .*translation/);
+    expect((await factsOf(`${smart}?lang=ru`))['Выбор smart']).to.match(/^простая задача \(lite\): .*перевод/);
     await owner.get('/account?lang=en');
     expect(await factsOf(await ask('sandbox-standard', look))).to.include({
-      'Model that answered': 'sandbox-vision',
-      'Model billed': 'sandbox-standard',
+      'Answered by': 'sandbox-vision',
+      'Billed as': 'sandbox-standard',
     });
     expect(await factsOf(await ask('sandbox-lite', 'Hello!', { max_tokens: 3 }))).to.include({
-      'Model asked for': 'sandbox-lite',
-      'How it ended': 'cut off at the token limit',
+      'Requested model': 'sandbox-lite',
+      Result: 'answer cut off: max_tokens limit reached',
     });
     expect(await factsOf(await ask('sandbox-lite', '[[fail-mid]]', { stream: true }))).to.include({
-      'How it ended': 'the provider failed midway; what was delivered is charged',
+      Result: 'the provider failed midway; the delivered part is charged',
     });
     expect(await factsOf(failed)).to.include({
-      'How it ended': 'it failed, and nothing was charged',
+      Result: 'failed, not charged',
     });
   });
 

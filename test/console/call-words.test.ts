@@ -7,14 +7,14 @@ describe('how a call ended, in words', () => {
     endingWords('en', { state, kind } as Charge, usage as never);
 
   it('says of a settled text what was noted then, and of others their state', () => {
-    expect(words('settled', {})).to.equal('the answer is complete');
-    expect(words('settled', { ended: 'gone' })).to.equal('the client left; what was produced is charged');
-    expect(words('refunded', { ended: 'gone' })).to.equal('it failed, and its price was refunded');
+    expect(words('settled', {})).to.equal('answered in full');
+    expect(words('settled', { ended: 'gone' })).to.equal('the client disconnected; the generated part is charged');
+    expect(words('refunded', { ended: 'gone' })).to.equal('failed, refunded');
     expect(words('settled', {}, 'image')).to.equal('done');
   });
 
   it('says of a call that was sent again why it is free', () => {
-    const told = 'it was sent again under its idempotency key; only the repeat was charged';
+    const told = 'sent again with the same idempotency key; only the repeat was charged';
     expect(words('settled', { repeated_as: 'req_2' })).to.equal(told);
     expect(words('settled', { repeated_as: 'req_2' }, 'image')).to.equal(told);
   });

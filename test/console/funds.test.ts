@@ -48,7 +48,9 @@ describe('what a wallet has to spend', () => {
         Bonus: '₽250.00 can be spent after the first payment of at least ₽1,000.00',
       });
     }
-    expect((await owner.get('/account/playground')).text).to.contain('The bonus can be spent after the first payment');
+    expect((await owner.get('/account/playground')).text).to.contain(
+      'The bonus becomes available after the first payment',
+    );
     const balance = await send(`${test.url}/api/v1/balance`, { key: account.key });
     expect(balance.json.balance_rub, 'as the API says it').to.equal(250);
   });
@@ -68,21 +70,21 @@ describe('what a wallet has to spend', () => {
     const models = async (query: string) =>
       (await owner.get(`/account/models?${query}`)).text.replaceAll('\u00a0', ' ');
     const [en, ru] = [await models('lang=en'), await models('lang=ru')];
-    expect(en).to.contain('Any call of a text model costs at least ₽0.50');
+    expect(en).to.contain('A call to a text model costs at least ₽0.50');
     expect(ru).to.contain('стоит не меньше 0,50 ₽');
     expect(en.indexOf('at least'), 'above the table').to.be.below(en.indexOf('<table'));
     expect(ru.indexOf('не меньше')).to.be.below(ru.indexOf('<table'));
     const small = 'model=sandbox-lite&characters=10&answer=10&max=1';
-    expect(factsIn(await models(`${small}&lang=ru`))).to.include({ 'Стоимость, примерно': '0,50 ₽ минимум за вызов' });
-    expect(factsIn(await models(`${small}&lang=en`))).to.include({ 'Estimated cost': '₽0.50 the minimum of a call' });
+    expect(factsIn(await models(`${small}&lang=ru`))).to.include({ 'Примерная стоимость': '0,50 ₽ минимум за запрос' });
+    expect(factsIn(await models(`${small}&lang=en`))).to.include({ 'Estimated cost': '₽0.50 minimum per call' });
     const large = await models('model=sandbox-heavy&characters=4000000&answer=4000');
     expect(factsIn(large)['Estimated cost']).not.to.contain('minimum');
     expect(factsIn(await models('model=sandbox-image'))['Estimated cost']).not.to.contain('minimum');
     const issued = await owner.submit('/account/keys', { name: 'first' });
-    expect(issued.text).to.contain('It costs at least ₽0.50');
+    expect(issued.text).to.contain('A text call costs at least ₽0.50');
     expect(factsIn((await owner.get('/account/playground?kind=text')).text)).to.include({
-      'Minimum of a call': '₽0.50',
+      'Minimum per call': '₽0.50',
     });
-    expect(factsIn((await owner.get('/account/playground?kind=image')).text)).not.to.have.property('Minimum of a call');
+    expect(factsIn((await owner.get('/account/playground?kind=image')).text)).not.to.have.property('Minimum per call');
   });
 });

@@ -44,7 +44,7 @@ describe('the page of keys', () => {
     const full = await test.account();
     const other = await setUpOwner(test, full.id);
     for (let number = 2; number <= 10; number += 1) await other.submit('/account/keys', { name: `key ${number}` });
-    expect((await other.get('/account/keys')).text).to.contain('Revoke one to issue another');
+    expect((await other.get('/account/keys')).text).to.contain('Revoke one to create another');
     const keys = await test.store.keys.list(full.id);
     expect(keys).to.have.length(10);
   });
@@ -57,7 +57,7 @@ describe('the page of keys', () => {
     expect((await owner.submit(path, { name: 'old' })).status).to.equal(400);
     const done = await owner.submit(path, { name: 'old phone' });
     expect([done.status, done.headers.location]).to.deep.equal([303, '/account/keys?done=revoked']);
-    expect((await owner.get('/account/keys?done=revoked')).text).to.contain('The key has been revoked.');
+    expect((await owner.get('/account/keys?done=revoked')).text).to.contain('The key was revoked.');
     expect((await owner.get(path)).status).to.equal(404);
     // Within a second everywhere.
     await new Promise((resolve) => setTimeout(resolve, 1100));
@@ -176,7 +176,7 @@ describe('the page of keys', () => {
       db.exec('COMMIT');
       const { status, text } = await answered;
       expect(status, what).to.equal(400);
-      expect(text).to.contain('has just been revoked or has expired').and.to.contain('href="/account/keys"');
+      expect(text).to.contain('has just expired or been revoked').and.to.contain('href="/account/keys"');
     }
     db.close();
   });
@@ -227,8 +227,8 @@ describe('the page of keys', () => {
   it('speaks both languages, and remembers which', async () => {
     expect((await owner.get('/account/keys?lang=ru')).text)
       .to.contain('<html lang="ru">')
-      .and.to.contain('Выпустить ключ');
-    expect((await owner.get('/account/keys')).text).to.contain('Выпустить ключ');
-    expect((await owner.get('/account/keys?lang=en')).text).to.contain('Issue a key');
+      .and.to.contain('Создать ключ');
+    expect((await owner.get('/account/keys')).text).to.contain('Создать ключ');
+    expect((await owner.get('/account/keys?lang=en')).text).to.contain('Create a key');
   });
 });

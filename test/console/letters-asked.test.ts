@@ -39,9 +39,9 @@ describe('letters that are asked for', () => {
     const counted = await test.store.sessions.attempts(hourly(email));
     const replies = [await ask('/reset', email), await ask('/reset', email)];
     for (const { status, text } of replies) {
-      expect([status, text.includes('The links in those that have come still work')]).to.deep.equal([429, true]);
+      expect([status, text.includes('The links already sent still work')]).to.deep.equal([429, true]);
     }
-    const [, seconds = ''] = /ask again in (\d+) s/.exec(replies[0]?.text ?? '') ?? [];
+    const [, seconds = ''] = /another in (\d+) s/.exec(replies[0]?.text ?? '') ?? [];
     expect(Number(seconds)).to.be.within(1, 3600);
     expect(await test.store.sessions.attempts(hourly(email))).to.deep.equal(counted);
     expect(counted?.count).to.equal(3);

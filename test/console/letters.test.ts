@@ -80,10 +80,10 @@ describe('letters', () => {
 
   it('are explained on the page that asks for an address, with a way back to sign-in before and after', async () => {
     const asking: readonly (readonly [path: string, words: string, back: string])[] = [
-      ['/reset?lang=en', 'a link to choose a new password', 'Back to sign-in'],
-      ['/reset?lang=ru', 'по которой зададите новый пароль', 'Вернуться ко входу'],
-      ['/register?lang=en', 'choose a password and open your account', 'Back to sign-in'],
-      ['/register?lang=ru', 'зададите пароль и откроете аккаунт', 'Вернуться ко входу'],
+      ['/reset?lang=en', 'a link to set a new password', 'Back to sign-in'],
+      ['/reset?lang=ru', 'чтобы задать новый пароль', 'Вернуться ко входу'],
+      ['/register?lang=en', 'set a password and open your account', 'Back to sign-in'],
+      ['/register?lang=ru', 'задать пароль и открыть аккаунт', 'Вернуться ко входу'],
     ];
     for (const [at, [path, words, back]] of asking.entries()) {
       const link = `<a href="/login">${back}</a>`;

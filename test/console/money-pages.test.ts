@@ -39,16 +39,16 @@ describe('pages about money', () => {
     expect(call.status).to.equal(200);
     expect(call.text).to.match(/Input tokens: \d+ × ₽[\d,.]+ per 1M tokens = ₽/);
     const sums = [...call.text.matchAll(/<li>[^<]* = ₽([\d.]+)<\/li>/g)].map(([, sum]) => Number(sum));
-    const [, together] = /<li>Together: ₽([\d.]+)<\/li>/.exec(call.text) ?? [];
+    const [, together] = /<li>Total: ₽([\d.]+)<\/li>/.exec(call.text) ?? [];
     expect([sums.length, sums.reduce((one, other) => one + other, 0)]).to.deep.equal([2, Number(together)]);
-    expect(call.text).to.contain('Charged: ₽0.50').and.to.contain('A sum below ₽0.50 is charged as ₽0.50');
+    expect(call.text).to.contain('Charged: ₽0.50').and.to.contain('A total below ₽0.50 is charged as ₽0.50');
   });
 
   it('say what to do next where there is nothing to show', async () => {
     const { id } = await test.account('0');
     const newcomer = await setUpOwner(test, id, 'nothing@example.com');
     expect((await newcomer.get('/account/calls')).text)
-      .to.contain('This account has made no calls yet. <a href="/account/playground">')
+      .to.contain('This account has not made any calls yet. <a href="/account/playground">')
       .and.not.to.contain('Download CSV');
     expect((await newcomer.get('/account/calls?kind=video')).text)
       .to.contain('No calls match. <a href="/account/calls">')
@@ -82,7 +82,7 @@ describe('pages about money', () => {
   it('say which calls are archived', async () => {
     const before = Date.UTC(2026, 0, 2);
     for (const path of ['/account/calls', '/account/wallet']) {
-      expect((await owner.get(path)).text, path).not.to.contain('are archived');
+      expect((await owner.get(path)).text, path).not.to.contain('have been archived');
     }
     const { id: wallet, status: _status, ...sums } = await test.wallet(account);
     const counts = { calls: 0, entries: 0, charged: 0n, first: null, last: null };
@@ -90,7 +90,7 @@ describe('pages about money', () => {
     await test.store.archives.put({ id: 'arc_1', file: '/gone.gz', ...times, state: 'done', sha256: 'ab', ...counts });
     await test.store.archives.open({ wallet, ...sums, overshoot: 0n, lasting: 1, budgets: [], kept: null }, 0);
     for (const path of ['/account/calls', '/account/wallet']) {
-      expect((await owner.get(path)).text, path).to.match(/Calls that ended before 2\sJan\s2026 are archived/);
+      expect((await owner.get(path)).text, path).to.match(/Calls that ended before 2\sJan\s2026 have been archived/);
     }
   });
 
@@ -99,9 +99,11 @@ describe('pages about money', () => {
     expect([found.status, found.headers.location]).to.deep.equal([303, `/account/calls/${ids[1]}`]);
     for (const id of [foreignId, 'req_none']) {
       const none = await owner.get(`/account/calls?id=${id}`);
-      expect([none.status, none.text.includes('No calls match.'), none.text.includes(ids[1] ?? '')]).to.deep.equal([
-        ...[200, true, false],
-      ]);
+      expect([
+        none.status,
+        none.text.includes('No charge has this ID.'),
+        none.text.includes(ids[1] ?? ''),
+      ]).to.deep.equal([...[200, true, false]]);
     }
   });
 
@@ -143,7 +145,7 @@ describe('pages about money', () => {
   it('show the entries of the wallet, older ones on further pages', async () => {
     const first = await owner.get('/account/wallet');
     expect(first.text).to.contain('payment').and.to.contain('₽999.00');
-    expect((await owner.get('/account/wallet?before=2')).text).not.to.contain('hold returned');
+    expect((await owner.get('/account/wallet?before=2')).text).not.to.contain('reservation returned');
     for (const before of ['0', '-1', 'x', '9'.repeat(30)]) {
       expect((await owner.get(`/account/wallet?before=${before}`)).status).to.equal(200);
     }

@@ -147,13 +147,13 @@ describe('forms', () => {
       const before = await stateOf();
       pages.faults.next(call, behind(change));
       const { status, text } = await send(path, sent);
-      expect([status, text.includes('Something changed in the meantime.')]).to.deep.equal([400, true]);
+      expect([status, text.includes('The settings have changed in the meantime.')]).to.deep.equal([400, true]);
       expect(await stateOf()).to.deep.equal(before);
       expect(await real().auditLog.page({ account: owner.account, limit: 1 })).to.deep.equal([]);
       // Whoever looks again may do it.
       const again = await send(path, sent);
       expect(again.status).to.be.oneOf([200, 303]);
-      expect(again.text).not.to.contain('Something changed in the meantime.');
+      expect(again.text).not.to.contain('The settings have changed in the meantime.');
     });
   }
 

@@ -89,19 +89,19 @@ describe('payment pages of an owner', () => {
     const declined = await order('1000');
     await press(declined, 'insufficient_funds');
     expect((await owner.get(declined)).text)
-      .to.contain('declined or called off')
-      .and.to.contain('The provider says: there is not enough money on the card.')
+      .to.contain('declined or canceled')
+      .and.to.contain('The provider says: not enough money on the card.')
       .and.to.contain('Pay again')
       .and.not.to.contain('data-again');
     expect((await owner.get(`${declined}&lang=ru`)).text)
       .to.contain('Платёж отклонён')
-      .and.to.contain('на карте не хватает денег')
+      .and.to.contain('на карте недостаточно денег')
       .and.not.to.contain('insufficient_funds');
     await owner.get('/account?lang=en');
     const wrong = await order('1000');
     await press(wrong, 'wrong-sum');
     expect((await owner.get(wrong)).text).to.contain('an operator is checking it');
-    expect((await owner.get(`${wrong}&lang=ru`)).text).to.contain('её проверяет оператор');
+    expect((await owner.get(`${wrong}&lang=ru`)).text).to.contain('его проверяет оператор');
     expect(await avail()).to.equal(0n);
   });
 
@@ -111,7 +111,7 @@ describe('payment pages of an owner', () => {
     await press(page, 'paid');
     await owner.post(new URL(link).pathname, { button: 'half' });
     const list = await owner.get(WALLET);
-    expect(list.text).to.contain('partly refunded').and.to.contain('sent back').and.to.contain('₽500.00');
+    expect(list.text).to.contain('partly refunded').and.to.contain('refunded').and.to.contain('₽500.00');
     const receipt = await owner.get(page.replace('wallet', 'wallet/receipt'));
     expect(receipt.text).to.contain('refund:sandbox:').and.to.contain('\u2212₽500.00');
   });
@@ -139,7 +139,7 @@ describe('payment pages of an owner', () => {
   it('stop at ten orders that wait to be paid', async () => {
     for (let made = 0; made < 10; made += 1) await order('1000');
     const reply = await owner.submit(WALLET, { amount: '1000' });
-    expect([reply.status, reply.text.includes('Too many orders')]).to.deep.equal([400, true]);
+    expect([reply.status, reply.text.includes('Too many payments')]).to.deep.equal([400, true]);
   });
 
   it('keep a card with the consent as it was shown, and never charge it once it is removed', async () => {
@@ -149,7 +149,7 @@ describe('payment pages of an owner', () => {
     const [consent] = await test.store.payments.consents(account.id);
     const page = await owner.get(WALLET);
     expect(page.text).to.contain(consent?.text);
-    expect([consent?.kind, consent?.textVersion, consent?.address]).to.deep.equal(['save_method', '1', '127.0.0.1']);
+    expect([consent?.kind, consent?.textVersion, consent?.address]).to.deep.equal(['save_method', '2', '127.0.0.1']);
     const [card] = await test.store.payments.methods(account.id);
     expect(page.text).to.contain(`•••• ${card?.last4}`).and.not.to.contain(`value="${card?.ref}"`);
     const foreign = await stranger.submit(WALLET, { change: 'remove_card', card: card?.id ?? '' });
@@ -268,7 +268,7 @@ describe('payment pages of an owner', () => {
       test.writeCatalog({ autoTopup });
       expect(await test.gateway.reload()).to.equal(true);
       try {
-        expect((await owner.get(WALLET)).text).to.contain('no longer within the limits of this service');
+        expect((await owner.get(WALLET)).text).to.contain('outside the limits of this service');
         for (const [fields, says] of [
           [{ threshold: '400.01', amount: '700' }, 'from ₽0.01 to ₽400.00'],
           [{ threshold: '400', amount: '599.99' }, 'from ₽600.00 to ₽800.00'],
@@ -305,7 +305,7 @@ describe('payment pages of an owner', () => {
       await change({});
       await owner.submit(WALLET, { change: 'remove_card', card });
       expect((await auto())?.enabled).to.equal(false);
-      expect((await owner.get(WALLET)).text).to.contain('tick the box that saves the card');
+      expect((await owner.get(WALLET)).text).to.contain('tick “Save the card”');
     });
   });
 });

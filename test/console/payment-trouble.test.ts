@@ -103,13 +103,13 @@ describe('payment pages while something fails', () => {
     await fetch(`${test.url}/payments/till/notice`, { method: 'POST', body: JSON.stringify({ id }) });
     const [failed] = await test.store.payments.notices({ limit: 1 });
     const path = `/admin/notices/${failed?.id}`;
-    expect((await operator.get(path)).text).to.contain('failed: the provider sends it again');
+    expect((await operator.get(path)).text).to.contain('failed: the provider will send it again');
     expect((await operator.submit(path, {})).headers.location).to.equal('/admin/notices?done=again');
     expect(await phaseOf(page)).to.equal('pending');
     bank.hook = () => undefined;
     const taken = await operator.submit(path, {});
     expect(taken.headers.location).to.equal('/admin/notices?done=done');
-    expect((await operator.get('/admin/notices?done=done')).text).to.contain('taken again');
+    expect((await operator.get('/admin/notices?done=done')).text).to.contain('processed again');
     expect([await phaseOf(page), (await test.wallet(account)).avail]).to.deep.equal(['credited', 1000n * RUB]);
     const [deed] = await test.store.auditLog.page({ limit: 1 });
     expect([deed?.action, deed?.target]).to.deep.equal(['notice.retry', failed?.id]);

@@ -144,14 +144,14 @@ describe('pictures in the playground', function () {
 
   describe('are refused, in words and for nothing', () => {
     for (const [name, kind, files, more, status, words] of [
-      ['five for a text', 'text', Array(5).fill(file(PNG)), {}, 400, 'At most four pictures'],
-      ['five to edit', 'image', Array(5).fill(file(PNG)), {}, 400, 'At most four pictures'],
-      ['two for a video', 'video', Array(2).fill(file(PNG)), {}, 400, 'at most one picture'],
+      ['five for a text', 'text', Array(5).fill(file(PNG)), {}, 400, 'at most four images'],
+      ['five to edit', 'image', Array(5).fill(file(PNG)), {}, 400, 'at most four images'],
+      ['two for a video', 'video', Array(2).fill(file(PNG)), {}, 400, 'at most one image'],
       ['one that is none', 'image', [file(Buffer.from('<svg/>'))], {}, 400, 'not a PNG, JPEG, GIF or WebP'],
       ['an empty file', 'text', [file(Buffer.alloc(0))], {}, 400, 'not a PNG, JPEG, GIF or WebP'],
       ['one that is too large', 'text', [file(png({ bytes: 8 * MIB + 1 }))], {}, 400, 'larger than 8 MiB'],
       ['a model that does not edit', 'image', [file(PNG)], { model: 'plain' }, 400, 'does not edit'],
-      ['those that the page has lost', 'text', [NONE], { pictures: '1' }, 400, 'choose them again'],
+      ['those that the page has lost', 'text', [NONE], { pictures: '1' }, 400, 'Choose them again'],
       ['an unknown key', 'image', [file(PNG)], { key: 'key_unknown' }, 401, 'unknown or revoked'],
     ] as const) {
       it(name, async () => {
@@ -203,8 +203,8 @@ describe('pictures in the playground', function () {
       const parts = [...partsOf('image', { key: never.keyId }), file(PNG)];
       const short = await person.upload(PAGE, parts);
       expect([short.status, short.text.includes('Paint it blue')]).to.deep.equal([402, true]);
-      expect((await person.get(PAGE)).text).to.contain('There is no money in the wallet');
-      expect((await owner.get(PAGE)).text).not.to.contain('There is no money in the wallet');
+      expect((await person.get(PAGE)).text).to.contain('The wallet is empty');
+      expect((await owner.get(PAGE)).text).not.to.contain('The wallet is empty');
     });
 
     it('forms with files of pages that take none', async () => {

@@ -36,7 +36,7 @@ describe('the samples of the playground', function () {
     folder = mkdtempSync(join(tmpdir(), 'tollgate-samples-'));
     symlinkSync(join(process.cwd(), 'node_modules'), join(folder, 'node_modules'));
     for (const [at, width] of [40, 50].entries()) {
-      writeFileSync(join(folder, `picture-${at + 1}.png`), png({ width, height: 30 }));
+      writeFileSync(join(folder, `image-${at + 1}.png`), png({ width, height: 30 }));
     }
   });
   after(async () => {
@@ -56,7 +56,7 @@ describe('the samples of the playground', function () {
 
   it('say where the pictures are, if there are any', async () => {
     const hint = async (pictures: string) =>
-      (await owner.get(`/account/playground?kind=text&pictures=${pictures}`)).text.includes('picture-1.png and so on');
+      (await owner.get(`/account/playground?kind=text&pictures=${pictures}`)).text.includes('image-1.png and so on');
     expect([await hint('0'), await hint('1')]).to.deep.equal([false, true]);
   });
 

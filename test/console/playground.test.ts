@@ -84,7 +84,7 @@ describe('the playground', function () {
     await owner.get(`${PAGE}?lang=ru`);
     const events = parseEvents((await stream({ ...TEXT, prompt: '[[fail-mid]]' })).text);
     await owner.get(`${PAGE}?lang=en`);
-    expect(events.at(-1)?.data.html).to.contain('Поставщик модели').and.to.contain('/account/calls/');
+    expect(events.at(-1)?.data.html).to.contain('сбой у провайдера').and.to.contain('/account/calls/');
     expect((await lastCharge())?.charged).to.equal(500_000n);
   });
 
@@ -119,7 +119,7 @@ describe('the playground', function () {
     const before = await test.wallet(account);
     const { location = '' } = (await ask({ ...VIDEO, prompt: '[[fail]]' })).headers;
     await until(async () => !(await owner.get(location)).text.includes('data-again'));
-    expect((await owner.get(location)).text).to.contain('its price was refunded');
+    expect((await owner.get(location)).text).to.contain('The video failed and was refunded');
     expect((await lastCharge())?.state).to.equal('refunded');
     expect((await test.wallet(account)).charged).to.equal(before.charged);
   });
@@ -181,10 +181,10 @@ describe('the playground', function () {
     for (const [name, fields, status, words] of [
       ['an unknown model', { ...good, model: 'nothing' }, 400, 'Unknown model `nothing`'],
       ['a model of another kind', { ...good, model: 'sandbox-image' }, 400, 'cannot be used on this endpoint'],
-      ['a blank prompt', { ...good, prompt: ' \r\n ' }, 400, 'Describe what you want.'],
+      ['a blank prompt', { ...good, prompt: ' \r\n ' }, 400, 'Enter a prompt.'],
       ['no number of tokens', { ...good, max_tokens: '1.5' }, 400, 'a whole number above zero'],
-      ['seconds that are not sold', { ...VIDEO, seconds: '99' }, 400, 'does not offer that'],
-      ['a resolution that is not sold', { ...VIDEO, resolution: '4k' }, 400, 'does not offer that'],
+      ['seconds that are not sold', { ...VIDEO, seconds: '99' }, 400, 'does not offer the chosen option'],
+      ['a resolution that is not sold', { ...VIDEO, resolution: '4k' }, 400, 'does not offer the chosen option'],
       ['a size that there is none of', { ...IMAGE, size: '1x1' }, 400, 'Invalid `size`'],
       ['what an upstream fails at', { ...good, prompt: '[[fail]]' }, 502, 'Charge refunded.'],
       ['a picture that fails', { ...IMAGE, prompt: '[[fail]]' }, 502, 'Charge refunded.'],
@@ -242,7 +242,7 @@ describe('the playground', function () {
       await test.store.ledger.apply([{ op: spent as never, tried: false, abandoned: false }]);
       await refusedAs(ask(dear, poor.keyId, poorOwner), { status: 402, words: 'The balance is too low', of: poor });
       await poorOwner.get(`${PAGE}?lang=ru`);
-      await refusedAs(ask(dear, poor.keyId, poorOwner), { status: 402, words: 'Не хватает денег', of: poor });
+      await refusedAs(ask(dear, poor.keyId, poorOwner), { status: 402, words: 'Недостаточно денег', of: poor });
       for (const fields of [good, IMAGE, VIDEO]) {
         const reply = ask(fields, never.keyId, neverOwner);
         await refusedAs(reply, { status: 402, words: 'never been topped up', of: never });
@@ -280,7 +280,7 @@ describe('the playground', function () {
 
     it('on the path of events too, as a page', async () => {
       await refusedAs(stream({ ...good, key: 'key_unknown' }), { status: 401, words: 'unknown or revoked' });
-      await refusedAs(stream({ ...good, prompt: '' }), { status: 400, words: 'Describe what you want.' });
+      await refusedAs(stream({ ...good, prompt: '' }), { status: 400, words: 'Enter a prompt.' });
       const reply = await stream({ ...good, model: 'nothing' });
       expect(reply.text).to.contain('<section id="answer"').and.to.contain('Unknown model');
     });
@@ -343,7 +343,7 @@ describe('the playground', function () {
     const visitor = await setUpOwner(test, id);
     const page = await visitor.get(PAGE);
     expect(page.status).to.equal(200);
-    expect(page.text).to.contain('href="/account/keys">Issue a key').and.not.to.contain('name="prompt"');
+    expect(page.text).to.contain('href="/account/keys">Create a key').and.not.to.contain('name="prompt"');
     expect((await visitor.get(`${PAGE}?account=${account.id}`)).status).to.equal(404);
   });
 

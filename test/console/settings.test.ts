@@ -33,9 +33,9 @@ describe('settings of a person', () => {
     await other.submit('/login', { email: owner.email, password: PASSWORD, code: '' });
     const fresh = 'another tulip in rain';
     for (const [fields, words] of [
-      [{ old: 'wrong password', password: fresh, again: fresh }, 'not your current password'],
+      [{ old: 'wrong password', password: fresh, again: fresh }, 'The current password is wrong'],
       [{ old: PASSWORD, password: 'short', again: 'short' }, 'shorter than'],
-      [{ old: PASSWORD, password: fresh, again: 'something else here' }, 'differ'],
+      [{ old: PASSWORD, password: fresh, again: 'something else here' }, 'do not match'],
     ] as const) {
       const reply = await change(owner, 'password', { ...fields });
       expect([reply.status, reply.text.includes(words)], words).to.deep.equal([400, true]);

@@ -162,7 +162,7 @@ describe('the record of who tries to get in', () => {
     await signIn('nobody-else@example.com');
     for (const [language, words] of [
       ['en', ['signed in with a password', 'result: refused, page: /login, email: nobody-else@example.com']],
-      ['ru', ['вход по паролю', 'итог: отказ, страница: /login, почта: nobody-else@example.com']],
+      ['ru', ['вход по паролю', 'результат: отказано, страница: /login, почта: nobody-else@example.com']],
     ] as const) {
       const { text } = await operator.get(`/admin/audit?lang=${language}`);
       for (const word of words) expect(text).to.contain(word);

@@ -43,7 +43,7 @@ describe('coming in', () => {
       const link = test.gateway.facts.links.setup ?? '';
       const again = await visitor().get(link.slice(test.url.length));
       expect(again.status).to.equal(404);
-      expect(again.text).to.contain('unknown, has been used or has expired');
+      expect(again.text).to.contain('unknown, used or expired');
     });
 
     it('is not used up by a look, and asks again for what was wrong', async () => {
@@ -62,7 +62,7 @@ describe('coming in', () => {
         [{ code: '' }, 'wrong or has already been used'],
         [{ password: 'short', again: 'short' }, 'shorter than 10'],
         [{ password: 'password123', again: 'password123' }, 'easy to guess'],
-        [{ again: 'another one entirely' }, 'passwords differ'],
+        [{ again: 'another one entirely' }, 'passwords do not match'],
       ] as const) {
         const reply = await sent({ ...fields });
         expect(reply.status, words).to.equal(400);
@@ -83,7 +83,7 @@ describe('coming in', () => {
     it('says where to look when it is missing', async () => {
       const reply = await visitor().get('/setup');
       expect([reply.status, reply.text]).to.satisfy(
-        ([status, text]: [number, string]) => status === 200 && /printed when the service starts/.test(text),
+        ([status, text]: [number, string]) => status === 200 && /first link is printed when it starts/.test(text),
       );
       // Nobody gave a link that could be unknown.
       expect(reply.text).not.to.contain('This link is unknown');
@@ -247,7 +247,7 @@ describe('coming in', () => {
     it('answers what is not there as a page, and other methods with 404 or 405', async () => {
       const page = await visitor().get('/account/nothing');
       expect([page.status, page.headers['content-type']]).to.deep.equal([404, 'text/html; charset=utf-8']);
-      expect(page.text).to.contain('Такой страницы нет. <a href="/account">В аккаунт</a>');
+      expect(page.text).to.contain('Страница не найдена. <a href="/account">Перейти в аккаунт</a>');
       const put = await visitor().get('/login', { method: 'PUT' });
       expect(put.status).to.be.oneOf([404, 405]);
     });

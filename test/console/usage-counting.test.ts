@@ -56,10 +56,10 @@ for (const kind of longer([SQLITE], STORES)) {
       const page = async () => (await owner.get('/account/usage?lang=en')).text;
       expect(await page())
         .to.contain('still being counted')
-        .and.to.match(/So far 0\u00a0%\./)
+        .and.to.match(/Done: 0\u00a0%\./)
         .and.to.contain('id="figures" data-again')
         .and.to.contain('/static/live.js')
-        .and.to.contain('>Look again</a>')
+        .and.to.contain('>Refresh</a>')
         .and.not.to.contain('usage.csv');
       await until(async () => !(await page()).includes('still being counted'), 30_000);
       expect(await page())
@@ -72,7 +72,7 @@ for (const kind of longer([SQLITE], STORES)) {
       const { owner } = await setUpBehind();
       expect((await owner.get('/account/usage?lang=ru&by=model')).text)
         .to.contain('ещё подсчитываются')
-        .and.to.match(/Пока 0\u00a0%\./)
+        .and.to.match(/Готово: 0\u00a0%\./)
         .and.to.contain('href="/account/usage?by=model"');
     });
 
@@ -81,7 +81,7 @@ for (const kind of longer([SQLITE], STORES)) {
       for await (const _ of foldSteps(test.store, id)) break;
       // The first step has the top-up and 399 calls.
       expect((await owner.get('/account/usage?lang=en')).text)
-        .to.match(/So far 33\u00a0%, up to [^;<]*\d\d:\d\d[^;<]*; what came later is missing\./)
+        .to.match(/Done: 33\u00a0%, up to [^;<]*\d\d:\d\d[^;<]*; later calls are still missing\./)
         .and.to.contain('399.00');
     });
 

@@ -104,13 +104,13 @@ describe('play money where models cost real money', function () {
   });
 
   it('is named on the pages of its owner, and converted or written off by an operator with a reason', async () => {
-    expect((await owner.get(WALLET)).text).not.to.contain('money of test payments');
+    expect((await owner.get(WALLET)).text).not.to.contain('money from test payments');
     const visitor = await setUpOwner(real, paid.id, 'second@example.com');
-    expect((await visitor.get(WALLET)).text).to.contain('This wallet holds money of test payments');
+    expect((await visitor.get(WALLET)).text).to.contain('This wallet holds money from test payments');
     const path = `/admin/accounts/${paid.id}`;
     expect((await operator.get(path)).text)
       .to.contain('Play money')
-      .and.to.contain('Write it off');
+      .and.to.contain('Write off');
     expect((await operator.submit(path, { change: 'convert', reason: '' })).status).to.equal(400);
     const { avail } = await real.wallet(paid);
     const done = await operator.submit(path, { change: 'convert', reason: 'a first customer' });
@@ -127,7 +127,7 @@ describe('play money where models cost real money', function () {
     });
     expect(entries.reduce((sum, entry) => sum + entry.avail, 0n) < avail).to.equal(true);
     expect((await operator.submit(path, { change: 'write_off', reason: 'again' })).status).to.equal(400);
-    expect((await operator.get(path)).text).not.to.contain('Write it off');
+    expect((await operator.get(path)).text).not.to.contain('Write off');
 
     const demo = (await real.store.settings.get('demo-account')) ?? '';
     const left = (await real.store.ledger.wallet(demo))?.avail ?? 0n;

@@ -16,28 +16,28 @@ const WORDS = defineWords({
   en: {
     resetTitle: 'Reset your password',
     registerTitle: 'Create an account',
-    reset: 'Enter the address you sign in with: we will send you a link to choose a new password.',
-    register: 'Enter your address: we will send you a link to choose a password and open your account.',
+    reset: 'Enter the email you sign in with, and we will send you a link to set a new password.',
+    register: 'Enter your email, and we will send you a link to set a password and open your account.',
     email: 'Email',
     button: 'Send a link',
     sent: 'If this address can be used, an email with a link is on its way.',
-    badEmail: 'This is not an email address.',
+    badEmail: 'Enter a valid email address.',
     signIn: 'Back to sign-in',
     wait: (seconds: number) =>
-      `Too many letters were asked for. The links in those that have come still work; ask again in ${seconds} s.`,
+      `Too many emails were requested. The links already sent still work; request another in ${seconds} s.`,
   },
   ru: {
-    resetTitle: 'Новый пароль',
-    registerTitle: 'Новый аккаунт',
-    reset: 'Укажите почту, с которой вы входите: пришлём ссылку, по которой зададите новый пароль.',
-    register: 'Укажите почту: пришлём ссылку, по которой зададите пароль и откроете аккаунт.',
+    resetTitle: 'Сброс пароля',
+    registerTitle: 'Регистрация',
+    reset: 'Укажите почту, с которой входите: пришлём ссылку, чтобы задать новый пароль.',
+    register: 'Укажите почту: пришлём ссылку, чтобы задать пароль и открыть аккаунт.',
     email: 'Почта',
     button: 'Прислать ссылку',
     sent: 'Если этот адрес подходит, письмо со ссылкой уже отправлено.',
-    badEmail: 'Это не адрес почты.',
+    badEmail: 'Введите корректный адрес почты.',
     signIn: 'Вернуться ко входу',
     wait: (seconds: number) =>
-      `Писем запрошено слишком много. Ссылки из тех, что пришли, ещё действуют; новую можно запросить через ${seconds} с.`,
+      `Запрошено слишком много писем. Ссылки из них ещё действуют; новую можно запросить через ${seconds} с.`,
   },
 });
 

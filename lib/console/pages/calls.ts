@@ -16,25 +16,27 @@ import { chargeTable, chargeWords, spentOf } from './charge-table.ts';
 const WORDS = defineWords({
   en: {
     title: 'Calls',
-    find: 'Find by request id',
+    find: 'Find by request ID',
     none: 'No calls match.',
+    noCharge: 'No charge has this ID. Requests refused before they start (400, 401, 402, 403, 429) are not listed.',
     all: 'Show all calls',
-    never: 'This account has made no calls yet.',
+    never: 'This account has not made any calls yet.',
     begin: 'Make the first one in the playground',
     older: 'Older calls',
     csv: 'Download CSV',
     head: ['time', 'request_id', 'key_id', 'kind', 'model', 'state', 'held_rub', 'charged_rub', 'usage'],
   },
   ru: {
-    title: 'Вызовы',
-    find: 'Найти по номеру запроса',
-    none: 'Таких вызовов нет.',
-    all: 'Показать все вызовы',
-    never: 'Этот аккаунт ещё ничего не вызывал.',
-    begin: 'Сделайте первый вызов в разделе «Проба»',
-    older: 'Вызовы раньше',
+    title: 'Запросы',
+    find: 'Найти по ID запроса',
+    none: 'Таких запросов нет.',
+    noCharge: 'Списания с таким ID нет. Запросы, отклонённые до начала (400, 401, 402, 403, 429), сюда не попадают.',
+    all: 'Показать все запросы',
+    never: 'В этом аккаунте ещё не было запросов.',
+    begin: 'Отправьте первый в разделе «Попробовать»',
+    older: 'Более ранние запросы',
     csv: 'Скачать CSV',
-    head: ['время', 'запрос', 'ключ', 'вид', 'модель', 'состояние', 'удержано_руб', 'списано_руб', 'расход'],
+    head: ['время', 'запрос', 'ключ', 'тип', 'модель', 'статус', 'резерв_руб', 'списано_руб', 'расход'],
   },
 });
 
@@ -69,7 +71,7 @@ export const calls = page({
     const body = html`${chargeFilterForm(visit, wanted, { keys, kinds, states, more: field({ name: 'id', label: words.find, value: id, optional: true }) })}
 ${
   charges.length === 0 || id !== ''
-    ? nothing(visit, id !== '' || isFiltered(wanted))
+    ? emptyList(visit, id === '' ? isFiltered(wanted) && 'none' : 'noCharge')
     : html`${chargeTable(visit, charges)}
 <p>${older && html`<a href="${older}" rel="next">${words.older}</a> · `}<a href="${csv}" download>${words.csv}</a></p>`
 }
@@ -82,11 +84,11 @@ function isFiltered({ filter }: ChargeQuery): boolean {
   return Object.keys(filter).length > 0;
 }
 
-/** And where to go from there. */
-function nothing(visit: OwnerVisit, isNarrowed: boolean): Html {
-  const { none, all, never, begin } = WORDS[visit.language];
-  const [text, path, link] = isNarrowed ? [none, visit.path, all] : [never, '/account/playground', begin];
-  return html`<p>${text} <a href="${linkTo(visit, path)}">${link}</a></p>`;
+/** Says why the list is empty and links to where to go from there. */
+function emptyList(visit: OwnerVisit, reason: 'none' | 'noCharge' | false): Html {
+  const words = WORDS[visit.language];
+  if (reason) return html`<p>${words[reason]} <a href="${linkTo(visit, visit.path)}">${words.all}</a></p>`;
+  return html`<p>${words.never} <a href="${linkTo(visit, '/account/playground')}">${words.begin}</a></p>`;
 }
 
 export const callsCsv = page({

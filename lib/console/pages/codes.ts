@@ -7,12 +7,12 @@ import type { Visit } from '../visit.ts';
 const WORDS = defineWords({
   en: {
     title: 'Recovery codes',
-    text: 'Keep these safe. If you lose the app, each of them replaces one of its codes, once. They are shown only now.',
+    text: 'Keep these codes safe. If you lose the app, each of them works once instead of a code from it. They are shown only now.',
     go: 'Continue',
   },
   ru: {
     title: 'Коды восстановления',
-    text: 'Сохраните их. Каждый один раз заменит код приложения, если оно потеряется. Показаны только сейчас.',
+    text: 'Сохраните эти коды. Если приложение потеряется, каждый из них один раз заменит код из него. Больше они показаны не будут.',
     go: 'Продолжить',
   },
 });

@@ -8,10 +8,10 @@ import { entryWords } from './entry-words.ts';
 
 const WORDS = defineWords({
   en: {
-    title: 'Entries in the ledger',
+    title: 'Ledger entries',
     time: 'Time',
     entry: 'Entry',
-    changes: ['± Balance', '± Held', '± Charged'],
+    changes: ['± Balance', '± Reserved', '± Charged'],
   },
   ru: {
     title: 'История операций',

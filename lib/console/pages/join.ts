@@ -11,23 +11,23 @@ import type { UserVisit, Visit } from '../visit.ts';
 const WORDS = defineWords({
   en: {
     title: 'Invitation',
-    text: 'You are invited to be an owner of this account: you would see its calls and wallet and issue its keys.',
+    text: 'You are invited to become an owner of this account: you will see its calls and wallet, and manage its keys.',
     account: 'Account',
-    email: 'Your address',
+    email: 'Your email',
     accept: 'Accept',
-    ignore: 'If you do not want it, you can leave it: the invitation expires by itself.',
-    none: 'This invitation is unknown, has been used or has expired. Ask for a new one.',
-    other: 'This invitation is for another address. Sign out, and sign in with the address that it was sent to.',
+    ignore: 'If you do not want this, do nothing: the invitation expires by itself.',
+    none: 'This invitation is unknown, used or expired. Ask for a new one.',
+    other: 'This invitation was sent to another address. Sign out, and sign in with that address.',
   },
   ru: {
     title: 'Приглашение',
-    text: 'Вас приглашают стать владельцем этого аккаунта: видеть его вызовы и кошелёк, выпускать ключи.',
+    text: 'Вас приглашают стать владельцем этого аккаунта: видеть его запросы и кошелёк, управлять ключами.',
     account: 'Аккаунт',
     email: 'Ваша почта',
     accept: 'Принять',
-    ignore: 'Если оно вам не нужно, ничего не делайте: приглашение истечёт само.',
+    ignore: 'Если приглашение не нужно, ничего не делайте: оно истечёт само.',
     none: 'Приглашение неизвестно, уже использовано или устарело. Попросите новое.',
-    other: 'Приглашение отправлено на другой адрес. Выйдите и войдите с тем адресом, на который оно пришло.',
+    other: 'Приглашение отправлено на другой адрес. Выйдите и войдите с адресом, на который оно пришло.',
   },
 });
 

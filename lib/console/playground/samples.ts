@@ -22,7 +22,7 @@ export const SAMPLE_KEY = 'YOUR_KEY';
 
 export function sampleOf(wish: PlaygroundForm, language: SampleLanguage, base: string): string {
   const task = wish.pictures > 0 ? WITH_PICTURES[wish.kind] : wish.kind;
-  const files = Array.from({ length: wish.pictures }, (_, at) => `picture-${at + 1}.png`);
+  const files = Array.from({ length: wish.pictures }, (_, at) => `image-${at + 1}.png`);
   const values = { base, key: SAMPLE_KEY, ...partsOf(wish, files) };
   const template = TEMPLATES.get(`${task} ${language}`) ?? '';
   return template.replace(/\{\{(\w+)\}\}/g, (_, name: string) => values[name as keyof typeof values] ?? '');

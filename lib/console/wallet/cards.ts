@@ -16,13 +16,13 @@ const WORDS = defineWords({
     title: 'Saved cards',
     until: (month: string) => `expires ${month}`,
     remove: (card: string) => `Remove ${card}`,
-    removeText: 'A removed card is never charged again. If it pays for automatic top-ups, they end with it.',
+    removeText: 'A removed card is never charged again, and automatic top-up from it stops.',
   },
   ru: {
     title: 'Сохранённые карты',
     until: (month: string) => `действует до ${month}`,
     remove: (card: string) => `Удалить ${card}`,
-    removeText: 'С удалённой карты больше ничего не спишется. Если с неё шло автопополнение, оно закончится.',
+    removeText: 'С удалённой карты больше ничего не спишется, автопополнение с неё прекратится.',
   },
 });
 

@@ -6,20 +6,20 @@ import type { OwnerVisit } from '../visit.ts';
 export type ConsentKind = 'save_method' | 'auto_topup';
 
 /** Bump it whenever the words change: a consent is stored with the words that were shown. */
-const VERSION = '1';
+const VERSION = '2';
 
 const TEXTS = defineWords<Readonly<Record<ConsentKind, string>>>({
   en: {
     save_method:
-      'Save the card: the payment provider keeps it for automatic top-ups that I switch on myself. I can remove it at any time.',
+      'Save the card: the payment provider keeps it for automatic top-up, which I turn on separately. I can remove it at any time.',
     auto_topup:
-      'I agree that this card is charged this amount without asking me again whenever the balance falls below the threshold, up to the monthly limit and three times a day, until I switch this off or remove the card.',
+      'I agree that this card is charged this amount without further confirmation whenever the balance falls below the threshold, up to the monthly limit and at most three times a day, until I turn this off or remove the card.',
   },
   ru: {
     save_method:
       'Сохранить карту: платёжная система хранит её для автопополнения, которое включается отдельно. Удалить её можно в любой момент.',
     auto_topup:
-      'Даю согласие: когда баланс опускается ниже порога, с этой карты без нового запроса списывается эта сумма, не больше предела за месяц и трёх раз в день, — до отключения автопополнения или удаления карты.',
+      'Даю согласие на списание этой суммы с карты без дополнительного подтверждения, когда баланс опускается ниже порога: не больше лимита в месяц и не чаще трёх раз в день, пока автопополнение не отключено или карта не удалена.',
   },
 });
 

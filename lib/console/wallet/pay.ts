@@ -21,18 +21,18 @@ import { paymentWords } from './phases.ts';
 
 const WORDS = defineWords({
   en: {
-    title: 'Add money',
+    title: 'Top up',
     off: (minimum: string, account: string) =>
-      `Online payments are not set up here. Ask the operator of this service to top up the account ${account}. The first payment is at least ${minimum}.`,
+      `Online payment is not set up. Ask the operator of this service to top up the account ${account}. The first payment must be at least ${minimum}.`,
     record: 'Record a payment',
     amount: 'Amount (RUB)',
     least: (least: string) => `At least ${least}.`,
-    method: 'Pay with',
+    method: 'Payment method',
     pay: 'Pay',
     badAmount: 'Enter an amount in roubles and kopecks, such as 1500 or 1500.50.',
     outside: (least: string, most: string) => `The amount must be from ${least} to ${most}.`,
-    tooMany: 'Too many orders are waiting to be paid. Pay one of them, or wait until they expire.',
-    gone: 'This way to pay is not available right now. Choose another, or try again later.',
+    tooMany: 'Too many payments are waiting. Pay one of them, or wait until they expire.',
+    gone: 'This payment method is not available now. Choose another, or try again later.',
   },
   ru: {
     title: 'Пополнить',
@@ -41,11 +41,11 @@ const WORDS = defineWords({
     record: 'Зачислить платёж',
     amount: 'Сумма, ₽',
     least: (least: string) => `Не меньше ${least}.`,
-    method: 'Чем оплатить',
+    method: 'Способ оплаты',
     pay: 'Оплатить',
     badAmount: 'Введите сумму в рублях и копейках, например 1500 или 1500,50.',
     outside: (least: string, most: string) => `Сумма — от ${least} до ${most}.`,
-    tooMany: 'Слишком много заказов ждут оплаты. Оплатите один из них или подождите, пока они истекут.',
+    tooMany: 'Слишком много неоплаченных платежей. Оплатите один из них или дождитесь, пока они истекут.',
     gone: 'Этот способ оплаты сейчас недоступен. Выберите другой или попробуйте позже.',
   },
 });

@@ -1,25 +1,26 @@
 // Why a payment was declined or is checked, in words: providers and our own steps name reasons by code.
 import { NEVER_STARTED, NOT_ACCEPTED } from '../../money/payment.ts';
-import { defineWords, type Language } from '../language.ts';
+import { defineWords, type Language, wordOf } from '../language.ts';
 
 interface ReasonWords {
   readonly codes: Readonly<Record<string, string>>;
   /** What of a payment may differ from its order. */
   readonly parts: Readonly<Record<string, string>>;
   readonly insteadOf: (found: string, wanted: string) => string;
+  readonly playMoney: (upstream: string) => string;
 }
 
 const WORDS = defineWords<ReasonWords>({
   en: {
     codes: {
-      insufficient_funds: 'there is not enough money on the card',
+      insufficient_funds: 'not enough money on the card',
       limit_exceeded: 'the limit of the card is reached',
       payment_method_limit_exceeded: 'the limit of the card is reached',
       confirmation_failed: 'the bank could not confirm the payer',
       '3d_secure_failed': 'the bank could not confirm the payer',
-      call_issuer: 'the bank refused; it can say why',
-      general_decline: 'the bank refused without saying why',
-      declined_without_reason: 'the bank refused without saying why',
+      call_issuer: 'the bank refused; ask it for the reason',
+      general_decline: 'the bank refused without giving a reason',
+      declined_without_reason: 'the bank refused without giving a reason',
       card_expired: 'the card has expired',
       card_blocked: 'the card is blocked',
       payment_method_restricted: 'the card is blocked',
@@ -32,9 +33,9 @@ const WORDS = defineWords<ReasonWords>({
       issuer_unavailable: 'the bank did not answer',
       bank_unavailable: 'the bank did not answer',
       internal_timeout: 'the provider did not answer in time',
-      canceled_by_payer: 'the payer called it off',
-      canceled_by_merchant: 'the shop called it off',
-      canceled: 'it was called off',
+      canceled_by_payer: 'the payer canceled it',
+      canceled_by_merchant: 'the shop canceled it',
+      canceled: 'it was canceled',
       expired_on_confirmation: 'it was not paid in time',
       expired_on_capture: 'it was not captured in time',
       [NOT_ACCEPTED]:
@@ -42,23 +43,24 @@ const WORDS = defineWords<ReasonWords>({
     },
     parts: {},
     insteadOf: (found, wanted) => `${found} instead of ${wanted}`,
+    playMoney: (upstream) => `test payment, but models of the upstream ${upstream} cost real money`,
   },
   ru: {
     codes: {
-      insufficient_funds: 'на карте не хватает денег',
+      insufficient_funds: 'на карте недостаточно денег',
       limit_exceeded: 'исчерпан лимит карты',
       payment_method_limit_exceeded: 'исчерпан лимит карты',
       confirmation_failed: 'банк не смог подтвердить плательщика',
       '3d_secure_failed': 'банк не смог подтвердить плательщика',
-      call_issuer: 'банк отказал; почему, знает он сам',
-      general_decline: 'банк отказал, не объяснив почему',
-      declined_without_reason: 'банк отказал, не объяснив почему',
+      call_issuer: 'банк отказал; причину можно узнать в банке',
+      general_decline: 'банк отказал без объяснения причин',
+      declined_without_reason: 'банк отказал без объяснения причин',
       card_expired: 'срок карты истёк',
       card_blocked: 'карта заблокирована',
       payment_method_restricted: 'карта заблокирована',
       invalid_card_number: 'неверный номер карты',
-      invalid_csc: 'неверный код с обратной стороны карты',
-      identification_required: 'сначала нужна идентификация кошелька',
+      invalid_csc: 'неверный код с оборота карты',
+      identification_required: 'нужна идентификация электронного кошелька',
       country_forbidden: 'карты этой страны не принимаются',
       fraud_suspected: 'платёж похож на мошеннический',
       permission_revoked: 'разрешение списывать с карты отозвано',
@@ -73,7 +75,11 @@ const WORDS = defineWords<ReasonWords>({
       'not paid in time': 'не оплачено вовремя',
       'its provider could not be asked': 'платёжная система не отвечала',
       'the provider refused it': 'платёжная система отказала',
-      [NEVER_STARTED]: 'платёжная система его не начинала',
+      'test: true, but its provider takes real money now':
+        'платёж тестовый, а платёжная система теперь принимает настоящие деньги',
+      'test: false, but its provider takes no real money now':
+        'платёж настоящий, а платёжная система теперь принимает только тестовые',
+      [NEVER_STARTED]: 'платёж не был создан в платёжной системе',
       [NOT_ACCEPTED]: 'платёжная система сейчас не принимает платежи этого сервиса; оператор уже знает',
     },
     parts: {
@@ -86,22 +92,29 @@ const WORDS = defineWords<ReasonWords>({
       payment: 'платёж',
     },
     insteadOf: (found, wanted) => `${found} вместо ${wanted}`,
+    playMoney: (upstream) => `платёж тестовый, а модели провайдера ${upstream} стоят настоящих денег`,
   },
 });
 
-/** As it is if there are no words for it. */
+/** The reason itself if there are no words for it. */
 export function reasonText(language: Language, reason: string): string {
-  const { codes } = WORDS[language];
-  if (Object.hasOwn(codes, reason)) return codes[reason] as string;
+  const known = wordOf(WORDS[language].codes, reason);
+  if (known !== undefined) return known;
   return reason
     .split('; ')
     .map((part) => differenceText(language, part))
     .join('; ');
 }
 
+const PLAY_MONEY = /^test: its money is not real, and wallets here pay for the upstream (\S+), which costs real money$/;
+
 /** `sum: 999.99 instead of 1000.00` */
 function differenceText(language: Language, text: string): string {
-  const { parts, insteadOf } = WORDS[language];
+  const { codes, parts, insteadOf, playMoney } = WORDS[language];
+  const known = wordOf(codes, text);
+  if (known !== undefined) return known;
+  const [, upstream] = PLAY_MONEY.exec(text) ?? [];
+  if (upstream !== undefined) return playMoney(upstream);
   const [, name = '', found = '', wanted = ''] = /^(\w+): (\S+) instead of (\S+)$/.exec(text) ?? [];
   return name === '' ? text : `${parts[name] ?? name}: ${insteadOf(found, wanted)}`;
 }

@@ -49,7 +49,7 @@ describe('the pages of accounts', () => {
     expect(await found('lamp &')).to.deep.equal([lamp]);
     expect(await found(two?.slice(4, 24).toUpperCase() ?? '')).to.deep.equal([two]);
     expect((await found('')).slice(0, 3)).to.deep.equal([two, lamp, account.id]);
-    expect((await operator.get(`${LIST}?q=%25`)).text).to.contain('No account matches.');
+    expect((await operator.get(`${LIST}?q=%25`)).text).to.contain('No accounts found.');
     expect(await lastDeed()).to.include({ action: 'account.create', target: two, account: two });
     for (const name of ['', 'x'.repeat(101)]) expect((await operator.submit(LIST, { name })).status).to.equal(400);
   });
@@ -76,13 +76,13 @@ describe('the pages of accounts', () => {
   it('record a payment once, and refuse what is none', async () => {
     const topup = (amount: string, payment: string) => submit({ change: 'topup', amount, payment });
     for (const [amount, payment, words] of [
-      ['much', 'bank-7', 'not an amount of RUB'],
-      ['0', 'bank-7', 'not an amount of RUB'],
-      [String(AMOUNT_MAX / MICRO_PER_RUB + 1n), 'bank-7', 'not an amount of RUB'],
-      ['1000', '', 'missing, or too long'],
-      ['1000', 'x'.repeat(201), 'missing, or too long'],
-      ['1000', 'a\u0007b', 'missing, or too long'],
-      ['999.99', 'bank-7', 'The first payment of a wallet is at least ₽1,000.00.'],
+      ['much', 'bank-7', 'Enter an amount in RUB'],
+      ['0', 'bank-7', 'Enter an amount in RUB'],
+      [String(AMOUNT_MAX / MICRO_PER_RUB + 1n), 'bank-7', 'Enter an amount in RUB'],
+      ['1000', '', 'is empty or too long'],
+      ['1000', 'x'.repeat(201), 'is empty or too long'],
+      ['1000', 'a\u0007b', 'is empty or too long'],
+      ['999.99', 'bank-7', 'The first payment must be at least ₽1,000.00.'],
     ] as const) {
       const { status, text } = await topup(amount, payment);
       expect([status, text.includes(words)], `${amount} ${words}`).to.deep.equal([400, true]);
@@ -95,7 +95,7 @@ describe('the pages of accounts', () => {
       expect(deed).to.include({ action: 'wallet.topup', target: account.id, account: account.id });
       expect(JSON.parse(deed?.detail ?? '')).to.deep.equal({ rub_micro: '1000000000', status: end });
     }
-    expect((await topup('1001', id)).text).to.contain('recorded with another amount');
+    expect((await topup('1001', id)).text).to.contain('already recorded with another amount');
     expect(await sums()).to.deep.equal({ avail: 1_000_000_000n, topped: 1_000_000_000n, adjusted: 0n });
     expect((await operator.get(`${path}?done=exists`)).text).to.contain('nothing changed');
   });
@@ -114,9 +114,9 @@ describe('the pages of accounts', () => {
 
   it('correct a balance in both directions, never below zero, each time anew', async () => {
     const adjust = (amount: string, reason = 'a mistake of ours') => submit({ change: 'adjust', amount, reason });
-    expect((await adjust('-1')).text).to.contain('would take the balance below zero');
-    expect((await adjust('5', '')).text).to.contain('missing, or too long');
-    expect((await adjust('--5')).text).to.contain('not an amount of RUB');
+    expect((await adjust('-1')).text).to.contain('balance cannot fall below zero');
+    expect((await adjust('5', '')).text).to.contain('is empty or too long');
+    expect((await adjust('--5')).text).to.contain('Enter an amount in RUB');
     for (const amount of ['5', '5', '−2,50', '-0.5']) {
       expect((await adjust(amount)).headers.location, amount).to.equal(`${path}?done=done`);
     }
@@ -134,9 +134,9 @@ describe('the pages of accounts', () => {
     for (const end of ['done', 'corrected']) {
       expect((await send('3')).headers.location).to.equal(`${path}?done=${end}`);
     }
-    expect((await operator.get(`${path}?done=corrected`)).text).to.contain('made before: nothing changed');
+    expect((await operator.get(`${path}?done=corrected`)).text).to.contain('already made: nothing changed');
     const other = await send('4');
-    expect([other.status, other.text.includes('made another correction before')]).to.deep.equal([400, true]);
+    expect([other.status, other.text.includes('already made another correction')]).to.deep.equal([400, true]);
     expect((await sums()).adjusted - before).to.equal(3_000_000n);
     expect(await form()).to.not.equal(adjust);
   });
@@ -144,9 +144,9 @@ describe('the pages of accounts', () => {
   it('invite another owner, and show who the owners are', async () => {
     const { email } = await setUpOwner(test, account.id);
     const { email: other } = await setUpOwner(test, (await test.account('0')).id);
-    expect((await submit({ change: 'invite', email: 'no address' })).text).to.contain('not an email address');
+    expect((await submit({ change: 'invite', email: 'no address' })).text).to.contain('Enter a valid email address');
     const again = await submit({ change: 'invite', email });
-    expect([again.status, again.text.includes('is an owner of the account already')]).to.deep.equal([400, true]);
+    expect([again.status, again.text.includes('is already an owner of the account')]).to.deep.equal([400, true]);
     // Nobody is made an owner without agreeing to it.
     expect((await submit({ change: 'invite', email: ` ${other.toUpperCase()}` })).text).to.contain('/setup?token=');
     const known = await test.store.users.find(email);
@@ -159,7 +159,7 @@ describe('the pages of accounts', () => {
       .and.not.to.contain(other);
     await test.store.users.suspend(invited as User);
     const suspended = await submit({ change: 'invite', email: other });
-    expect([suspended.status, suspended.text.includes('This person is suspended')]).to.deep.equal([400, true]);
+    expect([suspended.status, suspended.text.includes('This user is suspended')]).to.deep.equal([400, true]);
     await test.store.users.suspend(known as User);
     expect((await operator.get(path)).text).to.contain(`${email}</a> (suspended)</li>`);
   });

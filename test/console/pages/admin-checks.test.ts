@@ -28,12 +28,12 @@ describe('the checks of a setup', () => {
     const operator = await setUpOperator(test);
     const { id } = await test.account();
     // Its upstream makes no videos.
-    const all = ['over https', 'the sandbox', 'the app', 'their secrets', 'no warnings', 'sign in'];
+    const all = ['over https', 'the sandbox', 'loses access', 'their secrets', 'no warnings', 'an owner'];
     const passing = async () => (await checksOf(operator)).filter(([, passes]) => passes).map(([name]) => name);
-    expect(await checksOf(operator)).to.deep.include(['and videos', false]);
-    expect(await passing()).to.deep.equal(all.filter((name) => name !== 'the app' && name !== 'sign in'));
+    expect(await checksOf(operator)).to.deep.include(['are available', false]);
+    expect(await passing()).to.deep.equal(all.filter((name) => name !== 'loses access' && name !== 'an owner'));
     await setUpOwner(test, id);
-    expect(await passing()).to.deep.equal(all.filter((name) => name !== 'the app'));
+    expect(await passing()).to.deep.equal(all.filter((name) => name !== 'loses access'));
     await test.store.users.add(makeUser({ operator: true }));
     expect(await passing()).to.deep.equal(all);
   });
@@ -62,11 +62,11 @@ describe('the checks of a setup', () => {
     expect(checks).to.deep.include.members([
       ['over https', false],
       ['the sandbox', false],
-      ['and videos', true],
-      ['the app', false],
+      ['are available', true],
+      ['loses access', false],
     ]);
     expect((await operator.get('/admin/checks')).text)
-      .to.contain('Put a proxy with TLS in front')
+      .to.contain('Put a TLS proxy in front')
       .and.to.contain('tollgate operator create EMAIL');
   });
 });

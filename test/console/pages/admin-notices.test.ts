@@ -46,11 +46,11 @@ describe('the pages of notices', () => {
     const { id } = await add({ headers: '', body: '{"id":"cut', verdict: 'rejected' });
     const { text } = await operator.get(`${PATH}/${id}`);
     expect(text).to.contain('{&quot;id&quot;:&quot;cut').and.to.contain('only its beginning is kept');
-    expect(text).not.to.contain('Take it again').and.not.to.contain('<h2>Headers');
+    expect(text).not.to.contain('Process again').and.not.to.contain('<h2>Headers');
     const whole = await add({ verdict: 'rejected', headers: '{"old":"one"}' });
     const path = `${PATH}/${whole.id}`;
     const shown = await operator.get(path);
-    expect(shown.text).to.contain('Take it again').and.to.contain('old');
+    expect(shown.text).to.contain('Process again').and.to.contain('old');
     expect((await operator.post(`${PATH}/${id}`, hiddenFields(shown.text, path))).status).to.equal(404);
   });
 
@@ -65,8 +65,8 @@ describe('the pages of notices', () => {
   });
 
   for (const [provider, end, words] of [
-    ['till', 'done', 'was taken again'],
-    ['gone', 'gone', 'not switched on'],
+    ['till', 'done', 'was processed again'],
+    ['gone', 'gone', 'not configured'],
   ] as const) {
     it(`say of a notice of ${provider} that is taken again: ${end}`, async () => {
       const { id } = await add({ provider });

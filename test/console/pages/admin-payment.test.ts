@@ -78,7 +78,10 @@ describe('the page of a payment', () => {
     const dispute = { change: 'dispute', dispute: 'CB-3', amount: '' };
     expect((await submit(first, dispute)).status).to.equal(303);
     const { status, text } = await submit(second, dispute);
-    expect([status, text.includes('Another payment has a dispute of this number')]).to.deep.equal([400, true]);
+    expect([status, text.includes('Another payment already has a dispute with this number')]).to.deep.equal([
+      400,
+      true,
+    ]);
     expect((await found(second)).phase).to.equal('credited');
   });
 
@@ -100,7 +103,7 @@ describe('the page of a payment', () => {
     const payment = await newSucceeded(test.store, account.id, { provider: 'strict' });
     await changed(test.store, payment, { kind: 'review', reason: 'test' });
     const { status, text } = await submit(payment, { change: 'credit', amount: '1000', reason: 'checked' });
-    expect([status, text.includes('its money is not real')]).to.deep.equal([400, true]);
+    expect([status, text.includes('a test payment without real money')]).to.deep.equal([400, true]);
     expect((await test.wallet(account)).avail).to.equal(0n);
   });
 

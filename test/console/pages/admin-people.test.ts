@@ -52,8 +52,8 @@ describe('the pages of people', () => {
     expect(await found(email.toUpperCase())).to.deep.equal([user.id]);
     expect(await found(user.id.slice(4, 20))).to.deep.equal([user.id]);
     expect(await found('')).to.include.members([user.id, boss.id]);
-    expect((await operator.get(`${LIST}?q=%25`)).text).to.contain('Nobody matches.');
-    expect((await operator.get(`${LIST}?lang=ru`)).text).to.contain('<h1>Люди</h1>');
+    expect((await operator.get(`${LIST}?q=%25`)).text).to.contain('No users found.');
+    expect((await operator.get(`${LIST}?lang=ru`)).text).to.contain('<h1>Пользователи</h1>');
     await operator.get(`${LIST}?lang=en`);
   });
 
@@ -79,7 +79,7 @@ describe('the pages of people', () => {
     expect((await submit(path, 'sessions')).status).to.equal(303);
     expect(await lastDeed()).to.include({ action: 'user.sessions', target: user.id });
     expect((await get('/account')).status).to.equal(303);
-    expect((await operator.get(path)).text).to.contain('Signed in nowhere.');
+    expect((await operator.get(path)).text).to.contain('No active sessions.');
     const again = await createVisitor(test.url).submit('/login', { email, password: PASSWORD, code: '' });
     expect(again.status).to.equal(303);
   });
@@ -90,7 +90,7 @@ describe('the pages of people', () => {
     const token = await createPeople({ store: test.store }).makeLink({ purpose: 'reset', user: user.id, email });
     for (const typed of ['', 'someone@example.com']) {
       const reply = await submit(path, 'remove', { email: typed });
-      expect([reply.status, reply.text.includes('not the address of this person')]).to.deep.equal([400, true]);
+      expect([reply.status, reply.text.includes('not the email of this user')]).to.deep.equal([400, true]);
     }
     expect((await submit(path, 'remove', { email: email.toUpperCase() })).status).to.equal(303);
     expect(await lastDeed()).to.include({ action: 'user.remove', target: user.id });
@@ -111,9 +111,9 @@ describe('the pages of people', () => {
 
   it('take an account from an owner, and say so when it was the last one', async () => {
     const { email, user, account, path, get } = await owner();
-    expect((await operator.get(path)).text).to.contain('The last owner: nobody else can sign in');
+    expect((await operator.get(path)).text).to.contain('The only owner: nobody else can sign in');
     const second = await setUpOwner(test, account, `second-${email}`);
-    expect((await operator.get(path)).text).not.to.contain('The last owner');
+    expect((await operator.get(path)).text).not.to.contain('The only owner');
     expect((await submit(path, 'leave', { account })).status).to.equal(303);
     expect(await lastDeed()).to.include({ action: 'owner.remove', target: user.id, account });
     expect((await get(`/account?account=${account}`)).status).to.equal(404);

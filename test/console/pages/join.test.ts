@@ -40,7 +40,7 @@ describe('an invitation of somebody who has access', () => {
     expect((await get(`/account?account=${account}`)).status).to.equal(200);
     const [deed] = await test.store.auditLog.page({ limit: 1 });
     expect(deed).to.include({ action: 'owner.accept', user: user.id, target: user.id, account });
-    expect([(await get(path)).status, (await get(path)).text.includes('has been used')]).to.deep.equal([404, true]);
+    expect([(await get(path)).status, (await get(path)).text.includes('used or expired')]).to.deep.equal([404, true]);
   });
 
   it('leads whoever is not signed in to sign in first, and back', async () => {
@@ -59,7 +59,7 @@ describe('an invitation of somebody who has access', () => {
     const { email, account, link, path } = await invited();
     const other = await setUpOwner(test, (await test.account('0')).id);
     const page = await other.get(path);
-    expect([page.status, page.text.includes('is for another address')]).to.deep.equal([403, true]);
+    expect([page.status, page.text.includes('was sent to another address')]).to.deep.equal([403, true]);
     const { csrf = '' } = { csrf: /name="csrf" value="([^"]+)"/.exec(page.text)?.[1] };
     expect((await other.post(path, { csrf })).status).to.equal(403);
     const stolen = { csrf, password: 'another tulip in rain', again: 'another tulip in rain' };

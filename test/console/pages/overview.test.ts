@@ -45,7 +45,7 @@ describe('the overview of an owner', () => {
   });
 
   it('shows the last ten calls, the newest first, and no steps after the first', async () => {
-    expect((await owner.get('/account')).text).to.contain('Three steps to the first call');
+    expect((await owner.get('/account')).text).to.contain('Three steps to your first call');
     for (let number = 0; number < 11; number += 1) await spend(1n, 11 - number, `n${number}`);
     const { text } = await owner.get('/account');
     const ids = [...text.matchAll(/<code>n(\d+)-acc_\w+<\/code>/g)].map(([, number]) => Number(number));

@@ -56,8 +56,8 @@ describe('the authenticator app in the settings', () => {
     for (const [fields, words] of [
       [{ secret, code: '000000', old: PASSWORD }, 'The code is wrong'],
       [{ secret: 'x', code: makeCode(secret), old: PASSWORD }, 'The code is wrong'],
-      [{ secret, code: makeCode(secret) }, 'not your current password'],
-      [{ secret, code: makeCode(secret), old: 'not the password' }, 'not your current password'],
+      [{ secret, code: makeCode(secret) }, 'The current password is wrong'],
+      [{ secret, code: makeCode(secret), old: 'not the password' }, 'The current password is wrong'],
     ] as const) {
       const reply = await change(owner, 'app', { ...fields });
       expect([reply.status, reply.text.includes(words)], words).to.deep.equal([400, true]);
@@ -74,17 +74,17 @@ describe('the authenticator app in the settings', () => {
     expect(await signIn(owner.email, recovery)).to.equal(303);
     expect(await signIn(owner.email, recovery)).to.equal(401);
     expect((await owner.get(PATH)).text).to.contain('Recovery codes left: 9');
-    await told(owner.email, 'An authenticator app was set up');
+    await told(owner.email, 'Two-step sign-in was turned on');
   });
 
   it('is replaced only with a code of the present one too', async () => {
     const owner = await withApp();
     const secret = makeSecret();
     const ways: readonly (readonly [fields: Readonly<Record<string, string>>, words: string])[] = [
-      [{}, 'not your current password'],
+      [{}, 'The current password is wrong'],
       [{ old: PASSWORD }, 'The code is wrong'],
       [{ old: PASSWORD, present: makeCode(secret) }, 'The code is wrong'],
-      [{ present: makeCode(owner.secret, 1) }, 'not your current password'],
+      [{ present: makeCode(owner.secret, 1) }, 'The current password is wrong'],
     ];
     for (const [fields, words] of ways) {
       const reply = await change(owner, 'app', { secret, code: makeCode(secret), ...fields });
@@ -152,7 +152,7 @@ describe('the authenticator app in the settings', () => {
     const codes = recoveryCodes(reply.text);
     expect([reply.status, codes.length]).to.deep.equal([200, 10]);
     expect([await signIn(owner.email, before), await signIn(owner.email, codes[0] ?? '')]).to.deep.equal([401, 303]);
-    await told(owner.email, 'Your recovery codes were renewed');
+    await told(owner.email, 'Your recovery codes were replaced');
   });
 
   it('is removed with the password and a code, after which the password is enough', async () => {
@@ -164,10 +164,10 @@ describe('the authenticator app in the settings', () => {
     }
     const reply = await change(owner, 'app_off', { old: PASSWORD, present });
     expect([reply.status, reply.headers.location]).to.deep.equal([303, `${PATH}?done=app_off`]);
-    expect((await owner.get(`${PATH}?done=app_off`)).text).to.contain('The app has been removed.');
+    expect((await owner.get(`${PATH}?done=app_off`)).text).to.contain('Two-step sign-in is off.');
     expect(await userOf(owner.email)).to.deep.include({ totpSecret: null, totpStep: -1, recovery: [] });
     expect(await signIn(owner.email, '')).to.equal(303);
-    await told(owner.email, 'Your authenticator app was removed');
+    await told(owner.email, 'Two-step sign-in was turned off');
     expect((await change(owner, 'app_off', { old: PASSWORD })).status).to.equal(400);
     const actions = (await test.store.auditLog.page({ limit: 30 })).map(({ action }) => action);
     expect(actions).to.include.members(['user.app', 'user.app_off', 'user.codes', 'sign_in.recovery']);
@@ -198,9 +198,9 @@ describe('the authenticator app in the settings', () => {
     const owner = await comeIn();
     await test.store.users.change({ ...(await userOf(owner.email)), language: 'ru' });
     const secret = makeSecret();
-    expect((await owner.get(`${PATH}?lang=ru`)).text).to.contain('Нынешний пароль');
+    expect((await owner.get(`${PATH}?lang=ru`)).text).to.contain('Текущий пароль');
     await change(owner, 'app', { secret, code: makeCode(secret), old: PASSWORD });
     const { text } = await smtp.letterTo(owner.email);
-    expect(text).to.contain('Настроено приложение с кодами').and.to.contain(`${test.url}/reset`);
+    expect(text).to.contain('Настроено приложение-аутентификатор').and.to.contain(`${test.url}/reset`);
   });
 });

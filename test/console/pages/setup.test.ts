@@ -137,7 +137,7 @@ describe('links that work once', () => {
     const { secret = '' } = hiddenFields((await visitor().get(path)).text, path);
     for (const [typed, words] of [
       [email, 'already in use'],
-      ['no address', 'not an email address'],
+      ['no address', 'enter a valid email address'],
     ] as const) {
       const reply = await use(path, { email: typed, secret, code: makeCode(secret) });
       expect(reply.status, reply.text).to.equal(400);
@@ -212,7 +212,7 @@ describe('links that work once', () => {
     expect((await signIn(email, FRESH)).status).to.equal(401);
     expect((await signIn(email, FRESH, makeCode(secret, 1))).status).to.equal(303);
     const letter = await smtp.letterTo(email);
-    expect(letter.text).to.contain('was changed').and.to.contain('Network address: 127.0.0.1');
+    expect(letter.text).to.contain('was changed').and.to.contain('IP address: 127.0.0.1');
   });
 
   it('to a new password take a recovery code, once', async () => {
@@ -247,13 +247,13 @@ describe('links that work once', () => {
     const { id, email, get } = await forgetful();
     const path = await pathOf({ purpose: 'restore', user: id, email });
     expect((await visitor().get(path)).text)
-      .to.contain('Your authenticator app and its recovery codes end with it')
+      .to.contain('Your current authenticator app and recovery codes will stop working')
       .and.to.contain('name="secret"');
     expect((await use(path, { password: FRESH, again: FRESH })).headers.location).to.equal('/account');
     expect(await test.store.users.get(id)).to.deep.include({ totpSecret: null, totpStep: -1, recovery: [] });
     expect((await get('/account')).status).to.equal(303);
     expect((await signIn(email, FRESH)).status).to.equal(303);
-    expect((await smtp.letterTo(email)).text).to.contain('With a link from the operator');
+    expect((await smtp.letterTo(email)).text).to.contain('with a link from the operator');
     const again = await pathOf({ purpose: 'restore', user: id, email });
     const { secret = '' } = hiddenFields((await visitor().get(again)).text, again);
     expect((await use(again, { secret, code: makeCode(secret) })).text).to.contain('Recovery codes');
@@ -327,7 +327,7 @@ describe('links that work once', () => {
         expect((await ask('/reset', `nobody-${number}@example.com`)).status).to.equal(200);
       }
       const reply = await ask('/reset', 'nobody-21@example.com');
-      expect([reply.status, reply.text.includes('Too many letters')]).to.deep.equal([429, true]);
+      expect([reply.status, reply.text.includes('Too many emails')]).to.deep.equal([429, true]);
       expect(reply.text).to.contain('value="nobody-21@example.com"');
     });
 

@@ -30,7 +30,7 @@ describe('the entries of a wallet', () => {
     const second = await owner.get(older);
     // What it was opened with.
     expect(changesIn(second.text)).to.deep.equal([1000]);
-    expect(second.text).not.to.contain('Older entries').and.not.to.contain('There are no entries yet.');
+    expect(second.text).not.to.contain('Older entries').and.not.to.contain('No entries yet.');
     expect(second.text).to.contain('<dt>Corrections by the operator</dt><dd>₽1,275.00');
   });
 

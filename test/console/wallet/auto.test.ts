@@ -45,7 +45,7 @@ describe('automatic top-ups on the page of the wallet', () => {
     for (const other of [gone, removed]) {
       expect(text).not.to.contain(`<option value="${other}"`);
       const refused = await owner.submit(WALLET, { ...WISH, card: other });
-      expect([refused.status, refused.text.includes('This card is not there any more')]).to.deep.equal([400, true]);
+      expect([refused.status, refused.text.includes('This card is no longer saved')]).to.deep.equal([400, true]);
     }
     expect(await row()).to.equal(undefined);
   });
@@ -90,7 +90,7 @@ describe('automatic top-ups on the page of the wallet', () => {
     const nextAt = Date.now() + 3_000_000;
     await setUp({ nextAt, declines: 1, reason: 'insufficient_funds' });
     const { text } = await owner.get(WALLET);
-    expect(text).to.contain('waiting before the next try').and.to.contain('<dt>Next try</dt>');
+    expect(text).to.contain('waiting before the next attempt').and.to.contain('<dt>Next attempt</dt>');
     // Another sum ends no wait after a decline.
     expect((await owner.submit(WALLET, { ...WISH, card })).status).to.equal(303);
     expect(await row()).to.include({ nextAt, declines: 1 });

@@ -38,11 +38,11 @@ describe('payments on the page of the wallet', () => {
     const { text } = await owner.get(receipt);
     const entries = [...text.matchAll(/<code>((?:pay|refund|dispute):[^<]+)<\/code>/g)].map(([, id]) => id);
     expect(entries).to.deep.equal([`pay:till:${payment.ref}`, 'refund:till:back-1', 'dispute:till:CB-7']);
-    const changes = [...text.matchAll(/<dt>Change of the balance<\/dt><dd>([^<]+)</g)].map(([, change]) => change);
+    const changes = [...text.matchAll(/<dt>Balance change<\/dt><dd>([^<]+)</g)].map(([, change]) => change);
     expect(changes).to.deep.equal(['+₽1,000.00', '\u2212₽300.00', '\u2212₽200.00']);
     const shown = (await owner.get(page)).text;
     expect(shown).to.contain('Your bank took this payment back.').and.to.contain('role="alert"');
-    expect(shown).to.contain('<dt>Credited</dt><dd>₽1,000.00').and.to.contain('<dt>Returned</dt><dd>₽500.00');
+    expect(shown).to.contain('<dt>Credited</dt><dd>₽1,000.00').and.to.contain('<dt>Refunded</dt><dd>₽500.00');
     for (const path of paths) expect((await (await pages.owner()).get(path)).status).to.equal(404);
   });
 
@@ -58,9 +58,9 @@ describe('payments on the page of the wallet', () => {
   it('lead to a first key, and to no second one', async () => {
     const { id } = await credited();
     const page = async () => (await owner.get(`${WALLET}?order=${id}`)).text;
-    expect(await page()).to.contain('Next: issue a key');
+    expect(await page()).to.contain('Next: create a key');
     await owner.submit('/account/keys', { name: 'first' });
-    expect(await page()).not.to.contain('Next: issue a key');
+    expect(await page()).not.to.contain('Next: create a key');
   });
 
   it('are listed twenty to a page, the newest first, with a receipt for those that came', async () => {

@@ -9,13 +9,22 @@ describe('the reason of a payment', () => {
     for (const language of LANGUAGES) {
       for (const code of Object.keys(DECLINES)) expect(reasonText(language, code), code).not.to.match(/_/);
     }
-    expect(reasonText('ru', 'insufficient_funds')).to.equal('на карте не хватает денег');
+    expect(reasonText('ru', 'insufficient_funds')).to.equal('на карте недостаточно денег');
   });
 
   it('says in Russian how a payment differs from its order', () => {
     const reason = 'sum: 999.99 instead of 1000.00; shop: a instead of b';
     expect(reasonText('ru', reason)).to.equal('сумма: 999.99 вместо 1000.00; магазин: a вместо b');
     expect(reasonText('en', reason)).to.equal(reason);
+  });
+
+  it('says in both languages that a payment of play money cannot be credited', () => {
+    const upstream = 'wallets here pay for the upstream vendor, which costs real money';
+    const reason = `sum: 9.00 instead of 10.00; test: its money is not real, and ${upstream}`;
+    expect(reasonText('en', reason)).to.contain('; test payment, but models of the upstream vendor cost real money');
+    expect(reasonText('ru', reason)).to.contain('; платёж тестовый, а модели провайдера vendor стоят настоящих денег');
+    const live = 'test: true, but its provider takes real money now';
+    expect(reasonText('ru', live)).to.contain('платёж тестовый').and.not.to.contain('test');
   });
 
   it('stays as it is where there are no words', () => {
