@@ -66,7 +66,7 @@ describe('a gateway', () => {
     expect(await gateway.store.gateways()).to.have.length(1);
     await gateway.stop();
     expect(existsSync(join(folder, 'tollgate.db-wal'))).to.equal(false);
-    const store = await openStore(gateway.databaseUrl, { existing: true, here: true });
+    const store = await openStore(gateway.databaseUrl, { existing: true, inProcess: true });
     expect((await store.keys.get(keyId))?.requestsCount).to.equal(2);
     expect(await store.gateways()).to.deep.equal([]);
     await store.close();

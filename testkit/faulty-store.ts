@@ -134,7 +134,7 @@ export function createFaultyStore(
 export async function openFaultyStore({ shape = {} }: FaultyOptions = {}): Promise<FaultyStore> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-faulty-'));
   const path = join(folder, 'test.db');
-  const real = await openStore(`sqlite:${path}`, { here: true });
+  const real = await openStore(`sqlite:${path}`, { inProcess: true });
   const batches: string[][] = [];
   const accounts = createAccounts({ store: real, keyPrefix: 'tg-' });
 

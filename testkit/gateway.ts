@@ -70,7 +70,7 @@ export async function startGateway(options: TestGatewayOptions): Promise<TestGat
   const log = createLog({ level: config.logLevel, keyPrefix: config.keyPrefix, destination: join(home, 'log') });
   const gateway = await createGateway(config, log, { timings, ...(member && { member }) });
   await gateway.start();
-  const store = await openOwnStore(config, { here: true });
+  const store = await openOwnStore(config, { inProcess: true });
   const accounts = createAccounts({ store, keyPrefix: config.keyPrefix });
   let payments = 0;
 

@@ -84,7 +84,7 @@ export async function setUpTour(test: TestGateway): Promise<Tour> {
   await operator.submit(stoppedPage, { change: 'invite', email: 'vera@example.com' });
   await operator.submit(stoppedPage, { change: 'invite', email: 'anna.petrova@example.com' });
   const links = await makeLinks(test, account);
-  const [notice] = await test.store.payments.notices({ limit: 1 });
+  const [notice] = await test.store.payments.webhooks({ limit: 1 });
   const people = await findPeople(test);
   const sights = {
     account: account.id,

@@ -71,7 +71,7 @@ export interface Books {
 export async function openBooks({ env }: Pick<Home, 'env'>): Promise<Books> {
   const store = await openOwnStore(
     { databaseUrl: env.DATABASE_URL ?? '', dataDir: env.DATA_DIR ?? '' },
-    { here: true },
+    { inProcess: true },
   );
   const accounts = createAccounts({ store, keyPrefix: 'tg-' });
   const books: Books = {

@@ -17,7 +17,7 @@ export const SQLITE: StoreKind = {
 };
 
 /** In the calling thread, as in commands. */
-export const SQLITE_HERE: StoreKind = { ...SQLITE, name: 'sqlite in the calling thread', opening: { here: true } };
+export const SQLITE_HERE: StoreKind = { ...SQLITE, name: 'sqlite in the calling thread', opening: { inProcess: true } };
 
 export const MONGODB: StoreKind = { name: 'mongodb', create: createMongoDatabase };
 

@@ -112,7 +112,7 @@ export function createAlerts({ everyMs = EVERY_MS, now = Date.now, ...options }:
 
   async function move(alarm: Alarm, state: AlarmState): Promise<Alarm | undefined> {
     const moved = { ...alarm, state: JSON.stringify(state) };
-    return (await store.alerts.move(moved)) ? { ...moved, version: alarm.version + 1 } : undefined;
+    return (await store.alerts.changeAlarm(moved)) ? { ...moved, version: alarm.version + 1 } : undefined;
   }
 
   async function deliver(settings: AlertSettings, alarm: Alarm): Promise<void> {

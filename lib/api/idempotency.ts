@@ -91,7 +91,7 @@ export function openIdempotentCall(request: Request, means: IdempotencyServices)
   async function write(reply: string | null): Promise<void> {
     isAwaited = false;
     try {
-      await store.idempotency.keep({ id, charge }, reply);
+      await store.idempotency.storeReply({ id, charge }, reply);
     } catch (err) {
       log.warn({ err, request_id: charge }, 'could not store a reply for repeats');
     }

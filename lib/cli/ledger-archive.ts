@@ -103,7 +103,7 @@ async function findNote(id: string): Promise<string | undefined> {
   const { openOwnStore } = await import('../store/open.ts');
   const config = attempt(() => readConfig(process.env));
   const store =
-    config && (await openOwnStore(config, { here: true, existing: true, readOnly: true }).catch(unlessOurs));
+    config && (await openOwnStore(config, { inProcess: true, existing: true, readOnly: true }).catch(unlessOurs));
   if (!store) return undefined;
   try {
     const note = (await store.archives.list()).find((archive) => archive.id === id);

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Config } from '../config.ts';
 import type { OwnOptions } from '../store/open.ts';
 import type { Account } from '../store/ports/accounts.ts';
-import type { Opening, Store } from '../store/store.ts';
+import type { Store, StoreOptions } from '../store/store.ts';
 import { type Answer, print } from './output.ts';
 
 /** What a command works with. */
@@ -18,11 +18,11 @@ export interface Session {
  */
 export function onStore<Args extends readonly unknown[]>(
   work: (session: Session, ...args: Args) => Promise<Answer>,
-  opening: Opening & Pick<OwnOptions, 'sealed'> = { existing: true },
+  opening: StoreOptions & Pick<OwnOptions, 'sealed'> = { existing: true },
 ) {
   return onConfig(async (config, ...args: Args) => {
-    const { nameOfStore, openOwnStore } = await import('../store/open.ts');
-    const store = await openOwnStore(config, { here: true, ...opening });
+    const { describeStore: nameOfStore, openOwnStore } = await import('../store/open.ts');
+    const store = await openOwnStore(config, { inProcess: true, ...opening });
     try {
       return { ...(await work({ store, config }, ...args)), store: nameOfStore(config.databaseUrl) };
     } finally {

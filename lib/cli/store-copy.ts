@@ -38,7 +38,7 @@ export function addStoreCopyCommand(store: Command): void {
     .action(
       onConfig(async (config, first: string | undefined, second: string | undefined, flags: CopyFlags) => {
         const urls = urlsOf([first, second], flags, config.env);
-        const { placeOfStore } = await import('../store/open.ts');
+        const { locateStore: placeOfStore } = await import('../store/open.ts');
         const from = placeOfStore(urls.from, config, flags.fromMedia);
         return copy({ from, to: placeOfStore(urls.to, config, flags.toMedia) }, flags);
       }),
@@ -79,11 +79,11 @@ function urlsOf(
 async function copy(places: Sides<StorePlace>, { force = false }: CopyFlags): Promise<Answer> {
   const { openStore } = await import('../store/open.ts');
   const { mediaFolder } = places.from;
-  const from = await openStore(places.from.url, { here: true, readOnly: true, mediaFolder });
+  const from = await openStore(places.from.url, { inProcess: true, readOnly: true, mediaFolder });
   try {
     const alive = await from.gateways();
     if (alive.length > 0 && !force) throw inUse(alive);
-    const target = { here: true, unfinished: true, mediaFolder: places.to.mediaFolder };
+    const target = { inProcess: true, unfinished: true, mediaFolder: places.to.mediaFolder };
     const to = await openStore(places.to.url, target);
     try {
       const answer = await copyVerified({ from, to }, places, alive);
@@ -120,7 +120,10 @@ async function copyVerified(
   places: Sides<StorePlace>,
   alive: readonly string[],
 ): Promise<Answer> {
-  const [{ copyStore }, { nameOfStore }] = await Promise.all([import('../store/copy.ts'), import('../store/open.ts')]);
+  const [{ copyStore }, { describeStore: nameOfStore }] = await Promise.all([
+    import('../store/copy.ts'),
+    import('../store/open.ts'),
+  ]);
   const live = alive.length > 0;
   const source = await verify(from, 'source');
   const report = await withBar((onProgress) => copyStore({ from, to, live, onProgress }));

@@ -23,7 +23,7 @@ async function backup({ store }: Session, name: string): Promise<Answer> {
   const file = resolve(name);
   await withBar((show) => store.backup(file, show));
   const { size: bytes } = await stat(file);
-  const { mediaBeside } = await import('../store/backup-file.ts');
+  const { getDefaultMediaFolder: mediaBeside } = await import('../store/backup-file.ts');
   const folder = mediaBeside(file);
   const media = existsSync(folder) ? { media: folder } : {};
   const text = formatPairs([['backup', file], ['bytes', String(bytes)], ...Object.entries(media)]);

@@ -30,7 +30,7 @@ export async function* walkArchivableCalls(store: Parts, wallet: string, before:
   const opening = await store.archives.opening(wallet);
   const walk = createArchiveWalk(wallet, opening, await loadKeptCall(store, opening));
   for (let seq = opening?.seq ?? 0; ; ) {
-    const page = await store.journal.pageOf(wallet, seq, ENTRIES_PER_PAGE);
+    const page = await store.journal.walletPage(wallet, seq, ENTRIES_PER_PAGE);
     checkCharges(page, rejectUnbalanced);
     const late = page.entries.findIndex(({ at }) => at >= before);
     const entries = late < 0 ? page.entries : page.entries.slice(0, late);

@@ -6,7 +6,7 @@ import { link, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { OperatorError } from '../base/operator-error.ts';
-import { synced } from '../store/disk.ts';
+import { syncToDisk } from '../store/disk.ts';
 import type { Archive, WholeCall } from '../store/ports/archives.ts';
 import type { OnProgress, Store } from '../store/store.ts';
 import { accountIds } from '../store/walks.ts';
@@ -86,10 +86,10 @@ async function writeArchiveFile(store: Parts, run: Archive, onProgress?: OnProgr
         return undefined;
       }
       await verifyArchive(path);
-      await synced(path);
+      await syncToDisk(path);
       // Unlike a rename it never replaces a file.
       await link(path, file);
-      await synced(dirname(file));
+      await syncToDisk(dirname(file));
     }
   } catch (error) {
     // No call has been removed from the store yet.

@@ -1,6 +1,6 @@
 // The incremental audit: checks each wallet whose sums differ from its checkpoint, from the checkpoint on. A wallet without
 // problems gets a new checkpoint, so that no entry is read twice, however long the journal grows.
-import type { Changes, Checkpoint } from '../store/ports/checkpoints.ts';
+import type { ChangedWallets, Checkpoint } from '../store/ports/checkpoints.ts';
 import type { Store } from '../store/store.ts';
 import { type AuditReport, checkCharges, createProblemLog } from './audit.ts';
 import { checkPaymentEntries } from './audit-payments.ts';
@@ -38,7 +38,7 @@ export async function verifyChanges(store: Store): Promise<AuditReport> {
   return { ...sums, ...notes.read() };
 }
 
-type ChangedWallet = Changes['found'][number];
+type ChangedWallet = ChangedWallets['found'][number];
 
 interface CheckedWallet {
   readonly entries: number;
@@ -59,7 +59,7 @@ async function checkChangedWallet(
   const account = createWalletAudit(id, say, checkpoint);
   let entries = 0;
   for (let seq = checkpoint?.seq ?? 0; ; ) {
-    const page = await store.journal.pageOf(id, seq, ENTRIES_PER_PAGE);
+    const page = await store.journal.walletPage(id, seq, ENTRIES_PER_PAGE);
     checkCharges(page, say);
     for (const opening of page.openings) account.openAt(opening);
     for (const entry of page.entries) account.add(entry);

@@ -1,25 +1,25 @@
 // The audit of marks: finds rows of keys, payments, saved methods, automatic top-ups, jobs and archives whose values were
 // changed outside the service, although they are stored only once.
-import type { MarkedPage } from '../store/ports/marked.ts';
+import type { WrongMarks } from '../store/ports/wrong-marks.ts';
 import type { Store } from '../store/store.ts';
 import type { ReportProblem } from './audit-rules.ts';
 
 type Parts = Pick<Store, 'keys' | 'payments' | 'jobs' | 'archives'>;
 
-type ReadUnmarked = (page: { readonly after: string; readonly limit: number }) => Promise<MarkedPage>;
+type ReadUnmarked = (page: { readonly after: string; readonly limit: number }) => Promise<WrongMarks>;
 
 const ROWS_PER_PAGE = 500;
 
 export async function checkMarks({ keys, payments, jobs, archives }: Parts, report: ReportProblem): Promise<void> {
   const readers: readonly (readonly [string, ReadUnmarked])[] = [
-    ['key', (page) => keys.unmarked(page)],
-    ['payment', (page) => payments.unmarked('payments', page)],
-    ['saved method', (page) => payments.unmarked('methods', page)],
-    ['consent', (page) => payments.unmarked('consents', page)],
-    ['automatic top-up of', (page) => payments.unmarked('autoTopups', page)],
-    ['job', (page) => jobs.unmarked(page)],
-    ['opening of', (page) => archives.unmarked('openings', page)],
-    ['archive', (page) => archives.unmarked('archives', page)],
+    ['key', (page) => keys.findWrongMarks(page)],
+    ['payment', (page) => payments.findWrongMarks('payments', page)],
+    ['saved method', (page) => payments.findWrongMarks('methods', page)],
+    ['consent', (page) => payments.findWrongMarks('consents', page)],
+    ['automatic top-up of', (page) => payments.findWrongMarks('autoTopups', page)],
+    ['job', (page) => jobs.findWrongMarks(page)],
+    ['opening of', (page) => archives.findWrongMarks('openings', page)],
+    ['archive', (page) => archives.findWrongMarks('archives', page)],
   ];
   for (const [name, read] of readers) {
     for (let after: string | undefined = ''; after !== undefined; ) {

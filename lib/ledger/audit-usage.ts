@@ -71,7 +71,7 @@ export function createUsageCheck(store: Parts, report: ReportProblem): UsageChec
   }
 
   async function compareWallet(wallet: string, { hours, last, opened }: UsageReading): Promise<void> {
-    const { cursor, hours: folded } = await store.usage.whole(wallet);
+    const { cursor, hours: folded } = await store.usage.readAll(wallet);
     if (cursor === 0) {
       if (folded.length > 0) report(wallet, 'folded usage: there are sums, but nothing says up to which entry');
       return;
@@ -98,7 +98,7 @@ export function createUsageCheck(store: Parts, report: ReportProblem): UsageChec
     let end = last;
     const [from, to, sign] = cursor < last ? ([cursor, last, -1] as const) : ([last, cursor, 1] as const);
     for (let seq = from; seq < to; ) {
-      const read = await store.journal.used(wallet, seq, ENTRIES_PER_PAGE);
+      const read = await store.journal.usedEntries(wallet, seq, ENTRIES_PER_PAGE);
       const entries = read.filter((entry) => entry.seq <= to);
       addHours(hours, entries, sign);
       seq = read.at(-1)?.seq ?? to;

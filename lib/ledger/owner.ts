@@ -1,6 +1,6 @@
 // This process as an owner of holds: renews its lease, agrees with other processes on where rate limits are counted, and
 // returns the holds of dead owners.
-import type { Others, OwnerStore } from '../store/ports/owners.ts';
+import type { OtherOwners, OwnerStore } from '../store/ports/owners.ts';
 import type { Ledger, LedgerLog } from './ledger.ts';
 
 export interface OwnerOptions {
@@ -73,7 +73,7 @@ export function createOwner(options: OwnerOptions): Owner {
    * Switches in an order that prevents two processes from counting in memory: a process announces that it wants to count
    * alone before it looks at the others, and withdraws that after it has handed over.
    */
-  async function agreeOnCounting(first: Others, isTrusted: boolean): Promise<void> {
+  async function agreeOnCounting(first: OtherOwners, isTrusted: boolean): Promise<void> {
     if (!onPeers) return;
     let seen = first;
     if (seen.others === 0 && !alone) {

@@ -81,7 +81,7 @@ export function createUsageChore(options: UsageChoreOptions): UsageChore {
 
   async function foldBehind(): Promise<void> {
     while (sweepAfter !== undefined && !stopping.signal.aborted) {
-      const { found, next } = await store.usage.behind(sweepAfter, WALLETS_PER_PAGE);
+      const { found, next } = await store.usage.findBehind(sweepAfter, WALLETS_PER_PAGE);
       for (const wallet of found) await foldGently(wallet);
       sweepAfter = next;
     }

@@ -104,7 +104,7 @@ export async function foldUsage(store: UsageParts, wallet: string): Promise<void
 export async function* foldSteps({ journal, ledger, usage }: UsageParts, wallet: string): AsyncGenerator<void> {
   const end = (await ledger.wallet(wallet))?.seq ?? 0;
   for (let cursor = await usage.cursor(wallet); cursor < end; cursor = await usage.cursor(wallet)) {
-    const entries = await journal.used(wallet, cursor, ENTRIES_PER_STEP);
+    const entries = await journal.usedEntries(wallet, cursor, ENTRIES_PER_STEP);
     const last = entries.at(-1);
     if (!last) return;
     // If another fold moved the cursor, the next read starts after it.

@@ -3,7 +3,7 @@
 // what is stored of them and asked for them is bounded.
 import type { OpenPayment } from '../catalog/payments.ts';
 import type { Payment } from '../money/payment-rules.ts';
-import type { Notice } from '../store/ports/payments.ts';
+import type { PaymentWebhook } from '../store/ports/payments.ts';
 import type { Store } from '../store/store.ts';
 import type { NoticeVerdict, PaymentState, RawNotice } from '../upstream/contract/payment.ts';
 import { isUpstreamFault } from '../upstream/host/fault.ts';
@@ -46,20 +46,20 @@ export function createNotices({ store: { payments }, follow: { follow }, now, lo
     const cut = { ...came, headers: '', body: excerptOf(body) };
     const verdict = judge(open, raw);
     if (verdict === 'rejected') {
-      await payments.addNotice({ ...cut, verdict: 'rejected', detail: '' });
+      await payments.addWebhook({ ...cut, verdict: 'rejected', detail: '' });
       return 'rejected';
     }
     const named = [...new Set(verdict.fetch.slice(0, FETCHES_MAX))];
     const ours = await findOurs(open, named);
     if (ours.length === 0) {
-      await payments.addNotice({ ...cut, verdict: 'foreign', detail: named.map(() => FOREIGN).join(', ') });
+      await payments.addWebhook({ ...cut, verdict: 'foreign', detail: named.map(() => FOREIGN).join(', ') });
       return 'done';
     }
     // Not stored either: whoever knows an id could fill the disk with it.
     if (!ours.every(({ known }) => isInPace(open, known, address))) return 'again';
     const json = JSON.stringify(raw.headers);
     const headers = json.length > HEADERS_CHARS_MAX ? '{}' : json;
-    await payments.addNotice({ ...came, headers, body, verdict: 'received', detail: '' });
+    await payments.addWebhook({ ...came, headers, body, verdict: 'received', detail: '' });
     try {
       const found: string[] = [];
       for (const { ref } of ours) found.push(await look(open, ref, signal));
@@ -81,7 +81,7 @@ export function createNotices({ store: { payments }, follow: { follow }, now, lo
     named: readonly string[],
   ): Promise<{ readonly ref: string; readonly known: string | undefined }[]> {
     // First: an order that is told its id in between is found by it.
-    const mayBeOurs = await payments.hasUntold(name, now() - UNTOLD_MS);
+    const mayBeOurs = await payments.hasUnknownRefs(name, now() - UNTOLD_MS);
     const found = await Promise.all(named.map(async (ref) => ({ ref, known: (await payments.find(name, ref))?.id })));
     return found.filter(({ known }) => mayBeOurs || known !== undefined);
   }
@@ -101,9 +101,9 @@ export function createNotices({ store: { payments }, follow: { follow }, now, lo
   }
 
   /** The money is already settled either way: the verdict is only for the operator. */
-  async function judged(id: string, verdict: Notice['verdict'], detail: string): Promise<void> {
+  async function judged(id: string, verdict: PaymentWebhook['verdict'], detail: string): Promise<void> {
     await payments
-      .judgeNotice(id, { verdict, detail })
+      .setWebhookVerdict(id, { verdict, detail })
       .catch((err: unknown) => log.warn({ err, notice: id }, 'could not record the verdict on a notice'));
   }
 

@@ -133,7 +133,7 @@ export function createPayments(options: PaymentsOptions): Payments {
 
   async function clean(): Promise<void> {
     try {
-      while ((await store.payments.cleanNotices(now() - NOTICES_KEPT_MS)) > 0 && !life.signal.aborted);
+      while ((await store.payments.removeOldWebhooks(now() - NOTICES_KEPT_MS)) > 0 && !life.signal.aborted);
     } catch (err) {
       log.warn({ err }, 'could not remove old notices');
     }

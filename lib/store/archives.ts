@@ -15,13 +15,13 @@ export const markOpening = (opening: Opening): string => markRow(openingRow(open
 export const markArchive = (archive: Archive): string => markRow(archive);
 
 /** The rows that a store has of some calls. */
-export interface RowsOfCalls {
+export interface CallRows {
   readonly charges: readonly Charge[];
   readonly entries: readonly Entry[];
 }
 
 /** The ids of the entries that calls can have, including those that no archive knows. */
-export function entryIdsOf(calls: readonly WholeCall[]): readonly string[] {
+export function listEntryIds(calls: readonly WholeCall[]): readonly string[] {
   return calls.flatMap(({ charge }) => listChargeOperationIds(charge.id));
 }
 
@@ -29,7 +29,11 @@ export function entryIdsOf(calls: readonly WholeCall[]): readonly string[] {
  * The calls that are still there. One that has a further entry since then stays as a whole: its earlier entries are in the
  * opening, the new one is behind it. Throws if one is not as it was archived, or not yet within the opening.
  */
-export function removable(calls: readonly WholeCall[], rows: RowsOfCalls, opened: number): readonly WholeCall[] {
+export function selectRemovableCalls(
+  calls: readonly WholeCall[],
+  rows: CallRows,
+  opened: number,
+): readonly WholeCall[] {
   const charges = new Map(rows.charges.map((charge) => [charge.id, charge]));
   const entries = Map.groupBy(rows.entries, ({ charge }) => charge);
   return calls.filter((call) => {

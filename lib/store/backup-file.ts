@@ -5,19 +5,19 @@ import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { OperatorError } from '../base/operator-error.ts';
-import { synced } from './disk.ts';
+import { syncToDisk } from './disk.ts';
 
 const SUFFIX = '.unfinished';
 /** The side files of a SQLite database. */
 const SIDE_FILES = ['-journal', '-wal', '-shm'];
 
 /** The default folder of a database's media files. */
-export function mediaBeside(file: string): string {
+export function getDefaultMediaFolder(file: string): string {
   return `${file}.media`;
 }
 
 /** Whether a file was left behind by a killed backup. */
-export function isUnfinished(path: string): boolean {
+export function isUnfinishedBackup(path: string): boolean {
   return path.endsWith(SUFFIX);
 }
 
@@ -29,44 +29,45 @@ export async function writeBackup(file: string, write: (path: string) => Promise
   refuseExisting(file);
   const path = `${file}.${randomBytes(4).toString('hex')}${SUFFIX}`;
   try {
-    await makeFile(file, path);
+    await makeBackupFile(file, path);
     await write(path);
     stripWal(path);
-    await synced(path);
+    await syncToDisk(path);
     refuseExisting(file);
-    await giveNames(path, file);
+    await renameToFinal(path, file);
   } catch (error) {
     for (const name of ['', ...SIDE_FILES]) await rm(path + name, { force: true });
-    await rm(mediaBeside(path), { recursive: true, force: true });
+    await rm(getDefaultMediaFolder(path), { recursive: true, force: true });
     throw error;
   }
 }
 
 /** The folder first, so that a file with its final name is complete. */
-async function giveNames(path: string, file: string): Promise<void> {
-  const media = mediaBeside(path);
-  const folder = mediaBeside(file);
+async function renameToFinal(path: string, file: string): Promise<void> {
+  const media = getDefaultMediaFolder(path);
+  const folder = getDefaultMediaFolder(file);
   if (!existsSync(media)) await rename(path, file);
   else {
     await rename(media, folder);
     try {
-      await synced(dirname(folder));
+      await syncToDisk(dirname(folder));
       await rename(path, file);
     } catch (error) {
       await rm(folder, { recursive: true, force: true });
       throw error;
     }
   }
-  await synced(dirname(file));
+  await syncToDisk(dirname(file));
 }
 
 function refuseExisting(file: string): void {
   if (existsSync(file)) throw new OperatorError(`The file ${file} already exists.`);
-  if (existsSync(mediaBeside(file))) throw new OperatorError(`The folder ${mediaBeside(file)} already exists.`);
+  if (existsSync(getDefaultMediaFolder(file)))
+    throw new OperatorError(`The folder ${getDefaultMediaFolder(file)} already exists.`);
 }
 
 /** Readable by its owner only. */
-async function makeFile(file: string, path: string): Promise<void> {
+async function makeBackupFile(file: string, path: string): Promise<void> {
   try {
     await (await open(path, 'wx', 0o600)).close();
   } catch (error) {

@@ -1,13 +1,16 @@
 // Wallets beside their checkpoints, the same for each store.
 import type { Wallet } from '../money/decide.ts';
 import { compareIds } from './journal.ts';
-import type { Checkpoint, Verified } from './ports/checkpoints.ts';
+import type { Checkpoint, WalletCheckpoint } from './ports/checkpoints.ts';
 
 /** What both say of a wallet. */
-export const COMPARED = ['seq', 'avail', 'held', 'charged', 'topped', 'adjusted'] as const;
+export const COMPARED_SUMS = ['seq', 'avail', 'held', 'charged', 'topped', 'adjusted'] as const;
 
 /** Both are of the same range of ids. */
-export function paired(wallets: readonly Wallet[], checkpoints: readonly Checkpoint[]): readonly Verified[] {
+export function pairWithCheckpoints(
+  wallets: readonly Wallet[],
+  checkpoints: readonly Checkpoint[],
+): readonly WalletCheckpoint[] {
   const byId = new Map(wallets.map((wallet) => [wallet.id, wallet]));
   const byWallet = new Map(checkpoints.map((checkpoint) => [checkpoint.wallet, checkpoint]));
   const ids = [...new Set([...byId.keys(), ...byWallet.keys()])].sort(compareIds);

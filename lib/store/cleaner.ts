@@ -43,16 +43,16 @@ export function createCleaner(options: CleanerOptions): Cleaner {
       if (!failing && !stopped) onError(error);
       failing = true;
     }
-    if (!stopped) wait();
+    if (!stopped) scheduleNext();
   }
 
   /** Spreads the processes out. */
-  function wait(): void {
+  function scheduleNext(): void {
     timer = setTimeout(clean, everyMs * (0.5 + Math.random())).unref();
   }
 
   return {
-    start: wait,
+    start: scheduleNext,
     stop() {
       stopped = true;
       clearTimeout(timer);

@@ -2,11 +2,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { eachConcurrently } from '../base/each-concurrently.ts';
 import { OperatorError } from '../base/operator-error.ts';
-import { mismatch } from './copy-mismatch.ts';
+import { mismatchError } from './copy-mismatch.ts';
 import { compareIds } from './journal.ts';
 import type { Account } from './ports/accounts.ts';
 import type { Store } from './store.ts';
-import { accountPages, createLookAlong, keyOwners } from './walks.ts';
+import { accountPages, createIdLookup, keyOwners } from './walks.ts';
 
 type Side = Pick<Store, 'accounts' | 'keys'>;
 
@@ -18,23 +18,23 @@ export async function copyAccounts(from: Side, { accounts: to }: Side): Promise<
   for await (const page of accountPages(from)) {
     await to.put(page);
     const copies = await to.page({ after, limit: page.length });
-    for (const [index, account] of page.entries()) compare(account, copies[index]);
+    for (const [index, account] of page.entries()) compareAccount(account, copies[index]);
     copied += page.length;
     after = page.at(-1)?.id ?? after;
   }
   const [stranger] = await to.page({ after, limit: 1 });
-  if (stranger) throw unknown(stranger);
+  if (stranger) throw unknownAccountError(stranger);
   return copied;
 }
 
-function compare(account: Account, copy: Account | undefined): void {
-  if (copy && compareIds(copy.id, account.id) < 0) throw unknown(copy);
+function compareAccount(account: Account, copy: Account | undefined): void {
+  if (copy && compareIds(copy.id, account.id) < 0) throw unknownAccountError(copy);
   // It may be suspended only after its journal.
   const { id, status } = account;
-  if (!isDeepStrictEqual({ ...copy, status }, account)) throw mismatch(`the account ${id}`);
+  if (!isDeepStrictEqual({ ...copy, status }, account)) throw mismatchError(`the account ${id}`);
 }
 
-function unknown({ id }: Account): OperatorError {
+function unknownAccountError({ id }: Account): OperatorError {
   return new OperatorError(`The target has an account ${id} that the source does not have.`);
 }
 
@@ -47,10 +47,10 @@ export async function copyAllKeys(from: Side, to: Side): Promise<number> {
       keys += copied;
     });
   }
-  const known = createLookAlong(keyOwners(from));
+  const known = createIdLookup(keyOwners(from));
   for await (const owners of keyOwners(to)) {
     const [stranger] = new Set(owners).difference(await known(owners));
-    if (stranger !== undefined) throw mismatchOfKeys(stranger);
+    if (stranger !== undefined) throw keysMismatchError(stranger);
   }
   return keys;
 }
@@ -68,12 +68,12 @@ async function copyKeys(from: Side, to: Side, account: string): Promise<number> 
     const count = requestsCount - (found?.requestsCount ?? 0);
     if (lastUsedAt !== null && count !== 0) await to.keys.use([{ id, count, lastUsedAt }]);
   }
-  if (!isDeepStrictEqual(await to.keys.list(account), rows)) throw mismatchOfKeys(account);
+  if (!isDeepStrictEqual(await to.keys.list(account), rows)) throw keysMismatchError(account);
   return rows.length;
 }
 
-function mismatchOfKeys(account: string): OperatorError {
-  return mismatch(`the list of keys of ${account}`);
+function keysMismatchError(account: string): OperatorError {
+  return mismatchError(`the list of keys of ${account}`);
 }
 
 /** An account whose keys are no longer those of the copy. */

@@ -30,7 +30,7 @@ export async function copyArchives(from: Pick<Store, 'archives'>, to: Pick<Store
 export async function copyOpeningUsage(from: Parts, to: Parts): Promise<void> {
   for (let after = ''; ; ) {
     const page = await from.archives.openings({ after, limit: OPENINGS_PER_PAGE });
-    for (const { wallet } of page) await to.usage.put(wallet, await from.usage.whole(wallet));
+    for (const { wallet } of page) await to.usage.put(wallet, await from.usage.readAll(wallet));
     const last = page.at(-1);
     if (!last || page.length < OPENINGS_PER_PAGE) return;
     after = last.wallet;
@@ -38,7 +38,7 @@ export async function copyOpeningUsage(from: Parts, to: Parts): Promise<void> {
 }
 
 /** What a page has of one wallet. */
-interface Part {
+interface OpeningPart {
   readonly id: string;
   readonly entries: readonly Entry[];
   /** The page has its last entries. */
@@ -46,7 +46,11 @@ interface Part {
 }
 
 /** Puts the rows up to the opening, and once all of them are there, the opening. */
-export async function copyEarlier(to: Store, { id, entries, isLast }: Part, page: JournalPage): Promise<void> {
+export async function copyRowsBeforeOpening(
+  to: Store,
+  { id, entries, isLast }: OpeningPart,
+  page: JournalPage,
+): Promise<void> {
   const opening = page.openings.find(({ wallet }) => wallet === id);
   if (!opening) return;
   const begun = (await to.ledger.wallet(id))?.seq ?? 0;
@@ -57,13 +61,13 @@ export async function copyEarlier(to: Store, { id, entries, isLast }: Part, page
   const earlier = entries.filter(({ seq }) => seq <= opening.seq);
   for (let from = 0; from < earlier.length; from += ROWS_PER_WRITE) {
     const some = earlier.slice(from, from + ROWS_PER_WRITE);
-    await to.archives.restoreRows({ entries: some, charges: chargesAt(opening.seq, some, page) });
+    await to.archives.restoreRows({ entries: some, charges: rebuildChargesAt(opening.seq, some, page) });
   }
   if (isLast || earlier.length < entries.length) await to.archives.restore(opening);
 }
 
 /** The charges of these entries as they were at the opening. */
-function chargesAt(opened: number, entries: readonly Entry[], page: JournalPage) {
+function rebuildChargesAt(opened: number, entries: readonly Entry[], page: JournalPage) {
   const ids = new Set(entries.flatMap((entry) => getEntryChargeId(entry) ?? []));
   const all = Map.groupBy([...page.entries, ...page.others], getEntryChargeId);
   return page.charges

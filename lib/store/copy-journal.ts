@@ -5,13 +5,13 @@ import { eachConcurrently } from '../base/each-concurrently.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Charge, Entry, Wallet } from '../money/decide.ts';
 import { rebuildMarkedOperation } from '../money/replay.ts';
-import { copyEarlier } from './copy-archives.ts';
-import { mismatch } from './copy-mismatch.ts';
+import { copyRowsBeforeOpening } from './copy-archives.ts';
+import { mismatchError } from './copy-mismatch.ts';
 import { journalPages } from './journal.ts';
 import type { JournalPage, JournalPosition, JournalRows } from './ports/journal.ts';
 import type { Submission } from './ports/ledger.ts';
 import { type OnProgress, type Store, StoreError } from './store.ts';
-import { accountIds, createLookAlong } from './walks.ts';
+import { accountIds, createIdLookup } from './walks.ts';
 
 type Source = Pick<Store, 'journal' | 'accounts'>;
 
@@ -30,21 +30,21 @@ const OPERATIONS_PER_BATCH = 256;
 const BATCHES_AT_ONCE = 4;
 const READS_AT_ONCE = 8;
 const TRIES = 5;
-const TRY_AGAIN_MS = 500;
+const RETRY_MS = 500;
 
 /** Resolves to the number of entries. */
 export async function copyJournal({ from, to, resumed, onProgress }: JournalCopy): Promise<number> {
-  const accountsOf = createLookAlong(accountIds(to));
+  const lookUpAccounts = createIdLookup(accountIds(to));
   const { entries: total } = await from.journal.size();
   let done = 0;
   let position: JournalPosition | undefined;
   for await (const page of journalPages(from.journal, ROWS_PER_PAGE)) {
-    const parts = partsOf(page);
-    const wanted = await accountsOf(parts.map(({ id }) => id));
+    const parts = splitByWallet(page);
+    const wanted = await lookUpAccounts(parts.map(({ id }) => id));
     const known = parts.filter(({ id }) => wanted.has(id));
-    for (const { id } of parts) if (!wanted.has(id)) await refuseStranger(from, id);
+    for (const { id } of parts) if (!wanted.has(id)) await refuseUnknownAccount(from, id);
     await addMissing(to, known, page, resumed);
-    await compare(to, known, page, await to.journal.rows(position, ROWS_PER_PAGE));
+    await compareWallets(to, known, page, await to.journal.rows(position, ROWS_PER_PAGE));
     position = page.next;
     done += known.reduce((sum, { entries }) => sum + entries.length, 0);
     onProgress?.({ done, total, unit: 'entries' });
@@ -60,7 +60,7 @@ interface WalletPart {
   readonly wallet: Wallet | undefined;
 }
 
-function partsOf({ entries, wallets }: JournalPage): readonly WalletPart[] {
+function splitByWallet({ entries, wallets }: JournalPage): readonly WalletPart[] {
   const groups = Map.groupBy(entries, (entry) => entry.wallet);
   const ends = new Map(wallets.map((wallet) => [wallet.id, wallet]));
   const ids = new Set([...groups.keys(), ...ends.keys()]);
@@ -70,47 +70,47 @@ function partsOf({ entries, wallets }: JournalPage): readonly WalletPart[] {
 async function addMissing(to: Store, parts: readonly WalletPart[], page: JournalPage, resumed: boolean): Promise<void> {
   const missing: (readonly Entry[])[] = [];
   await eachConcurrently(parts, READS_AT_ONCE, async (part) => {
-    missing.push(await missingOf(to, part, page, resumed));
+    missing.push(await findMissingEntries(to, part, page, resumed));
   });
   const charges = new Map(page.charges.map((charge) => [charge.id, charge]));
-  const most = Math.min(to.ledger.batchMax, OPERATIONS_PER_BATCH);
-  await eachConcurrently(packed(missing, most), BATCHES_AT_ONCE, async (entries) => {
-    for (let done = 0; done < entries.length; done += most) {
-      await replay(to, entries.slice(done, done + most), charges);
+  const batchMax = Math.min(to.ledger.batchMax, OPERATIONS_PER_BATCH);
+  await eachConcurrently(packBatches(missing, batchMax), BATCHES_AT_ONCE, async (entries) => {
+    for (let done = 0; done < entries.length; done += batchMax) {
+      await replayInto(to, entries.slice(done, done + batchMax), charges);
     }
   });
 }
 
-async function missingOf(
+async function findMissingEntries(
   to: Store,
   { id, entries, wallet }: WalletPart,
   page: JournalPage,
   resumed: boolean,
 ): Promise<readonly Entry[]> {
-  await copyEarlier(to, { id, entries, isLast: wallet !== undefined }, page);
+  await copyRowsBeforeOpening(to, { id, entries, isLast: wallet !== undefined }, page);
   const opened = page.openings.find((opening) => opening.wallet === id)?.seq ?? 0;
   const begun = resumed ? await to.ledger.wallet(id) : undefined;
   return entries.filter(({ seq }) => seq > Math.max(begun?.seq ?? 0, opened));
 }
 
 /** Those of one wallet stay together, because their order counts; a long list may be more than a batch. */
-function packed(lists: readonly (readonly Entry[])[], most: number): readonly (readonly Entry[])[] {
+function packBatches(lists: readonly (readonly Entry[])[], batchMax: number): readonly (readonly Entry[])[] {
   const packs: Entry[][] = [];
   for (const list of lists) {
     const last = packs.at(-1);
-    if (last && last.length + list.length <= most) last.push(...list);
+    if (last && last.length + list.length <= batchMax) last.push(...list);
     else packs.push([...list]);
   }
   return packs;
 }
 
-async function replay(to: Store, entries: readonly Entry[], charges: ReadonlyMap<string, Charge>): Promise<void> {
+async function replayInto(to: Store, entries: readonly Entry[], charges: ReadonlyMap<string, Charge>): Promise<void> {
   const batch = entries.map((entry) => {
     const op = rebuildMarkedOperation(entry, charges.get(entry.charge ?? ''));
     if (!op) throw new OperatorError(`The source has no charge for entry ${entry.seq} of ${entry.wallet}.`);
     return { op, tried: false, abandoned: false } satisfies Submission;
   });
-  const outcomes = await applyPatiently(to, batch);
+  const outcomes = await applyWithRetries(to, batch);
   for (const [index, entry] of entries.entries()) {
     const outcome = outcomes[index];
     const charge = charges.get(entry.charge ?? '');
@@ -122,19 +122,19 @@ async function replay(to: Store, entries: readonly Entry[], charges: ReadonlyMap
 }
 
 /** Operations are idempotent: a batch can be sent again, whatever happened to it. */
-async function applyPatiently(to: Store, batch: readonly Submission[]) {
+async function applyWithRetries(to: Store, batch: readonly Submission[]) {
   for (let tries = 1; ; tries += 1) {
     try {
       return await to.ledger.apply(batch);
     } catch (error) {
       if (!(error instanceof StoreError) || tries === TRIES) throw error;
-      await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN_MS));
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   }
 }
 
 /** The target's page reaches as far as the source's at least: it has every wanted row of it, and no other wallet's. */
-async function compare(
+async function compareWallets(
   to: Store,
   parts: readonly WalletPart[],
   { budgets }: JournalPage,
@@ -148,21 +148,21 @@ async function compare(
     const { id, wallet } = part;
     const last = part.entries.at(-1)?.seq ?? 0;
     const copied = (entries.get(id) ?? []).filter(({ seq }) => seq <= last);
-    if (!isDeepStrictEqual(copied, part.entries)) throw mismatch(`the wallet ${id}`);
+    if (!isDeepStrictEqual(copied, part.entries)) throw mismatchError(`the wallet ${id}`);
     if (!wallet) continue;
     const { playMoney } = wallet;
     const { playMoney: marked, ...found } = wallets.get(id) ?? ({} as Partial<Wallet>);
     // Entries of earlier versions do not tell of it.
     const isMarked = marked === playMoney || (await to.accounts.setPlayMoney(id, playMoney === true));
     const made = { ...found, ...(playMoney && { playMoney }) };
-    if (!isMarked || !isDeepStrictEqual(made, wallet)) throw mismatch(`the wallet ${id}`);
+    if (!isMarked || !isDeepStrictEqual(made, wallet)) throw mismatchError(`the wallet ${id}`);
     const wrong = (sums.get(id) ?? []).find((budget) => !isDeepStrictEqual(copies.get(budget.key), budget));
-    if (wrong) throw mismatch(`the budget of the key ${wrong.key}`);
+    if (wrong) throw mismatchError(`the budget of the key ${wrong.key}`);
   }
 }
 
 /** An account created after the copy started is left out; rows without an account belong to none. */
-async function refuseStranger(from: Source, id: string): Promise<void> {
+async function refuseUnknownAccount(from: Source, id: string): Promise<void> {
   if (await from.accounts.get(id)) return;
   throw new OperatorError(`The source has a wallet or entries of ${id}, but no such account: see "ledger verify".`);
 }

@@ -1,6 +1,6 @@
 // Says that the target of a copy has something else than the source.
 import { OperatorError } from '../base/operator-error.ts';
 
-export function mismatch(what: string): OperatorError {
+export function mismatchError(what: string): OperatorError {
   return new OperatorError(`The copy of ${what} does not match the source: start again with an empty target.`);
 }

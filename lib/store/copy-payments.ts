@@ -3,8 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { operationId } from '../money/operations.ts';
 import { refundRequestId } from '../money/payback.ts';
 import { DISPUTE_PHASES, type Payment, parseDispute, parseRefunds, type Refund } from '../money/payment-rules.ts';
-import { mismatch } from './copy-mismatch.ts';
-import { PAYMENT_FIELDS, type PaymentSort } from './payment-rows.ts';
+import { mismatchError } from './copy-mismatch.ts';
+import { PAYMENT_FIELDS, type PaymentTable } from './payment-rows.ts';
 import type { LedgerStore } from './ports/ledger.ts';
 import type { PaymentStore } from './ports/payments.ts';
 
@@ -18,18 +18,18 @@ interface Side {
 /** Resolves to the number of payments. Read after the journal, so they include everything the journal has of them. */
 export async function copyPayments(from: Side, to: Side, live: boolean): Promise<number> {
   let payments = 0;
-  for (const sort of Object.keys(PAYMENT_FIELDS) as PaymentSort[]) {
+  for (const sort of Object.keys(PAYMENT_FIELDS) as PaymentTable[]) {
     for (let after = ''; ; ) {
       const page = await from.payments.page(sort, { after, limit: ROWS_PER_PAGE });
       const rows =
         live && sort === 'payments'
-          ? await Promise.all((page as Payment[]).map((payment) => asOfMoney(to, payment)))
+          ? await Promise.all((page as Payment[]).map((payment) => rewindPayment(to, payment)))
           : page;
       await to.payments.put(sort, rows);
       const copies = await to.payments.page(sort, { after, limit: ROWS_PER_PAGE });
       // Rows beyond the source's last one exist only in a target that had more.
       const same = isDeepStrictEqual(copies.slice(0, rows.length), rows) && (page.length > 0 || copies.length === 0);
-      if (!same) throw mismatch(`${sort} of payments`);
+      if (!same) throw mismatchError(`${sort} of payments`);
       if (sort === 'payments') payments += page.length;
       const last = page.at(-1);
       if (!last) break;
@@ -40,8 +40,8 @@ export async function copyPayments(from: Side, to: Side, live: boolean): Promise
 }
 
 /** Where the payments of the two stores differ. */
-export async function findChangedPayments(from: Side, to: Side): Promise<PaymentSort | undefined> {
-  for (const sort of Object.keys(PAYMENT_FIELDS) as PaymentSort[]) {
+export async function findChangedPayments(from: Side, to: Side): Promise<PaymentTable | undefined> {
+  for (const sort of Object.keys(PAYMENT_FIELDS) as PaymentTable[]) {
     for (let after = ''; ; ) {
       const page = { after, limit: ROWS_PER_PAGE };
       const [now, copy] = await Promise.all([from, to].map(({ payments }) => payments.page(sort, page)));
@@ -58,7 +58,7 @@ export async function findChangedPayments(from: Side, to: Side): Promise<Payment
  * A payment without the money that its wallet did not have yet: a gateway on the copy asks the provider and books it
  * again.
  */
-async function asOfMoney({ ledger }: Side, payment: Payment): Promise<Payment> {
+async function rewindPayment({ ledger }: Side, payment: Payment): Promise<Payment> {
   const { provider, wallet, createdAt: at, id: order } = payment;
   const base = { wallet, at, amount: 1n, order };
   const has = async (id: string) => (await ledger.entry(id)) !== undefined;
@@ -72,8 +72,8 @@ async function asOfMoney({ ledger }: Side, payment: Payment): Promise<Payment> {
   const dispute = parseDispute(payment);
   if (dispute?.taken && !(await has(operationId({ kind: 'dispute', ...back(paybackId(dispute.id)) })))) {
     const { moved: _, ...open } = dispute;
-    known = { ...without(known, dispute), phase: 'disputed', dispute: JSON.stringify({ ...open, taken: null }) };
-    known = { ...known, refunds: JSON.stringify(parseRefunds(known).map(unfolded)), dueAt: at };
+    known = { ...subtractRefund(known, dispute), phase: 'disputed', dispute: JSON.stringify({ ...open, taken: null }) };
+    known = { ...known, refunds: JSON.stringify(parseRefunds(known).map(undoAbsorption)), dueAt: at };
   }
   for (const refund of parseRefunds(payment)) {
     if (
@@ -82,18 +82,18 @@ async function asOfMoney({ ledger }: Side, payment: Payment): Promise<Payment> {
     )
       continue;
     const list = parseRefunds(known).map((one): Refund => {
-      if (one.ref !== refund.ref) return unfolded(one);
+      if (one.ref !== refund.ref) return undoAbsorption(one);
       const { moved: _, ...open } = one;
       return { ...open, state: 'asked', taken: null };
     });
-    const less = { ...without(known, refund), refunds: JSON.stringify(list), dueAt: at };
+    const less = { ...subtractRefund(known, refund), refunds: JSON.stringify(list), dueAt: at };
     const phase = less.refunded > 0n ? 'partly_refunded' : 'credited';
     known = { ...less, phase: DISPUTE_PHASES.includes(known.phase) ? known.phase : phase };
   }
   const hasRequest = (id: string, what: 'asked' | 'refused') =>
     has(operationId({ kind: 'payback', ...back(refundRequestId(payment, id, what)) }));
   const before = parseRefunds(known);
-  const requests = await Promise.all(before.map((refund) => asOfRequest(refund, hasRequest)));
+  const requests = await Promise.all(before.map((refund) => rewindRefundRequest(refund, hasRequest)));
   const isSame = requests.every((refund, index) => refund === before[index]);
   return isSame ? known : { ...known, refunds: JSON.stringify(requests), dueAt: at };
 
@@ -103,7 +103,7 @@ async function asOfMoney({ ledger }: Side, payment: Payment): Promise<Payment> {
 }
 
 /** A request whose money the wallet has yet to give takes it when it is booked; its refusal comes again. */
-async function asOfRequest(
+async function rewindRefundRequest(
   refund: Refund,
   has: (id: string, what: 'asked' | 'refused') => Promise<boolean>,
 ): Promise<Refund> {
@@ -116,12 +116,12 @@ async function asOfRequest(
 }
 
 /** As before another change had what it took. */
-function unfolded(refund: Refund): Refund {
+function undoAbsorption(refund: Refund): Refund {
   const { folded, ...rest } = refund;
   return folded ? { ...rest, state: 'asked' } : refund;
 }
 
-function without(payment: Payment, { amount, taken }: Pick<Refund, 'amount' | 'taken'>): Payment {
+function subtractRefund(payment: Payment, { amount, taken }: Pick<Refund, 'amount' | 'taken'>): Payment {
   const asked = BigInt(amount);
   const given = BigInt(taken ?? 0);
   return { ...payment, refunded: payment.refunded - asked, shortfall: payment.shortfall - asked + given };

@@ -1,6 +1,6 @@
 // The people of a copy: users with their memberships, audit log and alert settings.
 import { isDeepStrictEqual } from 'node:util';
-import { mismatch } from './copy-mismatch.ts';
+import { mismatchError } from './copy-mismatch.ts';
 import type { AlertStore } from './ports/alerts.ts';
 import type { AuditLogStore } from './ports/audit-log.ts';
 import type { Membership, UserStore } from './ports/users.ts';
@@ -20,7 +20,7 @@ export async function copyUsers({ users: from }: Side, { users: to }: Side): Pro
     const page = await from.page({ after, limit: ROWS_PER_PAGE });
     for (const user of page) {
       await to.add(user);
-      if (!isDeepStrictEqual(await to.get(user.id), user)) throw mismatch(`the user ${user.id}`);
+      if (!isDeepStrictEqual(await to.get(user.id), user)) throw mismatchError(`the user ${user.id}`);
     }
     copied += page.length;
     const last = page.at(-1);

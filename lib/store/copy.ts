@@ -7,12 +7,12 @@ import type { Job } from '../money/job-rules.ts';
 import { copyAccounts, copyAllKeys, findChangedKeys } from './copy-accounts.ts';
 import { copyArchives, copyOpeningUsage, refuseUnfinishedArchive } from './copy-archives.ts';
 import { copyJournal } from './copy-journal.ts';
-import { mismatch } from './copy-mismatch.ts';
+import { copyMedia } from './copy-media.ts';
+import { mismatchError } from './copy-mismatch.ts';
 import { copyPayments, findChangedPayments } from './copy-payments.ts';
 import { copyAlerts, copyAuditLog, copyFormerUsers, copyUsers } from './copy-people.ts';
-import { copyMedia } from './media.ts';
-import { type PortName, portNamesOf } from './port-calls.ts';
-import type { Verified } from './ports/checkpoints.ts';
+import { listPortNames, type PortName } from './port-calls.ts';
+import type { WalletCheckpoint } from './ports/checkpoints.ts';
 import type { IdempotencyStore } from './ports/idempotency.ts';
 import type { OnProgress, Store } from './store.ts';
 
@@ -48,7 +48,7 @@ export const COPY_UNFINISHED = 'unfinished';
 const WALLETS_PER_PAGE = 500;
 const JOBS_PER_PAGE = 200;
 /** Their replies may be a mebibyte each. */
-const REPEATS_PER_PAGE = 8;
+const RECORDS_PER_PAGE = 8;
 
 /** Rejects with `OperatorError` if the copy cannot be made or does not match the source. */
 export async function copyStore(options: CopyOptions): Promise<CopyReport> {
@@ -57,7 +57,7 @@ export async function copyStore(options: CopyOptions): Promise<CopyReport> {
   await refuseUnfinishedArchive(from);
   const resumed = await claimTarget(to);
   const counts: Counts = { accounts: 0, keys: 0, entries: 0, jobs: 0, payments: 0, media: 0, users: 0, settings: 0 };
-  for (const step of Object.values(STEPS)) Object.assign(counts, await step?.({ ...options, resumed }));
+  for (const step of Object.values(COPY_STEPS)) Object.assign(counts, await step?.({ ...options, resumed }));
   if (!live) await refuseChanges(from, to);
   await to.settings.set(COPY_SETTING, `finished ${new Date().toISOString()}`);
   return { ...counts, resumed };
@@ -67,7 +67,7 @@ type Counts = Omit<CopyReport, 'resumed'>;
 type Step = (options: CopyOptions & Pick<CopyReport, 'resumed'>) => Promise<Partial<Counts>>;
 
 /** What a copy does with each port, in this order; null: nothing is copied directly. */
-const STEPS: { readonly [Name in PortName]: Step | null } = {
+const COPY_STEPS: { readonly [Name in PortName]: Step | null } = {
   accounts: async ({ from, to }) => ({ accounts: await copyAccounts(from, to) }),
   // First: sums that are read before their journal are never ahead of it.
   usage: async ({ from, to }) => {
@@ -103,7 +103,7 @@ const STEPS: { readonly [Name in PortName]: Step | null } = {
     return {};
   },
   idempotency: async ({ from, to }) => {
-    await copyRepeats(from.idempotency, to.idempotency);
+    await copyIdempotencyRecords(from.idempotency, to.idempotency);
     return {};
   },
   // Windows last a minute, and owners are processes that do not work on the copy.
@@ -113,7 +113,7 @@ const STEPS: { readonly [Name in PortName]: Step | null } = {
 
 /** Otherwise a port that the copy does not know would be lost silently. */
 function refuseUnknownPorts(from: CopySource): void {
-  const unknown = portNamesOf(from).find((name) => !(name in STEPS));
+  const unknown = listPortNames(from).find((name) => !(name in COPY_STEPS));
   if (unknown !== undefined) throw new Error(`the copy does not know the port ${unknown} of the store`);
 }
 
@@ -136,12 +136,12 @@ async function copyJobs({ from, to, live }: CopyOptions): Promise<number> {
   let [copied, after] = [0, ''];
   while (true) {
     const page = await from.jobs.page({ after, limit: JOBS_PER_PAGE });
-    const found = await Promise.all(page.map((job) => (live ? asOfCharge(to, job) : job)));
+    const found = await Promise.all(page.map((job) => (live ? rewindJob(to, job) : job)));
     const jobs = found.filter((job) => job !== undefined);
     await to.jobs.put(jobs);
     const copies = await to.jobs.page({ after, limit: JOBS_PER_PAGE });
     // Rows beyond the source's last one exist only in a target that had more.
-    if (!isDeepStrictEqual(copies.slice(0, jobs.length), jobs)) throw mismatch('the list of jobs');
+    if (!isDeepStrictEqual(copies.slice(0, jobs.length), jobs)) throw mismatchError('the list of jobs');
     copied += jobs.length;
     const last = page.at(-1);
     if (!last) {
@@ -157,7 +157,7 @@ async function copyJobs({ from, to, live }: CopyOptions): Promise<number> {
  * A job as it was when its wallet was copied: not there yet, or not failed yet if its charge was not refunded yet. Such
  * a job is due again, so that a gateway on the copy asks the upstream and lets it fail once more.
  */
-async function asOfCharge(to: Store, job: Job): Promise<Job | undefined> {
+async function rewindJob(to: Store, job: Job): Promise<Job | undefined> {
   const charge = await to.ledger.charge(job.charge);
   if (!charge) return undefined;
   if (job.phase !== 'failed' || charge.state === 'refunded') return job;
@@ -166,9 +166,9 @@ async function asOfCharge(to: Store, job: Job): Promise<Job | undefined> {
 }
 
 /** Including calls without a reply yet: a repeat on the copy must not be charged again. */
-async function copyRepeats(from: IdempotencyStore, to: IdempotencyStore): Promise<void> {
+async function copyIdempotencyRecords(from: IdempotencyStore, to: IdempotencyStore): Promise<void> {
   for (let after = ''; ; ) {
-    const page = await from.page({ after, limit: REPEATS_PER_PAGE });
+    const page = await from.page({ after, limit: RECORDS_PER_PAGE });
     await to.put(page);
     const last = page.at(-1);
     if (!last) return;
@@ -205,7 +205,10 @@ async function refuseChanges(from: CopySource, to: Store): Promise<void> {
 async function findChangedWallet(from: CopySource, to: Store): Promise<string | undefined> {
   for (let after: string | undefined = ''; after !== undefined; ) {
     const page = (store: CopySource) => store.checkpoints.page(after as string, WALLETS_PER_PAGE);
-    const [now, copies] = (await Promise.all([page(from), page(to)])) as [readonly Verified[], readonly Verified[]];
+    const [now, copies] = (await Promise.all([page(from), page(to)])) as [
+      readonly WalletCheckpoint[],
+      readonly WalletCheckpoint[],
+    ];
     const copied = new Map(copies.map(({ id, wallet }) => [id, wallet]));
     const changed = now.find(({ id, wallet }) => !isDeepStrictEqual(copied.get(id), wallet));
     if (changed) return changed.id;

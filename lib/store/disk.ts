@@ -3,7 +3,7 @@ import { mkdir, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /** Waits until a file, or the entries of a folder, are on disk. */
-export async function synced(path: string): Promise<void> {
+export async function syncToDisk(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {
     await handle.sync();
@@ -28,5 +28,5 @@ export async function makeFolder(folder: string): Promise<void> {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
     return;
   }
-  await synced(dirname(folder));
+  await syncToDisk(dirname(folder));
 }

@@ -3,7 +3,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Charge } from '../money/decide.ts';
 
-export interface KnownCharges {
+export interface WalletChargeCache {
   /** The charge as last seen; at another `seq` it is stale, but not in what it started with. */
   get(id: string): Charge | undefined;
   /** The charge, if it is known and the wallet is still at `seq`. */
@@ -15,19 +15,19 @@ export interface KnownCharges {
 const WALLETS_MAX = 1000;
 const CHARGES_MAX = 10_000;
 
-export function createHeldChargeCache(): (wallet: string) => KnownCharges {
-  const wallets = new LRUCache<string, KnownCharges>({ max: WALLETS_MAX });
+export function createHeldChargeCache(): (wallet: string) => WalletChargeCache {
+  const wallets = new LRUCache<string, WalletChargeCache>({ max: WALLETS_MAX });
   return (wallet) => {
     let known = wallets.get(wallet);
     if (!known) {
-      known = knowNothing();
+      known = createWalletCache();
       wallets.set(wallet, known);
     }
     return known;
   };
 }
 
-function knowNothing(): KnownCharges {
+function createWalletCache(): WalletChargeCache {
   const charges = new Map<string, Charge>();
   let seq: number | undefined;
   return {

@@ -4,16 +4,16 @@ import { access } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Config } from '../config.ts';
-import { mediaBeside } from './backup-file.ts';
+import { getDefaultMediaFolder } from './backup-file.ts';
 import { COPY_SETTING, COPY_UNFINISHED } from './copy.ts';
 import { makeFolder } from './disk.ts';
 import { checkSecrets, createVault, withSecrets } from './secrets.ts';
 import { openSqliteStore } from './sqlite/store.ts';
-import type { Opening, Store } from './store.ts';
+import type { Store, StoreOptions } from './store.ts';
 
-const FORMS = 'sqlite:<path> or mongodb://<hosts>/<database>';
+const URL_FORMS = 'sqlite:<path> or mongodb://<hosts>/<database>';
 
-export interface OpenOptions extends Opening {
+export interface OpenOptions extends StoreOptions {
   /** Also opens the target of an interrupted copy, which a gateway would take for a complete ledger. */
   readonly unfinished?: boolean;
 }
@@ -27,14 +27,14 @@ export interface OwnOptions extends OpenOptions {
 }
 
 /** The service's folder for the media files of a SQLite store. */
-export function mediaFolderOf({ dataDir }: Pick<Config, 'dataDir'>): string {
+export function getMediaFolder({ dataDir }: Pick<Config, 'dataDir'>): string {
   return join(dataDir, 'media');
 }
 
 /** Opens the store of the service itself. Rejects with `OperatorError`, which names the variable. */
 export async function openOwnStore(config: OwnStore, { sealed, ...options }: OwnOptions = {}): Promise<Store> {
   try {
-    const store = await openStore(config.databaseUrl, { mediaFolder: mediaFolderOf(config), ...options });
+    const store = await openStore(config.databaseUrl, { mediaFolder: getMediaFolder(config), ...options });
     return sealed ? store : withSecrets(store, createVault(config.secretsKeys ?? []));
   } catch (error) {
     throw error instanceof OperatorError ? new OperatorError(`DATABASE_URL: ${error.message}`) : error;
@@ -55,8 +55,8 @@ export async function openServiceStore(config: OwnStore): Promise<Store> {
 }
 
 export async function makeMediaFolder(config: Pick<Config, 'databaseUrl' | 'dataDir'>): Promise<void> {
-  if (partsOf(config.databaseUrl).scheme.toLowerCase() !== 'sqlite') return;
-  const folder = mediaFolderOf(config);
+  if (splitDatabaseUrl(config.databaseUrl).scheme.toLowerCase() !== 'sqlite') return;
+  const folder = getMediaFolder(config);
   try {
     await makeFolder(folder);
     await access(folder, constants.W_OK | constants.X_OK);
@@ -70,7 +70,7 @@ export async function makeMediaFolder(config: Pick<Config, 'databaseUrl' | 'data
 /** Opens the store of a URL. Rejects with `OperatorError`: one plain line that never repeats the URL's secrets. */
 export async function openStore(databaseUrl: string, options: OpenOptions = {}): Promise<Store> {
   const { unfinished = false, ...opening } = options;
-  const store = await open(databaseUrl, unfinished ? { ...opening, repeatable: true } : opening);
+  const store = await openByScheme(databaseUrl, unfinished ? { ...opening, repeatable: true } : opening);
   try {
     if (!unfinished && (await store.settings.get(COPY_SETTING)) === COPY_UNFINISHED) {
       throw new OperatorError('This store is an unfinished copy: repeat "tollgate store copy" to finish it.');
@@ -82,8 +82,8 @@ export async function openStore(databaseUrl: string, options: OpenOptions = {}):
   }
 }
 
-async function open(databaseUrl: string, opening: Opening): Promise<Store> {
-  const { scheme, rest } = partsOf(databaseUrl);
+async function openByScheme(databaseUrl: string, opening: StoreOptions): Promise<Store> {
+  const { scheme, rest } = splitDatabaseUrl(databaseUrl);
   switch (scheme.toLowerCase()) {
     case 'sqlite':
       if (rest === '' || rest === ':memory:') throw new OperatorError('The database URL needs a file: sqlite:<path>.');
@@ -95,9 +95,9 @@ async function open(databaseUrl: string, opening: Opening): Promise<Store> {
       return openMongoStore(databaseUrl, opening);
     }
     case '':
-      throw new OperatorError(`The database URL has no scheme. Use ${FORMS}.`);
+      throw new OperatorError(`The database URL has no scheme. Use ${URL_FORMS}.`);
     default:
-      throw new OperatorError(`There is no store for ${scheme}: URLs. Use ${FORMS}.`);
+      throw new OperatorError(`There is no store for ${scheme}: URLs. Use ${URL_FORMS}.`);
   }
 }
 
@@ -108,26 +108,29 @@ export interface StorePlace {
 }
 
 /** The service's own store has its files in `DATA_DIR`; any other SQLite file beside it, like a backup. */
-export function placeOfStore(
+export function locateStore(
   url: string,
   config: Pick<Config, 'databaseUrl' | 'dataDir'>,
   mediaFolder?: string,
 ): StorePlace {
-  const { scheme, rest } = partsOf(url);
+  const { scheme, rest } = splitDatabaseUrl(url);
   if (scheme.toLowerCase() !== 'sqlite') return { url, mediaFolder: undefined };
-  const isOwn = nameOfStore(url) === nameOfStore(config.databaseUrl);
-  return { url, mediaFolder: resolve(mediaFolder ?? (isOwn ? mediaFolderOf(config) : mediaBeside(resolve(rest)))) };
+  const isOwn = describeStore(url) === describeStore(config.databaseUrl);
+  return {
+    url,
+    mediaFolder: resolve(mediaFolder ?? (isOwn ? getMediaFolder(config) : getDefaultMediaFolder(resolve(rest)))),
+  };
 }
 
 /** A store's name for messages: its URL without password and options. */
-export function nameOfStore(databaseUrl: string): string {
-  const { scheme, rest } = partsOf(databaseUrl);
+export function describeStore(databaseUrl: string): string {
+  const { scheme, rest } = splitDatabaseUrl(databaseUrl);
   if (scheme.toLowerCase() === 'sqlite') return `sqlite:${resolve(rest)}`;
   // Up to the last @: a password may contain characters that should have been escaped.
   return databaseUrl.replace(/(\/\/[^:@/]*):.*@/s, '$1:***@').replace(/\?.*$/s, '');
 }
 
-function partsOf(databaseUrl: string): { readonly scheme: string; readonly rest: string } {
+function splitDatabaseUrl(databaseUrl: string): { readonly scheme: string; readonly rest: string } {
   const { scheme = '', rest = '' } = /^(?<scheme>[a-z][a-z0-9+]*):(?<rest>.*)$/is.exec(databaseUrl)?.groups ?? {};
   return { scheme, rest };
 }

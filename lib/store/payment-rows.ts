@@ -4,11 +4,11 @@ import type { PaymentRows } from './ports/payments.ts';
 /** `micro` is an amount, a bigint; `number` an integer. Any but `micro` and `flag` may be null. */
 export type Value = 'text' | 'number' | 'micro' | 'flag';
 
-export type PaymentSort = keyof PaymentRows;
+export type PaymentTable = keyof PaymentRows;
 
 type Fields<Row> = { readonly [Name in keyof Row & string]: Value };
 
-export const PAYMENT_FIELDS: { readonly [Sort in PaymentSort]: Fields<PaymentRows[Sort]> } = {
+export const PAYMENT_FIELDS: { readonly [Sort in PaymentTable]: Fields<PaymentRows[Sort]> } = {
   payments: {
     ...({ id: 'text', wallet: 'text', provider: 'text', phase: 'text', amount: 'micro', shop: 'text' } as const),
     ...({ test: 'flag', origin: 'text', facts: 'text', ref: 'text', payUrl: 'text', expiresAt: 'number' } as const),
@@ -39,7 +39,7 @@ export const PAYMENT_FIELDS: { readonly [Sort in PaymentSort]: Fields<PaymentRow
 export type Cell = string | number | bigint | null;
 
 /** The values of a row, in order. */
-export function cellsOf<Sort extends PaymentSort>(sort: Sort, row: PaymentRows[Sort]): Cell[] {
+export function toCells<Sort extends PaymentTable>(sort: Sort, row: PaymentRows[Sort]): Cell[] {
   return Object.entries<Value>(PAYMENT_FIELDS[sort]).map(([name, value]) => {
     const cell = row[name as keyof PaymentRows[Sort]];
     return value === 'flag' ? Number(cell) : (cell as Cell);
@@ -47,14 +47,14 @@ export function cellsOf<Sort extends PaymentSort>(sort: Sort, row: PaymentRows[S
 }
 
 /** A row from its values; integers may arrive as bigint. */
-export function rowOf<Sort extends PaymentSort>(sort: Sort, cells: readonly unknown[]): PaymentRows[Sort] {
+export function fromCells<Sort extends PaymentTable>(sort: Sort, cells: readonly unknown[]): PaymentRows[Sort] {
   const fields = Object.entries<Value>(PAYMENT_FIELDS[sort]);
   return Object.fromEntries(
-    fields.map(([name, value], at) => [name, plainOf(value, cells[at])]),
+    fields.map(([name, value], at) => [name, fromCell(value, cells[at])]),
   ) as unknown as PaymentRows[Sort];
 }
 
-function plainOf(value: Value, cell: unknown): unknown {
+function fromCell(value: Value, cell: unknown): unknown {
   if (value === 'flag') return cell === true || Number(cell) === 1;
   return value === 'number' && typeof cell === 'bigint' ? Number(cell) : cell;
 }

@@ -8,22 +8,32 @@ type Calls = { readonly [Name in PortName]: readonly (keyof StorePorts[Name])[] 
 /** The calls that write nothing. Anything not listed counts as a write. */
 export const READS = {
   ledger: ['wallet', 'charge', 'charges', 'entry', 'entries', 'entriesOfCharge', 'chargedAt', 'budgets', 'orphans'],
-  journal: ['size', 'page', 'rows', 'pageOf', 'used', 'unknownCharges', 'keys'],
+  journal: ['size', 'page', 'rows', 'walletPage', 'usedEntries', 'unknownCharges', 'keys'],
   checkpoints: ['changes', 'page'],
-  archives: ['list', 'opening', 'openings', 'unmarked'],
+  archives: ['list', 'opening', 'openings', 'findWrongMarks'],
   accounts: ['get', 'list', 'page'],
-  keys: ['find', 'get', 'list', 'owners', 'unmarked'],
+  keys: ['find', 'get', 'list', 'owners', 'findWrongMarks'],
   // Listed as a write: reading the open windows commits the reader to counting on.
   limits: [],
   owners: [],
   settings: ['get', 'list'],
-  jobs: ['get', 'open', 'page', 'unmarked'],
+  jobs: ['get', 'open', 'page', 'findWrongMarks'],
   payments: [
-    ...(['get', 'find', 'list', 'method', 'methods', 'consents', 'autoTopup', 'notice', 'notices', 'page'] as const),
-    ...(['hasUntold', 'unmarked'] as const),
+    'get',
+    'find',
+    'list',
+    'method',
+    'methods',
+    'consents',
+    'autoTopup',
+    'webhook',
+    'webhooks',
+    'page',
+    'hasUnknownRefs',
+    'findWrongMarks',
   ],
   media: ['get', 'read', 'page'],
-  usage: ['cursor', 'sums', 'whole', 'behind'],
+  usage: ['cursor', 'sums', 'readAll', 'findBehind'],
   users: ['get', 'find', 'former', 'formerPage', 'page', 'operators', 'membershipsOf', 'membersOf', 'memberships'],
   sessions: ['get', 'list', 'link', 'attempts', 'device'],
   auditLog: ['page'],
@@ -31,7 +41,7 @@ export const READS = {
   idempotency: ['get', 'page'],
 } as const satisfies Calls;
 
-/** All others. */
+/** All other calls. */
 export const WRITES = {
   ledger: ['apply'],
   journal: [],
@@ -44,19 +54,39 @@ export const WRITES = {
   settings: ['set'],
   jobs: ['claim', 'change', 'renew', 'put'],
   payments: [
-    ...(['create', 'claim', 'renew', 'change', 'saveMethod', 'removeMethod', 'addConsent'] as const),
-    ...(['changeAutoTopup', 'addNotice', 'judgeNotice', 'cleanNotices', 'put'] as const),
+    'create',
+    'claim',
+    'renew',
+    'change',
+    'saveMethod',
+    'removeMethod',
+    'addConsent',
+    'changeAutoTopup',
+    'addWebhook',
+    'setWebhookVerdict',
+    'removeOldWebhooks',
+    'put',
   ],
   media: ['write', 'clean'],
   usage: ['add', 'put', 'forget'],
   users: ['add', 'addFirstOperator', 'change', 'suspend', 'remove', 'putFormer', 'join', 'leave'],
   sessions: [
-    ...(['add', 'touch', 'remove', 'removeOf', 'addLink', 'takeLink', 'removeLinks'] as const),
-    ...(['count', 'uncount', 'forget', 'putDevice', 'clean'] as const),
+    'add',
+    'touch',
+    'remove',
+    'removeUserSessions',
+    'addLink',
+    'takeLink',
+    'removeLinks',
+    'count',
+    'uncount',
+    'forget',
+    'putDevice',
+    'clean',
   ],
   auditLog: ['append', 'put'],
-  alerts: ['change', 'move', 'put'],
-  idempotency: ['keep', 'clean', 'put'],
+  alerts: ['change', 'changeAlarm', 'put'],
+  idempotency: ['storeReply', 'clean', 'put'],
 } as const satisfies Calls;
 
 /** The reads that return a stream instead of a promise. */
@@ -72,7 +102,7 @@ export interface CallName {
 }
 
 /** The names of a store's ports, listed or not. */
-export function portNamesOf(store: object): readonly string[] {
+export function listPortNames(store: object): readonly string[] {
   return Object.entries(store)
     .filter(([, value]) => typeof value === 'object' && value !== null)
     .map(([name]) => name);
@@ -84,17 +114,17 @@ export function mapCalls<S extends object>(
   wrap: (call: Call, name: CallName) => Call,
   wrapStream: (call: StreamCall, name: CallName) => StreamCall = (call) => call,
 ): S {
-  const mapped = (of: object, port?: string): object =>
+  const mapPort = (of: object, port?: string): object =>
     Object.fromEntries(
       Object.entries(of).map(([name, value]) => {
         const call = { port, name };
         if (typeof value === 'function') return [name, isStream(call) ? wrapStream(value, call) : wrap(value, call)];
         return port === undefined && typeof value === 'object' && value !== null
-          ? [name, mapped(value, name)]
+          ? [name, mapPort(value, name)]
           : [name, value];
       }),
     );
-  return mapped(store) as S;
+  return mapPort(store) as S;
 }
 
 function isStream({ port = '', name }: CallName): boolean {

@@ -30,7 +30,7 @@ export interface Vault {
 
 /** The first key encrypts, all of them decrypt. */
 export function createVault(keys: readonly Buffer[]): Vault {
-  const byId = new Map(keys.map((key) => [idOfKey(key), key]));
+  const byId = new Map(keys.map((key) => [deriveKeyId(key), key]));
   const [current] = byId.keys();
   return {
     current,
@@ -66,25 +66,25 @@ function decrypt(bytes: Buffer, key: Buffer, place: string): string | undefined 
 }
 
 /** Tells keys apart and nothing else about them. */
-function idOfKey(key: Buffer): string {
+function deriveKeyId(key: Buffer): string {
   return hash('sha256', Buffer.concat([Buffer.from('tollgate secrets key\n'), key])).slice(0, 8);
 }
 
 /** By their row: what is copied to another row does not open there. */
-const placeOfApp = (user: string) => `users/${user}/totp`;
-const placeOfWebhook = (account: string) => `alerts/${account}/webhook`;
+const getTotpPlace = (user: string) => `users/${user}/totp`;
+const getWebhookPlace = (account: string) => `alerts/${account}/webhook`;
 
-type Change = (secret: string, place: string) => string;
+type SecretTransform = (secret: string, place: string) => string;
 
-function mapUser(user: User, change: Change): User {
+function mapUser(user: User, change: SecretTransform): User {
   const { id, totpSecret } = user;
-  return totpSecret === null ? user : { ...user, totpSecret: change(totpSecret, placeOfApp(id)) };
+  return totpSecret === null ? user : { ...user, totpSecret: change(totpSecret, getTotpPlace(id)) };
 }
 
-function mapAlerts(settings: AlertSettings, change: Change): AlertSettings {
+function mapAlerts(settings: AlertSettings, change: SecretTransform): AlertSettings {
   const { account, webhook } = settings;
   if (!webhook) return settings;
-  return { ...settings, webhook: { ...webhook, secret: change(webhook.secret, placeOfWebhook(account)) } };
+  return { ...settings, webhook: { ...webhook, secret: change(webhook.secret, getWebhookPlace(account)) } };
 }
 
 /**
@@ -93,34 +93,34 @@ function mapAlerts(settings: AlertSettings, change: Change): AlertSettings {
  */
 export function withSecrets(store: Store, vault: Vault): Store {
   const { users, alerts } = store;
-  const open: Change = (stored, place) => vault.open(stored, place) ?? stored;
-  const reveal = (user: User | undefined) => user && mapUser(user, open);
-  const show = (settings: AlertSettings | undefined) => settings && mapAlerts(settings, open);
-  async function hide(user: User): Promise<User> {
-    if (user.totpSecret !== null) await noteUse(store, vault);
+  const unseal: SecretTransform = (stored, place) => vault.open(stored, place) ?? stored;
+  const revealUser = (user: User | undefined) => user && mapUser(user, unseal);
+  const revealAlerts = (settings: AlertSettings | undefined) => settings && mapAlerts(settings, unseal);
+  async function sealUser(user: User): Promise<User> {
+    if (user.totpSecret !== null) await recordKeyUse(store, vault);
     return mapUser(user, vault.seal);
   }
-  async function cover(settings: AlertSettings): Promise<AlertSettings> {
-    if (settings.webhook) await noteUse(store, vault);
+  async function sealAlerts(settings: AlertSettings): Promise<AlertSettings> {
+    if (settings.webhook) await recordKeyUse(store, vault);
     return mapAlerts(settings, vault.seal);
   }
   return {
     ...store,
     users: {
       ...users,
-      add: async (user) => users.add(await hide(user)),
-      addFirstOperator: async (user) => users.addFirstOperator(await hide(user)),
-      change: async (user) => users.change(await hide(user)),
-      get: async (id) => reveal(await users.get(id)),
-      find: async (email) => reveal(await users.find(email)),
-      page: async (page) => (await users.page(page)).map((user) => mapUser(user, open)),
+      add: async (user) => users.add(await sealUser(user)),
+      addFirstOperator: async (user) => users.addFirstOperator(await sealUser(user)),
+      change: async (user) => users.change(await sealUser(user)),
+      get: async (id) => revealUser(await users.get(id)),
+      find: async (email) => revealUser(await users.find(email)),
+      page: async (page) => (await users.page(page)).map((user) => mapUser(user, unseal)),
     },
     alerts: {
       ...alerts,
-      get: async (account) => show(await alerts.get(account)),
-      change: async (settings) => alerts.change(await cover(settings)),
-      page: async (page) => (await alerts.page(page)).map((settings) => mapAlerts(settings, open)),
-      put: async (settings, alarms) => alerts.put(await cover(settings), alarms),
+      get: async (account) => revealAlerts(await alerts.get(account)),
+      change: async (settings) => alerts.change(await sealAlerts(settings)),
+      page: async (page) => (await alerts.page(page)).map((settings) => mapAlerts(settings, unseal)),
+      put: async (settings, alarms) => alerts.put(await sealAlerts(settings), alarms),
     },
   };
 }
@@ -131,14 +131,14 @@ const USED = 'used';
 const RETIRED = 'retired';
 
 /** Before a secret is encrypted; each time, because another process may have retired the key. */
-async function noteUse({ settings }: Pick<Store, 'settings'>, { current }: Vault): Promise<void> {
+async function recordKeyUse({ settings }: Pick<Store, 'settings'>, { current }: Vault): Promise<void> {
   const name = `${KEY_SETTING}${current}`;
   if (current !== undefined && (await settings.get(name)) !== USED) await settings.set(name, USED);
 }
 
 /** Rejects with `OperatorError` if something in the store is encrypted with a key that is not there. */
 export async function checkSecrets({ settings }: Pick<Store, 'settings'>, vault: Vault): Promise<void> {
-  const lost = (await usedKeys(settings)).filter((keyId) => !vault.has(keyId));
+  const lost = (await listUsedKeys(settings)).filter((keyId) => !vault.has(keyId));
   if (lost.length === 0) return;
   throw new OperatorError(
     `SECRETS_KEY: secrets in the store are encrypted with the key ${lost.join(' and ')}, which ` +
@@ -147,14 +147,14 @@ export async function checkSecrets({ settings }: Pick<Store, 'settings'>, vault:
   );
 }
 
-async function usedKeys(settings: Store['settings']): Promise<readonly string[]> {
+async function listUsedKeys(settings: Store['settings']): Promise<readonly string[]> {
   const rows = (await settings.list()).filter(({ name, value }) => name.startsWith(KEY_SETTING) && value === USED);
   return rows.map(({ name }) => name.slice(KEY_SETTING.length));
 }
 
 /** Starts ask for a lost key no more; false if none asks for it. What it encrypted has to be set anew. */
 export async function forgetKey({ settings }: Pick<Store, 'settings'>, keyId: string): Promise<boolean> {
-  const isUsed = (await usedKeys(settings)).includes(keyId);
+  const isUsed = (await listUsedKeys(settings)).includes(keyId);
   if (isUsed) await settings.set(`${KEY_SETTING}${keyId}`, RETIRED);
   return isUsed;
 }
@@ -178,16 +178,18 @@ export async function encryptSecrets({ users, alerts, settings }: Store, vault: 
   await settings.set(`${KEY_SETTING}${current}`, USED);
   const ofUsers = { read: users.get, write: users.change, map: mapUser };
   const ofAlerts = { read: alerts.get, write: alerts.change, map: mapAlerts };
-  const results: Result[] = [];
-  for await (const { id } of rowsOf(users.page, (user) => user.id)) {
-    results.push(await encryptRow(id, { ...ofUsers, secretOf: (user) => user.totpSecret }, vault));
+  const results: EncryptionResult[] = [];
+  for await (const { id } of iterateRows(users.page, (user) => user.id)) {
+    results.push(await encryptRow(id, { ...ofUsers, getSecret: (user) => user.totpSecret }, vault));
   }
-  for await (const { account } of rowsOf(alerts.page, (row) => row.account)) {
-    results.push(await encryptRow(account, { ...ofAlerts, secretOf: ({ webhook }) => webhook?.secret ?? null }, vault));
+  for await (const { account } of iterateRows(alerts.page, (row) => row.account)) {
+    results.push(
+      await encryptRow(account, { ...ofAlerts, getSecret: ({ webhook }) => webhook?.secret ?? null }, vault),
+    );
   }
   const lost = results.filter(({ end }) => end === 'lost').map(({ id }) => id);
   if (lost.length === 0) {
-    const others = (await usedKeys(settings)).filter((keyId) => keyId !== current);
+    const others = (await listUsedKeys(settings)).filter((keyId) => keyId !== current);
     for (const keyId of others) await settings.set(`${KEY_SETTING}${keyId}`, RETIRED);
   }
   const encrypted = results.filter(({ end }) => end === 'encrypted').length;
@@ -196,20 +198,20 @@ export async function encryptSecrets({ users, alerts, settings }: Store, vault: 
 
 const ROWS_PER_PAGE = 200;
 
-async function* rowsOf<Row>(
+async function* iterateRows<Row>(
   page: (page: { readonly after: string; readonly limit: number }) => Promise<readonly Row[]>,
-  idOf: (row: Row) => string,
+  getId: (row: Row) => string,
 ): AsyncGenerator<Row, undefined> {
   for (let after = ''; ; ) {
     const rows = await page({ after, limit: ROWS_PER_PAGE });
     yield* rows;
     const last = rows.at(-1);
     if (!last) return undefined;
-    after = idOf(last);
+    after = getId(last);
   }
 }
 
-interface Result {
+interface EncryptionResult {
   readonly id: string;
   /** `kept`: it is encrypted with the first key already. */
   readonly end: 'none' | 'kept' | 'encrypted' | 'lost';
@@ -219,17 +221,17 @@ interface SecretRows<Row> {
   readonly read: (id: string) => Promise<Row | undefined>;
   /** False if the row has changed in the meantime. */
   readonly write: (row: Row) => Promise<boolean>;
-  readonly map: (row: Row, change: Change) => Row;
-  readonly secretOf: (row: Row) => string | null;
+  readonly map: (row: Row, change: SecretTransform) => Row;
+  readonly getSecret: (row: Row) => string | null;
 }
 
-async function encryptRow<Row>(id: string, rows: SecretRows<Row>, vault: Vault): Promise<Result> {
+async function encryptRow<Row>(id: string, rows: SecretRows<Row>, vault: Vault): Promise<EncryptionResult> {
   for (;;) {
     const row = await rows.read(id);
-    const stored = row && rows.secretOf(row);
+    const stored = row && rows.getSecret(row);
     if (!row || typeof stored !== 'string') return { id, end: 'none' };
     const plain = rows.map(row, (secret, place) => vault.open(secret, place) ?? secret);
-    if (isSealed(rows.secretOf(plain) ?? '')) return { id, end: 'lost' };
+    if (isSealed(rows.getSecret(plain) ?? '')) return { id, end: 'lost' };
     if (SEALED.exec(stored)?.[1] === vault.current) return { id, end: 'kept' };
     if (await rows.write(rows.map(plain, vault.seal))) return { id, end: 'encrypted' };
   }

@@ -56,7 +56,7 @@ export interface Store extends StorePorts {
 }
 
 /** How to open a store. */
-export interface Opening {
+export interface StoreOptions {
   /** It must exist; none is created. */
   readonly existing?: boolean;
   /** It must exist, and nothing is written to it, not even a newer schema. */
@@ -68,7 +68,7 @@ export interface Opening {
    */
   readonly repeatable?: boolean;
   /** SQLite works in the calling thread: for a process that has nothing else to do, and no thread to start for it. */
-  readonly here?: boolean;
+  readonly inProcess?: boolean;
 }
 
 /** The progress of a long walk over a store. */

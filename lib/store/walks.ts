@@ -34,20 +34,20 @@ export async function* keyOwners({ keys }: Pick<Store, 'keys'>): AsyncGenerator<
 }
 
 /** Says which of some ids a walk has. Asked for ids in order, it reads along and forgets those behind. */
-export function createLookAlong(walk: AsyncGenerator<readonly string[], undefined>) {
-  let near: string[] = [];
+export function createIdLookup(walk: AsyncGenerator<readonly string[], undefined>) {
+  let buffered: string[] = [];
 
   return async (ids: Iterable<string>): Promise<ReadonlySet<string>> => {
-    const asked = [...ids].sort(compareIds);
-    const first = asked[0];
-    const last = asked.at(-1);
+    const wanted = [...ids].sort(compareIds);
+    const first = wanted[0];
+    const last = wanted.at(-1);
     if (first === undefined || last === undefined) return new Set();
-    for (let end = near.at(-1); end === undefined || compareIds(end, last) < 0; end = near.at(-1)) {
+    for (let end = buffered.at(-1); end === undefined || compareIds(end, last) < 0; end = buffered.at(-1)) {
       const { value } = await walk.next();
       if (!value) break;
-      near.push(...value);
+      buffered.push(...value);
     }
-    near = near.filter((id) => compareIds(id, first) >= 0);
-    return new Set(near).intersection(new Set(asked));
+    buffered = buffered.filter((id) => compareIds(id, first) >= 0);
+    return new Set(buffered).intersection(new Set(wanted));
   };
 }

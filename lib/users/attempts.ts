@@ -1,5 +1,5 @@
 // Attempts that anybody may make, such as guesses: counted before they are made, and made to wait where there are too many.
-import { waitMsOf } from '../store/attempts.ts';
+import { getAttemptWaitMs } from '../store/attempt-wait.ts';
 import type { SessionStore } from '../store/ports/sessions.ts';
 
 export interface CountedName {
@@ -23,7 +23,9 @@ type AttemptStore = Pick<SessionStore, 'count' | 'uncount' | 'attempts'>;
  */
 export async function countAttempt(store: AttemptStore, names: readonly CountedName[], now: number): Promise<number> {
   // Looking first: whoever keeps asking while they have to wait writes nothing.
-  const looked = await Promise.all(names.map(async (of) => waitMsOf(await store.attempts(of.name), ruleOf(of, now))));
+  const looked = await Promise.all(
+    names.map(async (of) => getAttemptWaitMs(await store.attempts(of.name), ruleOf(of, now))),
+  );
   const waitMs = Math.max(0, ...looked) || (await countEach(store, names, now));
   return Math.ceil(waitMs / 1000);
 }

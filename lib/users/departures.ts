@@ -1,6 +1,6 @@
 // People who leave: suspended, removed, or no longer an owner of an account; whatever would let them in ends at once.
 import type { SessionStore } from '../store/ports/sessions.ts';
-import type { Departure, User, UserStore } from '../store/ports/users.ts';
+import type { RemovalResult, User, UserStore } from '../store/ports/users.ts';
 
 export interface DeparturesOptions {
   readonly store: { readonly sessions: SessionStore; readonly users: UserStore };
@@ -24,7 +24,7 @@ export interface Departures {
 const ATTEMPTS = 5;
 
 export function createDepartures({ store: { sessions, users }, now = Date.now }: DeparturesOptions): Departures {
-  async function change(id: string, act: (user: User) => Promise<Departure>): Promise<DepartureOutcome> {
+  async function change(id: string, act: (user: User) => Promise<RemovalResult>): Promise<DepartureOutcome> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const user = await users.get(id);
       if (!user) return 'gone';

@@ -112,7 +112,7 @@ export function createPeople({ store: { sessions, users }, now = Date.now }: Peo
 
   async function setHash(user: User, hashed: string, keep?: string): Promise<boolean> {
     if (!(await users.change({ ...user, password: hashed }))) return false;
-    await sessions.removeOf(user.id, keep);
+    await sessions.removeUserSessions(user.id, keep);
     for (const purpose of RESETTING) await sessions.removeLinks({ purpose, user: user.id, email: user.email });
     return true;
   }

@@ -96,7 +96,7 @@ export function createSessions({ store: { sessions, users }, now = Date.now }: S
     async end(hash) {
       await sessions.remove(hash);
     },
-    endAll: (user, except) => sessions.removeOf(user, except),
+    endAll: (user, except) => sessions.removeUserSessions(user, except),
   };
 }
 

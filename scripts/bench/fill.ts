@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { MongoClient } from 'mongodb';
 import { type Charge, decide, type Entry, emptyWallet, type Operation, type Wallet } from '../../lib/money/decide.ts';
 import { type TextPrice, textCost } from '../../lib/money/price.ts';
-import { balancesOf, chargeRow, entryRow } from '../../lib/store/mongodb/rows.ts';
+import { toBalanceFields, toChargeDocument, toEntryDocument } from '../../lib/store/mongodb/rows.ts';
 import { CHARGE_COLUMNS, ENTRY_COLUMNS, WALLET_COLUMNS } from '../../lib/store/sqlite/rows.ts';
 
 const FILL_CACHE_KIB = 1_048_576;
@@ -232,7 +232,7 @@ async function openDatabase(databaseUrl: string): Promise<Target> {
     running.add(writing);
     writing.finally(() => running.delete(writing)).catch(() => undefined);
   };
-  const walletRow = (wallet: Wallet) => ({ _id: wallet.id, ...balancesOf(wallet), status: wallet.status });
+  const walletRow = (wallet: Wallet) => ({ _id: wallet.id, ...toBalanceFields(wallet), status: wallet.status });
   return {
     async addAccounts(ids) {
       const autoTopup = { enabled: false, amount: 0n, threshold: 0n };
@@ -244,8 +244,8 @@ async function openDatabase(databaseUrl: string): Promise<Target> {
       );
     },
     async write({ entries, charges }) {
-      await put('charges', charges.map(chargeRow));
-      await put('entries', entries.map(entryRow));
+      await put('charges', charges.map(toChargeDocument));
+      await put('entries', entries.map(toEntryDocument));
     },
     async saveWallets(wallets) {
       const save = (wallet: Wallet) => ({

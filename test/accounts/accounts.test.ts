@@ -20,7 +20,7 @@ describe('accounts', () => {
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tollgate-accounts-'));
-    store = await openStore(`sqlite:${join(folder, 'test.db')}`, { here: true });
+    store = await openStore(`sqlite:${join(folder, 'test.db')}`, { inProcess: true });
     accounts = createAccounts({ store, keyPrefix: 'tg-', clock: () => now });
   });
 

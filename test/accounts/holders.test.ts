@@ -25,7 +25,7 @@ describe('holders', () => {
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tollgate-holders-'));
-    store = await openStore(`sqlite:${join(folder, 'test.db')}`, { here: true });
+    store = await openStore(`sqlite:${join(folder, 'test.db')}`, { inProcess: true });
     accounts = createAccounts({ store, keyPrefix: 'tg-' });
     const real = store.keys;
     keys = {

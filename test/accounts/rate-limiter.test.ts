@@ -30,7 +30,7 @@ describe('limiter', () => {
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'tollgate-limiter-'));
-    store = await openStore(`sqlite:${join(folder, 'test.db')}`, { here: true });
+    store = await openStore(`sqlite:${join(folder, 'test.db')}`, { inProcess: true });
   });
   beforeEach(() => {
     now = START;

@@ -322,14 +322,14 @@ describe('alerts', () => {
 
   it('that a store refuses or loses are sent by the next look', async () => {
     const alerts = alertsOn(faulty.store);
-    for (const call of ['page', 'alarms', 'move'] as const) {
+    for (const call of ['page', 'alarms', 'changeAlarm'] as const) {
       faulty.next(`alerts.${call}`, refuse);
       expect(await rejection(alerts.look()), call).to.be.instanceOf(Error);
       expect(receiver.posts, call).to.deep.equal([]);
     }
     faulty.next('ledger.wallet', refuse);
     expect(await rejection(alerts.look())).to.be.instanceOf(Error);
-    faulty.next('alerts.move', lose);
+    faulty.next('alerts.changeAlarm', lose);
     expect(await rejection(alerts.look())).to.be.instanceOf(Error);
     await alerts.look();
     await alerts.look();
@@ -339,7 +339,7 @@ describe('alerts', () => {
   it('come once more when the store could not note that they arrived', async () => {
     const alerts = alertsOn(faulty.store);
     const asEver = (call: () => Promise<unknown>) => call();
-    faulty.next('alerts.move', asEver, asEver, refuse);
+    faulty.next('alerts.changeAlarm', asEver, asEver, refuse);
     expect(await rejection(alerts.look())).to.be.instanceOf(Error);
     now = AT + 3 * MINUTE_MS;
     await alerts.look();

@@ -89,7 +89,7 @@ describe('idempotency keys and a store that fails', () => {
     for (const failure of [refuse, lose]) {
       wallet = await opened.wallet();
       const call = await pay();
-      opened.next('idempotency.keep', failure);
+      opened.next('idempotency.storeReply', failure);
       await call.keep('the reply');
       expect(warnings).to.have.length(1);
       warnings = [];

@@ -8,7 +8,7 @@ describe('cli account', () => {
 
   before(async () => {
     rig = await createRig();
-    await (await openStore(rig.databaseUrl, { here: true })).close();
+    await (await openStore(rig.databaseUrl, { inProcess: true })).close();
   });
 
   after(() => rig.close());
@@ -41,7 +41,7 @@ describe('cli account', () => {
 
   it('shows the automatic top-up that its owner has switched on', async () => {
     const id = String((await rig.json('account', 'create', '--name', 'automatic')).account_id);
-    const store = await openStore(rig.databaseUrl, { here: true });
+    const store = await openStore(rig.databaseUrl, { inProcess: true });
     await store.accounts.setAutoTopup(id, { enabled: true, amount: 500_000_000n, threshold: 99_500_000n });
     await store.close();
     expect((await rig.json('account', 'show', id)).auto_topup).to.deep.equal({

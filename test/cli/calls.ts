@@ -41,7 +41,7 @@ export function settleOf(wallet: string, chargeId: string, amount = 1_240_000n):
 
 /** Run as a process: writes call after call to a wallet, saying on stdout how many, until it is ended. */
 async function writeForever(databaseUrl: string, wallet: string): Promise<void> {
-  const store = await openStore(databaseUrl, { here: true });
+  const store = await openStore(databaseUrl, { inProcess: true });
   for (let count = 0; ; count += 1) {
     await apply(store, reserveOf(wallet, `busy_${count}`));
     await apply(store, { ...settleOf(wallet, `busy_${count}`, 1n), usage: null });

@@ -14,7 +14,7 @@ describe('cli charge', () => {
     await rig.json('wallet', 'topup', account, '1000', '--payment-id', 'p1');
     const other = String((await rig.json('account', 'create', '--name', 'pictures')).account_id);
     await rig.json('wallet', 'topup', other, '1000', '--payment-id', 'p2');
-    const store = await openStore(rig.databaseUrl, { here: true });
+    const store = await openStore(rig.databaseUrl, { inProcess: true });
     await apply(store, reserveOf(account, 'req_settled'), settleOf(account, 'req_settled', 2_500_000n));
     await apply(store, reserveOf(account, 'req_held'));
     await apply(store, reserveOf(account, 'req_released'));
@@ -57,7 +57,7 @@ describe('cli charge', () => {
   it('shows a video by its own id and by that of its request: what was asked for, how far it is, and its money', async () => {
     const requestId = `req_${'ab'.repeat(16)}`;
     const id = `vid_${'ab'.repeat(16)}`;
-    const store = await openStore(rig.databaseUrl, { here: true });
+    const store = await openStore(rig.databaseUrl, { inProcess: true });
     const maker = String((await rig.json('account', 'create', '--name', 'films')).account_id);
     await rig.json('wallet', 'topup', maker, '1000', '--payment-id', 'p3');
     const at = Date.now();

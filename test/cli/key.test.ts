@@ -64,7 +64,7 @@ describe('cli key', () => {
     expect(changed).to.include({ key_id: id, expires_at: '2100-01-01T00:00:00.000Z', models: null });
     expect(await rig.text('key', 'limit', String(id), '--expires', 'never')).to.include(`Limits of key ${id}: none.`);
     expect(await listed()).to.deep.include({ expires_at: null, models: null, status: 'active' });
-    const store = await openStore(`sqlite:${join(rig.folder, 'test.db')}`, { here: true });
+    const store = await openStore(`sqlite:${join(rig.folder, 'test.db')}`, { inProcess: true });
     await store.keys.limit(String(id), { ...NO_LIMITS, expiresAt: 1 }, 0);
     await store.close();
     expect(await listed()).to.deep.include({ status: 'expired', revoked_at: null });

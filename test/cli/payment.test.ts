@@ -15,7 +15,7 @@ describe('cli payment', () => {
   before(async () => {
     rig = await createRig();
     account = String((await rig.json('account', 'create', '--name', 'first')).account_id);
-    store = await openStore(rig.databaseUrl, { here: true });
+    store = await openStore(rig.databaseUrl, { inProcess: true });
   });
   after(async () => {
     await store.close();

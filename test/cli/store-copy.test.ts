@@ -234,7 +234,7 @@ async function fill(store: Store): Promise<void> {
 }
 
 async function using<T>(url: string, work: (store: Store) => Promise<T>, options = {}): Promise<T> {
-  const store = await openStore(url, { here: true, ...options });
+  const store = await openStore(url, { inProcess: true, ...options });
   try {
     return await work(store);
   } finally {

@@ -32,13 +32,13 @@ describe('cli store', () => {
   });
 
   it('writes media files beside the copy, and says where', async () => {
-    const store = await openStore(rig.databaseUrl, { here: true, mediaFolder: join(rig.folder, 'media') });
+    const store = await openStore(rig.databaseUrl, { inProcess: true, mediaFolder: join(rig.folder, 'media') });
     await store.media.write(newMedia({ expiresAt: Date.now() + 60_000 }), piecesOf(PNG));
     await store.close();
     const file = join(rig.folder, 'with media.db');
     const json = await rig.json('store', 'backup', file);
     expect(json).to.deep.equal({ file, bytes: (await stat(file)).size, media: `${file}.media` });
-    const copy = await openStore(`sqlite:${file}`, { here: true, readOnly: true });
+    const copy = await openStore(`sqlite:${file}`, { inProcess: true, readOnly: true });
     expect(await copy.media.page({ limit: 10 })).to.have.length(1);
     await copy.close();
   });

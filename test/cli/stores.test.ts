@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
-import { nameOfStore, openStore } from '../../lib/store/open.ts';
+import { describeStore, openStore } from '../../lib/store/open.ts';
 import { createMongoDatabase } from '../../testkit/mongod.ts';
 import { newWallet } from '../contract/store/context.ts';
 import { createRig, type Rig, runCommand } from './command.ts';
@@ -79,7 +79,7 @@ describe('cli stores', () => {
 
   it('verifies a file without writing to it or beside it', async () => {
     const path = join(rig.folder, 'kept.db');
-    const store = await openStore(`sqlite:${path}`, { here: true });
+    const store = await openStore(`sqlite:${path}`, { inProcess: true });
     const wallet = await newWallet(store);
     const backup = join(rig.folder, 'backup.db');
     await store.backup(backup);
@@ -103,7 +103,7 @@ describe('cli stores', () => {
 
   it('copies without writing to the source', async () => {
     const path = join(rig.folder, 'source.db');
-    const store = await openStore(`sqlite:${path}`, { here: true });
+    const store = await openStore(`sqlite:${path}`, { inProcess: true });
     await newWallet(store);
     await store.close();
     const before = readFileSync(path);
@@ -116,7 +116,7 @@ describe('cli stores', () => {
   it('refuses a source on which gateways are alive, naming them; --force copies and says what may be missing', async () => {
     const source = `sqlite:${join(rig.folder, 'living.db')}`;
     const target = `sqlite:${join(rig.folder, 'forced.db')}`;
-    const store = await openStore(source, { here: true });
+    const store = await openStore(source, { inProcess: true });
     await newWallet(store);
     await store.owners.renew({ id: 'own_gone', leaseMs: 1, alone: false });
     for (const id of ['own_one', 'own_two']) await store.owners.renew({ id, leaseMs: 600_000, alone: false });
@@ -144,6 +144,6 @@ describe('cli stores', () => {
       ['mongodb://ann:se?ret@host/t', 'mongodb://ann:***@host/t'],
       ['mongodb://host/t?tlsCertificateKeyFilePassword=s3cret', 'mongodb://host/t'],
     ];
-    for (const [url, name] of names) expect(nameOfStore(url)).to.equal(name);
+    for (const [url, name] of names) expect(describeStore(url)).to.equal(name);
   });
 });

@@ -14,7 +14,7 @@ describe('cli usage', () => {
     account = String((await rig.json('account', 'create', '--name', 'Anna')).account_id);
     await rig.json('wallet', 'topup', account, '1000', '--payment-id', 'p1');
     key = String((await rig.json('key', 'issue', account, '--name', '=cmd, "quoted"')).key_id);
-    const store = await openStore(rig.databaseUrl, { here: true });
+    const store = await openStore(rig.databaseUrl, { inProcess: true });
     const call = async (id: string, at: string, more: object = {}) => {
       await apply(store, { ...reserveOf(account, id), at: Date.parse(at), ...more });
       await apply(store, settleOf(account, id, 1_000_001n));
@@ -63,7 +63,7 @@ describe('cli usage', () => {
   it('adds up every call of a wallet that no gateway has counted for long', async () => {
     const busy = String((await rig.json('account', 'create', '--name', 'busy')).account_id);
     await rig.json('wallet', 'topup', busy, '1000', '--payment-id', 'busy');
-    const store = await openStore(rig.databaseUrl, { here: true });
+    const store = await openStore(rig.databaseUrl, { inProcess: true });
     for (let batch = 0; batch < 10; batch += 1) {
       const ids = Array.from({ length: 25 }, (_, at) => `busy_${batch}_${at}`);
       await apply(store, ...ids.flatMap((id) => [reserveOf(busy, id), settleOf(busy, id, 1_000_000n)]));

@@ -142,11 +142,11 @@ describe('payment pages of an operator', () => {
     expect(list.text).to.contain(`${link} credited`).and.to.contain('rejected: not from this provider');
     expect((await operator.get('/admin/notices?lang=ru')).text).to.contain(`${link} зачислен`);
     await operator.get('/admin?lang=en');
-    const [forged] = await test.store.payments.notices({ limit: 1 });
+    const [forged] = await test.store.payments.webhooks({ limit: 1 });
     const raw = await operator.get(`/admin/notices/${forged?.id}`);
     expect(raw.text).to.contain('&lt;script&gt;{&quot;forged&quot;:1}').and.not.to.contain('<script>{');
     expect(raw.text).to.contain('only its beginning is kept').and.not.to.contain('content-length');
-    const [real] = await test.store.payments.notices({ limit: 1, isVain: false });
+    const [real] = await test.store.payments.webhooks({ limit: 1, isDiscarded: false });
     expect((await operator.get(`/admin/notices/${real?.id}`)).text)
       .to.contain('Headers')
       .and.to.contain('Process again');

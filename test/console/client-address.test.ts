@@ -74,7 +74,7 @@ describe('behind a trusted proxy', () => {
     const post = (address: string) =>
       send(`${test.url}/payments/till/notice`, { method: 'POST', body: '{}', ...from(address) });
     expect((await post('192.0.2.4')).status).to.equal(400);
-    expect((await test.store.payments.notices({ limit: 1 }))[0]?.address).to.equal('192.0.2.4');
+    expect((await test.store.payments.webhooks({ limit: 1 }))[0]?.address).to.equal('192.0.2.4');
     const statuses: number[] = [];
     // More than one minute's, in case a new one begins.
     for (let times = 0; times < 610 && statuses.at(-1) !== 429; times += 1) {

@@ -32,7 +32,7 @@ describe('coming in', () => {
       'an app was set up',
       async (user) => {
         await people().change({ ...user, totpSecret: makeSecret() });
-        await pages.faults.real.sessions.removeOf(user.id);
+        await pages.faults.real.sessions.removeUserSessions(user.id);
       },
     ],
     ['the person was suspended', ({ id }) => createDepartures({ store: pages.faults.real }).suspend(id)],

@@ -64,7 +64,7 @@ describe('payment routes', () => {
     expect((await post('{}', '/payments/till')).status).to.equal(404);
     const page = await fetch(`${gateway.url}/payments/till/page/1`);
     expect([page.status, page.headers.get('content-type')]).to.deep.equal([404, 'text/html; charset=utf-8']);
-    const rows = await gateway.store.payments.notices({ limit: 3 });
+    const rows = await gateway.store.payments.webhooks({ limit: 3 });
     expect(rows.map(({ verdict }) => verdict)).to.deep.equal(['rejected', 'rejected', 'rejected']);
     expect(Math.max(...rows.map(({ body, headers }) => body.length + headers.length))).to.equal(300);
   });

@@ -101,7 +101,7 @@ describe('payment pages while something fails', () => {
     const { id } = bank.pay(idOf(page));
     bank.hook = () => 503;
     await fetch(`${test.url}/payments/till/notice`, { method: 'POST', body: JSON.stringify({ id }) });
-    const [failed] = await test.store.payments.notices({ limit: 1 });
+    const [failed] = await test.store.payments.webhooks({ limit: 1 });
     const path = `/admin/notices/${failed?.id}`;
     expect((await operator.get(path)).text).to.contain('failed: the provider will send it again');
     expect((await operator.submit(path, {})).headers.location).to.equal('/admin/notices?done=again');

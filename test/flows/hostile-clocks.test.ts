@@ -28,7 +28,7 @@ describe('hostile clocks', () => {
     owners = [];
     home = makeHome();
     books = await openBooks(home);
-    store = await openStore(`sqlite:${home.database}`, { here: true });
+    store = await openStore(`sqlite:${home.database}`, { inProcess: true });
   });
   afterEach(async () => {
     clock.restore();

@@ -156,7 +156,7 @@ describe('the incremental audit', () => {
     }
     // The second checkpoint was written: only the answer was lost.
     expect(await verifyChanges(faulty.store)).to.include({ ok: true, entries: 0 });
-    for (const name of ['checkpoints.changes', 'journal.pageOf'] as const) {
+    for (const name of ['checkpoints.changes', 'journal.walletPage'] as const) {
       await call(wallets[0] as string);
       faulty.next(name, refuse);
       expect(await verifyChanges(faulty.store).catch(({ message }) => message)).to.equal('refused by the test');

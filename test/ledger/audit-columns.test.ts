@@ -102,7 +102,7 @@ for (const kind of STORES) {
 
     before(async () => {
       database = await kind.create();
-      store = await openStore(database.url, { here: true });
+      store = await openStore(database.url, { inProcess: true });
       await fillStore(store);
       raw = await openRaw(database.url);
     });

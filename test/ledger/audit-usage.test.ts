@@ -31,9 +31,9 @@ describe('the audit of folded usage', () => {
       await fold();
       return call();
     };
-    faulty.next('usage.whole', foldedMeanwhile);
+    faulty.next('usage.readAll', foldedMeanwhile);
     expect(await problems()).to.deep.equal([]);
-    const { cursor } = await faulty.real.usage.whole(wallet);
+    const { cursor } = await faulty.real.usage.readAll(wallet);
     expect(cursor).to.equal(4);
   });
 
@@ -42,7 +42,7 @@ describe('the audit of folded usage', () => {
     const counts = { calls: 0, charged: 1n, refunded: 0n, tokensInput: 0, tokensOutput: 0, images: 0, seconds: 0 };
     const hour = { hour: 0, key: 'key_1', model: 'm', kind: 'text', ...counts } as const;
     await faulty.real.usage.add({ wallet, from: cursor, to: cursor, hours: [hour] });
-    faulty.next('usage.whole', async (call) => {
+    faulty.next('usage.readAll', async (call) => {
       await fold();
       return call();
     });
@@ -56,7 +56,7 @@ describe('the audit of folded usage', () => {
   ];
   for (const column of COLUMNS) {
     it(`reports a changed ${column}`, async () => {
-      const { cursor, hours } = await faulty.real.usage.whole(wallet);
+      const { cursor, hours } = await faulty.real.usage.readAll(wallet);
       const [first] = hours as [UsageHour];
       const value = first[column];
       const other = typeof value === 'bigint' ? value + RUB : (value as number) + 1;

@@ -57,7 +57,13 @@ describe('the audit of a store', () => {
   it('fails if any of its reads fails', async () => {
     await faulty.real.payments.create(newOrder(id, { id: 'pay_1' }));
     const reads = ['journal.page', 'journal.unknownCharges', 'journal.keys', 'jobs.page', 'payments.page'] as const;
-    const others = ['usage.whole', 'archives.list', 'payments.unmarked', 'jobs.unmarked', 'archives.unmarked'] as const;
+    const others = [
+      'usage.readAll',
+      'archives.list',
+      'payments.findWrongMarks',
+      'jobs.findWrongMarks',
+      'archives.findWrongMarks',
+    ] as const;
     for (const read of [...reads, ...others] as const) {
       faulty.next(read, refuse);
       expect(await verifyLedger(faulty.store).catch(({ message }) => message), read).to.equal('refused by the test');

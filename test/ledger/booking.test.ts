@@ -18,7 +18,7 @@ describe('a booking', () => {
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tollgate-money-'));
-    store = await openStore(`sqlite:${join(folder, 'test.db')}`, { here: true });
+    store = await openStore(`sqlite:${join(folder, 'test.db')}`, { inProcess: true });
   });
 
   after(async () => {

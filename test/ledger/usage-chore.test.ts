@@ -134,7 +134,7 @@ describe('the usage chore', () => {
     await applied(store, charge(wallet));
     const errors: unknown[] = [];
     const chore = createUsageChore({ store, onError: (error) => errors.push(error) });
-    faulty.next('usage.behind', refuse);
+    faulty.next('usage.findBehind', refuse);
     await chore.fold();
     faulty.next('usage.add', refuse);
     await chore.fold();
@@ -179,11 +179,11 @@ describe('the usage chore', () => {
     let errors: unknown[];
     afterEach(() => mock.timers.reset());
 
-    function open(behind: UsageStore['behind']) {
+    function open(behind: UsageStore['findBehind']) {
       looks = [];
       errors = [];
       const usage = {
-        behind: (after: string, limit: number) => {
+        findBehind: (after: string, limit: number) => {
           looks.push(after);
           return behind(after, limit);
         },

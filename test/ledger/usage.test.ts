@@ -224,7 +224,7 @@ for (const kind of STORES) {
       const found: string[] = [];
       let after: string | undefined = '';
       while (after !== undefined) {
-        const page: Awaited<ReturnType<typeof store.usage.behind>> = await store.usage.behind(after, 2);
+        const page: Awaited<ReturnType<typeof store.usage.findBehind>> = await store.usage.findBehind(after, 2);
         found.push(...page.found);
         after = page.next;
       }
@@ -268,7 +268,7 @@ for (const kind of STORES) {
         made('image', MIDNIGHT + HOUR_MS),
       );
       await foldUsage(store, wallet);
-      const { hours } = await store.usage.whole(wallet);
+      const { hours } = await store.usage.readAll(wallet);
       const found = hours.map(
         ({ hour, key, model, kind, calls }) => `${hour - MIDNIGHT} ${key} ${model} ${kind} ${calls}`,
       );

@@ -34,7 +34,7 @@ function stepOf(port: string | undefined, name: string, argument: unknown): stri
     if (payment?.kind === 'ask_refund') return 'ask_refund';
     return kind === 'dispute' ? 'lose' : kind;
   }
-  if (port === 'alerts') return name === 'move' ? 'tell' : '';
+  if (port === 'alerts') return name === 'changeAlarm' ? 'tell' : '';
   return port === 'payments' ? name : '';
 }
 

@@ -115,7 +115,7 @@ function suite(kind: StoreKind): void {
       },
     },
     'notices of a payment and of what went back, and a dispute that is won': {
-      calls: ['payments.addNotice', 'payments.find', 'payments.judgeNotice', 'payments.change', 'ledger.apply'],
+      calls: ['payments.addWebhook', 'payments.find', 'payments.setWebhookVerdict', 'payments.change', 'ledger.apply'],
       async live(service) {
         const { store } = service;
         const { id } = await again(() => stage.order(service));

@@ -31,7 +31,7 @@ function suite(kind: StoreKind): void {
   }
 
   async function verdictOn(ref: string | undefined): Promise<string | undefined> {
-    const kept = () => stage.store.payments.notices({ limit: 50 });
+    const kept = () => stage.store.payments.webhooks({ limit: 50 });
     const before = new Set((await kept()).map(({ id }) => id));
     expect(await stage.notice(service, ref)).to.equal('done');
     // Another may have come in the same millisecond.
@@ -56,7 +56,7 @@ function suite(kind: StoreKind): void {
   });
 
   const fetches = () => stage.bank.asked.get('fetch') ?? 0;
-  const kept = () => stage.store.payments.notices({ limit: 5000 });
+  const kept = () => stage.store.payments.webhooks({ limit: 5000 });
   async function verdicts() {
     const all = await kept();
     return (wanted: string) => all.find(({ verdict }) => verdict === wanted);
@@ -172,7 +172,7 @@ function suite(kind: StoreKind): void {
 
   it('are sent again where the store cannot tell whose they are', async () => {
     const { payments } = stage.store;
-    for (const name of ['find', 'hasUntold'] as const) {
+    for (const name of ['find', 'hasUnknownRefs'] as const) {
       const real = payments[name];
       Object.assign(payments, { [name]: () => Promise.reject(new StoreError('unavailable', 'no')) });
       const end = await stage.notice(service, 'bp-strange').catch((error) => error.name);

@@ -29,7 +29,7 @@ function suite(kind: StoreKind): void {
     const { payments } = stage.store;
     const keptMs = 180 * 24 * HOUR_MS;
     const add = (id: string, ageMs: number) =>
-      payments.addNotice({
+      payments.addWebhook({
         id,
         provider: 'till',
         at: Date.now() - ageMs,
@@ -41,11 +41,11 @@ function suite(kind: StoreKind): void {
       });
     await add('old', keptMs + HOUR_MS);
     await add('young', keptMs - HOUR_MS);
-    const left = async () => (await payments.notices({ limit: 10 })).map(({ id }) => id);
+    const left = async () => (await payments.webhooks({ limit: 10 })).map(({ id }) => id);
     let cleaned = 0;
-    const clean = service.store.payments.cleanNotices;
+    const clean = service.store.payments.removeOldWebhooks;
     Object.assign(service.store.payments, {
-      cleanNotices(before: number) {
+      removeOldWebhooks(before: number) {
         cleaned += 1;
         return clean(before);
       },
@@ -60,7 +60,7 @@ function suite(kind: StoreKind): void {
       expect(cleaned).to.equal(1);
     } finally {
       mock.timers.reset();
-      Object.assign(service.store.payments, { cleanNotices: clean });
+      Object.assign(service.store.payments, { removeOldWebhooks: clean });
     }
     await until(async () => (await left()).length === 1);
     expect(await left()).to.deep.equal(['young']);
@@ -247,7 +247,7 @@ function suite(kind: StoreKind): void {
       expect(await service.payments.notice('till', { headers: {}, body: '{', address: '' })).to.equal('rejected');
       expect(await service.payments.notice('nobody', { headers: {}, body: '{}', address: '' })).to.equal(undefined);
       expect([(await stage.payment(payment.id)).phase, await stage.topped()]).to.deep.equal(['pending', 0n]);
-      const notices = await stage.store.payments.notices({ limit: 4 });
+      const notices = await stage.store.payments.webhooks({ limit: 4 });
       expect(notices.map(({ verdict }) => verdict)).to.have.members(['done', 'foreign', 'rejected', 'rejected']);
     });
 
@@ -259,7 +259,10 @@ function suite(kind: StoreKind): void {
         return undefined;
       };
       expect(await stage.notice(service, refOf(payment))).to.equal('again');
-      expect((await stage.store.payments.notices({ limit: 1 }))[0]).to.include({ verdict: 'failed', detail: 'server' });
+      expect((await stage.store.payments.webhooks({ limit: 1 }))[0]).to.include({
+        verdict: 'failed',
+        detail: 'server',
+      });
       expect(await stage.topped()).to.equal(0n);
       stage.bank.hook = () => undefined;
       expect(await stage.notice(service, refOf(payment))).to.equal('done');

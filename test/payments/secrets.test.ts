@@ -158,7 +158,7 @@ describe('secrets of payments', function () {
     bank.go(echo(500), echo(401), { done: true, answer: { status: 200, body: `<html>${SHOP_SECRET}` } });
     for (let order = 0; order < 3; order += 1) await ordered('1000');
     const [forgeries, rest] = [true, false].map(async (isCut) =>
-      (await test.store.payments.notices({ limit: 50 })).filter(({ headers }) => (headers === '') === isCut),
+      (await test.store.payments.webhooks({ limit: 50 })).filter(({ headers }) => (headers === '') === isCut),
     );
     expect((await forgeries)?.length).to.equal(2);
     for (const { id } of (await rest) ?? []) await submit(operator, `/admin/notices/${id}`, {});
@@ -194,7 +194,7 @@ describe('secrets of payments', function () {
 
   async function seePages(): Promise<void> {
     const ids = (await payments()).map(({ id }) => id);
-    const notices = (await test.store.payments.notices({ limit: 50 })).map(({ id }) => id);
+    const notices = (await test.store.payments.webhooks({ limit: 50 })).map(({ id }) => id);
     const ofOwner = test.gateway.server
       .table()
       .map(({ method, path }) => (method === 'get' ? path : ''))

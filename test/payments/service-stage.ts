@@ -80,7 +80,7 @@ export class PaymentStage {
       refunds: 'succeeded',
     });
     this.wallet = await newAccount(this.store);
-    await this.store.payments.cleanNotices(Number.MAX_SAFE_INTEGER);
+    await this.store.payments.removeOldWebhooks(Number.MAX_SAFE_INTEGER);
     await this.endOthers();
   }
 
@@ -107,7 +107,7 @@ export class PaymentStage {
   /** As another process would open it. */
   async openStore(): Promise<Store> {
     if (!this.#database) throw new OperatorError('the stage is not open');
-    const store = await openStore(this.#database.url, { here: true });
+    const store = await openStore(this.#database.url, { inProcess: true });
     this.#stores.push(store);
     return store;
   }

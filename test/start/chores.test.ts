@@ -148,7 +148,7 @@ describe('chores', () => {
     const wallet = await opened.wallet();
     await openUsage(opened.store, log, { sweeps: false }).fold();
     expect(await opened.real.usage.cursor(wallet)).to.equal(0);
-    opened.next('usage.behind', refuse);
+    opened.next('usage.findBehind', refuse);
     await openUsage(opened.store, log, { sweeps: true }).fold();
     expect(await messages()).to.deep.equal(['could not update the usage sums']);
     await openUsage(opened.store, log, { sweeps: true }).fold();

@@ -1,6 +1,6 @@
 // Which archived calls may leave: whole, as they were archived, and within the opening.
 import { expect } from 'chai';
-import { removable } from '../../lib/store/archives.ts';
+import { selectRemovableCalls } from '../../lib/store/archives.ts';
 import type { WholeCall } from '../../lib/store/ports/archives.ts';
 import { StoreError } from '../../lib/store/store.ts';
 import { type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
@@ -31,7 +31,7 @@ describe('archived calls', () => {
   }
 
   const leave = (opened: number, charges: readonly WholeCall['charge'][], entries: WholeCall['entries']) =>
-    removable([call], { charges, entries }, opened).length;
+    selectRemovableCalls([call], { charges, entries }, opened).length;
 
   it('leave when they are as archived and within the opening, in whatever order their rows are read', () => {
     expect(leave(3, [call.charge], call.entries)).to.equal(1);

@@ -29,7 +29,12 @@ import { bytesOf, newMedia, piecesOf } from '../contract/store/media.ts';
 import { PNG } from '../media/pictures.ts';
 
 const CHILD = fileURLToPath(new URL('./backup-child.ts', import.meta.url));
-const OPENINGS = [{}, { existing: true, here: true }, { readOnly: true, here: true }, { unfinished: true, here: true }];
+const OPENINGS = [
+  {},
+  { existing: true, inProcess: true },
+  { readOnly: true, inProcess: true },
+  { unfinished: true, inProcess: true },
+];
 
 for (const kind of STORES) {
   describe(`backup: ${kind.name}`, () => {
@@ -60,7 +65,7 @@ for (const kind of STORES) {
       expect(statSync(file).mode & 0o777).to.equal(0o600);
       const last = shown.at(-1) as Progress;
       expect(last.done).to.equal(last.total).and.to.be.above(0);
-      const copy = await openStore(`sqlite:${file}`, { readOnly: true, here: true });
+      const copy = await openStore(`sqlite:${file}`, { readOnly: true, inProcess: true });
       expect(await copy.ledger.wallet(wallet)).to.deep.equal(await store.ledger.wallet(wallet));
       await copy.close();
       expect(readdirSync(folder)).to.deep.equal(['backup.db']);
@@ -79,7 +84,7 @@ for (const kind of STORES) {
       expect(readdirSync(folder).sort()).to.deep.equal(['backup.db', 'backup.db.media']);
       const whole = readdirSync(`${file}.media`, { recursive: true }).filter((name) => String(name).length > 40);
       expect(whole).to.have.length(2);
-      const copy = await openStore(`sqlite:${file}`, { readOnly: true, here: true });
+      const copy = await openStore(`sqlite:${file}`, { readOnly: true, inProcess: true });
       try {
         const wanted = [kept, small].sort((a, b) => (a.id < b.id ? -1 : 1));
         expect(await copy.media.page({ limit: 10 })).to.deep.equal(wanted);
@@ -100,7 +105,7 @@ for (const kind of STORES) {
       await store.owners.renew({ id: 'own_1', leaseMs: 60_000, alone: true });
       const file = join(folder, 'backup.db');
       await store.backup(file);
-      const copy = await openStore(`sqlite:${file}`, { readOnly: true, here: true });
+      const copy = await openStore(`sqlite:${file}`, { readOnly: true, inProcess: true });
       expect(await copy.gateways()).to.deep.equal([]);
       await copy.close();
     }).timeout(60_000);

@@ -1,7 +1,7 @@
 // Wallets beside their checkpoints: each once, in the order of the databases, whichever of the two is there.
 import { expect } from 'chai';
 import type { Wallet } from '../../lib/money/decide.ts';
-import { paired } from '../../lib/store/checkpoints.ts';
+import { pairWithCheckpoints } from '../../lib/store/checkpoints.ts';
 import type { Checkpoint } from '../../lib/store/ports/checkpoints.ts';
 
 describe('wallets and checkpoints', () => {
@@ -9,7 +9,7 @@ describe('wallets and checkpoints', () => {
     const [first, last, both] = [{ id: 'a' }, { id: '\uffff' }, { id: 'b' }] as Wallet[];
     // By bytes, an emoji comes behind U+FFFF.
     const [emoji, beside] = [{ wallet: '😀' }, { wallet: 'b' }] as Checkpoint[];
-    expect(paired([last, both, first] as Wallet[], [emoji, beside] as Checkpoint[])).to.deep.equal([
+    expect(pairWithCheckpoints([last, both, first] as Wallet[], [emoji, beside] as Checkpoint[])).to.deep.equal([
       { id: 'a', wallet: first, checkpoint: undefined },
       { id: 'b', wallet: both, checkpoint: beside },
       { id: '\uffff', wallet: last, checkpoint: undefined },

@@ -1,6 +1,6 @@
 // Claims: when owners can be told to be dead, and who comes first.
 import { expect } from 'chai';
-import { byTurn, canTellTheDead } from '../../lib/store/claim.ts';
+import { canJudgeOwners, compareDue } from '../../lib/store/claim.ts';
 
 describe('claims', () => {
   for (const [apart, can] of [
@@ -11,12 +11,12 @@ describe('claims', () => {
     [-501, false],
   ] as const) {
     it(`${can ? '' : 'do not '}tell the dead with a claimer whose clock is ${apart} ms of a lease of 1000 apart`, () => {
-      expect(canTellTheDead({ owner: 'own_1', leaseMs: 1000, limit: 1, at: 7000 + apart }, 7000)).to.equal(can);
+      expect(canJudgeOwners({ owner: 'own_1', leaseMs: 1000, limit: 1, at: 7000 + apart }, 7000)).to.equal(can);
     });
   }
 
   it('do not tell the dead for a claimer that has no time', () => {
-    expect(canTellTheDead({ owner: 'own_1', leaseMs: 1000, limit: 1 }, 0)).to.equal(false);
+    expect(canJudgeOwners({ owner: 'own_1', leaseMs: 1000, limit: 1 }, 0)).to.equal(false);
   });
 
   it('give what has waited longest first, and of the same time by id', () => {
@@ -27,7 +27,7 @@ describe('claims', () => {
       { id: 'd', dueAt: null },
       { id: 'e', dueAt: 1 },
     ];
-    expect(rows.toSorted(byTurn).map(({ id }) => id)).to.deep.equal(['d', 'e', 'b', 'c', 'a']);
-    expect(rows.toReversed().toSorted(byTurn)[2]?.id).to.equal('b');
+    expect(rows.toSorted(compareDue).map(({ id }) => id)).to.deep.equal(['d', 'e', 'b', 'c', 'a']);
+    expect(rows.toReversed().toSorted(compareDue)[2]?.id).to.equal('b');
   });
 });

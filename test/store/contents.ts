@@ -49,7 +49,7 @@ async function readLedger({ ledger, keys, checkpoints }: Store, ids: readonly st
 }
 
 async function readUsage({ usage }: Store, ids: readonly string[]) {
-  const whole = await Promise.all(ids.map(async (wallet) => ({ wallet, ...(await usage.whole(wallet)) })));
+  const whole = await Promise.all(ids.map(async (wallet) => ({ wallet, ...(await usage.readAll(wallet)) })));
   const hours = whole.flatMap(({ wallet, hours }) => hours.map((row) => ({ wallet, ...row })));
   const name = ({ wallet, hour, key, model, kind }: (typeof hours)[number]) =>
     [wallet, hour, key, model, kind].join(' ');
@@ -70,7 +70,7 @@ async function readPayments({ payments }: Store, ids: readonly string[]) {
     methods: byId(await payments.page('methods', { limit: ALL })),
     consents: byId(await payments.page('consents', { limit: ALL })),
     autoTopups: await ofEach(ids, (id) => payments.autoTopup(id)),
-    notices: byId(await payments.notices({ limit: ALL })),
+    notices: byId(await payments.webhooks({ limit: ALL })),
   };
 }
 

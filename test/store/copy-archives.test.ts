@@ -115,7 +115,7 @@ describe('copy of a store with archives', () => {
     const last = ids.toSorted().at(-1) as string;
     await from.real.usage.add({ wallet: last, from: 0, to: 4, hours: [] });
     await copy();
-    expect((await to.real.usage.whole(last)).cursor).to.equal(4);
+    expect((await to.real.usage.readAll(last)).cursor).to.equal(4);
   });
 
   it('ends when the target does not take the folded usage', async () => {
@@ -132,14 +132,14 @@ describe('copy of a store with archives', () => {
     const hours = [{ hour: 3_600_000, key: 'key_1', model: 'm', kind: 'text' as const, ...counts }];
     await from.real.usage.add({ wallet, from: 0, to: 4, hours });
     await copy();
-    expect(await to.real.usage.whole(wallet)).to.deep.equal(none);
+    expect(await to.real.usage.readAll(wallet)).to.deep.equal(none);
     await breakOff();
-    const folded = await from.real.usage.whole(wallet);
+    const folded = await from.real.usage.readAll(wallet);
     await openAtEnd();
     expect(await refused()).to.equal(
       `An archive took calls of ${wallet} during the copy: copy again into an empty store.`,
     );
-    expect(await to.real.usage.whole(wallet)).to.deep.equal(folded);
+    expect(await to.real.usage.readAll(wallet)).to.deep.equal(folded);
   });
 
   it('is refused when an archive moves on in between', async () => {

@@ -88,7 +88,7 @@ describe('copy of many pages', () => {
       const { payments } = from.real;
       await payments.put('notices', notices);
       const last = idOf(MANY - 1);
-      const said = await refusal(() => payments.judgeNotice(last, { verdict: 'done', detail: '' }));
+      const said = await refusal(() => payments.setWebhookVerdict(last, { verdict: 'done', detail: '' }));
       expect(said).to.include('The source changed during the copy (notices)');
     });
 

@@ -33,7 +33,7 @@ describe('copy of payments', () => {
     const [credited] = await applied(from.real, creditOf(await newSucceeded(from.real, wallet)));
     await payments.saveMethod(newMethod(wallet));
     await payments.changeAutoTopup(newAuto(wallet));
-    await payments.addNotice(newNotice());
+    await payments.addWebhook(newNotice());
     expect(await copy()).to.include({ payments: 1 });
     for (const sort of ['payments', 'methods', 'autoTopups', 'notices'] as const) {
       const rows = await payments.page(sort, { limit: 10 });
@@ -65,9 +65,9 @@ describe('copy of payments', () => {
 
   it('is refused when a notice comes meanwhile, unless the store may be in use', async () => {
     const { payments } = from.real;
-    await payments.addNotice(newNotice());
+    await payments.addWebhook(newNotice());
     const late: Behaviour = async (list) => {
-      await payments.addNotice(newNotice());
+      await payments.addWebhook(newNotice());
       return list();
     };
     from.next('settings.list', late);

@@ -39,7 +39,7 @@ describe('copy of a store', () => {
     const ids = [newId('rep'), newId('rep')] as const;
     const ops = ids.map((id) => ({ ...reserve(wallet, { chargeId: `req_${id}` }), idempotency: { ...at, id } }));
     await ledger.apply(ops.map((op) => ({ op, tried: false, abandoned: false }) as never));
-    await idempotency.keep({ id: ids[0], charge: `req_${ids[0]}` }, 'a reply');
+    await idempotency.storeReply({ id: ids[0], charge: `req_${ids[0]}` }, 'a reply');
     target.next('idempotency.put', lose);
     expect(await rejection(copy())).to.be.instanceOf(StoreError);
     await copy();
@@ -84,8 +84,8 @@ describe('copy of a store', () => {
     const { alerts } = source.real;
     const webhook = { url: 'https://example.com/', secret: 'whsec_1' };
     await alerts.change({ account: wallet, balanceBelow: 5n * RUB, budgets: true, webhook, version: 0 });
-    await alerts.move({ account: wallet, subject: 'balance', state: '{}', version: 0 });
-    await alerts.move({ account: wallet, subject: 'balance', state: '{"mark":null}', version: 1 });
+    await alerts.changeAlarm({ account: wallet, subject: 'balance', state: '{}', version: 0 });
+    await alerts.changeAlarm({ account: wallet, subject: 'balance', state: '{"mark":null}', version: 1 });
     target.next('alerts.put', lose);
     expect(await rejection(copy())).to.be.instanceOf(StoreError);
     expect(await copy()).to.include({ resumed: true });

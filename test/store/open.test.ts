@@ -19,7 +19,7 @@ import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
 import { OperatorError } from '../../lib/base/operator-error.ts';
 import { COPY_SETTING, COPY_UNFINISHED } from '../../lib/store/copy.ts';
-import { makeMediaFolder, openStore, placeOfStore } from '../../lib/store/open.ts';
+import { locateStore, makeMediaFolder, openStore } from '../../lib/store/open.ts';
 import { longer } from '../../testkit/long.ts';
 import { rejection } from '../contract/store/context.ts';
 
@@ -162,7 +162,7 @@ describe('openStore', () => {
       ['mongodb://host/a', undefined, undefined],
     ];
     for (const [url, named, mediaFolder] of places) {
-      expect(placeOfStore(url, config, named)).to.deep.equal({ url, mediaFolder });
+      expect(locateStore(url, config, named)).to.deep.equal({ url, mediaFolder });
     }
   });
 

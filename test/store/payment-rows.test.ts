@@ -1,11 +1,11 @@
 // Rows of payments from what a database gives: its flags are numbers, and its numbers may be bigints.
 import { expect } from 'chai';
-import { cellsOf, PAYMENT_FIELDS, rowOf } from '../../lib/store/payment-rows.ts';
+import { fromCells, PAYMENT_FIELDS, toCells } from '../../lib/store/payment-rows.ts';
 
 describe('rows of payments', () => {
   const names = Object.keys(PAYMENT_FIELDS.payments);
   const rowWith = (name: string, cell: unknown) =>
-    rowOf(
+    fromCells(
       'payments',
       names.map((each) => (each === name ? cell : null)),
     ) as unknown as Record<string, unknown>;
@@ -31,6 +31,6 @@ describe('rows of payments', () => {
 
   it('give flags as numbers', () => {
     const row = rowWith('test', 1) as never;
-    expect(cellsOf('payments', row)[names.indexOf('test')]).to.equal(1);
+    expect(toCells('payments', row)[names.indexOf('test')]).to.equal(1);
   });
 });

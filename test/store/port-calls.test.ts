@@ -1,8 +1,8 @@
 // Nothing that wraps a whole store forgets a port: also not one that came later.
 import { expect } from 'chai';
 import { copyStore } from '../../lib/store/copy.ts';
-import { countCalls } from '../../lib/store/count-calls.ts';
-import { portNamesOf, READS, STREAMS } from '../../lib/store/port-calls.ts';
+import { withGracefulClose } from '../../lib/store/graceful-close.ts';
+import { listPortNames, READS, STREAMS } from '../../lib/store/port-calls.ts';
 import { withoutWrites } from '../../lib/store/read-only.ts';
 import { type Store, StoreError } from '../../lib/store/store.ts';
 import { type FaultyStore, makeGate, openFaultyStore } from '../../testkit/faulty-store.ts';
@@ -25,7 +25,7 @@ describe('ports of a store', () => {
   afterEach(() => opened.close());
 
   it('are all listed, with calls that are there', () => {
-    expect(portNamesOf(opened.real)).to.have.members(Object.keys(READS));
+    expect(listPortNames(opened.real)).to.have.members(Object.keys(READS));
     const ports: Record<string, object> = { ...opened.real };
     for (const [name, reads] of Object.entries(READS)) {
       for (const read of reads) expect(ports[name], name).to.have.property(read);
@@ -37,7 +37,7 @@ describe('ports of a store', () => {
       expect(READS[name as keyof typeof READS]).to.include.members([...streams]);
     }
     const media = await opened.real.media.write(newMedia(), piecesOf(PNG));
-    const tracked = countCalls({ ...opened.real }, async () => undefined);
+    const tracked = withGracefulClose({ ...opened.real }, async () => undefined);
     for (const wrapped of [withoutWrites(store), opened.store, tracked]) {
       expect((await bytesOf(wrapped, media.id)).equals(PNG)).to.equal(true);
     }
@@ -53,7 +53,7 @@ describe('ports of a store', () => {
     const read = async function* () {
       yield* [Buffer.from('a'), Buffer.from('b')];
     };
-    const tracked = countCalls({ ...opened.real, media: { ...opened.real.media, read } }, async () => undefined);
+    const tracked = withGracefulClose({ ...opened.real, media: { ...opened.real.media, read } }, async () => undefined);
     const stream = tracked.media.read('m')[Symbol.asyncIterator]();
     expect(String((await stream.next()).value)).to.equal('a');
     await tracked.close();
@@ -88,7 +88,10 @@ describe('ports of a store', () => {
       },
       add: async () => 'added',
     };
-    const tracked = countCalls({ ...store, fake: slow } as Store, async () => void said.push('closed')) as Store & Fake;
+    const tracked = withGracefulClose(
+      { ...store, fake: slow } as Store,
+      async () => void said.push('closed'),
+    ) as Store & Fake;
     const got = tracked.fake.get();
     const closed = tracked.close();
     gate.open();

@@ -219,10 +219,10 @@ for (const old of [oldFile('sqlite.db'), oldFile('backup.db'), OLD_DATABASE]) {
 
       it('which find notices that matter, and orders whose id nobody was told', async () => {
         const { payments } = store;
-        const told = await payments.notices({ limit: 100, isVain: false });
+        const told = await payments.webhooks({ limit: 100, isDiscarded: false });
         expect(told.map(({ verdict }) => verdict)).to.deep.equal(['failed', 'done', 'received']);
-        expect(await payments.hasUntold('till', 0)).to.equal(true);
-        expect(await payments.hasUntold('another', 0)).to.equal(false);
+        expect(await payments.hasUnknownRefs('till', 0)).to.equal(true);
+        expect(await payments.hasUnknownRefs('another', 0)).to.equal(false);
       });
 
       it('which mark the wallets with play money, and no other', async () => {

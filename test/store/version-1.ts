@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { BSON, type Document, type IndexDescription, MongoClient } from 'mongodb';
-import { mediaBeside } from '../../lib/store/backup-file.ts';
+import { getDefaultMediaFolder } from '../../lib/store/backup-file.ts';
 import type { Contents } from './contents.ts';
 
 export const PASSWORD = 'the password of version 1';
@@ -24,7 +24,7 @@ export function readExpected(): Contents {
 export function restoreFile(path: string, name: OldFile): void {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, read(name));
-  const folder = join(mediaBeside(path), PICTURE.id.slice(0, 2));
+  const folder = join(getDefaultMediaFolder(path), PICTURE.id.slice(0, 2));
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, PICTURE.id), PICTURE.bytes);
 }

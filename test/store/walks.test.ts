@@ -1,7 +1,7 @@
 // Walks over a whole store: every account and every owner of keys once, however many pages that takes.
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
-import { accountIds, createLookAlong, keyOwners } from '../../lib/store/walks.ts';
+import { accountIds, createIdLookup, keyOwners } from '../../lib/store/walks.ts';
 import { type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
 
 describe('walks over a store', () => {
@@ -56,7 +56,7 @@ describe('walks over a store', () => {
       return undefined;
     }
     let pages = 0;
-    const known = createLookAlong(walk());
+    const known = createIdLookup(walk());
     expect([...(await known([]))]).to.deep.equal([]);
     expect(pages).to.equal(0);
     expect([...(await known(['b', 'a']))]).to.deep.equal(['b']);
@@ -74,7 +74,7 @@ describe('walks over a store', () => {
       yield ['\uffff', '😀'];
       return undefined;
     }
-    const both = createLookAlong(together());
+    const both = createIdLookup(together());
     for (const id of ['\uffff', '😀']) expect([...(await both([id]))]).to.deep.equal([id]);
   });
 });

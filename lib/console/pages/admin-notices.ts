@@ -3,7 +3,7 @@ import { fault } from '../../base/faults.ts';
 import type { PaymentPhase } from '../../money/payment.ts';
 import { maskJson } from '../../payments/mask.ts';
 import { FOREIGN } from '../../payments/notices.ts';
-import type { Notice } from '../../store/ports/payments.ts';
+import type { PaymentWebhook } from '../../store/ports/payments.ts';
 import { audit } from '../audit.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords, type Language, wordOf } from '../language.ts';
@@ -92,8 +92,8 @@ export const adminNotices = page({
     const [before] = /^ntc_\w{1,60}$/.exec(query.get('before') ?? '') ?? [];
     const { payments } = services.store;
     const isOurs = query.get('only') === 'ours';
-    const which = { ...(before !== undefined && { before }), ...(isOurs && { isVain: false as const }) };
-    const found = await payments.notices({ limit: PER_PAGE, ...which });
+    const which = { ...(before !== undefined && { before }), ...(isOurs && { isDiscarded: false as const }) };
+    const found = await payments.webhooks({ limit: PER_PAGE, ...which });
     const titles = [words.time, words.notice, words.provider, words.verdict, words.detail, words.address];
     const rows = found.map(({ id, at, provider, verdict, detail, address }) => [
       format.time(at),
@@ -149,12 +149,12 @@ ${isCut(notice) ? html`<p>${words.cut}</p>` : rest}
 });
 
 /** Only the beginning is stored of those that nothing came of. */
-function isCut({ headers }: Notice): boolean {
+function isCut({ headers }: PaymentWebhook): boolean {
   return headers === '';
 }
 
-async function noticeOf({ services, request }: UserVisit): Promise<Notice> {
-  const notice = await services.store.payments.notice(String(request.params.id));
+async function noticeOf({ services, request }: UserVisit): Promise<PaymentWebhook> {
+  const notice = await services.store.payments.webhook(String(request.params.id));
   if (!notice) throw fault('not_found');
   return notice;
 }
@@ -171,6 +171,6 @@ function outcome(language: Language, detail: string): Html {
   return html`${parts}`;
 }
 
-function verdictName(language: Language, verdict: Notice['verdict']): string {
+function verdictName(language: Language, verdict: PaymentWebhook['verdict']): string {
   return (WORDS[language].verdicts as Readonly<Record<string, string>>)[verdict] ?? verdict;
 }

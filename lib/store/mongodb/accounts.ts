@@ -1,14 +1,14 @@
 // Accounts in the MongoDB store.
 import { type Document, ReadConcern } from 'mongodb';
 import type { Account, AccountStore, AutoTopup } from '../ports/accounts.ts';
-import { decideStatus } from '../status.ts';
+import { decideStatusChange } from '../status.ts';
 import { StoreError } from '../store.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import { StaleRead } from './failure.ts';
 import { SCAN_MS } from './ledger.ts';
-import { entryRow, type Row, toLong, walletOf } from './rows.ts';
-import { firstBatch, type Step, type Transactions } from './transaction.ts';
+import { type Row, readWalletDocument, toEntryDocument, toLong } from './rows.ts';
+import { readFirstBatch, type Step, type Transactions } from './transaction.ts';
 
 const EMPTY = { avail: 0n, held: 0n, charged: 0n, topped: 0n, adjusted: 0n, seq: 0, status: 'active' };
 const NO_TOPUP = { enabled: false, amount: 0n, threshold: 0n };
@@ -26,11 +26,11 @@ export function accountStore({ db, scanner }: Connection, transactions: Transact
   async function scan(pipeline: Document[]): Promise<readonly Account[]> {
     const options = { allowDiskUse: true };
     const rows = await read((signal) => scanned.aggregate(pipeline, { ...options, signal }).toArray(), SCAN_MS);
-    return rows.map(accountOf);
+    return rows.map(readAccountDocument);
   }
 
   /** False if there is no such row. */
-  async function set(update: 'wallets' | 'accounts', id: string, values: Document): Promise<boolean> {
+  async function setFields(update: 'wallets' | 'accounts', id: string, values: Document): Promise<boolean> {
     const updates = [{ q: { _id: id }, u: { $set: values } }];
     const { n } = await call({ repeatable: true }, (signal) => send(db, { update, updates, ...MAJORITY }, { signal }));
     return n === 1;
@@ -38,10 +38,10 @@ export function accountStore({ db, scanner }: Connection, transactions: Transact
 
   return {
     async create({ id, name, createdAt }) {
-      const account = accountRow({ id, name, createdAt, autoTopup: NO_TOPUP });
+      const account = toAccountDocument({ id, name, createdAt, autoTopup: NO_TOPUP });
       await transactions.run({
         steps: async (step) => {
-          const [existing] = await firstBatch(step({ find: 'accounts', filter: { _id: id }, limit: 1 }));
+          const [existing] = await readFirstBatch(step({ find: 'accounts', filter: { _id: id }, limit: 1 }));
           if (existing) throw new StoreError(`the account ${id} already exists`, 'no');
           await step({ insert: 'accounts', documents: [account] });
           await step({ insert: 'wallets', documents: [{ _id: id, ...EMPTY }] });
@@ -54,17 +54,17 @@ export function accountStore({ db, scanner }: Connection, transactions: Transact
         steps: async (step) => {
           const ids = list.map(({ id }) => id);
           const limits = { projection: { _id: 1 }, batchSize: ids.length, singleBatch: true };
-          const rows = await firstBatch(step({ find: 'accounts', filter: { _id: { $in: ids } }, ...limits }));
+          const rows = await readFirstBatch(step({ find: 'accounts', filter: { _id: { $in: ids } }, ...limits }));
           const there = new Set(rows.map(({ _id }) => _id));
           const old = list.filter(({ id }) => there.has(id));
           const fresh = list.filter(({ id }) => !there.has(id));
           const updates = old.map(({ id, autoTopup }) => ({
             q: { _id: id },
-            u: { $set: { autoTopup: topupRow(autoTopup) } },
+            u: { $set: { autoTopup: toAutoTopupDocument(autoTopup) } },
           }));
           if (updates.length > 0) await step({ update: 'accounts', updates });
           if (fresh.length === 0) return;
-          await step({ insert: 'accounts', documents: fresh.map(accountRow) });
+          await step({ insert: 'accounts', documents: fresh.map(toAccountDocument) });
           await step({ insert: 'wallets', documents: fresh.map(({ id }) => ({ _id: id, ...EMPTY })) });
         },
       });
@@ -72,53 +72,53 @@ export function accountStore({ db, scanner }: Connection, transactions: Transact
     async get(id) {
       const pipeline = [{ $match: { _id: id } }, ...WITH_WALLET];
       const [row] = await read((signal) => accounts.aggregate(pipeline, { signal }).toArray());
-      return row && accountOf(row);
+      return row && readAccountDocument(row);
     },
     list: () => scan([{ $sort: { createdAt: 1, _id: 1 } }, ...WITH_WALLET]),
     page: ({ after = '', limit }) =>
       scan([{ $match: { _id: { $gt: after } } }, { $sort: { _id: 1 } }, { $limit: limit }, ...WITH_WALLET]),
     async setStatus(id, status) {
-      const change = () => transactions.run({ steps: (step) => setStatus(step, id, status) });
+      const change = () => transactions.run({ steps: (step) => changeWalletStatus(step, id, status) });
       return change().catch((error: unknown) => {
         // If it was committed, the second time finds it done.
         if (error instanceof StoreError && error.applied === 'unknown') return change();
         throw error;
       });
     },
-    setPlayMoney: (id, playMoney) => set('wallets', id, { playMoney }),
-    setAutoTopup: (id, autoTopup) => set('accounts', id, { autoTopup: topupRow(autoTopup) }),
+    setPlayMoney: (id, playMoney) => setFields('wallets', id, { playMoney }),
+    setAutoTopup: (id, autoTopup) => setFields('accounts', id, { autoTopup: toAutoTopupDocument(autoTopup) }),
   };
 }
 
-async function setStatus(step: Step, id: string, status: Account['status']): Promise<boolean> {
-  const [row] = await firstBatch(step({ find: 'wallets', filter: { _id: id }, limit: 1 }));
+async function changeWalletStatus(step: Step, id: string, status: Account['status']): Promise<boolean> {
+  const [row] = await readFirstBatch(step({ find: 'wallets', filter: { _id: id }, limit: 1 }));
   if (!row) return false;
-  const { entry } = decideStatus(walletOf(row), status);
+  const { entry } = decideStatusChange(readWalletDocument(row), status);
   if (!entry) return true;
   const updates = [{ q: { _id: id, seq: row.seq }, u: { $set: { status, seq: entry.seq } } }];
   const { n } = await step({ update: 'wallets', updates });
   if (n !== 1) throw new StaleRead(`the wallet ${id} is no longer as it was read`);
-  await step({ insert: 'entries', documents: [entryRow(entry)] });
+  await step({ insert: 'entries', documents: [toEntryDocument(entry)] });
   return true;
 }
 
-export function isTopup(wish: unknown): wish is AutoTopup {
-  if (typeof wish !== 'object' || wish === null) return false;
-  const { enabled, amount, threshold } = wish as AutoTopup;
+export function isAutoTopup(value: unknown): value is AutoTopup {
+  if (typeof value !== 'object' || value === null) return false;
+  const { enabled, amount, threshold } = value as AutoTopup;
   return typeof enabled === 'boolean' && typeof amount === 'bigint' && typeof threshold === 'bigint';
 }
 
-function topupRow({ enabled, amount, threshold }: AutoTopup): Document {
+function toAutoTopupDocument({ enabled, amount, threshold }: AutoTopup): Document {
   return { enabled, amount: toLong(amount), threshold: toLong(threshold) };
 }
 
-function accountRow({ id: _id, name, createdAt, autoTopup }: Omit<Account, 'status'>): Document {
-  return { _id, name, createdAt, autoTopup: topupRow(autoTopup), keysAdded: 0 };
+function toAccountDocument({ id: _id, name, createdAt, autoTopup }: Omit<Account, 'status'>): Document {
+  return { _id, name, createdAt, autoTopup: toAutoTopupDocument(autoTopup), keysAdded: 0 };
 }
 
-function accountOf(row: Document): Account {
+function readAccountDocument(row: Document): Account {
   const { _id: id, name, status, createdAt, autoTopup } = row;
   // Of a damaged document none: the audit tells.
-  const wish = isTopup(autoTopup) ? autoTopup : NO_TOPUP;
-  return { id, name, status, createdAt: Number(createdAt), autoTopup: wish };
+  const topup = isAutoTopup(autoTopup) ? autoTopup : NO_TOPUP;
+  return { id, name, status, createdAt: Number(createdAt), autoTopup: topup };
 }

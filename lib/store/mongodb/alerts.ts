@@ -11,7 +11,7 @@ export function alertStore({ db }: Connection): AlertStore {
   const alarms = db.collection<Row>('alarms');
 
   /** Writes the next version of a row; false if another process was faster. */
-  async function next(name: string, { _id, ...fields }: Row): Promise<boolean> {
+  async function writeNextVersion(name: string, { _id, ...fields }: Row): Promise<boolean> {
     const { version } = fields;
     const row = { _id, ...fields, version: version + 1 };
     const command =
@@ -25,7 +25,7 @@ export function alertStore({ db }: Connection): AlertStore {
     }
   }
 
-  async function replace(name: string, rows: readonly Row[]): Promise<void> {
+  async function replaceDocuments(name: string, rows: readonly Row[]): Promise<void> {
     if (rows.length === 0) return;
     const updates = rows.map((row) => ({ q: { _id: row._id }, u: row, upsert: true }));
     await call({ repeatable: true }, (signal) => send(db, { update: name, updates, ...MAJORITY }, { signal }));
@@ -34,34 +34,34 @@ export function alertStore({ db }: Connection): AlertStore {
   return {
     async get(account) {
       const row = await read((signal) => alerts.findOne({ _id: account }, { signal }));
-      return row ? settingsOf(row) : undefined;
+      return row ? readAlertSettingsDocument(row) : undefined;
     },
-    change: (settings) => next('alerts', settingsRow(settings)),
+    change: (settings) => writeNextVersion('alerts', toAlertSettingsDocument(settings)),
     async page({ after = '', limit }) {
       const filter = { _id: { $gt: after } };
       const rows = await read((signal) => alerts.find(filter, { signal }).sort({ _id: 1 }).limit(limit).toArray());
-      return rows.map(settingsOf);
+      return rows.map(readAlertSettingsDocument);
     },
     async alarms(account) {
       const rows = await read((signal) => alarms.find({ account }, { signal }).sort({ subject: 1 }).toArray());
       return rows.map(({ subject, state, version }) => ({ account, subject, state, version: Number(version) }));
     },
-    move: (alarm) => next('alarms', alarmRow(alarm)),
+    changeAlarm: (alarm) => writeNextVersion('alarms', toAlarmDocument(alarm)),
     async put(settings, list) {
-      await replace('alerts', [settingsRow(settings)]);
-      await replace('alarms', list.map(alarmRow));
+      await replaceDocuments('alerts', [toAlertSettingsDocument(settings)]);
+      await replaceDocuments('alarms', list.map(toAlarmDocument));
     },
   };
 }
 
-function settingsRow({ account: _id, balanceBelow, ...settings }: AlertSettings): Row {
+function toAlertSettingsDocument({ account: _id, balanceBelow, ...settings }: AlertSettings): Row {
   return { _id, balanceBelow: balanceBelow === null ? null : toLong(balanceBelow), ...settings };
 }
 
-function settingsOf({ _id: account, balanceBelow, budgets, webhook, version }: Document): AlertSettings {
+function readAlertSettingsDocument({ _id: account, balanceBelow, budgets, webhook, version }: Document): AlertSettings {
   return { account, balanceBelow, budgets, webhook: webhook && { ...webhook }, version: Number(version) };
 }
 
-function alarmRow(alarm: Alarm): Row {
+function toAlarmDocument(alarm: Alarm): Row {
   return { _id: `${alarm.account} ${alarm.subject}`, ...alarm };
 }

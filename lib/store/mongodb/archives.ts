@@ -1,22 +1,22 @@
 // Archives and openings in the MongoDB store.
 import type { Document } from 'mongodb';
-import { entryIdsOf, markArchive, markOpening, openingRow, removable } from '../archives.ts';
+import { listEntryIds, markArchive, markOpening, openingRow, selectRemovableCalls } from '../archives.ts';
 import type { Archive, ArchiveStore, Opening } from '../ports/archives.ts';
-import { findUnmarked } from '../row-mark.ts';
+import { listWrongMarks } from '../row-mark.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import { isDuplicate } from './failure.ts';
-import { chargeOf, chargeRow, entryOf, entryRow, type Row, toLong } from './rows.ts';
-import { firstBatch, type Step, type Transactions } from './transaction.ts';
+import { type Row, readChargeDocument, readEntryDocument, toChargeDocument, toEntryDocument, toLong } from './rows.ts';
+import { readFirstBatch, type Step, type Transactions } from './transaction.ts';
 
 export function archiveStore(connection: Connection, transactions: Transactions): ArchiveStore {
-  return { ...notes(connection), ...openingReads(connection), ...openingWrites(transactions) };
+  return { ...archiveCalls(connection), ...openingReads(connection), ...openingWrites(transactions) };
 }
 
-type Notes = Pick<ArchiveStore, 'list' | 'begin' | 'put' | 'drop'>;
-type Reads = Pick<ArchiveStore, 'opening' | 'openings' | 'unmarked'>;
+type ArchiveCalls = Pick<ArchiveStore, 'list' | 'begin' | 'put' | 'drop'>;
+type OpeningReads = Pick<ArchiveStore, 'opening' | 'openings' | 'findWrongMarks'>;
 
-function notes({ db }: Connection): Notes {
+function archiveCalls({ db }: Connection): ArchiveCalls {
   const archives = db.collection<Row>('archives');
   const write = (command: Document): Promise<Document> =>
     call({ repeatable: true }, (signal) => send(db, { ...command, ...MAJORITY }, { signal }));
@@ -24,24 +24,24 @@ function notes({ db }: Connection): Notes {
   return {
     async list() {
       const rows = await read((signal) => archives.find({}, { signal }).sort({ startedAt: 1, _id: 1 }).toArray());
-      return rows.map(archiveOf);
+      return rows.map(readArchiveDocument);
     },
     async begin(archive) {
       const found = await unfinished();
-      if (found) return archiveOf(found);
+      if (found) return readArchiveDocument(found);
       try {
-        await write(putOf(archive));
+        await write(buildArchiveUpsert(archive));
         return archive;
       } catch (error) {
         // Another process has begun one in the meantime.
         const other = isDuplicate(error instanceof Error ? error.cause : error) ? await unfinished() : undefined;
         if (!other) throw error;
-        return archiveOf(other);
+        return readArchiveDocument(other);
       }
     },
     async put(archive) {
       try {
-        await write(putOf(archive));
+        await write(buildArchiveUpsert(archive));
       } catch (error) {
         // One that is done stays as it is.
         const row = await read((signal) => archives.findOne({ _id: archive.id, open: false }, { signal }));
@@ -54,46 +54,49 @@ function notes({ db }: Connection): Notes {
   };
 }
 
-function openingReads({ db }: Connection): Reads {
+function openingReads({ db }: Connection): OpeningReads {
   const openings = db.collection<Row>('openings');
   return {
     async opening(wallet) {
       const row = await read((signal) => openings.findOne({ _id: wallet }, { signal }));
-      return row ? openingOf(row) : undefined;
+      return row ? readOpeningDocument(row) : undefined;
     },
-    async unmarked(sort, { after = '', limit }) {
+    async findWrongMarks(sort, { after = '', limit }) {
       const above = { _id: { $gt: after } };
       const rows = await read((signal) =>
         db.collection<Row>(sort).find(above, { signal }).sort({ _id: 1 }).limit(limit).toArray(),
       );
       if (sort === 'openings')
-        return findUnmarked(
+        return listWrongMarks(
           rows.map((row) => ({
-            row: openingRow(openingOf(row)),
+            row: openingRow(readOpeningDocument(row)),
             mark: Array.isArray(row.budgets) ? row.mark : 'none',
           })),
           limit,
         );
-      return findUnmarked(
+      return listWrongMarks(
         // What the index of the unfinished one goes by is not of the note.
-        rows.map((row) => ({ row: archiveOf(row), mark: row.open === (row.state !== 'done') ? row.mark : 'open' })),
+        rows.map((row) => ({
+          row: readArchiveDocument(row),
+          mark: row.open === (row.state !== 'done') ? row.mark : 'open',
+        })),
         limit,
       );
     },
     async openings({ after, limit }) {
       const above = { _id: { $gt: after } };
       const rows = await read((signal) => openings.find(above, { signal }).sort({ _id: 1 }).limit(limit).toArray());
-      return rows.map(openingOf);
+      return rows.map(readOpeningDocument);
     },
   };
 }
 
-function openingWrites(transactions: Transactions): Omit<ArchiveStore, keyof Notes | keyof Reads> {
+function openingWrites(transactions: Transactions): Omit<ArchiveStore, keyof ArchiveCalls | keyof OpeningReads> {
   return {
     open: (opening, from) =>
       transactions.run({
         async steps(step) {
-          if ((await openedAt(step, opening.wallet)) !== from) return false;
+          if ((await readOpeningSeq(step, opening.wallet)) !== from) return false;
           await saveOpening(step, opening);
           return true;
         },
@@ -101,21 +104,21 @@ function openingWrites(transactions: Transactions): Omit<ArchiveStore, keyof Not
     remove: (wallet, calls) =>
       transactions.run({
         async steps(step) {
-          const opened = await openedAt(step, wallet);
-          const charges = await findAll(
+          const opened = await readOpeningSeq(step, wallet);
+          const charges = await findAllByIds(
             step,
             'charges',
             calls.map(({ charge }) => charge.id),
           );
-          const entries = await findAll(step, 'entries', entryIdsOf(calls));
-          const rows = { charges: charges.map(chargeOf), entries: entries.map(entryOf) };
-          const gone = removable(calls, rows, opened);
-          await takeOut(
+          const entries = await findAllByIds(step, 'entries', listEntryIds(calls));
+          const rows = { charges: charges.map(readChargeDocument), entries: entries.map(readEntryDocument) };
+          const gone = selectRemovableCalls(calls, rows, opened);
+          await deleteByIds(
             step,
             'entries',
             gone.flatMap((whole) => whole.entries.map(({ opId }) => opId)),
           );
-          await takeOut(
+          await deleteByIds(
             step,
             'charges',
             gone.map(({ charge }) => charge.id),
@@ -125,22 +128,22 @@ function openingWrites(transactions: Transactions): Omit<ArchiveStore, keyof Not
     restoreRows: ({ charges, entries }) =>
       transactions.run({
         async steps(step) {
-          await addMissing(step, 'charges', charges.map(chargeRow) as Row[]);
-          await addMissing(step, 'entries', entries.map(entryRow) as Row[]);
+          await insertMissing(step, 'charges', charges.map(toChargeDocument) as Row[]);
+          await insertMissing(step, 'entries', entries.map(toEntryDocument) as Row[]);
         },
       }),
     restore: (opening) =>
       transactions.run({
         async steps(step) {
-          await continueFrom(step, opening);
+          await restoreWallet(step, opening);
           await saveOpening(step, opening);
         },
       }),
   };
 }
 
-async function openedAt(step: Step, wallet: string): Promise<number> {
-  const [row] = await firstBatch(step({ find: 'openings', filter: { _id: wallet }, limit: 1 }));
+async function readOpeningSeq(step: Step, wallet: string): Promise<number> {
+  const [row] = await readFirstBatch(step({ find: 'openings', filter: { _id: wallet }, limit: 1 }));
   return Number(row?.seq ?? 0);
 }
 
@@ -150,17 +153,17 @@ async function saveOpening(step: Step, opening: Opening): Promise<void> {
   const periods = budgets.map(({ key, period, spent }) => ({ key, period, spent: toLong(spent) }));
   const u = { _id, seq, ...sums, lasting, budgets: periods, kept, mark: markOpening(opening) };
   await step({ update: 'openings', updates: [{ q: { _id }, u, upsert: true }] });
-  const [checkpoint] = await firstBatch(step({ find: 'checkpoints', filter: { _id }, limit: 1 }));
+  const [checkpoint] = await readFirstBatch(step({ find: 'checkpoints', filter: { _id }, limit: 1 }));
   if (Number(checkpoint?.seq ?? 0) >= seq) return;
   await step({ update: 'checkpoints', updates: [{ q: { _id }, u: { _id, seq, ...sums }, upsert: true }] });
 }
 
 /** The wallet of a copy, before its first entry. */
-async function continueFrom(step: Step, { wallet, seq, budgets, ...sums }: Opening): Promise<void> {
+async function restoreWallet(step: Step, { wallet, seq, budgets, ...sums }: Opening): Promise<void> {
   const { avail, held, charged, topped, adjusted } = sums;
   const money = { avail: toLong(avail), held: toLong(held), charged: toLong(charged) };
   const query = { filter: { wallet, status: { $type: 'string' } }, sort: { seq: -1 }, limit: 1, singleBatch: true };
-  const [last] = await firstBatch(step({ find: 'entries', ...query }));
+  const [last] = await readFirstBatch(step({ find: 'entries', ...query }));
   const { status = 'active' } = last ?? {};
   const $set = { seq, ...money, topped: toLong(topped), adjusted: toLong(adjusted), status };
   const { n } = await step({ update: 'wallets', updates: [{ q: { _id: wallet, seq: 0 }, u: { $set } }] });
@@ -173,21 +176,21 @@ async function continueFrom(step: Step, { wallet, seq, budgets, ...sums }: Openi
   await step({ update: 'budgets', updates });
 }
 
-function findAll(step: Step, collection: string, ids: readonly string[]): Promise<Document[]> {
+function findAllByIds(step: Step, collection: string, ids: readonly string[]): Promise<Document[]> {
   if (ids.length === 0) return Promise.resolve([]);
-  return firstBatch(
+  return readFirstBatch(
     step({ find: collection, filter: { _id: { $in: ids } }, batchSize: ids.length, singleBatch: true }),
   );
 }
 
-async function takeOut(step: Step, collection: string, ids: readonly string[]): Promise<void> {
+async function deleteByIds(step: Step, collection: string, ids: readonly string[]): Promise<void> {
   if (ids.length > 0) await step({ delete: collection, deletes: [{ q: { _id: { $in: ids } }, limit: 0 }] });
 }
 
-async function addMissing(step: Step, collection: string, rows: readonly Row[]): Promise<void> {
+async function insertMissing(step: Step, collection: string, rows: readonly Row[]): Promise<void> {
   const found = new Set(
     (
-      await findAll(
+      await findAllByIds(
         step,
         collection,
         rows.map(({ _id }) => _id),
@@ -199,14 +202,14 @@ async function addMissing(step: Step, collection: string, rows: readonly Row[]):
 }
 
 /** With `open` in the filter, so that one that is done is not changed: its upsert is a duplicate. */
-function putOf(whole: Archive): Document {
+function buildArchiveUpsert(whole: Archive): Document {
   const { id: _id, charged, ...archive } = whole;
   const mark = markArchive(whole);
   const u = { _id, ...archive, charged: toLong(charged), open: archive.state !== 'done', mark };
   return { update: 'archives', updates: [{ q: { _id, open: true }, u, upsert: true }] };
 }
 
-function archiveOf(row: Document): Archive {
+function readArchiveDocument(row: Document): Archive {
   const { _id: id, file, before, state, startedAt, sha256, calls, entries, charged, first, last } = row;
   return {
     id,
@@ -223,7 +226,7 @@ function archiveOf(row: Document): Archive {
   };
 }
 
-export function openingOf(row: Document): Opening {
+export function readOpeningDocument(row: Document): Opening {
   const { _id: wallet, seq, avail, held, charged, topped, adjusted, overshoot, lasting, budgets, kept } = row;
   return {
     wallet,
@@ -236,12 +239,12 @@ export function openingOf(row: Document): Opening {
     overshoot,
     lasting: Number(lasting),
     kept,
-    budgets: budgetsOf(budgets),
+    budgets: readOpeningBudgetList(budgets),
   };
 }
 
 /** Of a damaged row none: its mark tells. */
-function budgetsOf(rows: unknown): Opening['budgets'] {
+function readOpeningBudgetList(rows: unknown): Opening['budgets'] {
   if (!Array.isArray(rows)) return [];
   return rows.map((row: Document) => ({ key: row?.key, period: Number(row?.period), spent: row?.spent }));
 }

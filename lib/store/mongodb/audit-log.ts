@@ -10,7 +10,7 @@ export function auditLogStore({ db }: Connection): AuditLogStore {
   const log = db.collection<{ _id: number }>('audit_log');
 
   /** A unique number; a lost write leaves a gap. */
-  async function nextSeq(): Promise<number> {
+  async function takeNextSeq(): Promise<number> {
     const command = {
       findAndModify: 'counters',
       query: { _id: COUNTER },
@@ -25,12 +25,12 @@ export function auditLogStore({ db }: Connection): AuditLogStore {
 
   return {
     async append(row) {
-      const _id = await nextSeq();
-      await call({ repeatable: true }, (signal) => send(db, insertOf({ ...row, seq: _id }), { signal }));
+      const _id = await takeNextSeq();
+      await call({ repeatable: true }, (signal) => send(db, buildAuditInsert({ ...row, seq: _id }), { signal }));
     },
     async put(rows) {
       if (rows.length === 0) return;
-      const updates = rows.map(updateOf);
+      const updates = rows.map(buildAuditUpsert);
       await call({ repeatable: true }, (signal) => send(db, { update: 'audit_log', updates, ...MAJORITY }, { signal }));
       const value = Math.max(...rows.map(({ seq }) => seq));
       const counter = { q: { _id: COUNTER }, u: { $max: { value } }, upsert: true };
@@ -44,21 +44,21 @@ export function auditLogStore({ db }: Connection): AuditLogStore {
         ...(account !== undefined && { account }),
       };
       const rows = await read((signal) => log.find(filter, { signal }).sort({ _id: -1 }).limit(limit).toArray());
-      return rows.map(auditRowOf);
+      return rows.map(readAuditDocument);
     },
   };
 }
 
-function insertOf(row: AuditRow): Document {
-  return { update: 'audit_log', updates: [updateOf(row)], ...MAJORITY };
+function buildAuditInsert(row: AuditRow): Document {
+  return { update: 'audit_log', updates: [buildAuditUpsert(row)], ...MAJORITY };
 }
 
 /** Existing rows stay: a repeat changes nothing. */
-function updateOf({ seq, ...row }: AuditRow): Document {
+function buildAuditUpsert({ seq, ...row }: AuditRow): Document {
   return { q: { _id: seq }, u: { $setOnInsert: row }, upsert: true };
 }
 
-function auditRowOf(row: Document): AuditRow {
+function readAuditDocument(row: Document): AuditRow {
   const { _id: seq, at, user, action, account, target, detail, address } = row;
   return { seq: Number(seq), at: Number(at), user, action, account, target, detail, address };
 }

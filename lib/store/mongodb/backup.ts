@@ -6,7 +6,7 @@ import { openSqliteStore } from '../sqlite/store.ts';
 import type { OnProgress, Store } from '../store.ts';
 
 /** Each wallet is copied as of one moment; money never moves between wallets. */
-export async function backUp(store: Omit<Store, 'close'>, name: string, onProgress?: OnProgress): Promise<void> {
+export async function backUpToFile(store: Omit<Store, 'close'>, name: string, onProgress?: OnProgress): Promise<void> {
   await writeBackup(resolve(name), async (path) => {
     const copy = await openSqliteStore(path, { temporary: true, repeatable: true });
     try {

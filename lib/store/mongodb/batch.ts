@@ -17,62 +17,72 @@ import {
 import type { Job } from '../../money/job-rules.ts';
 import type { KeyBudget } from '../../money/key-budget.ts';
 import type { Micro } from '../../money/money.ts';
-import { createHeldChargeCache, type KnownCharges } from '../held-charge-cache.ts';
+import { createHeldChargeCache, type WalletChargeCache } from '../held-charge-cache.ts';
 import type { LedgerStore, Submission } from '../ports/ledger.ts';
 import { StaleRead } from './failure.ts';
-import { repeatOf, saveRepeats } from './idempotency.ts';
-import { jobOf, jobRow, replaceJobs } from './jobs.ts';
-import { replacePayments, rowOf } from './payments.ts';
-import { balancesOf, budgetOf, chargeOf, chargeRow, entryOf, entryRow, fromSum, toLong, walletOf } from './rows.ts';
-import { firstBatch, type Step, type Transactions } from './transaction.ts';
-import { createWriteFairness, type Turn } from './write-fairness.ts';
+import { readIdempotencyDocument, saveIdempotencyRecords } from './idempotency.ts';
+import { readJobDocument, replaceJobs, toJobDocument } from './jobs.ts';
+import { readRowDocument, replacePayments } from './payments.ts';
+import {
+  readBudgetDocument,
+  readChargeDocument,
+  readEntryDocument,
+  readWalletDocument,
+  sumToMicro,
+  toBalanceFields,
+  toChargeDocument,
+  toEntryDocument,
+  toLong,
+} from './rows.ts';
+import { readFirstBatch, type Step, type Transactions } from './transaction.ts';
+import { createWriteFairness, type WriteSlot } from './write-fairness.ts';
 
 /** Larger batches save little and delay those behind them. */
 export const BATCH_MAX = 512;
 
 export function createApply(transactions: Transactions): LedgerStore['apply'] {
-  const turns = createWriteFairness();
-  const knownOf = createHeldChargeCache();
+  const fairness = createWriteFairness();
+  const getChargeCache = createHeldChargeCache();
 
   return async (batch) => {
     assert(batch.length <= BATCH_MAX);
     const [wallet, ...others] = new Set(batch.map(({ op }) => op.wallet));
-    if (wallet === undefined || !batch.some(isWanted)) return batch.map(() => undefined);
-    if (others.length > 0) return (await applyKept(transactions, batch, {})).outcomes;
-    const turn = await turns.wait(wallet);
-    const known = knownOf(wallet);
-    const { applied, outcomes } = await applyKept(transactions, batch, { turn, known });
+    if (wallet === undefined || !batch.some(mustApply)) return batch.map(() => undefined);
+    if (others.length > 0) return (await applyWanted(transactions, batch, {})).outcomes;
+    const slot = await fairness.wait(wallet);
+    const known = getChargeCache(wallet);
+    const { applied, outcomes } = await applyWanted(transactions, batch, { slot, known });
     if (applied) known.remember(applied);
-    turn.end({ seqBefore: applied?.seqBefore, seqAfter: applied?.seqAfter });
+    slot.end({ seqBefore: applied?.seqBefore, seqAfter: applied?.seqAfter });
     return outcomes;
   };
 }
 
 /** Of the one wallet of a batch. */
 interface OneWallet {
-  readonly turn?: Turn;
-  readonly known?: KnownCharges;
+  readonly slot?: WriteSlot;
+  readonly known?: WalletChargeCache;
 }
 
-async function applyKept(transactions: Transactions, batch: readonly Submission[], { turn, known }: OneWallet) {
-  let kept: readonly Submission[] = [];
+async function applyWanted(transactions: Transactions, batch: readonly Submission[], { slot, known }: OneWallet) {
+  let wanted: readonly Submission[] = [];
   const applied = await transactions.run({
     steps: async (step) => {
-      turn?.begin();
+      slot?.begin();
       // A caller who was told in the meantime that nothing happened must be right.
-      kept = batch.filter(isWanted);
-      return kept.length === 0 ? undefined : applyOnce(step, kept, turn?.alone ? known : undefined);
+      wanted = batch.filter(mustApply);
+      return wanted.length === 0 ? undefined : applyOnce(step, wanted, slot?.alone ? known : undefined);
     },
     onCommit: () => {
-      for (const item of kept) item.tried = true;
+      for (const item of wanted) item.tried = true;
     },
-    onConflict: () => turn?.conflict(),
+    onConflict: () => slot?.conflict(),
   });
-  const byItem = new Map(kept.map((item, index) => [item, applied?.outcomes[index]]));
+  const byItem = new Map(wanted.map((item, index) => [item, applied?.outcomes[index]]));
   return { applied, outcomes: batch.map((item) => byItem.get(item)) };
 }
 
-function isWanted(item: Submission): boolean {
+function mustApply(item: Submission): boolean {
   return item.tried || !item.abandoned;
 }
 
@@ -84,18 +94,18 @@ interface Applied {
   readonly seqAfter: number;
 }
 
-async function applyOnce(step: Step, items: readonly Submission[], known?: KnownCharges): Promise<Applied> {
+async function applyOnce(step: Step, items: readonly Submission[], known?: WalletChargeCache): Promise<Applied> {
   const operations = items.map(({ op }) => op);
-  const loaded = await load(step, operations, known);
+  const loaded = await loadBatch(step, operations, known);
   const [wallet] = loaded.wallets.values();
   const folded = fold(loaded, operations);
-  await save(step, folded, loaded);
+  await saveBatch(step, folded, loaded);
   const seqBefore = wallet?.seq ?? 0;
   const seqAfter = seqBefore + folded.entries.length;
   return { outcomes: folded.outcomes, changed: folded.charges, seqBefore, seqAfter };
 }
 
-async function load(step: Step, operations: readonly Operation[], known?: KnownCharges): Promise<Loaded> {
+async function loadBatch(step: Step, operations: readonly Operation[], known?: WalletChargeCache): Promise<Loaded> {
   const keys = collectBatchKeys(operations);
   const asked = [...keys.charges].filter((id) => !known?.get(id));
   // A call counts in the same sum from its start to its end, so a stale charge names the right one.
@@ -109,16 +119,16 @@ async function load(step: Step, operations: readonly Operation[], known?: KnownC
     budgets: [...sums],
   };
   const exposed = [...collectExposedWallets(operations)];
-  const rows = await (keys.wallets.size === 1 ? readAtOnce : readInTurn)(step, [...keys.wallets], ids, exposed);
+  const rows = await (keys.wallets.size === 1 ? readInOneTrip : readCollections)(step, [...keys.wallets], ids, exposed);
   const loaded: Loaded = {
-    wallets: new Map(rows.wallets.map((row) => [row._id, walletOf(row)])),
-    charges: new Map(rows.charges.map((row) => [row._id, chargeOf(row)])),
-    entries: new Map(rows.entries.map((row) => [row._id, entryOf(row)])),
-    jobs: new Map(rows.jobs.map((row) => [row._id, jobOf(row)])),
-    payments: new Map(rows.payments.map((row) => [row._id, rowOf('payments', row)])),
-    budgets: new Map(rows.budgets.map((row) => [row._id, budgetOf(row)])),
-    idempotencyRecords: new Map(rows.repeats.map((row) => [row._id, repeatOf(row)])),
-    exposed: exposuresOf(rows.exposed),
+    wallets: new Map(rows.wallets.map((row) => [row._id, readWalletDocument(row)])),
+    charges: new Map(rows.charges.map((row) => [row._id, readChargeDocument(row)])),
+    entries: new Map(rows.entries.map((row) => [row._id, readEntryDocument(row)])),
+    jobs: new Map(rows.jobs.map((row) => [row._id, readJobDocument(row)])),
+    payments: new Map(rows.payments.map((row) => [row._id, readRowDocument('payments', row)])),
+    budgets: new Map(rows.budgets.map((row) => [row._id, readBudgetDocument(row)])),
+    idempotencyRecords: new Map(rows.repeats.map((row) => [row._id, readIdempotencyDocument(row)])),
+    exposed: sumExposures(rows.exposed),
   };
   const [wallet] = loaded.wallets.values();
   const unread = new Set(keys.charges).difference(new Set(asked));
@@ -133,23 +143,25 @@ async function load(step: Step, operations: readonly Operation[], known?: KnownC
   return loaded;
 }
 
-type Asked = Readonly<Record<'charges' | 'entries' | 'jobs' | 'payments' | 'repeats' | 'budgets', readonly string[]>>;
-type Found = Readonly<Record<keyof Asked | 'wallets' | 'exposed', readonly Document[]>>;
+type BatchIds = Readonly<
+  Record<'charges' | 'entries' | 'jobs' | 'payments' | 'repeats' | 'budgets', readonly string[]>
+>;
+type BatchDocuments = Readonly<Record<keyof BatchIds | 'wallets' | 'exposed', readonly Document[]>>;
 
 /** In one round trip, for one wallet. */
-async function readAtOnce(
+async function readInOneTrip(
   step: Step,
   [wallet]: readonly string[],
-  asked: Asked,
+  asked: BatchIds,
   exposed: readonly string[],
-): Promise<Found> {
+): Promise<BatchDocuments> {
   const lookups = Object.entries(asked)
     .filter(([, ids]) => ids.length > 0)
     .map(([from, ids]) => ({ $lookup: { from, pipeline: [{ $match: { _id: { $in: ids } } }], as: `found_${from}` } }));
-  const sums = { $lookup: { from: 'charges', pipeline: exposedOf(exposed), as: 'found_exposed' } };
+  const sums = { $lookup: { from: 'charges', pipeline: buildExposurePipeline(exposed), as: 'found_exposed' } };
   const pipeline = [{ $match: { _id: wallet } }, ...lookups, ...(exposed.length > 0 ? [sums] : [])];
-  const [row] = await firstBatch(step({ aggregate: 'wallets', pipeline, cursor: {} }));
-  const found = (name: keyof Asked | 'exposed'): Document[] => row?.[`found_${name}`] ?? [];
+  const [row] = await readFirstBatch(step({ aggregate: 'wallets', pipeline, cursor: {} }));
+  const found = (name: keyof BatchIds | 'exposed'): Document[] => row?.[`found_${name}`] ?? [];
   return {
     wallets: row ? [row] : [],
     charges: found('charges'),
@@ -163,57 +175,57 @@ async function readAtOnce(
 }
 
 /** What running calls may cost above their holds, by wallet and budget. */
-function exposedOf(wallets: readonly string[]): Document[] {
+function buildExposurePipeline(wallets: readonly string[]): Document[] {
   const running = { wallet: { $in: wallets }, state: 'held', excess: { $gt: 0 } };
   const of = { wallet: '$wallet', key: '$key', budgetKey: '$budgetKey', period: '$period' };
   return [{ $match: running }, { $group: { _id: of, sum: { $sum: '$excess' } } }];
 }
 
-function exposuresOf(rows: readonly Document[]): Map<string, Micro> {
+function sumExposures(rows: readonly Document[]): Map<string, Micro> {
   const exposed = new Map<string, Micro>();
   for (const { _id: of, sum } of rows) {
     const { wallet, key, budgetKey = null, period = null } = of;
-    addExposure(exposed, { wallet, key, budgetKey, period: period === null ? null : Number(period) }, fromSum(sum));
+    addExposure(exposed, { wallet, key, budgetKey, period: period === null ? null : Number(period) }, sumToMicro(sum));
   }
   return exposed;
 }
 
-async function readInTurn(
+async function readCollections(
   step: Step,
   wallets: readonly string[],
-  asked: Asked,
+  asked: BatchIds,
   exposed: readonly string[],
-): Promise<Found> {
-  const sums = { aggregate: 'charges', pipeline: exposedOf(exposed), cursor: { batchSize: BATCH_MAX } };
+): Promise<BatchDocuments> {
+  const sums = { aggregate: 'charges', pipeline: buildExposurePipeline(exposed), cursor: { batchSize: BATCH_MAX } };
   return {
-    exposed: exposed.length > 0 ? await firstBatch(step(sums)) : [],
-    wallets: await readByIds(step, 'wallets', wallets),
-    charges: await readByIds(step, 'charges', asked.charges),
-    entries: await readByIds(step, 'entries', asked.entries),
-    jobs: await readByIds(step, 'jobs', asked.jobs),
-    payments: await readByIds(step, 'payments', asked.payments),
-    repeats: await readByIds(step, 'repeats', asked.repeats),
-    budgets: await readByIds(step, 'budgets', asked.budgets),
+    exposed: exposed.length > 0 ? await readFirstBatch(step(sums)) : [],
+    wallets: await findByIds(step, 'wallets', wallets),
+    charges: await findByIds(step, 'charges', asked.charges),
+    entries: await findByIds(step, 'entries', asked.entries),
+    jobs: await findByIds(step, 'jobs', asked.jobs),
+    payments: await findByIds(step, 'payments', asked.payments),
+    repeats: await findByIds(step, 'repeats', asked.repeats),
+    budgets: await findByIds(step, 'budgets', asked.budgets),
   };
 }
 
-function readByIds(step: Step, collection: string, ids: readonly string[]): Promise<Document[]> {
+function findByIds(step: Step, collection: string, ids: readonly string[]): Promise<Document[]> {
   if (ids.length === 0) return Promise.resolve([]);
   const limits = { batchSize: ids.length, singleBatch: true };
-  return firstBatch(step({ find: collection, filter: { _id: { $in: ids } }, ...limits }));
+  return readFirstBatch(step({ find: collection, filter: { _id: { $in: ids } }, ...limits }));
 }
 
 /** What was known is stale. */
 async function readCharges(step: Step, ids: readonly string[], { charges }: Loaded): Promise<void> {
-  for (const row of await readByIds(step, 'charges', ids)) charges.set(row._id, chargeOf(row));
+  for (const row of await findByIds(step, 'charges', ids)) charges.set(row._id, readChargeDocument(row));
 }
 
 /** Of calls that were not known. */
 async function readBudgets(step: Step, keys: readonly string[], { budgets }: Loaded): Promise<void> {
-  for (const row of await readByIds(step, 'budgets', keys)) budgets.set(row._id, budgetOf(row));
+  for (const row of await findByIds(step, 'budgets', keys)) budgets.set(row._id, readBudgetDocument(row));
 }
 
-async function save(step: Step, folded: Folded, loaded: Loaded): Promise<void> {
+async function saveBatch(step: Step, folded: Folded, loaded: Loaded): Promise<void> {
   await saveJobs(step, folded.jobs, loaded.jobs);
   await replacePayments(step, folded.payments, loaded.payments);
   if (folded.wallets.length === 0) return;
@@ -222,7 +234,7 @@ async function save(step: Step, folded: Folded, loaded: Loaded): Promise<void> {
     const { id, status, playMoney } = wallet;
     const before = loaded.wallets.get(id);
     const $set = {
-      ...balancesOf(wallet),
+      ...toBalanceFields(wallet),
       status,
       ...(playMoney !== before?.playMoney && { playMoney: playMoney ?? false }),
     };
@@ -230,14 +242,14 @@ async function save(step: Step, folded: Folded, loaded: Loaded): Promise<void> {
   });
   const { n } = await step({ update: 'wallets', updates });
   if (n !== updates.length) throw new StaleRead(`${updates.length - n} wallets are no longer as they were read`);
-  await step({ insert: 'entries', documents: folded.entries.map(entryRow) });
-  await takeOut(
+  await step({ insert: 'entries', documents: folded.entries.map(toEntryDocument) });
+  await deleteChangedCharges(
     step,
     folded.charges.map(({ id }) => id).filter((id) => loaded.charges.has(id)),
   );
-  if (folded.charges.length > 0) await step({ insert: 'charges', documents: folded.charges.map(chargeRow) });
+  if (folded.charges.length > 0) await step({ insert: 'charges', documents: folded.charges.map(toChargeDocument) });
   await saveBudgets(step, folded.budgets);
-  await saveRepeats(step, folded.idempotencyRecords);
+  await saveIdempotencyRecords(step, folded.idempotencyRecords);
 }
 
 async function saveBudgets(step: Step, budgets: readonly KeyBudget[]): Promise<void> {
@@ -253,7 +265,7 @@ async function saveBudgets(step: Step, budgets: readonly KeyBudget[]): Promise<v
 /** Even without an entry: the money of a failed job may have been returned before. */
 async function saveJobs(step: Step, jobs: readonly Job[], loaded: ReadonlyMap<string, Job>): Promise<void> {
   if (jobs.length === 0) return;
-  const documents = jobs.filter(({ id }) => !loaded.has(id)).map(jobRow);
+  const documents = jobs.filter(({ id }) => !loaded.has(id)).map(toJobDocument);
   if (documents.length > 0) await step({ insert: 'jobs', documents });
   await replaceJobs(
     step,
@@ -263,7 +275,7 @@ async function saveJobs(step: Step, jobs: readonly Job[], loaded: ReadonlyMap<st
 }
 
 /** Changed rows are replaced: in a transaction an update makes the server read its catalog for every index. */
-async function takeOut(step: Step, charges: readonly string[]): Promise<void> {
+async function deleteChangedCharges(step: Step, charges: readonly string[]): Promise<void> {
   if (charges.length === 0) return;
   const { n } = await step({ delete: 'charges', deletes: [{ q: { _id: { $in: charges } }, limit: 0 }] });
   if (n !== charges.length) throw new StaleRead(`${charges.length - n} charges are gone`);

@@ -8,21 +8,25 @@ import type { Step, Transactions } from './transaction.ts';
 const KEPT_MS = 86_400_000;
 
 /** Runs the command in a transaction, unless the batch was committed before. */
-export async function runOnce(transactions: Transactions, batch: Batch | undefined, command: Document): Promise<void> {
+export async function runBatchOnce(
+  transactions: Transactions,
+  batch: Batch | undefined,
+  command: Document,
+): Promise<void> {
   await transactions.run({
     steps: async (step) => {
-      if (batch && (await isKnown(step, batch))) return;
+      if (batch && (await isBatchApplied(step, batch))) return;
       await step(command);
     },
   });
 }
 
-async function isKnown(step: Step, { writer, number }: Batch): Promise<boolean> {
+async function isBatchApplied(step: Step, { writer, number }: Batch): Promise<boolean> {
   // A new writer removes those long gone.
-  if (number === 1) await step({ delete: 'batches', deletes: [{ q: OLD, limit: 0 }] });
+  if (number === 1) await step({ delete: 'batches', deletes: [{ q: OLD_BATCHES, limit: 0 }] });
   const update = [{ $set: { number: { $max: ['$number', number] }, at: NOW } }];
   const { value } = await step({ findAndModify: 'batches', query: { _id: writer }, update, upsert: true });
   return value !== null && Number(value.number) >= number;
 }
 
-const OLD = { $expr: { $lt: ['$at', { $subtract: [NOW, KEPT_MS] }] } };
+const OLD_BATCHES = { $expr: { $lt: ['$at', { $subtract: [NOW, KEPT_MS] }] } };

@@ -1,7 +1,7 @@
 // Calls to the server in bounded time: each attempt has a deadline, and a call retries until its own.
 import { type ClientSession, type Db, type Document, MongoServerError } from 'mongodb';
 import { StoreError } from '../store.ts';
-import { appliedBy, isPassing, OutOfTime, toStoreError } from './failure.ts';
+import { classifyApplied, isTransient, OutOfTime, toStoreError } from './failure.ts';
 
 /** For one attempt. The driver's own timeouts do not bound a call to a frozen server. */
 export const ATTEMPT_MS = 1500;
@@ -12,7 +12,7 @@ export const MAJORITY = { writeConcern: { w: 'majority' } };
 const PAUSE_MS = { least: 20, most: 250 };
 
 /** Rejects when the time is up, whether or not the work obeys the signal. */
-export function within<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export function withDeadline<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
@@ -26,7 +26,7 @@ export function within<T>(ms: number, work: (signal: AbortSignal) => Promise<T>)
   });
 }
 
-export interface Sending {
+export interface SendOptions {
   readonly signal: AbortSignal;
   readonly session?: ClientSession;
   /** A code with which writes may fail. */
@@ -34,7 +34,7 @@ export interface Sending {
 }
 
 /** Sends one command; rejects if any of its writes failed. The driver's own write methods take no signal. */
-export async function send(db: Db, command: Document, { ignored, ...sending }: Sending): Promise<Document> {
+export async function send(db: Db, command: Document, { ignored, ...sending }: SendOptions): Promise<Document> {
   const reply = await db.command(command, { useBigInt64: true, ...sending });
   const failed = ((reply.writeErrors ?? []) as Document[]).find(({ code }) => code !== ignored);
   if (failed) throw new MongoServerError({ code: failed.code, message: failed.errmsg, ok: 0 });
@@ -55,14 +55,14 @@ export async function call<T>(options: CallOptions, work: (signal: AbortSignal) 
   let applied: 'no' | 'unknown' = 'no';
   for (let failures = 0; ; failures += 1) {
     try {
-      return await within(Math.max(1, Math.min(attemptMs, until - performance.now())), work);
+      return await withDeadline(Math.max(1, Math.min(attemptMs, until - performance.now())), work);
     } catch (error) {
-      const now = appliedBy(error);
+      const now = classifyApplied(error);
       if (now === 'unknown') applied = 'unknown';
-      const again = now === 'no' ? isPassing(error) : repeatable;
+      const again = now === 'no' ? isTransient(error) : repeatable;
       const pauseMs = Math.min(PAUSE_MS.most, PAUSE_MS.least * 2 ** failures) * (0.5 + Math.random() / 2);
       if (!again || performance.now() + pauseMs >= until) throw toStoreError(error, applied);
-      await pause(pauseMs);
+      await delay(pauseMs);
     }
   }
 }
@@ -76,6 +76,6 @@ export async function read<T>(work: (signal: AbortSignal) => Promise<T>, ms = AT
   }
 }
 
-export function pause(ms: number): Promise<void> {
+export function delay(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,11 +1,11 @@
 // Checkpoints of the audit in the MongoDB store.
 import { type Document, ReadConcern } from 'mongodb';
-import { COMPARED, paired } from '../checkpoints.ts';
-import type { Changes, Checkpoint, CheckpointStore } from '../ports/checkpoints.ts';
+import { COMPARED_SUMS, pairWithCheckpoints } from '../checkpoints.ts';
+import type { ChangedWallets, Checkpoint, CheckpointStore } from '../ports/checkpoints.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import { DUPLICATE_KEY } from './failure.ts';
-import { type Row, toLong, walletOf } from './rows.ts';
+import { type Row, readWalletDocument, toLong } from './rows.ts';
 
 export function checkpointStore({ db, scanner }: Connection): CheckpointStore {
   const plain = scanner.db(db.databaseName, { readConcern: new ReadConcern('majority') });
@@ -22,35 +22,39 @@ export function checkpointStore({ db, scanner }: Connection): CheckpointStore {
           .toArray();
         const next = ids.length < limit ? undefined : ids.at(-1)?._id;
         const range = { _id: { $gt: after, ...(next !== undefined && { $lte: next }) } };
-        const changed = (await wallets.aggregate<Row>(differing(range), { signal }).toArray()).map(({ _id }) => _id);
+        const changed = (await wallets.aggregate<Row>(buildDifferencePipeline(range), { signal }).toArray()).map(
+          ({ _id }) => _id,
+        );
         const rows = await checkpoints.find({ _id: { $in: changed } }, { signal }).toArray();
-        const known = new Map(rows.map((row) => [row._id, checkpointOf(row)]));
+        const known = new Map(rows.map((row) => [row._id, readCheckpointDocument(row)]));
         const found = changed.map((id) => ({ id, checkpoint: known.get(id) }));
-        return { wallets: ids.length, found, ...(next !== undefined && { next }) } satisfies Changes;
+        return { wallets: ids.length, found, ...(next !== undefined && { next }) } satisfies ChangedWallets;
       }),
     page: (after, limit) =>
       read(async (signal) => {
         const above = { _id: { $gt: after } };
-        const found = (await wallets.find(above, { signal }).sort({ _id: 1 }).limit(limit).toArray()).map(walletOf);
+        const found = (await wallets.find(above, { signal }).sort({ _id: 1 }).limit(limit).toArray()).map(
+          readWalletDocument,
+        );
         const end = found.length < limit ? {} : { $lte: found.at(-1)?.id as string };
         const rows = await checkpoints.find({ _id: { $gt: after, ...end } }, { signal }).toArray();
-        return paired(found, rows.map(checkpointOf));
+        return pairWithCheckpoints(found, rows.map(readCheckpointDocument));
       }),
     async put(list) {
       if (list.length === 0) return;
-      const command = { update: 'checkpoints', updates: list.map(updateOf), ordered: false, ...MAJORITY };
+      const command = { update: 'checkpoints', updates: list.map(buildCheckpointUpsert), ordered: false, ...MAJORITY };
       // One of a later entry is there: its id is taken.
       await call({ repeatable: true }, (signal) => send(db, command, { signal, ignored: DUPLICATE_KEY }));
     },
   };
 }
 
-const SUMS = Object.fromEntries(COMPARED.map((name) => [name, `$${name}`]));
-const NO_ENTRIES = Object.fromEntries(COMPARED.map((name) => [`_id.${name}`, 0]));
+const SUM_FIELDS = Object.fromEntries(COMPARED_SUMS.map((name) => [name, `$${name}`]));
+const NO_ENTRIES = Object.fromEntries(COMPARED_SUMS.map((name) => [`_id.${name}`, 0]));
 
 /** The ids in a range whose wallet and checkpoint do not say the same, or of which only one is there. */
-function differing(range: Document): Document[] {
-  const both = [{ $match: range }, { $project: { _id: { id: '$_id', ...SUMS } } }];
+function buildDifferencePipeline(range: Document): Document[] {
+  const both = [{ $match: range }, { $project: { _id: { id: '$_id', ...SUM_FIELDS } } }];
   return [
     ...both,
     { $unionWith: { coll: 'checkpoints', pipeline: both } },
@@ -61,12 +65,12 @@ function differing(range: Document): Document[] {
   ];
 }
 
-function updateOf({ wallet, seq, ...sums }: Checkpoint): Document {
+function buildCheckpointUpsert({ wallet, seq, ...sums }: Checkpoint): Document {
   const $set = { seq, ...Object.fromEntries(Object.entries(sums).map(([name, sum]) => [name, toLong(sum)])) };
   return { q: { _id: wallet, seq: { $lt: seq } }, u: { $set }, upsert: true };
 }
 
-function checkpointOf(row: Document): Checkpoint {
+function readCheckpointDocument(row: Document): Checkpoint {
   const { _id: wallet, seq, avail, held, charged, topped, adjusted, overshoot } = row;
   return { wallet, seq: Number(seq), avail, held, charged, topped, adjusted, overshoot };
 }

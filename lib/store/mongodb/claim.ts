@@ -1,19 +1,19 @@
 // Rows waiting to be worked on, in the MongoDB store: who claims which, by lease, and how they change.
 import type { Document } from 'mongodb';
-import { canTellTheDead } from '../claim.ts';
+import { canJudgeOwners } from '../claim.ts';
 import type { JobClaim, JobRenewal } from '../ports/jobs.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import { NOW, readNow } from './clock.ts';
 import type { Connection } from './connection.ts';
 import { StaleRead } from './failure.ts';
-import { aliveOwners } from './owners.ts';
+import { listAliveOwners } from './owners.ts';
 import type { Row } from './rows.ts';
 import type { Step, Transactions } from './transaction.ts';
 
 /** A kind of row that can be claimed. */
 export interface Claimable<T> {
   readonly collection: string;
-  readonly rowOf: (item: T) => Document;
+  readonly toDocument: (item: T) => Document;
   readonly read: (row: Document) => T;
 }
 
@@ -36,11 +36,13 @@ export function createClaims<T extends Item>(
   return {
     async claim(claim) {
       const now = await readNow(client);
-      const isFull = canTellTheDead(claim, now);
-      const filter = isFull ? isFree(claim, now, await aliveOwners(db, now)) : dueAt(claim, now, { owner: null });
+      const isFull = canJudgeOwners(claim, now);
+      const filter = isFull
+        ? buildFreeFilter(claim, now, await listAliveOwners(db, now))
+        : buildDueFilter(claim, now, { owner: null });
       // Usually there is none, and a transaction per look would be wasted.
       if (!(await read((signal) => rows.findOne(filter, { signal, projection: { _id: 1 } })))) return [];
-      return transactions.run({ steps: (step) => take(step, sort, filter, { ...claim, now }) });
+      return transactions.run({ steps: (step) => takeRows(step, sort, filter, { ...claim, now }) });
     },
     async renew({ id, version, owner, leaseMs }) {
       const updates = [{ q: { _id: id, version, owner }, u: [{ $set: { lease: { $add: [NOW, leaseMs] } } }] }];
@@ -53,19 +55,19 @@ export function createClaims<T extends Item>(
 }
 
 /** Matches rows that are due and that nobody works on. */
-function isFree(claim: JobClaim, now: number, alive: readonly string[]): Document {
+function buildFreeFilter(claim: JobClaim, now: number, alive: readonly string[]): Document {
   const { owner, leaseMs, working } = claim;
   const isOver = { $or: [{ lease: { $lt: now } }, { lease: { $gt: now + 2 * leaseMs } }] };
-  const left = { $or: [{ owner: { $nin: alive } }, ...(working ? [{ owner }] : [])] };
-  return dueAt(claim, now, { $or: [{ owner: null }, { $and: [isOver, left] }] });
+  const orphaned = { $or: [{ owner: { $nin: alive } }, ...(working ? [{ owner }] : [])] };
+  return buildDueFilter(claim, now, { $or: [{ owner: null }, { $and: [isOver, orphaned] }] });
 }
 
-function dueAt({ working = [] }: JobClaim, now: number, more: Document): Document {
-  return { dueAt: { $gt: 0, $lte: now }, _id: { $nin: working }, ...more };
+function buildDueFilter({ working = [] }: JobClaim, now: number, condition: Document): Document {
+  return { dueAt: { $gt: 0, $lte: now }, _id: { $nin: working }, ...condition };
 }
 
 /** All or nothing: half of a failed claim would belong to nobody until its owner is dead. */
-async function take<T extends Item>(
+async function takeRows<T extends Item>(
   step: Step,
   sort: Claimable<T>,
   filter: Document,
@@ -94,12 +96,16 @@ export async function replaceRows<T extends Item>(
   items: readonly T[],
   loaded: ReadonlyMap<string, T>,
 ): Promise<void> {
-  const updates = items.map((item) => replacement(sort, item, loaded.get(item.id)?.version));
+  const updates = items.map((item) => buildVersionedReplacement(sort, item, loaded.get(item.id)?.version));
   if (updates.length === 0) return;
   const { n } = await step({ update: sort.collection, updates });
   if (n !== updates.length) throw new StaleRead(`${updates.length - n} of ${sort.collection} have changed`);
 }
 
-export function replacement<T extends Item>({ rowOf }: Claimable<T>, item: T, version: number | undefined): Document {
-  return { q: { _id: item.id, version }, u: rowOf(item) };
+export function buildVersionedReplacement<T extends Item>(
+  { toDocument }: Claimable<T>,
+  item: T,
+  version: number | undefined,
+): Document {
+  return { q: { _id: item.id, version }, u: toDocument(item) };
 }

@@ -1,7 +1,7 @@
 // Connects to a MongoDB URL; a server that cannot hold a ledger is refused with one plain line.
 import { type Db, type Document, MongoClient, type MongoClientOptions, MongoServerError, ReadConcern } from 'mongodb';
 import { OperatorError } from '../../base/operator-error.ts';
-import { ATTEMPT_MS, pause, within } from './call.ts';
+import { ATTEMPT_MS, delay, withDeadline } from './call.ts';
 import { type ServerClock, watchClock } from './clock.ts';
 
 export interface Connection {
@@ -37,7 +37,7 @@ export async function connect(url: string): Promise<Connection> {
   try {
     await checkServer(client);
   } catch (error) {
-    const refusal = explain(client, error);
+    const refusal = explainFailure(client, error);
     await client.close();
     throw refusal;
   }
@@ -51,12 +51,12 @@ function createClient(url: string, options = OPTIONS): MongoClient {
   try {
     return new MongoClient(url, options);
   } catch (error) {
-    throw new OperatorError(`The database URL is not a valid mongodb URL${reasonOf(error, url)}.`);
+    throw new OperatorError(`The database URL is not a valid mongodb URL${describeUrlError(error, url)}.`);
   }
 }
 
 /** The driver's message, unless it repeats a possibly secret part of the URL. */
-function reasonOf(error: unknown, url: string): string {
+function describeUrlError(error: unknown, url: string): string {
   const message = (error instanceof Error ? error.message : '').replace(/\s*\n\s*/g, ' ').replace(/\.$/, '');
   const secrets = /\/\/(.*)@/.exec(url)?.[1]?.split(':') ?? [];
   return message === '' || secrets.some((secret) => secret !== '' && message.includes(secret)) ? '' : `: ${message}`;
@@ -66,27 +66,27 @@ async function checkServer(client: MongoClient): Promise<void> {
   const until = performance.now() + START_MS;
   while (true) {
     try {
-      const [hello, build] = await within(2 * ATTEMPT_MS, async (signal) => {
+      const [hello, build] = await withDeadline(2 * ATTEMPT_MS, async (signal) => {
         const admin = client.db('admin');
         const said = await admin.command({ hello: 1 }, { signal });
         return [said, await admin.command({ buildInfo: 1 }, { signal })] as const;
       });
-      const refusal = refusalOf(hello, build);
-      if (refusal) throw new OperatorError(`The MongoDB server at ${hostsOf(client)} ${refusal}`);
+      const refusal = findServerProblem(hello, build);
+      if (refusal) throw new OperatorError(`The MongoDB server at ${listHosts(client)} ${refusal}`);
       return;
     } catch (error) {
       const final = error instanceof OperatorError || error instanceof MongoServerError;
       if (final) throw error;
-      const { refusal, lasting } = await askFirst(client);
-      if (refusal !== undefined && (lasting || performance.now() > until)) throw new OperatorError(refusal);
+      const { refusal, isPermanent } = await askServerDirectly(client);
+      if (refusal !== undefined && (isPermanent || performance.now() > until)) throw new OperatorError(refusal);
       if (performance.now() > until) throw error;
-      await pause(200);
+      await delay(200);
     }
   }
 }
 
 /** Why the server that reported this cannot be used, as the end of a sentence. */
-export function refusalOf(hello: Document, build: Document): string | undefined {
+export function findServerProblem(hello: Document, build: Document): string | undefined {
   if (hello.isreplicaset) return 'is in a replica set that was never initiated: run rs.initiate() on it.';
   if (hello.setName === undefined && hello.msg !== 'isdbgrid') {
     return 'is a standalone, which has no transactions: start it with --replSet and run rs.initiate(), one member is enough.';
@@ -96,9 +96,9 @@ export function refusalOf(hello: Document, build: Document): string | undefined 
   return undefined;
 }
 
-function explain(client: MongoClient, error: unknown): OperatorError {
+function explainFailure(client: MongoClient, error: unknown): OperatorError {
   if (error instanceof OperatorError) return error;
-  const hosts = hostsOf(client);
+  const hosts = listHosts(client);
   if (error instanceof MongoServerError) {
     if (error.code === 18) return new OperatorError(`MongoDB at ${hosts} refused the user name or the password.`);
     return new OperatorError(`MongoDB at ${hosts} refused the connection: ${error.message}.`);
@@ -106,25 +106,25 @@ function explain(client: MongoClient, error: unknown): OperatorError {
   return new OperatorError(`MongoDB does not answer at ${hosts}, or its replica set has no primary.`);
 }
 
-interface Answer {
+interface DirectAnswer {
   readonly refusal?: string;
   /** This will not change, whereas a set may still be initiated while we wait. */
-  readonly lasting?: boolean;
+  readonly isPermanent?: boolean;
 }
 
 /** The driver ignores servers outside the set it looks for; asked directly, they say what they are. */
-async function askFirst(client: MongoClient): Promise<Answer> {
+async function askServerDirectly(client: MongoClient): Promise<DirectAnswer> {
   const { hosts, tls, replicaSet } = client.options;
   if (tls || hosts.length === 0) return {};
   const host = String(hosts[0]);
   const direct = new MongoClient(`mongodb://${host}/?directConnection=true`, OPTIONS);
   try {
-    const hello = await within(ATTEMPT_MS, (signal) => direct.db('admin').command({ hello: 1 }, { signal }));
-    const refusal = refusalOf(hello, { version: `${VERSION_MIN}.0` });
-    if (refusal) return { refusal: `The MongoDB server at ${host} ${refusal}`, lasting: !hello.isreplicaset };
+    const hello = await withDeadline(ATTEMPT_MS, (signal) => direct.db('admin').command({ hello: 1 }, { signal }));
+    const refusal = findServerProblem(hello, { version: `${VERSION_MIN}.0` });
+    if (refusal) return { refusal: `The MongoDB server at ${host} ${refusal}`, isPermanent: !hello.isreplicaset };
     if (replicaSet === undefined || hello.setName === replicaSet) return {};
     const names = `is in the replica set ${hello.setName}, the URL asks for ${replicaSet}`;
-    return { refusal: `The MongoDB server at ${host} ${names}.`, lasting: true };
+    return { refusal: `The MongoDB server at ${host} ${names}.`, isPermanent: true };
   } catch {
     return {};
   } finally {
@@ -132,6 +132,6 @@ async function askFirst(client: MongoClient): Promise<Answer> {
   }
 }
 
-function hostsOf(client: MongoClient): string {
+function listHosts(client: MongoClient): string {
   return client.options.srvHost ?? client.options.hosts.map(String).join(', ');
 }

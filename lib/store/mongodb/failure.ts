@@ -13,7 +13,14 @@ const NO_SUCH_TRANSACTION = 251;
 export const DUPLICATE_KEY = 11_000;
 const CONFLICTS: ReadonlySet<unknown> = new Set([WRITE_CONFLICT, NO_SUCH_TRANSACTION, DUPLICATE_KEY]);
 /** Refused before anything was done: this member is not primary, or the snapshot was not available yet. */
-const PASSING: ReadonlySet<unknown> = new Set([10_107, 13_435, 13_436, 246, WRITE_CONFLICT, NO_SUCH_TRANSACTION]);
+const TRANSIENT_CODES: ReadonlySet<unknown> = new Set([
+  10_107,
+  13_435,
+  13_436,
+  246,
+  WRITE_CONFLICT,
+  NO_SUCH_TRANSACTION,
+]);
 const KILLED = 11_601;
 /** The command was interrupted while running: its write may have happened. */
 const INTERRUPTED: ReadonlySet<unknown> = new Set([11_600, KILLED, 11_602, 189, 91, 50, 262]);
@@ -22,7 +29,7 @@ const INTERRUPTED: ReadonlySet<unknown> = new Set([11_600, KILLED, 11_602, 189, 
  * A bad value, a wrong type, a document that is too large or refused by the schema, a transaction that is too large, a
  * lasting duplicate: the server is healthy but will not accept this write.
  */
-const OF_BATCH: ReadonlySet<unknown> = new Set([2, 14, 121, 10_334, 257, DUPLICATE_KEY]);
+const BATCH_CODES: ReadonlySet<unknown> = new Set([2, 14, 121, 10_334, 257, DUPLICATE_KEY]);
 
 /** Classes that the driver does not export. */
 const UNSENT: ReadonlySet<string> = new Set(['MongoWaitQueueTimeoutError', 'MongoPoolClearedError']);
@@ -43,7 +50,7 @@ function isUnsent(error: unknown): boolean {
 }
 
 /** Whether a single write that failed like this may have been done. */
-export function appliedBy(error: unknown): 'no' | 'unknown' {
+export function classifyApplied(error: unknown): 'no' | 'unknown' {
   if (isUnsent(error) || error instanceof StaleRead) return 'no';
   if (error instanceof MongoServerError) {
     return INTERRUPTED.has(error.code) || error.name === 'MongoWriteConcernError' ? 'unknown' : 'no';
@@ -54,8 +61,8 @@ export function appliedBy(error: unknown): 'no' | 'unknown' {
 }
 
 /** Whether a failure that did nothing may pass by itself. */
-export function isPassing(error: unknown): boolean {
-  return isUnsent(error) || (error instanceof MongoServerError && PASSING.has(error.code));
+export function isTransient(error: unknown): boolean {
+  return isUnsent(error) || (error instanceof MongoServerError && TRANSIENT_CODES.has(error.code));
 }
 
 /** Its session was killed, as that of a process that was idle for long is: before the commit, nothing was done. */
@@ -73,13 +80,13 @@ function isAbort(error: unknown): boolean {
 }
 
 /** Whether other writes would succeed: an error that is not the driver's was thrown by our own rules. */
-function isOfBatch(error: unknown): boolean {
-  if (error instanceof MongoServerError) return OF_BATCH.has(error.code);
+function isBatchFailure(error: unknown): boolean {
+  if (error instanceof MongoServerError) return BATCH_CODES.has(error.code);
   return !(error instanceof MongoError) && !(error instanceof StaleRead) && !isAbort(error);
 }
 
 export function toStoreError(error: unknown, applied: 'no' | 'unknown'): Error {
   if (error instanceof StoreError || error instanceof OperatorError) return error;
   const message = error instanceof Error ? error.message : String(error);
-  return new StoreError(message, applied, error, isOfBatch(error) ? 'batch' : 'store');
+  return new StoreError(message, applied, error, isBatchFailure(error) ? 'batch' : 'store');
 }

@@ -4,7 +4,7 @@ import type { IdempotencyRecord } from '../../money/idempotency.ts';
 import type { IdempotencyStore } from '../ports/idempotency.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
-import { plainOf, type Row } from './rows.ts';
+import { type Row, readPlainDocument } from './rows.ts';
 import type { Step } from './transaction.ts';
 
 export function idempotencyStore({ db }: Connection): IdempotencyStore {
@@ -15,9 +15,9 @@ export function idempotencyStore({ db }: Connection): IdempotencyStore {
   return {
     async get(id) {
       const row = await read((signal) => repeats.findOne({ _id: id }, { signal }));
-      return row ? repeatOf(row) : undefined;
+      return row ? readIdempotencyDocument(row) : undefined;
     },
-    async keep({ id, charge }, reply) {
+    async storeReply({ id, charge }, reply) {
       const u = { $set: { reply, awaited: reply !== null } };
       const { n } = await write({ update: 'repeats', updates: [{ q: { _id: id, charge }, u }] });
       return Number(n) === 1;
@@ -39,23 +39,23 @@ export function idempotencyStore({ db }: Connection): IdempotencyStore {
     async page({ after = '', limit }) {
       const filter = { _id: { $gt: after } };
       const rows = await read((signal) => repeats.find(filter, { signal }).sort({ _id: 1 }).limit(limit).toArray());
-      return rows.map(repeatOf);
+      return rows.map(readIdempotencyDocument);
     },
     async put(list) {
-      if (list.length > 0) await write({ update: 'repeats', updates: list.map(replacement) });
+      if (list.length > 0) await write({ update: 'repeats', updates: list.map(buildIdempotencyUpsert) });
     },
   };
 }
 
 /** Takes keys in the transaction of their money. */
-export async function saveRepeats(step: Step, repeats: readonly IdempotencyRecord[]): Promise<void> {
-  if (repeats.length > 0) await step({ update: 'repeats', updates: repeats.map(replacement) });
+export async function saveIdempotencyRecords(step: Step, repeats: readonly IdempotencyRecord[]): Promise<void> {
+  if (repeats.length > 0) await step({ update: 'repeats', updates: repeats.map(buildIdempotencyUpsert) });
 }
 
-export function repeatOf(row: Document): IdempotencyRecord {
-  return plainOf<IdempotencyRecord>(row);
+export function readIdempotencyDocument(row: Document): IdempotencyRecord {
+  return readPlainDocument<IdempotencyRecord>(row);
 }
 
-function replacement({ id: _id, ...repeat }: IdempotencyRecord): Document {
+function buildIdempotencyUpsert({ id: _id, ...repeat }: IdempotencyRecord): Document {
   return { q: { _id }, u: { _id, ...repeat }, upsert: true };
 }

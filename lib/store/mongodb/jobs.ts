@@ -2,14 +2,14 @@
 import type { Document } from 'mongodb';
 import { decideJob, type Job } from '../../money/job-rules.ts';
 import type { JobStore } from '../ports/jobs.ts';
-import { findUnmarked, markRow } from '../row-mark.ts';
+import { listWrongMarks, markRow } from '../row-mark.ts';
 import { call, MAJORITY, read, send } from './call.ts';
-import { type Claimable, createClaims, replacement, replaceRows } from './claim.ts';
+import { buildVersionedReplacement, type Claimable, createClaims, replaceRows } from './claim.ts';
 import type { Connection } from './connection.ts';
-import { plainOf, type Row } from './rows.ts';
+import { type Row, readPlainDocument } from './rows.ts';
 import type { Step, Transactions } from './transaction.ts';
 
-const JOBS: Claimable<Job> = { collection: 'jobs', rowOf: jobRow, read: jobOf };
+const JOBS: Claimable<Job> = { collection: 'jobs', toDocument: toJobDocument, read: readJobDocument };
 
 /** Those that have not ended; the index has only them. */
 const OPEN = { dueAt: { $gt: 0 } };
@@ -21,7 +21,7 @@ export function jobStore(connection: Connection, transactions: Transactions): Jo
 
   async function get(id: string): Promise<Job | undefined> {
     const row = await read((signal) => jobs.findOne({ _id: id }, { signal }));
-    return row ? jobOf(row) : undefined;
+    return row ? readJobDocument(row) : undefined;
   }
 
   return {
@@ -31,7 +31,7 @@ export function jobStore(connection: Connection, transactions: Transactions): Jo
       for (let job = known ?? (await get(change.id)); ; job = await get(change.id)) {
         const outcome = decideJob(job, change);
         if (outcome.status !== 'done' || !outcome.job) return outcome;
-        const updates = [replacement(JOBS, outcome.job, change.version)];
+        const updates = [buildVersionedReplacement(JOBS, outcome.job, change.version)];
         const { n } = await call({ repeatable: true }, (signal) =>
           send(db, { update: 'jobs', updates, ...MAJORITY }, { signal }),
         );
@@ -44,19 +44,19 @@ export function jobStore(connection: Connection, transactions: Transactions): Jo
     async page({ after = '', limit }) {
       const filter = { _id: { $gt: after } };
       const rows = await read((signal) => jobs.find(filter, { signal }).sort({ _id: 1 }).limit(limit).toArray());
-      return rows.map(jobOf);
+      return rows.map(readJobDocument);
     },
-    async unmarked({ after = '', limit }) {
+    async findWrongMarks({ after = '', limit }) {
       const filter = { _id: { $gt: after } };
       const rows = await read((signal) => jobs.find(filter, { signal }).sort({ _id: 1 }).limit(limit).toArray());
-      return findUnmarked(
-        rows.map((row) => ({ row: jobOf(row), mark: row.mark })),
+      return listWrongMarks(
+        rows.map((row) => ({ row: readJobDocument(row), mark: row.mark })),
         limit,
       );
     },
     async put(list) {
       if (list.length === 0) return;
-      const updates = list.map((job) => ({ q: { _id: job.id }, u: jobRow(job), upsert: true }));
+      const updates = list.map((job) => ({ q: { _id: job.id }, u: toJobDocument(job), upsert: true }));
       await call({ repeatable: true }, (signal) => send(db, { update: 'jobs', updates, ...MAJORITY }, { signal }));
     },
   };
@@ -67,11 +67,11 @@ export function replaceJobs(step: Step, jobs: readonly Job[], loaded: ReadonlyMa
   return replaceRows(step, JOBS, jobs, loaded);
 }
 
-export function jobRow(whole: Job): Document {
+export function toJobDocument(whole: Job): Document {
   const { id: _id, ...job } = whole;
   return { _id, ...job, mark: markRow(whole) };
 }
 
-export function jobOf({ mark: _mark, ...row }: Document): Job {
-  return plainOf<Job>(row);
+export function readJobDocument({ mark: _mark, ...row }: Document): Job {
+  return readPlainDocument<Job>(row);
 }

@@ -6,12 +6,12 @@ import type { KeyBudget } from '../../money/key-budget.ts';
 import { CHARGE_STARTING_KINDS, getEntryChargeId, listChargeOperationIds } from '../../money/replay.ts';
 import { cutPage, cutWallet } from '../journal.ts';
 import type { JournalPage, JournalPosition, JournalRows, JournalStore, KeyAudit, UsedEntry } from '../ports/journal.ts';
-import { isTopup } from './accounts.ts';
-import { openingOf } from './archives.ts';
+import { isAutoTopup } from './accounts.ts';
+import { readOpeningDocument } from './archives.ts';
 import { read } from './call.ts';
 import type { Connection } from './connection.ts';
 import { SCAN_MS } from './ledger.ts';
-import { budgetOf, chargeOf, entryOf, type Row, walletOf } from './rows.ts';
+import { type Row, readBudgetDocument, readChargeDocument, readEntryDocument, readWalletDocument } from './rows.ts';
 
 /** For one page, including retries after an election. */
 const PAGE_MS = 15_000;
@@ -19,7 +19,7 @@ const PAGE_MS = 15_000;
 export function journalStore({ db, scanner }: Connection): JournalStore {
   const plain = scanner.db(db.databaseName, { readConcern: new ReadConcern('majority') });
 
-  function snapshot<T>(work: (reading: Reading) => Promise<T>): Promise<T> {
+  function readSnapshot<T>(work: (reading: SnapshotReading) => Promise<T>): Promise<T> {
     return read(async (signal) => {
       const session = scanner.startSession({ snapshot: true });
       try {
@@ -37,16 +37,18 @@ export function journalStore({ db, scanner }: Connection): JournalStore {
       const sums = await read((signal) => plain.collection('wallets').aggregate([sum], { signal }).toArray(), SCAN_MS);
       return { wallets: Number(sums[0]?.wallets ?? 0), entries: Number(sums[0]?.entries ?? 0) };
     },
-    page: (from, limit) => snapshot((reading) => readPage(reading, from, limit)),
-    rows: (from, limit) => snapshot((reading) => readRows(reading, from, limit)),
-    pageOf: (wallet, seq, limit) => snapshot((reading) => readPage(reading, { id: wallet, seq }, limit, wallet)),
-    used: (wallet, seq, limit) => snapshot((reading) => readUsed(reading, { id: wallet, seq }, limit)),
-    unknownCharges: (after, limit) => snapshot((reading) => unknownCharges(reading, after, limit)),
+    page: (from, limit) => readSnapshot((reading) => readPage(reading, from, limit)),
+    rows: (from, limit) => readSnapshot((reading) => readRows(reading, from, limit)),
+    walletPage: (wallet, seq, limit) =>
+      readSnapshot((reading) => readPage(reading, { id: wallet, seq }, limit, wallet)),
+    usedEntries: (wallet, seq, limit) =>
+      readSnapshot((reading) => readUsedEntries(reading, { id: wallet, seq }, limit)),
+    unknownCharges: (after, limit) => readSnapshot((reading) => readUnknownCharges(reading, after, limit)),
     keys: (after, limit) => read((signal) => readKeys({ db: plain, signal }, after, limit), PAGE_MS),
   };
 }
 
-interface Reading {
+interface SnapshotReading {
   readonly db: Db;
   readonly signal: AbortSignal;
   readonly session?: ClientSession;
@@ -58,7 +60,7 @@ interface Query {
   readonly fields?: readonly string[];
 }
 
-function find(reading: Reading, collection: string, filter: Document, query: Query = {}): Promise<Row[]> {
+function findRows(reading: SnapshotReading, collection: string, filter: Document, query: Query = {}): Promise<Row[]> {
   const { db, ...sending } = reading;
   const { sort = {}, limit = 0, fields } = query;
   const projection = fields && Object.fromEntries(fields.map((field) => [field, 1]));
@@ -70,8 +72,8 @@ function find(reading: Reading, collection: string, filter: Document, query: Que
 }
 
 /** The rows of a page, and how many keys its accounts are said to have. */
-async function readCut(
-  reading: Reading,
+async function readCutPage(
+  reading: SnapshotReading,
   from: JournalPosition | undefined,
   limit: number,
   only?: string,
@@ -82,43 +84,51 @@ async function readCut(
   const end = last === undefined ? {} : { $lte: last };
   const between = { _id: { [seq === null ? '$gt' : '$gte']: id, ...end } };
   const inOrder = { sort: { _id: 1 }, limit };
-  const wallets = await find(reading, 'wallets', between, inOrder);
-  const accounts = await find(reading, 'accounts', between, { ...inOrder, fields: ['keysAdded', 'autoTopup'] });
-  const rows = { entries, wallets: wallets.map(walletOf), accounts: accounts.map((row) => ({ id: row._id })) };
+  const wallets = await findRows(reading, 'wallets', between, inOrder);
+  const accounts = await findRows(reading, 'accounts', between, { ...inOrder, fields: ['keysAdded', 'autoTopup'] });
+  const rows = {
+    entries,
+    wallets: wallets.map(readWalletDocument),
+    accounts: accounts.map((row) => ({ id: row._id })),
+  };
   const cut = (only === undefined ? cutPage : cutWallet)(rows, limit);
   return { cut, documents: new Map(accounts.map((row) => [row._id, row])) };
 }
 
-async function readBudgets(reading: Reading, wallets: readonly Wallet[]): Promise<readonly KeyBudget[]> {
+async function readBudgets(reading: SnapshotReading, wallets: readonly Wallet[]): Promise<readonly KeyBudget[]> {
   const filter = { wallet: { $in: wallets.map(({ id }) => id) } };
-  return (await find(reading, 'budgets', filter, { sort: { _id: 1 } })).map(budgetOf);
+  return (await findRows(reading, 'budgets', filter, { sort: { _id: 1 } })).map(readBudgetDocument);
 }
 
-async function readRows(reading: Reading, from: JournalPosition | undefined, limit: number): Promise<JournalRows> {
-  const { entries, wallets, next } = (await readCut(reading, from, limit)).cut;
+async function readRows(
+  reading: SnapshotReading,
+  from: JournalPosition | undefined,
+  limit: number,
+): Promise<JournalRows> {
+  const { entries, wallets, next } = (await readCutPage(reading, from, limit)).cut;
   return { entries, wallets, next, budgets: await readBudgets(reading, wallets) };
 }
 
 async function readPage(
-  reading: Reading,
+  reading: SnapshotReading,
   from: JournalPosition | undefined,
   limit: number,
   only?: string,
 ): Promise<JournalPage> {
-  const { cut, documents } = await readCut(reading, from, limit, only);
+  const { cut, documents } = await readCutPage(reading, from, limit, only);
   const ids = new Set([...cut.entries.map(({ wallet }) => wallet), ...cut.accounts.map((account) => account.id)]);
   const keys = await countKeys(reading, [...ids]);
-  const shown = new Set([...cut.entries.map(({ wallet }) => wallet), ...cut.wallets.map((wallet) => wallet.id)]);
-  const openings = await find(reading, 'openings', { _id: { $in: [...shown] } });
+  const walletIds = new Set([...cut.entries.map(({ wallet }) => wallet), ...cut.wallets.map((wallet) => wallet.id)]);
+  const openings = await findRows(reading, 'openings', { _id: { $in: [...walletIds] } });
   return {
     ...cut,
     budgets: await readBudgets(reading, cut.wallets),
-    openings: openings.map(openingOf),
+    openings: openings.map(readOpeningDocument),
     accounts: cut.accounts.map((account) => {
       const document = documents.get(account.id);
       const found = Number(document?.keysAdded);
       const wanted = keys.get(account.id) ?? 0;
-      if (!isTopup(document?.autoTopup)) return { ...account, problem: 'its autoTopup cannot be read' };
+      if (!isAutoTopup(document?.autoTopup)) return { ...account, problem: 'its autoTopup cannot be read' };
       return found === wanted ? account : { ...account, problem: `keysAdded: ${found} instead of ${wanted}` };
     }),
     ...(await readRelated(reading, cut.entries)),
@@ -128,38 +138,43 @@ async function readPage(
 
 /** Two queries, each along the index: for a single one with `$or` the server may choose to sort. */
 async function readEntries(
-  reading: Reading,
+  reading: SnapshotReading,
   { id, seq }: JournalPosition,
   limit: number,
   only: string | undefined,
 ): Promise<Entry[]> {
-  const behind = (wallet: Document | string, above: Document, most: number) =>
-    find(reading, 'entries', { wallet, ...above }, { sort: { wallet: 1, seq: 1 }, limit: most });
-  const rest = seq === null ? [] : await behind(id, { seq: { $gt: seq } }, limit);
-  const more = rest.length === limit || only !== undefined ? [] : await behind({ $gt: id }, {}, limit - rest.length);
-  return [...rest, ...more].map(entryOf);
+  const findAbove = (wallet: Document | string, above: Document, most: number) =>
+    findRows(reading, 'entries', { wallet, ...above }, { sort: { wallet: 1, seq: 1 }, limit: most });
+  const rest = seq === null ? [] : await findAbove(id, { seq: { $gt: seq } }, limit);
+  const later =
+    rest.length === limit || only !== undefined ? [] : await findAbove({ $gt: id }, {}, limit - rest.length);
+  return [...rest, ...later].map(readEntryDocument);
 }
 
-async function readRelated(reading: Reading, entries: readonly Entry[]) {
+async function readRelated(reading: SnapshotReading, entries: readonly Entry[]) {
   const ids = new Set(entries.flatMap((entry) => getEntryChargeId(entry) ?? []));
-  const here = new Set(entries.map((entry) => entry.opId));
-  const operations = new Set([...ids].flatMap(listChargeOperationIds)).difference(here);
+  const onPage = new Set(entries.map((entry) => entry.opId));
+  const operations = new Set([...ids].flatMap(listChargeOperationIds)).difference(onPage);
   const listed = (list: Iterable<string>) => ({ _id: { $in: [...list] } });
-  const charges = (await find(reading, 'charges', listed(ids))).map(chargeOf);
-  const others = await find(reading, 'entries', listed(operations));
+  const charges = (await findRows(reading, 'charges', listed(ids))).map(readChargeDocument);
+  const others = await findRows(reading, 'entries', listed(operations));
   const keyIds = new Set(charges.map(({ key }) => key));
-  const keys = await find(reading, 'keys', listed(keyIds), { fields: ['account', 'budgetKey'] });
+  const keys = await findRows(reading, 'keys', listed(keyIds), { fields: ['account', 'budgetKey'] });
   return {
     charges,
-    others: others.map(entryOf),
+    others: others.map(readEntryDocument),
     keys: keys.map(({ _id: id, account, budgetKey }) => ({ id, account, budgetKey })),
   };
 }
 
-async function readUsed(reading: Reading, from: JournalPosition, limit: number): Promise<readonly UsedEntry[]> {
+async function readUsedEntries(
+  reading: SnapshotReading,
+  from: JournalPosition,
+  limit: number,
+): Promise<readonly UsedEntry[]> {
   const entries = await readEntries(reading, from, limit, from.id);
   const ids = new Set(entries.flatMap((entry) => entry.charge ?? []));
-  const charges = (await find(reading, 'charges', { _id: { $in: [...ids] } })).map(chargeOf);
+  const charges = (await findRows(reading, 'charges', { _id: { $in: [...ids] } })).map(readChargeDocument);
   const byId = new Map(
     charges.map(({ id, createdAt, key, model, kind, usage }) => [id, { createdAt, key, model, kind, usage }]),
   );
@@ -169,7 +184,10 @@ async function readUsed(reading: Reading, from: JournalPosition, limit: number):
   });
 }
 
-async function countKeys({ db, ...sending }: Reading, accounts: readonly string[]): Promise<Map<string, number>> {
+async function countKeys(
+  { db, ...sending }: SnapshotReading,
+  accounts: readonly string[],
+): Promise<Map<string, number>> {
   const pipeline = [
     { $match: { account: { $in: accounts } } },
     { $group: { _id: '$account', keys: { $sum: { $literal: 1 } } } },
@@ -178,25 +196,25 @@ async function countKeys({ db, ...sending }: Reading, accounts: readonly string[
   return new Map(rows.map((row) => [row._id, Number(row.keys)]));
 }
 
-async function unknownCharges(reading: Reading, after: string, limit: number) {
+async function readUnknownCharges(reading: SnapshotReading, after: string, limit: number) {
   const query = { sort: { _id: 1 }, limit, fields: ['wallet'] };
-  const charges = await find(reading, 'charges', { _id: { $gt: after } }, query);
+  const charges = await findRows(reading, 'charges', { _id: { $gt: after } }, query);
   const beginnings = new Map<string, string>(
     charges.flatMap(({ _id }) => CHARGE_STARTING_KINDS.map((kind) => [`${kind}:${_id}`, _id] as const)),
   );
   const filter = { _id: { $in: [...beginnings.keys()] } };
   const known = new Set(
-    (await find(reading, 'entries', filter, { fields: ['_id'] })).map((row) => beginnings.get(row._id)),
+    (await findRows(reading, 'entries', filter, { fields: ['_id'] })).map((row) => beginnings.get(row._id)),
   );
   const found = charges.filter(({ _id }) => !known.has(_id)).map(({ _id: id, wallet }) => ({ id, wallet }));
   const last = charges.length < limit ? undefined : charges.at(-1);
   return last ? { found, next: last._id } : { found };
 }
 
-async function readKeys(reading: Reading, after: string, limit: number): Promise<readonly KeyAudit[]> {
-  const rows = await find(reading, 'keys', { _id: { $gt: after } }, { sort: { _id: 1 }, limit });
+async function readKeys(reading: SnapshotReading, after: string, limit: number): Promise<readonly KeyAudit[]> {
+  const rows = await findRows(reading, 'keys', { _id: { $gt: after } }, { sort: { _id: 1 }, limit });
   const filter = { _id: { $in: [...new Set(rows.map((row) => row.account))] } };
-  const accounts = new Set((await find(reading, 'accounts', filter, { fields: ['_id'] })).map((row) => row._id));
+  const accounts = new Set((await findRows(reading, 'accounts', filter, { fields: ['_id'] })).map((row) => row._id));
   return rows.map(({ _id: id, account, requestsCount, lastUsedAt }) => ({
     id,
     account,

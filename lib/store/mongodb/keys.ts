@@ -1,13 +1,13 @@
 // API keys in the MongoDB store.
 import type { Document } from 'mongodb';
 import { isExpired, type KeyLimits, NO_LIMITS } from '../../money/key-limits.ts';
-import type { KeyHolder, KeyRow, KeyStore, NewKey, Successor } from '../ports/keys.ts';
-import { findUnmarked, markedKey, markKey } from '../row-mark.ts';
-import { runOnce } from './batches.ts';
+import type { KeyHolder, KeyRow, KeyStore, NewKey, ReplacementKey } from '../ports/keys.ts';
+import { listWrongMarks, markKey, toMarkedKey } from '../row-mark.ts';
+import { runBatchOnce } from './batches.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import { type Row, toLong } from './rows.ts';
-import { firstBatch, type Step, type Transactions } from './transaction.ts';
+import { readFirstBatch, type Step, type Transactions } from './transaction.ts';
 
 export function keyStore({ db }: Connection, transactions: Transactions): KeyStore {
   const keys = db.collection<Row>('keys');
@@ -17,15 +17,15 @@ export function keyStore({ db }: Connection, transactions: Transactions): KeySto
       const wallet = { from: 'wallets', localField: 'account', foreignField: '_id', as: 'wallets' };
       const pipeline = [{ $match: { hash } }, { $lookup: wallet }];
       const [row] = await read((signal) => keys.aggregate(pipeline, { signal }).toArray());
-      return row && ({ ...keyOf(row), accountStatus: row.wallets[0].status } satisfies KeyHolder);
+      return row && ({ ...readKeyDocument(row), accountStatus: row.wallets[0].status } satisfies KeyHolder);
     },
     async get(id) {
       const row = await read((signal) => keys.findOne({ _id: id }, { signal }));
-      return row ? keyOf(row) : undefined;
+      return row ? readKeyDocument(row) : undefined;
     },
     async list(account) {
       const sort = { createdAt: 1, _id: 1 } as const;
-      return (await read((signal) => keys.find({ account }, { signal }).sort(sort).toArray())).map(keyOf);
+      return (await read((signal) => keys.find({ account }, { signal }).sort(sort).toArray())).map(readKeyDocument);
     },
     async owners({ after = '', limit }) {
       const query = { sort: { account: 1 }, limit, projection: { _id: 0, account: 1 }, hint: 'of_account' } as const;
@@ -36,7 +36,7 @@ export function keyStore({ db }: Connection, transactions: Transactions): KeySto
       for (;;) {
         const row = await read((signal) => keys.findOne({ _id: id }, { signal }));
         if (!row) return 'no_key';
-        const key = keyOf(row);
+        const key = readKeyDocument(row);
         if (key.revokedAt !== null) return 'exists';
         const mark = markKey({ ...key, revokedAt: at });
         const updates = [
@@ -55,15 +55,15 @@ export function keyStore({ db }: Connection, transactions: Transactions): KeySto
     async put(id, limits) {
       await transactions.run({
         steps: async (step) => {
-          const [row] = await firstBatch(step({ find: 'keys', filter: { _id: id }, limit: 1 }));
-          if (row) await step({ update: 'keys', updates: [limitedTo(keyOf(row), limits)] });
+          const [row] = await readFirstBatch(step({ find: 'keys', filter: { _id: id }, limit: 1 }));
+          if (row) await step({ update: 'keys', updates: [buildLimitsUpdate(readKeyDocument(row), limits)] });
         },
       });
     },
-    async unmarked({ after = '', limit }) {
+    async findWrongMarks({ after = '', limit }) {
       const filter = { _id: { $gt: after } };
       const rows = await read((signal) => keys.find(filter, { signal }).sort({ _id: 1 }).limit(limit).toArray());
-      return findUnmarked(rows.map(marked), limit);
+      return listWrongMarks(rows.map(toMarkedKeyDocument), limit);
     },
     async use(uses, batch) {
       if (uses.length === 0) return;
@@ -72,19 +72,19 @@ export function keyStore({ db }: Connection, transactions: Transactions): KeySto
         u: { $inc: { requestsCount: count }, $max: { lastUsedAt } },
       }));
       // All or nothing: a part already counted would be counted again.
-      await runOnce(transactions, batch, { update: 'keys', updates });
+      await runBatchOnce(transactions, batch, { update: 'keys', updates });
     },
   };
 }
 
-function marked(row: Row): ReturnType<typeof markedKey> {
+function toMarkedKeyDocument(row: Row): ReturnType<typeof toMarkedKey> {
   // A damaged document may have no limits.
   if (!row.limits) return { row: { id: row._id, wallet: row.account }, mark: row.mark ?? 'none', wanted: '' };
-  return markedKey(keyOf(row), row.mark);
+  return toMarkedKey(readKeyDocument(row), row.mark);
 }
 
 /** Neither revoked nor expired. */
-function activeAt(now: number): Document {
+function buildActiveFilter(now: number): Document {
   return { revokedAt: null, $or: [{ 'limits.expiresAt': null }, { 'limits.expiresAt': { $gt: now } }] };
 }
 
@@ -95,38 +95,48 @@ async function addKey(transactions: Transactions, key: NewKey, activeMax: number
 async function insertKey(step: Step, key: NewKey, activeMax: number): ReturnType<KeyStore['add']> {
   const { id, account, name, hash, last4, createdAt, limits = NO_LIMITS, budgetKey = null } = key;
   const unused = { revokedAt: null, requestsCount: 0, lastUsedAt: null };
-  const row = { _id: id, account, name, hash, last4, createdAt, ...unused, limits: limitsRow(limits), budgetKey };
-  const filter = { account, ...activeAt(createdAt) };
+  const row = {
+    _id: id,
+    account,
+    name,
+    hash,
+    last4,
+    createdAt,
+    ...unused,
+    limits: toLimitsDocument(limits),
+    budgetKey,
+  };
+  const filter = { account, ...buildActiveFilter(createdAt) };
   const count = { aggregate: 'keys', pipeline: [{ $match: filter }, { $count: 'active' }], cursor: {} };
-  const [found] = await firstBatch(step(count));
+  const [found] = await readFirstBatch(step(count));
   if (Number(found?.active ?? 0) >= activeMax) return 'too_many';
   // Written, so that one of two concurrent adders has to count again.
   const adding = { q: { _id: account }, u: { $inc: { keysAdded: 1 } } };
   const { n } = await step({ update: 'accounts', updates: [adding] });
   if (n === 0) return 'no_account';
-  await step({ insert: 'keys', documents: [{ ...row, mark: markKey(keyOf(row)) }] });
+  await step({ insert: 'keys', documents: [{ ...row, mark: markKey(readKeyDocument(row)) }] });
   return 'added';
 }
 
-interface Replacement {
-  readonly key: Successor;
+interface KeyReplacement {
+  readonly key: ReplacementKey;
   readonly activeMax: number;
 }
 
 async function replaceKey(
   transactions: Transactions,
   id: string,
-  { key: { endsAt, ...key }, activeMax }: Replacement,
+  { key: { endsAt, ...key }, activeMax }: KeyReplacement,
 ): ReturnType<KeyStore['replace']> {
   return transactions.run({
     steps: async (step) => {
-      const before = await findActive(step, id, key.createdAt);
+      const before = await findActiveKey(step, id, key.createdAt);
       if (typeof before === 'string') return before;
       const { account, name, limits, budgetKey } = before;
       const successor = { ...key, account, name, limits: { ...limits, expiresAt: null }, budgetKey: budgetKey ?? id };
       const added = await insertKey(step, successor, activeMax);
       if (added !== 'added') return added === 'too_many' ? added : 'no_key';
-      const end = limitedTo(before, { ...limits, expiresAt: Math.min(endsAt, limits.expiresAt ?? endsAt) });
+      const end = buildLimitsUpdate(before, { ...limits, expiresAt: Math.min(endsAt, limits.expiresAt ?? endsAt) });
       await step({ update: 'keys', updates: [end] });
       return 'replaced';
     },
@@ -140,18 +150,18 @@ async function limitKey(
 ): ReturnType<KeyStore['limit']> {
   return transactions.run({
     steps: async (step) => {
-      const found = await findActive(step, id, now);
+      const found = await findActiveKey(step, id, now);
       if (typeof found === 'string') return found;
       const { account, limits, budgetKey } = found;
       const wanted = { ...limits, ...change };
       const { budget, reset, zone } = wanted;
       const first = budgetKey ?? id;
-      const sharing = { account, $and: [activeAt(now), { $or: [{ _id: first }, { budgetKey: first }] }] };
+      const sharing = { account, $and: [buildActiveFilter(now), { $or: [{ _id: first }, { budgetKey: first }] }] };
       const filter = { ...sharing, _id: { $ne: id } };
-      const others = await firstBatch(step({ find: 'keys', filter, batchSize: 1000, singleBatch: true }));
+      const others = await readFirstBatch(step({ find: 'keys', filter, batchSize: 1000, singleBatch: true }));
       const updates = [
-        limitedTo(found, wanted),
-        ...others.map(keyOf).map((key) => limitedTo(key, { ...key.limits, budget, reset, zone })),
+        buildLimitsUpdate(found, wanted),
+        ...others.map(readKeyDocument).map((key) => buildLimitsUpdate(key, { ...key.limits, budget, reset, zone })),
       ];
       await step({ update: 'keys', updates });
       return 'limited';
@@ -159,20 +169,20 @@ async function limitKey(
   });
 }
 
-function limitedTo(key: KeyRow, limits: KeyLimits): Document {
+function buildLimitsUpdate(key: KeyRow, limits: KeyLimits): Document {
   const mark = markKey({ ...key, limits });
-  return { q: { _id: key.id }, u: { $set: { limits: limitsRow(limits), mark } } };
+  return { q: { _id: key.id }, u: { $set: { limits: toLimitsDocument(limits), mark } } };
 }
 
 /** A key that is neither revoked nor expired, or why there is none. */
-async function findActive(step: Step, id: string, now: number): Promise<KeyRow | 'ended' | 'no_key'> {
-  const [row] = await firstBatch(step({ find: 'keys', filter: { _id: id }, limit: 1 }));
+async function findActiveKey(step: Step, id: string, now: number): Promise<KeyRow | 'ended' | 'no_key'> {
+  const [row] = await readFirstBatch(step({ find: 'keys', filter: { _id: id }, limit: 1 }));
   if (!row) return 'no_key';
-  const key = keyOf(row);
+  const key = readKeyDocument(row);
   return key.revokedAt !== null || isExpired(key.limits, now) ? 'ended' : key;
 }
 
-function keyOf(row: Document): KeyRow {
+function readKeyDocument(row: Document): KeyRow {
   const {
     _id: id,
     account,
@@ -201,6 +211,6 @@ function keyOf(row: Document): KeyRow {
   };
 }
 
-function limitsRow({ budget, reset, zone, expiresAt, models }: KeyLimits): Document {
+function toLimitsDocument({ budget, reset, zone, expiresAt, models }: KeyLimits): Document {
   return { budget: budget && toLong(budget), reset, zone, expiresAt, models };
 }

@@ -4,18 +4,18 @@ import { listChargeOperationIds } from '../../money/replay.ts';
 import type { ChargeFilter, LedgerStore } from '../ports/ledger.ts';
 import { read } from './call.ts';
 import type { Connection } from './connection.ts';
-import { aliveOwners } from './owners.ts';
-import { budgetOf, chargeOf, entryOf, type Row, walletOf } from './rows.ts';
+import { listAliveOwners } from './owners.ts';
+import { type Row, readBudgetDocument, readChargeDocument, readEntryDocument, readWalletDocument } from './rows.ts';
 import { CHARGING } from './schema.ts';
 
-type Reads = Omit<LedgerStore, 'lane' | 'batchMax' | 'apply'>;
+type LedgerReads = Omit<LedgerStore, 'lane' | 'batchMax' | 'apply'>;
 
 /** For a page of the journal. */
 const PAGE_MS = 2900;
 /** For reads over many rows. */
 export const SCAN_MS = 60_000;
 
-export function ledgerReads(connection: Connection): Reads {
+export function ledgerReads(connection: Connection): LedgerReads {
   const { db, scanner } = connection;
   const wallets = db.collection<Row>('wallets');
   const charges = db.collection<Row>('charges');
@@ -26,33 +26,35 @@ export function ledgerReads(connection: Connection): Reads {
   return {
     async wallet(id) {
       const row = await read((signal) => wallets.findOne({ _id: id }, { signal }));
-      return row ? walletOf(row) : undefined;
+      return row ? readWalletDocument(row) : undefined;
     },
     async charge(id) {
       const row = await read((signal) => charges.findOne({ _id: id }, { signal }));
-      return row ? chargeOf(row) : undefined;
+      return row ? readChargeDocument(row) : undefined;
     },
     async charges(wallet, { before, limit, filter = {} }) {
       const last =
         before === undefined ? undefined : await read((signal) => charges.findOne({ _id: before }, { signal }));
       if (before !== undefined && last?.wallet !== wallet) return [];
       const options = { sort: { createdAt: -1, _id: -1 }, limit, hint: 'of_wallet' } as const;
-      const query = { wallet, $and: [...(last ? behind(last) : []), ...conditionsOf(filter)] };
+      const query = { wallet, $and: [...(last ? buildOlderFilter(last) : []), ...buildChargeConditions(filter)] };
       const rows = await read((signal) => scanned.find(query, { ...options, signal }).toArray(), SCAN_MS);
-      return rows.map(chargeOf);
+      return rows.map(readChargeDocument);
     },
     async entry(opId) {
       const row = await read((signal) => entries.findOne({ _id: opId }, { signal }));
-      return row ? entryOf(row) : undefined;
+      return row ? readEntryDocument(row) : undefined;
     },
     async entries(wallet, { before, limit }) {
       const filter = { wallet, seq: { $lt: before ?? Number.MAX_SAFE_INTEGER } };
       const found = (signal: AbortSignal) => entries.find(filter, { signal }).sort({ seq: -1 }).limit(limit).toArray();
-      return (await read(found, PAGE_MS)).map(entryOf);
+      return (await read(found, PAGE_MS)).map(readEntryDocument);
     },
     async entriesOfCharge(chargeId) {
       const filter = { _id: { $in: listChargeOperationIds(chargeId) } };
-      return (await read((signal) => entries.find(filter, { signal }).sort({ seq: 1 }).toArray())).map(entryOf);
+      return (await read((signal) => entries.find(filter, { signal }).sort({ seq: 1 }).toArray())).map(
+        readEntryDocument,
+      );
     },
     async chargedAt(wallet, at) {
       const filter = { wallet, at: { $lte: at }, ...CHARGING };
@@ -62,22 +64,22 @@ export function ledgerReads(connection: Connection): Reads {
     },
     async budgets(keys) {
       const filter = { _id: { $in: [...keys] } };
-      return (await read((signal) => budgets.find(filter, { signal }).toArray())).map(budgetOf);
+      return (await read((signal) => budgets.find(filter, { signal }).toArray())).map(readBudgetDocument);
     },
     async orphans({ now, leaseMs, after, limit }) {
-      const alive = await aliveOwners(db, now);
+      const alive = await listAliveOwners(db, now);
       const over = [{ lease: { $lt: now } }, { lease: { $gt: now + 2 * leaseMs } }];
       const rest = after && [{ lease: { $gt: after.lease } }, { lease: after.lease, _id: { $gt: after.id } }];
       const filter = { state: 'held', owner: { $nin: alive }, $and: [{ $or: over }, ...(rest ? [{ $or: rest }] : [])] };
       const sort = { lease: 1, _id: 1 } as const;
       const found = await read((signal) => charges.find(filter, { signal }).sort(sort).limit(limit).toArray());
-      return found.map(chargeOf);
+      return found.map(readChargeDocument);
     },
   };
 }
 
 /** After a charge in order of time, then id; the first condition uses the index. */
-function behind({ createdAt, _id }: Row): Document[] {
+function buildOlderFilter({ createdAt, _id }: Row): Document[] {
   return [
     { createdAt: { $lte: createdAt } },
     { $or: [{ createdAt: { $lt: createdAt } }, { createdAt, _id: { $lt: _id } }] },
@@ -85,7 +87,14 @@ function behind({ createdAt, _id }: Row): Document[] {
 }
 
 /** Never empty, because an empty `$and` is refused. */
-function conditionsOf({ from = 0, to = Number.MAX_SAFE_INTEGER, key, model, kind, state }: ChargeFilter): Document[] {
+function buildChargeConditions({
+  from = 0,
+  to = Number.MAX_SAFE_INTEGER,
+  key,
+  model,
+  kind,
+  state,
+}: ChargeFilter): Document[] {
   const asked = Object.entries({ key, model, kind, state }).filter(([, value]) => value !== undefined);
   const isEqual = asked.map(([name, value]) => ({ [name]: value }));
   return [{ createdAt: { $gte: from, $lt: to } }, ...isEqual];

@@ -1,7 +1,7 @@
 // Rate limit windows in the MongoDB store.
 import type { Document } from 'mongodb';
 import type { LimitStore, LimitWindow } from '../ports/limits.ts';
-import { runOnce } from './batches.ts';
+import { runBatchOnce } from './batches.ts';
 import { call, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import { DUPLICATE_KEY } from './failure.ts';
@@ -15,12 +15,12 @@ export function limitStore({ db, client, clock }: Connection, transactions: Tran
   const limits = client.db(db.databaseName).collection<Row>('limits');
   const sent = new Set<Promise<unknown>>();
 
-  async function count(bucket: string, windowMs: number, now: number): Promise<LimitWindow> {
+  async function countHit(bucket: string, windowMs: number, now: number): Promise<LimitWindow> {
     const offset = clock.offsetMs();
     const at = now + offset;
     // A window that ends far in the future dates from before the clock was set back.
     const isOpen = { $and: [{ $gt: ['$endsAt', at] }, { $lte: ['$endsAt', at + 2 * windowMs] }] };
-    const update = [{ $set: windowAfter({ isOpen, endsAt: '$endsAt', count: 1 }, at + windowMs) }];
+    const update = [{ $set: buildWindowUpdate({ isOpen, endsAt: '$endsAt', count: 1 }, at + windowMs) }];
     const command = { findAndModify: 'limits', query: { _id: bucket }, update, upsert: true, new: true, ...FAST };
     const { value } = await call({ repeatable: false }, (signal) =>
       // Of two processes that open a window at once, the second finds it on its second try.
@@ -28,12 +28,12 @@ export function limitStore({ db, client, clock }: Connection, transactions: Tran
         error.code === DUPLICATE_KEY ? send(db, command, { signal }) : Promise.reject(error),
       ),
     );
-    return windowOf(value, offset);
+    return readWindowDocument(value, offset);
   }
 
   return {
     hit(bucket, windowMs, now) {
-      const counted = count(bucket, windowMs, now);
+      const counted = countHit(bucket, windowMs, now);
       sent.add(counted);
       const forget = () => void sent.delete(counted);
       counted.then(forget, forget);
@@ -45,7 +45,7 @@ export function limitStore({ db, client, clock }: Connection, transactions: Tran
       const offset = clock.offsetMs();
       const filter = { endsAt: { $gt: now + offset } };
       const rows = await read((signal) => limits.find(filter, { signal }).sort({ _id: 1 }).toArray());
-      return rows.map((row) => windowOf(row, offset));
+      return rows.map((row) => readWindowDocument(row, offset));
     },
     async merge(windows, now, batch) {
       const offset = clock.offsetMs();
@@ -58,17 +58,17 @@ export function limitStore({ db, client, clock }: Connection, transactions: Tran
             endsAt: { $min: ['$endsAt', endsAt + offset] },
             count,
           };
-          const $set = windowAfter(both, endsAt + offset);
+          const $set = buildWindowUpdate(both, endsAt + offset);
           return { q: { _id: bucket }, u: [{ $set }], upsert: true };
         });
-      if (updates.length > 0) await runOnce(transactions, batch, { update: 'limits', updates });
+      if (updates.length > 0) await runBatchOnce(transactions, batch, { update: 'limits', updates });
       const deletes = [{ q: { endsAt: { $lte: now + offset } }, limit: 0 }];
       await call({ repeatable: true }, (signal) => send(db, { delete: 'limits', deletes, ...FAST }, { signal }));
     },
   };
 }
 
-interface Counted {
+interface WindowChange {
   /** Whether the existing window continues, and until when. */
   readonly isOpen: Document;
   readonly endsAt: Document | string;
@@ -76,13 +76,13 @@ interface Counted {
 }
 
 /** How hits change a window: an open one continues, an expired one starts over. */
-function windowAfter({ isOpen, endsAt, count }: Counted, newEnd: number): Document {
+function buildWindowUpdate({ isOpen, endsAt, count }: WindowChange, newEnd: number): Document {
   return {
     endsAt: { $cond: [isOpen, endsAt, newEnd] },
     count: { $cond: [isOpen, { $add: ['$count', count] }, count] },
   };
 }
 
-function windowOf(row: Document, offsetMs: number): LimitWindow {
+function readWindowDocument(row: Document, offsetMs: number): LimitWindow {
   return { bucket: row._id, endsAt: Number(row.endsAt) - offsetMs, count: Number(row.count) };
 }

@@ -24,14 +24,14 @@ export function mediaStore({ db, client }: Connection): MediaStore {
   const files = db.collection<Row>('media.files');
   const chunks = db.collection<Row>('media.chunks');
 
-  async function command(document: Document): Promise<Document> {
+  async function runDurable(document: Document): Promise<Document> {
     return call({ repeatable: true }, (signal) => send(db, { ...document, ...DURABLE }, { signal }));
   }
 
   /** Changes a file that is incomplete and that no cleaner has marked as broken. */
-  async function update(file: string, change: Document): Promise<void> {
+  async function updateFile(file: string, change: Document): Promise<void> {
     const q = { _id: file, 'metadata.whole': false, uploadDate: { $gt: NEVER } };
-    const { n } = await command({ update: 'media.files', updates: [{ q, u: change }] });
+    const { n } = await runDurable({ update: 'media.files', updates: [{ q, u: change }] });
     if (n !== 1 && !(await isWhole(file))) throw new StoreError('a media file was removed while it was written', 'no');
   }
 
@@ -41,7 +41,7 @@ export function mediaStore({ db, client }: Connection): MediaStore {
   }
 
   /** A retry finds what an earlier attempt has inserted. */
-  async function insert(collection: string, document: Document): Promise<void> {
+  async function insertOnce(collection: string, document: Document): Promise<void> {
     await call({ repeatable: true }, (signal) =>
       send(db, { insert: collection, documents: [document], ...DURABLE }, { signal }).catch((error) => {
         if (!isDuplicate(error)) throw error;
@@ -55,10 +55,10 @@ export function mediaStore({ db, client }: Connection): MediaStore {
     const file = randomBytes(12).toString('hex');
     const { id: filename, ...metadata } = media;
     const head = { _id: file, length: 0, chunkSize: CHUNK_BYTES, filename, metadata: { ...metadata, whole: false } };
-    await insert('media.files', { ...head, uploadDate: new Date(await readNow(client)) });
+    await insertOnce('media.files', { ...head, uploadDate: new Date(await readNow(client)) });
     try {
       const bytes = await writeChunks(file, source);
-      await update(file, { $set: { length: bytes, 'metadata.whole': true }, $currentDate: { uploadDate: true } });
+      await updateFile(file, { $set: { length: bytes, 'metadata.whole': true }, $currentDate: { uploadDate: true } });
       return { ...media, bytes };
     } catch (error) {
       // A failing store would not do this either: a cleaner will.
@@ -69,12 +69,12 @@ export function mediaStore({ db, client }: Connection): MediaStore {
 
   async function writeChunks(file: string, source: AsyncIterable<Uint8Array>): Promise<number> {
     let [bytes, n, touchedAt] = [0, 0, performance.now()];
-    for await (const data of inChunks(source)) {
+    for await (const data of splitChunks(source)) {
       if (performance.now() - touchedAt > TOUCH_EVERY_MS) {
-        await update(file, { $currentDate: { uploadDate: true } });
+        await updateFile(file, { $currentDate: { uploadDate: true } });
         touchedAt = performance.now();
       }
-      await insert('media.chunks', { _id: `${file}-${n}`, files_id: file, n, data: new Binary(data) });
+      await insertOnce('media.chunks', { _id: `${file}-${n}`, files_id: file, n, data: new Binary(data) });
       bytes += data.length;
       n += 1;
     }
@@ -87,18 +87,18 @@ export function mediaStore({ db, client }: Connection): MediaStore {
 
   async function get(id: string): Promise<StoredMedia | undefined> {
     const row = await find(id);
-    return row ? mediaOf(row) : undefined;
+    return row ? readMediaDocument(row) : undefined;
   }
 
   /** One at a time: a cursor would stay open if the reader left. */
   async function* readChunks(id: string, range?: ByteRange): AsyncGenerator<Uint8Array> {
     const file = await find(id);
-    if (!file) throw gone();
+    if (!file) throw missingFileError();
     const first = range?.first ?? 0;
     const last = Math.min(range?.last ?? Number.POSITIVE_INFINITY, Number(file.length) - 1);
     for (let n = Math.floor(first / CHUNK_BYTES); n * CHUNK_BYTES <= last; n += 1) {
       const row = await read((signal) => chunks.findOne({ files_id: file._id, n }, { signal }));
-      if (!row) throw gone();
+      if (!row) throw missingFileError();
       const begin = n * CHUNK_BYTES;
       yield (row.data as Binary).buffer.subarray(Math.max(0, first - begin), last + 1 - begin);
     }
@@ -106,8 +106,8 @@ export function mediaStore({ db, client }: Connection): MediaStore {
 
   /** The file last: until then it says what there is to remove. */
   async function remove(file: string): Promise<number> {
-    await command({ delete: 'media.chunks', deletes: [{ q: { files_id: file }, limit: 0 }] });
-    const { n } = await command({ delete: 'media.files', deletes: [{ q: { _id: file }, limit: 1 }] });
+    await runDurable({ delete: 'media.chunks', deletes: [{ q: { files_id: file }, limit: 0 }] });
+    const { n } = await runDurable({ delete: 'media.files', deletes: [{ q: { _id: file }, limit: 1 }] });
     return n as number;
   }
 
@@ -126,7 +126,7 @@ export function mediaStore({ db, client }: Connection): MediaStore {
     const broken = { 'metadata.whole': false, uploadDate: { $lt: since } };
     for (const { _id, uploadDate } of removed < limit ? await list(broken, limit - removed) : []) {
       const q = { _id, 'metadata.whole': false, uploadDate };
-      const { n } = await command({ update: 'media.files', updates: [{ q, u: { $set: { uploadDate: NEVER } } }] });
+      const { n } = await runDurable({ update: 'media.files', updates: [{ q, u: { $set: { uploadDate: NEVER } } }] });
       if (n === 1) removed += await remove(_id);
     }
     return removed;
@@ -135,14 +135,14 @@ export function mediaStore({ db, client }: Connection): MediaStore {
   async function page({ after = '', limit }: Parameters<MediaStore['page']>[0]): Promise<readonly StoredMedia[]> {
     const filter = { 'metadata.whole': true, filename: { $gt: after } };
     const rows = await read((signal) => files.find(filter, { signal }).sort({ filename: 1 }).limit(limit).toArray());
-    return rows.map(mediaOf);
+    return rows.map(readMediaDocument);
   }
 
   return { write, get, read: readChunks, clean, page };
 }
 
 /** Pieces of equal length, except the last. Each has its own memory: an abandoned attempt may still be sending it. */
-async function* inChunks(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+async function* splitChunks(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
   let filled = 0;
   for await (const piece of source) {
@@ -159,7 +159,7 @@ async function* inChunks(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buff
   if (filled > 0) yield chunk.subarray(0, filled);
 }
 
-function mediaOf({ filename, length, metadata }: Document): StoredMedia {
+function readMediaDocument({ filename, length, metadata }: Document): StoredMedia {
   const { account, kind, mediaType, createdAt, expiresAt } = metadata;
   return {
     id: filename,
@@ -172,6 +172,6 @@ function mediaOf({ filename, length, metadata }: Document): StoredMedia {
   };
 }
 
-function gone(): StoreError {
+function missingFileError(): StoreError {
   return new StoreError('the media file does not exist', 'no', undefined, 'batch');
 }

@@ -2,10 +2,10 @@
 import { type Db, MongoServerError } from 'mongodb';
 import { OperatorError } from '../../base/operator-error.ts';
 import { StoreError } from '../store.ts';
-import { call, MAJORITY, pause, send, within } from './call.ts';
+import { call, delay, MAJORITY, send, withDeadline } from './call.ts';
 import type { CollectionSchema } from './fields.ts';
 import { CHARGE_WITH_EXCESS, COLLECTIONS, DEVICES, FORMER_USERS, WALLETS_WITH_PLAY_MONEY } from './schema.ts';
-import { journalStatuses } from './status-schema.ts';
+import { addStatusesAndMarks } from './status-schema.ts';
 
 /** Version n of the schema is the first n of these; a released one never changes. */
 export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void>)[] = [
@@ -28,7 +28,7 @@ export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void
     await send(db, { collMod: 'charges', validator: CHARGE_WITH_EXCESS, ...MAJORITY }, { signal });
     await send(db, { createIndexes: 'charges', indexes: [index], ...MAJORITY }, { signal });
   },
-  journalStatuses,
+  addStatusesAndMarks,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -39,7 +39,7 @@ const NAMESPACE_EXISTS = 48;
 const UNAUTHORIZED = 13;
 /** Another one builds an index of the collection, or changes it. */
 const BUSY: ReadonlySet<unknown> = new Set([12_587, 117, 112]);
-const TURN_MS = 50;
+const RETRY_MS = 50;
 
 interface Version {
   readonly _id: string;
@@ -48,36 +48,36 @@ interface Version {
 
 export async function migrate(db: Db): Promise<void> {
   try {
-    let version = await claim(db);
+    let version = await claimDatabase(db);
     while (version < SCHEMA_VERSION) {
       const step = MIGRATIONS[version] as (typeof MIGRATIONS)[number];
-      await within(STEP_MS, (signal) => takeTurns(() => step(db, signal), signal));
+      await withDeadline(STEP_MS, (signal) => runWhenFree(() => step(db, signal), signal));
       version += 1;
       await writeVersion(db, version);
     }
   } catch (error) {
-    throw isUnauthorized(error) ? mayNot('set up', db) : error;
+    throw isUnauthorized(error) ? permissionError('set up', db) : error;
   }
 }
 
 /** Several processes may be at the same step: the server changes no collection whose index is being built. */
-async function takeTurns(step: () => Promise<void>, signal: AbortSignal): Promise<void> {
+async function runWhenFree(step: () => Promise<void>, signal: AbortSignal): Promise<void> {
   for (;;) {
     try {
       return await step();
     } catch (error) {
       if (!(error instanceof MongoServerError && BUSY.has(error.code)) || signal.aborted) throw error;
-      await pause(TURN_MS);
+      await delay(RETRY_MS);
     }
   }
 }
 
 function isUnauthorized(error: unknown): boolean {
-  const told = error instanceof StoreError ? error.cause : error;
-  return told instanceof MongoServerError && told.code === UNAUTHORIZED;
+  const cause = error instanceof StoreError ? error.cause : error;
+  return cause instanceof MongoServerError && cause.code === UNAUTHORIZED;
 }
 
-function mayNot(what: string, { databaseName }: Db): OperatorError {
+function permissionError(what: string, { databaseName }: Db): OperatorError {
   const need = what === 'set up' ? ': it needs the roles readWrite and dbAdmin on it' : '';
   return new OperatorError(`The user of the database URL may not ${what} the database ${databaseName}${need}.`);
 }
@@ -85,7 +85,7 @@ function mayNot(what: string, { databaseName }: Db): OperatorError {
 /** Refuses a database that no Tollgate has set up, and resolves to its version: nothing is written to it. */
 export async function requireStore(db: Db): Promise<number> {
   const version = await readVersion(db).catch((error) => {
-    throw isUnauthorized(error) ? mayNot('read', db) : error;
+    throw isUnauthorized(error) ? permissionError('read', db) : error;
   });
   // 0: a start was killed before it had created the collections.
   if (version !== undefined && version > 0) return version;
@@ -104,7 +104,7 @@ export async function requireMigrated(db: Db): Promise<void> {
 }
 
 /** The version of the schema; an empty database becomes ours first. */
-async function claim(db: Db): Promise<number> {
+async function claimDatabase(db: Db): Promise<number> {
   const found = await readVersion(db);
   if (found !== undefined) return found;
   const others = await call({ repeatable: true }, (signal) =>

@@ -5,30 +5,30 @@ import { call, MAJORITY, read, send } from './call.ts';
 import { NOW } from './clock.ts';
 import type { Connection } from './connection.ts';
 import type { Row } from './rows.ts';
-import type { Sessions } from './sessions.ts';
+import type { TransactionSessions } from './transaction-sessions.ts';
 
 /** Rows of dead owners are kept this long, so that their calls can still be investigated. */
 const OWNER_KEPT_MS = 3_600_000;
 
 /** Matches owners that are alive at a given server time. */
-export function aliveAt(now: Document | number): Document {
+export function buildAliveFilter(now: Document | number): Document {
   const latest = { $add: [now, { $multiply: [2, '$leaseMs'] }] };
   return { $and: [{ $gte: ['$until', now] }, { $lte: ['$until', latest] }] };
 }
 
 /** Their ids, in order. */
-export async function aliveOwners(db: Db, now: Document | number): Promise<readonly string[]> {
+export async function listAliveOwners(db: Db, now: Document | number): Promise<readonly string[]> {
   const rows = await read((signal) =>
     db
       .collection<Row>('owners')
-      .find({ $expr: aliveAt(now) }, { signal, projection: { _id: 1 } })
+      .find({ $expr: buildAliveFilter(now) }, { signal, projection: { _id: 1 } })
       .sort({ _id: 1 })
       .toArray(),
   );
   return rows.map((row) => row._id);
 }
 
-export function ownerStore({ db }: Connection, sessions: Sessions): OwnerStore {
+export function ownerStore({ db }: Connection, sessions: TransactionSessions): OwnerStore {
   const owners = db.collection<Row>('owners');
   const gone = { $expr: { $lt: ['$until', { $subtract: [NOW, OWNER_KEPT_MS] }] } };
   return {
@@ -43,7 +43,7 @@ export function ownerStore({ db }: Connection, sessions: Sessions): OwnerStore {
       sessions.reap().catch(() => undefined);
       // Its own row exists, so the group has the server's time even if there is no other owner.
       const isWorker = { $eq: [{ $indexOfBytes: ['$_id', `${id}-`] }, 0] };
-      const other = { $and: [{ $ne: ['$_id', id] }, { $not: [isWorker] }, aliveAt(NOW)] };
+      const other = { $and: [{ $ne: ['$_id', id] }, { $not: [isWorker] }, buildAliveFilter(NOW)] };
       const group = {
         _id: null,
         now: { $max: NOW },

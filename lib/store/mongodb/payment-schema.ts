@@ -1,7 +1,7 @@
 // The payment collections of the MongoDB store; validators repeat the rules of a payment's life.
 import type { Document } from 'mongodb';
 import { PAYMENT_PHASES } from '../../money/payment-rules.ts';
-import { PAYMENT_FIELDS, type PaymentSort, type Value } from '../payment-rows.ts';
+import { PAYMENT_FIELDS, type PaymentTable, type Value } from '../payment-rows.ts';
 import {
   amount,
   type CollectionSchema,
@@ -16,7 +16,7 @@ import {
   text,
 } from './fields.ts';
 
-export const COLLECTION_OF: { readonly [Sort in PaymentSort]: string } = {
+export const COLLECTION_NAMES: { readonly [Sort in PaymentTable]: string } = {
   payments: 'payments',
   methods: 'saved_methods',
   consents: 'consents',
@@ -24,7 +24,7 @@ export const COLLECTION_OF: { readonly [Sort in PaymentSort]: string } = {
   notices: 'notices',
 };
 
-const TYPES: { readonly [Sort in Value]: Document } = {
+const FIELD_TYPES: { readonly [Sort in Value]: Document } = {
   text: orNull(text),
   number: orNull(integer),
   micro: amount,
@@ -32,10 +32,10 @@ const TYPES: { readonly [Sort in Value]: Document } = {
 };
 
 /** The fields of a row by type, with extra conditions on some. */
-function rowOf(sort: PaymentSort, more: Document): Document {
-  const plain = Object.entries<Value>(PAYMENT_FIELDS[sort]).map(([field, value]) => [field, TYPES[value]]);
+function buildRowProperties(sort: PaymentTable, extra: Document): Document {
+  const plain = Object.entries<Value>(PAYMENT_FIELDS[sort]).map(([field, value]) => [field, FIELD_TYPES[value]]);
   const { id: _id, ...rest } = Object.fromEntries(plain);
-  return { _id: name, ...rest, ...more };
+  return { _id: name, ...rest, ...extra };
 }
 
 const CREDITED = ['credited', 'partly_refunded', 'refunded', 'disputed', 'reversed', 'kept'];
@@ -64,9 +64,9 @@ const version = { ...count, minimum: 1 };
 
 export const PAYMENT_COLLECTIONS: readonly CollectionSchema[] = [
   {
-    name: COLLECTION_OF.payments,
+    name: COLLECTION_NAMES.payments,
     validator: fields(
-      rowOf('payments', {
+      buildRowProperties('payments', {
         wallet: name,
         provider: name,
         phase: oneOf(...PAYMENT_PHASES),
@@ -91,28 +91,31 @@ export const PAYMENT_COLLECTIONS: readonly CollectionSchema[] = [
     ],
   },
   {
-    name: COLLECTION_OF.methods,
-    validator: fields(rowOf('methods', { wallet: name, provider: name, ref: name, kind: name })),
+    name: COLLECTION_NAMES.methods,
+    validator: fields(buildRowProperties('methods', { wallet: name, provider: name, ref: name, kind: name })),
     indexes: [
       { key: { provider: 1, ref: 1 }, name: 'by_ref', unique: true },
       { key: { wallet: 1, createdAt: -1, _id: -1 }, name: 'of_wallet' },
     ],
   },
   {
-    name: COLLECTION_OF.consents,
-    validator: fields(rowOf('consents', { wallet: name, user: name, kind: name, text })),
+    name: COLLECTION_NAMES.consents,
+    validator: fields(buildRowProperties('consents', { wallet: name, user: name, kind: name, text })),
     indexes: [{ key: { wallet: 1, at: -1, _id: -1 }, name: 'of_wallet' }],
   },
   {
-    name: COLLECTION_OF.autoTopups,
-    validator: fields(rowOf('autoTopups', { day: text, month: text, dayCount: count, declines: count, version }), {
-      $or: [{ enabled: false }, { method: isText }],
-    }),
+    name: COLLECTION_NAMES.autoTopups,
+    validator: fields(
+      buildRowProperties('autoTopups', { day: text, month: text, dayCount: count, declines: count, version }),
+      {
+        $or: [{ enabled: false }, { method: isText }],
+      },
+    ),
     indexes: [{ key: { method: 1 }, name: 'by_method', partialFilterExpression: { method: { $type: 'string' } } }],
   },
   {
-    name: COLLECTION_OF.notices,
-    validator: fields(rowOf('notices', { provider: name, verdict: name, detail: text })),
+    name: COLLECTION_NAMES.notices,
+    validator: fields(buildRowProperties('notices', { provider: name, verdict: name, detail: text })),
     indexes: [{ key: { at: 1 }, name: 'by_time' }],
   },
 ];

@@ -16,32 +16,32 @@ export function toLong(amount: Micro): bigint {
 }
 
 /** A sum of amounts: an empty one is an int, and one that does not fit into int64 a double. */
-export function fromSum(value: unknown): Micro {
+export function sumToMicro(value: unknown): Micro {
   if (typeof value === 'bigint') return value;
   if (Number.isSafeInteger(value)) return BigInt(value as number);
   throw new RangeError(`a sum of ${value} micro-roubles does not fit into int64`);
 }
 
 /** What an operation changes in a wallet. */
-export function balancesOf({ avail, held, charged, topped, adjusted, seq }: Wallet): Document {
+export function toBalanceFields({ avail, held, charged, topped, adjusted, seq }: Wallet): Document {
   const money = { avail: toLong(avail), held: toLong(held), charged: toLong(charged) };
   return { ...money, topped: toLong(topped), adjusted: toLong(adjusted), seq };
 }
 
-export function walletOf(row: Document): Wallet {
+export function readWalletDocument(row: Document): Wallet {
   const { _id: id, avail, held, charged, topped, adjusted, seq, status, playMoney } = row;
   const wallet: Wallet = { id, avail, held, charged, topped, adjusted, seq: Number(seq), status };
   return playMoney === true ? { ...wallet, playMoney } : wallet;
 }
 
 /** Without a budget there is no period to write, with one of its own no other key, and with a cap no excess. */
-export function chargeRow({ id: _id, period, budgetKey, excess, ...charge }: Charge): Document {
+export function toChargeDocument({ id: _id, period, budgetKey, excess, ...charge }: Charge): Document {
   const money = { reserved: toLong(charge.reserved), charged: toLong(charge.charged) };
   const budget = { ...(period !== null && { period }), ...(budgetKey !== null && { budgetKey }) };
   return { _id, ...charge, ...money, ...budget, ...(excess !== undefined && { excess: toLong(excess) }) };
 }
 
-export function chargeOf(row: Document): Charge {
+export function readChargeDocument(row: Document): Charge {
   const { _id: id, wallet, key, kind, state, reserved, charged, model, prices } = row;
   const { usage, owner, lease, createdAt, endedAt, period = null, budgetKey = null, excess } = row;
   return {
@@ -65,11 +65,11 @@ export function chargeOf(row: Document): Charge {
   };
 }
 
-export function budgetOf({ _id: key, wallet, period, spent }: Document): KeyBudget {
+export function readBudgetDocument({ _id: key, wallet, period, spent }: Document): KeyBudget {
   return { key, wallet, period: Number(period), spent };
 }
 
-export function entryRow({ opId, ...entry }: Entry): Document {
+export function toEntryDocument({ opId, ...entry }: Entry): Document {
   const { avail, held, charged, topped, adjusted, overshoot, chargedAfter } = entry;
   return {
     _id: opId,
@@ -84,7 +84,7 @@ export function entryRow({ opId, ...entry }: Entry): Document {
   };
 }
 
-export function entryOf(row: Document): Entry {
+export function readEntryDocument(row: Document): Entry {
   const { _id: opId, wallet, seq, kind, charge, at, note, status = null, mark = null } = row;
   const { avail, held, charged, topped, adjusted, overshoot, chargedAfter } = row;
   return {
@@ -112,7 +112,7 @@ function numberOrNull(value: unknown): number | null {
 }
 
 /** A document without money: `_id` is its `id`, and its integers are numbers. */
-export function plainOf<T>({ _id: id, ...fields }: Document): T {
+export function readPlainDocument<T>({ _id: id, ...fields }: Document): T {
   return Object.fromEntries(
     Object.entries({ id, ...fields }).map(([name, value]) => [name, typeof value === 'bigint' ? Number(value) : value]),
   ) as T;

@@ -1,11 +1,11 @@
 // Sign-in sessions, one-time links and failed attempts in the MongoDB store; `sessions.ts` has those of transactions.
 import type { Db, Document } from 'mongodb';
-import { waitMsOf } from '../attempts.ts';
+import { getAttemptWaitMs } from '../attempt-wait.ts';
 import type { AttemptRule, Attempts, Device, Link, Session, SessionStore } from '../ports/sessions.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import { DUPLICATE_KEY } from './failure.ts';
-import { plainOf, type Row } from './rows.ts';
+import { type Row, readPlainDocument } from './rows.ts';
 
 export function signinStore({ db }: Connection): SessionStore {
   const signins = db.collection<Row>('signins');
@@ -18,11 +18,11 @@ export function signinStore({ db }: Connection): SessionStore {
     },
     async get(hash) {
       const row = await read((signal) => signins.findOne({ _id: hash }, { signal }));
-      return row ? sessionOf(row) : undefined;
+      return row ? readSessionDocument(row) : undefined;
     },
     async list(user) {
       const rows = await read((signal) => signins.find({ user }, { signal }).sort({ createdAt: -1, _id: 1 }).toArray());
-      return rows.map(sessionOf);
+      return rows.map(readSessionDocument);
     },
     async touch(hash, { seenAt, provenAt }) {
       const { n } = await write({
@@ -35,7 +35,7 @@ export function signinStore({ db }: Connection): SessionStore {
       const { n } = await write({ delete: 'signins', deletes: [{ q: { _id: hash }, limit: 1 }] }, false);
       return n === 1;
     },
-    async removeOf(user, except = '') {
+    async removeUserSessions(user, except = '') {
       await write({ delete: 'signins', deletes: [{ q: { user, _id: { $ne: except } }, limit: 0 }] });
     },
     ...linkCalls(db, write),
@@ -61,12 +61,12 @@ function linkCalls(db: Db, write: Write): Pick<SessionStore, 'addLink' | 'link' 
     },
     async link(hash) {
       const row = await read((signal) => links.findOne({ _id: hash }, { signal }));
-      return row ? linkOf(row) : undefined;
+      return row ? readLinkDocument(row) : undefined;
     },
     async takeLink(hash) {
       // If an answer was lost, nobody knows who took the link: it then counts as used.
       const { value } = await write({ findAndModify: 'links', query: { _id: hash }, remove: true }, false);
-      return value ? linkOf(value) : undefined;
+      return value ? readLinkDocument(value) : undefined;
     },
     async removeLinks({ purpose, user, account, email }) {
       const q = { purpose, user: user ?? null, account: account ?? null, email: email ?? null };
@@ -93,7 +93,7 @@ function attemptCalls(db: Db, write: Write): Pick<SessionStore, 'count' | 'uncou
         ),
       );
       // The row as it was: the server has decided by the same calculation.
-      return waitMsOf(value ? attemptsOf(value) : undefined, rule);
+      return getAttemptWaitMs(value ? readAttemptsDocument(value) : undefined, rule);
     },
     async uncount(name) {
       const updates = [{ q: { _id: name, count: { $gt: 1 } }, u: { $inc: { count: -1 } } }];
@@ -102,7 +102,7 @@ function attemptCalls(db: Db, write: Write): Pick<SessionStore, 'count' | 'uncou
     },
     async attempts(name) {
       const row = await read((signal) => attempts.findOne({ _id: name }, { signal }));
-      return row ? attemptsOf(row) : undefined;
+      return row ? readAttemptsDocument(row) : undefined;
     },
     async forget(name) {
       await write({ delete: 'attempts', deletes: [{ q: { _id: name }, limit: 1 }] });
@@ -110,7 +110,7 @@ function attemptCalls(db: Db, write: Write): Pick<SessionStore, 'count' | 'uncou
   };
 }
 
-/** `waitMsOf` in the server's language. */
+/** `getAttemptWaitMs` in the server's language. */
 function countUnlessWaiting({ now, since, waitsMs }: AttemptRule): Document[] {
   const isOld = { $lt: [{ $ifNull: ['$lastAt', 0] }, since] };
   const waitMs = { $arrayElemAt: [waitsMs, { $min: [{ $ifNull: ['$count', 0] }, waitsMs.length - 1] }] };
@@ -127,26 +127,26 @@ function deviceCalls(db: Db, write: Write): Pick<SessionStore, 'putDevice' | 'de
     },
     async device(hash) {
       const row = await read((signal) => devices.findOne({ _id: hash }, { signal }));
-      return row ? deviceOf(row) : undefined;
+      return row ? readDeviceDocument(row) : undefined;
     },
   };
 }
 
-function deviceOf(row: Document): Device {
-  const { id: hash, ...device } = plainOf<Device & { id: string }>(row);
+function readDeviceDocument(row: Document): Device {
+  const { id: hash, ...device } = readPlainDocument<Device & { id: string }>(row);
   return { ...device, hash };
 }
 
-function sessionOf(row: Document): Session {
-  const { id: hash, ...session } = plainOf<Session & { id: string }>(row);
+function readSessionDocument(row: Document): Session {
+  const { id: hash, ...session } = readPlainDocument<Session & { id: string }>(row);
   return { ...session, hash };
 }
 
-function linkOf(row: Document): Link {
-  const { id: hash, ...link } = plainOf<Link & { id: string }>(row);
+function readLinkDocument(row: Document): Link {
+  const { id: hash, ...link } = readPlainDocument<Link & { id: string }>(row);
   return { ...link, hash };
 }
 
-function attemptsOf(row: Document): Attempts {
+function readAttemptsDocument(row: Document): Attempts {
   return { count: Number(row.count), lastAt: Number(row.lastAt) };
 }

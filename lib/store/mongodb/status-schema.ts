@@ -1,33 +1,33 @@
 // A step of the schema of MongoDB: the journal has the changes of a wallet's status, and entries and rows of payments and
 // jobs have marks, by which the audit sees values that were changed behind the ledger's back.
 import type { Db, Document } from 'mongodb';
-import { decideStatus } from '../status.ts';
+import { decideStatusChange } from '../status.ts';
 import { MAJORITY, send } from './call.ts';
-import { entryRow, type Row, walletOf } from './rows.ts';
+import { type Row, readWalletDocument, toEntryDocument } from './rows.ts';
 
 const MARKED = ['payments', 'auto_topups', 'saved_methods', 'consents', 'jobs', 'keys', 'openings', 'archives'];
 const MARK = { bsonType: ['null', 'string'] };
 
-export async function journalStatuses(db: Db, signal: AbortSignal): Promise<void> {
-  const entry = await validatorOf(db, 'entries', signal);
+export async function addStatusesAndMarks(db: Db, signal: AbortSignal): Promise<void> {
+  const entry = await readValidator(db, 'entries', signal);
   const kinds = new Set([...entry.kind.$in, 'suspend', 'resume']);
   const validator = { ...entry, kind: { $in: [...kinds] }, status: { $in: [null, 'active', 'suspended'] } };
   await send(db, { collMod: 'entries', validator, ...MAJORITY }, { signal });
   for (const name of MARKED) {
-    const marked = withMark(await validatorOf(db, name, signal));
+    const marked = addMarkField(await readValidator(db, name, signal));
     await send(db, { collMod: name, validator: marked, ...MAJORITY }, { signal });
   }
   await addBaseline(db, signal);
 }
 
 /** As it is: another step may have changed it since version 1. */
-async function validatorOf(db: Db, name: string, signal: AbortSignal): Promise<Document> {
+async function readValidator(db: Db, name: string, signal: AbortSignal): Promise<Document> {
   const [found] = await db.listCollections({ name }, { signal }).toArray();
   return (found && 'options' in found && found.options?.validator) || {};
 }
 
 /** The same schema with one more field, which need not be there. */
-function withMark(validator: Document): Document {
+function addMarkField(validator: Document): Document {
   const rules = (validator.$and ?? [validator]) as Document[];
   return {
     $and: rules.map(({ $jsonSchema: schema, ...rule }) =>
@@ -41,11 +41,11 @@ async function addBaseline(db: Db, signal: AbortSignal): Promise<void> {
   const wallets = db.collection<Row>('wallets');
   const entries = db.collection<Row>('entries');
   for await (const row of wallets.find({ status: 'suspended' }, { signal })) {
-    const wallet = walletOf(row);
+    const wallet = readWalletDocument(row);
     if (await entries.findOne({ wallet: wallet.id, seq: wallet.seq, status: 'suspended' }, { signal })) continue;
-    const { entry } = decideStatus({ ...wallet, status: 'active' }, 'suspended');
+    const { entry } = decideStatusChange({ ...wallet, status: 'active' }, 'suspended');
     if (!entry) continue;
-    const added = { q: { _id: entry.opId }, u: entryRow(entry), upsert: true };
+    const added = { q: { _id: entry.opId }, u: toEntryDocument(entry), upsert: true };
     await send(db, { update: 'entries', updates: [added], ...MAJORITY }, { signal });
     const moved = { q: { _id: wallet.id, seq: row.seq }, u: { $set: { seq: entry.seq } } };
     await send(db, { update: 'wallets', updates: [moved], ...MAJORITY }, { signal });

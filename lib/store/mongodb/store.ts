@@ -1,13 +1,13 @@
 // The MongoDB store: any number of processes on one replica set.
 
-import { countCalls } from '../count-calls.ts';
+import { withGracefulClose } from '../graceful-close.ts';
 import { withoutWrites } from '../read-only.ts';
-import type { Opening, Store } from '../store.ts';
+import type { Store, StoreOptions } from '../store.ts';
 import { accountStore } from './accounts.ts';
 import { alertStore } from './alerts.ts';
 import { archiveStore } from './archives.ts';
 import { auditLogStore } from './audit-log.ts';
-import { backUp } from './backup.ts';
+import { backUpToFile } from './backup.ts';
 import { BATCH_MAX, createApply } from './batch.ts';
 import { read } from './call.ts';
 import { checkpointStore } from './checkpoints.ts';
@@ -22,19 +22,19 @@ import { ledgerReads } from './ledger.ts';
 import { limitStore } from './limits.ts';
 import { mediaStore } from './media.ts';
 import { migrate, requireMigrated, requireStore } from './migration.ts';
-import { aliveOwners, ownerStore } from './owners.ts';
+import { listAliveOwners, ownerStore } from './owners.ts';
 import { paymentStore } from './payments.ts';
-import { createSessions, type Sessions } from './sessions.ts';
 import { settingStore } from './settings.ts';
 import { signinStore } from './signins.ts';
 import { createTransactions } from './transaction.ts';
+import { createSessions, type TransactionSessions } from './transaction-sessions.ts';
 import { usageStore } from './usage.ts';
 import { userStore } from './users.ts';
 
 /** Connects and migrates the schema. Rejects with `OperatorError` if the server or the database cannot be used. */
 export async function openMongoStore(
   url: string,
-  { existing = false, readOnly = false }: Opening = {},
+  { existing = false, readOnly = false }: StoreOptions = {},
 ): Promise<Store> {
   const connection = await connect(url);
   try {
@@ -53,14 +53,14 @@ export async function openMongoStore(
     await sessions.close();
     await disconnect(connection);
   };
-  return countCalls(readOnly ? withoutWrites(store) : store, end);
+  return withGracefulClose(readOnly ? withoutWrites(store) : store, end);
 }
 
 async function disconnect({ client, scanner }: Connection): Promise<void> {
   await Promise.all([client.close(), scanner.close()]);
 }
 
-function createStore(connection: Connection, sessions: Sessions): Omit<Store, 'close'> {
+function createStore(connection: Connection, sessions: TransactionSessions): Omit<Store, 'close'> {
   const { client, db } = connection;
   const transactions = createTransactions(db, sessions);
   const store: Omit<Store, 'close'> = {
@@ -90,8 +90,8 @@ function createStore(connection: Connection, sessions: Sessions): Omit<Store, 'c
     async ping() {
       await read((signal) => client.db('admin').command({ ping: 1 }, { signal }));
     },
-    gateways: () => aliveOwners(db, NOW),
-    backup: (file, onProgress) => backUp(store, file, onProgress),
+    gateways: () => listAliveOwners(db, NOW),
+    backup: (file, onProgress) => backUpToFile(store, file, onProgress),
   };
   return store;
 }

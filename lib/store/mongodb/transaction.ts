@@ -1,14 +1,14 @@
 // One transaction in bounded time. Not `withTransaction`, which retries for two minutes and hangs on a frozen server.
 import type { ClientSession, Db, Document } from 'mongodb';
-import { ATTEMPT_MS, CALL_MS, pause, send, within } from './call.ts';
-import { isConflict, isDuplicate, isKilled, isPassing, toStoreError } from './failure.ts';
-import type { Sessions } from './sessions.ts';
+import { ATTEMPT_MS, CALL_MS, delay, send, withDeadline } from './call.ts';
+import { isConflict, isDuplicate, isKilled, isTransient, toStoreError } from './failure.ts';
+import type { TransactionSessions } from './transaction-sessions.ts';
 
 /** Sends one command of the transaction. Never two at once: the server takes them only in order. */
 export type Step = (command: Document) => Promise<Document>;
 
 /** The rows of a read, which must fit into its first reply. */
-export async function firstBatch(reply: Promise<Document>): Promise<Document[]> {
+export async function readFirstBatch(reply: Promise<Document>): Promise<Document[]> {
   return (await reply).cursor.firstBatch;
 }
 
@@ -33,7 +33,7 @@ const DUPLICATES_MAX = 8;
 /** From then on a conflict may come from the open transaction of a dead process. */
 const SUSPICIOUS_MS = 200;
 
-export function createTransactions(db: Db, sessions: Sessions): Transactions {
+export function createTransactions(db: Db, sessions: TransactionSessions): Transactions {
   async function run<T>(work: Work<T>): Promise<T> {
     const from = performance.now();
     let committing = false;
@@ -44,35 +44,37 @@ export function createTransactions(db: Db, sessions: Sessions): Transactions {
     };
     while (true) {
       try {
-        return await attempt({ ...work, onCommit });
+        return await runAttempt({ ...work, onCommit });
       } catch (error) {
         const spent = performance.now() - from;
         duplicates = isDuplicate(error) ? duplicates + 1 : 0;
-        const again = isConflict(error) || (!committing && (isPassing(error) || isKilled(error)));
+        const again = isConflict(error) || (!committing && (isTransient(error) || isKilled(error)));
         if (!again || spent > CALL_MS || duplicates > DUPLICATES_MAX)
           throw toStoreError(error, committing ? 'unknown' : 'no');
         if (isConflict(error)) work.onConflict?.();
         if (spent > SUSPICIOUS_MS) sessions.reap().catch(() => undefined);
-        await pause(Math.random() * JITTER_MS);
+        await delay(Math.random() * JITTER_MS);
       }
     }
   }
 
-  async function attempt<T>({ steps, onCommit }: Work<T>): Promise<T> {
-    const session = await sessions.take();
+  async function runAttempt<T>({ steps, onCommit }: Work<T>): Promise<T> {
+    const session = await sessions.takeSession();
     let state: 'idle' | 'broken' = 'broken';
     try {
       session.startTransaction({ readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority' } });
-      const result = await within(ATTEMPT_MS, (signal) => steps((command) => send(db, command, { signal, session })));
+      const result = await withDeadline(ATTEMPT_MS, (signal) =>
+        steps((command) => send(db, command, { signal, session })),
+      );
       onCommit?.();
-      await within(ATTEMPT_MS, () => session.commitTransaction());
+      await withDeadline(ATTEMPT_MS, () => session.commitTransaction());
       state = 'idle';
       return result;
     } catch (error) {
-      state = await rollBack(session, error);
+      state = await rollBackTransaction(session, error);
       throw error;
     } finally {
-      sessions.give(session, state);
+      sessions.returnSession(session, state);
     }
   }
 
@@ -80,9 +82,9 @@ export function createTransactions(db: Db, sessions: Sessions): Transactions {
 }
 
 /** After a conflict the server has already ended the transaction, and its session can be reused. */
-async function rollBack(session: ClientSession, error: unknown): Promise<'idle' | 'broken'> {
+async function rollBackTransaction(session: ClientSession, error: unknown): Promise<'idle' | 'broken'> {
   if (!session.inTransaction()) return 'broken';
-  const aborted = within(ABORT_MS, () => session.abortTransaction());
+  const aborted = withDeadline(ABORT_MS, () => session.abortTransaction());
   if (isConflict(error)) {
     return aborted.then(
       () => 'idle',

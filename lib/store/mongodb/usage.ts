@@ -12,7 +12,7 @@ import type {
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import { SCAN_MS } from './ledger.ts';
-import { fromSum, type Row, toLong } from './rows.ts';
+import { type Row, sumToMicro, toLong } from './rows.ts';
 import type { Step, Transactions } from './transaction.ts';
 
 /** Sums of a copy. */
@@ -31,16 +31,16 @@ export function usageStore({ db, scanner }: Connection, transactions: Transactio
       return Number(row?.seq ?? 0);
     },
     // A retry after a lost answer finds the cursor already moved, so the caller reads again.
-    add: (step) => transactions.run({ steps: (send) => addStep(send, step) }),
+    add: (step) => transactions.run({ steps: (send) => addUsageStep(send, step) }),
     async sums(wallet, query) {
       const $group = {
         _id: GROUPS[query.by],
         ...Object.fromEntries(COUNTS.map((name) => [name, { $sum: `$${name}` }])),
       };
-      const pipeline = [{ $match: matchOf(wallet, query) }, { $group }];
-      return (await read((signal) => hours.aggregate(pipeline, { signal }).toArray())).map(sumOf);
+      const pipeline = [{ $match: buildUsageMatch(wallet, query) }, { $group }];
+      return (await read((signal) => hours.aggregate(pipeline, { signal }).toArray())).map(readUsageSumDocument);
     },
-    async behind(after, limit) {
+    async findBehind(after, limit) {
       const page = { projection: { seq: 1 }, sort: { _id: 1 }, limit } as const;
       const rows = await read((signal) => wallets.find({ _id: { $gt: after } }, { ...page, signal }).toArray());
       const ids = { _id: { $in: rows.map(({ _id }) => _id) } };
@@ -50,24 +50,26 @@ export function usageStore({ db, scanner }: Connection, transactions: Transactio
       const last = rows.length < limit ? undefined : rows.at(-1);
       return last ? { found, next: last._id } : { found };
     },
-    whole: (wallet) =>
+    readAll: (wallet) =>
       read(async (signal) => {
         const session = scanner.startSession({ snapshot: true });
         try {
-          const shown = scanner.db(db.databaseName);
-          const cursor = await shown.collection<Row>('usage_cursors').findOne({ _id: wallet }, { signal, session });
-          const rows = await shown.collection<Row>('usage_hours').find({ wallet }, { signal, session }).toArray();
-          return { cursor: Number(cursor?.seq ?? 0), hours: rows.map(hourOf) } satisfies FoldedUsage;
+          const snapshotDb = scanner.db(db.databaseName);
+          const cursor = await snapshotDb
+            .collection<Row>('usage_cursors')
+            .findOne({ _id: wallet }, { signal, session });
+          const rows = await snapshotDb.collection<Row>('usage_hours').find({ wallet }, { signal, session }).toArray();
+          return { cursor: Number(cursor?.seq ?? 0), hours: rows.map(readUsageHourDocument) } satisfies FoldedUsage;
         } finally {
           await session.endSession();
         }
       }, SCAN_MS),
     async put(wallet, { cursor, hours }) {
-      await forget(wallet);
+      await forgetUsage(write, wallet);
       const steps = Math.max(1, Math.ceil(hours.length / HOURS_PER_WRITE));
       for (let step = 0; step < steps; step += 1) {
         const updates = hours.slice(step * HOURS_PER_WRITE, (step + 1) * HOURS_PER_WRITE).map((hour) => {
-          const { q, u } = updateOf(wallet, hour);
+          const { q, u } = buildUsageUpsert(wallet, hour);
           return { q, u: { $set: { ...u.$setOnInsert, ...u.$inc } }, upsert: true };
         });
         if (updates.length > 0) await write({ update: 'usage_hours', updates });
@@ -76,31 +78,30 @@ export function usageStore({ db, scanner }: Connection, transactions: Transactio
       if (cursor > 0)
         await write({ update: 'usage_cursors', updates: [{ q: { _id: wallet }, u: { seq: cursor }, upsert: true }] });
     },
-    forget,
+    forget: (wallet) => forgetUsage(write, wallet),
   };
-
-  async function forget(wallet: string): Promise<void> {
-    // The sums first: a fold in between finds the old cursor, and what it adds is folded again as well.
-    for (const [name, q] of [
-      ['usage_cursors', { _id: wallet }],
-      ['usage_hours', { wallet }],
-    ] as const) {
-      await write({ delete: name, deletes: [{ q, limit: 0 }] });
-    }
-  }
 }
 
-async function addStep(step: Step, { wallet, from, to, hours }: UsageStep): Promise<boolean> {
+async function forgetUsage(write: (command: Document) => Promise<Document>, wallet: string): Promise<void> {
+  await write({ delete: 'usage_cursors', deletes: [{ q: { _id: wallet }, limit: 0 }] });
+  await write({ delete: 'usage_hours', deletes: [{ q: { wallet }, limit: 0 }] });
+}
+
+async function addUsageStep(step: Step, { wallet, from, to, hours }: UsageStep): Promise<boolean> {
   const { cursor } = await step({ find: 'usage_cursors', filter: { _id: wallet }, limit: 1 });
   const [found] = cursor.firstBatch as Document[];
   if (Number(found?.seq ?? 0) !== from) return false;
   const move = { q: { _id: wallet }, u: { $set: { seq: to } }, upsert: true };
   await step({ update: 'usage_cursors', updates: [move] });
-  if (hours.length > 0) await step({ update: 'usage_hours', updates: hours.map((hour) => updateOf(wallet, hour)) });
+  if (hours.length > 0)
+    await step({ update: 'usage_hours', updates: hours.map((hour) => buildUsageUpsert(wallet, hour)) });
   return true;
 }
 
-function updateOf(wallet: string, { hour, key, model, kind, charged, refunded, ...counts }: UsageHour): Document {
+function buildUsageUpsert(
+  wallet: string,
+  { hour, key, model, kind, charged, refunded, ...counts }: UsageHour,
+): Document {
   const $inc = { ...counts, charged: toLong(charged), refunded: toLong(refunded) };
   return {
     q: { _id: `${wallet} ${hour} ${key} ${kind} ${model}` },
@@ -117,7 +118,7 @@ const GROUPS: Readonly<Record<UsageQuery['by'], Document | string>> = {
   kind: '$kind',
 };
 
-function matchOf(wallet: string, { from, to, key, model, kind }: UsageQuery): Document {
+function buildUsageMatch(wallet: string, { from, to, key, model, kind }: UsageQuery): Document {
   const hour = { ...(from !== undefined && { $gte: from }), ...(to !== undefined && { $lt: to }) };
   return {
     wallet,
@@ -128,15 +129,15 @@ function matchOf(wallet: string, { from, to, key, model, kind }: UsageQuery): Do
   };
 }
 
-function sumOf({ _id: group, ...row }: Document): UsageGroupSum {
-  return { group, ...countsOf(row) };
+function readUsageSumDocument({ _id: group, ...row }: Document): UsageGroupSum {
+  return { group, ...readUsageCountFields(row) };
 }
 
-function hourOf({ hour, key, model, kind, ...row }: Document): UsageHour {
-  return { hour: Number(hour), key, model, kind, ...countsOf(row) };
+function readUsageHourDocument({ hour, key, model, kind, ...row }: Document): UsageHour {
+  return { hour: Number(hour), key, model, kind, ...readUsageCountFields(row) };
 }
 
-function countsOf(row: Document): UsageCounts {
+function readUsageCountFields(row: Document): UsageCounts {
   const counts = Object.fromEntries(COUNTS.map((name) => [name, Number(row[name])]));
-  return { ...counts, charged: fromSum(row.charged), refunded: fromSum(row.refunded) } as unknown as UsageCounts;
+  return { ...counts, charged: sumToMicro(row.charged), refunded: sumToMicro(row.refunded) } as unknown as UsageCounts;
 }

@@ -3,10 +3,10 @@ import type { Document } from 'mongodb';
 import type { Membership, User, UserStore } from '../ports/users.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
-import { departures, exists, touchOperators } from './departures.ts';
 import { isDuplicate } from './failure.ts';
-import { plainOf, type Row } from './rows.ts';
+import { type Row, readPlainDocument } from './rows.ts';
 import type { Step, Transactions } from './transaction.ts';
+import { touchOperators, userExists, userRemovalCalls } from './user-removal.ts';
 
 export function userStore({ db }: Connection, transactions: Transactions): UserStore {
   const users = db.collection<Row>('users');
@@ -14,9 +14,9 @@ export function userStore({ db }: Connection, transactions: Transactions): UserS
 
   const get = async (filter: Document): Promise<User | undefined> => {
     const row = await read((signal) => users.findOne(filter, { signal }));
-    return row ? plainOf<User>(row) : undefined;
+    return row ? readPlainDocument<User>(row) : undefined;
   };
-  const members = async (filter: Document, sort: Record<string, 1>, limit = 0): Promise<Membership[]> => {
+  const listMemberships = async (filter: Document, sort: Record<string, 1>, limit = 0): Promise<Membership[]> => {
     const rows = await read((signal) => memberships.find(filter, { signal }).sort(sort).limit(limit).toArray());
     return rows.map(({ user, account, role }) => ({ user, account, role }));
   };
@@ -27,19 +27,19 @@ export function userStore({ db }: Connection, transactions: Transactions): UserS
     async add(user) {
       try {
         await call({ repeatable: false }, (signal) =>
-          send(db, { insert: 'users', documents: [rowOf(user)], ...MAJORITY }, { signal }),
+          send(db, { insert: 'users', documents: [toUserDocument(user)], ...MAJORITY }, { signal }),
         );
         return 'added';
       } catch (error) {
-        if (isDuplicate(causeOf(error))) return 'taken';
+        if (isDuplicate(getCause(error))) return 'taken';
         throw error;
       }
     },
-    addFirstOperator: (user) => transactions.run({ steps: (step) => addFirst(step, user) }),
-    ...departures(db, transactions),
+    addFirstOperator: (user) => transactions.run({ steps: (step) => insertFirstOperator(step, user) }),
+    ...userRemovalCalls(db, transactions),
     async change(user) {
       const updates = [
-        { q: { _id: user.id, version: user.version }, u: rowOf({ ...user, version: user.version + 1 }) },
+        { q: { _id: user.id, version: user.version }, u: toUserDocument({ ...user, version: user.version + 1 }) },
       ];
       const { n } = await call({ repeatable: false }, (signal) =>
         send(db, { update: 'users', updates, ...MAJORITY }, { signal }),
@@ -49,7 +49,7 @@ export function userStore({ db }: Connection, transactions: Transactions): UserS
     async page({ after = '', limit }) {
       const filter = { _id: { $gt: after } };
       const rows = await read((signal) => users.find(filter, { signal }).sort({ _id: 1 }).limit(limit).toArray());
-      return rows.map((row) => plainOf<User>(row));
+      return rows.map((row) => readPlainDocument<User>(row));
     },
     operators: () => read((signal) => users.countDocuments({ operator: true }, { signal })),
     async leave({ user, account }) {
@@ -67,28 +67,29 @@ export function userStore({ db }: Connection, transactions: Transactions): UserS
         send(db, { update: 'memberships', updates, ...MAJORITY }, { signal }),
       );
     },
-    membershipsOf: (user) => members({ user }, { account: 1 }),
-    membersOf: (account) => members({ account }, { user: 1 }),
-    memberships: ({ after, limit }) => members(after ? behind(after) : {}, { user: 1, account: 1 }, limit),
+    membershipsOf: (user) => listMemberships({ user }, { account: 1 }),
+    membersOf: (account) => listMemberships({ account }, { user: 1 }),
+    memberships: ({ after, limit }) =>
+      listMemberships(after ? buildAfterMembership(after) : {}, { user: 1, account: 1 }, limit),
   };
 }
 
-async function addFirst(step: Step, user: User): ReturnType<UserStore['addFirstOperator']> {
+async function insertFirstOperator(step: Step, user: User): ReturnType<UserStore['addFirstOperator']> {
   await touchOperators(step);
-  if (await exists(step, { operator: true })) return 'late';
-  if (await exists(step, { email: user.email })) return 'taken';
-  await step({ insert: 'users', documents: [rowOf(user)] });
+  if (await userExists(step, { operator: true })) return 'late';
+  if (await userExists(step, { email: user.email })) return 'taken';
+  await step({ insert: 'users', documents: [toUserDocument(user)] });
   return 'added';
 }
 
-function behind({ user, account }: Membership): Document {
+function buildAfterMembership({ user, account }: Membership): Document {
   return { $or: [{ user: { $gt: user } }, { user, account: { $gt: account } }] };
 }
 
-function causeOf(error: unknown): unknown {
+function getCause(error: unknown): unknown {
   return error instanceof Error ? error.cause : undefined;
 }
 
-function rowOf({ id: _id, ...user }: User): Document {
+function toUserDocument({ id: _id, ...user }: User): Document {
   return { _id, ...user };
 }

@@ -1,9 +1,9 @@
 // Fairness between processes that write the same wallet: without pauses, the last to commit would always be first
 // again.
 import { LRUCache } from 'lru-cache';
-import { pause } from './call.ts';
+import { delay } from './call.ts';
 
-export interface Turn {
+export interface WriteSlot {
   /** Whether no other writer of the wallet was seen lately. */
   readonly alone: boolean;
   /** An attempt starts. */
@@ -14,12 +14,12 @@ export interface Turn {
   end(seqs: { readonly seqBefore: number | undefined; readonly seqAfter: number | undefined }): void;
 }
 
-export interface Turns {
+export interface WriteFairness {
   /** Resolves when it is this process's turn on the wallet. */
-  wait(wallet: string): Promise<Turn>;
+  wait(wallet: string): Promise<WriteSlot>;
 }
 
-interface Rhythm {
+interface WalletPace {
   /** The wallet's number as this process left it. */
   seq: number | undefined;
   /** When another writer was last noticed. */
@@ -34,46 +34,46 @@ const OTHERS_MS = 1000;
 /** The weight of a new time in the average. */
 const WEIGHT = 0.1;
 
-export function createWriteFairness(): Turns {
-  const rhythms = new LRUCache<string, Rhythm>({ max: WALLETS_MAX });
+export function createWriteFairness(): WriteFairness {
+  const paces = new LRUCache<string, WalletPace>({ max: WALLETS_MAX });
 
-  function rhythmOf(wallet: string): Rhythm {
-    let rhythm = rhythms.get(wallet);
-    if (!rhythm) {
-      rhythm = { seq: undefined, othersAt: Number.NEGATIVE_INFINITY, averageMs: 0, notBefore: 0 };
-      rhythms.set(wallet, rhythm);
+  function getPace(wallet: string): WalletPace {
+    let pace = paces.get(wallet);
+    if (!pace) {
+      pace = { seq: undefined, othersAt: Number.NEGATIVE_INFINITY, averageMs: 0, notBefore: 0 };
+      paces.set(wallet, pace);
     }
-    return rhythm;
+    return pace;
   }
 
   return {
     async wait(wallet) {
-      const rhythm = rhythmOf(wallet);
-      const waitMs = rhythm.notBefore - performance.now();
-      if (waitMs > 0) await pause(waitMs);
-      return turnOf(rhythm);
+      const pace = getPace(wallet);
+      const waitMs = pace.notBefore - performance.now();
+      if (waitMs > 0) await delay(waitMs);
+      return createWriteSlot(pace);
     },
   };
 }
 
-function turnOf(rhythm: Rhythm): Turn {
+function createWriteSlot(pace: WalletPace): WriteSlot {
   let from = performance.now();
-  const noticed = () => {
-    rhythm.othersAt = performance.now();
+  const noteOtherWriter = () => {
+    pace.othersAt = performance.now();
   };
   return {
-    alone: from - rhythm.othersAt > OTHERS_MS,
+    alone: from - pace.othersAt > OTHERS_MS,
     begin() {
       from = performance.now();
     },
-    conflict: noticed,
+    conflict: noteOtherWriter,
     end({ seqBefore, seqAfter }) {
       const now = performance.now();
-      if (rhythm.seq !== undefined && seqBefore !== undefined && seqBefore !== rhythm.seq) noticed();
-      rhythm.seq = seqAfter;
+      if (pace.seq !== undefined && seqBefore !== undefined && seqBefore !== pace.seq) noteOtherWriter();
+      pace.seq = seqAfter;
       const tookMs = now - from;
-      rhythm.averageMs += (tookMs - rhythm.averageMs) * (rhythm.averageMs === 0 ? 1 : WEIGHT);
-      if (now - rhythm.othersAt < OTHERS_MS) rhythm.notBefore = now + Math.random() * rhythm.averageMs;
+      pace.averageMs += (tookMs - pace.averageMs) * (pace.averageMs === 0 ? 1 : WEIGHT);
+      if (now - pace.othersAt < OTHERS_MS) pace.notBefore = now + Math.random() * pace.averageMs;
     },
   };
 }

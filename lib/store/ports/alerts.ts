@@ -43,7 +43,7 @@ export interface AlertStore {
    * Writes an alarm as the next version of the one that was read; false if it has changed in the meantime: of several
    * processes that decide at once, one wins.
    */
-  move(alarm: Alarm): Promise<boolean>;
+  changeAlarm(alarm: Alarm): Promise<boolean>;
   /** Writes settings and alarms as they are in another store, overwriting: for a copy. */
   put(settings: AlertSettings, alarms: readonly Alarm[]): Promise<void>;
 }

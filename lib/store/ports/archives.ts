@@ -3,7 +3,7 @@ import type { Charge, Entry } from '../../money/decide.ts';
 import type { KeyBudget } from '../../money/key-budget.ts';
 import type { Micro } from '../../money/money.ts';
 import type { Checkpoint } from './checkpoints.ts';
-import type { MarkedPage } from './marked.ts';
+import type { WrongMarks } from './wrong-marks.ts';
 
 /**
  * The sums of a wallet's entries up to one of them. From then on a balance is the opening plus the entries after it;
@@ -66,10 +66,10 @@ export interface ArchiveStore {
   /** Forgets an archive that is being written. */
   drop(id: string): Promise<void>;
   /** Of `limit` rows with ids above `after`, those whose values were changed behind the store's back. */
-  unmarked(
+  findWrongMarks(
     sort: 'archives' | 'openings',
     page: { readonly after?: string; readonly limit: number },
-  ): Promise<MarkedPage>;
+  ): Promise<WrongMarks>;
   opening(wallet: string): Promise<Opening | undefined>;
   /** Openings of wallets with ids above `after`, in order of id. */
   openings(page: { readonly after: string; readonly limit: number }): Promise<readonly Opening[]>;

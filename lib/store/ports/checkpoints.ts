@@ -16,27 +16,27 @@ export interface Checkpoint {
 }
 
 /** A wallet and how far it has been verified; a wallet that is gone has left only its checkpoint. */
-export interface Verified {
+export interface WalletCheckpoint {
   readonly id: string;
   readonly wallet: Wallet | undefined;
   readonly checkpoint: Checkpoint | undefined;
 }
 
 /** Which of some consecutive wallets are no longer as they were verified. */
-export interface Changes {
+export interface ChangedWallets {
   /** How many wallets were looked at. */
   readonly wallets: number;
   /** By id: those with other sums than their checkpoint, and checkpoints whose wallet is gone. */
-  readonly found: readonly Pick<Verified, 'id' | 'checkpoint'>[];
+  readonly found: readonly Pick<WalletCheckpoint, 'id' | 'checkpoint'>[];
   /** The last wallet; undefined if there are no more. */
   readonly next?: string;
 }
 
 export interface CheckpointStore {
   /** Looks at `limit` wallets with ids above `after`; one without entries is as it was verified. */
-  changes(after: string, limit: number): Promise<Changes>;
+  changes(after: string, limit: number): Promise<ChangedWallets>;
   /** The wallets with ids above `after`, `limit` at the most, and the checkpoints without a wallet among them, by id. */
-  page(after: string, limit: number): Promise<readonly Verified[]>;
+  page(after: string, limit: number): Promise<readonly WalletCheckpoint[]>;
   /** Puts a checkpoint in the place of one of an earlier entry; changes nothing otherwise. */
   put(checkpoints: readonly Checkpoint[]): Promise<void>;
 }

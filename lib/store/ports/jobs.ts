@@ -1,7 +1,7 @@
 // The port of jobs: who works on which, by lease. Their money moves in the ledger, in the same transactions.
 
 import type { CreateJob, FailJob, Job, JobChange, JobOutcome } from '../../money/job-rules.ts';
-import type { MarkedPage } from './marked.ts';
+import type { WrongMarks } from './wrong-marks.ts';
 
 /** A change without money: a job starts with its charge and fails with its refund, in `LedgerStore.apply`. */
 export type FreeJobChange = Exclude<JobChange, CreateJob | FailJob>;
@@ -52,7 +52,7 @@ export interface JobStore {
   /** All jobs with ids above `after`, in order of id. */
   page(page: { readonly after?: string; readonly limit: number }): Promise<readonly Job[]>;
   /** Of the `limit` jobs with ids above `after`, those whose values were changed behind the store's back. */
-  unmarked(page: { readonly after?: string; readonly limit: number }): Promise<MarkedPage>;
+  findWrongMarks(page: { readonly after?: string; readonly limit: number }): Promise<WrongMarks>;
   /** Writes jobs as they are in another store, overwriting: for a copy. */
   put(jobs: readonly Job[]): Promise<void>;
 }

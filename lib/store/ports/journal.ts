@@ -11,14 +11,14 @@ export interface JournalStore {
   /** The same page without what belongs to its entries, for comparing. */
   rows(from: JournalPosition | undefined, limit: number): Promise<JournalRows>;
   /** The same of one wallet alone, behind this entry. */
-  pageOf(wallet: string, seq: number, limit: number): Promise<JournalPage>;
+  walletPage(wallet: string, seq: number, limit: number): Promise<JournalPage>;
   /** The same entries, with nothing but what usage is counted from: the whole page would cost several times as much. */
-  used(wallet: string, seq: number, limit: number): Promise<readonly UsedEntry[]>;
+  usedEntries(wallet: string, seq: number, limit: number): Promise<readonly UsedEntry[]>;
   /** Those of the `limit` charges with ids above `after` that no journal entry creates. */
   unknownCharges(
     after: string,
     limit: number,
-  ): Promise<{ readonly found: readonly LostCharge[]; readonly next?: string }>;
+  ): Promise<{ readonly found: readonly UnknownCharge[]; readonly next?: string }>;
   /** Keys of all accounts with ids above `after`, in order of id. */
   keys(after: string, limit: number): Promise<readonly KeyAudit[]>;
 }
@@ -67,7 +67,7 @@ export interface AccountAudit {
   readonly problem?: string;
 }
 
-export interface LostCharge {
+export interface UnknownCharge {
   readonly id: string;
   readonly wallet: string;
 }

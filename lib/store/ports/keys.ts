@@ -4,7 +4,7 @@ import type { SharesBudget } from '../../money/key-budget.ts';
 import type { KeyLimits } from '../../money/key-limits.ts';
 import type { Account } from './accounts.ts';
 import type { Batch } from './batches.ts';
-import type { MarkedPage } from './marked.ts';
+import type { WrongMarks } from './wrong-marks.ts';
 
 export interface KeyRow extends SharesBudget {
   readonly id: string;
@@ -38,7 +38,7 @@ export type NewKey = Pick<KeyRow, 'id' | 'account' | 'name' | 'hash' | 'last4' |
   Partial<Pick<KeyRow, 'limits' | 'budgetKey'>>;
 
 /** A key that goes on in the place of another. */
-export interface Successor extends Pick<KeyRow, 'id' | 'hash' | 'last4' | 'createdAt'> {
+export interface ReplacementKey extends Pick<KeyRow, 'id' | 'hash' | 'last4' | 'createdAt'> {
   /** When the key before it expires, if it does not sooner; ms since the epoch. */
   readonly endsAt: number;
 }
@@ -56,14 +56,14 @@ export interface KeyStore {
   /** Accounts above `after` that have keys, in order of id, `limit` at the most; none only if there are no more. */
   owners(page: { readonly after?: string; readonly limit: number }): Promise<readonly string[]>;
   /** Of the `limit` keys with ids above `after`, those whose values were changed behind the store's back. */
-  unmarked(page: { readonly after?: string; readonly limit: number }): Promise<MarkedPage>;
+  findWrongMarks(page: { readonly after?: string; readonly limit: number }): Promise<WrongMarks>;
   /** `exists`: it was revoked before. */
   revoke(id: string, at: number): Promise<'revoked' | 'exists' | 'no_key'>;
   /**
    * Adds a key in the place of another: of the same account, name and limits but for the expiry, with the same budget; the
    * one before it expires. One step, decided like `add`. `ended`: that one is revoked, or has expired when the new one is made.
    */
-  replace(id: string, key: Successor, activeMax: number): Promise<'replaced' | 'too_many' | 'ended' | 'no_key'>;
+  replace(id: string, key: ReplacementKey, activeMax: number): Promise<'replaced' | 'too_many' | 'ended' | 'no_key'>;
   /**
    * Changes these limits of a key in one step and leaves the others as they are by then. What that makes of its budget
    * becomes the budget of all active keys that share it. `ended`: the key is revoked, or has expired by `now`.

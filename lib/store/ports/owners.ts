@@ -7,7 +7,7 @@
  */
 export interface OwnerStore {
   /** Registers, or renews for a whole lease from now; then counts the others. */
-  renew(owner: OwnerLease): Promise<Others>;
+  renew(owner: OwnerLease): Promise<OtherOwners>;
   /** Leaves: its open holds become orphans when their own leases expire. */
   remove(id: string): Promise<void>;
 }
@@ -20,7 +20,7 @@ export interface OwnerLease {
   readonly alone: boolean;
 }
 
-export interface Others {
+export interface OtherOwners {
   /** The store's clock, in ms since the epoch. */
   readonly now: number;
   /** Other live owners. */

@@ -9,7 +9,7 @@ import type {
   PaymentPhase,
 } from '../../money/payment-rules.ts';
 import type { JobClaim, JobRenewal } from './jobs.ts';
-import type { MarkedPage } from './marked.ts';
+import type { WrongMarks } from './wrong-marks.ts';
 
 /** An instrument that its owner allowed us to save. All times in ms since the epoch. */
 export interface SavedMethodRow {
@@ -75,7 +75,7 @@ export interface AutoTopupRow {
 }
 
 /** A notice as received. */
-export interface Notice {
+export interface PaymentWebhook {
   /** Ours, increasing with time: `ntc_…`. */
   readonly id: string;
   readonly provider: string;
@@ -93,12 +93,12 @@ export interface Notice {
 }
 
 /** Verdicts of notices that nothing came of: anybody can send any number, so only the newest of them are kept. */
-export const VAIN_VERDICTS: readonly string[] = ['rejected', 'foreign'];
-export const VAIN_NOTICES_MAX = 1000;
+export const DISCARDED_VERDICTS: readonly string[] = ['rejected', 'foreign'];
+export const DISCARDED_WEBHOOKS_MAX = 1000;
 /** Of all notices: a payer may send any number about a payment of their own. */
-export const NOTICES_MAX = 100_000;
+export const WEBHOOKS_MAX = 100_000;
 /** Removed at once, so that nothing waits long for it. */
-export const NOTICES_REMOVED_MAX = 100;
+export const WEBHOOKS_REMOVED_MAX = 100;
 
 /** The rows of this port, by the names a copy uses. All have an `id`. */
 export interface PaymentRows {
@@ -106,12 +106,12 @@ export interface PaymentRows {
   readonly methods: SavedMethodRow;
   readonly consents: Consent;
   readonly autoTopups: AutoTopupRow;
-  readonly notices: Notice;
+  readonly notices: PaymentWebhook;
 }
 
 /** Those whose rows have a mark. */
-export const MARKED = ['payments', 'methods', 'consents', 'autoTopups'] as const;
-export type MarkedSort = (typeof MARKED)[number];
+export const MARKED_TABLES = ['payments', 'methods', 'consents', 'autoTopups'] as const;
+export type MarkedTable = (typeof MARKED_TABLES)[number];
 
 export interface PaymentList {
   /** The last one of the previous page. */
@@ -136,7 +136,7 @@ export interface PaymentStore {
    * Whether the provider may have payments of ours whose ids it never told us: of orders that it was asked to start, and
    * of those made since then that were given up without knowing.
    */
-  hasUntold(provider: string, since: number): Promise<boolean>;
+  hasUnknownRefs(provider: string, since: number): Promise<boolean>;
   /** Newest first. */
   list(list: PaymentList): Promise<readonly Payment[]>;
   /** Like `JobStore.claim`. */
@@ -168,18 +168,18 @@ export interface PaymentStore {
   changeAutoTopup(auto: AutoTopupRow): Promise<boolean>;
 
   /** Stores it. One with a vain verdict removes the oldest of those beyond `VAIN_NOTICES_MAX`. */
-  addNotice(notice: Notice): Promise<void>;
+  addWebhook(notice: PaymentWebhook): Promise<void>;
   /** Records the verdict; false if there is no such notice. */
-  judgeNotice(id: string, verdict: Pick<Notice, 'verdict' | 'detail'>): Promise<boolean>;
-  notice(id: string): Promise<Notice | undefined>;
+  setWebhookVerdict(id: string, verdict: Pick<PaymentWebhook, 'verdict' | 'detail'>): Promise<boolean>;
+  webhook(id: string): Promise<PaymentWebhook | undefined>;
   /** Newest first, ids below `before` if given; without those with a vain verdict if `isVain` is false. */
-  notices(page: {
+  webhooks(page: {
     readonly before?: string;
     readonly limit: number;
-    readonly isVain?: false;
-  }): Promise<readonly Notice[]>;
+    readonly isDiscarded?: false;
+  }): Promise<readonly PaymentWebhook[]>;
   /** Removes some of those received before then, or beyond the newest `keep`; resolves with how many. */
-  cleanNotices(before: number, keep?: number): Promise<number>;
+  removeOldWebhooks(before: number, keep?: number): Promise<number>;
 
   /** All rows of a kind with ids above `after`, in order of id. */
   page<Sort extends keyof PaymentRows>(
@@ -187,7 +187,7 @@ export interface PaymentStore {
     page: { readonly after?: string; readonly limit: number },
   ): Promise<readonly PaymentRows[Sort][]>;
   /** Of the `limit` rows with ids above `after`, those whose values were changed behind the store's back. */
-  unmarked(sort: MarkedSort, page: { readonly after?: string; readonly limit: number }): Promise<MarkedPage>;
+  findWrongMarks(sort: MarkedTable, page: { readonly after?: string; readonly limit: number }): Promise<WrongMarks>;
   /** Writes rows as they are in another store, overwriting: for a copy. */
   put<Sort extends keyof PaymentRows>(sort: Sort, rows: readonly PaymentRows[Sort][]): Promise<void>;
 }

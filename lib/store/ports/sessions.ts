@@ -75,7 +75,7 @@ export interface SessionStore {
   /** False if there is none. */
   remove(hash: string): Promise<boolean>;
   /** All of the user's except one. */
-  removeOf(user: string, except?: string): Promise<void>;
+  removeUserSessions(user: string, except?: string): Promise<void>;
 
   addLink(link: Link): Promise<void>;
   /** Without removing it. */

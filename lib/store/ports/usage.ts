@@ -62,13 +62,13 @@ export interface UsageStore {
   /** Adds the sums and moves the cursor in one transaction; false when the cursor is no longer at `from`. */
   add(step: UsageStep): Promise<boolean>;
   /** All sums of a wallet and its cursor, as of one moment: for a copy of what its journal no longer has. */
-  whole(wallet: string): Promise<FoldedUsage>;
+  readAll(wallet: string): Promise<FoldedUsage>;
   /** Replaces them. */
   put(wallet: string, usage: FoldedUsage): Promise<void>;
   /** In no particular order. */
   sums(wallet: string, query: UsageQuery): Promise<readonly UsageGroupSum[]>;
   /** Of at most `limit` wallets with ids above `after`, those whose journal has entries beyond the cursor. */
-  behind(after: string, limit: number): Promise<{ readonly found: readonly string[]; readonly next?: string }>;
+  findBehind(after: string, limit: number): Promise<{ readonly found: readonly string[]; readonly next?: string }>;
   /** Drops the sums and the cursor of a wallet, so that it is folded again. */
   forget(wallet: string): Promise<void>;
 }

@@ -36,7 +36,7 @@ export interface FormerUser {
 /**
  * `changed`: the user is no longer as it was read; `last_operator`: nobody would be left to run the service.
  */
-export type Departure = 'done' | 'changed' | 'last_operator';
+export type RemovalResult = 'done' | 'changed' | 'last_operator';
 
 /** More roles may follow. */
 export type Role = 'owner';
@@ -59,12 +59,12 @@ export interface UserStore {
    */
   change(user: User): Promise<boolean>;
   /** Suspends the user as it was read and, in the same step, ends all sessions and one-time links. */
-  suspend(user: User): Promise<Departure>;
+  suspend(user: User): Promise<RemovalResult>;
   /**
    * Removes the user as it was read and, in the same step, all sessions, one-time links and memberships; only the
    * `FormerUser` remains.
    */
-  remove(user: User, at: number): Promise<Departure>;
+  remove(user: User, at: number): Promise<RemovalResult>;
   former(id: string): Promise<FormerUser | undefined>;
   /** Former users with ids above `after`, in order of id: for a copy. */
   formerPage(page: { readonly after?: string; readonly limit: number }): Promise<readonly FormerUser[]>;

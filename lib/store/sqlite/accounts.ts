@@ -1,16 +1,16 @@
 // Accounts in the SQLite store.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Account, AccountStore, AutoTopup } from '../ports/accounts.ts';
-import { decideStatus } from '../status.ts';
+import { decideStatusChange } from '../status.ts';
 import { type Connection, prepareBig } from './connection.ts';
 import { createAddEntry } from './ledger.ts';
-import { WALLET_COLUMNS, walletOf } from './rows.ts';
-import type { ReadsOf, WritesOf } from './thread-ports.ts';
+import { readWalletRow, WALLET_COLUMNS } from './rows.ts';
+import type { PortReads, PortWrites } from './thread-ports.ts';
 
 const SELECT_ACCOUNT = `SELECT accounts.id, name, created_at, auto_topup_enabled, auto_topup_amount,
   auto_topup_threshold, status FROM accounts JOIN wallets ON wallets.id = accounts.id`;
 
-export function accountWrites({ db, write }: Connection): WritesOf<'accounts'> {
+export function accountWrites({ db, write }: Connection): PortWrites<'accounts'> {
   const insertAccount = db.prepare('INSERT INTO accounts (id, name, created_at) VALUES (?, ?, ?)');
   const insertWallet = db.prepare('INSERT INTO wallets (id) VALUES (?)');
   const wallet = prepareBig(db, `SELECT ${WALLET_COLUMNS} FROM wallets WHERE id = ?`);
@@ -43,7 +43,7 @@ export function accountWrites({ db, write }: Connection): WritesOf<'accounts'> {
       write(() => {
         const found = wallet.get(id);
         if (!found) return false;
-        const decision = decideStatus(walletOf(found), status);
+        const decision = decideStatusChange(readWalletRow(found), status);
         if (!decision.entry) return true;
         setStatus.run(status, decision.entry.seq, id);
         addEntry(decision.entry);
@@ -56,22 +56,22 @@ export function accountWrites({ db, write }: Connection): WritesOf<'accounts'> {
   };
 }
 
-export function accountReads(db: DatabaseSync): ReadsOf<'accounts'> {
+export function accountReads(db: DatabaseSync): PortReads<'accounts'> {
   const account = prepareBig(db, `${SELECT_ACCOUNT} WHERE accounts.id = ?`);
   const accounts = prepareBig(db, `${SELECT_ACCOUNT} ORDER BY created_at, accounts.id`);
   const page = prepareBig(db, `${SELECT_ACCOUNT} WHERE accounts.id > ? ORDER BY accounts.id LIMIT ?`);
   return {
     get: (id: string): Account | undefined => {
       const row = account.get(id);
-      return row && accountOf(row);
+      return row && readAccountRow(row);
     },
-    list: (): Account[] => accounts.all().map(accountOf),
+    list: (): Account[] => accounts.all().map(readAccountRow),
     page: ({ after = '', limit }: Parameters<AccountStore['page']>[0]): Account[] =>
-      page.all(after, limit).map(accountOf),
+      page.all(after, limit).map(readAccountRow),
   };
 }
 
-function accountOf(row: Record<string, unknown>): Account {
+function readAccountRow(row: Record<string, unknown>): Account {
   return {
     id: row.id as string,
     name: row.name as string,

@@ -1,21 +1,21 @@
 // Archives and openings in the SQLite store.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Charge, Entry } from '../../money/decide.ts';
-import { entryIdsOf, markArchive, markOpening, openingRow, removable } from '../archives.ts';
+import { listEntryIds, markArchive, markOpening, openingRow, selectRemovableCalls } from '../archives.ts';
 import type { Archive, Opening, OpeningRows, WholeCall } from '../ports/archives.ts';
-import type { MarkedPage } from '../ports/marked.ts';
-import { findUnmarked } from '../row-mark.ts';
+import type { WrongMarks } from '../ports/wrong-marks.ts';
+import { listWrongMarks } from '../row-mark.ts';
 import { createPutCheckpoint } from './checkpoints.ts';
 import { type Connection, prepareBig } from './connection.ts';
 import { createAddCharge, createAddEntry } from './ledger.ts';
-import { CHARGE_COLUMNS, chargeOf, ENTRY_COLUMNS, entryOf } from './rows.ts';
-import type { ReadsOf, WritesOf } from './thread-ports.ts';
+import { CHARGE_COLUMNS, ENTRY_COLUMNS, readChargeRow, readEntryRow } from './rows.ts';
+import type { PortReads, PortWrites } from './thread-ports.ts';
 
 const ARCHIVE_COLUMNS = 'id, file, before, state, started_at, sha256, calls, entries, charged, first, last';
 const OPENING_COLUMNS = 'wallet, seq, avail, held, charged, topped, adjusted, overshoot, lasting, budgets, kept';
 const LISTED = '(SELECT value FROM json_each(?))';
 
-export function archiveWrites({ db, write }: Connection): WritesOf<'archives'> {
+export function archiveWrites({ db, write }: Connection): PortWrites<'archives'> {
   const unfinished = prepareBig(db, `SELECT ${ARCHIVE_COLUMNS} FROM archives WHERE state <> 'done'`);
   const put = db.prepare(
     `INSERT INTO archives (${ARCHIVE_COLUMNS}, mark) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
@@ -30,18 +30,18 @@ export function archiveWrites({ db, write }: Connection): WritesOf<'archives'> {
       overshoot = ?8, lasting = ?9, budgets = ?10, kept = ?11, mark = ?12`,
   );
   const putCheckpoint = createPutCheckpoint(db);
-  const removeCalls = createRemove(db);
-  const restoring = createRestore(db);
-  const saveArchive = (archive: Archive) => void put.run(...archiveCells(archive), markArchive(archive));
+  const removeCalls = createRemoveCalls(db);
+  const restoring = createRestoreRows(db);
+  const saveArchive = (archive: Archive) => void put.run(...toArchiveCells(archive), markArchive(archive));
   const saveOpening = (of: Opening) => {
-    save.run(...openingCells(of), markOpening(of));
+    save.run(...toOpeningCells(of), markOpening(of));
     putCheckpoint(of);
   };
   return {
     begin: (archive: Archive): Archive =>
       write(() => {
         const [found] = unfinished.all();
-        if (found) return archiveOf(found);
+        if (found) return readArchiveRow(found);
         saveArchive(archive);
         return archive;
       }),
@@ -64,7 +64,7 @@ export function archiveWrites({ db, write }: Connection): WritesOf<'archives'> {
   };
 }
 
-export function archiveReads(db: DatabaseSync): ReadsOf<'archives'> {
+export function archiveReads(db: DatabaseSync): PortReads<'archives'> {
   const list = prepareBig(db, `SELECT ${ARCHIVE_COLUMNS} FROM archives ORDER BY started_at, id`);
   const one = prepareBig(db, `SELECT ${OPENING_COLUMNS} FROM openings WHERE wallet = ?`);
   const page = prepareBig(db, `SELECT ${OPENING_COLUMNS} FROM openings WHERE wallet > ? ORDER BY wallet LIMIT ?`);
@@ -73,49 +73,53 @@ export function archiveReads(db: DatabaseSync): ReadsOf<'archives'> {
     openings: prepareBig(db, `SELECT ${OPENING_COLUMNS}, mark FROM openings WHERE wallet > ? ORDER BY wallet LIMIT ?`),
   };
   return {
-    unmarked: (sort: keyof typeof marked, page: { after?: string; limit: number }): MarkedPage => {
+    findWrongMarks: (sort: keyof typeof marked, page: { after?: string; limit: number }): WrongMarks => {
       const { after = '', limit } = page;
       const rows = marked[sort].all(after, limit);
       if (sort === 'openings')
-        return findUnmarked(
-          rows.map((row) => ({ row: openingRow(openingOf(row)), mark: parseBudgets(row.budgets) ? row.mark : 'none' })),
+        return listWrongMarks(
+          rows.map((row) => ({
+            row: openingRow(readOpeningRow(row)),
+            mark: parseOpeningBudgets(row.budgets) ? row.mark : 'none',
+          })),
           limit,
         );
-      return findUnmarked(
-        rows.map((row) => ({ row: archiveOf(row), mark: row.mark })),
+      return listWrongMarks(
+        rows.map((row) => ({ row: readArchiveRow(row), mark: row.mark })),
         limit,
       );
     },
-    list: (): Archive[] => list.all().map(archiveOf),
-    opening: (wallet: string): Opening | undefined => one.all(wallet).map(openingOf)[0],
-    openings: ({ after, limit }: { after: string; limit: number }): Opening[] => page.all(after, limit).map(openingOf),
+    list: (): Archive[] => list.all().map(readArchiveRow),
+    opening: (wallet: string): Opening | undefined => one.all(wallet).map(readOpeningRow)[0],
+    openings: ({ after, limit }: { after: string; limit: number }): Opening[] =>
+      page.all(after, limit).map(readOpeningRow),
   };
 }
 
 /** Reads those of some wallets, inside the current transaction. */
-export function createOpeningsOf(db: DatabaseSync): (wallets: Iterable<string>) => Opening[] {
+export function createReadOpenings(db: DatabaseSync): (wallets: Iterable<string>) => Opening[] {
   const select = prepareBig(db, `SELECT ${OPENING_COLUMNS} FROM openings WHERE wallet IN ${LISTED}`);
-  return (wallets) => select.all(JSON.stringify([...wallets])).map(openingOf);
+  return (wallets) => select.all(JSON.stringify([...wallets])).map(readOpeningRow);
 }
 
-function createRemove(db: DatabaseSync): (calls: readonly WholeCall[], opened: number) => void {
+function createRemoveCalls(db: DatabaseSync): (calls: readonly WholeCall[], opened: number) => void {
   const charges = prepareBig(db, `SELECT ${CHARGE_COLUMNS} FROM charges WHERE id IN ${LISTED}`);
   const entries = prepareBig(db, `SELECT ${ENTRY_COLUMNS} FROM entries WHERE op_id IN ${LISTED}`);
   const dropCharge = db.prepare('DELETE FROM charges WHERE id = ?');
   const dropEntry = db.prepare('DELETE FROM entries WHERE op_id = ?');
   return (calls, opened) => {
     const rows = {
-      charges: charges.all(JSON.stringify(calls.map(({ charge }) => charge.id))).map(chargeOf),
-      entries: entries.all(JSON.stringify(entryIdsOf(calls))).map(entryOf),
+      charges: charges.all(JSON.stringify(calls.map(({ charge }) => charge.id))).map(readChargeRow),
+      entries: entries.all(JSON.stringify(listEntryIds(calls))).map(readEntryRow),
     };
-    for (const { charge, entries } of removable(calls, rows, opened)) {
+    for (const { charge, entries } of selectRemovableCalls(calls, rows, opened)) {
       for (const { opId } of entries) dropEntry.run(opId);
       dropCharge.run(charge.id);
     }
   };
 }
 
-function createRestore(db: DatabaseSync) {
+function createRestoreRows(db: DatabaseSync) {
   const addCharge = createAddCharge(db);
   const addEntry = createAddEntry(db);
   const hasCharge = db.prepare('SELECT 1 FROM charges WHERE id = ?');
@@ -139,12 +143,12 @@ function createRestore(db: DatabaseSync) {
   };
 }
 
-function archiveCells(archive: Archive) {
+function toArchiveCells(archive: Archive) {
   const { id, file, before, state, startedAt, sha256, calls, entries, charged, first, last } = archive;
   return [id, file, before, state, startedAt, sha256, calls, entries, charged, first, last] as const;
 }
 
-function archiveOf(row: Record<string, unknown>): Archive {
+function readArchiveRow(row: Record<string, unknown>): Archive {
   const { id, file, state, sha256, charged } = row as unknown as Archive;
   const { before, started_at, calls, entries, first, last } = row;
   return {
@@ -162,14 +166,14 @@ function archiveOf(row: Record<string, unknown>): Archive {
   };
 }
 
-function openingCells({ wallet, seq, lasting, budgets, kept, ...sums }: Opening) {
+function toOpeningCells({ wallet, seq, lasting, budgets, kept, ...sums }: Opening) {
   const { avail, held, charged, topped, adjusted, overshoot } = sums;
   const texts = budgets.map(({ key, period, spent }) => [key, period, `${spent}`]);
   const money = [avail, held, charged, topped, adjusted, overshoot] as const;
   return [wallet, seq, ...money, lasting, JSON.stringify(texts), kept] as const;
 }
 
-function openingOf(row: Record<string, unknown>): Opening {
+function readOpeningRow(row: Record<string, unknown>): Opening {
   const { wallet, avail, held, charged, topped, adjusted, overshoot, kept } = row as unknown as Opening;
   return {
     wallet,
@@ -182,16 +186,16 @@ function openingOf(row: Record<string, unknown>): Opening {
     overshoot,
     lasting: Number(row.lasting),
     kept,
-    budgets: budgetsOf(row.budgets),
+    budgets: readOpeningBudgets(row.budgets),
   };
 }
 
 /** Of a damaged row none: its mark tells. */
-function budgetsOf(json: unknown): Opening['budgets'] {
-  return (parseBudgets(json) ?? []).map(([key, period, spent]) => ({ key, period, spent }));
+function readOpeningBudgets(json: unknown): Opening['budgets'] {
+  return (parseOpeningBudgets(json) ?? []).map(([key, period, spent]) => ({ key, period, spent }));
 }
 
-function parseBudgets(json: unknown): readonly (readonly [string, number, bigint])[] | undefined {
+function parseOpeningBudgets(json: unknown): readonly (readonly [string, number, bigint])[] | undefined {
   try {
     const texts: [string, number, string][] = JSON.parse(json as string);
     return texts.map(([key, period, spent]) => [key, period, BigInt(spent)]);

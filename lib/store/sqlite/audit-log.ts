@@ -2,11 +2,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { AuditLogStore, AuditRow } from '../ports/audit-log.ts';
 import type { Connection } from './connection.ts';
-import type { ReadsOf, WritesOf } from './thread-ports.ts';
+import type { PortReads, PortWrites } from './thread-ports.ts';
 
 const COLUMNS = 'at, user, action, account, target, detail, address';
 
-export function auditLogWrites({ db, write }: Connection): WritesOf<'auditLog'> {
+export function auditLogWrites({ db, write }: Connection): PortWrites<'auditLog'> {
   const insert = db.prepare(`INSERT INTO audit_log (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)`);
   const put = db.prepare(
     `INSERT INTO audit_log (seq, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
@@ -24,7 +24,7 @@ export function auditLogWrites({ db, write }: Connection): WritesOf<'auditLog'> 
   };
 }
 
-export function auditLogReads(db: DatabaseSync): ReadsOf<'auditLog'> {
+export function auditLogReads(db: DatabaseSync): PortReads<'auditLog'> {
   const select = `SELECT seq, ${COLUMNS} FROM audit_log WHERE seq < ?`;
   const all = db.prepare(`${select} ORDER BY seq DESC LIMIT ?`);
   const ofAccount = db.prepare(`${select} AND account = ? ORDER BY seq DESC LIMIT ?`);

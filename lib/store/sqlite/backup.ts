@@ -1,6 +1,6 @@
 // A consistent copy of the database file and its media files, made while other connections write.
 import { backup, DatabaseSync } from 'node:sqlite';
-import { mediaBeside, writeBackup } from '../backup-file.ts';
+import { getDefaultMediaFolder, writeBackup } from '../backup-file.ts';
 import { StoreError } from '../store.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { type MediaFiles, openMediaFiles } from './media-files.ts';
@@ -29,12 +29,15 @@ export function copyDatabase(
     } finally {
       source.close();
     }
-    await copyMedia(target, { from: openMediaFiles(mediaFolder), to: openMediaFiles(mediaBeside(target)) });
+    await copyMediaFiles(target, {
+      from: openMediaFiles(mediaFolder),
+      to: openMediaFiles(getDefaultMediaFolder(target)),
+    });
   });
 }
 
 /** The copy has rows only for the files that it has. */
-async function copyMedia(target: string, { from, to }: { from: MediaFiles; to: MediaFiles }): Promise<void> {
+async function copyMediaFiles(target: string, { from, to }: { from: MediaFiles; to: MediaFiles }): Promise<void> {
   const db = new DatabaseSync(target);
   try {
     db.prepare('DELETE FROM media WHERE expires_at <= ?').run(Date.now());
@@ -42,7 +45,7 @@ async function copyMedia(target: string, { from, to }: { from: MediaFiles; to: M
     for (const row of db.prepare('SELECT id, bytes, expires_at AS expiresAt FROM media').all()) {
       const { id, bytes, expiresAt } = row as { id: string; bytes: number; expiresAt: number };
       await to.write({ id, expiresAt }, from.read(id, { first: 0, last: bytes - 1 })).catch((error) => {
-        if (!isGone(error)) throw error;
+        if (!isMissingFile(error)) throw error;
         forget.run(id);
       });
     }
@@ -52,11 +55,11 @@ async function copyMedia(target: string, { from, to }: { from: MediaFiles; to: M
 }
 
 /** It expired and was removed in the meantime, or was lost before. */
-function isGone(error: unknown): boolean {
+function isMissingFile(error: unknown): boolean {
   return error instanceof StoreError && error.blames === 'batch';
 }
 
-const LOOK_EVERY_MS = 200;
+const POLL_EVERY_MS = 200;
 
 /** Reports the pages copied by another thread, until the work is done. */
 export async function reportBackupProgress(
@@ -64,14 +67,14 @@ export async function reportBackupProgress(
   onPages: ((progress: { readonly done: number; readonly total: number }) => void) | undefined,
 ): Promise<void> {
   const pages = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
-  const look = () => {
+  const report = () => {
     const [done = 0, total = 0] = pages;
     if (total > 0) onPages?.({ done, total });
   };
-  const timer = onPages && setInterval(look, LOOK_EVERY_MS);
+  const timer = onPages && setInterval(report, POLL_EVERY_MS);
   try {
     await work(pages);
-    look();
+    report();
   } finally {
     clearInterval(timer);
   }

@@ -6,7 +6,7 @@ import type { Batch } from '../ports/batches.ts';
 const KEPT_MS = 86_400_000;
 
 /** Runs `work` in the current transaction, unless the batch was committed before. */
-export function createOnce(db: DatabaseSync): (batch: Batch | undefined, work: () => void) => void {
+export function createRunBatchOnce(db: DatabaseSync): (batch: Batch | undefined, work: () => void) => void {
   const note = db.prepare(
     `INSERT INTO batches (writer, number, at) VALUES (?, ?, ?) ON CONFLICT (writer)
     DO UPDATE SET number = ?2, at = ?3 WHERE number < ?2`,

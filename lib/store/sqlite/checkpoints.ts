@@ -1,18 +1,18 @@
 // Checkpoints of the audit in the SQLite store.
 import type { DatabaseSync } from 'node:sqlite';
-import { COMPARED, paired } from '../checkpoints.ts';
-import type { Changes, Checkpoint, Verified } from '../ports/checkpoints.ts';
-import { type Connection, inRead, prepareBig } from './connection.ts';
-import { WALLET_COLUMNS, walletOf } from './rows.ts';
-import type { ReadsOf, WritesOf } from './thread-ports.ts';
+import { COMPARED_SUMS, pairWithCheckpoints } from '../checkpoints.ts';
+import type { ChangedWallets, Checkpoint, WalletCheckpoint } from '../ports/checkpoints.ts';
+import { type Connection, inReadTransaction, prepareBig } from './connection.ts';
+import { readWalletRow, WALLET_COLUMNS } from './rows.ts';
+import type { PortReads, PortWrites } from './thread-ports.ts';
 
 const COLUMNS = 'wallet, seq, avail, held, charged, topped, adjusted, overshoot';
 const COLUMNS_OF_CHECKPOINT = COLUMNS.replace(/\w+/g, (name) => `checkpoints.${name}`);
-const HAS_CHANGED = COMPARED.map((name) => `wallets.${name} IS NOT coalesce(checkpoints.${name}, 0)`).join(' OR ');
+const HAS_CHANGED = COMPARED_SUMS.map((name) => `wallets.${name} IS NOT coalesce(checkpoints.${name}, 0)`).join(' OR ');
 /** Sorts after every text. */
-const LAST = new Uint8Array([255]);
+const AFTER_EVERY_TEXT = new Uint8Array([255]);
 
-export function checkpointWrites({ db, write }: Connection): WritesOf<'checkpoints'> {
+export function checkpointWrites({ db, write }: Connection): PortWrites<'checkpoints'> {
   const put = createPutCheckpoint(db);
   return {
     put: (checkpoints: readonly Checkpoint[]): void =>
@@ -32,7 +32,7 @@ export function createPutCheckpoint(db: DatabaseSync): (checkpoint: Checkpoint) 
     void put.run(wallet, seq, avail, held, charged, topped, adjusted, overshoot);
 }
 
-export function checkpointReads(db: DatabaseSync): ReadsOf<'checkpoints'> {
+export function checkpointReads(db: DatabaseSync): PortReads<'checkpoints'> {
   const wallets = prepareBig(db, `SELECT ${WALLET_COLUMNS} FROM wallets WHERE id > ? ORDER BY id LIMIT ?`);
   const checkpoints = prepareBig(db, `SELECT ${COLUMNS} FROM checkpoints WHERE wallet > ? AND wallet <= ?`);
   const range = db.prepare(
@@ -48,26 +48,26 @@ export function checkpointReads(db: DatabaseSync): ReadsOf<'checkpoints'> {
     ORDER BY 1`,
   );
   return {
-    changes: (after: string, limit: number): Changes =>
-      inRead(db, () => {
+    changes: (after: string, limit: number): ChangedWallets =>
+      inReadTransaction(db, () => {
         const { count, last } = range.get(after, limit) as unknown as { count: number; last: string | null };
         const isWhole = count < limit || last === null;
-        const found = changed.all(after, isWhole ? LAST : last).map(({ id, ...row }) => ({
+        const found = changed.all(after, isWhole ? AFTER_EVERY_TEXT : last).map(({ id, ...row }) => ({
           id: id as string,
-          checkpoint: row.wallet === null ? undefined : checkpointOf(row),
+          checkpoint: row.wallet === null ? undefined : readCheckpointRow(row),
         }));
         return { wallets: count, found, ...(!isWhole && { next: last }) };
       }),
-    page: (after: string, limit: number): readonly Verified[] =>
-      inRead(db, () => {
-        const found = wallets.all(after, limit).map(walletOf);
-        const end = found.length < limit ? LAST : (found.at(-1)?.id ?? LAST);
-        return paired(found, checkpoints.all(after, end).map(checkpointOf));
+    page: (after: string, limit: number): readonly WalletCheckpoint[] =>
+      inReadTransaction(db, () => {
+        const found = wallets.all(after, limit).map(readWalletRow);
+        const end = found.length < limit ? AFTER_EVERY_TEXT : (found.at(-1)?.id ?? AFTER_EVERY_TEXT);
+        return pairWithCheckpoints(found, checkpoints.all(after, end).map(readCheckpointRow));
       }),
   };
 }
 
-function checkpointOf(row: Record<string, unknown>): Checkpoint {
+function readCheckpointRow(row: Record<string, unknown>): Checkpoint {
   const { wallet, seq, ...sums } = row as unknown as Checkpoint;
   return { ...sums, wallet, seq: Number(seq) };
 }

@@ -1,6 +1,6 @@
 // Rows waiting to be worked on, in the SQLite store: who claims which, by lease.
 import type { DatabaseSync } from 'node:sqlite';
-import { canTellTheDead } from '../claim.ts';
+import { canJudgeOwners } from '../claim.ts';
 import type { JobClaim, JobRenewal } from '../ports/jobs.ts';
 import { prepareBig } from './connection.ts';
 import { ALIVE } from './owners.ts';
@@ -12,7 +12,7 @@ export function createClaim(
   db: DatabaseSync,
   table: 'jobs' | 'payments',
   columns: string,
-): (asked: JobClaim, now: number) => Row[] {
+): (request: JobClaim, now: number) => Row[] {
   const prepare = table === 'payments' ? prepareBig : (from: DatabaseSync, sql: string) => from.prepare(sql);
   const free = `(:working IS NULL OR ${table}.id NOT IN (SELECT value FROM json_each(:working)))
     AND (owner IS NULL OR (:unowned = 0 AND (lease < :now OR lease > :now + 2 * :leaseMs)
@@ -24,9 +24,9 @@ export function createClaim(
       SELECT id FROM ${table} WHERE due_at <= :now AND ${free} ORDER BY due_at, id LIMIT :limit
     ) RETURNING ${columns}`,
   );
-  return (asked, now) => {
-    const { owner, leaseMs, limit, working } = asked;
-    const unowned = Number(!canTellTheDead(asked, now));
+  return (request, now) => {
+    const { owner, leaseMs, limit, working } = request;
+    const unowned = Number(!canJudgeOwners(request, now));
     const list = working ? JSON.stringify(working) : null;
     return claim.all({ owner, leaseMs, limit, working: list, unowned, now });
   };

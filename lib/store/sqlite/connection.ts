@@ -3,9 +3,9 @@ import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, stat
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { OperatorError } from '../../base/operator-error.ts';
-import { isUnfinished } from '../backup-file.ts';
+import { isUnfinishedBackup } from '../backup-file.ts';
 import { StoreError } from '../store.ts';
-import { checkIdentity, checkReadable, migrate, noStore, requireTables } from './migration.ts';
+import { checkIdentity, checkReadable, migrate, noStoreError, requireTables } from './migration.ts';
 
 export interface ConnectionOptions {
   readonly path: string;
@@ -38,7 +38,18 @@ const SQLITE_NOTADB = 26;
  * Busy, locked, out of memory, read-only, interrupted, I/O, full, cannot open, locking protocol: every write would
  * fail. A broken constraint, rule or page only affects the writes that touch it.
  */
-const OF_MACHINE: ReadonlySet<number | undefined> = new Set([SQLITE_BUSY, 6, 7, 8, 9, 10, 13, 14, 15, SQLITE_NOTADB]);
+const MACHINE_CODES: ReadonlySet<number | undefined> = new Set([
+  SQLITE_BUSY,
+  6,
+  7,
+  8,
+  9,
+  10,
+  13,
+  14,
+  15,
+  SQLITE_NOTADB,
+]);
 
 /** Enough for the upper pages of every index; a larger cache would be walked at each commit. */
 const WRITER_CACHE_KIB = 8_192;
@@ -52,20 +63,20 @@ const LOG_BYTES_MAX = 67_108_864;
 export function openForWrites(options: ConnectionOptions): Connection {
   const { path, busyMs } = options;
   checkPlace(options);
-  const db = explained(path, () => waitForTurn(busyMs, () => prepare(options)));
+  const db = withOpenErrors(path, () => retryWhileBusy(busyMs, () => prepareFile(options)));
   return { db, write: createWrite(db, options) };
 }
 
 /** Opens a file that has its tables. */
 export function openForReads(options: ConnectionOptions): DatabaseSync {
   const { path, busyMs, readOnly } = options;
-  if (readOnly) return explained(path, () => openUntouched(options));
+  if (readOnly) return withOpenErrors(path, () => openReadOnly(options));
   const db = new DatabaseSync(path, { timeout: busyMs });
   db.exec(`PRAGMA query_only = ON; PRAGMA cache_size = -${READER_CACHE_KIB}`);
   return db;
 }
 
-function openUntouched({ path, busyMs, temporary }: ConnectionOptions): DatabaseSync {
+function openReadOnly({ path, busyMs, temporary }: ConnectionOptions): DatabaseSync {
   requireFile(path, temporary);
   const db = new DatabaseSync(path, { timeout: busyMs, readOnly: true });
   try {
@@ -84,7 +95,7 @@ export function prepareBig(db: DatabaseSync, sql: string): StatementSync {
 }
 
 /** All statements of a read transaction see the same commit. */
-export function inRead<T>(db: DatabaseSync, work: () => T): T {
+export function inReadTransaction<T>(db: DatabaseSync, work: () => T): T {
   db.exec('BEGIN');
   try {
     return work();
@@ -101,9 +112,9 @@ function checkPlace({ path, existing, temporary }: ConnectionOptions): void {
   if (existing) requireFile(path, temporary);
   else refuseUnfinished(path, temporary);
   try {
-    makeFolder(dirname(path));
+    makeFolderSync(dirname(path));
   } catch (error) {
-    throw new OperatorError(`The folder of the database ${path} cannot be created: ${codeOf(error)}.`);
+    throw new OperatorError(`The folder of the database ${path} cannot be created: ${getCode(error)}.`);
   }
   try {
     // SQLite creates its side files in the folder.
@@ -113,22 +124,22 @@ function checkPlace({ path, existing, temporary }: ConnectionOptions): void {
     if (found) accessSync(path, constants.R_OK | constants.W_OK);
   } catch (error) {
     if (error instanceof OperatorError) throw error;
-    throw new OperatorError(`The database ${path} cannot be written: ${codeOf(error)}.`);
+    throw new OperatorError(`The database ${path} cannot be written: ${getCode(error)}.`);
   }
 }
 
 function requireFile(path: string, temporary: boolean): void {
-  if (!existsSync(path)) throw noStore(path);
+  if (!existsSync(path)) throw noStoreError(path);
   if (statSync(path).isDirectory()) throw new OperatorError(`The database ${path} is a folder.`);
   refuseUnfinished(path, temporary);
 }
 
 function refuseUnfinished(path: string, temporary: boolean): void {
-  if (!temporary && isUnfinished(path)) throw new OperatorError(`The file ${path} is an unfinished backup.`);
+  if (!temporary && isUnfinishedBackup(path)) throw new OperatorError(`The file ${path} is an unfinished backup.`);
 }
 
 function openFile(path: string): DatabaseSync {
-  makeFile(path);
+  makePrivateFile(path);
   // No SQLite timeout: it sleeps up to 100 ms between tries, so a busy writer would starve this one.
   // No foreign keys: parents are written in the same transactions, and checking them would cost every call.
   return new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: false });
@@ -138,7 +149,7 @@ function openFile(path: string): DatabaseSync {
  * The file of a new database is private to its owner from the start: SQLite would create it by the umask, and gives its
  * side files the mode of the file. An existing one is not touched (see `checkPlace`).
  */
-function makeFile(path: string): void {
+function makePrivateFile(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600));
   } catch {
@@ -147,11 +158,11 @@ function makeFile(path: string): void {
 }
 
 /** Not `recursive`: where the parent exists but nothing can be created, as in /proc, Node would try for ever. */
-function makeFolder(folder: string): void {
+function makeFolderSync(folder: string): void {
   const found = statSync(folder, { throwIfNoEntry: false });
   if (found?.isDirectory()) return;
   if (found) throw Object.assign(new Error(`${folder} is not a folder`), { code: 'ENOTDIR' });
-  makeFolder(dirname(folder));
+  makeFolderSync(dirname(folder));
   try {
     mkdirSync(folder);
   } catch (error) {
@@ -160,7 +171,7 @@ function makeFolder(folder: string): void {
   }
 }
 
-function prepare({ path, existing }: ConnectionOptions): DatabaseSync {
+function prepareFile({ path, existing }: ConnectionOptions): DatabaseSync {
   const db = openFile(path);
   try {
     checkIdentity(db, path);
@@ -179,7 +190,7 @@ function prepare({ path, existing }: ConnectionOptions): DatabaseSync {
   }
 }
 
-function explained<T>(path: string, open: () => T): T {
+function withOpenErrors<T>(path: string, open: () => T): T {
   try {
     return open();
   } catch (error) {
@@ -193,31 +204,31 @@ function explained<T>(path: string, open: () => T): T {
 function createWrite(db: DatabaseSync, { busyMs, repeatable }: ConnectionOptions): Connection['write'] {
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = db.prepare('COMMIT');
-  const courtesy = createCourtesy(db);
+  const fairPause = createFairPause(db);
   let current: Durability = 'full';
 
   return (work, durability = repeatable ? 'normal' : 'full') => {
     let result: ReturnType<typeof work>;
     let began: number;
-    courtesy.pause();
+    fairPause.pause();
     try {
       if (durability !== current) setDurability(db, durability);
       current = durability;
-      waitForTurn(busyMs, () => begin.run());
+      retryWhileBusy(busyMs, () => begin.run());
       began = performance.now();
       result = work();
     } catch (error) {
-      rollBack(db);
-      throw new StoreError(messageOf(error), 'no', error, isOfMachine(error) ? 'store' : 'batch');
+      rollBackWrite(db);
+      throw new StoreError(getMessage(error), 'no', error, isMachineFailure(error) ? 'store' : 'batch');
     }
     try {
       commit.run();
     } catch (error) {
-      rollBack(db);
+      rollBackWrite(db);
       // The log may contain the whole transaction, which would count after a crash.
-      throw new StoreError(messageOf(error), 'unknown', error);
+      throw new StoreError(getMessage(error), 'unknown', error);
     }
-    courtesy.took(performance.now() - began);
+    fairPause.took(performance.now() - began);
     return result;
   };
 }
@@ -227,27 +238,27 @@ function setDurability(db: DatabaseSync, durability: Durability): void {
 }
 
 /** A connection stuck in its transaction is useless: the worker notices and exits. */
-function rollBack(db: DatabaseSync): void {
+function rollBackWrite(db: DatabaseSync): void {
   try {
     if (db.isTransaction) db.exec('ROLLBACK');
   } catch {}
 }
 
-interface Courtesy {
+interface FairPause {
   /** Before a transaction. */
   pause(): void;
   /** After it. */
   took(ms: number): void;
 }
 
-const COURTESY_MS = 1000;
+const OTHERS_MS = 1000;
 const PAUSE_MS_MAX = 20;
 
 /**
  * Writers that never pause starve each other, because the one that commits is the first to start again. While another
  * process has written within the last second, each transaction waits for up to the length of the previous one.
  */
-function createCourtesy(db: DatabaseSync): Courtesy {
+function createFairPause(db: DatabaseSync): FairPause {
   const version = db.prepare('PRAGMA data_version', { returnArrays: true });
   let seenVersion: unknown;
   let seenAt = Number.NEGATIVE_INFINITY;
@@ -259,7 +270,7 @@ function createCourtesy(db: DatabaseSync): Courtesy {
       const [current] = version.get() as unknown as readonly unknown[];
       if (seenVersion !== undefined && current !== seenVersion) seenAt = now;
       seenVersion = current;
-      if (now - seenAt < COURTESY_MS) sleep(lastMs * Math.random());
+      if (now - seenAt < OTHERS_MS) sleep(lastMs * Math.random());
     },
     took(ms) {
       lastMs = Math.min(ms, PAUSE_MS_MAX);
@@ -269,7 +280,7 @@ function createCourtesy(db: DatabaseSync): Courtesy {
 
 const RETRY_MS = 1;
 
-function waitForTurn<T>(busyMs: number, attempt: () => T): T {
+function retryWhileBusy<T>(busyMs: number, attempt: () => T): T {
   const until = performance.now() + busyMs;
   while (true) {
     try {
@@ -281,15 +292,15 @@ function waitForTurn<T>(busyMs: number, attempt: () => T): T {
   }
 }
 
-const nothing = new Int32Array(new SharedArrayBuffer(4));
+const SLEEP_CELL = new Int32Array(new SharedArrayBuffer(4));
 
 /** Blocks this thread, which is a worker's. */
 function sleep(ms: number): void {
-  Atomics.wait(nothing, 0, 0, ms);
+  Atomics.wait(SLEEP_CELL, 0, 0, ms);
 }
 
-function isOfMachine(error: unknown): boolean {
-  return OF_MACHINE.has(resultCode(error));
+function isMachineFailure(error: unknown): boolean {
+  return MACHINE_CODES.has(resultCode(error));
 }
 
 /** SQLite's primary result code, whatever the extended one says. */
@@ -298,10 +309,10 @@ function resultCode(error: unknown): number | undefined {
   return error.errcode & 0xff;
 }
 
-function messageOf(error: unknown): string {
+function getMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : messageOf(error);
+function getCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : getMessage(error);
 }

@@ -1,26 +1,26 @@
 // Jobs in the SQLite store: claimed, changed and renewed in write transactions, which the file takes one at a time.
 import type { DatabaseSync } from 'node:sqlite';
 import { decideJob, type Job, type JobOutcome } from '../../money/job-rules.ts';
-import { byTurn } from '../claim.ts';
+import { compareDue } from '../claim.ts';
 import type { FreeJobChange, JobClaim, JobRenewal, JobStore } from '../ports/jobs.ts';
-import type { MarkedPage } from '../ports/marked.ts';
-import { findUnmarked, markRow } from '../row-mark.ts';
+import type { WrongMarks } from '../ports/wrong-marks.ts';
+import { listWrongMarks, markRow } from '../row-mark.ts';
 import { createClaim, createRenew } from './claim.ts';
 import type { Connection } from './connection.ts';
-import type { ReadsOf, WritesOf } from './thread-ports.ts';
+import type { PortReads, PortWrites } from './thread-ports.ts';
 
-/** The columns, in the order of the values of `valuesOf`. */
+/** The columns, in the order of the values of `toJobCells`. */
 const COLUMNS = `id, wallet, charge, model, upstream, phase, shown, progress, ref, facts, result, error, owner, lease,
   due_at, deadline, created_at, ended_at, version`;
 const SELECT = `SELECT ${COLUMNS} FROM jobs`;
 
-export function jobWrites({ db, write }: Connection): WritesOf<'jobs'> {
+export function jobWrites({ db, write }: Connection): PortWrites<'jobs'> {
   const claim = createClaim(db, 'jobs', COLUMNS);
   const renew = createRenew(db, 'jobs');
   const load = createLoadJob(db);
   const save = createSaveJob(db);
   return {
-    claim: (asked: JobClaim): Job[] => write(() => claim(asked, Date.now()).map(jobOf).sort(byTurn)),
+    claim: (asked: JobClaim): Job[] => write(() => claim(asked, Date.now()).map(readJobRow).sort(compareDue)),
     change: (change: FreeJobChange): JobOutcome =>
       write(() => {
         const outcome = decideJob(load(change.id), change);
@@ -35,18 +35,18 @@ export function jobWrites({ db, write }: Connection): WritesOf<'jobs'> {
   };
 }
 
-export function jobReads(db: DatabaseSync): ReadsOf<'jobs'> {
+export function jobReads(db: DatabaseSync): PortReads<'jobs'> {
   const count = db.prepare('SELECT count(*) AS open FROM jobs WHERE due_at IS NOT NULL');
   const page = db.prepare(`${SELECT} WHERE id > ? ORDER BY id LIMIT ?`);
   const marked = db.prepare(`SELECT ${COLUMNS}, mark FROM jobs WHERE id > ? ORDER BY id LIMIT ?`);
   return {
-    unmarked: ({ after = '', limit }: Parameters<JobStore['page']>[0]): MarkedPage => {
-      const rows = marked.all(after, limit).map(({ mark, ...row }) => ({ row: jobOf(row), mark }));
-      return findUnmarked(rows, limit);
+    findWrongMarks: ({ after = '', limit }: Parameters<JobStore['page']>[0]): WrongMarks => {
+      const rows = marked.all(after, limit).map(({ mark, ...row }) => ({ row: readJobRow(row), mark }));
+      return listWrongMarks(rows, limit);
     },
     get: createLoadJob(db),
     open: (): number => count.get()?.open as number,
-    page: ({ after = '', limit }: Parameters<JobStore['page']>[0]): Job[] => page.all(after, limit).map(jobOf),
+    page: ({ after = '', limit }: Parameters<JobStore['page']>[0]): Job[] => page.all(after, limit).map(readJobRow),
   };
 }
 
@@ -55,7 +55,7 @@ export function createLoadJob(db: DatabaseSync): (id: string) => Job | undefined
   const select = db.prepare(`${SELECT} WHERE id = ?`);
   return (id) => {
     const row = select.get(id);
-    return row && jobOf(row);
+    return row && readJobRow(row);
   };
 }
 
@@ -64,17 +64,17 @@ export function createSaveJob(db: DatabaseSync): (job: Job) => void {
   const replace = db.prepare(
     `INSERT OR REPLACE INTO jobs (${COLUMNS}, mark) VALUES (${COLUMNS.replace(/\w+/g, '?')}, ?)`,
   );
-  return (job) => void replace.run(...valuesOf(job), markRow(job));
+  return (job) => void replace.run(...toJobCells(job), markRow(job));
 }
 
-function valuesOf(job: Job) {
+function toJobCells(job: Job) {
   const { id, wallet, charge, model, upstream, phase, shown, progress, ref, facts, result, error } = job;
   const { owner, lease, dueAt, deadline, createdAt, endedAt, version } = job;
   const texts = [id, wallet, charge, model, upstream, phase, shown, progress, ref, facts, result, error] as const;
   return [...texts, owner, lease, dueAt, deadline, createdAt, endedAt, version] as const;
 }
 
-function jobOf(row: Record<string, unknown>): Job {
+function readJobRow(row: Record<string, unknown>): Job {
   const { due_at: dueAt, created_at: createdAt, ended_at: endedAt, ...rest } = row;
   return { ...rest, dueAt, createdAt, endedAt } as unknown as Job;
 }

@@ -4,32 +4,32 @@ import type { Charge, Entry } from '../../money/decide.ts';
 import { CHARGE_STARTING_KINDS, getEntryChargeId, listChargeOperationIds } from '../../money/replay.ts';
 import { cutPage, cutWallet } from '../journal.ts';
 import type { JournalPage, JournalPosition, JournalRows, JournalStore, KeyAudit, UsedEntry } from '../ports/journal.ts';
-import { createOpeningsOf } from './archives.ts';
-import { inRead, prepareBig } from './connection.ts';
+import { createReadOpenings } from './archives.ts';
+import { inReadTransaction, prepareBig } from './connection.ts';
 import {
   BUDGET_COLUMNS,
-  budgetOf,
   CHARGE_COLUMNS,
-  chargeOf,
   ENTRY_COLUMNS,
-  entryOf,
+  readBudgetRow,
+  readChargeRow,
+  readEntryRow,
+  readWalletRow,
   WALLET_COLUMNS,
-  walletOf,
 } from './rows.ts';
-import type { ReadsOf } from './thread-ports.ts';
+import type { PortReads } from './thread-ports.ts';
 
 const SEQ_MAX = 2n ** 63n - 1n;
 /** Sorts behind every text. */
-const LAST = new Uint8Array([255]);
+const AFTER_EVERY_TEXT = new Uint8Array([255]);
 const LISTED = '(SELECT value FROM json_each(?))';
-const BEGINNING_IDS = CHARGE_STARTING_KINDS.map((kind) => `'${kind}:' || charges.id`).join(', ');
+const STARTING_ENTRY_IDS = CHARGE_STARTING_KINDS.map((kind) => `'${kind}:' || charges.id`).join(', ');
 
-export function journalReads(db: DatabaseSync): ReadsOf<'journal'> {
+export function journalReads(db: DatabaseSync): PortReads<'journal'> {
   const size = db.prepare('SELECT count(*) AS wallets, total(seq) AS entries FROM wallets');
   const bound = db.prepare('SELECT id FROM charges WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?');
   const unknown = db.prepare(
     `SELECT id, wallet FROM charges WHERE id > ? AND id <= ?
-      AND NOT EXISTS (SELECT 1 FROM entries WHERE op_id IN (${BEGINNING_IDS})) ORDER BY id`,
+      AND NOT EXISTS (SELECT 1 FROM entries WHERE op_id IN (${STARTING_ENTRY_IDS})) ORDER BY id`,
   );
   const keys = db.prepare(
     `SELECT keys.id, account, requests_count, last_used_at, accounts.id IS NOT NULL AS has_account
@@ -41,25 +41,26 @@ export function journalReads(db: DatabaseSync): ReadsOf<'journal'> {
     FROM entries LEFT JOIN charges ON charges.id = entries.charge
     WHERE entries.wallet = ? AND seq > ? ORDER BY seq LIMIT ?`,
   );
-  const { readRows, readPage } = createPages(db);
+  const { readRows, readPage } = createReadPages(db);
   return {
     size: () => size.get() as unknown as Awaited<ReturnType<JournalStore['size']>>,
-    page: (from: JournalPosition | undefined, limit: number) => inRead(db, () => readPage(from, limit)),
+    page: (from: JournalPosition | undefined, limit: number) => inReadTransaction(db, () => readPage(from, limit)),
     rows: (from: JournalPosition | undefined, limit: number): JournalRows =>
-      inRead(db, () => {
+      inReadTransaction(db, () => {
         const { entries, wallets, budgets, next } = readRows(from, limit);
         return { entries, wallets, budgets, next };
       }),
-    pageOf: (wallet: string, seq: number, limit: number) =>
-      inRead(db, () => readPage({ id: wallet, seq }, limit, wallet)),
-    used: (wallet: string, seq: number, limit: number): UsedEntry[] => used.all(wallet, seq, limit).map(usedOf),
+    walletPage: (wallet: string, seq: number, limit: number) =>
+      inReadTransaction(db, () => readPage({ id: wallet, seq }, limit, wallet)),
+    usedEntries: (wallet: string, seq: number, limit: number): UsedEntry[] =>
+      used.all(wallet, seq, limit).map(readUsedEntryRow),
     unknownCharges: (after: string, limit: number) =>
-      inRead(db, () => {
+      inReadTransaction(db, () => {
         const next = bound.get(after, limit - 1)?.id as string | undefined;
-        const found = unknown.all(after, next ?? LAST).map(({ id, wallet }) => ({ id, wallet }) as LostRow);
+        const found = unknown.all(after, next ?? AFTER_EVERY_TEXT).map(({ id, wallet }) => ({ id, wallet }) as LostRow);
         return next === undefined ? { found } : { found, next };
       }),
-    keys: (after: string, limit: number): KeyAudit[] => keys.all(after, limit).map(keyOf),
+    keys: (after: string, limit: number): KeyAudit[] => keys.all(after, limit).map(readKeyAuditRow),
   };
 }
 
@@ -75,12 +76,12 @@ interface Pages {
   readonly readPage: Read<JournalPage>;
 }
 
-function createPages(db: DatabaseSync): Pages {
+function createReadPages(db: DatabaseSync): Pages {
   const entries = prepareBig(
     db,
     `SELECT ${ENTRY_COLUMNS} FROM entries WHERE (wallet, seq) > (?, ?) ORDER BY wallet, seq LIMIT ?`,
   );
-  const entriesOf = prepareBig(
+  const walletEntries = prepareBig(
     db,
     `SELECT ${ENTRY_COLUMNS} FROM entries WHERE wallet = ? AND seq > ? ORDER BY seq LIMIT ?`,
   );
@@ -88,28 +89,28 @@ function createPages(db: DatabaseSync): Pages {
   const wallets = prepareBig(db, `SELECT ${WALLET_COLUMNS} FROM wallets WHERE ${between}`);
   const accounts = db.prepare(`SELECT id FROM accounts WHERE ${between}`);
   const budgets = prepareBig(db, `SELECT ${BUDGET_COLUMNS} FROM budgets WHERE wallet IN ${LISTED} ORDER BY key`);
-  const openingsOf = createOpeningsOf(db);
+  const readOpenings = createReadOpenings(db);
   const related = createRelated(db);
 
   const readRows: Pages['readRows'] = (from, limit, only) => {
     const { id, seq } = from ?? { id: '', seq: null };
-    const behind = only === undefined ? entries : entriesOf;
-    const found = behind.all(id, seq ?? SEQ_MAX, limit).map(entryOf);
-    const end = only ?? (found.length < limit ? LAST : (found.at(-1) as Entry).wallet);
+    const select = only === undefined ? entries : walletEntries;
+    const found = select.all(id, seq ?? SEQ_MAX, limit).map(readEntryRow);
+    const end = only ?? (found.length < limit ? AFTER_EVERY_TEXT : (found.at(-1) as Entry).wallet);
     const range = [id, seq === null ? 0 : 1, end, limit] as const;
     const rows = {
       entries: found,
-      wallets: wallets.all(...range).map(walletOf),
+      wallets: wallets.all(...range).map(readWalletRow),
       accounts: accounts.all(...range).map((row) => ({ id: row.id as string })),
     };
     const cut = (only === undefined ? cutPage : cutWallet)(rows, limit);
-    return { ...cut, budgets: budgets.all(JSON.stringify(cut.wallets.map((wallet) => wallet.id))).map(budgetOf) };
+    return { ...cut, budgets: budgets.all(JSON.stringify(cut.wallets.map((wallet) => wallet.id))).map(readBudgetRow) };
   };
 
   const readPage: Pages['readPage'] = (from, limit, only) => {
     const rows = readRows(from, limit, only);
-    const shown = new Set([...rows.entries.map(({ wallet }) => wallet), ...rows.wallets.map(({ id }) => id)]);
-    return { ...rows, openings: openingsOf(shown), ...related(rows.entries) };
+    const walletIds = new Set([...rows.entries.map(({ wallet }) => wallet), ...rows.wallets.map(({ id }) => id)]);
+    return { ...rows, openings: readOpenings(walletIds), ...related(rows.entries) };
   };
 
   return { readRows, readPage };
@@ -125,21 +126,21 @@ function createRelated(db: DatabaseSync): (entries: readonly Entry[]) => Related
   const all = (statement: StatementSync, ids: Iterable<string>) => statement.all(JSON.stringify([...ids]));
   return (entries) => {
     const ids = new Set(entries.flatMap((entry) => getEntryChargeId(entry) ?? []));
-    const here = new Set(entries.map((entry) => entry.opId));
-    const found = all(charges, ids).map(chargeOf);
-    const operations = new Set([...ids].flatMap(listChargeOperationIds)).difference(here);
+    const onPage = new Set(entries.map((entry) => entry.opId));
+    const found = all(charges, ids).map(readChargeRow);
+    const operations = new Set([...ids].flatMap(listChargeOperationIds)).difference(onPage);
     const keyIds = new Set(found.map(({ key }) => key));
     const wallets = new Set(entries.map(({ wallet }) => wallet));
     return {
       charges: found,
-      others: all(others, operations).map(entryOf),
+      others: all(others, operations).map(readEntryRow),
       keys: all(keys, keyIds).map((row) => ({ ...row }) as unknown as Related['keys'][number]),
       keyed: all(keyed, wallets).map((row) => row.account as string),
     };
   };
 }
 
-function usedOf(row: Record<string, unknown>): UsedEntry {
+function readUsedEntryRow(row: Record<string, unknown>): UsedEntry {
   const entry = { seq: Number(row.seq), kind: row.kind as Entry['kind'], charged: row.charged as bigint };
   if (row.key === null) return entry;
   const { key, model, usage } = row as { key: string; model: string; usage: string | null };
@@ -147,7 +148,7 @@ function usedOf(row: Record<string, unknown>): UsedEntry {
   return { ...entry, charge: { createdAt: Number(row.created_at), key, model, kind, usage } };
 }
 
-function keyOf(row: Record<string, unknown>): KeyAudit {
+function readKeyAuditRow(row: Record<string, unknown>): KeyAudit {
   return {
     id: row.id as string,
     account: row.account as string,

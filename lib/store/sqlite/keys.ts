@@ -2,12 +2,12 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type KeyLimits, NO_LIMITS } from '../../money/key-limits.ts';
 import type { Batch } from '../ports/batches.ts';
-import type { KeyHolder, KeyRow, KeyStore, KeyUse, NewKey, Successor } from '../ports/keys.ts';
-import type { MarkedPage } from '../ports/marked.ts';
-import { findUnmarked, markedKey, markKey } from '../row-mark.ts';
-import { createOnce } from './batches.ts';
+import type { KeyHolder, KeyRow, KeyStore, KeyUse, NewKey, ReplacementKey } from '../ports/keys.ts';
+import type { WrongMarks } from '../ports/wrong-marks.ts';
+import { listWrongMarks, markKey, toMarkedKey } from '../row-mark.ts';
+import { createRunBatchOnce } from './batches.ts';
 import type { Connection } from './connection.ts';
-import type { ReadsOf, WritesOf } from './thread-ports.ts';
+import type { PortReads, PortWrites } from './thread-ports.ts';
 
 const SELECT_KEY = `SELECT keys.id, account, name, hash, last4, created_at, revoked_at, requests_count, last_used_at,
   budget, reset, zone, expires_at, models, budget_key`;
@@ -15,7 +15,7 @@ const SELECT_KEY = `SELECT keys.id, account, name, hash, last4, created_at, revo
 /** Neither revoked nor expired. */
 const ACTIVE = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)';
 
-export function keyWrites(connection: Connection): WritesOf<'keys'> {
+export function keyWrites(connection: Connection): PortWrites<'keys'> {
   return { ...newKeyWrites(connection), ...changeWrites(connection) };
 }
 
@@ -34,8 +34,8 @@ function newKeyWrites({ db, write }: Connection) {
   const expire = db.prepare(
     'UPDATE keys SET expires_at = min(coalesce(expires_at, :endsAt), :endsAt) WHERE id = :before',
   );
-  const accountOf = createAccountOf(db);
-  const mark = createMark(db);
+  const findActiveOwner = createFindActiveOwner(db);
+  const mark = createUpdateKeyMark(db);
   const isFull = (account: string, now: number, max: number) =>
     Number(countActive.get({ account, now })?.active) >= max;
   return {
@@ -44,16 +44,16 @@ function newKeyWrites({ db, write }: Connection) {
         const { id, account, name, hash, last4, createdAt, limits = NO_LIMITS, budgetKey = null } = key;
         if (!hasAccount.get(account)) return 'no_account';
         if (isFull(account, createdAt, activeMax)) return 'too_many';
-        const { budget, reset, zone, expires, models } = cellsOf(limits);
+        const { budget, reset, zone, expires, models } = toKeyLimitCells(limits);
         const cells = [budget, reset, zone, expires, models, budgetKey] as const;
         insert.run(id, account, name, hash, last4, createdAt, ...cells);
         mark(id);
         return 'added';
       }),
-    replace: (before: string, key: Successor, activeMax: number): Awaited<ReturnType<KeyStore['replace']>> =>
+    replace: (before: string, key: ReplacementKey, activeMax: number): Awaited<ReturnType<KeyStore['replace']>> =>
       write(() => {
         const { id, hash, last4, createdAt: now, endsAt } = key;
-        const { account, problem } = accountOf(before, now);
+        const { account, problem } = findActiveOwner(before, now);
         if (account === undefined) return problem;
         if (isFull(account, now, activeMax)) return 'too_many';
         succeed.run({ id, hash, last4, now, before });
@@ -80,10 +80,10 @@ function changeWrites({ db, write }: Connection) {
     `UPDATE keys SET requests_count = requests_count + ?, last_used_at = max(coalesce(last_used_at, 0), ?)
     WHERE id = ?`,
   );
-  const accountOf = createAccountOf(db);
-  const mark = createMark(db);
+  const findActiveOwner = createFindActiveOwner(db);
+  const mark = createUpdateKeyMark(db);
   const ids = db.prepare('SELECT id FROM keys WHERE account = ?');
-  const once = createOnce(db);
+  const runBatchOnce = createRunBatchOnce(db);
   return {
     revoke: (id: string, at: number): Awaited<ReturnType<KeyStore['revoke']>> =>
       write(() => {
@@ -95,10 +95,10 @@ function changeWrites({ db, write }: Connection) {
       }),
     limit: (id: string, change: Partial<KeyLimits>, now: number): Awaited<ReturnType<KeyStore['limit']>> =>
       write(() => {
-        const { account, problem } = accountOf(id, now);
+        const { account, problem } = findActiveOwner(id, now);
         if (account === undefined) return problem;
-        const before = keyOf(select.get(id) as Record<string, unknown>);
-        const { budget, reset, zone, ...own } = cellsOf({ ...before.limits, ...change });
+        const before = readKeyRow(select.get(id) as Record<string, unknown>);
+        const { budget, reset, zone, ...own } = toKeyLimitCells({ ...before.limits, ...change });
         share.run({ account, id, now, budget, reset, zone });
         put.run({ id, budget, reset, zone, ...own });
         for (const row of ids.all(account)) mark(row.id as string);
@@ -106,12 +106,12 @@ function changeWrites({ db, write }: Connection) {
       }),
     put: (id: string, limits: KeyLimits): void =>
       write(() => {
-        put.run({ id, ...cellsOf(limits) });
+        put.run({ id, ...toKeyLimitCells(limits) });
         mark(id);
       }),
     use: (uses: readonly KeyUse[], batch?: Batch): void =>
       write(() => {
-        once(batch, () => {
+        runBatchOnce(batch, () => {
           for (const { id, count, lastUsedAt } of uses) use.run(count, lastUsedAt, id);
         });
       }),
@@ -119,21 +119,21 @@ function changeWrites({ db, write }: Connection) {
 }
 
 /** After every change of a key but those of its counts. */
-function createMark(db: DatabaseSync): (id: string) => void {
+function createUpdateKeyMark(db: DatabaseSync): (id: string) => void {
   const select = db.prepare(`${SELECT_KEY} FROM keys WHERE id = ?`);
   const update = db.prepare('UPDATE keys SET mark = ? WHERE id = ?');
   return (id) => {
     const row = select.get(id);
-    if (row) update.run(markKey(keyOf(row)), id);
+    if (row) update.run(markKey(readKeyRow(row)), id);
   };
 }
 
-type Owned =
+type ActiveOwner =
   | { readonly account: string; readonly problem?: never }
   | { readonly account?: never; readonly problem: 'ended' | 'no_key' };
 
 /** Of a key that is neither revoked nor expired, or why there is none. */
-function createAccountOf(db: DatabaseSync): (id: string, now: number) => Owned {
+function createFindActiveOwner(db: DatabaseSync): (id: string, now: number) => ActiveOwner {
   const find = db.prepare(`SELECT account, ${ACTIVE} AS active FROM keys WHERE id = :id`);
   return (id, now) => {
     const row = find.get({ id, now });
@@ -142,33 +142,33 @@ function createAccountOf(db: DatabaseSync): (id: string, now: number) => Owned {
   };
 }
 
-export function keyReads(db: DatabaseSync): ReadsOf<'keys'> {
+export function keyReads(db: DatabaseSync): PortReads<'keys'> {
   const holder = db.prepare(`${SELECT_KEY}, status FROM keys JOIN wallets ON wallets.id = account WHERE hash = ?`);
   const key = db.prepare(`${SELECT_KEY} FROM keys WHERE id = ?`);
   const keys = db.prepare(`${SELECT_KEY} FROM keys WHERE account = ? ORDER BY created_at, id`);
   const owners = db.prepare('SELECT DISTINCT account FROM keys WHERE account > ? ORDER BY account LIMIT ?');
   const marked = db.prepare(`${SELECT_KEY}, mark FROM keys WHERE keys.id > ? ORDER BY keys.id LIMIT ?`);
   return {
-    unmarked: ({ after = '', limit }: Parameters<KeyStore['unmarked']>[0]): MarkedPage =>
-      findUnmarked(
-        marked.all(after, limit).map((row) => markedKey(keyOf(row), row.mark)),
+    findWrongMarks: ({ after = '', limit }: Parameters<KeyStore['findWrongMarks']>[0]): WrongMarks =>
+      listWrongMarks(
+        marked.all(after, limit).map((row) => toMarkedKey(readKeyRow(row), row.mark)),
         limit,
       ),
     find: (hash: string): KeyHolder | undefined => {
       const row = holder.get(hash);
-      return row && { ...keyOf(row), accountStatus: row.status as KeyHolder['accountStatus'] };
+      return row && { ...readKeyRow(row), accountStatus: row.status as KeyHolder['accountStatus'] };
     },
     get: (id: string): KeyRow | undefined => {
       const row = key.get(id);
-      return row && keyOf(row);
+      return row && readKeyRow(row);
     },
-    list: (accountId: string): KeyRow[] => keys.all(accountId).map(keyOf),
+    list: (accountId: string): KeyRow[] => keys.all(accountId).map(readKeyRow),
     owners: ({ after = '', limit }: Parameters<KeyStore['owners']>[0]): string[] =>
       owners.all(after, limit).map((row) => row.account as string),
   };
 }
 
-function keyOf(row: Record<string, unknown>): KeyRow {
+function readKeyRow(row: Record<string, unknown>): KeyRow {
   return {
     id: row.id as string,
     account: row.account as string,
@@ -184,14 +184,14 @@ function keyOf(row: Record<string, unknown>): KeyRow {
       reset: row.reset as KeyLimits['reset'],
       zone: row.zone as string,
       expiresAt: row.expires_at as number | null,
-      models: modelsOf(row.models as string | null),
+      models: parseModels(row.models as string | null),
     },
     budgetKey: row.budget_key as string | null,
   };
 }
 
 /** Of a damaged row, which its mark tells: a key that may call nothing. */
-function modelsOf(json: string | null): KeyLimits['models'] {
+function parseModels(json: string | null): KeyLimits['models'] {
   try {
     return json === null ? null : JSON.parse(json);
   } catch {
@@ -199,6 +199,6 @@ function modelsOf(json: string | null): KeyLimits['models'] {
   }
 }
 
-function cellsOf({ budget, reset, zone, expiresAt, models }: KeyLimits) {
+function toKeyLimitCells({ budget, reset, zone, expiresAt, models }: KeyLimits) {
   return { budget, reset, zone, expires: expiresAt, models: models && JSON.stringify(models) };
 }

@@ -18,58 +18,62 @@ import { CHARGE_STARTING_KINDS, listChargeOperationIds } from '../../money/repla
 import { createHeldChargeCache } from '../held-charge-cache.ts';
 import type { ChargePage, LedgerStore, OrphanPage } from '../ports/ledger.ts';
 import { type Connection, prepareBig } from './connection.ts';
-import { createLoadRepeat, createSaveRepeat } from './idempotency.ts';
+import { createLoadIdempotencyRecord, createSaveIdempotencyRecord } from './idempotency.ts';
 import { createLoadJob, createSaveJob } from './jobs.ts';
-import { type SentOutcome, sendOutcome } from './outcomes.ts';
+import { type EncodedOutcome, encodeOutcome } from './outcomes.ts';
 import { ALIVE } from './owners.ts';
 import { createLoadPayment, createSavePayment } from './payments.ts';
 import {
   BUDGET_COLUMNS,
-  budgetOf,
   CHARGE_COLUMNS,
-  chargeOf,
   ENTRY_COLUMNS,
-  entryOf,
+  readBudgetRow,
+  readChargeRow,
+  readEntryRow,
+  readWalletRow,
   WALLET_COLUMNS,
-  walletOf,
 } from './rows.ts';
-import type { ReadsOf, WritesOf } from './thread-ports.ts';
+import type { PortReads, PortWrites } from './thread-ports.ts';
 
 const SELECT_WALLET = `SELECT ${WALLET_COLUMNS} FROM wallets WHERE id = ?`;
 const SELECT_BUDGETS = `SELECT ${BUDGET_COLUMNS} FROM budgets WHERE key IN (SELECT value FROM json_each(?))`;
 const SELECT_ENTRY = `SELECT ${ENTRY_COLUMNS} FROM entries WHERE op_id = ?`;
 const SELECT_CHARGE = `SELECT ${CHARGE_COLUMNS} FROM charges WHERE id = ?`;
 
-export function ledgerWrites({ db, write }: Connection): WritesOf<'ledger'> {
-  const knownOf = createHeldChargeCache();
-  const load = createLoad(db, knownOf);
-  const save = createSave(db);
+export function ledgerWrites({ db, write }: Connection): PortWrites<'ledger'> {
+  const getChargeCache = createHeldChargeCache();
+  const load = createLoadBatch(db, getChargeCache);
+  const save = createSaveBatch(db);
   return {
-    apply: (operations: readonly Operation[]): readonly SentOutcome[] => {
+    apply: (operations: readonly Operation[]): readonly EncodedOutcome[] => {
       const { loaded, folded } = write(() => {
         const rows = load(operations);
         const result = fold(rows, operations);
         save(rows, result);
         return { loaded: rows, folded: result };
       });
-      remember(knownOf, loaded, folded);
-      return folded.outcomes.map((outcome, index) => sendOutcome(outcome, operations[index] as Operation));
+      rememberCharges(getChargeCache, loaded, folded);
+      return folded.outcomes.map((outcome, index) => encodeOutcome(outcome, operations[index] as Operation));
     },
   };
 }
 
 /** Only after the commit: the `seq` of an uncommitted write may become another writer's. */
-function remember(knownOf: ReturnType<typeof createHeldChargeCache>, loaded: Loaded, folded: Folded): void {
+function rememberCharges(
+  getChargeCache: ReturnType<typeof createHeldChargeCache>,
+  loaded: Loaded,
+  folded: Folded,
+): void {
   const changed = Map.groupBy(folded.charges, (charge) => charge.wallet);
   for (const { id, seq } of folded.wallets) {
     const { seq: seqBefore } = loaded.wallets.get(id) as Wallet;
-    knownOf(id).remember({ seqBefore, seqAfter: seq, changed: changed.get(id) ?? [] });
+    getChargeCache(id).remember({ seqBefore, seqAfter: seq, changed: changed.get(id) ?? [] });
   }
 }
 
-function createLoad(
+function createLoadBatch(
   db: DatabaseSync,
-  knownOf: ReturnType<typeof createHeldChargeCache>,
+  getChargeCache: ReturnType<typeof createHeldChargeCache>,
 ): (operations: readonly Operation[]) => Loaded {
   const selectWallet = prepareBig(db, SELECT_WALLET);
   const selectCharge = prepareBig(db, SELECT_CHARGE);
@@ -82,7 +86,7 @@ function createLoad(
   );
   const loadJob = createLoadJob(db);
   const loadPayment = createLoadPayment(db);
-  const loadRepeat = createLoadRepeat(db);
+  const loadIdempotencyRecord = createLoadIdempotencyRecord(db);
   return (operations) => {
     const keys = collectBatchKeys(operations);
     const rows = { wallets: new Map(), charges: new Map(), entries: new Map(), jobs: new Map(), budgets: new Map() };
@@ -96,13 +100,13 @@ function createLoad(
       }
     }
     for (const id of keys.wallets) {
-      const wallet = mapped(selectWallet.get(id), walletOf);
+      const wallet = mapRow(selectWallet.get(id), readWalletRow);
       if (wallet) loaded.wallets.set(id, wallet);
     }
     const loadCharge = (wallet: string, id: string) => {
       if (loaded.charges.has(id)) return;
       const { seq } = loaded.wallets.get(wallet) ?? {};
-      const charge = knownOf(wallet).at(seq, id) ?? mapped(selectCharge.get(id), chargeOf);
+      const charge = getChargeCache(wallet).at(seq, id) ?? mapRow(selectCharge.get(id), readChargeRow);
       if (charge) loaded.charges.set(id, charge);
     };
     for (const op of operations) {
@@ -110,13 +114,13 @@ function createLoad(
       if (id !== undefined) loadCharge(op.wallet, id);
     }
     for (const id of collectIdempotencyIds(operations)) {
-      const repeat = loadRepeat(id);
-      if (!repeat) continue;
-      loaded.idempotencyRecords.set(id, repeat);
-      loadCharge(repeat.wallet, repeat.charge);
+      const record = loadIdempotencyRecord(id);
+      if (!record) continue;
+      loaded.idempotencyRecords.set(id, record);
+      loadCharge(record.wallet, record.charge);
     }
     for (const id of keys.entries) {
-      const entry = mapped(selectEntry.get(id), entryOf);
+      const entry = mapRow(selectEntry.get(id), readEntryRow);
       if (entry) loaded.entries.set(id, entry);
     }
     for (const id of keys.jobs) {
@@ -129,12 +133,12 @@ function createLoad(
     }
     const budgets = collectBudgetKeys(operations, loaded.charges);
     for (const row of selectBudgets.all(JSON.stringify([...budgets])))
-      loaded.budgets.set(row.key as string, budgetOf(row));
+      loaded.budgets.set(row.key as string, readBudgetRow(row));
     return loaded;
   };
 }
 
-function createSave(db: DatabaseSync): (loaded: Loaded, folded: Folded) => void {
+function createSaveBatch(db: DatabaseSync): (loaded: Loaded, folded: Folded) => void {
   const saveWallet = createSaveWallet(db);
   const addCharge = createAddCharge(db);
   const changeCharge = createChangeCharge(db);
@@ -144,7 +148,7 @@ function createSave(db: DatabaseSync): (loaded: Loaded, folded: Folded) => void 
   const setStatus = db.prepare('UPDATE wallets SET status = ? WHERE id = ?');
   const mark = db.prepare('UPDATE wallets SET play_money = ? WHERE id = ?');
   const saveBudget = createSaveBudget(db);
-  const saveRepeat = createSaveRepeat(db);
+  const saveIdempotencyRecord = createSaveIdempotencyRecord(db);
   return (loaded, folded) => {
     for (const wallet of folded.wallets) {
       const before = loaded.wallets.get(wallet.id);
@@ -160,7 +164,7 @@ function createSave(db: DatabaseSync): (loaded: Loaded, folded: Folded) => void 
     for (const job of folded.jobs) saveJob(job);
     for (const payment of folded.payments) savePayment(payment);
     for (const budget of folded.budgets) saveBudget(budget);
-    for (const repeat of folded.idempotencyRecords) saveRepeat(repeat);
+    for (const record of folded.idempotencyRecords) saveIdempotencyRecord(record);
   };
 }
 
@@ -217,7 +221,7 @@ export function createAddEntry(db: DatabaseSync): (entry: Entry) => void {
   };
 }
 
-export function ledgerReads(db: DatabaseSync): ReadsOf<'ledger'> {
+export function ledgerReads(db: DatabaseSync): PortReads<'ledger'> {
   const wallet = prepareBig(db, SELECT_WALLET);
   const charge = prepareBig(db, SELECT_CHARGE);
   const entry = prepareBig(db, SELECT_ENTRY);
@@ -245,19 +249,19 @@ export function ledgerReads(db: DatabaseSync): ReadsOf<'ledger'> {
     ORDER BY lease, id LIMIT :limit`,
   );
   return {
-    wallet: (id: string): Wallet | undefined => mapped(wallet.get(id), walletOf),
-    charge: (id: string): Charge | undefined => mapped(charge.get(id), chargeOf),
+    wallet: (id: string): Wallet | undefined => mapRow(wallet.get(id), readWalletRow),
+    charge: (id: string): Charge | undefined => mapRow(charge.get(id), readChargeRow),
     charges: listCharges,
-    entry: (opId: string): Entry | undefined => mapped(entry.get(opId), entryOf),
+    entry: (opId: string): Entry | undefined => mapRow(entry.get(opId), readEntryRow),
     entries: (walletId: string, { before, limit }: Parameters<LedgerStore['entries']>[1]): Entry[] =>
-      entries.all(walletId, before ?? Number.MAX_SAFE_INTEGER, limit).map(entryOf),
+      entries.all(walletId, before ?? Number.MAX_SAFE_INTEGER, limit).map(readEntryRow),
     entriesOfCharge: (chargeId: string): Entry[] =>
-      entriesOfCharge.all(JSON.stringify(listChargeOperationIds(chargeId))).map(entryOf),
+      entriesOfCharge.all(JSON.stringify(listChargeOperationIds(chargeId))).map(readEntryRow),
     chargedAt: (walletId: string, at: number): Micro =>
-      mapped(chargedAt.get(walletId, at), (row) => row.charged_after as bigint) ?? 0n,
-    budgets: (keys: readonly string[]): KeyBudget[] => budgets.all(JSON.stringify(keys)).map(budgetOf),
+      mapRow(chargedAt.get(walletId, at), (row) => row.charged_after as bigint) ?? 0n,
+    budgets: (keys: readonly string[]): KeyBudget[] => budgets.all(JSON.stringify(keys)).map(readBudgetRow),
     orphans: ({ after = { lease: Number.MIN_SAFE_INTEGER, id: '' }, ...page }: OrphanPage): Charge[] =>
-      orphans.all({ ...page, ...after }).map(chargeOf),
+      orphans.all({ ...page, ...after }).map(readChargeRow),
   };
 }
 
@@ -270,7 +274,7 @@ function createListCharges(db: DatabaseSync): (wallet: string, page: ChargePage)
   const list = prepareBig(
     db,
     `SELECT ${columns} FROM entries JOIN charges ON charges.id = entries.charge
-    WHERE entries.wallet = :wallet AND entries.seq < :before AND entries.kind IN (${CHARGE_STARTING_KINDS.map(quoted)})
+    WHERE entries.wallet = :wallet AND entries.seq < :before AND entries.kind IN (${CHARGE_STARTING_KINDS.map(quoteSql)})
       AND entries.at >= :from AND entries.at < :to
       AND (:key IS NULL OR charges.key = :key) AND (:model IS NULL OR charges.model = :model)
       AND (:kind IS NULL OR charges.kind = :kind) AND (:state IS NULL OR charges.state = :state)
@@ -280,15 +284,15 @@ function createListCharges(db: DatabaseSync): (wallet: string, page: ChargePage)
     const before = id === undefined ? Number.MAX_SAFE_INTEGER : beginning.get({ id, wallet })?.seq;
     if (before === undefined) return [];
     const { from = 0, to = Number.MAX_SAFE_INTEGER, key = null, model = null, kind = null, state = null } = filter;
-    const asked = { wallet, before, limit, from, to, key, model, kind, state };
-    return list.all(asked).map(chargeOf);
+    const parameters = { wallet, before, limit, from, to, key, model, kind, state };
+    return list.all(parameters).map(readChargeRow);
   };
 }
 
-function quoted(text: string): string {
+function quoteSql(text: string): string {
   return `'${text}'`;
 }
 
-function mapped<Row, T>(row: Row | undefined, map: (row: Row) => T): T | undefined {
+function mapRow<Row, T>(row: Row | undefined, map: (row: Row) => T): T | undefined {
   return row === undefined ? undefined : map(row);
 }

@@ -1,11 +1,11 @@
 // Rate limit windows in the SQLite store.
 import type { Batch } from '../ports/batches.ts';
 import type { LimitWindow } from '../ports/limits.ts';
-import { createOnce } from './batches.ts';
+import { createRunBatchOnce } from './batches.ts';
 import type { Connection } from './connection.ts';
-import type { WritesOf } from './thread-ports.ts';
+import type { PortWrites } from './thread-ports.ts';
 
-export function limitWrites({ db, write }: Connection): WritesOf<'limits'> {
+export function limitWrites({ db, write }: Connection): PortWrites<'limits'> {
   // A window that ends far in the future dates from before the clock was set back.
   const hit = db.prepare(
     `INSERT INTO limits (bucket, ends_at, count) VALUES (:bucket, :endsAt, 1) ON CONFLICT (bucket) DO UPDATE SET
@@ -20,24 +20,27 @@ export function limitWrites({ db, write }: Connection): WritesOf<'limits'> {
   );
   const open = db.prepare('SELECT bucket, ends_at AS endsAt, count FROM limits WHERE ends_at > ? ORDER BY bucket');
   const drop = db.prepare('DELETE FROM limits WHERE ends_at <= ?');
-  const once = createOnce(db);
+  const runBatchOnce = createRunBatchOnce(db);
   // A window lost in a power failure costs a minute of leniency; waiting for the disk would cost every call.
   const durability = 'normal';
   return {
     hit: (bucket: string, windowMs: number, now: number): LimitWindow =>
-      write(() => windowOf(hit.get({ bucket, endsAt: now + windowMs, latest: now + 2 * windowMs, now })), durability),
+      write(
+        () => readWindowRow(hit.get({ bucket, endsAt: now + windowMs, latest: now + 2 * windowMs, now })),
+        durability,
+      ),
     // Read by the writing thread, so that hits sent before are included.
-    open: (now: number): LimitWindow[] => open.all(now).map(windowOf),
+    open: (now: number): LimitWindow[] => open.all(now).map(readWindowRow),
     merge: (windows: readonly LimitWindow[], now: number, batch?: Batch): void =>
       write(() => {
         drop.run(now);
-        once(batch, () => {
+        runBatchOnce(batch, () => {
           for (const { bucket, endsAt, count } of windows) if (endsAt > now) merge.run({ bucket, endsAt, count });
         });
       }, durability),
   };
 }
 
-function windowOf(row: Record<string, unknown> | undefined): LimitWindow {
+function readWindowRow(row: Record<string, unknown> | undefined): LimitWindow {
   return { bucket: row?.bucket as string, endsAt: row?.endsAt as number, count: row?.count as number };
 }

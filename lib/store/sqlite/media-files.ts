@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SECRET_DIGITS } from '../../base/base62.ts';
-import { makeFolder, synced } from '../disk.ts';
+import { makeFolder, syncToDisk } from '../disk.ts';
 import type { ByteRange } from '../ports/media.ts';
 import { StoreError } from '../store.ts';
 
@@ -40,7 +40,7 @@ export interface OldFile {
 const PREFIX_DIGITS = 2;
 const READ_BYTES = 256 * 1024;
 /** Out of up to 3844; every look takes the next ones. */
-const FOLDERS_PER_LOOK = 64;
+const FOLDERS_PER_SCAN = 64;
 /** A write that has stalled this long never ends: a fetch ends sooner. */
 const BROKEN_AFTER_MS = 3_600_000;
 const NAME = new RegExp(`^([0-9A-Za-z]{${SECRET_DIGITS}})(\\.[0-9a-f]{8}\\.part)?$`);
@@ -48,20 +48,20 @@ const NAME = new RegExp(`^([0-9A-Za-z]{${SECRET_DIGITS}})(\\.[0-9a-f]{8}\\.part)
 export function openMediaFiles(root: string): MediaFiles {
   /** Where the next look starts; every process starts somewhere else. */
   let nextFolder = Math.floor(Math.random() * 62 ** PREFIX_DIGITS);
-  const folderOf = (id: string) => join(root, id.slice(0, PREFIX_DIGITS));
-  const pathOf = (id: string) => join(folderOf(id), id);
+  const getFolder = (id: string) => join(root, id.slice(0, PREFIX_DIGITS));
+  const getPath = (id: string) => join(getFolder(id), id);
 
   async function write({ id, expiresAt }: NewFile, chunks: AsyncIterable<Uint8Array>): Promise<number> {
-    const path = `${pathOf(id)}.${randomBytes(4).toString('hex')}.part`;
+    const path = `${getPath(id)}.${randomBytes(4).toString('hex')}.part`;
     try {
-      const handle = await onDisk(async () => {
-        await makeFolder(folderOf(id));
+      const handle = await withDiskErrors(async () => {
+        await makeFolder(getFolder(id));
         return open(path, 'wx', 0o600);
       });
-      const bytes = await fill(handle, chunks, expiresAt).finally(() => handle.close());
-      await onDisk(async () => {
-        await rename(path, pathOf(id));
-        await synced(folderOf(id));
+      const bytes = await writeContent(handle, chunks, expiresAt).finally(() => handle.close());
+      await withDiskErrors(async () => {
+        await rename(path, getPath(id));
+        await syncToDisk(getFolder(id));
       });
       return bytes;
     } catch (error) {
@@ -71,11 +71,11 @@ export function openMediaFiles(root: string): MediaFiles {
   }
 
   async function* read(id: string, { first, last }: ByteRange): AsyncGenerator<Uint8Array> {
-    const handle = await onDisk(() => open(pathOf(id), 'r'));
+    const handle = await withDiskErrors(() => open(getPath(id), 'r'));
     try {
       for (let at = first; at <= last; ) {
         const bytes = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, last + 1 - at));
-        const { bytesRead } = await onDisk(() => handle.read(bytes, 0, bytes.length, at));
+        const { bytesRead } = await withDiskErrors(() => handle.read(bytes, 0, bytes.length, at));
         if (bytesRead === 0) throw new StoreError('a media file is shorter than it was', 'no', undefined, 'batch');
         yield bytes.subarray(0, bytesRead);
         at += bytesRead;
@@ -86,65 +86,65 @@ export function openMediaFiles(root: string): MediaFiles {
   }
 
   async function findOld(now: number): Promise<readonly OldFile[]> {
-    const folders = (await list(root)).filter((name) => name.length === PREFIX_DIGITS).sort();
+    const folders = (await listFolder(root)).filter((name) => name.length === PREFIX_DIGITS).sort();
     const found: OldFile[] = [];
-    for (let looked = 0; looked < Math.min(FOLDERS_PER_LOOK, folders.length); looked += 1) {
+    for (let scanned = 0; scanned < Math.min(FOLDERS_PER_SCAN, folders.length); scanned += 1) {
       const folder = join(root, folders[nextFolder % folders.length] as string);
       nextFolder += 1;
-      for (const name of await list(folder)) {
+      for (const name of await listFolder(folder)) {
         const [, id, part] = NAME.exec(name) ?? [];
         if (id === undefined) continue;
         const file = { path: join(folder, name), id, unfinished: part !== undefined };
-        if (await isOver(file, now)) found.push(file);
+        if (await isRemovable(file, now)) found.push(file);
       }
     }
     return found;
   }
 
-  return { write, read, remove: (id) => drop(pathOf(id)), findOld };
+  return { write, read, remove: (id) => deleteMediaFile(getPath(id)), findOld };
 }
 
 /** Whether it existed: of several concurrent processes, one is told so. */
-export async function drop(path: string): Promise<boolean> {
+export async function deleteMediaFile(path: string): Promise<boolean> {
   try {
-    await onDisk(() => rm(path));
+    await withDiskErrors(() => rm(path));
     return true;
   } catch (error) {
-    if (isMissing(error)) return false;
+    if (isMissingError(error)) return false;
     throw error;
   }
 }
 
-async function fill(handle: FileHandle, chunks: AsyncIterable<Uint8Array>, expiresAt: number): Promise<number> {
+async function writeContent(handle: FileHandle, chunks: AsyncIterable<Uint8Array>, expiresAt: number): Promise<number> {
   let bytes = 0;
   for await (const chunk of chunks) {
     // Continues until all of it is written.
-    await onDisk(() => handle.writeFile(chunk));
+    await withDiskErrors(() => handle.writeFile(chunk));
     bytes += chunk.length;
   }
-  await onDisk(async () => {
+  await withDiskErrors(async () => {
     await handle.utimes(expiresAt / 1000, expiresAt / 1000);
     await handle.sync();
   });
   return bytes;
 }
 
-async function list(folder: string): Promise<readonly string[]> {
+async function listFolder(folder: string): Promise<readonly string[]> {
   try {
-    return await onDisk(() => readdir(folder));
+    return await withDiskErrors(() => readdir(folder));
   } catch (error) {
-    if (isMissing(error)) return [];
+    if (isMissingError(error)) return [];
     throw error;
   }
 }
 
 /** The age of a write is judged by this machine's clock, which is also the disk's: every chunk renews its mtime. */
-async function isOver({ path, unfinished }: OldFile, now: number): Promise<boolean> {
+async function isRemovable({ path, unfinished }: OldFile, now: number): Promise<boolean> {
   const { mtimeMs } = (await stat(path).catch(() => undefined)) ?? { mtimeMs: Number.POSITIVE_INFINITY };
   return unfinished ? Date.now() - mtimeMs > BROKEN_AFTER_MS : mtimeMs <= now;
 }
 
-async function onDisk<T>(work: () => Promise<T>): Promise<T> {
+async function withDiskErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -154,6 +154,6 @@ async function onDisk<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-function isMissing(error: unknown): boolean {
+function isMissingError(error: unknown): boolean {
   return error instanceof StoreError && error.blames === 'batch';
 }

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { isBase62, SECRET_DIGITS } from '../../base/base62.ts';
 import type { MediaStore, NewMedia, StoredMedia } from '../ports/media.ts';
 import { StoreError } from '../store.ts';
-import { drop, type MediaFiles, type OldFile } from './media-files.ts';
+import { deleteMediaFile, type MediaFiles, type OldFile } from './media-files.ts';
 import type { MediaRows } from './thread-ports.ts';
 
 export function mediaStore(rows: MediaRows, files: MediaFiles): MediaStore {
   async function write(media: NewMedia, chunks: AsyncIterable<Uint8Array>): Promise<StoredMedia> {
     // It becomes a file name.
     assert(media.id.length === SECRET_DIGITS && isBase62(media.id));
-    if (await rows.get(media.id)) throw taken();
+    if (await rows.get(media.id)) throw alreadyExistsError();
     const stored = { ...media, bytes: await files.write(media, chunks) };
     try {
       await rows.add(stored);
@@ -35,24 +35,24 @@ export function mediaStore(rows: MediaRows, files: MediaFiles): MediaStore {
     // The row goes last: until then it says what there is to remove.
     for (const id of expired) await files.remove(id);
     const dropped = expired.length > 0 ? await rows.drop(expired) : 0;
-    return dropped + (await dropLost(now, limit - dropped));
+    return dropped + (await deleteLostFiles(now, limit - dropped));
   }
 
   /** Files of broken writes, and of removed rows. */
-  async function dropLost(now: number, limit: number): Promise<number> {
+  async function deleteLostFiles(now: number, limit: number): Promise<number> {
     if (limit <= 0) return 0;
     const old = await files.findOld(now);
     const whole = old.filter(({ unfinished }) => !unfinished).map(({ id }) => id);
     const known = new Set(whole.length > 0 ? await rows.known(whole) : []);
     const isLost = ({ id, unfinished }: OldFile) => unfinished || !known.has(id);
     let dropped = 0;
-    for (const { path } of old.filter(isLost).slice(0, limit)) if (await drop(path)) dropped += 1;
+    for (const { path } of old.filter(isLost).slice(0, limit)) if (await deleteMediaFile(path)) dropped += 1;
     return dropped;
   }
 
   return { write, get: rows.get, read, clean, page: rows.page };
 }
 
-function taken(): StoreError {
+function alreadyExistsError(): StoreError {
   return new StoreError('the media file already exists', 'no', undefined, 'batch');
 }

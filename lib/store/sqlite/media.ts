@@ -2,12 +2,12 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { MediaStore, StoredMedia } from '../ports/media.ts';
 import type { Connection } from './connection.ts';
-import type { ReadsOf, WritesOf } from './thread-ports.ts';
+import type { PortReads, PortWrites } from './thread-ports.ts';
 
 const SELECT = `SELECT id, account, kind, media_type AS mediaType, bytes, created_at AS createdAt, expires_at AS expiresAt
   FROM media`;
 
-export function mediaWrites({ db, write }: Connection): WritesOf<'media'> {
+export function mediaWrites({ db, write }: Connection): PortWrites<'media'> {
   const add = db.prepare(
     'INSERT INTO media (id, account, kind, media_type, bytes, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
   );
@@ -20,7 +20,7 @@ export function mediaWrites({ db, write }: Connection): WritesOf<'media'> {
   };
 }
 
-export function mediaReads(db: DatabaseSync): ReadsOf<'media'> {
+export function mediaReads(db: DatabaseSync): PortReads<'media'> {
   const select = db.prepare(`${SELECT} WHERE id = ?`);
   const page = db.prepare(`${SELECT} WHERE id > ? ORDER BY id LIMIT ?`);
   const expired = db.prepare('SELECT id FROM media WHERE expires_at <= ? ORDER BY expires_at LIMIT ?');
@@ -28,18 +28,18 @@ export function mediaReads(db: DatabaseSync): ReadsOf<'media'> {
   return {
     get: (id: string): StoredMedia | undefined => {
       const row = select.get(id);
-      return row && mediaOf(row);
+      return row && readMediaRow(row);
     },
     page: ({ after = '', limit }: Parameters<MediaStore['page']>[0]): StoredMedia[] =>
-      page.all(after, limit).map(mediaOf),
-    expired: (now: number, limit: number): string[] => expired.all(now, limit).map(idOf),
+      page.all(after, limit).map(readMediaRow),
+    expired: (now: number, limit: number): string[] => expired.all(now, limit).map(getRowId),
     /** Those of the ids that have a row. */
-    known: (ids: readonly string[]): string[] => known.all(JSON.stringify(ids)).map(idOf),
+    known: (ids: readonly string[]): string[] => known.all(JSON.stringify(ids)).map(getRowId),
   };
 }
 
-const idOf = (row: Record<string, unknown>) => row.id as string;
+const getRowId = (row: Record<string, unknown>) => row.id as string;
 
-function mediaOf(row: Record<string, unknown>): StoredMedia {
+function readMediaRow(row: Record<string, unknown>): StoredMedia {
   return { ...row } as unknown as StoredMedia;
 }

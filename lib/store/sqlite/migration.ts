@@ -26,7 +26,7 @@ export function checkIdentity(db: DatabaseSync, path: string): void {
 
 /** Refuses a file in which no Tollgate has created its tables. */
 export function requireTables(db: DatabaseSync, path: string): void {
-  if (readIdentity(db).version === 0) throw noStore(path);
+  if (readIdentity(db).version === 0) throw noStoreError(path);
 }
 
 /** Refuses a file that this version could read only after a migration. */
@@ -39,7 +39,7 @@ export function checkReadable(db: DatabaseSync, path: string): void {
 }
 
 /** Why a store that must exist cannot be opened. */
-export function noStore(path: string): OperatorError {
+export function noStoreError(path: string): OperatorError {
   return new OperatorError(
     `There is no Tollgate store at ${path}: only the server and "tollgate account create" make one.`,
   );

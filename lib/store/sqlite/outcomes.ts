@@ -12,39 +12,39 @@ import {
   type Wallet,
 } from '../../money/decide.ts';
 
-export type SentOutcome = ReturnType<typeof sendOutcome>;
+export type EncodedOutcome = ReturnType<typeof encodeOutcome>;
 
-export function sendOutcome({ status, wallet, charge, job, payment, exposed }: Outcome, op: Operation) {
-  const sent = charge && !isStart(status, op) ? sendCharge(charge) : undefined;
-  return [status, wallet && sendWallet(wallet), sent, job, payment, exposed] as const;
+export function encodeOutcome({ status, wallet, charge, job, payment, exposed }: Outcome, op: Operation) {
+  const sent = charge && !startsCharge(status, op) ? encodeCharge(charge) : undefined;
+  return [status, wallet && encodeWallet(wallet), sent, job, payment, exposed] as const;
 }
 
-export function receiveOutcome(outcome: SentOutcome, op: Operation): Outcome {
+export function decodeOutcome(outcome: EncodedOutcome, op: Operation): Outcome {
   const [status, sentWallet, sentCharge, job, payment, exposed] = outcome;
   if (!sentWallet) return { status };
-  const wallet = receiveWallet(sentWallet, op);
-  const charge = isStart(status, op) ? createCharge(op, null) : sentCharge && receiveCharge(sentCharge, op);
+  const wallet = decodeWallet(sentWallet, op);
+  const charge = startsCharge(status, op) ? createCharge(op, null) : sentCharge && decodeCharge(sentCharge, op);
   const rows = charge ? { status, wallet, charge } : { status, wallet };
   const money = exposed === undefined ? rows : { ...rows, exposed };
   return job || payment ? { ...money, ...(job && { job }), ...(payment && { payment }) } : money;
 }
 
 /** The charge that an operation makes follows from it, but for the period of a budget. */
-function isStart(status: OutcomeStatus, op: Operation): op is HoldOp | ChargeOp {
+function startsCharge(status: OutcomeStatus, op: Operation): op is HoldOp | ChargeOp {
   return status === 'done' && (op.kind === 'reserve' || op.kind === 'charge') && !op.budget;
 }
 
-function sendWallet({ avail, held, charged, topped, adjusted, seq, status, playMoney }: Wallet) {
+function encodeWallet({ avail, held, charged, topped, adjusted, seq, status, playMoney }: Wallet) {
   return [avail, held, charged, topped, adjusted, seq, status, playMoney] as const;
 }
 
-function receiveWallet(sent: ReturnType<typeof sendWallet>, op: Operation): Wallet {
+function decodeWallet(sent: ReturnType<typeof encodeWallet>, op: Operation): Wallet {
   const [avail, held, charged, topped, adjusted, seq, status, playMoney] = sent;
   const wallet: Wallet = { id: op.wallet, avail, held, charged, topped, adjusted, seq, status };
   return playMoney ? { ...wallet, playMoney } : wallet;
 }
 
-function sendCharge(charge: Charge) {
+function encodeCharge(charge: Charge) {
   const { key, kind, state, reserved, charged, model, prices } = charge;
   const { usage, owner, lease, createdAt, endedAt, period, budgetKey, excess } = charge;
   // Not spread from two: this is done for every call.
@@ -67,7 +67,7 @@ function sendCharge(charge: Charge) {
   ] as const;
 }
 
-function receiveCharge(sent: ReturnType<typeof sendCharge>, op: Operation): Charge {
+function decodeCharge(sent: ReturnType<typeof encodeCharge>, op: Operation): Charge {
   const [key, kind, state, reserved, charged, model, prices, ...rest] = sent;
   const [usage, owner, lease, createdAt, endedAt, period, budgetKey, excess] = rest;
   const received: Charge = {

@@ -15,7 +15,7 @@ export const BUDGET_COLUMNS = 'key, wallet, period, spent';
 export const ENTRY_COLUMNS =
   'op_id, wallet, seq, kind, charge, at, avail, held, charged, topped, adjusted, overshoot, charged_after, note, status, mark';
 
-export function walletOf(row: Row): Wallet {
+export function readWalletRow(row: Row): Wallet {
   const wallet: Wallet = {
     id: row.id as string,
     avail: row.avail as bigint,
@@ -29,7 +29,7 @@ export function walletOf(row: Row): Wallet {
   return row.play_money === 1n ? { ...wallet, playMoney: true } : wallet;
 }
 
-export function chargeOf(row: Row): Charge {
+export function readChargeRow(row: Row): Charge {
   return {
     id: row.id as string,
     wallet: row.wallet as string,
@@ -51,12 +51,12 @@ export function chargeOf(row: Row): Charge {
   };
 }
 
-export function budgetOf(row: Row): KeyBudget {
+export function readBudgetRow(row: Row): KeyBudget {
   const { key, wallet, period, spent } = row;
   return { key: key as string, wallet: wallet as string, period: Number(period), spent: spent as bigint };
 }
 
-export function entryOf(row: Row): Entry {
+export function readEntryRow(row: Row): Entry {
   return {
     opId: row.op_id as string,
     wallet: row.wallet as string,

@@ -4,7 +4,7 @@ import { ARCHIVE_TABLES } from './archive-schema.ts';
 import { oneOf } from './checks.ts';
 import { PAYMENT_TABLES } from './payment-schema.ts';
 import { DEVICE_TABLE, FORMER_USER_TABLE } from './people-schema.ts';
-import { journalStatuses } from './status-schema.ts';
+import { addStatusesAndMarks } from './status-schema.ts';
 
 /** Marks a file as ours: `toll`. */
 export const APPLICATION_ID = 0x746f6c6c;
@@ -326,10 +326,10 @@ export const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
   );
   `,
   EXCESS,
-  journalStatuses,
+  addStatusesAndMarks,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** Rows from this version on read the same before and after a migration. */
-export const READABLE_SINCE = MIGRATIONS.indexOf(journalStatuses) + 1;
+export const READABLE_SINCE = MIGRATIONS.indexOf(addStatusesAndMarks) + 1;

@@ -1,20 +1,20 @@
 // Sessions, one-time links, devices and counted attempts in the SQLite store.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { waitMsOf } from '../attempts.ts';
+import { getAttemptWaitMs } from '../attempt-wait.ts';
 import type { AttemptRule, Attempts, Device, Link, LinkTarget, Session, SessionStore } from '../ports/sessions.ts';
 import type { Connection } from './connection.ts';
-import type { ReadsOf, WritesOf } from './thread-ports.ts';
+import type { PortReads, PortWrites } from './thread-ports.ts';
 
 const SESSION = 'hash, user, created_at, seen_at, expires_at, idle_ms, proven_at, address, agent';
 const LINK = 'hash, purpose, user, account, email, expires_at';
 const ATTEMPTS = 'SELECT count, last_at FROM attempts WHERE name = ?';
 
-export function sessionWrites(connection: Connection): WritesOf<'sessions'> {
+export function sessionWrites(connection: Connection): PortWrites<'sessions'> {
   const { db, write } = connection;
   const add = db.prepare(`INSERT INTO sessions (${SESSION}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const touch = db.prepare('UPDATE sessions SET seen_at = ?, proven_at = ? WHERE hash = ?');
   const remove = db.prepare('DELETE FROM sessions WHERE hash = ?');
-  const removeOf = db.prepare('DELETE FROM sessions WHERE user = ? AND hash <> ?');
+  const removeAllOfUser = db.prepare('DELETE FROM sessions WHERE user = ? AND hash <> ?');
   const clean = db.prepare('DELETE FROM sessions WHERE expires_at <= :now OR seen_at + idle_ms <= :now');
   const { cleanLinks, ...links } = linkWrites(connection);
   const { cleanDevices, ...devices } = deviceWrites(connection);
@@ -30,8 +30,8 @@ export function sessionWrites(connection: Connection): WritesOf<'sessions'> {
     touch: (hash: string, { seenAt, provenAt }: Parameters<SessionStore['touch']>[1]): boolean =>
       write(() => touch.run(seenAt, provenAt, hash).changes === 1),
     remove: (hash: string): boolean => write(() => remove.run(hash).changes === 1),
-    removeOf: (user: string, except = ''): void => {
-      write(() => removeOf.run(user, except));
+    removeUserSessions: (user: string, except = ''): void => {
+      write(() => removeAllOfUser.run(user, except));
     },
     clean: ({ now, since }: Parameters<SessionStore['clean']>[0]): void =>
       write(() => {
@@ -52,7 +52,7 @@ function linkWrites({ db, write }: Connection) {
     addLink: ({ hash, purpose, user, account, email, expiresAt }: Link): void => {
       write(() => add.run(hash, purpose, user, account, email, expiresAt));
     },
-    takeLink: (hash: string): Link | undefined => write(() => linkOf(take.get(hash))),
+    takeLink: (hash: string): Link | undefined => write(() => readLinkRow(take.get(hash))),
     removeLinks: ({ purpose, user, account, email }: LinkTarget): void => {
       write(() => remove.run(purpose, user ?? null, account ?? null, email ?? null));
     },
@@ -88,7 +88,7 @@ function attemptWrites({ db, write }: Connection) {
   return {
     count: (name: string, rule: AttemptRule): number =>
       write(() => {
-        const waitMs = waitMsOf(attemptsOf(find.get(name)), rule);
+        const waitMs = getAttemptWaitMs(readAttemptsRow(find.get(name)), rule);
         if (waitMs === 0) count.run({ name, now: rule.now, since: rule.since });
         return waitMs;
       }),
@@ -105,7 +105,7 @@ function attemptWrites({ db, write }: Connection) {
   };
 }
 
-export function sessionReads(db: DatabaseSync): ReadsOf<'sessions'> {
+export function sessionReads(db: DatabaseSync): PortReads<'sessions'> {
   const get = db.prepare(`SELECT ${SESSION} FROM sessions WHERE hash = ?`);
   const list = db.prepare(`SELECT ${SESSION} FROM sessions WHERE user = ? ORDER BY created_at DESC, hash`);
   const link = db.prepare(`SELECT ${LINK} FROM links WHERE hash = ?`);
@@ -113,10 +113,10 @@ export function sessionReads(db: DatabaseSync): ReadsOf<'sessions'> {
   // Prepared late: a file of an earlier version, opened read-only, has no such table.
   let device: StatementSync | undefined;
   return {
-    get: (hash: string): Session | undefined => sessionOf(get.get(hash)),
-    list: (user: string): Session[] => list.all(user).map((row) => sessionOf(row) as Session),
-    link: (hash: string): Link | undefined => linkOf(link.get(hash)),
-    attempts: (name: string): Attempts | undefined => attemptsOf(attempts.get(name)),
+    get: (hash: string): Session | undefined => readSessionRow(get.get(hash)),
+    list: (user: string): Session[] => list.all(user).map((row) => readSessionRow(row) as Session),
+    link: (hash: string): Link | undefined => readLinkRow(link.get(hash)),
+    attempts: (name: string): Attempts | undefined => readAttemptsRow(attempts.get(name)),
     device: (hash: string): Device | undefined => {
       device ??= db.prepare('SELECT hash, user, expires_at AS expiresAt FROM devices WHERE hash = ?');
       const row = device.get(hash);
@@ -127,19 +127,19 @@ export function sessionReads(db: DatabaseSync): ReadsOf<'sessions'> {
 
 type Row = Record<string, unknown> | undefined;
 
-function sessionOf(row: Row): Session | undefined {
+function readSessionRow(row: Row): Session | undefined {
   if (!row) return undefined;
   const { created_at: createdAt, seen_at: seenAt, expires_at: expiresAt, idle_ms: idleMs, proven_at: provenAt } = row;
   const { hash, user, address, agent } = row;
   return { hash, user, createdAt, seenAt, expiresAt, idleMs, provenAt, address, agent } as Session;
 }
 
-function linkOf(row: Row): Link | undefined {
+function readLinkRow(row: Row): Link | undefined {
   if (!row) return undefined;
   const { expires_at: expiresAt, hash, purpose, user, account, email } = row;
   return { hash, purpose, user, account, email, expiresAt } as Link;
 }
 
-function attemptsOf(row: Row): Attempts | undefined {
+function readAttemptsRow(row: Row): Attempts | undefined {
   return row && ({ count: row.count, lastAt: row.last_at } as Attempts);
 }

@@ -2,9 +2,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Setting } from '../ports/settings.ts';
 import type { Connection } from './connection.ts';
-import type { ReadsOf, WritesOf } from './thread-ports.ts';
+import type { PortReads, PortWrites } from './thread-ports.ts';
 
-export function settingWrites({ db, write }: Connection): WritesOf<'settings'> {
+export function settingWrites({ db, write }: Connection): PortWrites<'settings'> {
   const set = db.prepare(
     'INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = ?2',
   );
@@ -16,7 +16,7 @@ export function settingWrites({ db, write }: Connection): WritesOf<'settings'> {
   };
 }
 
-export function settingReads(db: DatabaseSync): ReadsOf<'settings'> {
+export function settingReads(db: DatabaseSync): PortReads<'settings'> {
   const get = db.prepare('SELECT value FROM settings WHERE name = ?');
   const all = db.prepare('SELECT name, value FROM settings ORDER BY name');
   return {

@@ -1,12 +1,12 @@
 // A step of the schema of SQLite: the journal has the changes of a wallet's status, and entries and rows of payments and
 // jobs have marks, by which the audit sees values that were changed behind the ledger's back.
 import type { DatabaseSync } from 'node:sqlite';
-import { decideStatus } from '../status.ts';
+import { decideStatusChange } from '../status.ts';
 import { oneOf } from './checks.ts';
 
 const MARKED = ['payments', 'auto_topups', 'saved_methods', 'consents', 'jobs', 'keys', 'openings', 'archives'];
 
-export function journalStatuses(db: DatabaseSync): void {
+export function addStatusesAndMarks(db: DatabaseSync): void {
   db.exec('ALTER TABLE entries ADD COLUMN status TEXT; ALTER TABLE entries ADD COLUMN mark TEXT');
   for (const table of MARKED) db.exec(`ALTER TABLE ${table} ADD COLUMN mark TEXT`);
   changeChecks(db);
@@ -43,7 +43,7 @@ function addBaseline(db: DatabaseSync): void {
     const { id, charged } = row as { id: string; charged: bigint };
     const nothing = { avail: 0n, held: 0n, topped: 0n, adjusted: -charged };
     const before = { id, ...nothing, charged, seq: Number(row.seq), status: 'active' } as const;
-    const { entry } = decideStatus({ ...before, adjusted: charged }, 'suspended');
+    const { entry } = decideStatusChange({ ...before, adjusted: charged }, 'suspended');
     if (!entry) continue;
     const { opId, wallet, seq, kind, at, chargedAfter, status, mark } = entry;
     move.run(seq, id);

@@ -3,21 +3,21 @@
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import type { Operation } from '../../money/decide.ts';
-import { mediaBeside } from '../backup-file.ts';
-import { countCalls } from '../count-calls.ts';
+import { getDefaultMediaFolder } from '../backup-file.ts';
+import { withGracefulClose } from '../graceful-close.ts';
 import type { LedgerStore } from '../ports/ledger.ts';
 import { withoutWrites } from '../read-only.ts';
-import { type Opening, type Store, StoreError } from '../store.ts';
+import { type Store, StoreError, type StoreOptions } from '../store.ts';
 import { reportBackupProgress } from './backup.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { openMediaFiles } from './media-files.ts';
 import { mediaStore } from './media-store.ts';
-import { receiveOutcome } from './outcomes.ts';
+import { decodeOutcome } from './outcomes.ts';
 import { createRemotePorts, type Threads } from './remote-store.ts';
 import { createThread } from './thread.ts';
 import type { ThreadPorts } from './thread-ports.ts';
 
-export interface SqliteOptions extends Opening {
+export interface SqliteOptions extends StoreOptions {
   /** It is an unfinished backup, which nobody else may open. */
   readonly temporary?: boolean;
   /** How long a write waits for other processes before it fails. */
@@ -30,19 +30,19 @@ const BATCH_MAX = 256;
 
 /** Opens the file, creating it if necessary. Rejects with `OperatorError` if it cannot be used. */
 export async function openSqliteStore(path: string, options: SqliteOptions = {}): Promise<Store> {
-  const { busyMs = BUSY_MS, existing = false, readOnly = false, here = false } = options;
+  const { busyMs = BUSY_MS, existing = false, readOnly = false, inProcess = false } = options;
   const { temporary = false, repeatable = false } = options;
   const file = resolve(path);
-  const mediaFolder = resolve(options.mediaFolder ?? mediaBeside(file));
+  const mediaFolder = resolve(options.mediaFolder ?? getDefaultMediaFolder(file));
   const connection: ConnectionOptions = { path: file, mediaFolder, busyMs, existing, readOnly, temporary, repeatable };
-  const threads = here ? await openHere(connection) : openThreads(connection);
+  const threads = inProcess ? await openInProcess(connection) : openThreads(connection);
   const { writer, reader, scanner } = threads;
   // A store that is open for reading only has no writer.
   await (readOnly ? reader : writer).start();
   // Whoever calls it learns why it does not open.
   reader.start().catch(() => undefined);
   const store = createStore(createRemotePorts(threads), mediaFolder);
-  return countCalls(readOnly ? withoutWrites(store) : store, async () => {
+  return withGracefulClose(readOnly ? withoutWrites(store) : store, async () => {
     await Promise.all([reader.close(), scanner.close()]);
     // The last connection to close merges the log into the file.
     await writer.close();
@@ -57,9 +57,9 @@ function openThreads(connection: ConnectionOptions): Threads {
   };
 }
 
-async function openHere(connection: ConnectionOptions): Promise<Threads> {
+async function openInProcess(connection: ConnectionOptions): Promise<Threads> {
   // What the threads load otherwise.
-  const { createHere } = await import('./here.ts');
+  const { createInProcessThread: createHere } = await import('./in-process-thread.ts');
   const reader = createHere({ role: 'reader', connection });
   return { writer: createHere({ role: 'writer', connection }), reader, scanner: reader };
 }
@@ -82,16 +82,16 @@ function createStore({ ledger, media, file, ...ports }: ThreadPorts, mediaFolder
 function createApply(ledger: ThreadPorts['ledger']): LedgerStore['apply'] {
   return async (batch) => {
     assert(batch.length <= BATCH_MAX);
-    const kept = batch.filter((item) => item.tried || !item.abandoned);
-    if (kept.length === 0) return batch.map(() => undefined);
-    const untried = kept.filter((item) => !item.tried);
+    const wanted = batch.filter((item) => item.tried || !item.abandoned);
+    if (wanted.length === 0) return batch.map(() => undefined);
+    const untried = wanted.filter((item) => !item.tried);
     for (const item of untried) item.tried = true;
     try {
-      const operations = kept.map((item) => item.op);
+      const operations = wanted.map((item) => item.op);
       const sent = await ledger.apply(operations);
-      const outcomes = sent.map((outcome, index) => receiveOutcome(outcome, operations[index] as Operation));
-      if (kept.length === batch.length) return outcomes;
-      const byItem = new Map(kept.map((item, index) => [item, outcomes[index]]));
+      const outcomes = sent.map((outcome, index) => decodeOutcome(outcome, operations[index] as Operation));
+      if (wanted.length === batch.length) return outcomes;
+      const byItem = new Map(wanted.map((item, index) => [item, outcomes[index]]));
       return batch.map((item) => byItem.get(item));
     } catch (error) {
       // What an earlier attempt may have applied stays `tried`: the failure of this one says nothing about it.

@@ -4,12 +4,12 @@ import { READS, WRITES } from '../port-calls.ts';
 import type { LedgerStore } from '../ports/ledger.ts';
 import type { MediaStore, StoredMedia } from '../ports/media.ts';
 import type { Store, StorePorts } from '../store.ts';
-import type { SentOutcome } from './outcomes.ts';
+import type { EncodedOutcome } from './outcomes.ts';
 
 /** Where the calling thread does more than to pass a call on. */
 interface OwnPorts {
   readonly ledger: Omit<LedgerStore, 'lane' | 'batchMax' | 'apply'> & {
-    apply(operations: readonly Operation[]): Promise<readonly SentOutcome[]>;
+    apply(operations: readonly Operation[]): Promise<readonly EncodedOutcome[]>;
   };
   readonly media: MediaRows;
   readonly file: Pick<Store, 'ping' | 'gateways'> & {
@@ -45,11 +45,11 @@ export const SCANS: Partial<Calls> = {
   ledger: ['charges'],
   journal: READS.journal,
   checkpoints: READS.checkpoints,
-  archives: ['openings', 'unmarked'],
+  archives: ['openings', 'findWrongMarks'],
   accounts: ['list', 'page'],
-  keys: ['owners', 'unmarked'],
-  jobs: ['page', 'unmarked'],
-  payments: ['list', 'notices', 'page', 'unmarked'],
+  keys: ['owners', 'findWrongMarks'],
+  jobs: ['page', 'findWrongMarks'],
+  payments: ['list', 'webhooks', 'page', 'findWrongMarks'],
   media: ['page', 'expired', 'known'],
   usage: READS.usage,
   users: ['page', 'formerPage', 'memberships'],
@@ -70,8 +70,8 @@ export type ListedPorts = {
 };
 
 /** The calls of a port as the thread that has the database answers them: without waiting. */
-export type ReadsOf<Name extends keyof ThreadPorts> = Answers<Pick<ThreadPorts[Name], ReadName<Name>>>;
-export type WritesOf<Name extends keyof ThreadPorts> = Answers<Omit<ThreadPorts[Name], ReadName<Name>>>;
+export type PortReads<Name extends keyof ThreadPorts> = Answers<Pick<ThreadPorts[Name], ReadName<Name>>>;
+export type PortWrites<Name extends keyof ThreadPorts> = Answers<Omit<ThreadPorts[Name], ReadName<Name>>>;
 
 type Answers<Port> = {
   readonly [Name in keyof Port]: Port[Name] extends (...args: infer Args) => Promise<infer Result>

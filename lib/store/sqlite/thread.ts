@@ -1,8 +1,8 @@
 // A thread with a database as its callers see it: an answer to every call, and a new thread after a crash.
 import { Worker } from 'node:worker_threads';
 import { StoreError } from '../store.ts';
+import type { ThreadOptions } from './database-calls.ts';
 import { toError } from './failure.ts';
-import type { ThreadOptions } from './procedures.ts';
 import type { Reply, Request } from './worker.ts';
 
 export interface Thread {
@@ -13,14 +13,14 @@ export interface Thread {
   close(): Promise<void>;
 }
 
-interface Waiting {
+interface PendingCall {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
 }
 
-interface Running {
+interface RunningThread {
   readonly worker: Worker;
-  readonly waiting: Map<number, Waiting>;
+  readonly waiting: Map<number, PendingCall>;
   /** Leaves the thread to itself. */
   forget(): void;
 }
@@ -43,19 +43,19 @@ export const workers = {
 
 export function createThread(options: ThreadOptions): Thread {
   const { role } = options;
-  let running: Running | undefined;
+  let running: RunningThread | undefined;
   let opening: Promise<void> = Promise.resolve();
   let lastId = 0;
   let served = false;
 
-  function run(): Running {
+  function ensureRunning(): RunningThread {
     if (running) return running;
     const worker = workers.start(role);
-    const onMessage = (reply: Reply) => settle(started, reply);
-    const onError = (error: unknown) => bury(started, lost(error));
-    const onExit = () => bury(started, lost());
+    const onMessage = (reply: Reply) => answerCall(started, reply);
+    const onError = (error: unknown) => failCalls(started, threadEndedError(error));
+    const onExit = () => failCalls(started, threadEndedError());
     const forget = () => void worker.off('message', onMessage).off('error', onError).off('exit', onExit);
-    const started: Running = { worker, waiting: new Map(), forget };
+    const started: RunningThread = { worker, waiting: new Map(), forget };
     worker.on('message', onMessage).on('error', onError).on('exit', onExit);
     // An idle store must not keep the process alive. After adding the listener, which would undo it.
     worker.unref();
@@ -66,7 +66,7 @@ export function createThread(options: ThreadOptions): Thread {
     return started;
   }
 
-  async function open(started: Running): Promise<void> {
+  async function open(started: RunningThread): Promise<void> {
     try {
       await send(started, 'thread', 'open', [options]);
       served = true;
@@ -74,14 +74,17 @@ export function createThread(options: ThreadOptions): Thread {
       const { message, cause } = error as Error;
       // At the start the operator is told; later it is a store that does not answer.
       const failure = served ? new StoreError(message, 'no', cause) : (error as Error);
-      bury(started, failure);
+      failCalls(started, failure);
       started.worker.ref();
       await started.worker.terminate();
       throw failure;
     }
   }
 
-  function send({ worker, waiting }: Running, ...request: [string, string, readonly unknown[]]): Promise<unknown> {
+  function send(
+    { worker, waiting }: RunningThread,
+    ...request: [string, string, readonly unknown[]]
+  ): Promise<unknown> {
     const id = ++lastId;
     return new Promise((resolve, reject) => {
       worker.postMessage([id, ...request] satisfies Request);
@@ -90,7 +93,7 @@ export function createThread(options: ThreadOptions): Thread {
     });
   }
 
-  function settle({ worker, waiting }: Running, [id, value, failure]: Reply): void {
+  function answerCall({ worker, waiting }: RunningThread, [id, value, failure]: Reply): void {
     const call = waiting.get(id);
     waiting.delete(id);
     if (waiting.size === 0) worker.unref();
@@ -99,22 +102,22 @@ export function createThread(options: ThreadOptions): Thread {
   }
 
   /** Fails every call of a dead thread; the next call starts another. */
-  function bury(dead: Running, error: Error): void {
+  function failCalls(dead: RunningThread, error: Error): void {
     if (running === dead) running = undefined;
     for (const { reject } of dead.waiting.values()) reject(error);
     dead.waiting.clear();
   }
 
-  function lost(cause?: unknown): StoreError {
+  function threadEndedError(cause?: unknown): StoreError {
     return new StoreError(`the ${role} thread of the database ended`, role === 'writer' ? 'unknown' : 'no', cause);
   }
 
   return {
     start() {
-      run();
+      ensureRunning();
       return opening;
     },
-    call: (...request) => send(run(), ...request),
+    call: (...request) => send(ensureRunning(), ...request),
     async close() {
       if (!running) return;
       const { worker, forget } = running;

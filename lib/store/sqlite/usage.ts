@@ -9,12 +9,12 @@ import type {
   UsageStep,
   UsageStore,
 } from '../ports/usage.ts';
-import { type Connection, inRead, prepareBig } from './connection.ts';
-import type { ReadsOf, WritesOf } from './thread-ports.ts';
+import { type Connection, inReadTransaction, prepareBig } from './connection.ts';
+import type { PortReads, PortWrites } from './thread-ports.ts';
 
 const COUNTS = ['calls', 'charged', 'refunded', 'tokens_input', 'tokens_output', 'images', 'seconds'] as const;
 
-export function usageWrites({ db, write }: Connection): WritesOf<'usage'> {
+export function usageWrites({ db, write }: Connection): PortWrites<'usage'> {
   const cursor = db.prepare('SELECT seq FROM usage_cursors WHERE wallet = ?');
   const move = db.prepare(
     'INSERT INTO usage_cursors (wallet, seq) VALUES (?1, ?2) ON CONFLICT (wallet) DO UPDATE SET seq = ?2',
@@ -25,7 +25,7 @@ export function usageWrites({ db, write }: Connection): WritesOf<'usage'> {
       DO UPDATE SET ${COUNTS.map((name) => `${name} = ${name} + excluded.${name}`).join(', ')}`,
   );
   const drops = ['usage_hours', 'usage_cursors'].map((table) => db.prepare(`DELETE FROM ${table} WHERE wallet = ?`));
-  const addTo = (wallet: string, hours: readonly UsageHour[], to: number) => {
+  const addUsageHours = (wallet: string, hours: readonly UsageHour[], to: number) => {
     for (const { hour, key, model, kind, calls, charged, refunded, ...units } of hours) {
       const { tokensInput, tokensOutput, images, seconds } = units;
       const counts = [calls, charged, refunded, tokensInput, tokensOutput, images, seconds] as const;
@@ -37,13 +37,13 @@ export function usageWrites({ db, write }: Connection): WritesOf<'usage'> {
     add: ({ wallet, from, to, hours }: UsageStep): boolean =>
       write(() => {
         if (((cursor.get(wallet)?.seq as number | undefined) ?? 0) !== from) return false;
-        addTo(wallet, hours, to);
+        addUsageHours(wallet, hours, to);
         return true;
       }),
     put: (wallet: string, usage: FoldedUsage): void =>
       write(() => {
         for (const drop of drops) drop.run(wallet);
-        if (usage.cursor > 0) addTo(wallet, usage.hours, usage.cursor);
+        if (usage.cursor > 0) addUsageHours(wallet, usage.hours, usage.cursor);
       }),
     forget: (wallet: string): void =>
       write(() => {
@@ -61,7 +61,7 @@ const GROUPS: Readonly<Record<UsageQuery['by'], string>> = {
   kind: 'kind',
 };
 
-export function usageReads(db: DatabaseSync): ReadsOf<'usage'> {
+export function usageReads(db: DatabaseSync): PortReads<'usage'> {
   const cursor = db.prepare('SELECT seq FROM usage_cursors WHERE wallet = ?');
   const wallets = db.prepare(
     `SELECT id, wallets.seq > coalesce(usage_cursors.seq, 0) AS behind FROM wallets
@@ -79,12 +79,12 @@ export function usageReads(db: DatabaseSync): ReadsOf<'usage'> {
     }),
   ) as Record<UsageQuery['by'], ReturnType<typeof prepareBig>>;
   const hours = prepareBig(db, 'SELECT * FROM usage_hours WHERE wallet = ?');
-  const cursorOf = (wallet: string): number => (cursor.get(wallet)?.seq as number | undefined) ?? 0;
+  const readCursor = (wallet: string): number => (cursor.get(wallet)?.seq as number | undefined) ?? 0;
   return {
-    cursor: cursorOf,
-    whole: (wallet: string): FoldedUsage =>
-      inRead(db, () => ({ cursor: cursorOf(wallet), hours: hours.all(wallet).map(hourOf) })),
-    behind: (after: string, limit: number): Awaited<ReturnType<UsageStore['behind']>> => {
+    cursor: readCursor,
+    readAll: (wallet: string): FoldedUsage =>
+      inReadTransaction(db, () => ({ cursor: readCursor(wallet), hours: hours.all(wallet).map(readUsageHourRow) })),
+    findBehind: (after: string, limit: number): Awaited<ReturnType<UsageStore['findBehind']>> => {
       const rows = wallets.all(after, limit) as unknown as readonly { readonly id: string; readonly behind: 0 | 1 }[];
       const found = rows.filter(({ behind }) => behind === 1).map(({ id }) => id);
       const last = rows.length < limit ? undefined : rows.at(-1);
@@ -92,21 +92,21 @@ export function usageReads(db: DatabaseSync): ReadsOf<'usage'> {
     },
     sums: (wallet: string, query: UsageQuery): UsageGroupSum[] => {
       const { by, from = 0, to = Number.MAX_SAFE_INTEGER, key = null, model = null, kind = null } = query;
-      return sums[by].all(wallet, from, to, key, model, kind).map(sumOf);
+      return sums[by].all(wallet, from, to, key, model, kind).map(readUsageSumRow);
     },
   };
 }
 
-function hourOf(row: Record<string, unknown>): UsageHour {
+function readUsageHourRow(row: Record<string, unknown>): UsageHour {
   const { key, model, kind } = row as unknown as UsageHour;
-  return { hour: Number(row.hour), key, model, kind, ...countsOf(row) };
+  return { hour: Number(row.hour), key, model, kind, ...readUsageCounts(row) };
 }
 
-function sumOf(row: Record<string, unknown>): UsageGroupSum {
-  return { group: row.label as string, ...countsOf(row) };
+function readUsageSumRow(row: Record<string, unknown>): UsageGroupSum {
+  return { group: row.label as string, ...readUsageCounts(row) };
 }
 
-function countsOf(row: Record<string, unknown>): UsageCounts {
+function readUsageCounts(row: Record<string, unknown>): UsageCounts {
   return {
     calls: Number(row.calls),
     charged: row.charged as bigint,

@@ -2,13 +2,13 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Membership, User, UserStore } from '../ports/users.ts';
 import type { Connection } from './connection.ts';
-import { departureWrites, formerUserReads } from './departures.ts';
-import type { ReadsOf, WritesOf } from './thread-ports.ts';
+import type { PortReads, PortWrites } from './thread-ports.ts';
+import { formerUserReads, userRemovalWrites } from './user-removal.ts';
 
 const COLUMNS = `id, email, password, totp_secret, totp_step, recovery, operator, status, language, time_zone, created_at,
   version`;
 
-export function userWrites(connection: Connection): WritesOf<'users'> {
+export function userWrites(connection: Connection): PortWrites<'users'> {
   const { db, write } = connection;
   const insert = db.prepare(
     `INSERT INTO users (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
@@ -20,22 +20,22 @@ export function userWrites(connection: Connection): WritesOf<'users'> {
   );
   const join = db.prepare('INSERT INTO memberships (user, account, role) VALUES (?, ?, ?) ON CONFLICT DO NOTHING');
   return {
-    ...departureWrites(connection),
+    ...userRemovalWrites(connection),
     add: (user: User): 'added' | 'taken' =>
-      write(() => (insert.run(...valuesOf(user)).changes === 1 ? 'added' : 'taken')),
+      write(() => (insert.run(...toUserCells(user)).changes === 1 ? 'added' : 'taken')),
     addFirstOperator: (user: User): 'added' | 'taken' | 'late' =>
       write(() => {
         if (operator.get()) return 'late';
-        return insert.run(...valuesOf(user)).changes === 1 ? 'added' : 'taken';
+        return insert.run(...toUserCells(user)).changes === 1 ? 'added' : 'taken';
       }),
-    change: (user: User): boolean => write(() => update.run(...valuesOf(user)).changes === 1),
+    change: (user: User): boolean => write(() => update.run(...toUserCells(user)).changes === 1),
     join: ({ user, account, role }: Membership): void => {
       write(() => join.run(user, account, role));
     },
   };
 }
 
-export function userReads(db: DatabaseSync): ReadsOf<'users'> {
+export function userReads(db: DatabaseSync): PortReads<'users'> {
   const get = db.prepare(`SELECT ${COLUMNS} FROM users WHERE id = ?`);
   const find = db.prepare(`SELECT ${COLUMNS} FROM users WHERE email = ?`);
   const page = db.prepare(`SELECT ${COLUMNS} FROM users WHERE id > ? ORDER BY id LIMIT ?`);
@@ -47,25 +47,25 @@ export function userReads(db: DatabaseSync): ReadsOf<'users'> {
   );
   return {
     ...formerUserReads(db),
-    get: (id: string): User | undefined => userOf(get.get(id)),
-    find: (email: string): User | undefined => userOf(find.get(email)),
+    get: (id: string): User | undefined => readUserRow(get.get(id)),
+    find: (email: string): User | undefined => readUserRow(find.get(email)),
     page: ({ after = '', limit }: Parameters<UserStore['page']>[0]): User[] =>
-      page.all(after, limit).map((row) => userOf(row) as User),
+      page.all(after, limit).map((row) => readUserRow(row) as User),
     operators: (): number => operators.get()?.operators as number,
-    membershipsOf: (user: string) => ofUser.all(user).map(membershipOf),
-    membersOf: (account: string) => ofAccount.all(account).map(membershipOf),
+    membershipsOf: (user: string) => ofUser.all(user).map(readMembershipRow),
+    membersOf: (account: string) => ofAccount.all(account).map(readMembershipRow),
     memberships: ({ after, limit }: Parameters<UserStore['memberships']>[0]) =>
-      all.all(after?.user ?? '', after?.account ?? '', limit).map(membershipOf),
+      all.all(after?.user ?? '', after?.account ?? '', limit).map(readMembershipRow),
   };
 }
 
-function valuesOf(user: User) {
+function toUserCells(user: User) {
   const { id, email, password, totpSecret, totpStep, recovery, operator, status, language, timeZone } = user;
   const texts = [id, email, password, totpSecret, totpStep, JSON.stringify(recovery), Number(operator)] as const;
   return [...texts, status, language, timeZone, user.createdAt, user.version] as const;
 }
 
-function userOf(row: Record<string, unknown> | undefined): User | undefined {
+function readUserRow(row: Record<string, unknown> | undefined): User | undefined {
   if (!row) return undefined;
   const { totp_secret: totpSecret, totp_step: totpStep, time_zone: timeZone, created_at: createdAt, ...same } = row;
   const recovery = JSON.parse(row.recovery as string);
@@ -80,6 +80,6 @@ function userOf(row: Record<string, unknown> | undefined): User | undefined {
   } as unknown as User;
 }
 
-function membershipOf(row: Record<string, unknown>): Membership {
+function readMembershipRow(row: Record<string, unknown>): Membership {
   return { ...row } as unknown as Membership;
 }

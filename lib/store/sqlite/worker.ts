@@ -1,14 +1,14 @@
 // The inside of a worker thread: opens its database and answers one call at a time.
 import { parentPort } from 'node:worker_threads';
+import { type DatabaseCalls, openDatabaseCalls, type ThreadOptions } from './database-calls.ts';
 import { type Failure, toFailure } from './failure.ts';
-import { openProcedures, type Procedures, type ThreadOptions } from './procedures.ts';
 
 /** `thread.open` comes first and `thread.close` last; all others are calls of ports. */
 export type Request = readonly [id: number, port: string, name: string, args: readonly unknown[]];
 export type Reply = readonly [id: number, value: unknown, failure?: Failure];
 
 const port = parentPort as NonNullable<typeof parentPort>;
-let opened: Procedures | undefined;
+let opened: DatabaseCalls | undefined;
 
 port.on('message', async ([id, ...request]: Request) => {
   try {
@@ -22,7 +22,7 @@ port.on('message', async ([id, ...request]: Request) => {
 
 function answer([port, name, args]: [string, string, readonly unknown[]]): unknown {
   if (port === 'thread' && name === 'open') {
-    opened = openProcedures(args[0] as ThreadOptions);
+    opened = openDatabaseCalls(args[0] as ThreadOptions);
     return undefined;
   }
   if (!opened) throw new Error('the database is not open');

@@ -117,7 +117,7 @@ export class Stage {
   }
 
   async open(): Promise<void> {
-    this.#store = await openStore(`sqlite:${join(this.#folder, 'test.db')}`, { here: true });
+    this.#store = await openStore(`sqlite:${join(this.#folder, 'test.db')}`, { inProcess: true });
   }
 
   async close(): Promise<void> {

@@ -18,7 +18,7 @@ describe('the pages of notices', () => {
 
   const add = async (more: Parameters<typeof newNotice>[0] = {}) => {
     const notice = newNotice(more);
-    await pages.faults.real.payments.addNotice(notice);
+    await pages.faults.real.payments.addWebhook(notice);
     return notice;
   };
 

@@ -72,7 +72,7 @@ export function alertContract(context: StoreContext): void {
     const account = newId('acc');
     for (const version of [0, 1, 2]) {
       const moves = [0, 1, 2, 3].map((by) =>
-        (by % 2 === 0 ? context.store : second).alerts.move(alarm(account, { state: `${by}`, version })),
+        (by % 2 === 0 ? context.store : second).alerts.changeAlarm(alarm(account, { state: `${by}`, version })),
       );
       const outcomes = await Promise.all(moves);
       expect(outcomes.filter(Boolean)).to.have.length(1);
@@ -85,8 +85,9 @@ export function alertContract(context: StoreContext): void {
     const { alerts } = context.store;
     const account = newId('acc');
     const other = newId('acc');
-    for (const subject of ['budget:key_2', 'balance', 'budget:key_1']) await alerts.move(alarm(account, { subject }));
-    await alerts.move(alarm(other));
+    for (const subject of ['budget:key_2', 'balance', 'budget:key_1'])
+      await alerts.changeAlarm(alarm(account, { subject }));
+    await alerts.changeAlarm(alarm(other));
     const subjects = (await alerts.alarms(account)).map(({ subject }) => subject);
     expect(subjects).to.deep.equal(['balance', 'budget:key_1', 'budget:key_2']);
     expect(await alerts.alarms(newId('acc'))).to.deep.equal([]);

@@ -118,10 +118,10 @@ export function archiveContract(kind: StoreKind): void {
     expect(await store.archives.openings({ after: wallet, limit: 1000 })).to.not.deep.include(next);
     const found = (await store.checkpoints.page('', 1000)).find(({ id }) => id === wallet)?.checkpoint;
     expect(found).to.include({ seq: 5, overshoot: 4n });
-    const page = await store.journal.pageOf(wallet, 0, 2);
+    const page = await store.journal.walletPage(wallet, 0, 2);
     expect(page.openings).to.deep.equal([next]);
     // Its entries were all on the page before.
-    expect((await store.journal.pageOf(wallet, later.seq, 2)).openings).to.deep.equal([next]);
+    expect((await store.journal.walletPage(wallet, later.seq, 2)).openings).to.deep.equal([next]);
   });
 
   it('lists the openings in order of wallet, page by page', async () => {
@@ -280,24 +280,24 @@ export function archiveContract(kind: StoreKind): void {
     };
     const hour = { hour: 3_600_000, key: 'key_1', model: 'm', kind: 'text' as const, ...counts };
     await usage.add({ wallet, from: 0, to: 4, hours: [hour, { ...hour, model: 'n' }] });
-    const whole = await usage.whole(wallet);
+    const whole = await usage.readAll(wallet);
     expect(whole.cursor).to.equal(4);
     for (const from of [0, 5]) expect(await usage.add({ wallet, from, to: 9, hours: [hour] })).to.equal(false);
-    expect(await usage.whole(wallet)).to.deep.equal(whole);
+    expect(await usage.readAll(wallet)).to.deep.equal(whole);
     expect(whole.hours).to.have.deep.members([hour, { ...hour, model: 'n' }]);
     await usage.add({ wallet: target, from: 0, to: 9, hours: [{ ...hour, key: 'other' }] });
     await usage.put(target, whole);
     await usage.put(target, whole);
-    expect(await usage.whole(target)).to.deep.include({ cursor: 4 });
-    expect((await usage.whole(target)).hours).to.have.deep.members([hour, { ...hour, model: 'n' }]);
+    expect(await usage.readAll(target)).to.deep.include({ cursor: 4 });
+    expect((await usage.readAll(target)).hours).to.have.deep.members([hour, { ...hour, model: 'n' }]);
     await usage.put(target, { cursor: 1, hours: [] });
-    expect(await usage.whole(target)).to.deep.equal({ cursor: 1, hours: [] });
+    expect(await usage.readAll(target)).to.deep.equal({ cursor: 1, hours: [] });
     const many = Array.from({ length: 1001 }, (_, at) => ({ ...hour, charged: 3n, hour: at * 3_600_000 }));
     await usage.put(target, { cursor: 5, hours: many });
-    expect((await usage.whole(target)).hours).to.have.length(1001);
+    expect((await usage.readAll(target)).hours).to.have.length(1001);
     const [sums] = await usage.sums(target, { by: 'key' });
     expect(sums).to.deep.include({ group: 'key_1', calls: 2002, charged: 3003n });
     await usage.put(target, { cursor: 0, hours: [] });
-    expect(await usage.whole(target)).to.deep.equal({ cursor: 0, hours: [] });
+    expect(await usage.readAll(target)).to.deep.equal({ cursor: 0, hours: [] });
   });
 }

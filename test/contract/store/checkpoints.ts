@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { verifyChanges } from '../../../lib/ledger/audit-changes.ts';
 import type { Wallet } from '../../../lib/money/decide.ts';
-import type { Changes, Checkpoint } from '../../../lib/store/ports/checkpoints.ts';
+import type { ChangedWallets, Checkpoint } from '../../../lib/store/ports/checkpoints.ts';
 import { type Store, StoreError } from '../../../lib/store/store.ts';
 import { AT, adjust, applied, newAccount, newId, newWallet, rejection, type StoreKind, useStore } from './context.ts';
 
@@ -90,7 +90,7 @@ export function changesContract(kind: StoreKind): void {
     const wallets = await Promise.all(Array.from({ length: 7 }, () => newWallet(store)));
     const empty = await newAccount(store);
     const all = [...wallets].sort();
-    const ids = (found: Changes['found']) => found.map(({ id }) => id);
+    const ids = (found: ChangedWallets['found']) => found.map(({ id }) => id);
     for (const limit of [1, 3, 8, 9]) {
       const { wallets: count, looks, found } = await changesOf(store, limit);
       expect(count).to.equal(8);
@@ -174,9 +174,9 @@ export function changesContract(kind: StoreKind): void {
 
 /** All of them, with the number of wallets that were looked at. */
 async function changesOf({ checkpoints }: Store, limit: number) {
-  const all = { wallets: 0, looks: 0, found: [] as Changes['found'][number][] };
+  const all = { wallets: 0, looks: 0, found: [] as ChangedWallets['found'][number][] };
   for (let after: string | undefined = ''; after !== undefined; ) {
-    const { wallets, found, next }: Changes = await checkpoints.changes(after, limit);
+    const { wallets, found, next }: ChangedWallets = await checkpoints.changes(after, limit);
     expect(wallets).to.be.at.most(limit);
     all.wallets += wallets;
     all.looks += 1;

@@ -86,7 +86,7 @@ export function idempotencyContract(context: StoreContext): void {
       const first = newId('req');
       const second = newId('req');
       await apply(store, under(begin(wallet, { chargeId: first }), repeat));
-      await store.idempotency.keep({ id: repeat.id, charge: first }, 'the reply of the first');
+      await store.idempotency.storeReply({ id: repeat.id, charge: first }, 'the reply of the first');
       for (const end of ends) {
         if (end === 'settle') await apply(store, settle(wallet, first));
         else await apply(store, giveBack(end, wallet, first));
@@ -198,12 +198,12 @@ export function idempotencyContract(context: StoreContext): void {
     const chargeId = newId('req');
     await apply(context.store, under(reserve(wallet, { chargeId }), repeat));
     const of = { id: repeat.id, charge: chargeId };
-    expect(await idempotency.keep({ ...of, charge: 'another' }, 'x')).to.equal(false);
-    expect(await idempotency.keep({ ...of, id: 'unknown' }, 'x')).to.equal(false);
+    expect(await idempotency.storeReply({ ...of, charge: 'another' }, 'x')).to.equal(false);
+    expect(await idempotency.storeReply({ ...of, id: 'unknown' }, 'x')).to.equal(false);
     const reply = `{"text":"ж👋${'x'.repeat(1_000_000)}"}`;
-    for (let times = 0; times < 2; times += 1) expect(await idempotency.keep(of, reply)).to.equal(true);
+    for (let times = 0; times < 2; times += 1) expect(await idempotency.storeReply(of, reply)).to.equal(true);
     expect(await idempotency.get(repeat.id)).to.deep.equal({ ...repeat, wallet, charge: chargeId, reply });
-    expect(await idempotency.keep(of, null)).to.equal(true);
+    expect(await idempotency.storeReply(of, null)).to.equal(true);
     expect(await idempotency.get(repeat.id)).to.include({ awaited: false, reply: null });
   });
 

@@ -94,7 +94,7 @@ export function journalContract(kind: StoreKind): void {
     const page = (await pagesOf(store, 1000)).at(-1);
     expect(page?.keys).to.deep.equal([{ id: used, account: wallet, budgetKey: null }]);
     expect(page?.keyed).to.deep.equal([wallet]);
-    const part = await store.journal.pageOf(wallet, 0, 1);
+    const part = await store.journal.walletPage(wallet, 0, 1);
     expect([part.keyed, part.accounts]).to.deep.equal([[wallet], []]);
   });
 
@@ -123,8 +123,8 @@ export function journalContract(kind: StoreKind): void {
     for (const seq of [0, 2, entries.length]) {
       for (const limit of [1, 3, 100]) {
         const found = [];
-        let page = await store.journal.pageOf(wallet, seq, limit);
-        for (; page.next; page = await store.journal.pageOf(wallet, page.next.seq ?? 0, limit)) {
+        let page = await store.journal.walletPage(wallet, seq, limit);
+        for (; page.next; page = await store.journal.walletPage(wallet, page.next.seq ?? 0, limit)) {
           found.push(...page.entries);
           expect([page.next.id, page.wallets]).to.deep.equal([wallet, []]);
         }
@@ -133,7 +133,7 @@ export function journalContract(kind: StoreKind): void {
         expect(page.accounts).to.deep.equal([{ id: wallet }]);
       }
     }
-    expect(await store.journal.pageOf(newId('none'), 0, 10)).to.deep.include({
+    expect(await store.journal.walletPage(newId('none'), 0, 10)).to.deep.include({
       entries: [],
       wallets: [],
       accounts: [],
@@ -145,7 +145,7 @@ export function journalContract(kind: StoreKind): void {
     const wallet = await newWallet(store);
     await makeCalls(store, wallet, 3);
     await makeCalls(store, await newWallet(store), 2);
-    const page = await store.journal.pageOf(wallet, 0, 100);
+    const page = await store.journal.walletPage(wallet, 0, 100);
     const charges = new Map(page.charges.map((charge) => [charge.id, charge]));
     const wanted = page.entries.map(({ seq, kind, charged, charge: id }) => {
       const { createdAt, key, model, kind: what, usage } = charges.get(id ?? '') ?? {};
@@ -155,10 +155,10 @@ export function journalContract(kind: StoreKind): void {
     expect(wanted.map((entry) => 'charge' in entry)).to.include.members([false, true]);
     for (const seq of [0, 2, wanted.length]) {
       for (const limit of [1, 3, 100]) {
-        expect(await store.journal.used(wallet, seq, limit)).to.deep.equal(wanted.slice(seq, seq + limit));
+        expect(await store.journal.usedEntries(wallet, seq, limit)).to.deep.equal(wanted.slice(seq, seq + limit));
       }
     }
-    expect(await store.journal.used(newId('none'), 0, 10)).to.deep.equal([]);
+    expect(await store.journal.usedEntries(newId('none'), 0, 10)).to.deep.equal([]);
   });
 
   it('names the gateways that are alive', async () => {

@@ -5,7 +5,7 @@ import type { Charge, Entry, Operation, Wallet } from '../../../lib/money/decide
 import { emptyWallet } from '../../../lib/money/decide.ts';
 import { addExposure, fold, getExposure } from '../../../lib/money/fold.ts';
 import type { KeyBudget } from '../../../lib/money/key-budget.ts';
-import { decideStatus } from '../../../lib/store/status.ts';
+import { decideStatusChange } from '../../../lib/store/status.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { longer } from '../../../testkit/long.ts';
 import {
@@ -167,7 +167,7 @@ function createModel(id: string) {
       return folded.outcomes;
     },
     setStatus(status: Wallet['status'], at: number) {
-      const decision = decideStatus(wallets.get(id) as Wallet, status, at);
+      const decision = decideStatusChange(wallets.get(id) as Wallet, status, at);
       wallets.set(id, decision.wallet as Wallet);
       if (decision.entry) journal.set(decision.entry.opId, decision.entry);
     },

@@ -2,13 +2,13 @@
 import { expect } from 'chai';
 import { NEVER_STARTED } from '../../../lib/money/payment.ts';
 import type { Payment } from '../../../lib/money/payment-rules.ts';
-import { NOTICES_REMOVED_MAX, VAIN_NOTICES_MAX } from '../../../lib/store/ports/payments.ts';
+import { DISCARDED_WEBHOOKS_MAX, WEBHOOKS_REMOVED_MAX } from '../../../lib/store/ports/payments.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { AT, newAccount, newId, type StoreContext } from './context.ts';
 import { newNotice, newOrder } from './payments.ts';
 
 async function removeNotices({ payments }: Store): Promise<void> {
-  while ((await payments.cleanNotices(Number.MAX_SAFE_INTEGER)) > 0);
+  while ((await payments.removeOldWebhooks(Number.MAX_SAFE_INTEGER)) > 0);
 }
 
 export function noticeContract(context: StoreContext): void {
@@ -19,43 +19,43 @@ export function noticeContract(context: StoreContext): void {
     await removeNotices(store);
     const idOf = (at: number) => `ntc_${String(at).padStart(24, '0')}`;
     const vain = (at: number) => newNotice({ id: idOf(at), verdict: at % 2 === 0 ? 'rejected' : 'foreign' });
-    const old = Array.from({ length: VAIN_NOTICES_MAX + 250 }, (_, at) => vain(at));
+    const old = Array.from({ length: DISCARDED_WEBHOOKS_MAX + 250 }, (_, at) => vain(at));
     await store.payments.put('notices', old);
     const ours = newNotice({ id: idOf(0).replace('ntc_0', 'ntc_!') });
-    await store.payments.addNotice(ours);
-    const next = VAIN_NOTICES_MAX + 250;
-    for (let at = next; at < next + 20; at += 1) await (at % 2 ? store : other).payments.addNotice(vain(at));
+    await store.payments.addWebhook(ours);
+    const next = DISCARDED_WEBHOOKS_MAX + 250;
+    for (let at = next; at < next + 20; at += 1) await (at % 2 ? store : other).payments.addWebhook(vain(at));
     await Promise.all(
-      Array.from({ length: 20 }, (_, at) => (at % 2 ? store : other).payments.addNotice(vain(next + 20 + at))),
+      Array.from({ length: 20 }, (_, at) => (at % 2 ? store : other).payments.addWebhook(vain(next + 20 + at))),
     );
-    await store.payments.addNotice(vain(next + 40));
-    const found = await store.payments.notices({ limit: 5000 });
-    expect(found.length).to.equal(VAIN_NOTICES_MAX + 1);
+    await store.payments.addWebhook(vain(next + 40));
+    const found = await store.payments.webhooks({ limit: 5000 });
+    expect(found.length).to.equal(DISCARDED_WEBHOOKS_MAX + 1);
     expect([found[0]?.id, found.at(-1)]).to.deep.equal([idOf(next + 40), ours]);
-    expect(await store.payments.notices({ limit: 10, isVain: false })).to.deep.equal([ours]);
-    expect(await store.payments.notices({ limit: 10, isVain: false, before: ours.id })).to.deep.equal([]);
+    expect(await store.payments.webhooks({ limit: 10, isDiscarded: false })).to.deep.equal([ours]);
+    expect(await store.payments.webhooks({ limit: 10, isDiscarded: false, before: ours.id })).to.deep.equal([]);
     await removeNotices(store);
   });
 
   it('are at most as many as are to be kept, and go a few at a time', async () => {
     const { payments } = context.store;
     await removeNotices(context.store);
-    const ids = Array.from({ length: NOTICES_REMOVED_MAX + 20 }, (_, at) => `ntc_${String(at).padStart(9, '0')}`);
+    const ids = Array.from({ length: WEBHOOKS_REMOVED_MAX + 20 }, (_, at) => `ntc_${String(at).padStart(9, '0')}`);
     await payments.put(
       'notices',
       ids.map((id) => newNotice({ id, verdict: 'done' })),
     );
-    const removed = [await payments.cleanNotices(AT, 5), await payments.cleanNotices(AT, 5)];
-    expect([...removed, await payments.cleanNotices(AT, 5)]).to.deep.equal([NOTICES_REMOVED_MAX, 15, 0]);
-    expect((await payments.notices({ limit: 10 })).map(({ id }) => id)).to.deep.equal(ids.slice(-5).reverse());
-    expect([await payments.cleanNotices(AT + 1), await payments.notices({ limit: 10 })]).to.deep.equal([5, []]);
+    const removed = [await payments.removeOldWebhooks(AT, 5), await payments.removeOldWebhooks(AT, 5)];
+    expect([...removed, await payments.removeOldWebhooks(AT, 5)]).to.deep.equal([WEBHOOKS_REMOVED_MAX, 15, 0]);
+    expect((await payments.webhooks({ limit: 10 })).map(({ id }) => id)).to.deep.equal(ids.slice(-5).reverse());
+    expect([await payments.removeOldWebhooks(AT + 1), await payments.webhooks({ limit: 10 })]).to.deep.equal([5, []]);
   });
 
   it('may be of payments that a provider never told the ids of: some orders, but not others', async () => {
     const { payments } = context.store;
     const wallet = await newAccount(context.store);
     const provider = newId('p');
-    const has = (since = AT) => payments.hasUntold(provider, since);
+    const has = (since = AT) => payments.hasUnknownRefs(provider, since);
     const order = newOrder(wallet, { provider, createdAt: AT });
     await payments.create({ ...newOrder(wallet), provider: newId('p') });
     expect(await has()).to.equal(false);

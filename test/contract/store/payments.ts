@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import type { Operation } from '../../../lib/money/decide.ts';
 import type { FreePaymentChange, NewPayment, Payment } from '../../../lib/money/payment-rules.ts';
-import type { AutoTopupRow, Notice, PaymentRows, SavedMethodRow } from '../../../lib/store/ports/payments.ts';
+import type { AutoTopupRow, PaymentRows, PaymentWebhook, SavedMethodRow } from '../../../lib/store/ports/payments.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import {
   AT,
@@ -82,7 +82,7 @@ export function newAuto(id: string, more: Partial<AutoTopupRow> = {}): AutoTopup
   return { id, ...wish, method: 'pm_1', consent: null, ...state, ...counts, version: 0, ...more };
 }
 
-export function newNotice(more: Partial<Notice> = {}): Notice {
+export function newNotice(more: Partial<PaymentWebhook> = {}): PaymentWebhook {
   const came = { provider: 'till', at: AT, address: '10.0.0.1', headers: '{}', body: '{"id":1}' };
   return { id: newId('ntc'), ...came, verdict: 'received', detail: '', ...more };
 }
@@ -353,16 +353,16 @@ export function paymentContract(context: StoreContext): void {
       await store.payments.addConsent(given);
       expect(await store.payments.consents(wallet)).to.deep.equal([given]);
       const [old, young] = [newNotice({ id: 'ntc_1', at: 5 }), newNotice({ id: 'ntc_2' })];
-      for (const notice of [old, young]) await store.payments.addNotice(notice);
-      expect(await store.payments.judgeNotice('ntc_1', { verdict: 'done', detail: 'credited' })).to.equal(true);
-      expect(await store.payments.judgeNotice('ntc_0', { verdict: 'done', detail: '' })).to.equal(false);
-      expect(await store.payments.notice('ntc_1')).to.deep.equal({ ...old, verdict: 'done', detail: 'credited' });
-      const page = await store.payments.notices({ limit: 10 });
+      for (const notice of [old, young]) await store.payments.addWebhook(notice);
+      expect(await store.payments.setWebhookVerdict('ntc_1', { verdict: 'done', detail: 'credited' })).to.equal(true);
+      expect(await store.payments.setWebhookVerdict('ntc_0', { verdict: 'done', detail: '' })).to.equal(false);
+      expect(await store.payments.webhook('ntc_1')).to.deep.equal({ ...old, verdict: 'done', detail: 'credited' });
+      const page = await store.payments.webhooks({ limit: 10 });
       expect(page.map(({ id }) => id)).to.deep.equal(['ntc_2', 'ntc_1']);
-      expect((await store.payments.notices({ before: 'ntc_2', limit: 10 })).length).to.equal(1);
-      await store.payments.addNotice(newNotice({ id: 'ntc_0', at: AT - 1 }));
-      await store.payments.cleanNotices(AT);
-      expect(await store.payments.notices({ limit: 10 })).to.deep.equal([young]);
+      expect((await store.payments.webhooks({ before: 'ntc_2', limit: 10 })).length).to.equal(1);
+      await store.payments.addWebhook(newNotice({ id: 'ntc_0', at: AT - 1 }));
+      await store.payments.removeOldWebhooks(AT);
+      expect(await store.payments.webhooks({ limit: 10 })).to.deep.equal([young]);
     });
 
     it('all rows are walked in order of id, and written as they are', async () => {

@@ -59,9 +59,9 @@ export function signinContract(context: StoreContext): void {
     const other = makeSession();
     for (const session of [first, second, third, other]) await sessions.add(session);
     expect([await sessions.remove(first.hash), await sessions.remove(first.hash)]).to.deep.equal([true, false]);
-    await sessions.removeOf(user, second.hash);
+    await sessions.removeUserSessions(user, second.hash);
     expect(await sessions.list(user)).to.deep.equal([second]);
-    await sessions.removeOf(user);
+    await sessions.removeUserSessions(user);
     expect(await sessions.list(user)).to.deep.equal([]);
     expect(await sessions.get(other.hash)).to.deep.equal(other);
   });

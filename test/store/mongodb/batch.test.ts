@@ -4,8 +4,8 @@ import type { Document } from 'mongodb';
 import type { Operation } from '../../../lib/money/decide.ts';
 import { createApply } from '../../../lib/store/mongodb/batch.ts';
 import { type Connection, connect } from '../../../lib/store/mongodb/connection.ts';
-import { createSessions, type Sessions } from '../../../lib/store/mongodb/sessions.ts';
 import { createTransactions, type Step, type Transactions } from '../../../lib/store/mongodb/transaction.ts';
+import { createSessions, type TransactionSessions } from '../../../lib/store/mongodb/transaction-sessions.ts';
 import type { LedgerStore } from '../../../lib/store/ports/ledger.ts';
 import { MONGODB } from '../../../testkit/stores.ts';
 import {
@@ -28,7 +28,7 @@ describe('commands of a batch on mongodb', () => {
   const context = useStore(MONGODB);
   const budget = { period: 1000, limit: 100n * RUB };
   let connection: Connection;
-  let sessions: Sessions;
+  let sessions: TransactionSessions;
   let sent: string[];
   /** What the last read took along with the wallet. */
   let joined: string[];

@@ -1,7 +1,7 @@
 // Calls to the server: how long one lasts, what is sent again, and what is told of the write.
 import { expect } from 'chai';
 import { MongoNetworkError, MongoServerError } from 'mongodb';
-import { call, read, within } from '../../../lib/store/mongodb/call.ts';
+import { call, read, withDeadline } from '../../../lib/store/mongodb/call.ts';
 import { OutOfTime } from '../../../lib/store/mongodb/failure.ts';
 import { StoreError } from '../../../lib/store/store.ts';
 import { itTimed } from '../../../testkit/timed.ts';
@@ -101,7 +101,7 @@ describe('calls to MongoDB', () => {
 
   it('leave the signal of a call alone that has its answer', async () => {
     let kept: AbortSignal | undefined;
-    const answer = await within(20, async (signal) => {
+    const answer = await withDeadline(20, async (signal) => {
       kept = signal;
       return 7;
     });

@@ -1,7 +1,7 @@
 // A process that dies with a transaction open: it has written a wallet and is killed before it commits.
 import { connect } from '../../../lib/store/mongodb/connection.ts';
-import { createSessions } from '../../../lib/store/mongodb/sessions.ts';
 import { createTransactions } from '../../../lib/store/mongodb/transaction.ts';
+import { createSessions } from '../../../lib/store/mongodb/transaction-sessions.ts';
 
 const [, , url = '', wallet = ''] = process.argv;
 const connection = await connect(url);

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { MongoClient } from 'mongodb';
 import type { Job } from '../../../lib/money/job-rules.ts';
 import { watchClock } from '../../../lib/store/mongodb/clock.ts';
-import { fromSum, toLong } from '../../../lib/store/mongodb/rows.ts';
+import { sumToMicro, toLong } from '../../../lib/store/mongodb/rows.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { type TestClock, takeClock } from '../../../testkit/clock.ts';
@@ -130,8 +130,8 @@ describe('MongoDB: amounts', () => {
   });
 
   it('come from sums as int64, or as the int of an empty one; a double is refused', () => {
-    expect(fromSum(5n)).to.equal(5n);
-    expect(fromSum(0)).to.equal(0n);
-    expect(() => fromSum(2 ** 63)).to.throw(RangeError);
+    expect(sumToMicro(5n)).to.equal(5n);
+    expect(sumToMicro(0)).to.equal(0n);
+    expect(() => sumToMicro(2 ** 63)).to.throw(RangeError);
   });
 });

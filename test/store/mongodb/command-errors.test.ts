@@ -4,7 +4,7 @@ import { type Document, MongoClient } from 'mongodb';
 import { OperatorError } from '../../../lib/base/operator-error.ts';
 import { ATTEMPT_MS } from '../../../lib/store/mongodb/call.ts';
 import { openStore } from '../../../lib/store/open.ts';
-import { type Opening, type Store, StoreError } from '../../../lib/store/store.ts';
+import { type Store, StoreError, type StoreOptions } from '../../../lib/store/store.ts';
 import { until } from '../../../testkit/client.ts';
 import { type ReplicaSet, startReplicaSet } from '../../../testkit/replica-set.ts';
 import { itTimed } from '../../../testkit/timed.ts';
@@ -74,7 +74,7 @@ describe('MongoDB: a server whose commands fail', () => {
   };
 
   describe('a start', () => {
-    async function refused(command: string, errorCode: number, options?: Opening): Promise<string> {
+    async function refused(command: string, errorCode: number, options?: StoreOptions): Promise<string> {
       await fail('alwaysOn', [command], { errorCode });
       const error = await rejection(openStore(set.url('fresh'), options));
       await fail('off', [], {});

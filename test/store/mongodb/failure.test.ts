@@ -10,11 +10,11 @@ import {
 } from 'mongodb';
 import { OperatorError } from '../../../lib/base/operator-error.ts';
 import {
-  appliedBy,
+  classifyApplied,
   isConflict,
   isDuplicate,
   isKilled,
-  isPassing,
+  isTransient,
   OutOfTime,
   StaleRead,
   toStoreError,
@@ -71,10 +71,10 @@ describe('failures of MongoDB', () => {
 
   for (const [what, error, { applied = 'no', is = [], blames = 'store' }] of rows) {
     it(`are told by what they are: ${what}`, () => {
-      const found = { conflict: isConflict, passing: isPassing, duplicate: isDuplicate, killed: isKilled };
+      const found = { conflict: isConflict, passing: isTransient, duplicate: isDuplicate, killed: isKilled };
       const names = Object.entries(found).filter(([, test]) => test(error));
       expect(names.map(([name]) => name)).to.have.members([...is]);
-      expect(appliedBy(error)).to.equal(applied);
+      expect(classifyApplied(error)).to.equal(applied);
       const told = toStoreError(error, 'unknown');
       expect(told).to.be.instanceOf(StoreError);
       expect(told).to.include({ applied: 'unknown', blames, cause: error });

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import type { Document } from 'mongodb';
 import { type Connection, connect } from '../../../lib/store/mongodb/connection.ts';
-import { createSessions, type Sessions } from '../../../lib/store/mongodb/sessions.ts';
 import { createTransactions } from '../../../lib/store/mongodb/transaction.ts';
+import { createSessions, type TransactionSessions } from '../../../lib/store/mongodb/transaction-sessions.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import { type ReplicaSet, startReplicaSet } from '../../../testkit/replica-set.ts';
 import { itTimed } from '../../../testkit/timed.ts';
@@ -48,7 +48,11 @@ describe('MongoDB: a server that froze', () => {
   }).timeout(60_000);
 
   /** Leaves a transaction open on the server that has written the wallet; nothing is on its way that would end it. */
-  async function loseTransaction({ db, client }: Connection, sessions: Sessions, wallet: string): Promise<void> {
+  async function loseTransaction(
+    { db, client }: Connection,
+    sessions: TransactionSessions,
+    wallet: string,
+  ): Promise<void> {
     const { run } = createTransactions(db, sessions);
     // Two sessions at once, so that the next transaction does not go on with the lost one's.
     await Promise.all([1, 1].map((seq) => run({ steps: (step) => step(add(wallet, seq)) })));

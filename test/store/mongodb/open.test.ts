@@ -3,16 +3,16 @@ import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { MongoMemoryServer } from 'mongodb-memory-server-core';
 import { OperatorError } from '../../../lib/base/operator-error.ts';
-import { refusalOf } from '../../../lib/store/mongodb/connection.ts';
+import { findServerProblem } from '../../../lib/store/mongodb/connection.ts';
 import { SCHEMA_VERSION } from '../../../lib/store/mongodb/migration.ts';
 import { openStore } from '../../../lib/store/open.ts';
-import type { Opening } from '../../../lib/store/store.ts';
+import type { StoreOptions } from '../../../lib/store/store.ts';
 import { createMongoDatabase, type MongoDatabase } from '../../../testkit/mongod.ts';
 import { binary, LAUNCH_MS_MAX } from '../../../testkit/replica-set.ts';
 import { itTimed } from '../../../testkit/timed.ts';
 import { rejection } from '../../contract/store/context.ts';
 
-async function refused(url: string, options?: Opening): Promise<string> {
+async function refused(url: string, options?: StoreOptions): Promise<string> {
   const error = await rejection(openStore(url, options));
   expect(error).to.be.instanceOf(OperatorError);
   const { message } = error as OperatorError;
@@ -67,14 +67,14 @@ describe('openStore on MongoDB: servers', () => {
 
   it('takes servers from 6.0 and routers of a cluster', () => {
     const member = { setName: 'rs' };
-    expect(refusalOf(member, { version: '6.0.0' })).to.equal(undefined);
-    expect(refusalOf(member, { version: '10.1.0' })).to.equal(undefined);
-    expect(refusalOf({ msg: 'isdbgrid' }, { version: '7.0.2' })).to.equal(undefined);
-    expect(refusalOf(member, { version: '5.0.31' }))
+    expect(findServerProblem(member, { version: '6.0.0' })).to.equal(undefined);
+    expect(findServerProblem(member, { version: '10.1.0' })).to.equal(undefined);
+    expect(findServerProblem({ msg: 'isdbgrid' }, { version: '7.0.2' })).to.equal(undefined);
+    expect(findServerProblem(member, { version: '5.0.31' }))
       .to.include('5.0.31')
       .and.to.include('6.0');
-    expect(refusalOf(member, {})).to.include('6.0');
-    expect(refusalOf({}, { version: '8.0.0' })).to.include('standalone');
+    expect(findServerProblem(member, {})).to.include('6.0');
+    expect(findServerProblem({}, { version: '8.0.0' })).to.include('standalone');
   });
 });
 

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { ClientSession, Document } from 'mongodb';
 import type { Connection } from '../../../lib/store/mongodb/connection.ts';
-import { createSessions, type Sessions } from '../../../lib/store/mongodb/sessions.ts';
+import { createSessions, type TransactionSessions } from '../../../lib/store/mongodb/transaction-sessions.ts';
 import { makeGate } from '../../../testkit/faulty-store.ts';
 import { rejection } from '../../contract/store/context.ts';
 
@@ -25,7 +25,7 @@ describe('sessions of MongoDB transactions', () => {
   let tookMs: number;
   /** What it waits for before it answers. */
   let held: Promise<unknown> | undefined;
-  let sessions: Sessions;
+  let sessions: TransactionSessions;
 
   beforeEach(() => {
     [now, started, ended, sent, left, refused, tookMs] = [10_000, 0, [], [], [], () => false, 0];
@@ -64,78 +64,81 @@ describe('sessions of MongoDB transactions', () => {
   const removed = () => sent.filter((command) => command.delete === 'sessions');
 
   it('are written down before their first use, and not again while the lease lasts', async () => {
-    const session = await sessions.take();
+    const session = await sessions.takeSession();
     expect(recorded()).to.deep.equal([[1]]);
     expect(records()[0]?.updates[0]).to.deep.include({ upsert: true });
-    sessions.give(session, 'idle');
-    expect(await sessions.take()).to.equal(session);
+    sessions.returnSession(session, 'idle');
+    expect(await sessions.takeSession()).to.equal(session);
     expect(recorded()).to.deep.equal([[1]]);
-    await sessions.take();
+    await sessions.takeSession();
     expect(recorded()).to.deep.equal([[1], [1, 2]]);
   });
 
   it('have their lease renewed when a third of it is over, and are not used when most of it is', async () => {
-    sessions.give(await sessions.take(), 'idle');
+    sessions.returnSession(await sessions.takeSession(), 'idle');
     now += LEASE_MS / 3 + 1;
-    sessions.give(await sessions.take(), 'idle');
+    sessions.returnSession(await sessions.takeSession(), 'idle');
     expect(records()).to.have.length(2);
     await turn();
     now += (LEASE_MS * 2) / 3 + 1;
     refused = () => true;
-    expect(await rejection(sessions.take())).to.have.property('message', 'refused');
+    expect(await rejection(sessions.takeSession())).to.have.property('message', 'refused');
     refused = () => false;
-    await sessions.take();
+    await sessions.takeSession();
     expect(started, 'the one that could not be written down is used later').to.equal(1);
   });
 
   it('have a lease that counts from when it was sent, however late the server confirms it', async () => {
     tookMs = LEASE_MS / 2;
-    sessions.give(await sessions.take(), 'idle');
+    sessions.returnSession(await sessions.takeSession(), 'idle');
     now += LEASE_MS / 4;
     refused = () => true;
-    expect(await rejection(sessions.take()), 'it has to be written again first').to.have.property('message', 'refused');
+    expect(await rejection(sessions.takeSession()), 'it has to be written again first').to.have.property(
+      'message',
+      'refused',
+    );
   });
 
   it('are 48 at most: who comes later has the first that is given back', async () => {
     const taken: ClientSession[] = [];
-    for (let count = 0; count < SESSIONS_MAX; count += 1) taken.push(await sessions.take());
+    for (let count = 0; count < SESSIONS_MAX; count += 1) taken.push(await sessions.takeSession());
     const [first, second] = taken as [ClientSession, ClientSession];
-    const waiting = [sessions.take(), sessions.take()] as const;
+    const waiting = [sessions.takeSession(), sessions.takeSession()] as const;
     await turn();
     expect(started).to.equal(SESSIONS_MAX);
-    sessions.give(first, 'idle');
+    sessions.returnSession(first, 'idle');
     expect(await waiting[0]).to.equal(first);
-    sessions.give(second, 'broken');
+    sessions.returnSession(second, 'broken');
     expect(numberOf(await waiting[1]), 'in the place of a broken one').to.equal(SESSIONS_MAX + 1);
   });
 
   it('are 48 at most also when somebody takes at once what another was woken for', async () => {
     const taken: ClientSession[] = [];
-    for (let count = 0; count < SESSIONS_MAX; count += 1) taken.push(await sessions.take());
+    for (let count = 0; count < SESSIONS_MAX; count += 1) taken.push(await sessions.takeSession());
     const [first, second] = taken as [ClientSession, ClientSession];
-    const waiting = sessions.take();
+    const waiting = sessions.takeSession();
     await turn();
-    sessions.give(first, 'idle');
-    expect(await sessions.take()).to.equal(first);
+    sessions.returnSession(first, 'idle');
+    expect(await sessions.takeSession()).to.equal(first);
     await turn();
     expect(started).to.equal(SESSIONS_MAX);
-    sessions.give(second, 'idle');
+    sessions.returnSession(second, 'idle');
     expect(await waiting).to.equal(second);
   });
 
   it('are killed and ended when they are broken, and used by nobody', async () => {
-    sessions.give(await sessions.take(), 'broken');
+    sessions.returnSession(await sessions.takeSession(), 'broken');
     await turn();
     expect(kills()).to.deep.equal([[{ id: 1 }]]);
     expect(ended).to.deep.equal([1]);
-    expect(numberOf(await sessions.take())).to.equal(2);
+    expect(numberOf(await sessions.takeSession())).to.equal(2);
   });
 
   it('stay written down until the server has confirmed that they are dead', async () => {
     refused = ({ killSessions }) => killSessions !== undefined;
-    sessions.give(await sessions.take(), 'broken');
+    sessions.returnSession(await sessions.takeSession(), 'broken');
     await turn();
-    await sessions.take();
+    await sessions.takeSession();
     expect(recorded().at(-1)).to.deep.equal([2, 1]);
     expect(ended).to.deep.equal([]);
     refused = () => false;
@@ -178,25 +181,25 @@ describe('sessions of MongoDB transactions', () => {
   });
 
   it('leave no row when they close, unless one of them may be alive', async () => {
-    const idle = await sessions.take();
-    sessions.give(idle, 'idle');
+    const idle = await sessions.takeSession();
+    sessions.returnSession(idle, 'idle');
     await sessions.close();
     const [row] = records();
     expect(removed().map(({ deletes }) => deletes[0])).to.deep.equal([{ q: row?.updates[0].q, limit: 1 }]);
     sent = [];
     const others = createSessions(fake());
     refused = ({ killSessions }) => killSessions !== undefined;
-    others.give(await others.take(), 'broken');
+    others.returnSession(await others.takeSession(), 'broken');
     await others.close();
     expect(removed()).to.deep.equal([]);
   });
 
   it('leave no row that is still on its way when they close', async () => {
-    sessions.give(await sessions.take(), 'idle');
+    sessions.returnSession(await sessions.takeSession(), 'idle');
     now += LEASE_MS / 3 + 1;
     const gate = makeGate();
     held = gate.opened;
-    sessions.give(await sessions.take(), 'idle');
+    sessions.returnSession(await sessions.takeSession(), 'idle');
     const closed = sessions.close();
     await turn();
     expect([records().length, removed().length]).to.deep.equal([2, 0]);
@@ -207,7 +210,7 @@ describe('sessions of MongoDB transactions', () => {
 
   it('are killed at the latest when they close', async () => {
     refused = ({ killSessions }) => killSessions !== undefined;
-    sessions.give(await sessions.take(), 'broken');
+    sessions.returnSession(await sessions.takeSession(), 'broken');
     await turn();
     refused = () => false;
     await sessions.close();

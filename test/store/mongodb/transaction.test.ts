@@ -41,8 +41,8 @@ describe('transactions on MongoDB', () => {
       abortTransaction: next(inAbort, 'abort'),
     };
     const sessions = {
-      take: async () => session as unknown as ClientSession,
-      give: (_: ClientSession, state: string) => void given.push(state),
+      takeSession: async () => session as unknown as ClientSession,
+      returnSession: (_: ClientSession, state: string) => void given.push(state),
       reap: async () => void events.push('reap'),
       close: async () => undefined,
     };

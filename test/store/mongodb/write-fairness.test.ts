@@ -1,6 +1,6 @@
 // Turns on a wallet: who is alone on it does not wait, two that write it leave each other time.
 import { expect } from 'chai';
-import { createWriteFairness, type Turn, type Turns } from '../../../lib/store/mongodb/write-fairness.ts';
+import { createWriteFairness, type WriteFairness, type WriteSlot } from '../../../lib/store/mongodb/write-fairness.ts';
 
 const OTHERS_MS = 1000;
 
@@ -8,7 +8,7 @@ describe('turns on a wallet of MongoDB', () => {
   const real = { now: performance.now, random: Math.random, setTimeout: globalThis.setTimeout };
   let now: number;
   let pauses: number[];
-  let turns: Turns;
+  let turns: WriteFairness;
 
   beforeEach(() => {
     [now, pauses] = [50_000, []];
@@ -28,7 +28,11 @@ describe('turns on a wallet of MongoDB', () => {
   });
 
   /** One whole turn; resolves to whether it was alone. */
-  async function take(tookMs: number, seqs: readonly [number, number], meet?: (turn: Turn) => void): Promise<boolean> {
+  async function take(
+    tookMs: number,
+    seqs: readonly [number, number],
+    meet?: (turn: WriteSlot) => void,
+  ): Promise<boolean> {
     const turn = await turns.wait('w');
     turn.begin();
     meet?.(turn);

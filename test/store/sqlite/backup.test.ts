@@ -11,7 +11,7 @@ import { useFolder } from './folder.ts';
 
 describe('backup of a SQLite store', () => {
   const folder = useFolder();
-  const open = (path: string) => folder.open(path, { here: true });
+  const open = (path: string) => folder.open(path, { inProcess: true });
   const namesOf = (file: string) =>
     readdirSync(dirname(file)).filter((name) => join(dirname(file), name).startsWith(file));
 

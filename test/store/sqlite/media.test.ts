@@ -42,7 +42,7 @@ describe('sqlite media files', () => {
     store = await open(path);
   });
 
-  const open = (file: string, options: SqliteOptions = {}) => folder.open(file, { here: true, ...options });
+  const open = (file: string, options: SqliteOptions = {}) => folder.open(file, { inProcess: true, ...options });
   const keep = (expiresAt = Date.now() + HOUR_MS) => store.media.write(newMedia({ expiresAt }), piecesOf(PNG));
   const fileOf = (id: string) => join(media, id.slice(0, 2), id);
   const files = () =>

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { ChargeOp, HoldOp, Operation, Outcome } from '../../../lib/money/decide.ts';
 import { createCharge, emptyWallet } from '../../../lib/money/decide.ts';
 import { newPayment } from '../../../lib/money/payment-rules.ts';
-import { receiveOutcome, sendOutcome } from '../../../lib/store/sqlite/outcomes.ts';
+import { decodeOutcome, encodeOutcome } from '../../../lib/store/sqlite/outcomes.ts';
 import { charge, giveBack, reserve, settle, topup } from '../../contract/store/context.ts';
 
 const wallet = { ...emptyWallet('w1'), avail: 2n ** 62n, held: 3n, charged: 4n, topped: 5n, adjusted: -6n, seq: 7 };
@@ -71,7 +71,7 @@ const cases: readonly (readonly [string, Operation, Outcome])[] = [
 describe('sqlite outcomes', () => {
   for (const [name, op, outcome] of cases) {
     it(`arrive as they were: ${name}`, () => {
-      expect(receiveOutcome(structuredClone(sendOutcome(outcome, op)), op)).to.deep.equal(outcome);
+      expect(decodeOutcome(structuredClone(encodeOutcome(outcome, op)), op)).to.deep.equal(outcome);
     });
   }
 });

@@ -1,6 +1,6 @@
 // Every call of every port reaches a thread that answers it: none is missing, also none that came later.
 import { expect } from 'chai';
-import { openProcedures, type ThreadOptions } from '../../../lib/store/sqlite/procedures.ts';
+import { openDatabaseCalls, type ThreadOptions } from '../../../lib/store/sqlite/database-calls.ts';
 import { createRemotePorts } from '../../../lib/store/sqlite/remote-store.ts';
 import type { Thread } from '../../../lib/store/sqlite/thread.ts';
 import { SCANS, THREAD_READS, THREAD_WRITES } from '../../../lib/store/sqlite/thread-ports.ts';
@@ -19,7 +19,7 @@ describe('ports of a sqlite store', () => {
   function open(role: ThreadOptions['role'], path: string) {
     const place = { path, mediaFolder: `${path}-media`, busyMs: 1000 };
     const flags = { existing: false, readOnly: false, temporary: false, repeatable: false };
-    return openProcedures({ role, connection: { ...place, ...flags } });
+    return openDatabaseCalls({ role, connection: { ...place, ...flags } });
   }
 
   it('are answered by the threads: reads by those that read, writes by the one that writes', () => {

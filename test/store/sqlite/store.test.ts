@@ -28,7 +28,7 @@ import {
 import { useFolder, useWorkers } from './folder.ts';
 
 /** Where threads make no difference. */
-const HERE = { here: true };
+const HERE = { inProcess: true };
 
 describe('sqlite store', () => {
   const folder = useFolder();

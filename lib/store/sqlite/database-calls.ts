@@ -14,11 +14,11 @@ import { keyReads, keyWrites } from './keys.ts';
 import { ledgerReads, ledgerWrites } from './ledger.ts';
 import { limitWrites } from './limits.ts';
 import { mediaReads, mediaWrites } from './media.ts';
-import { aliveOwners, ownerWrites } from './owners.ts';
+import { createListAliveOwners, ownerWrites } from './owners.ts';
 import { paymentReads, paymentWrites } from './payments.ts';
 import { sessionReads, sessionWrites } from './sessions.ts';
 import { settingReads, settingWrites } from './settings.ts';
-import type { ReadsOf, ThreadPorts, WritesOf } from './thread-ports.ts';
+import type { PortReads, PortWrites, ThreadPorts } from './thread-ports.ts';
 import { usageReads, usageWrites } from './usage.ts';
 import { userReads, userWrites } from './users.ts';
 
@@ -27,13 +27,13 @@ export interface ThreadOptions {
   readonly connection: ConnectionOptions;
 }
 
-export interface Procedures {
+export interface DatabaseCalls {
   readonly db: DatabaseSync;
   run(port: string, name: string, args: readonly unknown[]): unknown;
 }
 
 /** Opens the database. Throws `OperatorError`. */
-export function openProcedures({ role, connection }: ThreadOptions): Procedures {
+export function openDatabaseCalls({ role, connection }: ThreadOptions): DatabaseCalls {
   const { db, ports } = role === 'writer' ? openWriter(connection) : openReader(connection);
   const calls = ports as unknown as Readonly<Record<string, Readonly<Record<string, (...args: unknown[]) => unknown>>>>;
   return {
@@ -48,7 +48,7 @@ export function openProcedures({ role, connection }: ThreadOptions): Procedures 
 
 function openWriter(options: ConnectionOptions) {
   const connection = openForWrites(options);
-  const ports: { readonly [Name in keyof ThreadPorts]: WritesOf<Name> } = {
+  const ports: { readonly [Name in keyof ThreadPorts]: PortWrites<Name> } = {
     ledger: ledgerWrites(connection),
     journal: {},
     checkpoints: checkpointWrites(connection),
@@ -75,7 +75,7 @@ function openWriter(options: ConnectionOptions) {
 function openReader(options: ConnectionOptions) {
   const db = openForReads(options);
   const version = db.prepare('PRAGMA user_version');
-  const ports: { readonly [Name in keyof ThreadPorts]: ReadsOf<Name> } = {
+  const ports: { readonly [Name in keyof ThreadPorts]: PortReads<Name> } = {
     ledger: ledgerReads(db),
     journal: journalReads(db),
     checkpoints: checkpointReads(db),
@@ -96,7 +96,7 @@ function openReader(options: ConnectionOptions) {
     idempotency: idempotencyReads(db),
     file: {
       ping: () => void version.get(),
-      gateways: aliveOwners(db),
+      gateways: createListAliveOwners(db),
       backup: (file: string, pages: Int32Array) => copyDatabase(options, file, pages),
     },
   };

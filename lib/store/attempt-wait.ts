@@ -2,7 +2,7 @@
 import type { AttemptRule, Attempts } from './ports/sessions.ts';
 
 /** In ms; 0 if it may be made now. */
-export function waitMsOf(found: Attempts | undefined, { now, since, waitsMs }: AttemptRule): number {
+export function getAttemptWaitMs(found: Attempts | undefined, { now, since, waitsMs }: AttemptRule): number {
   if (!found || found.lastAt < since) return 0;
   const waitMs = waitsMs[Math.min(found.count, waitsMs.length - 1)] ?? 0;
   // Never longer than the rule says, even if the clock was set back.

@@ -1,13 +1,13 @@
 // A database in the calling thread, for a process that has nothing else to do meanwhile.
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type DatabaseCalls, openDatabaseCalls, type ThreadOptions } from './database-calls.ts';
 import { toError, toFailure } from './failure.ts';
-import { openProcedures, type Procedures, type ThreadOptions } from './procedures.ts';
 import type { Thread } from './thread.ts';
 
-export function createHere(options: ThreadOptions): Thread {
-  let opened: Procedures | undefined;
+export function createInProcessThread(options: ThreadOptions): Thread {
+  let opened: DatabaseCalls | undefined;
   const open = () => {
-    opened ??= openProcedures(options);
+    opened ??= openDatabaseCalls(options);
     return opened;
   };
   return {

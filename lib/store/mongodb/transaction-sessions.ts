@@ -3,14 +3,14 @@
 // sessions. Killing those of a live process only costs it an attempt.
 import { randomBytes } from 'node:crypto';
 import type { ClientSession, Document, MongoClient } from 'mongodb';
-import { ATTEMPT_MS, read, send, within } from './call.ts';
+import { ATTEMPT_MS, read, send, withDeadline } from './call.ts';
 import type { Connection } from './connection.ts';
 
-export interface Sessions {
+export interface TransactionSessions {
   /** Waits for a free one. */
-  take(): Promise<ClientSession>;
+  takeSession(): Promise<ClientSession>;
   /** A broken session is killed, with whatever runs on it. */
-  give(session: ClientSession, state: 'idle' | 'broken'): void;
+  returnSession(session: ClientSession, state: 'idle' | 'broken'): void;
   /** Kills the sessions of dead processes; at most every `REAP_EVERY_MS`. */
   reap(): Promise<void>;
   close(): Promise<void>;
@@ -25,7 +25,7 @@ const GRACE_MS = 500;
 const SERVER_NOW = { $toDouble: '$$NOW' };
 const REAP_EVERY_MS = 250;
 
-export function createSessions({ client, db }: Connection): Sessions {
+export function createSessions({ client, db }: Connection): TransactionSessions {
   const id = `ses_${randomBytes(12).toString('hex')}`;
   const idle: ClientSession[] = [];
   const queue: (() => void)[] = [];
@@ -37,50 +37,52 @@ export function createSessions({ client, db }: Connection): Sessions {
   let reaping: Promise<void> | undefined;
   let reapedAt = 0;
 
-  async function take(): Promise<ClientSession> {
+  async function takeSession(): Promise<ClientSession> {
     while (idle.length === 0 && open.size >= SESSIONS_MAX) await new Promise<void>((resolve) => queue.push(resolve));
-    const session = idle.pop() ?? begin();
+    const session = idle.pop() ?? startSession();
     try {
-      await lease(session);
+      await ensureLease(session);
       return session;
     } catch (error) {
-      give(session, 'idle');
+      returnSession(session, 'idle');
       throw error;
     }
   }
 
-  function begin(): ClientSession {
+  function startSession(): ClientSession {
     const session = client.startSession();
     open.set(session, { recorded: false });
     return session;
   }
 
-  async function lease(session: ClientSession): Promise<void> {
+  async function ensureLease(session: ClientSession): Promise<void> {
     const left = () => leasedUntil - performance.now();
-    while (!open.get(session)?.recorded || left() < LEASE_MS / 3) await record();
-    if (left() < (LEASE_MS * 2) / 3) record().catch(() => undefined);
+    while (!open.get(session)?.recorded || left() < LEASE_MS / 3) await recordLease();
+    if (left() < (LEASE_MS * 2) / 3) recordLease().catch(() => undefined);
   }
 
-  function record(): Promise<void> {
-    writing ??= write().finally(() => {
+  function recordLease(): Promise<void> {
+    writing ??= writeLease().finally(() => {
       writing = undefined;
     });
     return writing;
   }
 
-  async function write(): Promise<void> {
+  async function writeLease(): Promise<void> {
     const from = performance.now();
     const states = [...open.values()];
-    const sessions = [...open.keys(), ...doomed].map(lsidOf);
+    const sessions = [...open.keys(), ...doomed].map(getSessionId);
     const $set = { until: { $add: [SERVER_NOW, LEASE_MS] }, sessions: { $literal: sessions } };
     const updates = [{ q: { _id: id }, u: [{ $set }], upsert: true }];
     // No majority needed: a failover ends every transaction anyway.
-    await within(ATTEMPT_MS, (signal) => send(db, { update: 'sessions', updates, writeConcern: { w: 1 } }, { signal }));
+    await withDeadline(ATTEMPT_MS, (signal) =>
+      send(db, { update: 'sessions', updates, writeConcern: { w: 1 } }, { signal }),
+    );
     for (const state of states) state.recorded = true;
     leasedUntil = from + LEASE_MS;
   }
 
-  function give(session: ClientSession, state: 'idle' | 'broken'): void {
+  function returnSession(session: ClientSession, state: 'idle' | 'broken'): void {
     if (state === 'idle') idle.push(session);
     else discard(session);
     queue.shift()?.();
@@ -96,7 +98,7 @@ export function createSessions({ client, db }: Connection): Sessions {
   async function killDoomed(): Promise<void> {
     const found = [...doomed];
     if (found.length === 0) return;
-    await kill(client, found.map(lsidOf));
+    await killSessions(client, found.map(getSessionId));
     for (const session of found) {
       // The driver forgets the id of an ended session.
       if (doomed.delete(session)) session.endSession().catch(() => undefined);
@@ -118,9 +120,9 @@ export function createSessions({ client, db }: Connection): Sessions {
     const isOver = { $expr: { $lt: ['$until', { $subtract: [SERVER_NOW, GRACE_MS] }] } };
     const rows = await read((signal) => db.collection<SessionRow>('sessions').find(isOver, { signal }).toArray());
     for (const row of rows) {
-      if (row.sessions.length > 0) await kill(client, row.sessions);
+      if (row.sessions.length > 0) await killSessions(client, row.sessions);
       const deletes = [{ q: { _id: row._id, until: row.until }, limit: 1 }];
-      await within(ATTEMPT_MS, (signal) => send(db, { delete: 'sessions', deletes }, { signal }));
+      await withDeadline(ATTEMPT_MS, (signal) => send(db, { delete: 'sessions', deletes }, { signal }));
     }
   }
 
@@ -130,10 +132,12 @@ export function createSessions({ client, db }: Connection): Sessions {
     // The next process finds the remaining ones in this process's row and kills them.
     if (leasedUntil === 0 || doomed.size > 0) return;
     const deletes = [{ q: { _id: id }, limit: 1 }];
-    await within(ATTEMPT_MS, (signal) => send(db, { delete: 'sessions', deletes }, { signal })).catch(() => undefined);
+    await withDeadline(ATTEMPT_MS, (signal) => send(db, { delete: 'sessions', deletes }, { signal })).catch(
+      () => undefined,
+    );
   }
 
-  return { take, give, reap, close };
+  return { takeSession, returnSession, reap, close };
 }
 
 interface SessionRow {
@@ -142,12 +146,12 @@ interface SessionRow {
   readonly sessions: readonly Document[];
 }
 
-function lsidOf(session: ClientSession): Document {
+function getSessionId(session: ClientSession): Document {
   const { id } = session.id ?? {};
   if (id === undefined) throw new Error('the session has ended');
   return { id };
 }
 
-async function kill(client: MongoClient, sessions: readonly Document[]): Promise<void> {
-  await within(ATTEMPT_MS, (signal) => client.db('admin').command({ killSessions: sessions }, { signal }));
+async function killSessions(client: MongoClient, sessions: readonly Document[]): Promise<void> {
+  await withDeadline(ATTEMPT_MS, (signal) => client.db('admin').command({ killSessions: sessions }, { signal }));
 }

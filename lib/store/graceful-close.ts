@@ -3,16 +3,16 @@ import { mapCalls } from './port-calls.ts';
 import { type Store, StoreError } from './store.ts';
 
 /** Lets a close wait for running calls, and refuses later ones. */
-export function countCalls(store: Omit<Store, 'close'>, end: () => Promise<void>): Store {
+export function withGracefulClose(store: Omit<Store, 'close'>, end: () => Promise<void>): Store {
   const running = new Set<Promise<unknown>>();
   let closing: Promise<void> | undefined;
 
-  function refuseClosed(): void {
+  function rejectIfClosed(): void {
     if (closing) throw new StoreError('the store is closed', 'no');
   }
 
   async function track<T>(work: () => Promise<T>): Promise<T> {
-    refuseClosed();
+    rejectIfClosed();
     const result = work();
     running.add(result);
     try {
@@ -24,9 +24,9 @@ export function countCalls(store: Omit<Store, 'close'>, end: () => Promise<void>
 
   /** A close does not wait for the reader of a stream: the stream ends there. */
   async function* trackStream<T>(stream: AsyncIterable<T>): AsyncGenerator<T> {
-    refuseClosed();
+    rejectIfClosed();
     for await (const part of stream) {
-      refuseClosed();
+      rejectIfClosed();
       yield part;
     }
   }

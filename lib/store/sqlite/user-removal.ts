@@ -1,11 +1,11 @@
 // People who leave, in the SQLite store: suspended or removed with everything that would let them in.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Departure, FormerUser, Membership, User, UserStore } from '../ports/users.ts';
+import type { FormerUser, Membership, RemovalResult, User, UserStore } from '../ports/users.ts';
 import type { Connection } from './connection.ts';
 
 const FORMER = 'id, email, created_at, removed_at';
 
-export function departureWrites({ db, write }: Connection) {
+export function userRemovalWrites({ db, write }: Connection) {
   const find = db.prepare('SELECT operator, status FROM users WHERE id = ? AND version = ?');
   const otherOperators = db.prepare(
     `SELECT count(*) AS others FROM users WHERE operator = 1 AND status = 'active' AND id <> ?`,
@@ -18,7 +18,7 @@ export function departureWrites({ db, write }: Connection) {
   const keep = db.prepare(`INSERT INTO former_users (${FORMER}) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`);
   const leave = db.prepare('DELETE FROM memberships WHERE user = ? AND account = ?');
 
-  function depart({ id, email, version }: User, how: () => void): Departure {
+  function endAccess({ id, email, version }: User, how: () => void): RemovalResult {
     return write(() => {
       const found = find.get(id, version);
       if (!found) return 'changed';
@@ -32,9 +32,9 @@ export function departureWrites({ db, write }: Connection) {
   }
 
   return {
-    suspend: (user: User): Departure => depart(user, () => suspend.run(user.id)),
-    remove: (user: User, at: number): Departure =>
-      depart(user, () => {
+    suspend: (user: User): RemovalResult => endAccess(user, () => suspend.run(user.id)),
+    remove: (user: User, at: number): RemovalResult =>
+      endAccess(user, () => {
         removeMemberships.run(user.id);
         remove.run(user.id);
         keep.run(user.id, user.email, user.createdAt, at);
@@ -63,13 +63,18 @@ export function formerUserReads(db: DatabaseSync) {
   return {
     former: (id: string): FormerUser | undefined => {
       const row = open()?.get.get(id);
-      return row && formerOf(row);
+      return row && readFormerUserRow(row);
     },
     formerPage: ({ after = '', limit }: Parameters<UserStore['formerPage']>[0]): FormerUser[] =>
-      (open()?.page.all(after, limit) ?? []).map(formerOf),
+      (open()?.page.all(after, limit) ?? []).map(readFormerUserRow),
   };
 }
 
-function formerOf({ id, email, created_at: createdAt, removed_at: removedAt }: Record<string, unknown>): FormerUser {
+function readFormerUserRow({
+  id,
+  email,
+  created_at: createdAt,
+  removed_at: removedAt,
+}: Record<string, unknown>): FormerUser {
   return { id, email, createdAt, removedAt } as FormerUser;
 }

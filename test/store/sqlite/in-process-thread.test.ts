@@ -25,7 +25,7 @@ describe('sqlite in the calling thread', () => {
     process.on('worker', onWorker);
     keepThreads(false);
     try {
-      const store = await folder.open(folder.file(), { here: true });
+      const store = await folder.open(folder.file(), { inProcess: true });
       await store.accounts.list();
       await walletOf(store, await newWallet(store));
     } finally {
@@ -36,7 +36,7 @@ describe('sqlite in the calling thread', () => {
   });
 
   it('lets timers through between calls', async () => {
-    const store = await folder.open(folder.file(), { here: true });
+    const store = await folder.open(folder.file(), { inProcess: true });
     let ticked = false;
     setTimeout(() => {
       ticked = true;
@@ -50,7 +50,7 @@ describe('sqlite in the calling thread', () => {
     const path = folder.file();
     folder.raw(path).exec('PRAGMA application_id = 1; CREATE TABLE other (id)');
     for (const readOnly of [true, false]) {
-      const error = await rejection(folder.open(path, { here: true, readOnly }));
+      const error = await rejection(folder.open(path, { inProcess: true, readOnly }));
       expect(error).to.have.property('name', 'OperatorError');
     }
   });

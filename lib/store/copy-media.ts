@@ -1,6 +1,6 @@
 // Copies the media files that have not expired from one store to another.
 import { isDeepStrictEqual } from 'node:util';
-import { mismatch } from './copy-mismatch.ts';
+import { mismatchError } from './copy-mismatch.ts';
 import type { MediaStore, StoredMedia } from './ports/media.ts';
 import { StoreError } from './store.ts';
 
@@ -21,7 +21,7 @@ export async function copyMedia(from: MediaStore, to: MediaStore): Promise<numbe
 /** False if the file is gone: expired in the meantime, or lost before. */
 async function copyFile(from: MediaStore, to: MediaStore, media: StoredMedia): Promise<boolean> {
   const { bytes: _, ...head } = media;
-  const source = watched(from.read(media.id));
+  const source = watchReads(from.read(media.id));
   try {
     const copy = (await to.get(media.id)) ?? (await to.write(head, source.chunks));
     if (isDeepStrictEqual(copy, media)) return true;
@@ -29,11 +29,11 @@ async function copyFile(from: MediaStore, to: MediaStore, media: StoredMedia): P
     if (source.isLost(error)) return false;
     throw error;
   }
-  throw mismatch(`a media file of ${media.account}`);
+  throw mismatchError(`a media file of ${media.account}`);
 }
 
 /** The chunks, and whether reading them failed. */
-function watched(chunks: AsyncIterable<Uint8Array>) {
+function watchReads(chunks: AsyncIterable<Uint8Array>) {
   let failure: unknown;
   async function* watch() {
     try {

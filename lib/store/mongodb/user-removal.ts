@@ -1,52 +1,61 @@
 // People who leave, in the MongoDB store: suspended or removed with everything that would let them in.
 import type { Db, Document } from 'mongodb';
-import type { Departure, FormerUser, User, UserStore } from '../ports/users.ts';
+import type { FormerUser, RemovalResult, User, UserStore } from '../ports/users.ts';
 import { call, MAJORITY, read, send } from './call.ts';
-import { plainOf, type Row } from './rows.ts';
-import { firstBatch, type Step, type Transactions } from './transaction.ts';
+import { type Row, readPlainDocument } from './rows.ts';
+import { readFirstBatch, type Step, type Transactions } from './transaction.ts';
 
-type Departures = Pick<UserStore, 'suspend' | 'remove' | 'former' | 'formerPage' | 'putFormer'>;
+type UserRemovalCalls = Pick<UserStore, 'suspend' | 'remove' | 'former' | 'formerPage' | 'putFormer'>;
 
-export function departures(db: Db, transactions: Transactions): Departures {
+export function userRemovalCalls(db: Db, transactions: Transactions): UserRemovalCalls {
   const former = db.collection<Row>('former_users');
-  const depart = (user: User, how: (step: Step) => Promise<void>) =>
-    transactions.run({ steps: (step) => end(step, user, how) });
+  const endAccess = (user: User, how: (step: Step) => Promise<void>) =>
+    transactions.run({ steps: (step) => endUserAccess(step, user, how) });
   return {
     suspend: (user) =>
-      depart(user, async (step) => {
+      endAccess(user, async (step) => {
         const u = { $set: { status: 'suspended', version: user.version + 1 } };
         await step({ update: 'users', updates: [{ q: { _id: user.id }, u }] });
       }),
     remove: (user, at) =>
-      depart(user, async (step) => {
+      endAccess(user, async (step) => {
         await step({ delete: 'memberships', deletes: [{ q: { user: user.id }, limit: 0 }] });
         await step({ delete: 'users', deletes: [{ q: { _id: user.id }, limit: 1 }] });
         const { id, email, createdAt } = user;
-        await step({ update: 'former_users', updates: [updateOf({ id, email, createdAt, removedAt: at })] });
+        await step({
+          update: 'former_users',
+          updates: [buildFormerUserUpsert({ id, email, createdAt, removedAt: at })],
+        });
       }),
     async former(id) {
       const row = await read((signal) => former.findOne({ _id: id }, { signal }));
-      return row ? plainOf<FormerUser>(row) : undefined;
+      return row ? readPlainDocument<FormerUser>(row) : undefined;
     },
     async formerPage({ after = '', limit }) {
       const filter = { _id: { $gt: after } };
       const rows = await read((signal) => former.find(filter, { signal }).sort({ _id: 1 }).limit(limit).toArray());
-      return rows.map((row) => plainOf<FormerUser>(row));
+      return rows.map((row) => readPlainDocument<FormerUser>(row));
     },
     async putFormer(users) {
       if (users.length === 0) return;
-      const command = { update: 'former_users', updates: users.map(updateOf), ...MAJORITY };
+      const command = { update: 'former_users', updates: users.map(buildFormerUserUpsert), ...MAJORITY };
       await call({ repeatable: true }, (signal) => send(db, command, { signal }));
     },
   };
 }
 
-async function end(step: Step, { id, email, version }: User, how: (step: Step) => Promise<void>): Promise<Departure> {
-  const [found] = await firstBatch(step({ find: 'users', filter: { _id: id, version }, limit: 1, singleBatch: true }));
+async function endUserAccess(
+  step: Step,
+  { id, email, version }: User,
+  how: (step: Step) => Promise<void>,
+): Promise<RemovalResult> {
+  const [found] = await readFirstBatch(
+    step({ find: 'users', filter: { _id: id, version }, limit: 1, singleBatch: true }),
+  );
   if (!found) return 'changed';
   if (found.operator && found.status === 'active') {
     await touchOperators(step);
-    const isLast = !(await exists(step, { operator: true, status: 'active', _id: { $ne: id } }));
+    const isLast = !(await userExists(step, { operator: true, status: 'active', _id: { $ne: id } }));
     if (isLast) return 'last_operator';
   }
   await step({ delete: 'signins', deletes: [{ q: { user: id }, limit: 0 }] });
@@ -60,11 +69,13 @@ export async function touchOperators(step: Step): Promise<void> {
   await step({ update: 'counters', updates: [{ q: { _id: 'operators' }, u: { $inc: { value: 1 } }, upsert: true }] });
 }
 
-export async function exists(step: Step, filter: Document): Promise<boolean> {
-  const rows = await firstBatch(step({ find: 'users', filter, projection: { _id: 1 }, limit: 1, singleBatch: true }));
+export async function userExists(step: Step, filter: Document): Promise<boolean> {
+  const rows = await readFirstBatch(
+    step({ find: 'users', filter, projection: { _id: 1 }, limit: 1, singleBatch: true }),
+  );
   return rows.length > 0;
 }
 
-function updateOf({ id, ...user }: FormerUser): Document {
+function buildFormerUserUpsert({ id, ...user }: FormerUser): Document {
   return { q: { _id: id }, u: { $setOnInsert: user }, upsert: true };
 }
