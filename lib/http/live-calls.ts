@@ -68,10 +68,10 @@ class OpenCall implements LiveCall {
     this.#state.call = this;
     this.#remove = remove;
     if (res.destroyed) this.end(GONE);
-    // hapi's own `disconnect` does not fire for a POST whose body was read. The socket's `end` comes some ticks before
+    // hapi's own `disconnect` does not fire for a POST whose body was read. The socket's `error` comes some ticks before
     // its `close`, which it leads to.
     res.on('close', this.#onClose);
-    req.socket.on('end', this.#onClose);
+    req.socket.on('error', this.#onClose);
   }
 
   get signal(): AbortSignal {
@@ -85,7 +85,7 @@ class OpenCall implements LiveCall {
 
   close(): void {
     this.#response.off('close', this.#onClose);
-    this.#response.req.socket.off('end', this.#onClose);
+    this.#response.req.socket.off('error', this.#onClose);
     this.#state.call = undefined;
     this.onClosed?.();
     this.#remove(this);

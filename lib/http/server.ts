@@ -11,9 +11,11 @@ import Hapi, { type Server } from '@hapi/hapi';
 import { type Fault, fault } from '../base/faults.ts';
 import { readProxies } from '../base/network.ts';
 import { OperatorError } from '../base/operator-error.ts';
+import { allowHalfOpen } from '../platform/half-open.ts';
 import { stopListening } from '../platform/stop-listening.ts';
 import { connectionsFor, readDescriptorLimit } from './descriptors.ts';
 import { REQUEST_DRAIN_MS } from './early-reply.ts';
+import { probeHalfClosed } from './half-closed.ts';
 import { securityHeaders } from './headers.ts';
 import { createRequestState } from './request-state.ts';
 import type { StyleAt } from './response-style.ts';
@@ -137,6 +139,7 @@ function openListener(headersTimeoutMs: number): Listener {
   });
   // Unlimited, as the bytes are: Node would silently drop headers beyond the 2000th, which a proxy may have read.
   listener.maxHeadersCount = 0;
+  allowHalfOpen(listener);
   return listener;
 }
 
@@ -221,6 +224,11 @@ function watchReplies(listener: Listener, stallMs: number): Replies {
       if (begin(request, response)) for (const handle of handlers) handle.call(listener, request, response);
     });
   }
+  const onClientEnd = function (this: Socket) {
+    const reply = latest.get(this);
+    if (reply?.req.complete && !reply.writableFinished) probeHalfClosed(reply);
+  };
+  listener.on('connection', (socket: Socket) => void socket.on('end', onClientEnd));
   // Fires after `stallMs` without reads or writes. Node counts partial progress of one long write.
   listener.setTimeout(stallMs, (socket) => {
     const reply = latest.get(socket);

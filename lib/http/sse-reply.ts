@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
 import { directOutput, takeOverChunks } from '../platform/manual-chunks.ts';
 import type { Pressure } from '../stream/drive.ts';
+import { probeByComments } from './half-closed.ts';
 
 export interface SseReply {
   /** Sends status and headers. */
@@ -57,6 +58,7 @@ class ResponseEvents implements SseReply {
     this.#headers = undefined;
     // Writing a chunk in one piece instead of Node's four saves a tenth of a fragment's cost.
     this.#isFramed = takeOverChunks(response);
+    probeByComments(response, this);
   }
 
   write(text: string): Pressure {
