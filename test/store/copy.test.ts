@@ -34,11 +34,11 @@ describe('copy of a store', () => {
   beforeEach(() => addCalls({ source, wallet }));
 
   it('takes keys against repeats with their replies, also of a call whose reply is not there yet', async () => {
-    const { idempotency, ledger } = source.real;
+    const { idempotency } = source.real;
     const at = { body: 'hash-1', awaited: true, expiresAt: AT + 1000 };
     const ids = [newId('rep'), newId('rep')] as const;
     const ops = ids.map((id) => ({ ...reserve(wallet, { chargeId: `req_${id}` }), idempotency: { ...at, id } }));
-    await ledger.apply(ops.map((op) => ({ op, tried: false, abandoned: false }) as never));
+    await applied(source.real, ...ops);
     await idempotency.storeReply({ id: ids[0], charge: `req_${ids[0]}` }, 'a reply');
     target.next('idempotency.put', lose);
     expect(await rejection(copy())).to.be.instanceOf(StoreError);
