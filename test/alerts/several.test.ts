@@ -4,12 +4,13 @@ import pino from 'pino';
 import { createAlerts } from '../../lib/alerts/alerts.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { createMailer, type Mailer } from '../../lib/users/mail.ts';
+import { longer } from '../../testkit/long.ts';
 import { type MailServer, startMailServer } from '../../testkit/smtp.ts';
-import { STORES } from '../../testkit/stores.ts';
+import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { newWallet, useStore } from '../contract/store/context.ts';
 import { makeUser } from '../contract/store/people.ts';
 
-for (const kind of STORES) {
+for (const kind of longer([SQLITE], STORES)) {
   describe(`alerts of what happens at once on ${kind.name}`, () => {
     const context = useStore(kind);
     let smtp: MailServer;

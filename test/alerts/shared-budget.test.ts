@@ -4,10 +4,11 @@ import pino from 'pino';
 import { createAlerts } from '../../lib/alerts/alerts.ts';
 import { NO_LIMITS } from '../../lib/money/key-limits.ts';
 import { periodAt } from '../../lib/money/period.ts';
-import { STORES } from '../../testkit/stores.ts';
+import { longer } from '../../testkit/long.ts';
+import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { AT, applied, newId, newWallet, RUB, reserve, useStore } from '../contract/store/context.ts';
 
-for (const kind of STORES) {
+for (const kind of longer([SQLITE], STORES)) {
   describe(`alerts of a shared budget on ${kind.name}`, () => {
     const context = useStore(kind);
 

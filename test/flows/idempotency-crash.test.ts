@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { ask, MESSAGES, type Reply, send, until } from '../../testkit/client.ts';
 import type { TestAccount } from '../../testkit/gateway.ts';
-import { longer } from '../../testkit/long.ts';
+import { itLong, longer } from '../../testkit/long.ts';
 import type { Books, Service } from '../../testkit/process.ts';
 import { openRig, type Rig } from '../../testkit/rig.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
@@ -105,14 +105,14 @@ function processes(kind: StoreKind): void {
     expect(rig.upstream.calls).to.have.length(1);
   }).timeout(90_000);
 
-  it('a reply that was kept is sent by the next process, though its own died before it could', async () => {
+  itLong('a reply that was kept is sent by the next process, though its own died before it could', async () => {
     const reply = await repeatAfter('before reply 200');
     expect(reply.status, reply.text).to.equal(200);
     expect(reply.headers['idempotent-replayed']).to.equal('true');
     expect(reply.json.content).to.deep.equal([{ type: 'text', text: 'Hello there.' }]);
     expect(await charges()).to.deep.equal([{ state: 'settled', charged: CHARGED }]);
     expect(rig.upstream.calls).to.have.length(1);
-  }).timeout(90_000);
+  })?.timeout(90_000);
 
   it('a process that slept past its lease does not charge what was sent again to another', async () => {
     const sleeper = await startDoomed();

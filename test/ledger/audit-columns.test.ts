@@ -138,7 +138,8 @@ for (const kind of STORES) {
       if (longer(false, kind.name === 'sqlite')) return all;
       const short = longer(kind.name !== 'sqlite', false);
       const sortOf = ({ table, column, row }: Place) => `${table}.${column} ${short || `${row.kind} ${row.state}`}`;
-      return [...new Map(all.map((place) => [sortOf(place), place])).values()];
+      const sorts = [...new Map(all.map((place) => [sortOf(place), place])).values()];
+      return short ? sorts.filter((_, at) => at % 3 === 0) : sorts;
     }
 
     const nameOf = ({ table, column, row }: Place) => `${table}.${column} of ${row.place}`;
@@ -180,7 +181,7 @@ for (const kind of STORES) {
 
     it('reports every missing row of money', async () => {
       const missed: string[] = [];
-      const every = kind.name === 'sqlite' ? 1 : longer(4, 1);
+      const every = kind.name === 'sqlite' ? 1 : longer(10, 1);
       const tables = await raw.tables();
       const money = ['accounts', 'wallets', 'charges', 'entries', 'payments', 'jobs', 'budgets'];
       for (const table of [...money, 'openings', 'archives', 'usage_hours', 'usage_cursors']) {

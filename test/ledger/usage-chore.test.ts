@@ -7,14 +7,15 @@ import { createUsageChore, type UsageChoreOptions } from '../../lib/ledger/usage
 import type { UsageStore } from '../../lib/store/ports/usage.ts';
 import { until } from '../../testkit/client.ts';
 import { makeGate, openFaultyStore, refuse, waitFor } from '../../testkit/faulty-store.ts';
-import { STORES } from '../../testkit/stores.ts';
+import { longer } from '../../testkit/long.ts';
+import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { applied, appliedInBatches, charge, newId, newWallet, RUB, useStore } from '../contract/store/context.ts';
 
 const request = (wallet: string) => ({
   ...({ chargeId: newId('req'), wallet, key: 'key', kind: 'text', model: 'm', prices: '{}', amount: RUB } as const),
 });
 
-for (const kind of STORES) {
+for (const kind of longer([SQLITE], STORES)) {
   describe(`the usage chore on ${kind.name}`, () => {
     const context = useStore(kind);
 

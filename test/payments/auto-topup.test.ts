@@ -9,7 +9,8 @@ import { askRefund, endDispute, openDispute } from '../../lib/payments/operator.
 import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
 import { until } from '../../testkit/client.ts';
 import { createFaultyStore, refuse } from '../../testkit/faulty-store.ts';
-import { STORES } from '../../testkit/stores.ts';
+import { longer } from '../../testkit/long.ts';
+import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { adjust, applied, newId, RUB, rejection, reserve, type StoreKind } from '../contract/store/context.ts';
 import { newAuto, newMethod } from '../contract/store/payments.ts';
 import { type Service, useStage } from './service-stage.ts';
@@ -17,7 +18,7 @@ import { type Service, useStage } from './service-stage.ts';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-for (const kind of STORES) describe(`automatic top-ups on ${kind.name}`, () => suite(kind));
+for (const kind of longer([SQLITE], STORES)) describe(`automatic top-ups on ${kind.name}`, () => suite(kind));
 
 function suite(kind: StoreKind): void {
   const use = useStage(kind);

@@ -4,11 +4,12 @@ import { createMemory } from '../../lib/payments/memory.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
 import plugin from '../../payments/sandbox/index.ts';
+import { longer } from '../../testkit/long.ts';
 import { makeOrder, openPayments } from '../../testkit/payments.ts';
-import { STORES } from '../../testkit/stores.ts';
+import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { signal } from './stage.ts';
 
-for (const kind of STORES) {
+for (const kind of longer([SQLITE], STORES)) {
   describe(`memory of payment providers on ${kind.name}`, () => {
     let database: Awaited<ReturnType<typeof kind.create>>;
     const stores: Store[] = [];

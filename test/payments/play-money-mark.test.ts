@@ -9,14 +9,15 @@ import { OperatorError } from '../../lib/base/operator-error.ts';
 import type { Payment } from '../../lib/money/payment.ts';
 import { until } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
-import { STORES } from '../../testkit/stores.ts';
+import { longer } from '../../testkit/long.ts';
+import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { startYooKassa, type YooKassa } from '../../testkit/yookassa.ts';
 import { RUB, type StoreDatabase, type StoreKind } from '../contract/store/context.ts';
 import { newOrder } from '../contract/store/payments.ts';
 
 const MARK = 'costly-upstream';
 
-for (const kind of STORES) describe(`the mark of costs on ${kind.name}`, () => suite(kind));
+for (const kind of longer([SQLITE], STORES)) describe(`the mark of costs on ${kind.name}`, () => suite(kind));
 
 /** Lets the database refuse the mark, or no longer. */
 async function refuseMark({ url }: StoreDatabase, refuses: boolean): Promise<void> {

@@ -11,15 +11,16 @@ import { mapCalls } from '../../lib/store/port-calls.ts';
 import { until } from '../../testkit/client.ts';
 import { refuse } from '../../testkit/faulty-store.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { longer } from '../../testkit/long.ts';
 import { RUB } from '../../testkit/payments.ts';
-import { STORES } from '../../testkit/stores.ts';
+import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { startYooKassa, type YooKassa } from '../../testkit/yookassa.ts';
 import { applied, giveBack, newId, reserve, walletOf } from '../contract/store/context.ts';
 import { chargeWithJob, refundWithJob } from '../contract/store/jobs.ts';
 import { newOrder } from '../contract/store/payments.ts';
 import { useStage } from './service-stage.ts';
 
-for (const kind of STORES)
+for (const kind of longer([SQLITE], STORES))
   describe(`play money on ${kind.name}`, () => {
     const use = useStage(kind);
     const { stage } = use;
@@ -94,7 +95,7 @@ for (const kind of STORES)
     });
   });
 
-for (const kind of STORES)
+for (const kind of longer([SQLITE], STORES))
   describe(`play money that is written off, on ${kind.name}`, () => {
     const use = useStage(kind);
     const { stage } = use;

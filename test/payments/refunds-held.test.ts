@@ -5,7 +5,8 @@ import { type Payment, parseRefunds } from '../../lib/money/payment-rules.ts';
 import { askRefund, endDispute, openDispute } from '../../lib/payments/operator.ts';
 import { until } from '../../testkit/client.ts';
 import { createFaultyStore, lose, refuse } from '../../testkit/faulty-store.ts';
-import { STORES } from '../../testkit/stores.ts';
+import { longer } from '../../testkit/long.ts';
+import { SQLITE, STORES } from '../../testkit/stores.ts';
 import {
   applied,
   giveBack,
@@ -18,7 +19,7 @@ import {
 } from '../contract/store/context.ts';
 import { type Service, useStage } from './service-stage.ts';
 
-for (const kind of STORES) describe(`a requested refund on ${kind.name}`, () => suite(kind));
+for (const kind of longer([SQLITE], STORES)) describe(`a requested refund on ${kind.name}`, () => suite(kind));
 
 function suite(kind: StoreKind): void {
   const use = useStage(kind);

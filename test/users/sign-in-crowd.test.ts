@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { createSignIn, type SignIn } from '../../lib/users/sign-in.ts';
+import { longer } from '../../testkit/long.ts';
 import { createMongoDatabase } from '../../testkit/mongod.ts';
 import { makeUser } from '../contract/store/people.ts';
 
@@ -22,7 +23,8 @@ const databases = {
   mongodb: createMongoDatabase,
 };
 
-for (const [kind, open] of Object.entries(databases)) {
+/** Counting attempts that come at once is a part of the contract of stores: one of them does here. */
+for (const [kind, open] of Object.entries(databases).slice(0, longer(1, 2))) {
   describe(`a crowd of guesses: ${kind}`, () => {
     let database: Awaited<ReturnType<typeof open>>;
     let stores: readonly Store[];
