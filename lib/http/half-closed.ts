@@ -26,7 +26,7 @@ const PROBES_AT_MS = [0, 20, 45, 250, 1000, 5000, 15_000, 30_000, 120_000];
 
 const CHECK_PAUSE_MS = { least: 1, most: 1000 };
 
-/** Closes the connection if its client is gone. To be called when the client's data has ended, and its reply has not. */
+/** Closes the connection if its client is gone. Call it when the client's data has ended and its reply has not. */
 export function probeHalfClosed(response: ServerResponse): void {
   const { socket } = response;
   if (!socket) return;
