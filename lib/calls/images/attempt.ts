@@ -24,7 +24,7 @@ export interface AttemptOptions {
   readonly onFirst: () => void;
 }
 
-/** The link to a picture may come before its file, which is paid for already. After this time another route is asked. */
+/** The link to a picture may come before its file, which is paid for. After this time another route is asked. */
 const RESULT_PATIENCE_MS = 20_000;
 
 /** Never rejects. */
