@@ -24,7 +24,7 @@ export interface AuthOptions {
   readonly throttle: Pick<Throttle, 'computeWaitMs'>;
 }
 
-/** Registers the scheme as the default of every route that names no other. */
+/** Makes API keys the default authentication of all routes. */
 export function registerAuth(server: Server, { holders, limiter, throttle }: AuthOptions): void {
   server.auth.scheme('api-key', () => ({
     authenticate: async (request: Request, h: ResponseToolkit) => {
@@ -44,7 +44,7 @@ interface Admission extends AuthOptions {
   readonly rule: LimitRule | undefined;
 }
 
-/** Every request with a key counts, whatever its outcome; throws 401, 403 and 429 faults. */
+/** Counts every request of a key, whatever its outcome. Throws 401, 403 and 429 faults. */
 async function admit(request: Request, holder: KeyHolder, admission: Admission): Promise<void> {
   const { holders, limiter, throttle, rule } = admission;
   const state = getRequestState(request);
@@ -63,7 +63,7 @@ async function admit(request: Request, holder: KeyHolder, admission: Admission):
   if (!allowed) throw fault('rate_limited', { hint: `${rule.perMinute} per minute`, retryAfterS });
 }
 
-/** Shorter if the client leaves. */
+/** Resolves early if the client disconnects. */
 function delayUntilClose(ms: number, response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
@@ -76,7 +76,7 @@ function delayUntilClose(ms: number, response: ServerResponse): Promise<void> {
   });
 }
 
-/** Lets a request act for a key whose ownership was proved in another way than by sending it. */
+/** Authenticates a request as the given key without the key itself (console sessions). */
 export async function authenticateAs(holder: KeyHolder, request: Request, admission: Admission): Promise<void> {
   await admit(request, holder, admission);
   request.auth.credentials = { holder };
@@ -89,8 +89,8 @@ function findHolder(request: Request, holders: Holders): ReturnType<Holders['fin
 }
 
 /**
- * Checks key and account again, right before money moves: a body may take minutes to arrive. From here on the key's
- * current limits apply.
+ * Checks the key and the account again, right before money moves: a body may take minutes to arrive. The key's current
+ * limits apply from here on.
  */
 export async function confirmHolder(request: Request, holders: Holders, model?: NamedModel): Promise<void> {
   const found = holders.again(getKeyHolder(request));
@@ -107,21 +107,21 @@ function refuseExpired(limits: KeyLimits): void {
   if (isExpired(limits, Date.now())) throw fault('expired_key', { hint: new Date(expiresAt ?? 0).toISOString() });
 }
 
-/** The holder of the request's key. */
+/** The holder of the key that authenticated the request. */
 export function getKeyHolder(request: Request): KeyHolder {
   const { holder } = request.auth.credentials;
   if (!holder) throw new Error('the route has no authentication');
   return holder;
 }
 
-/** The budget that a call of the key counts in, if it has one. */
+/** The budget that a call of the key counts in, if any. */
 export function readCallBudget({ name, budgetKey, limits }: KeyHolder): Pick<CallContext, 'budget'> {
   const { budget: most, reset, zone } = limits;
   const shared = budgetKey !== null && { sumKey: budgetKey };
   return most === null ? {} : { budget: { name, limit: most, reset, zone, ...shared } };
 }
 
-/** `x-api-key` wins when both headers name a key: some clients send one of them without a value. */
+/** `x-api-key` wins if both headers contain a key; an empty header is ignored, because some clients send one. */
 function readKeyHeader(request: Request): string | undefined {
   const { 'x-api-key': direct, authorization = '' } = request.raw.req.headers;
   const key = String(direct ?? '').trim();

@@ -1,14 +1,14 @@
-// The thread that parses long bodies, one at a time, so that they hold up nobody.
+// The thread that parses long bodies, one at a time.
 import { parentPort } from 'node:worker_threads';
 import { isFault } from '../base/faults.ts';
 import { checkJson, parseText } from '../http/json.ts';
 import { FORMATS, type Format, type FormatName } from './formats.ts';
 import { type Group, listTransfers } from './parts.ts';
 
-/** Requests to the thread: parse a body, then hand over what it found, piece by piece. */
+/** Orders to the thread: parse a body, then send the next group of its steps. */
 export type ParseOrder = { readonly format: FormatName; readonly bytes: Uint8Array } | 'next';
 
-/** Its answers: the request without its long parts, then the steps that add them. */
+/** Replies of the thread: the request without its long parts, then the groups of steps that add them. */
 export type PartReply =
   | { readonly head: object; readonly more: boolean }
   | { readonly group: Group; readonly more: boolean };
@@ -44,7 +44,7 @@ async function answer(order: ParseOrder): Promise<ParseReply> {
 
 function readJson(bytes: Uint8Array): unknown {
   const text = checkJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
-  // Freed right away: garbage collection may come late.
+  // Freed at once: garbage collection may come late.
   (bytes.buffer as ArrayBuffer).transfer(0);
   return parseText(text);
 }

@@ -1,5 +1,5 @@
-// Turns the body of a call into its request. Long bodies are parsed on a separate thread: 48 MiB of JSON keep a thread
-// busy for most of a second, and this one serves everybody.
+// Parses the body of a call. Long bodies are parsed on a separate thread: 48 MiB of JSON would block all other calls for
+// most of a second.
 import { Worker } from 'node:worker_threads';
 import { type FaultCode, fault } from '../base/faults.ts';
 import { parseJson } from '../http/json.ts';
@@ -10,7 +10,7 @@ import type { Joining } from './parts.ts';
 export interface BodyParser {
   /**
    * Reads a request; throws or rejects with 400 faults, or with the signal's reason if it aborts first. The bytes are
-   * released. For a long body, `look` sees the request without its texts and pictures first, and may refuse it.
+   * released. For a long body, `inspectHead` gets the request without texts and images first, and may refuse it.
    */
   parse<Name extends FormatName>(
     bytes: Buffer,
@@ -25,28 +25,28 @@ export interface ParseOptions<Name extends FormatName> {
   inspectHead?(head: ParsedRequest<Name>): Promise<void>;
 }
 
-/** Up to this length, parsing a body is faster than handing it over. */
+/** Up to this length, parsing a body is faster than passing it to a thread. */
 const SHORT_BYTES_MAX = 256 * 1024;
-/** An idle thread exits after this long. */
+/** An idle thread is stopped after this long. */
 const IDLE_MS = 5000;
-/** After a longer body it exits at once: that much garbage might stay around for long. */
+/** The thread is stopped at once after a longer body: its garbage could stay in memory for long. */
 const LARGE_BYTES = 8 * 1024 * 1024;
-/** Enough for the text and its values, at two bytes per character. */
+/** Enough for a body as text and as values, at two bytes per character. */
 const THREAD_HEAP_MB = 320;
-/** Values live as long as their body, so more room for young objects would only fill up. */
+/** Parsed values live until the end of the body, so a larger young generation would not help. */
 const THREAD_YOUNG_MB = 8;
 
-/** `tsc` rewrites imports, but not this. */
+/** `tsc` does not rewrite this path. */
 const THREAD = new URL(
   import.meta.url.endsWith('.ts') ? './body-parser-thread.ts' : './body-parser-thread.js',
   import.meta.url,
 );
 
-/** Of any format; its caller knows which. */
+/** A body of any format. */
 interface Job {
   readonly bytes: Buffer;
   readonly format: FormatName;
-  /** Its bytes are gone once the thread has them. */
+  /** Kept, because the bytes are transferred to the thread. */
   readonly isLarge: boolean;
   readonly inspectHead: ((head: object) => Promise<void>) | undefined;
   readonly resolve: (request: object) => void;
@@ -82,7 +82,7 @@ export function createBodyParser({ idleMs = IDLE_MS }: { readonly idleMs?: numbe
     else end((job) => job.resolve(whole));
   }
 
-  /** The thread waits in the meantime, as do the bodies behind this one: it is a single read of the store. */
+  /** The thread and the waiting bodies wait for this: it is a single read of the store. */
   async function inspectHead(head: object): Promise<void> {
     const job = running;
     try {
@@ -152,7 +152,7 @@ interface ThreadOptions {
 
 interface Thread {
   post(order: ParseOrder, transfer?: readonly ArrayBuffer[]): void;
-  /** The thread is idle. */
+  /** Stops the thread unless another order follows soon. */
   startIdleTimer(): void;
   stop(): Promise<void>;
 }

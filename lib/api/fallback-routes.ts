@@ -1,10 +1,10 @@
-// Answers to requests that no endpoint handles: wrong methods, unknown paths and preflights.
+// Routes for requests that no endpoint handles: wrong methods, unknown paths and preflights.
 import type { ServerRoute } from '@hapi/hapi';
 import { fault } from '../base/faults.ts';
 import { MEDIA_PATH } from '../media/results.ts';
 import { styleAt } from './response-styles.ts';
 
-/** Every path refuses methods it does not support. */
+/** A route per path that refuses all other methods. */
 export function refuseOtherMethods(routes: readonly ServerRoute[]): readonly ServerRoute[] {
   const methods = new Map<string, string[]>();
   for (const { path, method } of routes) methods.set(path, [...(methods.get(path) ?? []), String(method)]);
@@ -18,7 +18,7 @@ export function refuseOtherMethods(routes: readonly ServerRoute[]): readonly Ser
   }));
 }
 
-/** hapi's own not-found route would read the whole body first. `routes` are the endpoints that a base may lead to. */
+/** hapi's own not-found route would read the whole body first. `routes` are the endpoints to suggest. */
 export function notFoundRoute(publicUrl: () => string, routes: readonly ServerRoute[]): ServerRoute {
   const readPath = createPathReader(routes.map(({ path }) => path));
   return {
@@ -32,7 +32,7 @@ export function notFoundRoute(publicUrl: () => string, routes: readonly ServerRo
   };
 }
 
-/** Answered without a key and outside the rate limit. */
+/** CORS preflights: no key, no rate limit. */
 export const preflights: readonly ServerRoute[] = [
   preflight('/api', 'GET, POST, OPTIONS'),
   preflight(MEDIA_PATH, 'GET, HEAD, OPTIONS'),
@@ -60,7 +60,7 @@ function printable(header: string): string {
   return header.replace(/[^\x20-\x7e]/g, '');
 }
 
-/** What clients append to their base, each with the base that it needs. */
+/** The paths that clients append to their base URL, each with the base it needs. */
 const SUFFIXES = [
   { adds: '/api/v1', base: '' },
   { adds: '/v1', base: '/api' },
@@ -71,7 +71,7 @@ type Suffix = (typeof SUFFIXES)[number];
 
 interface WrongBase {
   readonly endpoint: string;
-  /** What may have been appended; the likeliest comes last. */
+  /** The paths that may have been appended; the likeliest is last. */
   readonly suffixes: readonly Suffix[];
 }
 
@@ -80,11 +80,11 @@ const PATH_SHOWN_MAX = 100;
 const PATH_READ_MAX = 1000;
 
 /**
- * Tells from a path what a client may have appended to a wrong base. Such a base consists of `api`, `v1` and whole
- * endpoints, which people paste.
+ * Finds out what a client may have appended to a wrong base URL. Wrong bases consist of `api`, `v1` and whole endpoints,
+ * which people paste.
  */
 function createPathReader(paths: readonly string[]): (path: string) => WrongBase | undefined {
-  // Each once, whatever its methods: an expression with two ways to read a path takes twice as long for each part of it.
+  // Without duplicates: ambiguous alternatives would double the time of the expression for each part of a path.
   const unique = [...new Set(paths)];
   const endpoints = unique.filter((path) => path.startsWith(`${API}/`)).map((path) => path.slice(API.length));
   const plain = endpoints.filter((endpoint) => !endpoint.includes('{'));
@@ -100,19 +100,19 @@ function createPathReader(paths: readonly string[]): (path: string) => WrongBase
 
 function suffixesIn(before: string, endpoint: string): readonly Suffix[] {
   const [whole, version, bare] = SUFFIXES;
-  // A slash at the end of a base shows where it ends.
+  // A trailing slash marks the end of the base.
   if (before.endsWith('/')) return [bare];
   const seam = before.lastIndexOf('//');
   const known = seam < 0 ? undefined : SUFFIXES.find(({ adds }) => adds === before.slice(seam + 1));
   if (known) return [known];
-  // Messages clients add the version themselves, the others do not.
+  // Clients of the messages format append the version, others do not.
   if (before === '/v1') return endpoint.startsWith('/messages') ? [bare, version] : [version, bare];
   if (before === `/api${API}`) return [whole, version, bare];
   if (before.endsWith(API) && before !== API) return [whole];
   return [before.endsWith('/v1') && before !== API ? version : bare];
 }
 
-/** Where a path does not tell what was appended, each case has its base. */
+/** Names a base for each path that may have been appended. */
 function describeAllowed(path: string, { endpoint, suffixes }: WrongBase, origin: string): string {
   const cases = suffixes.map(({ adds, base }, at) => {
     if (suffixes.length === 1) return `${origin}${base}`;
@@ -121,11 +121,11 @@ function describeAllowed(path: string, { endpoint, suffixes }: WrongBase, origin
   return `${path.slice(0, PATH_SHOWN_MAX)} was called: set the base URL of your client to ${cases.join(', ')}`;
 }
 
-/** Gives each route the response style of its path, unless it names one. */
+/** Sets the response style of each route by its path, unless the route has one. */
 export function withStyles(routes: readonly ServerRoute[]): ServerRoute[] {
   return routes.map((route) => {
     const options = typeof route.options === 'object' ? route.options : {};
-    // A catch-all route answers by the path requested.
+    // The style of a catch-all route depends on the requested path.
     const style = route.path.includes('{') ? {} : { style: styleAt(route.path) };
     return { ...route, options: { ...options, plugins: { ...style, ...options.plugins } } };
   });

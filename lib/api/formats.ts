@@ -1,5 +1,4 @@
-// The bodies that are parsed, by format name: both text dialects, picture and video requests.
-
+// The request bodies by format name: both text dialects, image and video requests.
 import { estimateInput } from '../calls/text/estimate.ts';
 import type { TextRequest } from '../calls/text/request.ts';
 import { chatDialect } from './dialects/chat/dialect.ts';
@@ -11,11 +10,11 @@ import type { Cut, Joining } from './parts.ts';
 import { cutTextRequest, joinTextRequest } from './text-parts.ts';
 import { parseVideo } from './video-fields.ts';
 
-/** Methods, so that one table can hold formats of different requests. */
+/** Method syntax, so that one table can hold formats of different requests. */
 export interface Format<Request extends object = object> {
-  /** Checks and reads a JSON body. Throws 400 faults that name the field. */
+  /** Checks and reads a parsed JSON body. Throws 400 faults that name the field. */
   parse(body: unknown): Request;
-  /** Cuts a long request into pieces for passing it between threads. */
+  /** Splits a long request for the transfer between threads. */
   cut(request: Request): Promise<Cut<Request>>;
   join(head: Request): Joining<Request>;
 }

@@ -1,5 +1,5 @@
-// Idempotency keys: a call repeated under the same `idempotency-key` gets the outcome of the first one and is charged
-// once. The ledger takes the key together with the call's money; here it is looked up before that.
+// Idempotency keys: a call repeated with the same `idempotency-key` gets the outcome of the first one and is charged once.
+// The ledger stores the key together with the hold; here it is looked up before that.
 import { createHash } from 'node:crypto';
 import type { Request } from '@hapi/hapi';
 import { orUnavailable } from '../accounts/read-wallet.ts';
@@ -16,21 +16,21 @@ import { invalidField } from './dialects/fields.ts';
 import type { Services } from './services.ts';
 
 export interface IdempotentCall {
-  /** Whether the key was used: what would refuse a new call must then not refuse the repeat. */
+  /** Whether the key was used before: a repeat must not be refused for an empty wallet. */
   isKnown(): Promise<boolean>;
-  /** What the request says. Throws a `Replay`, or 409 and 422 faults, unless the key is free. */
+  /** Takes the body of the request. Throws a `Replay`, or 409 and 422 faults, unless the key is free. */
   readBody(bytes: Uint8Array): Promise<void>;
-  /** The same for a form, whose bytes differ each time it is sent. */
+  /** Like `readBody`, for a form, whose bytes differ each time it is sent. */
   readForm(form: Form): Promise<void>;
-  /** For the hold; only once the body is read. */
+  /** The data to store with the hold; call it after the body was read. */
   terms(of: Pick<IdempotencyTerms, 'awaited'>): IdempotencyTerms;
-  /** Stores the reply for repeats; never rejects, since the call is paid for. */
+  /** Stores the reply for repeats; never rejects, because the call is already charged. */
   keep(reply: string): Promise<void>;
-  /** The call is over: if its reply was not stored by now, it never will be. */
+  /** Ends the call: a reply that is not stored yet never will be. */
   close(): void;
 }
 
-/** Thrown when the stored reply of an earlier call is the answer. */
+/** Thrown to answer with the stored reply of an earlier call. */
 export class Replay {
   readonly reply: string;
   constructor(reply: string) {
@@ -42,7 +42,7 @@ const HEADER = 'idempotency-key';
 const FORM = /^[\x20-\x7e]{1,255}$/;
 const KEPT_MS = 24 * 3600 * 1000;
 const REPLY_BYTES_MAX = 1024 * 1024;
-/** How long after a charge its reply may still be on its way to the store. */
+/** How long after a charge its reply may still be on the way to the store. */
 const SETTLING_MS = 10_000;
 const RETRY_MAX_S = 59;
 
@@ -58,7 +58,7 @@ export function openIdempotentCall(request: Request, means: IdempotencyServices)
   const key = String(request.raw.req.headers[HEADER]);
   if (!FORM.test(key)) throw invalidField(HEADER, 'must be 1 to 255 printable characters');
   const { id: charge } = getRequestState(request);
-  // Keys may contain private data, and any length would be too much for an index.
+  // Hashed: keys may contain private data, and are too long for an index.
   const id = createHash('sha256')
     .update(`${getKeyHolder(request).account}\n${key}`)
     .digest('base64url');
@@ -76,7 +76,7 @@ export function openIdempotentCall(request: Request, means: IdempotencyServices)
     throw fault('idempotency_done', { charge: first.id, ...describeVideoHint(first) });
   }
 
-  /** A video is charged when it starts. */
+  /** A video is charged when it starts, so a settled charge may belong to a running call. */
   async function isRunning(
     { id: chargeId, state, kind, endedAt }: Charge,
     { awaited }: IdempotencyRecord,
@@ -121,8 +121,8 @@ export function openIdempotentCall(request: Request, means: IdempotencyServices)
 }
 
 /**
- * A key never learns of a call that it could not have made: a repeat obeys the models and the last moment of its own
- * key, and another key's budget too. Nothing is charged, so the balance and the budget that has paid do not matter.
+ * A key must not see the reply of a call that it could not have made: the models and the expiry of the repeating key apply,
+ * and its budget, if another key made the call. Nothing is charged, so the balance and the budget that paid do not matter.
  */
 async function refuseLimited(
   request: Request,
@@ -139,7 +139,7 @@ async function refuseLimited(
   refuseOverBudget(sum, { kind, amount, at: Date.now(), budget });
 }
 
-/** The longer it has taken, the longer it may still take. */
+/** A call that has run for long is expected to run for longer. */
 function estimateRetryS({ createdAt }: Charge): number {
   return Math.min(RETRY_MAX_S, Math.max(1, Math.ceil((Date.now() - createdAt) / 2000)));
 }
@@ -148,7 +148,7 @@ function describeVideoHint({ kind, id }: Charge): { readonly hint?: string } {
   return kind === 'video' ? { hint: `GET /api/v1/videos?id=${videoIdOf(id)} shows the video` } : {};
 }
 
-/** The lengths keep adjacent values apart. */
+/** Lengths are included to keep adjacent values apart. */
 function* listFormParts({ texts, files }: Form): Generator<string | Uint8Array> {
   for (const { name, text } of texts) yield `text ${JSON.stringify([name, text])}\n`;
   for (const { name, bytes, isCut } of files) {
@@ -157,7 +157,7 @@ function* listFormParts({ texts, files }: Form): Generator<string | Uint8Array> 
   }
 }
 
-/** Yields after this much: hashing takes some ms. */
+/** Hashing yields to other work after this many bytes. */
 const BYTES_AT_ONCE = 4 * 1024 * 1024;
 
 async function hashParts(head: string, parts: Iterable<string | Uint8Array>): Promise<string> {

@@ -1,4 +1,4 @@
-// A picture or video request in steps, for the thread that parses long ones.
+// Splits image and video requests for the transfer from the parsing thread, and joins them again.
 import type { RequestImage } from '../media/reference.ts';
 import {
   type Cut,
@@ -10,16 +10,16 @@ import {
   sliceText,
 } from './parts.ts';
 
-/** A request with a prompt and pictures to start from. */
+/** A request with a prompt and input images. */
 export interface PromptRequest {
   readonly prompt: string;
   readonly images: readonly RequestImage[];
 }
 
-/** More of the prompt, or a picture. */
+/** A slice of the prompt, or an image. */
 export type PromptStep = { readonly text: string } | ImageStep;
 
-/** The head has neither a prompt nor pictures. */
+/** The head has neither the prompt nor the images. */
 export function cutPromptRequest<Request extends PromptRequest>(whole: Request): Cut<Request> {
   const countCharacters = (step: PromptStep) => ('text' in step ? step.text.length : 0);
   return { head: { ...whole, prompt: '', images: [] }, groups: groupSteps(listSteps(whole), countCharacters) };

@@ -1,4 +1,4 @@
-// What all generating endpoints share: the life of a call, its memory, its context, and its reply.
+// Shared by all generating endpoints: the life of a call, its memory, its context and its reply.
 import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import { readWallet } from '../accounts/read-wallet.ts';
 import { type Fault, fault, faultWithWallet, isFault, walletPage } from '../base/faults.ts';
@@ -20,9 +20,9 @@ export interface PaidRequest {
   readonly h: ResponseToolkit;
   readonly services: Services;
   readonly call: LiveCall;
-  /** The call's reservation of the memory for bodies and pictures; returned when the handler ends. */
+  /** The memory for bodies and images; released when the handler ends. */
   readonly reservation: MemoryReservation;
-  /** Called when a stream has started outside hapi, which then releases what it keeps for a pending reply. */
+  /** Called when a stream was started outside hapi, so that hapi releases the memory of a pending reply. */
   readonly onBegun: () => void;
   /** The client's idempotency key; undefined if it sent none. */
   readonly idempotency: IdempotentCall | undefined;
@@ -136,13 +136,13 @@ class RequestLog implements CallLog {
 
 type BodyAdmission = Pick<PaidRequest, 'request' | 'services' | 'idempotency' | 'reservation'>;
 
-/** What a call will cost. */
+/** The price of a call. */
 export interface Cost {
   readonly kind: ChargeKind;
   readonly amount: Micro;
 }
 
-/** Refuses early what the wallet cannot pay now; the hold decides. */
+/** Refuses a call that the wallet cannot pay now. An early check: the hold decides. */
 export async function refuseTooExpensive(request: Request, services: Services, cost: Cost): Promise<void> {
   const wallet = await readCallerWallet(request, services.store);
   refusePlayMoney(services, wallet);
@@ -178,7 +178,7 @@ function refusePlayMoney({ isReal }: Pick<Services, 'isReal'>, { playMoney }: Wa
   if (playMoney && isReal()) throw fault('play_money');
 }
 
-/** Its owner may have a card that is charged for this: the ledger, which would report it, never sees the call. */
+/** Reports the refusal to the automatic top-up, because the ledger never sees the call. */
 function createBalanceFault({ topups }: Pick<Services, 'topups'>, wallet: Wallet, cost: Cost): Fault {
   topups.refused(wallet.id);
   return wallet.topped === 0n ? neverToppedFault() : insufficientFault(wallet, cost);
@@ -188,7 +188,7 @@ function readCallerWallet(request: Request, store: Services['store']): Promise<W
   return measureStoreWait(getRequestState(request), readWallet(store, getKeyHolder(request).account));
 }
 
-/** The reply of a paid call; with an idempotency key it is stored before it is sent. Resolves to what a handler returns. */
+/** Sends the reply of a paid call; with an idempotency key, stores it first. Resolves to the handler's return value. */
 export async function answerJson({ request, idempotency, h }: PaidRequest, body: object): Promise<symbol> {
   const text = JSON.stringify(body);
   if (idempotency) await idempotency.keep(text);
@@ -196,7 +196,7 @@ export async function answerJson({ request, idempotency, h }: PaidRequest, body:
   return h.abandon;
 }
 
-/** Bypasses hapi's own transmission, which costs more than the rest of the request. */
+/** Bypasses hapi's transmission, which costs more than the rest of the request. */
 function writeText(request: Request, text: string, { isReplay = false } = {}): void {
   const response = request.raw.res;
   const headers = isReplay ? replayHeaders(request) : commonHeaders(request);
@@ -212,7 +212,7 @@ function replayHeaders(request: Request): Readonly<Record<string, string>> {
   return { ...headers, 'idempotent-replayed': 'true', 'access-control-expose-headers': exposed };
 }
 
-/** Handles a failed request if the client has left or an answer has already started; false otherwise. */
+/** Handles a failed request whose client has left or whose reply has started; returns false for any other. */
 export function endUnanswered(request: Request, error: unknown): boolean {
   const { headersSent, destroyed } = request.raw.res;
   if (error !== GONE && !headersSent && !destroyed) return false;

@@ -1,26 +1,26 @@
-// Requests in steps: passing data between threads copies it while nothing else runs, so little is passed at a time, and
-// long texts in slices.
+// Splits requests into steps for the transfer between threads: a transfer copies data while nothing else runs, so little
+// is sent at a time, and long texts in slices.
 import assert from 'node:assert/strict';
 import { freeBytes } from '../base/free-bytes.ts';
 import { createImage } from '../media/image.ts';
 import type { RequestImage } from '../media/reference.ts';
 import { sniffImage } from '../media/sniff.ts';
 
-/** A link, or the bytes of a picture, which are transferred without a copy. */
+/** An image link, or the bytes of an image, which are transferred without a copy. */
 export interface ImageStep {
   readonly picture: Pick<RequestImage, 'field'> & { readonly source: string | Uint8Array<ArrayBuffer> };
 }
 
-/** Steps small enough to copy quickly. */
+/** Steps that are sent together, few enough to copy quickly. */
 export type Group<Step extends object = object> = readonly Step[];
 
-/** A request without its long parts, and those parts. */
+/** A request without its long parts, and those parts in groups. */
 export interface Cut<Request> {
   readonly head: Request;
   readonly groups: Iterator<Group>;
 }
 
-/** Reassembles a request. */
+/** Reassembles a request from its groups. */
 export interface Joining<Request, Step extends object = object> {
   add(group: Group<Step>): void;
   whole(): Request;
@@ -29,7 +29,7 @@ export interface Joining<Request, Step extends object = object> {
 const STEPS_MAX = 1000;
 const CHARACTERS_MAX = 1024 * 1024;
 
-/** `charactersOf` says how many characters of a step are copied. */
+/** `countCharacters` returns how many characters of a step are copied. */
 export function* groupSteps<Step extends object>(
   steps: Iterable<Step>,
   countCharacters: (step: Step) => number,
@@ -46,7 +46,7 @@ export function* groupSteps<Step extends object>(
   if (group.length > 0) yield group;
 }
 
-/** At least one, which may be empty. */
+/** Yields at least one slice, which may be empty. */
 export function* sliceText(text: string): Generator<string> {
   for (let from = 0; from === 0 || from < text.length; from += CHARACTERS_MAX) {
     yield text.slice(from, from + CHARACTERS_MAX);
@@ -58,7 +58,7 @@ export function createImageStep({ field, source }: RequestImage): ImageStep {
   return { picture: { field, source: sent } };
 }
 
-/** The memory of a group's pictures, to be transferred. */
+/** The memory of a group's images, to be transferred. */
 export function listTransfers(group: Group): ArrayBuffer[] {
   return group.flatMap((step) => {
     if (!isImageStep(step)) return [];
@@ -71,7 +71,7 @@ function isImageStep(step: object): step is ImageStep {
   return 'picture' in step;
 }
 
-/** The picture as it was read on the other side. */
+/** Restores an image on the receiving side. */
 export function receiveImage({ field, source }: ImageStep['picture']): RequestImage {
   if (typeof source === 'string') return { type: 'picture', field, source };
   const bytes = Buffer.from(source.buffer, source.byteOffset, source.byteLength);

@@ -1,4 +1,4 @@
-// The API as a hapi plugin: all endpoints behind the key, and answers to everything else.
+// The API as a hapi plugin: all endpoints behind an API key, and fallback routes.
 import type { Plugin } from '@hapi/hapi';
 import { registerAuth } from './auth.ts';
 import { notFoundRoute, preflights, refuseOtherMethods, withStyles } from './fallback-routes.ts';

@@ -1,4 +1,4 @@
-// Reading of picture and video requests: JSON under the usual body limits, and the pictures to start from.
+// Reads image and video requests: JSON under the usual body limits, and the input images.
 import { fault } from '../base/faults.ts';
 import type { Refusal } from '../calls/images/request.ts';
 import { readBody } from '../http/body.ts';
@@ -37,11 +37,11 @@ function countBytes({ prompt, images: pictures }: PromptRequest): number {
 }
 
 interface MaybeRefused extends PromptRequest {
-  /** What is wrong with one of them. */
+  /** Set if one of the images cannot be read. */
   readonly refusal: Refusal | undefined;
 }
 
-/** The pictures of a request, including those it only links to. */
+/** Returns the images of a request, with linked ones fetched. */
 export async function fetchLinkedImages(
   { services, call, reservation }: PaidRequest,
   { images: pictures, refusal }: MaybeRefused,

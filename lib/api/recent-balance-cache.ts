@@ -1,13 +1,13 @@
-// Accounts whose wallet had money a moment ago: a client with many long bodies costs one look at it a second, not one a
-// body. A wallet that is emptied meanwhile is refused after its body, when the call is priced.
+// Remembers which accounts had money a moment ago: the wallet is read at most once a second for many long bodies. A wallet
+// that is emptied meanwhile is refused after the body was read, when the call is priced.
 
 const REMEMBERED_MS = 1000;
-/** Beyond that all are forgotten: it is only about who comes often. */
+/** Cleared when full; only frequent callers matter. */
 const ACCOUNTS_MAX = 1000;
 
 export interface RecentBalanceCache {
   note(account: string): void;
-  /** Whether it was noted within the last second. */
+  /** Whether the account was noted within the last second. */
   has(account: string): boolean;
 }
 

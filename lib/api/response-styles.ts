@@ -1,4 +1,4 @@
-// How the API answers: errors in the envelope of the endpoint's dialect, open to pages of any origin, without cookies.
+// The response styles of the API: errors in the envelope of the endpoint's dialect, and CORS for pages of any origin.
 import type { ResponseStyle } from '../http/response-style.ts';
 import { MEDIA_PATH } from '../media/results.ts';
 import { chatFault } from './dialects/chat/fault.ts';
@@ -18,7 +18,7 @@ const renderMessageFault: ResponseStyle['renderFault'] = (reason) => ({
   body: JSON.stringify(messageFault(reason)),
 });
 
-/** For every endpoint but one. */
+/** For all endpoints but chat completions. */
 export const messageStyle: ResponseStyle = { headers: CORS, renderFault: renderMessageFault };
 
 export const chatStyle: ResponseStyle = {
@@ -26,7 +26,7 @@ export const chatStyle: ResponseStyle = {
   renderFault: (reason) => ({ type: JSON_TYPE, body: JSON.stringify(chatFault(reason)) }),
 };
 
-/** Stored media: open to pages of any origin, but never a page itself, whatever the bytes are. */
+/** Stored media: embeddable by pages of any origin, but never rendered as a page, whatever the bytes are. */
 export const mediaStyle: ResponseStyle = {
   headers: {
     ...CORS,
@@ -38,7 +38,7 @@ export const mediaStyle: ResponseStyle = {
   renderFault: renderMessageFault,
 };
 
-/** For the operator's machines: closed to pages of other origins. */
+/** For health checks and the API document: not readable by pages of other origins. */
 export const plainStyle: ResponseStyle = { headers: {}, renderFault: renderMessageFault };
 
 /** For paths without a route. */

@@ -31,24 +31,24 @@ export interface Services {
   readonly images: ImageEngine;
   readonly videos: VideoEngine;
   readonly parser: BodyParser;
-  /** Fetches pictures that requests link to; `readLinked` also knows our own links. */
+  /** Fetches images that requests link to; `readLinkedImage` also reads our own links. */
   readonly fetcher: () => Fetcher;
-  /** Generated pictures and videos. */
+  /** Stores and links generated images and videos. */
   readonly results: Results;
   readonly calls: LiveCalls;
-  /** Bounds the request bodies held at once. */
+  /** Bounds the memory of request bodies. */
   readonly budget: MemoryQuota;
   readonly recentBalances: RecentBalanceCache;
   /** Whether models here cost real money: play money pays for none of them. */
   readonly isReal: () => boolean;
-  /** Told of calls that are refused for lack of money. */
+  /** Notified of calls refused for lack of money. */
   readonly topups: Pick<AutoTopup, 'refused'>;
   readonly log: Logger;
   readonly bodyLimits: BodyLimits;
-  /** The buckets of generating endpoints, of the balance, and of video polls. */
+  /** The rate limits of generating endpoints, of the balance, and of video polls. */
   readonly limits: { readonly generate: LimitRule; readonly balance: LimitRule; readonly videos: LimitRule };
-  /** A client that reads nothing for this long is gone. */
+  /** A client that reads nothing for this long counts as gone. */
   readonly clientStallMs: number;
-  /** Base of the links handed out, without a trailing slash; the port may be known only once the service listens. */
+  /** Base URL of our links, without a trailing slash. A function, because the port may be unknown before the start. */
   readonly publicUrl: () => string;
 }

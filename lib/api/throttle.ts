@@ -1,33 +1,33 @@
-// A key whose requests are refused again and again waits before each further one while others call: reading and refusing
-// them takes time that their calls would need. Its next paid call ends that.
+// Delays the requests of a key that is refused again and again while other keys are active: reading and refusing bodies
+// takes time that other calls need. The next paid call of the key ends the throttling.
 import type { FinishedRequest } from '../http/access-log.ts';
 
 export interface Throttle {
-  /** How long a request of this key has to wait before anything is done for it, in ms. */
+  /** How long a request of this key has to wait before it is processed. */
   computeWaitMs(key: string): number;
-  /** Takes note of how a request ended. */
+  /** Counts a finished request. */
   noteEnd(request: Pick<FinishedRequest, 'status' | 'bytes' | 'notes'>): void;
 }
 
-/** Refusals in a row, without a paid call between, each MiB of their bodies one more; no client that works gets there. */
+/** Consecutive refusals before throttling starts. Each MiB of refused body counts as one more. */
 export const REFUSALS_MAX = 100;
-/** From then on a request of the key starts so often, and so much later for each MiB that was refused. */
+/** The interval between requests of a throttled key; each MiB of refused body delays the next one by as much. */
 export const EVERY_MS = 200;
-/** A client that waits longer would give up. */
+/** Clients give up after a longer wait. */
 export const WAIT_MAX_MS = 20_000;
-/** Somebody else is there if a call of theirs began so recently. */
+/** Another key counts as active if it started a call within this window. */
 export const OTHERS_MS = 2000;
-/** After such a pause refusals are counted anew. */
+/** Refusals are forgotten after this pause. */
 export const FORGOTTEN_MS = 60_000;
-/** Beyond that all are forgotten: it is only about who comes often. */
+/** All keys are forgotten when there are more; only frequent callers matter. */
 const KEYS_MAX = 1000;
 const MIB = 1024 * 1024;
 
 interface RefusedKey {
   refusals: number;
-  /** The last of them. */
+  /** When the last refusal happened. */
   at: number;
-  /** When the last request that had to wait may start. */
+  /** When the latest delayed request may start. */
   startsAt: number;
 }
 
@@ -38,7 +38,7 @@ interface Started {
 
 export function createThrottle(now: () => number = () => performance.now()): Throttle {
   const rows = new Map<string, RefusedKey>();
-  /** The last requests that did not have to wait, of two keys. */
+  /** The latest undelayed requests of two different keys. */
   let latest: Started = { key: '', at: -OTHERS_MS };
   let other = latest;
 
@@ -81,7 +81,7 @@ export function createThrottle(now: () => number = () => performance.now()): Thr
   };
 }
 
-/** The client's doing: a mistake, no money, too much at once, or it left before its call began. */
+/** Ends that the client caused: a mistake, no money, too much at once, or a disconnect before the call. */
 function isRefusal(status: number, { fault }: FinishedRequest['notes']): boolean {
   return (status >= 400 && status < 500) || status === 0 || fault === 'no_room';
 }

@@ -1,4 +1,4 @@
-// Who makes a paid call, how long it lives, and what is added to its log line.
+// The context of a paid call: its caller, its lifetime, and its log.
 import type { CallBudget } from '../ledger/ledger.ts';
 import type { IdempotencyTerms } from '../money/idempotency.ts';
 import type { KeyLimits } from '../money/key-limits.ts';
@@ -7,18 +7,18 @@ export interface CallContext {
   readonly requestId: string;
   readonly accountId: string;
   readonly keyId: string;
-  /** The key's; absent if it has none. */
+  /** The limits of the key; absent if it has none. */
   readonly limits?: KeyLimits;
   readonly budget?: CallBudget;
-  /** Of the client's idempotency key; absent if it sent none. */
+  /** Absent if the client sent no idempotency key. */
   readonly idempotency?: IdempotencyTerms;
-  /** How long the request has already waited for the store, in ms. */
+  /** How long the request has already waited for the store. */
   readonly waitedMs?: number;
   /** Aborts with `GONE` when the client left, or with a fault when the service itself ends the call. */
   readonly signal: AbortSignal;
   /** Called when the first part of an answer is passed on. */
   readonly onFirst: () => void;
-  /** Called once no route can need the request any more, so that its memory can be freed. */
+  /** Called when no route needs the request any more, to free its memory. */
   readonly releaseRequest?: () => void;
   readonly log: CallLog;
 }

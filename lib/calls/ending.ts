@@ -7,12 +7,12 @@ export type Ending<Result = unknown> =
   | { readonly type: 'error'; readonly fault: Fault }
   | { readonly type: 'gone' };
 
-/** How a call ends whose signal aborted. */
+/** The ending of a call whose signal aborted. */
 export function toAbortEnding({ reason }: AbortSignal): Ending<never> {
   return reason === GONE ? { type: 'gone' } : toErrorEnding(reason);
 }
 
-/** How a call ends that threw. */
+/** The ending of a call that threw. */
 export function toErrorEnding(error: unknown): Ending<never> {
   return { type: 'error', fault: toFault(error) };
 }

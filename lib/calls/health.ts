@@ -1,14 +1,14 @@
-// The health of routes, judged by their latest attempts: a failing one is tried last until it recovers, and a model may
-// have its fastest route tried first. Kept per process, across catalog reloads.
+// The health of routes, judged by their latest attempts: a failing route is tried last until it recovers, and a model may
+// prefer its fastest route. Kept per process, across catalog reloads.
 
 import type { UpstreamFaultKind } from '../upstream/contract/fault.ts';
 import { isUpstreamFault } from '../upstream/host/fault.ts';
 import type { Ending } from './ending.ts';
 
-/** A route to a model at an upstream. */
+/** What identifies a route to a model. */
 export interface RouteRef {
   readonly upstream: string;
-  /** Identifies the route across reloads of the catalog. */
+  /** Stays the same across reloads of the catalog. */
   readonly key: string;
 }
 
@@ -16,9 +16,9 @@ export interface RouteRef {
 export interface RouteChange {
   readonly route: RouteRef;
   readonly to: 'open' | 'closed';
-  /** Of the failure that opened it. */
+  /** The failure that opened the route. */
   readonly kind: UpstreamFaultKind | undefined;
-  /** How long it was open; 0 for one that opens. */
+  /** How long the route was open; 0 when it opens. */
   readonly openMs: number;
 }
 
@@ -31,16 +31,16 @@ export interface RouteHealth {
    */
   begin<R extends RouteRef>(left: readonly R[]): Trial<R>;
   isOpen(route: RouteRef): boolean;
-  /** An upstream's plugin has left an error unhandled, whatever the attempts say: five in a minute open its routes. */
+  /** Counts an unhandled error of an upstream's plugin: five within a minute open its routes, whatever attempts say. */
   notePluginError(upstream: string, routes: readonly RouteRef[]): void;
 }
 
 /** One attempt at a route. */
 export interface Trial<R> {
   readonly route: R;
-  /** The first fragment, or the whole result, is there. */
+  /** The first fragment, or the whole result, has arrived. */
   first(): void;
-  /** `undefined` when the attempt says nothing about its route: the client left, or the service is stopping. */
+  /** `undefined` if the attempt says nothing about its route: the client left, or the service is stopping. */
   end(ending: Ending | undefined): void;
 }
 
@@ -57,7 +57,7 @@ const FAILURES_MAX = 3;
 const PLUGIN_ERRORS_MAX = 5;
 const PLUGIN_ERRORS_MS = 60_000;
 
-/** How long a route stays open before one call tries it again; doubles with every failed try. */
+/** How long a route stays open before a call tries it again; doubles with every failed try. */
 const OPEN_MS = 1_000;
 const OPEN_MS_MAX = 15_000;
 
@@ -67,7 +67,7 @@ const PROBE_MS = 15_000;
 /** The weight of a new time in the average. */
 const LATENCY_WEIGHT = 0.3;
 
-/** With fastest-first, a route not asked for this long is asked again to measure its speed. */
+/** A route not used for this long is tried again to measure its speed. */
 const LATENCY_STALE_MS = 60_000;
 
 interface State {
@@ -84,7 +84,7 @@ interface State {
 
 export function createRouteHealth({ now = monotonic, onChange }: RouteHealthOptions = {}): RouteHealth {
   const states = new Map<string, State>();
-  /** When the plugins of upstreams have left errors unhandled. */
+  /** Times of recent unhandled plugin errors, by upstream. */
   const pluginErrors = new Map<string, readonly number[]>();
 
   function findState(route: RouteRef): State {
@@ -129,7 +129,7 @@ export function createRouteHealth({ now = monotonic, onChange }: RouteHealthOpti
       isFirst = false;
       const at = now();
       state.latencyMs = updateAverage(state.latencyMs, at - startedAt);
-      // An answer may take minutes, so the next call may try too, but only a complete answer closes the route.
+      // Answers may take minutes, so the next call may try, too; but only a complete answer closes the route.
       if (isProbe) state.dueAt = at;
     }
 
@@ -146,7 +146,7 @@ export function createRouteHealth({ now = monotonic, onChange }: RouteHealthOpti
 
   function succeed(state: State, startedAt: number): void {
     const { route, openedAt } = state;
-    // An attempt that started before the route failed says nothing about its current state.
+    // An attempt that started before the route opened says nothing about its current state.
     if (openedAt !== undefined && startedAt < openedAt) return;
     state.failures = 0;
     if (openedAt === undefined) return;
@@ -197,7 +197,7 @@ function isReady({ openedAt, dueAt }: State, at: number): boolean {
   return openedAt === undefined || at >= dueAt;
 }
 
-/** Untried routes go first: only asking tells how fast they are. */
+/** Untried routes go first, to measure their speed. */
 function rankRoute({ askedAt, latencyMs }: State, staleAt: number): number {
   if (askedAt < staleAt) return -1;
   return latencyMs ?? Number.MAX_VALUE;

@@ -1,4 +1,4 @@
-// One paid call of any kind: hold its price, ask upstream, settle or release. However the call ends, its hold ends
+// A paid call of any kind: hold the price, call the upstream, settle or release. However the call ends, its hold ends
 // exactly once, and the log line says how.
 import type { CallCost, Hold, HoldRequest, Ledger, Settlement } from '../ledger/ledger.ts';
 import type { Micro } from '../money/money.ts';
@@ -10,11 +10,11 @@ export interface PaidCall<Result, Owed extends CallCost = CallCost> {
   readonly context: CallContext;
   /** What is held before the call. */
   readonly terms: Pick<HoldRequest, 'kind' | 'model' | 'prices' | 'amount' | 'excess'>;
-  /** The upstream's part; a rejection fails the call. */
+  /** Calls the upstream; a rejection fails the call. */
   ask(): Promise<Ending<Result>>;
-  /** What it has used so far above its hold, if it can exceed it. */
+  /** How much the call has used above its hold so far, if it can exceed it. */
   overshoot?(held: Micro): Micro;
-  /** What is owed for how it ended; undefined releases the hold in full. Called once. */
+  /** The cost of the call by its ending; undefined releases the hold in full. Called once. */
   owed(ending: Ending<Result>): Owed | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface PaidEnding<Result, Owed extends CallCost = CallCost> {
 }
 
 export interface PaidCalls {
-  /** Rejects with a fault only if nothing could be held, in which case no upstream was asked. */
+  /** Rejects with a fault only if nothing could be held; then no upstream was called. */
   run<Result, Owed extends CallCost>(call: PaidCall<Result, Owed>): Promise<PaidEnding<Result, Owed>>;
 }
 
@@ -40,12 +40,12 @@ export function createPaidCalls(ledger: Ledger): PaidCalls {
         chargeId: context.requestId,
         wallet: context.accountId,
         key: context.keyId,
-        ...(context.budget && { budget: context.budget }),
-        ...(context.idempotency && { idempotency: context.idempotency }),
+        budget: context.budget,
+        idempotency: context.idempotency,
         owed: running.overshoot(context.accountId),
         waitedMs: context.waitedMs ?? 0,
       });
-      // What it may cost above its hold anyway is known to the ledger.
+      // The ledger already counts `excess`.
       const known = hold.charge.reserved + (terms.excess ?? 0n);
       const remove = running.add(context.accountId, () => call.overshoot?.(known) ?? 0n);
       let upstreamEnding: Ending<Result>;
@@ -54,7 +54,7 @@ export function createPaidCalls(ledger: Ledger): PaidCalls {
       } catch (error) {
         upstreamEnding = context.signal.aborted ? toAbortEnding(context.signal) : toErrorEnding(error);
       }
-      // When many clients leave at once, all their upstreams are closed before the first is billed.
+      // If many clients leave at once, all their upstreams are closed before the first call is billed.
       if (upstreamEnding.type === 'gone') await waitTwoTicks();
       const { ending, due } = computeBill(call, upstreamEnding);
       const paid = await pay(ledger, hold, due);
@@ -65,7 +65,7 @@ export function createPaidCalls(ledger: Ledger): PaidCalls {
   };
 }
 
-/** Without a bill the hold is returned: nobody else would, as long as this process lives. */
+/** If the cost cannot be computed, the hold is returned: it would otherwise stay until this process ends. */
 function computeBill<Result, Owed extends CallCost>(
   call: PaidCall<Result, Owed>,
   ending: Ending<Result>,
@@ -82,7 +82,7 @@ function pay(ledger: Ledger, hold: Hold, due: CallCost | undefined): Promise<Set
   return due ? ledger.settle(hold, due) : ledger.release(hold);
 }
 
-/** One turn of the event loop: clients that leave at the same moment are noticed in this turn or the next. */
+/** Two event-loop ticks: clients that leave at the same moment are noticed in this tick or the next. */
 const waitTwoTicks = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
 function logFields(ending: Ending, due: CallCost | undefined, { charged }: Settlement): object {

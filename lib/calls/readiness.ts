@@ -1,17 +1,17 @@
-// Whether the service can serve calls, and how its upstreams are.
+// Whether the service can handle calls, and the state of its upstreams.
 import type { Catalog } from '../catalog/catalog.ts';
 import { listModels } from '../catalog/listing.ts';
 import type { UpstreamHealth } from './upstreams.ts';
 
 export interface Readiness {
   readonly status: 'ok' | 'unavailable';
-  /** The store answers. */
+  /** Whether the store responds. */
   readonly store: boolean;
-  /** Models that can be used. */
+  /** Usable models. */
   readonly models: number;
 }
 
-/** What a client of the service is not told: which upstreams it has, and which of them fail. */
+/** Adds the upstreams and their failures, which clients must not see. */
 export interface FullReadiness extends Readiness {
   readonly upstreams: Readonly<Record<string, UpstreamState>>;
 }
@@ -38,7 +38,7 @@ export async function readReadiness({ catalog, ping }: ReadinessFacts): Promise<
   return { status: store && models > 0 ? 'ok' : 'unavailable', store, models };
 }
 
-/** Numbers, and no names but those of the catalog. */
+/** Contains only numbers and names of the catalog. */
 export function describeUpstreams(upstreams: readonly UpstreamHealth[]): FullReadiness['upstreams'] {
   return Object.fromEntries(upstreams.map(describeUpstream));
 }
@@ -53,7 +53,7 @@ function describeUpstream({
   return [upstream, { routes, routes_open: routesOpen, keys, keys_resting: keysResting }];
 }
 
-/** That of several processes: ready if all are, and each upstream as the one that fares worst with it sees it. */
+/** Merges several processes: ready if all are, and for each upstream the worst numbers of any process. */
 export function mergeReadiness(all: readonly FullReadiness[]): FullReadiness {
   const upstreams: Record<string, UpstreamState> = {};
   for (const [name, state] of all.flatMap((one) => Object.entries(one.upstreams))) {

@@ -1,5 +1,5 @@
-// Asks the routes of a call one after the other; the next one only while no part of an answer has been delivered and
-// the client is still there.
+// Tries the routes of a call in order; the next one only if no part of an answer was delivered and the client is still
+// connected.
 import { type Fault, fault } from '../base/faults.ts';
 import { alertOf } from '../upstream/host/client-fault.ts';
 import { isUpstreamFault } from '../upstream/host/fault.ts';
@@ -11,11 +11,11 @@ import type { RouteHealth, RouteRef, Trial } from './health.ts';
 export type OnAttempt = (upstream: string, ending: Ending) => void;
 
 export interface RoutesOptions<Route, Result> {
-  /** In order of preference; failing ones are asked last. */
+  /** In order of preference; failing routes are tried last. */
   readonly routes: readonly Route[];
   readonly health: RouteHealth;
   readonly context: Pick<CallContext, 'signal' | 'log'>;
-  /** On the clock of `performance.now()`: shared by all routes. */
+  /** By `performance.now()`; shared by all routes. */
   readonly deadline: number;
   /** Never rejects. Calls `onFirst` when the first part of a long answer has arrived. */
   attempt(route: Route, onFirst: () => void): Promise<Ending<Result>>;
@@ -51,7 +51,7 @@ function askNext<Route extends RouteRef, Result>(
   );
 }
 
-/** Reports how an attempt ended; true if no other route is asked after it. */
+/** Reports how an attempt ended; returns true if no other route is tried. */
 function conclude<Route extends RouteRef, Result>(
   options: RoutesOptions<Route, Result>,
   { route, end }: Trial<Route>,
@@ -69,7 +69,7 @@ function conclude<Route extends RouteRef, Result>(
   );
 }
 
-/** For example a result that our own store did not accept. */
+/** For example a result that our store did not accept. */
 function isOwnFailure(ending: Ending): boolean {
   return ending.type === 'error' && ending.fault.data?.chatCode !== 'upstream_error';
 }
@@ -87,7 +87,7 @@ function logFailure(log: CallLog, upstream: string, reason: Fault): void {
   if (cause !== undefined) log.debug({ upstream, err: cause }, 'what the upstream said');
 }
 
-/** What is known about a failure without quoting it; for an unexpected error, where it was thrown. */
+/** Describes a failure without quoting its message; for an unexpected error, with the place where it was thrown. */
 function describeFailure({ cause, data }: Fault): object {
   if (isUpstreamFault(cause)) return { kind: cause.kind, status: cause.status };
   if (!(cause instanceof Error)) return { fault: data?.code };

@@ -1,12 +1,12 @@
-// What running calls have used above their holds: it will be charged, so new holds on the wallet must leave it alone.
+// What running calls have used above their holds: it will be charged, so new holds must not use that money.
 import type { Micro } from '../money/money.ts';
 
 /** How much a running call has used above its hold so far; never negative. */
 export type Overshoot = () => Micro;
 
-/** The calls of this process whose money is not settled yet. */
+/** The unsettled calls of this process. */
 export interface RunningCalls {
-  /** Returns a function that removes it again. */
+  /** Adds a call; returns a function that removes it. */
   add(wallet: string, overshoot: Overshoot): () => void;
   /** By how much the running calls of a wallet exceed their holds in total. */
   overshoot(wallet: string): Micro;

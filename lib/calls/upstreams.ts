@@ -1,13 +1,13 @@
-// The state of the current catalog's upstreams, for the operator: names and numbers only.
+// The state of the upstreams in the catalog, for the operator: names and numbers only.
 import type { Catalog } from '../catalog/catalog.ts';
 import type { KeyHealth } from '../upstream/host/key-ring.ts';
 import { isUpstream, type PluginName } from '../upstream/host/stray.ts';
 import type { RouteHealth } from './health.ts';
 
 export interface UpstreamHealth {
-  /** Its name in the catalog. */
+  /** The name in the catalog. */
   readonly upstream: string;
-  /** The routes that use it, of all models. */
+  /** Number of routes that use the upstream. */
   readonly routes: number;
   readonly routesOpen: number;
   readonly keys: KeyHealth;
@@ -31,7 +31,7 @@ export function listUpstreamHealth({ catalog, keyHealth, health }: UpstreamFacts
 
 export type OnPluginError = (plugin: PluginName) => void;
 
-/** A plugin has left an error unhandled: counts it for the routes of its upstream. */
+/** Counts unhandled errors of plugins for the routes of their upstream. */
 export function countPluginErrors({ catalog, health }: Pick<UpstreamFacts, 'catalog' | 'health'>): OnPluginError {
   return (plugin) => {
     const routes = catalog().models.flatMap((model) => model.routes);

@@ -40,7 +40,7 @@ export function findEditModel(catalog: Catalog, name: string | undefined): Image
   const { edit } = catalog.defaults;
   if (name === undefined) return edit ?? unavailable('Image editing');
   const model = findModel(catalog, name, 'image');
-  if (!model.edits) throw fault('cannot_edit', { model: shown(name), ...(edit && { hint: `\`${edit.id}\`` }) });
+  if (!model.edits) throw fault('cannot_edit', { model: shown(name), hint: edit && `\`${edit.id}\`` });
   return model.routes.length > 0 ? model : unavailable('Image editing');
 }
 
@@ -78,7 +78,7 @@ function wrongType(name: string, type: ModelType) {
 /** The hint only names a model that can be used now. */
 function retired(catalog: Catalog, name: string, replacement: string) {
   const isUsable = usableNames(catalog).has(replacement);
-  return fault('retired_model', { model: shown(name), ...(isUsable && { hint: `Use \`${replacement}\` instead` }) });
+  return fault('retired_model', { model: shown(name), hint: isUsable ? `Use \`${replacement}\` instead` : undefined });
 }
 
 function unknown(catalog: Catalog, name: string) {
@@ -87,7 +87,7 @@ function unknown(catalog: Catalog, name: string) {
 
 function closeTo(catalog: Catalog, name: string): FaultDetail {
   const close = closeNames(name, usableNames(catalog));
-  return { model: shown(name), ...(close.length > 0 && { hint: close.join(', ') }) };
+  return { model: shown(name), hint: close.length > 0 ? close.join(', ') : undefined };
 }
 
 /** Ids and aliases that can be used now, in catalog order. */

@@ -1,7 +1,7 @@
-// Which addresses belong to the public Internet, by IANA's special-purpose registries.
+// Which addresses are public, by IANA's special-purpose registries.
 import { BlockList, isIP } from 'node:net';
 
-/** Everything IANA reserves, including anycast and tunnel services: no picture is served from there. */
+/** Everything that IANA reserves, including anycast and tunnel services. */
 const SPECIAL_IPV4 = blockList('ipv4', [
   '0.0.0.0/8', // this network
   '10.0.0.0/8', // private
@@ -24,7 +24,7 @@ const SPECIAL_IPV4 = blockList('ipv4', [
   '168.63.129.16/32', // a public address by the registry, but inside a large cloud its host agent
 ]);
 
-/** Everything assigned to the public: mapped, compatible, NAT64, local and multicast addresses are outside. */
+/** The globally routable addresses; mapped, compatible, NAT64, local and multicast addresses are outside. */
 const GLOBAL_IPV6 = blockList('ipv6', ['2000::/3']);
 
 const SPECIAL_IPV6 = blockList('ipv6', [
@@ -36,13 +36,13 @@ const SPECIAL_IPV6 = blockList('ipv6', [
   '3fff::/20', // documentation
 ]);
 
-/** Whether a literal in canonical form is the address of a public host. */
+/** Whether an address in canonical form is public. */
 export function isPublicAddress(address: string): boolean {
   switch (isIP(address)) {
     case 4:
       return !SPECIAL_IPV4.check(address, 'ipv4');
     case 6:
-      // A zone makes it an address on this machine's own links.
+      // An address with a zone is local to a network of this machine.
       return !address.includes('%') && GLOBAL_IPV6.check(address, 'ipv6') && !SPECIAL_IPV6.check(address, 'ipv6');
     default:
       return false;

@@ -1,4 +1,4 @@
-// Connects to one of the checked addresses: the name only serves to verify the certificate and is not resolved again.
+// Connects to one of the checked addresses: the name is only used to verify the certificate and is not resolved again.
 import { once } from 'node:events';
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
@@ -15,14 +15,14 @@ export interface Connecting {
   readonly ca: string | undefined;
 }
 
-/** For a name with many addresses. */
+/** Limits the attempts for a name with many addresses. */
 const ADDRESSES_TRIED_MAX = 3;
 const ATTEMPT_MS = 3_000;
 
-/** The system's own; the address is a literal, so nothing is looked up. */
+/** The default; the address is a literal, so no name is resolved. */
 export const dialAddress: Dial = (address, port) => connect({ host: address, port, noDelay: true });
 
-/** The first connection that is established, including TLS, in the order of the addresses. */
+/** Tries the addresses in order; resolves to the first connection that is established, including TLS. */
 export async function openConnection(
   target: Target,
   addresses: readonly string[],
@@ -55,13 +55,13 @@ async function attempt(
     await once(socket, 'secureConnect', { signal });
     return socket;
   } catch (error) {
-    // And with it what was begun on it.
+    // Destroys the TLS socket, too.
     plain.destroy();
     throw error;
   }
 }
 
-/** An error between two listeners would end the process; anyone waiting hears of the close. */
+/** An error while nobody listens would end the process; waiting code is notified by `close`. */
 function ignoreErrors(socket: Socket): Socket {
   return socket.on('error', () => {});
 }
@@ -71,11 +71,11 @@ function startTls(socket: Socket, { host }: Target, ca: string | undefined): Soc
     socket,
     // The certificate must match the host; an address is never sent as a server name.
     host,
-    ...(isIP(host) === 0 && { servername: host }),
-    ...(ca !== undefined && { ca }),
+    servername: isIP(host) === 0 ? host : undefined,
+    ca,
     ALPNProtocols: ['http/1.1'],
     minVersion: 'TLSv1.2',
-    // Even if the environment disables verification.
+    // Set explicitly, because the environment can disable verification.
     rejectUnauthorized: true,
   });
 }

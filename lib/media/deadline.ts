@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { FetchFailure } from './failure.ts';
 
-/** Runs with a signal that aborts with the outer one, or with a `slow` failure when the time is up. */
+/** Runs with a signal that aborts with the outer one, or with a `slow` failure after `ms`. */
 export async function withDeadline<T>(
   ms: number,
   outer: AbortSignal,
@@ -21,7 +21,7 @@ export async function withDeadline<T>(
   }
 }
 
-/** The same promise, abandoned when the signal aborts. */
+/** Settles like the promise, or rejects when the signal aborts. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);
@@ -31,7 +31,7 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<
   });
 }
 
-/** Waits until a whole number of steps has passed. Throws the signal's reason if that comes first. */
+/** Waits until a whole number of steps has passed since `startedAt`. Throws the signal's reason if it aborts first. */
 export async function waitForStep(startedAt: number, stepMs: number, signal: AbortSignal): Promise<void> {
   const passed = performance.now() - startedAt;
   await abortableDelay(stepMs - (passed % stepMs), signal);

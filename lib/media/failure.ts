@@ -1,8 +1,8 @@
-// Why a fetch failed, in our own words: those of Node and undici contain hosts and addresses and must not get out.
+// Why a fetch failed. Messages of Node and undici contain hosts and addresses, so clients only see these reasons.
 
 export type FailureReason =
   | 'not-public'
-  /** The name has no address, or the name servers do not answer. */
+  /** The name has no address, or the name servers do not respond. */
   | 'unknown-host'
   /** No connection, or a certificate for another name. */
   | 'no-connection'
@@ -19,7 +19,7 @@ export type FailureReason =
 export class FetchFailure extends Error {
   override readonly name = 'FetchFailure';
   readonly reason: FailureReason;
-  /** The HTTP status, if that is the reason. */
+  /** The HTTP status, if the reason is `status`. */
   readonly status: number | undefined;
 
   constructor(reason: FailureReason, detail: { readonly cause?: unknown; readonly status?: number } = {}) {
@@ -29,7 +29,7 @@ export class FetchFailure extends Error {
   }
 }
 
-/** Codes of Node, OpenSSL and undici; anything else might contain part of the URL. */
+/** Error codes of Node, OpenSSL and undici; other values might contain a part of the URL. */
 const CODE = /^[A-Z][A-Z0-9_]{2,60}$/;
 
 function describe({ cause, status }: { readonly cause?: unknown; readonly status?: number }): string {
@@ -38,7 +38,7 @@ function describe({ cause, status }: { readonly cause?: unknown; readonly status
   return CODE.test(code) ? ` (${code})` : '';
 }
 
-/** Runs a step of a fetch; anything it throws becomes a failure with this reason, except failures and aborts. */
+/** Runs a step of a fetch; errors other than failures and aborts become a failure with this reason. */
 export async function failAs<T>(reason: FailureReason, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
   try {
     return await run();

@@ -1,4 +1,4 @@
-// Fetches pictures that clients link to and results that upstreams made, and posts to owners' URLs: only to public
+// Fetches images that clients link to and results of upstreams, and posts to owners' webhooks: only from and to public
 // https hosts and trusted origins, over connections to checked addresses.
 import { type Fault, fault } from '../base/faults.ts';
 import type { UpstreamFault, UpstreamFaultKind } from '../upstream/contract/provider.ts';
@@ -14,37 +14,38 @@ import { openResult, type RemoteResult } from './result.ts';
 import { readUrl, type UrlRefusal, type UrlRules, urlFault } from './url.ts';
 
 export interface FetcherOptions {
-  /** Origins as `readOrigins` returns them: exempt from the rules for scheme, port and address. */
+  /** Origins as returned by `readOrigins`: exempt from the rules for scheme, port and address. */
   readonly trustedOrigins?: ReadonlySet<string>;
-  /** Base of the gateway's own links: nothing on its host is fetched. */
+  /** Base URL of the gateway's own links: nothing on its host is fetched. */
   readonly ownOrigin?: string;
   /** CA certificates to trust instead of Node's own. */
   readonly ca?: string;
-  /** Resolves all names instead of the name servers and the system. */
+  /** Replaces name servers and the system's resolver. */
   readonly resolve?: Resolve;
-  /** Opens all connections instead of the system. */
+  /** Replaces the system's connect. */
   readonly dial?: Dial;
   readonly limits?: Partial<FetchLimits>;
 }
 
 export interface FetchLimits {
-  /** For an image, from the first look at its URL to its last byte. */
+  /** For an image, from checking its URL to its last byte. */
   readonly imageMs: number;
-  /** For a post, until the head of its answer. */
+  /** For a post, until the head of the response. */
   readonly postMs: number;
-  /** Failures to reach an image or a receiver are reported at whole multiples of this. */
+  /** Failures to reach an image or a webhook are reported at whole multiples of this. */
   readonly stepMs: number;
-  /** For a result: in all, and without a byte. */
+  /** For a result, in total. */
   readonly resultMs: number;
+  /** For a result, without a byte. */
   readonly resultIdleMs: number;
 }
 
 const LIMITS: FetchLimits = { imageMs: 10_000, postMs: 10_000, stepMs: 1_000, resultMs: 600_000, resultIdleMs: 30_000 };
 
-/** Between two attempts at a result. */
+/** The pause between two attempts at a result. */
 const RESULT_PAUSE_MS = { first: 250, most: 4000 };
 
-/** What may come before a finished result is there. */
+/** Failures that may be seen before the file of a result exists. */
 const LATE: ReadonlySet<FailureReason> = new Set([
   'status',
   'unsupported',
@@ -54,7 +55,7 @@ const LATE: ReadonlySet<FailureReason> = new Set([
   'unknown-host',
 ]);
 
-/** Result URLs carry signatures. */
+/** Result URLs contain signatures. */
 const RESULT_URL_LENGTH_MAX = 8192;
 
 export interface ImageRequest {
@@ -67,11 +68,11 @@ export interface ImageRequest {
 export interface ResultRequest {
   readonly kind: 'image' | 'video';
   readonly bytesMax: number;
-  /** Scheme, host and port of the upstream's `baseUrl`, if it has one: may be fetched from unchecked. */
+  /** Origin of the upstream's `baseUrl`, if it has one; trusted for its results. */
   readonly upstreamOrigin: string | undefined;
-  /** The proxy of the upstream's settings, for its results too. */
+  /** The proxy in the upstream's settings. */
   readonly proxy?: string | undefined;
-  /** The operator's headers: sent to the upstream's own origin in the first request, and nowhere else. */
+  /** Sent in the first request if it goes to the upstream's own origin; they may contain a key. */
   readonly headers?: Readonly<Record<string, string>>;
   /** How long a result that is not there yet is tried again; not at all by default. */
   readonly patienceMs?: number | undefined;
@@ -79,42 +80,42 @@ export interface ResultRequest {
 }
 
 export interface PostRequest {
-  /** Names in lower case. */
+  /** With lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly signal: AbortSignal;
 }
 
-/** Reads a result; what it throws is passed on. */
+/** Reads a result; its errors are passed on. */
 export type Keep<T> = (result: RemoteResult) => Promise<T>;
 
 export interface Fetcher {
   /**
    * Fetches an image. Throws 400 faults, a 503 fault if the budget has no room, and the signal's reason.
    *
-   * Whether a host is not public, not found, closed or slow is reported in the same words and at the same times, so
-   * that nobody can probe the internal network: neither its names nor what answers there.
+   * A host that is not public, unknown, closed or slow is reported by the same message and with the same timing, so that
+   * nobody can probe the internal network.
    */
   fetchImage(url: string, request: ImageRequest): Promise<Image>;
   /**
-   * Fetches a result and passes it to `keep` as soon as its first bytes tell what it is; resolves with what `keep`
-   * returned. Throws what `keep` throws, the signal's reason, and upstream faults for everything else.
+   * Fetches a result and passes it to `keep` once its type is known from the first bytes; resolves to what `keep`
+   * returns. Throws what `keep` throws, the signal's reason, and upstream faults for everything else.
    */
   fetchResult<T>(url: string, request: ResultRequest, keep: Keep<T>): Promise<T>;
   /**
-   * Posts once; redirects are not followed. Resolves if the answer is a success. Throws a `FetchFailure`, with reason
-   * `status` for any other answer, and the signal's reason. Failures to reach the host come at the same times as for
-   * images; callers that show them use the same words.
+   * Posts once, without following redirects. Resolves if the response is a success. Throws a `FetchFailure`, with reason
+   * `status` for any other response, and the signal's reason. Failures to reach the host have the timing of images, and
+   * callers that show them use the same message.
    */
   post(url: string, request: PostRequest): Promise<void>;
-  /** Why a URL is never posted to, as far as its text shows. */
+  /** Why a URL is refused by its text alone; undefined if it is not. */
   findUrlRefusal(url: string): UrlRefusal | undefined;
 }
 
 export function createFetcher(options: FetcherOptions = {}): Fetcher {
   const limits = { ...LIMITS, ...options.limits };
   const { trustedOrigins = new Set<string>(), ownOrigin } = options;
-  const rules: UrlRules = { trustedOrigins, ...(ownOrigin !== undefined && { ownOrigin }) };
+  const rules: UrlRules = { trustedOrigins, ownOrigin };
   const { resolve, dial = dialAddress, ca } = options;
   const resolvers = resolve ? { publicNames: resolve, trustedNames: resolve } : systemResolvers;
   const network: Network = { resolvers, dial, ca };
@@ -138,7 +139,7 @@ export function createFetcher(options: FetcherOptions = {}): Fetcher {
     }
   }
 
-  /** Until the end of a step, unless the time limit was used up. */
+  /** Waits for the end of a step, unless the time limit was reached. */
   async function waitForStepEnd(startedAt: number, mostMs: number, signal: AbortSignal): Promise<void> {
     if (performance.now() - startedAt < mostMs) await waitForStep(startedAt, limits.stepMs, signal);
   }
@@ -180,7 +181,7 @@ export function createFetcher(options: FetcherOptions = {}): Fetcher {
   async function fetchResultOnce<T>(url: string, request: ResultRequest, keep: Keep<T>): Promise<T> {
     const { kind, bytesMax, signal, proxy } = request;
     const upstream = request.upstreamOrigin === undefined ? undefined : new URL(request.upstreamOrigin).origin;
-    const trusted = new Set([...trustedOrigins, ...(upstream === undefined ? [] : [upstream])]);
+    const trusted = upstream === undefined ? trustedOrigins : new Set([...trustedOrigins, upstream]);
     const own = { ...rules, trustedOrigins: trusted, lengthMax: RESULT_URL_LENGTH_MAX };
     return withDeadline(limits.resultMs, signal, async (ending) => {
       const target = readUrl(url, own);
@@ -200,7 +201,7 @@ export function createFetcher(options: FetcherOptions = {}): Fetcher {
   return { fetchImage, fetchResult, post, findUrlRefusal };
 }
 
-/** Made when it is first used: the service's own address may not be known before. */
+/** A fetcher that is created on first use: the public URL may be unknown before the start. */
 export function createLateFetcher(trustedOrigins: ReadonlySet<string>, publicUrl: () => string): () => Fetcher {
   let made: Fetcher | undefined;
   return () => {
@@ -209,7 +210,7 @@ export function createLateFetcher(trustedOrigins: ReadonlySet<string>, publicUrl
   };
 }
 
-/** The fault for an image whose public server did answer; undefined for failures that must look alike. */
+/** The fault for an image whose public server responded; undefined for failures that must look alike. */
 function toImageFault({ reason }: FetchFailure, field: string): Fault | undefined {
   switch (reason) {
     case 'status':
@@ -236,7 +237,7 @@ function toResultFault({ reason, status = 0, message }: FetchFailure): UpstreamF
   );
 }
 
-/** Statuses below 500 that say nothing about the result itself. */
+/** Client-error statuses that say nothing about the result itself. */
 const TRANSIENT: Readonly<Record<number, UpstreamFaultKind>> = { 408: 'timeout', 425: 'overloaded', 429: 'rate' };
 
 const KINDS: Partial<Record<FailureReason, UpstreamFaultKind>> = {

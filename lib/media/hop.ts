@@ -1,5 +1,4 @@
-// One request on its own connection, pinned to checked addresses or through an operator's proxy, and the head of its
-// reply.
+// One HTTP request on a connection of its own, pinned to a checked address or through the operator's proxy.
 import type { Socket } from 'node:net';
 import { Client, type Dispatcher, ProxyAgent } from 'undici';
 import { connectOnce } from '../platform/undici-connect.ts';
@@ -20,15 +19,15 @@ export interface FetchPlan {
   readonly rules: UrlRules;
   readonly network: Network;
   readonly signal: AbortSignal;
-  /** For the first request; further hops get none of them. Names in lower case. */
+  /** Headers of the first request only, with lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Sent by POST; without it, it is a GET. */
+  /** Makes the request a POST. */
   readonly body?: string;
-  /** URL of the operator's proxy, which then resolves all names and makes all connections. */
+  /** URL of the operator's proxy, which then resolves the names and makes the connections. */
   readonly proxy?: string | undefined;
 }
 
-/** The first reply that is not a redirect. Each hop is checked like the first. Throws a `FetchFailure`. */
+/** Resolves to the first reply that is not a redirect; each hop is checked. Throws a `FetchFailure`. */
 export async function followRedirects(first: Target, plan: Omit<FetchPlan, 'body'>): Promise<Reply> {
   let target = first;
   let { headers } = plan;
@@ -45,7 +44,7 @@ export async function followRedirects(first: Target, plan: Omit<FetchPlan, 'body
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 function resolveRedirect(from: Target, location: unknown, rules: UrlRules): Target {
-  // A repeated header is a list.
+  // A repeated header would be a list.
   const url = typeof location === 'string' ? URL.parse(location, from.origin + from.path) : null;
   if (!url) throw new FetchFailure('redirects');
   const target = readUrl(url.href, rules);
@@ -55,7 +54,7 @@ function resolveRedirect(from: Target, location: unknown, rules: UrlRules): Targ
 
 const OWN_HEADERS = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'tollgate' };
 
-/** One request and its reply, redirect or not. Throws a `FetchFailure`. */
+/** Sends one request; does not follow redirects. Throws a `FetchFailure`. */
 export async function requestOnce(
   target: Target,
   headers: Readonly<Record<string, string>>,
@@ -84,10 +83,10 @@ async function connectTo(
   return createPinnedClient(target.origin, await openConnection(target, addresses, network, signal));
 }
 
-/** The deadline of the fetch applies. */
+/** Without timeouts of undici: the deadline of the fetch applies. */
 const OWN_CLOCK = { pipelining: 1, allowH2: false, headersTimeout: 0, bodyTimeout: 0 } as const;
 
-/** A client with one connection: it never makes another, so it cannot go anywhere else. */
+/** A client that only uses the given connection and never makes another. */
 function createPinnedClient(origin: string, socket: Socket): Client {
   return new Client(origin, { ...OWN_CLOCK, connect: connectOnce(socket) });
 }
@@ -96,6 +95,6 @@ function createProxyClient(uri: string, { ca }: Network): ProxyAgent {
   return new ProxyAgent({
     ...OWN_CLOCK,
     uri,
-    requestTls: { rejectUnauthorized: true, ...(ca !== undefined && { ca }) },
+    requestTls: { rejectUnauthorized: true, ca },
   });
 }

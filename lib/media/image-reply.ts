@@ -1,4 +1,4 @@
-// Reads the picture in a reply whole into memory, counted as it arrives.
+// Reads the image in a reply into memory, counted against the budget as it arrives.
 import type { ByteSource } from '../stream/bytes.ts';
 import { FetchFailure } from './failure.ts';
 import {
@@ -13,7 +13,7 @@ import {
 import { checkReply, type Reply } from './reply.ts';
 import { SNIFF_BYTES, sniffImage } from './sniff.ts';
 
-/** The image in a reply, in memory of the budget. Throws a `FetchFailure`. */
+/** Throws a `FetchFailure`. */
 export async function readImageReply(
   reply: Reply,
   budget: ByteBudget | undefined,
@@ -22,19 +22,19 @@ export async function readImageReply(
   const length = checkReply(reply);
   if (length !== undefined && length > IMAGE_BYTES_MAX) throw new FetchFailure('too-large');
   if (!mayBeImage(reply.headers['content-type'])) throw new FetchFailure('unsupported');
-  const room = new GrowingMemory(budget, length ?? ROOM_BYTES_MIN);
+  const memory = new GrowingMemory(budget, length ?? INITIAL_BYTES);
   try {
-    await fill(room, reply.source, signal);
-    const sniffed = sniffImage(room.bytes());
+    await fill(memory, reply.source, signal);
+    const sniffed = sniffImage(memory.bytes());
     if (!sniffed) throw new FetchFailure('unsupported');
-    return createImage(room.held(), sniffed);
+    return createImage(memory.held(), sniffed);
   } catch (error) {
-    room.release();
+    memory.release();
     throw error;
   }
 }
 
-function fill(room: GrowingMemory, source: ByteSource, signal: AbortSignal): Promise<void> {
+function fill(memory: GrowingMemory, source: ByteSource, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     let hasFailed = false;
     const fail = (error: unknown) => {
@@ -42,7 +42,7 @@ function fill(room: GrowingMemory, source: ByteSource, signal: AbortSignal): Pro
     };
     source.open({
       data(chunk) {
-        const failure = hasFailed ? undefined : room.append(chunk);
+        const failure = hasFailed ? undefined : memory.append(chunk);
         if (!failure) return;
         hasFailed = true;
         fail(failure);
@@ -56,10 +56,10 @@ function fill(room: GrowingMemory, source: ByteSource, signal: AbortSignal): Pro
 
 const brokenReply = (cause: unknown) => new FetchFailure('broken', { cause });
 
-/** If the length is not known. */
-const ROOM_BYTES_MIN = 64 * 1024;
+/** Initial size if the length is unknown. */
+const INITIAL_BYTES = 64 * 1024;
 
-/** Memory that grows with what arrives, every byte taken from the budget. */
+/** A growing buffer whose memory is taken from the budget. */
 class GrowingMemory {
   readonly #budget: ByteBudget | undefined;
   #held: Held;
@@ -70,7 +70,7 @@ class GrowingMemory {
     this.#held = this.#hold(bytes);
   }
 
-  /** Takes a chunk, or says why it can't. */
+  /** Returns a failure if the chunk cannot be taken. */
   append(chunk: Uint8Array): FetchFailure | undefined {
     const total = this.#filled + chunk.length;
     if (total > IMAGE_BYTES_MAX) return new FetchFailure('too-large');
@@ -81,7 +81,7 @@ class GrowingMemory {
     this.#held.bytes.set(chunk, this.#filled);
     const wasSniffed = this.#filled >= SNIFF_BYTES;
     this.#filled = total;
-    // A web page or a film is not read to its end.
+    // Other files are refused after their first bytes.
     const isImage = wasSniffed || total < SNIFF_BYTES || sniffImage(this.bytes());
     return isImage ? undefined : new FetchFailure('unsupported');
   }

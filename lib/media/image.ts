@@ -1,4 +1,4 @@
-// A picture in memory: sniffed, counted against a budget, and released by its holder.
+// An image in memory: sniffed, counted against a budget, and released by its holder.
 import { type Fault, fault } from '../base/faults.ts';
 import { freeBytes } from '../base/free-bytes.ts';
 import { type ImageFormat, type ImageSize, readImageSize, type SniffedImage } from './sniff.ts';
@@ -8,9 +8,9 @@ export const IMAGE_BYTES_MAX = 8 * 1024 * 1024;
 export interface Image {
   readonly bytes: Buffer;
   readonly format: ImageFormat;
-  /** By the bytes, whatever was declared. */
+  /** Detected from the bytes; the declared type is ignored. */
   readonly mediaType: string;
-  /** Absent if the picture's header does not tell. */
+  /** Undefined if the header of the file does not contain it. */
   readonly size: ImageSize | undefined;
   /** Frees the bytes and returns them to the budget; idempotent. */
   release(): void;
@@ -18,19 +18,19 @@ export interface Image {
 
 /** Memory shared by all calls. */
 export interface ByteBudget {
-  /** Takes bytes, once; undefined if too few are left. */
+  /** Takes bytes; undefined if too few are left. */
   take(bytes: number): Release | undefined;
 }
 
 export type Release = () => void;
 
-/** Bytes in memory of their own, which `release` frees; called once. */
+/** Bytes in memory of their own; call `release` once to free them. */
 export interface Held {
   readonly bytes: Buffer;
   readonly release: Release;
 }
 
-/** Memory from the budget; undefined if it has none left. Not zeroed. */
+/** Allocates memory from the budget, not zeroed; undefined if too little is left. */
 export function holdBytes(bytes: number, budget: ByteBudget | undefined): Held | undefined {
   const releaseBudget = budget ? budget.take(bytes) : () => {};
   if (!releaseBudget) return undefined;
@@ -60,8 +60,8 @@ export function createImage({ bytes, release }: Held, { format, mediaType }: Sni
 }
 
 /**
- * Whether a declared media type is acceptable for a picture. The bytes decide which of the four formats it is, because
- * servers and clients mix those up; anything declared as something else is taken at its word.
+ * Whether a declared media type is acceptable for an image. The format is detected from the bytes, because servers and
+ * clients mix up the image types; a file declared as another type is refused.
  */
 export function mayBeImage(declared: string | undefined): boolean {
   const [type = ''] = (declared ?? '').split(';', 1);

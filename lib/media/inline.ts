@@ -1,4 +1,4 @@
-// Inline pictures as data URIs or base64: decoded strictly, in slices, straight into their memory.
+// Inline images as data URIs or base64: decoded strictly, in slices, straight into their final memory.
 import { fault } from '../base/faults.ts';
 import {
   type ByteBudget,
@@ -18,26 +18,26 @@ export interface InlineOptions {
   readonly budget?: ByteBudget;
 }
 
-/** `data:` with a media type and parameters, none of which is long. */
+/** The longest accepted `data:` prefix with media type and parameters. */
 const HEADER_LENGTH_MAX = 256;
 const HEADER = /^data:([^;,]*)((?:;[^;,]*)*);base64$/i;
 
-/** Whether a text should be read as a data URI instead of a URL. */
+/** Whether a text is a data URI, not a URL. */
 export function isDataUri(text: string): boolean {
   return /^data:/i.test(text.slice(0, 5));
 }
 
-/** The picture of a data URI. Throws 400 faults, and 503 if the budget has no room; none contains the text. */
+/** Reads the image of a data URI. Throws 400 faults, or 503 if the budget has no room; their messages omit the text. */
 export function readDataUri(text: string, options: InlineOptions): Image {
   const comma = text.slice(0, HEADER_LENGTH_MAX).indexOf(',');
   const [, mediaType] = HEADER.exec(text.slice(0, Math.max(0, comma))) ?? [];
   if (mediaType === undefined) throw invalid(options.field, 'must be a data URI of an image in base64');
-  // An empty one would mean text.
+  // Without a media type, a data URI is plain text.
   if (mediaType === '') throw fault('image_unsupported', { field: options.field });
   return readBase64(text.slice(comma + 1), { ...options, mediaType });
 }
 
-/** The picture of a base64 text, with its declared media type if it has one. Throws like `readDataUri`. */
+/** Reads the image of a base64 text with an optional declared media type. Throws like `readDataUri`. */
 export function readBase64(text: string, options: InlineOptions & { readonly mediaType?: string }): Image {
   const { field, mediaType, budget } = options;
   if (!mayBeImage(mediaType)) throw fault('image_unsupported', { field });
@@ -61,7 +61,7 @@ function invalid(field: string, hint: string) {
   return fault('invalid_field', { field, hint });
 }
 
-/** How many characters precede the padding; undefined if that many cannot be base64. Padding may be missing. */
+/** The characters before the padding, which may be missing; undefined if their number cannot be base64. */
 function countDigits(text: string): number | undefined {
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
   const digits = text.length - padding;
@@ -69,15 +69,15 @@ function countDigits(text: string): number | undefined {
   return digits;
 }
 
-/** Excludes what Node's decoder accepts besides the standard alphabet. Each is one fast pass of native code. */
+/** Excludes characters outside the standard alphabet that Node's decoder accepts. Each check is one native pass. */
 function isPlain(text: string): boolean {
   return Buffer.byteLength(text) === text.length && !text.includes('-') && !text.includes('_');
 }
 
-/** Decoded in one go: a multiple of 4, so that a slice yields whole bytes. */
+/** A multiple of 4, so that a slice decodes to whole bytes. */
 const SLICE_CHARS = 64 * 1024;
 
-/** Node's decoder skips what is not base64, so a slice then yields fewer bytes than it should. */
+/** Node's decoder skips invalid characters; such a slice decodes to fewer bytes than expected. */
 function decode(text: string, digits: number, { bytes }: Held): boolean {
   let written = 0;
   for (let at = 0; at < digits; at += SLICE_CHARS) {

@@ -1,4 +1,4 @@
-// Reads a picture that a request links to: our own links from the store, any other by fetching.
+// Reads an image that a request links to: our own links from the store, others over the network.
 import type { Fetcher, ImageRequest } from './fetcher.ts';
 import type { Image } from './image.ts';
 import type { Results } from './results.ts';

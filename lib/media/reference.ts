@@ -1,16 +1,16 @@
-// Pictures that a request links to or contains: fetched a few at a time, all of them or none.
+// The images of a request, linked or inline: links are fetched a few at a time, all of them or none.
 import type { Picture } from '../upstream/contract/provider.ts';
 import type { Image } from './image.ts';
 
 export interface RequestImage {
   readonly type: 'picture';
-  /** The request field it stands in, for faults. */
+  /** The request field of the image, for faults. */
   readonly field: string;
-  /** A link not fetched yet, or the picture itself. */
+  /** A link that is not fetched yet, or the image itself. */
   readonly source: string | Image;
 }
 
-/** Fetches one picture; throws the fault that names its field, or the signal's reason. */
+/** Fetches one image; throws a fault that names its field, or the signal's reason. */
 export type FetchReference = (url: string, options: FetchOptions) => Promise<Image>;
 
 export interface FetchOptions {
@@ -18,10 +18,10 @@ export interface FetchOptions {
   readonly signal: AbortSignal;
 }
 
-/** Links fetched concurrently for one call. */
+/** Links of one call that are fetched at once. */
 const FETCHES_AT_ONCE = 4;
 
-/** Fetches the links. If several fail, one is reported, and the rest is abandoned. */
+/** Fetches all links; the first failure is thrown and ends the others. */
 export async function fetchReferences(
   images: readonly RequestImage[],
   fetch: FetchReference,
@@ -51,14 +51,14 @@ export async function fetchReferences(
   return fetched;
 }
 
-/** As a provider takes it: fetched. */
+/** Converts a fetched image for providers. */
 export function toProviderImage({ source, field }: RequestImage): Picture {
   if (typeof source === 'string') throw new Error(`the picture ${field} was not fetched`);
   const { bytes, size, mediaType } = source;
   return { mediaType: mediaType as Picture['mediaType'], bytes, ...(size && { size }) };
 }
 
-/** Frees the bytes of all that were read. */
+/** Frees the memory of all images that were read. */
 export function releaseImages(images: readonly RequestImage[]): void {
   for (const { source } of images) if (typeof source !== 'string') source.release();
 }

@@ -1,4 +1,4 @@
-// The head of a reply, and whether what follows is a plain, complete file.
+// A reply of a fetch, and the check that it is a plain, complete file.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ByteSource } from '../stream/bytes.ts';
 import { FetchFailure } from './failure.ts';
@@ -7,11 +7,11 @@ export interface Reply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly source: ByteSource;
-  /** Closes the connection, whatever is under way. */
+  /** Closes the connection, even if the body is incomplete. */
   close(): void;
 }
 
-/** The length that a reply declares, if any. Throws if it is not a plain and complete file. */
+/** Returns the declared length, if any. Throws a `FetchFailure` for anything but a plain, complete file. */
 export function checkReply({ status, headers }: Reply): number | undefined {
   if (status !== 200) throw new FetchFailure('status', { status });
   const encodings = [headers['content-encoding'], headers['transfer-encoding']?.replace(/^chunked$/i, 'identity')];

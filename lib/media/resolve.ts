@@ -1,4 +1,4 @@
-// Resolves a host to the addresses that may be connected to: every answer is checked, and the connection keeps to them.
+// Resolves a host to checked addresses; the connection is then made to one of these.
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { isPublicAddress } from './address.ts';
@@ -6,7 +6,7 @@ import { abortable, withDeadline } from './deadline.ts';
 import { FetchFailure, failAs } from './failure.ts';
 import type { Target } from './url.ts';
 
-/** All addresses of a name; an empty list or an error if it has none. */
+/** Resolves to all addresses of a name; to an empty list, or rejects, if it has none. */
 export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 export interface Resolvers {
@@ -25,8 +25,8 @@ const OTHER_FAMILY_MS = 1_000;
 export const systemResolvers: Resolvers = { publicNames: createDnsResolve(), trustedNames: resolveBySystem };
 
 /**
- * Asks only name servers, by default the system's. The system's own look-up would block one of the few threads that
- * files and ciphers need for as long as the name's server likes, and it knows local names.
+ * Queries name servers only, by default the system's. `getaddrinfo` would block one of the few threads that files and
+ * crypto need while a name server is slow, and it resolves local names.
  */
 export function createDnsResolve(servers?: readonly string[]): Resolve {
   return async (name, signal) => {
@@ -48,13 +48,13 @@ export function createDnsResolve(servers?: readonly string[]): Resolve {
   };
 }
 
-/** Knows the hosts file and the names of containers. */
+/** By `getaddrinfo`, which knows the hosts file and the names of containers. */
 async function resolveBySystem(name: string): Promise<readonly string[]> {
   const answers = await lookup(name, { all: true });
   return answers.map(({ address }) => address);
 }
 
-/** The addresses of a target, all of them public unless it is trusted. */
+/** Resolves to the addresses of a target, all of them public unless the target is trusted. */
 export async function resolveAddresses(
   target: Target,
   resolvers: Resolvers,
@@ -62,7 +62,7 @@ export async function resolveAddresses(
 ): Promise<readonly string[]> {
   const addresses = isIP(target.host) === 0 ? await resolve(target, resolvers, signal) : [target.host];
   if (addresses.length === 0) throw new FetchFailure('unknown-host');
-  // One internal address among public ones is what DNS rebinding looks like.
+  // A mix of internal and public addresses may be DNS rebinding.
   if (!target.trusted && !addresses.every(isPublicAddress)) throw new FetchFailure('not-public');
   return addresses;
 }
@@ -73,7 +73,7 @@ async function resolve(
   outer: AbortSignal,
 ): Promise<readonly string[]> {
   const resolveName = trusted ? resolvers.trustedNames : resolvers.publicNames;
-  // A resolver that ignores its signal is abandoned.
+  // Stops waiting for a resolver that ignores its signal.
   return withDeadline(DNS_TIMEOUT_MS, outer, (signal) =>
     failAs('unknown-host', signal, () => abortable(resolveName(host, signal), signal)),
   );

@@ -1,16 +1,16 @@
-// Reads the picture or video that an upstream made: passed on as it arrives, never whole in memory.
+// Reads the image or video that an upstream made: passed on as it arrives, never whole in memory.
 import { readBytes } from '../stream/bytes.ts';
 import { FetchFailure } from './failure.ts';
 import { checkReply, type Reply } from './reply.ts';
 import { SNIFF_BYTES, type SniffedImage, type SniffedVideo, sniff, sniffWhole } from './sniff.ts';
 
 export interface RemoteResult {
-  /** What it is by its bytes. */
+  /** The type, detected from the first bytes. */
   readonly sniffed: SniffedImage | SniffedVideo;
-  /** As declared by the server; a body of another length fails. */
+  /** The declared length; a body of another length fails. */
   readonly length: number | undefined;
   /**
-   * To be read once. Fails if the body breaks off, stalls or is too large; what was kept of it must then be discarded.
+   * Can be read once. Fails if the body breaks off, stalls or is too large; then discard what was stored.
    */
   readonly chunks: AsyncIterable<Uint8Array>;
 }
@@ -18,11 +18,11 @@ export interface RemoteResult {
 export interface ResultLimits {
   readonly kind: 'image' | 'video';
   readonly bytesMax: number;
-  /** Without a byte. A slow reader does not count. */
+  /** The maximum time without a byte; time spent by the reader does not count. */
   readonly idleMs: number;
 }
 
-/** Resolves once the first bytes tell what it is. Throws a `FetchFailure`, as its chunks do. */
+/** Resolves once the type is known from the first bytes. Throws a `FetchFailure`, as reading the chunks does. */
 export async function openResult(reply: Reply, limits: ResultLimits, signal: AbortSignal): Promise<RemoteResult> {
   const length = checkReply(reply);
   if (length !== undefined && length > limits.bytesMax) throw new FetchFailure('too-large');
@@ -57,7 +57,7 @@ async function* readCheckedChunks(
   let bytes = 0;
   for (;;) {
     const timer = setTimeout(() => stalled.abort(new FetchFailure('slow')), limits.idleMs);
-    // undici calls it broken if the server closes before a slow reader has taken the last bytes: they are all there.
+    // undici reports an error if the server closes before a slow reader has taken the last bytes, although all arrived.
     const isWhole = () => bytes === limits.length;
     const { value: chunks, done } = await arrivals
       .next()

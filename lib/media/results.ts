@@ -1,4 +1,4 @@
-// Results that upstreams made: stored, linked and found again.
+// Stores the results of upstreams, links to them and reads them again.
 import { makeSecret, SECRET_DIGITS } from '../base/base62.ts';
 import { fault } from '../base/faults.ts';
 import type { MediaStore, StoredMedia } from '../store/ports/media.ts';
@@ -13,11 +13,11 @@ import { URL_LENGTH_MAX } from './url.ts';
 
 export interface KeepRequest {
   readonly kind: 'image' | 'video';
-  /** The account it belongs to. */
+  /** The owner of the result. */
   readonly account: string;
-  /** Scheme, host and port of the upstream's `baseUrl`, which results may be fetched from; absent if it has none. */
+  /** Origin of the upstream's `baseUrl`, which results may be fetched from; undefined if it has none. */
   readonly upstreamOrigin: string | undefined;
-  /** The proxy of the upstream's settings. */
+  /** The proxy in the upstream's settings. */
   readonly proxy?: string | undefined;
   /** How long a linked result that is not there yet is tried again; not at all by default. */
   readonly patienceMs?: number;
@@ -32,29 +32,29 @@ export interface OwnImageRequest {
 
 export interface Results {
   /**
-   * Stores a result. Throws upstream faults for anything that cannot be fetched or has the wrong bytes, the signal's
-   * reason, and a 503 fault if the store does not accept it.
+   * Stores a result. Throws upstream faults if it cannot be fetched or is of the wrong type, the signal's reason, and a
+   * 503 fault if the store does not accept it.
    */
   keep(source: MediaSource, request: KeepRequest): Promise<StoredMedia>;
-  /** The link, under `PUBLIC_URL`. */
+  /** Builds the public link of a stored file. */
   buildLink(media: Pick<StoredMedia, 'id' | 'mediaType'>): string;
-  /** The id in one of our own links, whether or not the file exists; undefined for every other URL. */
+  /** The id in one of our own links, whether or not the file exists; undefined for any other URL. */
   readLinkId(url: string): string | undefined;
-  /** A stored picture that has not expired. Throws 400 faults for any other id, and a 503 if there is no room. */
+  /** Reads a stored image. Throws 400 faults if it is unknown or has expired, and 503 if there is no room. */
   readImage(id: string, request: OwnImageRequest): Promise<Image>;
 }
 
-/** For a result; what a provider passes is already bounded by its replies. */
+/** Limits of results; bytes from a provider are already bounded by its reply. */
 const BYTES_MAX: Readonly<Record<KeepRequest['kind'], number>> = {
   image: 32 * 1024 * 1024,
   video: 2 * 1024 * 1024 * 1024,
 };
 
-/** The folder of the links, under `PUBLIC_URL`. */
+/** The path of the links. */
 export const MEDIA_PATH = '/media';
-/** The names in links: id and extension. */
+/** The file name in a link: id and extension. */
 const FILE = new RegExp(`^([0-9A-Za-z]{${SECRET_DIGITS}})\\.([a-z0-9]{3,4})$`);
-/** A URL exactly as handed out: nothing that a parser would drop or rewrite. */
+/** Printable ASCII without backslashes: nothing that a URL parser would drop or rewrite. */
 const PLAIN = /^[\x21-\x5b\x5d-\x7e]+$/;
 
 export interface ResultsOptions {
@@ -75,7 +75,7 @@ export function createResults({ media, fetcher, publicUrl, ttlMs, onStored, now 
     if ('bytes' in source) return store(checkOwnResult(source.bytes, kind), request);
     const { url, headers } = source;
     const limits = { kind, bytesMax: BYTES_MAX[kind], upstreamOrigin, proxy, patienceMs, signal };
-    return fetcher().fetchResult(url, { ...limits, ...(headers && { headers }) }, (result) => store(result, request));
+    return fetcher().fetchResult(url, { ...limits, headers }, (result) => store(result, request));
   }
 
   async function store({ sniffed, chunks }: Pick<RemoteResult, 'sniffed' | 'chunks'>, { kind, account }: KeepRequest) {
@@ -107,7 +107,7 @@ export function createResults({ media, fetcher, publicUrl, ttlMs, onStored, now 
       if (!found || found.expiresAt <= now()) throw fault('image_gone', { field });
       if (found.kind !== 'image') throw fault('image_unsupported', { field });
       if (found.bytes > IMAGE_BYTES_MAX) throw tooLarge(field);
-      return await readWhole(found, { field, ...(budget && { budget }) });
+      return await readWhole(found, { field, budget });
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       if (error.blames === 'batch') throw fault('image_gone', { field }, error);
@@ -139,7 +139,7 @@ export function createResults({ media, fetcher, publicUrl, ttlMs, onStored, now 
   return { keep, buildLink, readLinkId, readImage };
 }
 
-/** Id and extension, if it is the name in a link. */
+/** Parses the file name in a link. */
 export function parseFileName(name: string): { readonly id: string; readonly extension: string } | undefined {
   const [, id, extension] = FILE.exec(name) ?? [];
   return id === undefined || extension === undefined ? undefined : { id, extension };

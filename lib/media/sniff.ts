@@ -1,4 +1,4 @@
-// What a file is, by its first bytes, and how large a picture is, by its header. Declared types are ignored.
+// Detects the type of a file from its first bytes, and the size of an image from its header.
 
 export type ImageFormat = 'png' | 'jpeg' | 'gif' | 'webp';
 export type VideoFormat = 'mp4' | 'webm' | 'quicktime';
@@ -7,7 +7,7 @@ export interface Sniffed<Format extends ImageFormat | VideoFormat = ImageFormat 
   readonly kind: 'image' | 'video';
   readonly format: Format;
   readonly mediaType: string;
-  /** For a file name, without the dot. */
+  /** File extension without the dot. */
   readonly extension: string;
 }
 
@@ -24,7 +24,7 @@ export interface ImageSize {
   readonly height: number;
 }
 
-/** `sniff` looks at no more than this many bytes, or the whole of a shorter file. */
+/** `sniff` reads at most this many bytes. */
 export const SNIFF_BYTES = 64;
 
 const PNG = image('png', 'png');
@@ -39,12 +39,12 @@ const EXTENSIONS: ReadonlyMap<string, string> = new Map(
   [PNG, JPEG, GIF, WEBP, MP4, WEBM, QUICKTIME].map(({ mediaType, extension }) => [mediaType, extension]),
 );
 
-/** For a media type that `sniff` returns. */
+/** The file extension of a media type that `sniff` returns. */
 export function findExtension(mediaType: string): string | undefined {
   return EXTENSIONS.get(mediaType);
 }
 
-/** Brands of the family that are pictures or sound. */
+/** Brands of MP4-like files that are images or audio. */
 const OTHER_BRANDS = /^(?:avi[fos]|hei[cmsx]|hev[cmsx]|mif[12]|miaf|msf1|M4[AB] |crx )$/;
 
 export function sniff(bytes: Uint8Array): SniffedImage | SniffedVideo | undefined {
@@ -54,18 +54,18 @@ export function sniff(bytes: Uint8Array): SniffedImage | SniffedVideo | undefine
   if (head.startsWith('GIF87a') || head.startsWith('GIF89a')) return GIF;
   if (head.startsWith('RIFF') && head.startsWith('WEBP', 8)) return WEBP;
   if (head.startsWith('ftyp', 4) && head.length >= 12) return sniffBrand(head.slice(8, 12));
-  // Its document type is among the first elements.
+  // The document type is among the first elements.
   if (head.startsWith('\x1a\x45\xdf\xa3') && head.includes('\x42\x82\x84webm')) return WEBM;
   return undefined;
 }
 
-/** Of a whole file: a picture whose header is cut, or that has no size, is none. */
+/** Like `sniff` for a whole file: an image with a truncated header or without a size is refused. */
 export function sniffWhole(bytes: Uint8Array): SniffedImage | SniffedVideo | undefined {
   const sniffed = sniff(bytes);
   return sniffed?.kind === 'image' && !readImageSize(bytes, sniffed.format) ? undefined : sniffed;
 }
 
-/** Pictures only. */
+/** Detects images only. */
 export function sniffImage(bytes: Uint8Array): SniffedImage | undefined {
   const sniffed = sniff(bytes);
   return sniffed?.kind === 'image' ? sniffed : undefined;
@@ -84,7 +84,7 @@ function video(format: VideoFormat, extension: string): SniffedVideo {
   return { kind: 'video', format, mediaType: `video/${format}`, extension };
 }
 
-/** Width and height from a picture's header; undefined if it is truncated or makes no sense. */
+/** Reads width and height from the header of an image; undefined if it is truncated or invalid. */
 export function readImageSize(bytes: Uint8Array, format: ImageFormat): ImageSize | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const size = readSize(view, format);
@@ -122,14 +122,14 @@ function readWebpSize(view: DataView): ImageSize | undefined {
       return { width: (packed & 0x3fff) + 1, height: ((packed >>> 14) & 0x3fff) + 1 };
     }
     case VP8_EXTENDED:
-      // Two numbers of 24 bits, each minus one.
+      // Two 24-bit numbers, each stored minus one.
       return { width: (view.getUint32(24, true) & 0xffffff) + 1, height: (view.getUint32(26, true) >>> 8) + 1 };
     default:
       return undefined;
   }
 }
 
-/** Walks the segments to the frame header: each has at least three bytes, so it ends. */
+/** Walks the segments to the frame header. */
 function readJpegSize(view: DataView): ImageSize | undefined {
   let at = 2;
   while (at + 9 <= view.byteLength) {
@@ -138,14 +138,14 @@ function readJpegSize(view: DataView): ImageSize | undefined {
     if (isFrame(marker)) return { width: view.getUint16(at + 7), height: view.getUint16(at + 5) };
     if (marker === 0xff) at += 1;
     else if (marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7)) at += 2;
-    // The data, or the end, before any frame.
+    // Image data or the end of the file before any frame.
     else if (marker === 0xda || marker === 0xd9) return undefined;
     else at += 2 + Math.max(2, view.getUint16(at + 2));
   }
   return undefined;
 }
 
-/** Start of a frame in any coding; C4, C8 and CC among them are tables. */
+/** Start-of-frame markers of any coding; C4, C8 and CC are tables. */
 function isFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
 }

@@ -1,5 +1,5 @@
-// Whether a URL may be fetched, as far as its text shows: cheap checks first, one parse, then the rules for hosts. The
-// fetcher resolves and checks names; what is refused here is refused by its text alone.
+// Checks by its text whether a URL may be fetched: cheap checks first, one parse, then the rules for hosts. The fetcher
+// also checks the addresses of names.
 import { isIP } from 'node:net';
 import { fault } from '../base/faults.ts';
 import { OperatorError } from '../base/operator-error.ts';
@@ -7,12 +7,12 @@ import { isPublicAddress } from './address.ts';
 
 export const URL_LENGTH_MAX = 2048;
 
-/** The target of a URL: only these parts are used from here on, never its text again. */
+/** The parsed parts of a URL; the text of the URL is not used again. */
 export interface Target {
-  /** Scheme, host and port, as written by `URL`. */
+  /** As `URL` writes it. */
   readonly origin: string;
   readonly secure: boolean;
-  /** A name in lower case, or an address without brackets. */
+  /** A lower-case name, or an address without brackets. */
   readonly host: string;
   readonly port: number;
   /** Path and query. */
@@ -22,14 +22,14 @@ export interface Target {
 }
 
 export interface UrlRules {
-  /** Origins as `readOrigins` returns them. */
+  /** Origins as returned by `readOrigins`. */
   readonly trustedOrigins?: ReadonlySet<string>;
-  /** Base of the gateway's own links: nothing on its host is fetched. */
+  /** Base URL of the gateway's own links: nothing on its host is fetched. */
   readonly ownOrigin?: string;
   readonly lengthMax?: number;
 }
 
-/** Why the text of a URL is refused. */
+/** Why a URL is refused by its text. */
 export type UrlRefusal = 'scheme' | 'length' | 'characters' | 'credentials' | 'port' | 'host' | 'not-public';
 
 const HINTS: Readonly<Record<Exclude<UrlRefusal, 'not-public'>, string>> = {
@@ -42,8 +42,8 @@ const HINTS: Readonly<Record<Exclude<UrlRefusal, 'not-public'>, string>> = {
 };
 
 /**
- * Checks the URL of an image as a client sent it in `field`. Throws a 400 fault that does not contain the URL. URLs
- * that are not public by their text are refused at once, others later by the fetcher: see `createFetcher`.
+ * Checks the image URL that a client sent in `field`. Throws a 400 fault that does not contain the URL. The fetcher also
+ * refuses names that resolve to addresses which are not public.
  */
 export function checkUrl(text: string, { field, ...rules }: UrlRules & { readonly field: string }): Target {
   const target = readUrl(text, rules);
@@ -56,7 +56,6 @@ export function urlFault(refusal: UrlRefusal, field: string) {
   return fault('invalid_field', { field, hint: HINTS[refusal] });
 }
 
-/** Scheme and authority; the rest is left to the parser. */
 const SCHEME_AND_AUTHORITY = /^(https?):\/\/([^/?#]*)/i;
 const FORBIDDEN = /[\s\p{Cc}\p{Cf}\p{Cs}\\]/u;
 /** The longest name, including brackets of an address and a port. */
@@ -90,7 +89,7 @@ export function readUrl(text: string, rules: UrlRules = {}): Target | UrlRefusal
   return refusal ?? toTarget(url, trusted);
 }
 
-/** A trusted service may share the host on another port; the gateway itself is never requested. */
+/** The gateway itself is never requested; a trusted service may run on another port of its host. */
 function isOwn(url: URL, trusted: boolean, ownOrigin: string | undefined): boolean {
   const own = ownOrigin === undefined ? null : URL.parse(ownOrigin);
   return own !== null && (trusted ? url.origin === own.origin : url.hostname === own.hostname);
@@ -98,22 +97,35 @@ function isOwn(url: URL, trusted: boolean, ownOrigin: string | undefined): boole
 
 const PLAIN = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:443)?$/;
 
-/** The rules for untrusted hosts. */
+/** Checks an untrusted host. */
 function checkHost(url: URL, authority: string): UrlRefusal | undefined {
   if (url.protocol !== 'https:') return 'scheme';
   if (url.port !== '') return 'port';
   const [, host = ''] = PLAIN.exec(authority.toLowerCase()) ?? [];
   if (host.startsWith('[')) return isPublicAddress(stripBrackets(url)) ? undefined : 'not-public';
-  // The parser reads 2130706433, 0x7f.1 and 0177.1 as addresses and decodes percent signs: what it rewrote was not plain.
+  // The parser converts 2130706433, 0x7f.1 and 0177.1 to addresses and decodes percent signs: such hosts are refused.
   if (host === '' || url.hostname !== host) return 'host';
   if (isIP(host) !== 0) return isPublicAddress(host) ? undefined : 'not-public';
   return checkName(host);
 }
 
-/** Top-level names that are reserved, or used inside networks: none of them leads to a public host. */
+/** Top-level domains that are reserved or used in internal networks. */
 const LOCAL_NAMES = new Set([
-  ...['alt', 'arpa', 'example', 'invalid', 'local', 'localhost', 'onion', 'test'],
-  ...['corp', 'home', 'internal', 'intranet', 'lan', 'localdomain', 'private'],
+  'alt',
+  'arpa',
+  'corp',
+  'example',
+  'home',
+  'internal',
+  'intranet',
+  'invalid',
+  'lan',
+  'local',
+  'localdomain',
+  'localhost',
+  'onion',
+  'private',
+  'test',
 ]);
 
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
@@ -134,7 +146,7 @@ function stripBrackets({ hostname }: URL): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
 }
 
-/** Reads a comma-separated list of origins; throws an `OperatorError` for anything that is not exactly an origin. */
+/** Parses a comma-separated list of origins; throws an `OperatorError` for anything that is not exactly an origin. */
 export function readOrigins(list: string, variable = 'IMAGE_TRUSTED_ORIGINS'): ReadonlySet<string> {
   const origins = new Set<string>();
   for (const item of list.split(',').map((part) => part.trim())) {

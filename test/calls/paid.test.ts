@@ -64,8 +64,8 @@ describe('paid calls', () => {
     const calls = createPaidCalls({ ...ledger, hold });
     const terms = { kind: 'text', model: 'm', prices: '{}', amount: 10n * RUB } as const;
     const budget = { name: 'k', reset: 'day', zone: 'UTC', limit: 100n * RUB } as const;
-    const repeat = { id: 'repeat', body: 'hash', awaited: true, expiresAt: Date.now() + 60_000 };
-    const told = { requestId: 'req-all', budget, repeat, waitedMs: 7 };
+    const idempotency = { id: 'repeat', body: 'hash', awaited: true, expiresAt: Date.now() + 60_000 };
+    const told = { requestId: 'req-all', budget, idempotency, waitedMs: 7 };
     const inside = { ...contextOf('req-inside', wallet, new AbortController().signal) };
     const call = { terms, owed: () => undefined };
     await calls.run({
@@ -82,9 +82,9 @@ describe('paid calls', () => {
       context: { ...inside, requestId: 'req-after' },
       ask: async () => ({ type: 'gone' }),
     });
-    const common = { ...terms, wallet, key: 'key' };
+    const common = { ...terms, wallet, key: 'key', budget: undefined, idempotency: undefined };
     expect(requests).to.deep.equal([
-      { ...common, chargeId: 'req-all', budget, idempotency: repeat, owed: 0n, waitedMs: 7 },
+      { ...common, chargeId: 'req-all', budget, idempotency, owed: 0n, waitedMs: 7 },
       { ...common, chargeId: 'req-inside', owed: 10n * RUB + 1n, waitedMs: 0 },
       { ...common, chargeId: 'req-after', owed: 0n, waitedMs: 0 },
     ]);

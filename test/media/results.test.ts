@@ -110,6 +110,7 @@ describe('results', () => {
           upstreamOrigin: undefined,
           proxy: undefined,
           patienceMs: undefined,
+          headers: undefined,
         },
         { url, kind: 'image', bytesMax: 32 * MIB, ...more, patienceMs: 7, headers },
       ]);

@@ -1,4 +1,4 @@
-// POST /api/v1/messages/count_tokens: the input tokens a message would be held for. Asks no upstream and costs nothing.
+// POST /api/v1/messages/count_tokens: the input tokens that a message would be held for, without an upstream and for free.
 import type { Lifecycle, ServerRoute } from '@hapi/hapi';
 import { modelsFor } from '../../calls/text/choice.ts';
 import { estimateInput } from '../../calls/text/estimate.ts';
@@ -8,12 +8,12 @@ import { type PaidRequest, paidRoute } from '../paid-route.ts';
 import type { Services } from '../services.ts';
 import { readTextBody } from '../text-body.ts';
 
-/** In the bucket of paid calls: estimating a long text is work too. */
+/** Counts towards the rate limit of paid calls: estimating a long text is work, too. */
 export function countTokensRoute(services: Services): ServerRoute {
   return paidRoute('/api/v1/messages/count_tokens', services, count, { takesIdempotencyKey: false });
 }
 
-/** Linked pictures are not fetched: each counts the same. */
+/** Linked images are not fetched: each counts the same. */
 async function count(paid: PaidRequest): Promise<Lifecycle.ReturnValueTypes> {
   const { request, services } = paid;
   const parsed = await readTextBody(paid, { format: 'message' });

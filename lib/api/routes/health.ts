@@ -1,5 +1,5 @@
-// GET /healthz and /readyz: whether the process is alive, and whether it can serve calls. How the upstreams are is said
-// on the metrics port only.
+// GET /healthz and /readyz: whether the process is alive, and whether it can serve calls. The state of the upstreams is
+// served on the metrics port only.
 import type { ServerRoute } from '@hapi/hapi';
 import { readReadiness } from '../../calls/readiness.ts';
 import type { Services } from '../services.ts';

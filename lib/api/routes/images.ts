@@ -1,4 +1,4 @@
-// The two picture endpoints, generation and edits; an edit may be JSON or a form.
+// POST /api/v1/images/generations and /api/v1/images/edits; an edit may be JSON or a form.
 import type { Lifecycle, ServerRoute } from '@hapi/hapi';
 import type { CallContext } from '../../calls/context.ts';
 import type { ImageAnswer } from '../../calls/images/engine.ts';
@@ -32,7 +32,7 @@ export function imageRoutes(services: Services): readonly ServerRoute[] {
   ];
 }
 
-/** How the two endpoints differ. */
+/** The differences between the two endpoints. */
 interface Task {
   readonly kind: 'image' | 'edit';
   readonly format: 'generation' | 'edit';
@@ -46,7 +46,7 @@ interface Answer extends ImageAnswer {
   readonly url: string;
 }
 
-/** Spec-fixed shape: no model and no billing. */
+/** Clients expect a reply without model and billing. */
 const generation: Task = {
   kind: 'image',
   format: 'generation',
@@ -89,7 +89,7 @@ interface EngineRun {
   readonly images: readonly RequestImage[];
 }
 
-/** Undefined if the client left. */
+/** Resolves to undefined if the client has left. */
 async function runEngine(
   paid: PaidRequest,
   { task, model, imageRequest, images }: EngineRun,
@@ -116,7 +116,7 @@ async function readRequest(paid: PaidRequest, task: Task): Promise<ImageRequest>
 }
 
 const BOTH_TYPES = '`application/json` or `multipart/form-data`';
-/** A picture may also be sent as text: a data URI. */
+/** An image may also be sent as a data URI. */
 const TEXT_BYTES_MAX = 12 * 1024 * 1024;
 
 async function readFormRequest({

@@ -1,4 +1,4 @@
-// GET /media/{file}: stored pictures and videos, whole or in part, for anyone with the link until it expires.
+// GET /media/{file}: stored images and videos, whole or in part, for anyone with the link until it expires.
 import { hash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
@@ -43,7 +43,7 @@ async function answer(request: Request, h: ResponseToolkit, { services, call }: 
   }
   const chunks = services.store.media.read(media.id, reply.range)[Symbol.asyncIterator]();
   try {
-    // A read failure can still be reported, because the status has not been sent yet.
+    // The first chunk is read before the status is sent, so that a failure can still be reported.
     const first = await chunks.next().catch(refuse);
     response.writeHead(reply.status, reply.headers);
     for (let next = first; !next.done && !call.signal.aborted; next = await chunks.next()) {
@@ -84,7 +84,7 @@ interface Reply {
 
 function createMediaReply(request: Request, media: StoredMedia): Reply {
   const { method, headers: requestHeaders } = request.raw.req;
-  // Its bytes never change. The id itself stays in the link.
+  // The bytes of an id never change. Hashed, because the id gives access to the file.
   const etag = `"${hash('sha256', media.id).slice(0, 32)}"`;
   const headers = {
     ...commonHeaders(request),
@@ -111,7 +111,7 @@ function matchesEtag(header: string | undefined, etag: string): boolean {
   return names.includes(etag) || names.includes('*');
 }
 
-/** The requested range; several at once, or an invalid one, get the whole file. */
+/** The requested range; undefined if there is none, several or an invalid one, which get the whole file. */
 function readRange(header: string | undefined, bytes: number): ByteRange | undefined {
   const [, begin, end] = /^bytes=\s*(\d{0,15})\s*-\s*(\d{0,15})\s*$/i.exec(header ?? '') ?? [];
   if (begin === undefined || end === undefined || (begin === '' && end === '')) return undefined;
@@ -123,7 +123,7 @@ function readRange(header: string | undefined, bytes: number): ByteRange | undef
   return { first, last };
 }
 
-/** Resolves when the client has read what was written, or has left. */
+/** Resolves when the write buffer is empty, or the client has left. */
 function waitForDrain(response: ServerResponse, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const settle = () => {

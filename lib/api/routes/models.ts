@@ -1,4 +1,4 @@
-// GET /api/v1/models: the catalog with current prices, and each entry by id; outside the rate limit.
+// GET /api/v1/models and /api/v1/models/{id}: the catalog with current prices; not rate limited.
 import type { ServerRoute } from '@hapi/hapi';
 import { readWallet } from '../../accounts/read-wallet.ts';
 import { listModels, listOne } from '../../catalog/listing.ts';

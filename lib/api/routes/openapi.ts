@@ -1,4 +1,4 @@
-// GET /openapi.json: the API document, for people and tools; needs no key.
+// GET /openapi.json: the API document; needs no key.
 import type { ServerRoute } from '@hapi/hapi';
 import { describeApi } from '../openapi/document.ts';
 import type { Services } from '../services.ts';
@@ -10,7 +10,7 @@ export function openapiRoute({ publicUrl }: Pick<Services, 'publicUrl'>): Server
     path: '/openapi.json',
     options: { auth: false },
     handler: (_request, h) => {
-      // As bytes, it is in memory only once, however many replies are waiting to be read.
+      // Kept as bytes, which all pending replies share.
       document ??= Buffer.from(JSON.stringify(describeApi(publicUrl())));
       return h.response(document).type('application/json');
     },

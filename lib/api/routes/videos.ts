@@ -1,4 +1,4 @@
-// POST /api/v1/videos starts a video, GET /api/v1/videos?id= polls it; both in any process.
+// POST /api/v1/videos starts a video, GET /api/v1/videos?id= polls it; any process can answer both.
 import type { Lifecycle, Request, ServerRoute } from '@hapi/hapi';
 import { fault } from '../../base/faults.ts';
 import type { CallContext } from '../../calls/context.ts';
@@ -28,7 +28,7 @@ import { fetchLinkedImages, readPromptBody } from '../prompt-body.ts';
 import type { Services } from '../services.ts';
 
 const PATH = '/api/v1/videos';
-/** No video costs less; the real price is known once the request is read. */
+/** The minimum price, for the check before the body is read. */
 const LEAST: Cost = { kind: 'video', amount: 1n };
 
 export function videoRoutes(services: Services): readonly ServerRoute[] {
@@ -100,7 +100,7 @@ function describeStart(model: VideoModel, terms: VideoTerms, { id, paid }: Video
   };
 }
 
-/** Only reads, whichever process works on it. */
+/** Reads the state from the store; the job may run in another process. */
 async function pollVideo(request: Request, { store, results }: Pick<Services, 'store' | 'results'>): Promise<object> {
   const ids = request.url.searchParams.getAll('id');
   const [id = ''] = ids;

@@ -1,5 +1,4 @@
-// One attempt at one route: asks the upstream for a picture and stores it, bounded by the clock and the call's signal.
-
+// One attempt at one route: requests an image from the upstream and stores it, within the deadline and the call's signal.
 import { fault } from '../../base/faults.ts';
 import type { Route } from '../../catalog/model.ts';
 import { abortable } from '../../media/deadline.ts';
@@ -16,15 +15,15 @@ export interface AttemptOptions {
   readonly call: Omit<ImageCall, 'model' | 'options'>;
   readonly results: Results;
   readonly context: Pick<CallContext, 'signal' | 'accountId'>;
-  /** On the clock of `performance.now()`. */
+  /** By `performance.now()`. */
   readonly deadline: number;
-  /** Called when the upstream is asked. */
+  /** Called when the request is sent to the upstream. */
   readonly onAsk: () => void;
-  /** Called when the upstream has answered with a picture. */
+  /** Called when the upstream has returned an image. */
   readonly onFirst: () => void;
 }
 
-/** The link to a picture may come before its file, which is paid for. After this time another route is asked. */
+/** How long a result's link is retried while its file is missing; then another route is tried. */
 const RESULT_PATIENCE_MS = 20_000;
 
 /** Never rejects. */
@@ -34,7 +33,7 @@ export async function attemptImage(options: AttemptOptions): Promise<Ending<Stor
   const upstream = new AbortController();
   const onAbort = () => upstream.abort(signal.reason);
   let timer: NodeJS.Timeout | undefined;
-  // Timers may fire a few milliseconds early, which would seem to leave time for another route.
+  // Timers may fire a few milliseconds early: another route would be tried in the remaining time.
   const watch = () => {
     const leftMs = deadline - performance.now();
     if (leftMs > 0) timer = setTimeout(watch, Math.ceil(leftMs));

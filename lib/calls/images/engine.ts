@@ -1,4 +1,4 @@
-// The image engine: holds the price of a picture, tries the routes of its model, stores the result, then charges.
+// The image engine: holds the price of an image, tries the routes of its model, stores the result, then charges.
 import assert from 'node:assert/strict';
 import { refundedFault } from '../../base/faults.ts';
 import type { ImageModel } from '../../catalog/model.ts';
@@ -16,7 +16,7 @@ export interface ImageEngineOptions {
   readonly paidCalls: PaidCalls;
   readonly results: Results;
   readonly health: RouteHealth;
-  /** For all routes together, including storing the picture. */
+  /** For all routes together, including storing the image. */
   readonly totalTimeoutMs: number;
   readonly onAttempt?: OnAttempt | undefined;
 }
@@ -35,8 +35,8 @@ export interface ImageAnswer {
 
 export interface ImageEngine {
   /**
-   * Runs one call including its money; resolves to undefined if the client left. Rejects with a fault when there is no
-   * picture, in which case nothing is charged.
+   * Runs one call including its money; resolves to undefined if the client left. Rejects with a fault if there is no
+   * image; then nothing is charged.
    */
   run(order: ImageOrder, context: CallContext): Promise<ImageAnswer | undefined>;
 }
@@ -65,18 +65,18 @@ export function createImageEngine(options: ImageEngineOptions): ImageEngine {
             attempt: (route, onFirst) => attemptImage({ route, call, results, context, deadline, onAsk, onFirst }),
           });
         },
-        // A client who leaves still pays: the upstream may have made the picture anyway.
+        // A client that leaves still pays: the upstream may have generated the image.
         owed: ({ type }) => (type === 'finish' || (type === 'gone' && wasAsked) ? computeCost(model) : undefined),
       });
       if (ending.type === 'gone') return undefined;
       if (ending.type === 'error') throw refundedFault(ending.fault);
-      assert(ending.result, 'a charged picture has a result');
+      assert(ending.result, 'a charged image has a result');
       return { image: ending.result, paid };
     },
   };
 }
 
-/** One picture, however many the upstream sends. */
+/** One image is charged, however many the upstream returns. */
 function computeCost({ price }: ImageModel): CallCost {
   return { amount: price.request, usage: { images: 1 } };
 }

@@ -1,12 +1,12 @@
-// A request for a picture, independent of its wire format: the prompt and the pictures to edit.
+// An image request, independent of its wire format.
 import type { FaultCode, FaultDetail } from '../../base/faults.ts';
 import type { RequestImage } from '../../media/reference.ts';
 import type { Size } from '../../upstream/contract/provider.ts';
 
-/** Pictures per edit. */
+/** Images per edit. */
 export const REFERENCES_MAX = 4;
 
-/** The sizes a picture may have, by their label. */
+/** The sizes of images by label. */
 export const IMAGE_SIZES: ReadonlyMap<string, Size> = new Map([
   ['1024x1024', { width: 1024, height: 1024 }],
   ['1792x1024', { width: 1792, height: 1024 }],
@@ -14,15 +14,15 @@ export const IMAGE_SIZES: ReadonlyMap<string, Size> = new Map([
 ]);
 
 export interface ImageRequest {
-  /** As the client wrote it: an id or an alias; absent means the default. */
+  /** As the client wrote it: an id or an alias; undefined for the default model. */
   readonly model: string | undefined;
   readonly prompt: string;
   readonly size: Size | undefined;
   /** Undefined when `size` was sent, or neither was. */
   readonly aspect: string | undefined;
-  /** The pictures to edit; empty for a generation. */
+  /** The images to edit; empty for a generation. */
   readonly images: readonly RequestImage[];
-  /** Why one of them cannot be read; reported only once the balance would cover the call. */
+  /** Set if one of the images cannot be read; reported only once the balance would cover the call. */
   readonly refusal: Refusal | undefined;
 }
 
