@@ -3,14 +3,13 @@
 import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
 import { directOutput, takeOverChunks } from '../platform/manual-chunks.ts';
-import type { Pressure } from '../stream/drive.ts';
 import { probeByComments } from './half-closed.ts';
 
 export interface SseReply {
   /** Sends status and headers. */
   open(): void;
   /** Sends events; returns a promise if the client reads more slowly than they arrive. */
-  write(text: string): Pressure;
+  write(text: string): Promise<void> | undefined;
   keepAlive(): void;
   end(): void;
 }
@@ -61,7 +60,7 @@ class ResponseEvents implements SseReply {
     probeByComments(response, this);
   }
 
-  write(text: string): Pressure {
+  write(text: string): Promise<void> | undefined {
     if (text === '' || this.#response.destroyed) return undefined;
     const outlet = this.#outlet();
     return this.#send(text, outlet) ? undefined : this.#drained(outlet);

@@ -1,7 +1,6 @@
 // Reads a body as arrays of what arrived in one turn of the event loop: decoding, back-pressure and abort in one
 // iterator.
 import assert from 'node:assert/strict';
-import { ASK, type AskableIterator, type Waiter } from './drive.ts';
 
 /** Turns the bytes of one body into items. Everything in it is synchronous: one promise per turn, none per item. */
 export interface Decoder<T> {
@@ -56,7 +55,7 @@ const LEFTOVER_MS = 250;
 const LEFTOVER_BYTES = 64 * 1024;
 
 /** Iterates over arrays of decoded items. Read it once, one `next` at a time; leaving early closes the body. */
-export function readBody<T>(options: ReadOptions<T>): AskableIterator<readonly T[]> {
+export function readBody<T>(options: ReadOptions<T>): AsyncIterableIterator<readonly T[]> {
   return new BodyReader(options);
 }
 
@@ -73,7 +72,13 @@ const BYTES: Decoder<Uint8Array> = {
   failure: undefined,
 };
 
-class BodyReader<T> implements AskableIterator<readonly T[]>, ByteTaker {
+/** The pending read. */
+interface Waiter<T> {
+  readonly resolve: (result: IteratorResult<T>) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
   readonly #body: ByteSource;
   readonly #decoder: Decoder<T>;
   readonly #signal: AbortSignal;
@@ -100,15 +105,13 @@ class BodyReader<T> implements AskableIterator<readonly T[]>, ByteTaker {
   }
 
   next(): Promise<IteratorResult<readonly T[]>> {
-    return new Promise((resolve, reject) => this[ASK]({ resolve, reject }));
-  }
-
-  [ASK](waiter: Waiter<readonly T[]>): void {
-    assert(!this.#waiter, 'a body is read one step at a time');
-    // Before the first bytes: without a waiter they would pause the source.
-    this.#waiter = waiter;
-    if (this.#state === 'new') this.#open();
-    if (!this.#scheduled) this.#deliver();
+    return new Promise((resolve, reject) => {
+      assert(!this.#waiter, 'a body is read one step at a time');
+      // Before the first bytes: without a waiter they would pause the source.
+      this.#waiter = { resolve, reject };
+      if (this.#state === 'new') this.#open();
+      if (!this.#scheduled) this.#deliver();
+    });
   }
 
   async return(): Promise<IteratorResult<readonly T[]>> {

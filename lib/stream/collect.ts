@@ -1,11 +1,11 @@
 // Folds the parts of an answer into one reply, for calls that do not stream.
 
 import type { SmartRouting } from '../base/smart-tiers.ts';
-import type { BillingPart, FinishReason, StreamPart } from './part.ts';
-import type { Block, TextBlock, ToolBlock } from './provider-part.ts';
+import type { BillingPart, FinishReason, ReplyBlock, StreamPart } from './part.ts';
+import type { BlockState } from './provider-part.ts';
 
 /** A block with its text; for a call, the JSON of its arguments. */
-export type ReplyBlock = (TextBlock | ToolBlock) & { readonly text: string };
+export type CollectedBlock = ReplyBlock & { readonly text: string; readonly state?: BlockState };
 
 export interface CollectedReply {
   /** Without the dialect's prefix. */
@@ -13,7 +13,7 @@ export interface CollectedReply {
   /** The model that answered. */
   readonly model: string;
   /** In order; at least one. */
-  readonly blocks: readonly ReplyBlock[];
+  readonly blocks: readonly CollectedBlock[];
   readonly input: number;
   readonly output: number;
   readonly reason: FinishReason;
@@ -29,6 +29,7 @@ export function replyText({ blocks }: CollectedReply): string {
   return blocks.map(({ type, text }) => (type === 'text' ? text : '')).join('');
 }
 
+/** Takes the parts that a dialect would render. */
 export interface Collector {
   write(parts: readonly StreamPart[]): void;
   /** The reply; only after `billing` has passed. */
@@ -36,7 +37,7 @@ export interface Collector {
 }
 
 export function createCollector(): Collector {
-  const blocks: { readonly block: Block; text: string }[] = [];
+  const blocks: { readonly block: ReplyBlock; text: string; state?: BlockState }[] = [];
   let id = '';
   let model = '';
   let input = 0;
@@ -60,6 +61,9 @@ export function createCollector(): Collector {
         // The last block is the open one.
         (blocks.at(-1) as (typeof blocks)[number]).text += part.text;
         break;
+      case 'block-state':
+        (blocks.at(-1) as (typeof blocks)[number]).state = part.state;
+        break;
       case 'usage':
         input = part.input ?? input;
         output = part.output ?? output;
@@ -72,6 +76,7 @@ export function createCollector(): Collector {
         billing = part;
         break;
       case 'block-end':
+      case 'hidden':
         break;
       case 'error':
         throw part.fault;
@@ -84,7 +89,7 @@ export function createCollector(): Collector {
     },
     reply() {
       if (!billing) throw new Error('the answer is not complete');
-      const whole = blocks.map(({ block, text }) => ({ ...block, text }));
+      const whole = blocks.map(({ block, text, state }) => (state ? { ...block, text, state } : { ...block, text }));
       const stopped = sequence !== undefined && { sequence };
       return { id, model, blocks: whole, input, output, reason, ...stopped, billing, ...(smart && { smart }) };
     },

@@ -1,34 +1,39 @@
 // The grammar at the boundary between provider and gateway: whatever a plugin yields or throws, the result is one
-// start, blocks of text and tool calls in sequence, and one finish or one error at the end; and nothing beyond what was
-// asked for.
-import { type Fault, fault } from '../base/faults.ts';
-import type { StreamPart } from './part.ts';
-import type { Block, BlockStartPart, FinishPart, FinishReason, ProviderPart } from './provider-part.ts';
+// start, blocks in sequence, and one finish or one error at the end; and nothing beyond what was asked for.
+import { fault, isFault } from '../base/faults.ts';
+import { checkBlock, checkState, violation } from './grammar.ts';
+import type { ErrorPart, ReplyBlock, StreamPart } from './part.ts';
+import type { Transform } from './pipeline.ts';
+import type { Block, BlockState, FinishPart, FinishReason, ProviderPart } from './provider-part.ts';
 
 export interface GuardOptions {
   /**
    * Output tokens after which an answer is cut: by the upstream's count, or by an amount of text that is never fewer.
    */
   readonly outputMax: number;
-  readonly calls?: CallsAllowed;
+  /** Default `any`. */
+  readonly calls?: CallsAllowed | undefined;
+  /** Whether reasoning is passed on as blocks; by default it is hidden. */
+  readonly showsReasoning?: boolean | undefined;
 }
 
-/** The tool calls that an answer may contain. Not every upstream supports such limits, so further calls are dropped. */
+/** The tool calls that an answer may contain. Not every upstream supports such limits, so further calls are hidden. */
 export type CallsAllowed = 'any' | 'one' | 'none';
 
-export interface Guard {
-  /** The parts that are valid now, in order; `finish` is held back until the end. After an error: none. */
-  push(parts: readonly ProviderPart[]): readonly StreamPart[];
-  /** The source ended by itself: the finish held back, or the error that there was none. */
+/**
+ * Holds the finish back until the end, because text may follow an upstream's reason to end. Blocks that are open at the
+ * same time upstream are passed on one after the other.
+ */
+export interface Guard extends Transform<ProviderPart | ErrorPart, StreamPart> {
   end(): readonly StreamPart[];
-  /** The source broke off: the finish if it was already there, or the error. */
-  fail(reason: Fault): readonly StreamPart[];
-  /** True once the upstream's terminal signal was seen, or the answer was cut. */
+  /** True once there is a finish that a broken connection does not put in doubt, or the answer was cut. */
   readonly finished: boolean;
-  /** True once the answer was cut at its limit: nothing more is wanted from the upstream. */
-  readonly cut: boolean;
-  /** True once an error was passed on. */
-  readonly failed: boolean;
+  /** True once the answer was cut or has failed: nothing more is wanted from the upstream. */
+  readonly done: boolean;
+}
+
+export function createGuard(options: GuardOptions = { outputMax: Number.POSITIVE_INFINITY }): Guard {
+  return new AnswerGuard(options);
 }
 
 const NOTHING: readonly StreamPart[] = [];
@@ -38,204 +43,350 @@ const REASONS: ReadonlySet<FinishReason> = new Set(['stop', 'length', 'filter', 
 /** No tokenizer in use makes longer tokens from ordinary text. */
 const CHARACTERS_PER_TOKEN_MAX = 16;
 
-/** A running count passes its limit step by step. */
+/** A running count passes its limit step by step: one that is far beyond is a mistake. */
 const FAR_BEYOND = 4;
 
-const FIRST_HALF = 0xd800;
-const SECOND_HALF = 0xdc00;
+/** The text of blocks that wait until another one ends. */
+const WAITING_CHARACTERS_MAX = 4 * 1024 * 1024;
 
-export function createGuard(options: GuardOptions = { outputMax: Number.POSITIVE_INFINITY }): Guard {
-  return new AnswerGuard(options);
+/** A block that is open upstream while another one is passed on. */
+interface WaitingBlock {
+  readonly index: number;
+  readonly block: Block;
+  text: string;
+  state: BlockState | undefined;
+  isEnded: boolean;
 }
+
+/** No block: unlike any index that a provider may give, it does not even equal itself. */
+const NONE = Number.NaN;
+
+const EMPTY_ARGUMENTS = '{}';
 
 /** A class, because every open answer has one: closures would take three times the memory. */
 class AnswerGuard implements Guard {
-  cut = false;
-  failed = false;
+  done = false;
   readonly #outputMax: number;
   readonly #charactersMax: number;
   readonly #calls: CallsAllowed;
+  readonly #showsReasoning: boolean;
   #started = false;
   #finish: FinishPart | undefined;
-  /** The finish was passed on. */
+  /** Content followed a finish, so the reasons of this upstream say nothing about the end. */
+  #isFollowed = false;
+  /** The finish or the error was passed on. */
   #ended = false;
-  /** The upstream's block. */
-  #openBlock: number | undefined;
-  #nextBlock = 0;
-  /** Ours: consecutive texts are one block to the client, whose end is known only when something else follows. */
+  #lastIndex = -1;
+  /** The upstream's block that is passed on. */
+  #served = NONE;
+  #waiting: WaitingBlock[] = [];
+  #waitingCharacters = 0;
+  /** Open blocks that nobody is shown. */
+  #hidden: Map<number, Block['type']> | undefined;
+  /** Something was produced that was asked for. */
+  #hasOutput = false;
+  /** Ours: consecutive texts are one block, whose end is known only when something else follows. */
   #block = -1;
   #open: Block['type'] | undefined;
-  #isDropping = false;
   #hasTools = false;
-  /** For the open block. */
+  /** For our open block. */
   #hasText = false;
+  /** All that was produced. */
   #characters = 0;
   #outputTokens = 0;
+  /** Where parts go that differ from those of the batch; undefined as long as the batch passes as it is. */
+  #passed: StreamPart[] | undefined;
 
-  constructor({ outputMax, calls = 'any' }: GuardOptions) {
+  constructor({ outputMax, calls = 'any', showsReasoning = false }: GuardOptions) {
     this.#outputMax = outputMax;
     this.#charactersMax = outputMax * CHARACTERS_PER_TOKEN_MAX;
     this.#calls = calls;
+    this.#showsReasoning = showsReasoning;
   }
 
   get finished(): boolean {
-    return this.#finish !== undefined;
+    return this.#finish !== undefined && !this.#isFollowed;
   }
 
-  /** What may pass of a part, undefined if it is dropped; throws on a violation. */
-  #accept(part: ProviderPart): ProviderPart | readonly ProviderPart[] | undefined {
-    if (this.#finish && part?.type !== 'usage') return undefined;
-    switch (part.type) {
+  push(batch: readonly (ProviderPart | ErrorPart)[]): readonly StreamPart[] {
+    if (this.done || this.#ended) return NOTHING;
+    this.#passed = undefined;
+    let at = 0;
+    try {
+      for (; at < batch.length && !this.done; at += 1) this.#step(batch, at);
+    } catch (error) {
+      this.#passed ??= batch.slice(0, at) as StreamPart[];
+      this.#fail({ type: 'error', fault: fault('upstream_failed', {}, error) });
+    }
+    return this.#passed ?? (batch as readonly StreamPart[]);
+  }
+
+  #step(batch: readonly (ProviderPart | ErrorPart)[], at: number): void {
+    const part = batch[at] as ProviderPart | ErrorPart;
+    // Most parts: they pass as they are.
+    const isServed = part?.type === 'block-delta' && part.index === this.#served;
+    const isPlain = isServed && part.index === this.#block;
+    if (isPlain && this.#takeText(part.text)) this.#passed?.push(part);
+    else {
+      this.#passed ??= batch.slice(0, at) as StreamPart[];
+      this.#take(part, batch[at + 1]);
+    }
+    if (this.#characters > this.#charactersMax) this.#cutSurplus(batch, at);
+  }
+
+  /** True if the text of the served block may pass unchanged. */
+  #takeText(text: string): boolean {
+    if (typeof text !== 'string') throw violation('a delta without text');
+    if (text === '' || this.#isCountedOut()) return false;
+    this.#noteContent(text.length);
+    this.#hasText = true;
+    this.#hasOutput = true;
+    return true;
+  }
+
+  #noteContent(characters: number): void {
+    this.#characters += characters;
+    if (this.#finish) this.#isFollowed = true;
+  }
+
+  #emit(part: StreamPart): void {
+    (this.#passed as StreamPart[]).push(part);
+  }
+
+  #take(part: ProviderPart | ErrorPart, next: ProviderPart | ErrorPart | undefined): void {
+    switch (part?.type) {
       case 'block-delta':
-        if (this.#openBlock === undefined || part.index !== this.#openBlock) throw breach('a delta outside its block');
-        if (typeof part.text !== 'string') throw breach('a delta without text');
-        if (part.text === '' || this.#isDropping) return undefined;
-        this.#characters += part.text.length;
-        this.#hasText = true;
-        return part.index === this.#block ? part : { ...part, index: this.#block };
+        this.#takeDelta(part.index, part.text);
+        break;
       case 'usage':
         if (typeof part.output === 'number') this.#outputTokens = part.output;
-        return part;
+        this.#emit(part);
+        break;
       case 'start':
-        if (this.#started) throw breach('a second start');
+        if (this.#started) throw violation('a second start');
         this.#started = true;
-        return part;
+        this.#emit(part);
+        break;
       case 'block-start':
-        if (!this.#started || this.#openBlock !== undefined || part.index !== this.#nextBlock)
-          throw breach('a block out of order');
-        checkBlock(part.block);
-        this.#openBlock = part.index;
-        this.#nextBlock += 1;
-        return this.#openOurs(part);
+        this.#takeStart(part.index, part.block, next?.type === 'block-state' ? next : undefined);
+        break;
+      case 'block-state':
+        this.#takeState(part.index, part.state);
+        break;
       case 'block-end':
-        if (this.#openBlock === undefined || part.index !== this.#openBlock)
-          throw breach('the end of a block that is not open');
-        this.#openBlock = undefined;
-        return this.#open === 'tool' ? this.#closeOurs() : undefined;
+        this.#takeEnd(part.index);
+        break;
       case 'finish':
-        if (!this.#started || this.#openBlock !== undefined) throw breach('a finish before the end of its block');
-        this.#finish = { ...part, reason: this.#reasonOf(part.reason) };
-        return undefined;
+        if (!this.#started) throw violation('a finish before the start');
+        this.#takeFinish(part);
+        break;
+      case 'alive':
+        break;
+      case 'error':
+        if (!isFault(part.fault)) throw violation('an error of its own');
+        this.#fail(part);
+        break;
       default:
-        throw breach(`a part of type ${String((part as { type: unknown }).type)}`);
+        throw violation(`a part of type ${String((part as { type?: unknown } | undefined)?.type)}`);
     }
   }
 
-  #openOurs(part: BlockStartPart): ProviderPart | readonly ProviderPart[] | undefined {
-    const { type } = part.block;
-    this.#isDropping = type === 'tool' && (this.#calls === 'none' || (this.#calls === 'one' && this.#hasTools));
-    // Of ours only a text may still be open.
-    if (this.#isDropping || this.#open === type) return undefined;
-    const closed = this.#closeOurs();
-    this.#block += 1;
-    this.#open = type;
-    this.#hasText = false;
-    this.#hasTools ||= type === 'tool';
-    const begun = part.index === this.#block ? part : { ...part, index: this.#block };
-    return closed.length === 0 ? begun : [...closed, begun];
+  #takeDelta(index: number, text: string): void {
+    if (typeof text !== 'string') throw violation('a delta without text');
+    if (text !== '' && this.#isCountedOut()) {
+      this.#cut();
+      return;
+    }
+    if (index === this.#served) {
+      if (text !== '' && this.#takeText(text)) this.#emit({ type: 'block-delta', index: this.#block, text });
+      return;
+    }
+    const hidden = this.#hidden?.get(index);
+    const waiting = hidden === undefined ? this.#findWaiting(index) : undefined;
+    if (hidden === undefined && !waiting) throw violation('a delta outside its block');
+    if (text === '') return;
+    this.#noteContent(text.length);
+    this.#hasOutput ||= hidden !== 'tool';
+    if (!waiting) this.#emit({ type: 'hidden', text });
+    else {
+      waiting.text += text;
+      this.#waitingCharacters += text.length;
+      if (this.#waitingCharacters > WAITING_CHARACTERS_MAX) throw violation('too much text at the same time');
+    }
+  }
+
+  #takeStart(index: number, block: Block, following: { index: number; state: BlockState } | undefined): void {
+    if (!this.#started) throw violation('a block before the start');
+    if (!(index > this.#lastIndex)) throw violation('a block out of order');
+    checkBlock(block);
+    this.#lastIndex = index;
+    if (this.#isHidden(block)) {
+      this.#hidden ??= new Map();
+      this.#hidden.set(index, block.type);
+      return;
+    }
+    this.#hasTools ||= block.type === 'tool';
+    // A call may end an answer that has a reason already; a text that stays empty does not say anything.
+    if (block.type === 'tool') this.#noteContent(0);
+    const isStated = block.type === 'tool' && following?.index === index;
+    const state = isStated ? checkState(following.state) : undefined;
+    const waiting: WaitingBlock = { index, block, text: '', state, isEnded: false };
+    if (Number.isNaN(this.#served)) this.#serve(waiting);
+    else this.#waiting.push(waiting);
+  }
+
+  #isHidden({ type }: Block): boolean {
+    if (type === 'reasoning') return !this.#showsReasoning;
+    return type === 'tool' && (this.#calls === 'none' || (this.#calls === 'one' && this.#hasTools));
+  }
+
+  #takeState(index: number, state: BlockState): void {
+    checkState(state);
+    const waiting = this.#findWaiting(index);
+    if (waiting) waiting.state = state;
+    else if (index === this.#served) {
+      // A call's state has passed with its start.
+      if (this.#open === 'reasoning') this.#emit({ type: 'block-state', index: this.#block, state });
+    } else if (!this.#hidden?.has(index)) throw violation('a state outside its block');
+  }
+
+  #takeEnd(index: number): void {
+    if (index === this.#served) {
+      this.#endServed();
+      this.#serveWaiting();
+      return;
+    }
+    if (this.#hidden?.delete(index)) return;
+    const waiting = this.#findWaiting(index);
+    if (!waiting) throw violation('the end of a block that is not open');
+    waiting.isEnded = true;
+  }
+
+  #findWaiting(index: number): WaitingBlock | undefined {
+    return this.#waiting.find((block) => block.index === index && !block.isEnded);
+  }
+
+  /** Passes a block on, with what has arrived of it. */
+  #serve({ index, block, text, state, isEnded }: WaitingBlock): void {
+    this.#served = index;
+    this.#waitingCharacters -= text.length;
+    if (!(block.type === 'text' && this.#open === 'text')) {
+      this.#closeOurs();
+      this.#block += 1;
+      this.#open = block.type;
+      this.#hasText = false;
+      this.#emit({ type: 'block-start', index: this.#block, block: withState(block, state) });
+    }
+    if (block.type === 'reasoning' && state) this.#emit({ type: 'block-state', index: this.#block, state });
+    if (text !== '') {
+      this.#hasText = true;
+      this.#emit({ type: 'block-delta', index: this.#block, text });
+    }
+    if (isEnded) this.#endServed();
+  }
+
+  #serveWaiting(): void {
+    while (Number.isNaN(this.#served)) {
+      const next = this.#waiting.shift();
+      if (!next) return;
+      this.#serve(next);
+    }
+  }
+
+  #endServed(): void {
+    this.#served = NONE;
+    if (this.#open !== 'text') this.#closeOurs();
   }
 
   /** A call without arguments has empty ones. */
-  #closeOurs(): readonly ProviderPart[] {
-    if (!this.#open) return [];
-    const isEmpty = this.#open === 'tool' && !this.#hasText;
+  #closeOurs(): void {
+    if (!this.#open) return;
+    if (this.#open === 'tool' && !this.#hasText) {
+      this.#characters += EMPTY_ARGUMENTS.length;
+      this.#hasOutput = true;
+      this.#emit({ type: 'block-delta', index: this.#block, text: EMPTY_ARGUMENTS });
+    }
     this.#open = undefined;
-    if (!isEmpty) return [{ type: 'block-end', index: this.#block }];
-    this.#characters += EMPTY_ARGUMENTS.length;
-    return [
-      { type: 'block-delta', index: this.#block, text: EMPTY_ARGUMENTS },
-      { type: 'block-end', index: this.#block },
-    ];
+    this.#emit({ type: 'block-end', index: this.#block });
   }
 
-  /** Some upstreams report a plain end for an answer with calls, and dropped calls are no reason to end. */
-  #reasonOf(reason: FinishReason): FinishReason {
+  /** The last reason counts, but a plain end does not take a call back. */
+  #takeFinish(part: FinishPart): void {
+    const isTakenBack = this.#finish?.reason === 'tool' && part.reason === 'stop';
+    if (!isTakenBack) this.#finish = part;
+  }
+
+  /** Some upstreams report a plain end for an answer with calls, and hidden calls are no reason to end. */
+  #reasonOfEnd({ reason }: FinishPart): FinishReason {
     if (!REASONS.has(reason)) return this.#hasTools ? 'tool' : 'other';
     if (this.#hasTools && (reason === 'stop' || reason === 'other')) return 'tool';
     return reason === 'tool' && !this.#hasTools ? 'stop' : reason;
   }
 
-  push(parts: readonly ProviderPart[]): readonly StreamPart[] {
-    if (this.failed || this.#ended || this.cut) return NOTHING;
-    if (!Array.isArray(parts))
-      return this.#finish ? NOTHING : this.#broken(fault('upstream_failed', {}, breach('no array')));
-    let passed: ProviderPart[] | undefined;
-    for (let at = 0; at < parts.length; at += 1) {
-      const part = parts[at] as ProviderPart;
-      try {
-        if (part?.type === 'block-delta' && this.#isCountedOut()) return this.#cutOff(passed ?? parts.slice(0, at));
-        const accepted = this.#accept(part);
-        if (accepted === undefined || accepted !== part) passed ??= parts.slice(0, at);
-        if (accepted && passed) {
-          if (isPart(accepted)) passed.push(accepted);
-          else passed.push(...accepted);
-        }
-        if (this.#characters > this.#charactersMax) return this.#cutOff(passed ?? parts.slice(0, at + 1));
-      } catch (error) {
-        passed ??= parts.slice(0, at);
-        // Nothing that follows the terminal signal can spoil a complete answer.
-        if (!this.#finish) return [...passed, ...this.#broken(fault('upstream_failed', {}, error))];
-      }
-    }
-    return passed ?? parts;
-  }
-
-  /** The upstream continues although it is done by its own count; a count far beyond the limit is ignored. */
+  /** The upstream continues although it is done by its own count. */
   #isCountedOut(): boolean {
-    return (
-      this.#outputTokens > this.#outputMax && this.#characters > 0 && this.#outputTokens <= FAR_BEYOND * this.#outputMax
-    );
+    const tokens = this.#outputTokens;
+    return tokens > this.#outputMax && this.#characters > 0 && tokens <= FAR_BEYOND * this.#outputMax;
   }
 
-  /** Ends an answer whose upstream exceeds what was asked for, dropping the excess of the last text. */
-  #cutOff(parts: readonly StreamPart[]): readonly StreamPart[] {
-    if (this.#finish) return parts;
-    this.cut = true;
+  /** Ends an answer whose upstream exceeds what was asked for. */
+  #cut(): void {
+    this.done = true;
     this.#finish = { type: 'finish', reason: 'length', raw: 'cut at max_tokens' };
-    const last = parts.at(-1);
-    const surplus = this.#characters - this.#charactersMax;
-    if (last?.type !== 'block-delta' || surplus <= 0) return parts;
-    return [...parts.slice(0, -1), { ...last, text: beginningOf(last.text, last.text.length - surplus) }];
+    this.#isFollowed = false;
   }
 
-  fail(reason: Fault): readonly StreamPart[] {
-    if (this.failed) return NOTHING;
-    return this.#finish ? this.end() : this.#broken(reason);
+  /** Drops the excess of the last text. */
+  #cutSurplus(batch: readonly (ProviderPart | ErrorPart)[], at: number): void {
+    this.#passed ??= batch.slice(0, at + 1) as StreamPart[];
+    const last = this.#passed.at(-1);
+    const surplus = this.#characters - this.#charactersMax;
+    if (last?.type === 'block-delta') {
+      this.#passed[this.#passed.length - 1] = {
+        ...last,
+        text: takeCharacters(last.text, Math.max(0, last.text.length - surplus)),
+      };
+    }
+    this.#cut();
+  }
+
+  /** Harmless once the answer is complete. */
+  #fail(part: ErrorPart): void {
+    this.done = true;
+    if (this.finished) return;
+    this.#ended = true;
+    this.#emit(part);
   }
 
   end(): readonly StreamPart[] {
-    if (this.failed || this.#ended) return NOTHING;
-    if (!this.#finish) return this.#broken(fault('upstream_truncated'));
-    if (this.#characters === 0 && !(this.#outputTokens > 0)) return this.#broken(fault('upstream_empty'));
+    if (this.#ended) return NOTHING;
     this.#ended = true;
-    return this.#open ? [...this.#closeOurs(), this.#finish] : [this.#finish];
+    this.#passed = [];
+    if (!this.#finish) return [{ type: 'error', fault: fault('upstream_truncated') }];
+    this.#endAll();
+    if (!this.#hasOutput && !(this.#outputTokens > 0)) return [{ type: 'error', fault: fault('upstream_empty') }];
+    this.#emit({ ...this.#finish, reason: this.#reasonOfEnd(this.#finish) });
+    return this.#passed;
   }
 
-  #broken(reason: Fault): readonly StreamPart[] {
-    this.failed = true;
-    return [{ type: 'error', fault: reason }];
+  /** Blocks that the upstream left open end with the answer. */
+  #endAll(): void {
+    for (const waiting of this.#waiting) waiting.isEnded = true;
+    this.#served = NONE;
+    this.#serveWaiting();
+    this.#closeOurs();
   }
 }
 
-const EMPTY_ARGUMENTS = '{}';
-
-function checkBlock(block: Block): void {
-  if (block?.type === 'text') return;
-  if (block?.type !== 'tool') throw breach('a block of an unknown type');
-  if (!isName(block.id) || !isName(block.name)) throw breach('a call of a tool without its id or its name');
-  if (block.state !== undefined && typeof block.state !== 'string') throw breach('a state that is no text');
-}
-
-const isName = (name: unknown): boolean => typeof name === 'string' && name !== '';
-
-const isPart = (accepted: ProviderPart | readonly ProviderPart[]): accepted is ProviderPart => 'type' in accepted;
+const HIGH_SURROGATE = 0xd800;
+const LOW_SURROGATE = 0xdc00;
 
 /** At most this many characters of a text, without splitting a surrogate pair. */
-function beginningOf(text: string, length: number): string {
+function takeCharacters(text: string, length: number): string {
   const last = text.charCodeAt(length - 1);
-  return text.slice(0, last >= FIRST_HALF && last < SECOND_HALF ? length - 1 : length);
+  return text.slice(0, last >= HIGH_SURROGATE && last < LOW_SURROGATE ? length - 1 : length);
 }
 
-function breach(what: string): Error {
-  return new Error(`the provider violated the grammar of parts: ${what}`);
+function withState(block: Block, state: BlockState | undefined): ReplyBlock {
+  return block.type === 'tool' && state ? { ...block, state } : block;
 }

@@ -1,6 +1,8 @@
 // Counts what a text answer used as its parts pass, and determines at the end what is billed.
 import type { Tokens } from '../money/price.ts';
 import type { StreamPart } from './part.ts';
+import type { Transform } from './pipeline.ts';
+import type { UsageCounts } from './provider-part.ts';
 
 export interface MeterOptions {
   /** False for an upstream whose counts are not used: both sides are then estimated. */
@@ -11,8 +13,10 @@ export interface MeterOptions {
   readonly inputMax: number;
   /** The maximum of output tokens billed. */
   readonly outputMax: number;
+  /** An upper bound of the tokens of a text; not used for an upstream that is not trusted. */
+  readonly countTokens: (text: string) => number;
   /** What the call's pictures add to an input count that excludes them. */
-  readonly pictures?: PictureTokens;
+  readonly pictures?: PictureTokens | undefined;
 }
 
 export interface PictureTokens {
@@ -21,10 +25,8 @@ export interface PictureTokens {
   readonly countedFrom: number;
 }
 
-export interface Meter {
-  observe(parts: readonly StreamPart[]): void;
-  /** Forgets the reports of an upstream that failed before its first text. */
-  restart(): void;
+/** Passes everything on. */
+export interface Meter extends Transform<StreamPart> {
   /** Input tokens as known so far. */
   inputSoFar(): number;
   /** What has been used so far, as if the answer were cut off now. */
@@ -33,8 +35,6 @@ export interface Meter {
   exceeds(tokens: Tokens): boolean;
   /** What is billed. A cut-off answer is billed for what arrived, whatever the last report said. */
   bill(ending: 'finished' | 'cut'): Bill;
-  /** True once text has passed. */
-  readonly hasText: boolean;
   /** Whether the upstream has reported more input than is believed. */
   readonly isInputAboveBound: boolean;
 }
@@ -50,44 +50,63 @@ export const CHARACTERS_PER_TOKEN = 4;
 /** The longest tokens are of repeated signs: a count with more text behind it was made before that. */
 const CHARACTERS_PER_TOKEN_MAX = 64;
 
+const TOKENS_PER_CHARACTER_MAX = 4;
+
+/** Text that waits to be counted: most answers are counted by their upstream in time. */
+const PENDING_CHARACTERS_MAX = 512;
+
 export function createMeter(options: MeterOptions): Meter {
   return new AnswerMeter(options);
 }
 
 /** A class, because every open answer has one: closures would take three times the memory. */
 class AnswerMeter implements Meter {
-  hasText = false;
   readonly #options: MeterOptions;
+  #hasText = false;
   #characters = 0;
-  /** Since output was last counted. */
-  #uncounted = 0;
-  #input: number | undefined;
-  #output: number | undefined;
+  /** Of the text before the pending one. */
+  #tokens = 0;
+  #pending = '';
+  /** Characters since output was last reported. */
+  #unreported = 0;
+  #reported: { -readonly [Name in keyof UsageCounts]: UsageCounts[Name] } | undefined;
 
   constructor(options: MeterOptions) {
     this.#options = options;
   }
 
-  observe(parts: readonly StreamPart[]): void {
-    for (const part of parts) {
-      if (part.type === 'block-delta') {
-        this.hasText = true;
-        const characters = countCharacters(part.text);
-        this.#characters += characters;
-        this.#uncounted += characters;
-      } else if (part.type === 'usage' && this.#options.trusted) {
-        // Absent numbers leave the previous ones; anything that is not a number counts as absent.
-        if (typeof part.input === 'number') this.#input = part.input;
-        if (typeof part.output !== 'number') continue;
-        this.#output = part.output;
-        this.#uncounted = 0;
-      }
+  push(batch: readonly StreamPart[]): readonly StreamPart[] {
+    for (const part of batch) {
+      if (part.type === 'block-delta' || part.type === 'hidden') this.#takeText(part.text);
+      else if (part.type === 'usage' && this.#options.trusted) this.#takeReport(part);
     }
+    return batch;
   }
 
-  restart(): void {
-    this.#input = undefined;
-    this.#output = undefined;
+  #takeText(text: string): void {
+    this.#hasText = true;
+    this.#unreported += text.length;
+    this.#characters += countCharacters(text);
+    if (!this.#options.trusted) return;
+    this.#pending += text;
+    if (this.#pending.length > PENDING_CHARACTERS_MAX) this.#countPending(this.#pending.lastIndexOf(' '));
+  }
+
+  /** A word is counted as a whole: the beginning of one waits. */
+  #countPending(end: number): void {
+    const until = end > 0 ? end : this.#pending.length;
+    this.#tokens += this.#options.countTokens(this.#pending.slice(0, until));
+    this.#pending = this.#pending.slice(until);
+  }
+
+  /** Absent numbers leave the previous ones; anything that is not a number counts as absent. */
+  #takeReport(counts: UsageCounts): void {
+    this.#reported ??= {};
+    for (const name of COUNTS) {
+      const count = counts[name];
+      if (typeof count === 'number') this.#reported[name] = count;
+    }
+    if (typeof counts.output === 'number') this.#unreported = 0;
   }
 
   inputSoFar(): number {
@@ -102,7 +121,11 @@ class AnswerMeter implements Meter {
   }
 
   exceeds(tokens: Tokens): boolean {
-    return this.inputSoFar() > tokens.input || this.#outputSoFar() > tokens.output;
+    if (this.inputSoFar() > tokens.input) return true;
+    // Far from it, nothing has to be counted.
+    const atMost = this.#tokens + this.#pending.length * TOKENS_PER_CHARACTER_MAX;
+    const isFar = this.#options.trusted && Math.max(atMost, this.#reported?.output ?? 0) <= tokens.output;
+    return !isFar && this.#outputSoFar() > tokens.output;
   }
 
   bill(ending: 'finished' | 'cut'): Bill {
@@ -110,37 +133,53 @@ class AnswerMeter implements Meter {
     const { trusted } = this.#options;
     const output = ending === 'finished' ? this.#believableOutput() : undefined;
     if (trusted && (this.#believableInput() === undefined || this.isInputAboveBound))
-      doubts.push(`input ${this.#input}`);
-    if (trusted && ending === 'finished' && output === undefined) doubts.push(`output ${this.#output}`);
-    return {
-      ...this.used(),
-      ...(output !== undefined && { output }),
-      ...(doubts.length > 0 && { doubt: `usage reported as ${doubts.join(', ')}` }),
-    };
+      doubts.push(`input ${this.#inputReported()}`);
+    if (trusted && ending === 'finished' && output === undefined) doubts.push(`output ${this.#reported?.output}`);
+    const bill = { input: this.inputSoFar(), output: output ?? this.#outputSoFar() };
+    return doubts.length > 0 ? { ...bill, doubt: `usage reported as ${doubts.join(', ')}` } : bill;
   }
 
   #outputSoFar(): number {
-    const produced = tokensOfCharacters(this.#characters);
-    return Math.min(Math.max(this.#believableOutput() ?? 0, produced), this.#options.outputMax);
+    return Math.min(Math.max(this.#believableOutput() ?? 0, this.#produced()), this.#options.outputMax);
+  }
+
+  /** Tokens of all the text that was read: where nobody else counted, rather too few than too many. */
+  #produced(): number {
+    const byCharacters = tokensOfCharacters(this.#characters);
+    if (!this.#options.trusted) return byCharacters;
+    const pending = this.#pending === '' ? 0 : this.#options.countTokens(this.#pending);
+    return Math.min(byCharacters, Math.ceil(this.#tokens + pending));
+  }
+
+  /** The whole prompt, from a cache or not. */
+  #inputReported(): number | undefined {
+    const { input, cacheRead, cacheWrite, cacheWrite1h } = this.#reported ?? {};
+    if (input === undefined && cacheRead === undefined && cacheWrite === undefined) return undefined;
+    return (input ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0) + (cacheWrite1h ?? 0);
   }
 
   #believableInput(): number | undefined {
-    const input = this.#input;
+    const input = this.#inputReported();
     if (input === undefined || !Number.isSafeInteger(input) || input <= 0) return undefined;
     return Math.min(input, this.#options.inputMax);
   }
 
   get isInputAboveBound(): boolean {
-    return (this.#input ?? 0) > this.#options.inputMax;
+    return (this.#inputReported() ?? 0) > this.#options.inputMax;
   }
 
+  /** A report above the cap is the cap. */
   #believableOutput(): number | undefined {
-    const output = this.#output;
-    if (output === undefined || !Number.isInteger(output) || output < 0) return undefined;
-    if (output > this.#options.outputMax || (output === 0 && this.hasText)) return undefined;
-    return this.#uncounted <= output * CHARACTERS_PER_TOKEN_MAX ? output : undefined;
+    const output = this.#reported?.output;
+    if (output === undefined || !Number.isSafeInteger(output) || output < 0) return undefined;
+    if (output === 0 && this.#hasText) return undefined;
+    return this.#unreported <= output * CHARACTERS_PER_TOKEN_MAX
+      ? Math.min(output, this.#options.outputMax)
+      : undefined;
   }
 }
+
+const COUNTS = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output', 'reasoning'] as const;
 
 export function tokensOfCharacters(characters: number): number {
   return Math.ceil(characters / CHARACTERS_PER_TOKEN);

@@ -1,7 +1,20 @@
-// The parts of a reply between the guard and a dialect: the provider's, and those that the gateway adds.
+// The parts of a reply between the guard and a dialect: the provider's in strict sequence, and those that the gateway
+// adds.
 import type { Fault } from '../base/faults.ts';
 import type { SmartRouting } from '../base/smart-tiers.ts';
-import type { FinishPart, ProviderPart, StartPart } from './provider-part.ts';
+import type {
+  BlockDeltaPart,
+  BlockEndPart,
+  BlockStartPart,
+  BlockState,
+  BlockStatePart,
+  FinishPart,
+  ReasoningBlock,
+  StartPart,
+  TextBlock,
+  ToolBlock,
+  UsagePart,
+} from './provider-part.ts';
 
 export type { FinishPart, FinishReason, ProviderPart } from './provider-part.ts';
 
@@ -11,13 +24,31 @@ export interface ReplyStartPart extends StartPart {
   readonly smart?: SmartRouting;
 }
 
-/** The answer failed; made only by the guard. */
+/** A call whose state is known when it starts travels with it. */
+export interface ReplyToolBlock extends ToolBlock {
+  readonly state?: BlockState;
+}
+
+export type ReplyBlock = TextBlock | ReasoningBlock | ReplyToolBlock;
+
+/** A block starts: the one before it has ended. Numbered from 0. */
+export interface ReplyBlockStartPart extends Omit<BlockStartPart, 'block'> {
+  readonly block: ReplyBlock;
+}
+
+/** What the upstream produced but nobody is shown: reasoning, dropped calls, what follows a cut. It is billed. */
+export interface HiddenPart {
+  readonly type: 'hidden';
+  readonly text: string;
+}
+
+/** The answer failed. */
 export interface ErrorPart {
   readonly type: 'error';
   readonly fault: Fault;
 }
 
-/** What the answer cost, in micro-roubles; made only by the meter, always last. */
+/** What the answer cost, in micro-roubles; always last. */
 export interface BillingPart {
   readonly type: 'billing';
   readonly charged: bigint;
@@ -37,8 +68,13 @@ export interface ReplyFinishPart extends FinishPart {
 }
 
 export type StreamPart =
-  | Exclude<ProviderPart, StartPart | FinishPart>
   | ReplyStartPart
+  | ReplyBlockStartPart
+  | BlockDeltaPart
+  | BlockStatePart
+  | BlockEndPart
+  | HiddenPart
+  | UsagePart
   | ReplyFinishPart
   | ErrorPart
   | BillingPart;

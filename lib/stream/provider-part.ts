@@ -7,18 +7,29 @@ export interface TextBlock {
   readonly type: 'text';
 }
 
+/** The model's reasoning. One that is `redacted` has no text, only a state. */
+export interface ReasoningBlock {
+  readonly type: 'reasoning';
+  readonly redacted?: boolean;
+}
+
 /** A tool call; the fragments of its block are the JSON of its arguments. None at all means `{}`. */
 export interface ToolBlock {
   readonly type: 'tool';
   /** Identifies the call for its result; never empty. */
   readonly id: string;
   readonly name: string;
-  /** What the upstream wants back with the call in later requests; opaque to us. */
-  readonly state?: string;
 }
 
 /** What a content block holds. */
-export type Block = TextBlock | ToolBlock;
+export type Block = TextBlock | ReasoningBlock | ToolBlock;
+
+/** What an upstream wants back with a reasoning or tool block in later requests; opaque to everybody else. */
+export interface BlockState {
+  /** The wire format that wrote it and is the only one to read it: `messages`, `chat`, `contents`, `responses`. */
+  readonly format: string;
+  readonly value: string;
+}
 
 /** The answer starts; `id` and `model` are the upstream's own names, for the log. */
 export interface StartPart {
@@ -27,40 +38,75 @@ export interface StartPart {
   readonly model?: string;
 }
 
-/** A content block starts; blocks are numbered from 0 in order. */
+/** A content block starts. Its index is new; several blocks may be open at once. */
 export interface BlockStartPart {
   readonly type: 'block-start';
   readonly index: number;
   readonly block: Block;
 }
 
-/** A fragment of the open block. */
+/** A fragment of an open block. */
 export interface BlockDeltaPart {
   readonly type: 'block-delta';
   readonly index: number;
   readonly text: string;
 }
 
-/** The open block ends. */
+/** The state of an open reasoning or tool block; the last one counts. */
+export interface BlockStatePart {
+  readonly type: 'block-state';
+  readonly index: number;
+  readonly state: BlockState;
+}
+
+/** An open block ends. */
 export interface BlockEndPart {
   readonly type: 'block-end';
   readonly index: number;
 }
 
-/** Token counts so far: cumulative; a number replaces the previous one, an absent one leaves it. */
-export interface UsagePart {
-  readonly type: 'usage';
-  /** Tokens of the prompt, including cached ones. */
+/** Token counts. */
+export interface UsageCounts {
+  /** Tokens of the prompt that were neither read from a cache nor written to one. */
   readonly input?: number;
+  /** Tokens of the prompt that were read from a cache. */
+  readonly cacheRead?: number;
+  /** Tokens of the prompt that were written to a cache for some minutes. */
+  readonly cacheWrite?: number;
+  /** The same for an hour. */
+  readonly cacheWrite1h?: number;
   /** Tokens of the answer, including reasoning. */
   readonly output?: number;
+  /** The part of `output` that is reasoning. */
+  readonly reasoning?: number;
 }
 
-/** The upstream's terminal signal; `raw` is its own word for the reason, for the log. */
+/** Token counts so far: cumulative; a number replaces the previous one, 0 too, and an absent one leaves it. */
+export interface UsagePart extends UsageCounts {
+  readonly type: 'usage';
+}
+
+/**
+ * The upstream's reason to end; `raw` is its own word, for the log. What follows it before the end still counts, and of
+ * several the last one does.
+ */
 export interface FinishPart {
   readonly type: 'finish';
   readonly reason: FinishReason;
   readonly raw?: string;
 }
 
-export type ProviderPart = StartPart | BlockStartPart | BlockDeltaPart | BlockEndPart | UsagePart | FinishPart;
+/** The upstream is at work, with nothing to show for it. */
+export interface AlivePart {
+  readonly type: 'alive';
+}
+
+export type ProviderPart =
+  | StartPart
+  | BlockStartPart
+  | BlockDeltaPart
+  | BlockStatePart
+  | BlockEndPart
+  | UsagePart
+  | FinishPart
+  | AlivePart;

@@ -134,11 +134,11 @@ for (const kind of longer([SQLITE], STORES)) {
       });
       await until(() => text.includes('Hello'));
 
-      // 895 RUB are left, and 745.01 of them are used: 850 and two tokens of output, less the hold.
+      // 895 RUB are left, and 745.005 of them are used: 850 and one token of output, less the hold.
       const refused = await send(gateway.url + CHAT, { key: account.key, body: ask('hi', { max_tokens: 30_000 }) });
       expect(refused.status).to.equal(402);
-      expect(refused.json.error.message).to.include('needs a reserve of 150.005 RUB and the balance is 149.99 RUB');
-      expect(refused.json.error.message).to.include('850.01 RUB');
+      expect(refused.json.error.message).to.include('needs a reserve of 150.005 RUB and the balance is 149.995 RUB');
+      expect(refused.json.error.message).to.include('850.005 RUB');
       upstream.behave(chatAnswer('ok', { input: 5, output: 1 }));
       const admitted = await send(gateway.url + CHAT, { key: account.key, body: ask('hi', { max_tokens: 29_000 }) });
       expect(admitted.status).to.equal(200);

@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
 import { expect } from 'chai';
+import { countTokens } from '../../lib/calls/text/tokens.ts';
 import { textCost } from '../../lib/money/price.ts';
 import { loadRecordings, type Recording, type TextRecording } from '../../lib/upstream/check/recording.ts';
 import { type Replay, startReplay } from '../../lib/upstream/check/replay.ts';
@@ -163,9 +164,8 @@ function wantedCharge(recording: TextRecording, { path, stream }: Way): bigint |
   const bytes = texts.reduce((sum, each) => sum + Buffer.byteLength(each), 0);
   const messages = call.messages.length + (path === CHAT && call.system !== undefined ? 1 : 0);
   const input = usage?.input ? usage.input : Math.ceil(bytes / 4) + 4 * messages;
-  const produced = Math.ceil([...text].length / 4);
+  const produced = Math.min(Math.ceil([...text].length / 4), Math.ceil(countTokens(text)));
   const reported = usage?.output ?? 0;
-  const believed = reported > 0 && reported <= call.maxTokens;
-  const output = believed ? (wanted.fault ? Math.max(reported, produced) : reported) : produced;
+  const output = reported > 0 ? (wanted.fault ? Math.max(reported, produced) : reported) : produced;
   return textCost(PRICE, { input, output: Math.min(output, call.maxTokens) });
 }

@@ -104,7 +104,7 @@ describe('anthropic', () => {
       { type: 'start', id: 'msg_1', model: 'up-1' },
       { type: 'block-start', index: 0, block: { type: 'text' } },
       { type: 'block-delta', index: 0, text: 'Hi' },
-      { type: 'usage', input: 9, output: 2 },
+      { type: 'usage', output: 2 },
       { type: 'block-end', index: 0 },
       { type: 'finish', reason: 'stop', raw: 'end_turn' },
     ]);

@@ -72,6 +72,8 @@ describe('guard of calls of tools', () => {
       START,
       ...text(0, 'a'),
       ...tool(1, 'x', '{}'),
+      { type: 'hidden', text: '{' },
+      { type: 'hidden', text: '}' },
       ...text(2, 'b'),
       finish('tool'),
     ]);
@@ -93,6 +95,7 @@ describe('guard of calls of tools', () => {
     expect(passed).to.deep.equal([
       { type: 'block-start', index: 0, block: { type: 'text' } },
       { type: 'block-delta', index: 0, text: 'a' },
+      { type: 'hidden', text: '{"a":1}' },
       { type: 'block-delta', index: 0, text: 'b' },
       { type: 'block-end', index: 0 },
       { type: 'finish', reason: 'stop' },
@@ -116,10 +119,7 @@ describe('guard of calls of tools', () => {
     for (const parts of [
       begin({ type: 'tool', id: '', name: 'f' }),
       begin({ type: 'tool', id: 'x' }),
-      begin({ type: 'tool', id: 'x', name: 'f', state: 5 }),
       begin({ type: 'toll' }),
-      [START, ...tool(0, 'x').slice(0, 1), ...tool(1, 'y')],
-      [START, ...tool(0, 'x').slice(0, 1), finish('tool')],
       [START, ...tool(0, 'x').slice(0, 1), { type: 'block-delta', index: 1, text: '{' }],
     ]) {
       expect(codeOf(pass(parts))).to.equal('upstream_failed');

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { type FaultCode, fault } from '../../lib/base/faults.ts';
 import { createGuard } from '../../lib/stream/guard.ts';
-import type { ProviderPart, StreamPart } from '../../lib/stream/part.ts';
+import type { ErrorPart, ProviderPart, StreamPart } from '../../lib/stream/part.ts';
 
 const START: ProviderPart = { type: 'start', id: 'up', model: 'm' };
 const OPEN: ProviderPart = { type: 'block-start', index: 0, block: { type: 'text' } };
@@ -11,13 +11,15 @@ const CLOSE: ProviderPart = { type: 'block-end', index: 0 };
 const FINISH: ProviderPart = { type: 'finish', reason: 'stop' };
 const usage = (output: number): ProviderPart => ({ type: 'usage', output });
 
+const failure = (code: FaultCode): ErrorPart => ({ type: 'error', fault: fault(code) });
+
 /** What no type would let through. */
 const odd = (value: unknown): ProviderPart => value as ProviderPart;
 
 /** Everything that comes out when the arrays arrive in turn and the source then ends. */
 function pass(arrays: readonly unknown[]): readonly StreamPart[] {
   const guard = createGuard();
-  const passed = arrays.flatMap((parts) => guard.push(parts as readonly ProviderPart[]));
+  const passed = arrays.flatMap((parts) => [...guard.push(parts as readonly ProviderPart[])]);
   return [...passed, ...guard.end()];
 }
 
@@ -82,13 +84,14 @@ describe('guard', () => {
 
   it('hands an array on as it is when nothing is taken from it', () => {
     const guard = createGuard();
-    const parts = [START, OPEN, delta('a')];
+    guard.push([START, OPEN]);
+    const parts = [delta('a'), delta('b')];
     expect(guard.push(parts)).to.equal(parts);
-    expect(parts).to.have.length(3);
+    expect(parts).to.have.length(2);
   });
 
   it('makes one block of several in order', () => {
-    const block = (index: number, ...texts: readonly string[]): StreamPart[] => [
+    const block = (index: number, ...texts: readonly string[]): ProviderPart[] => [
       { type: 'block-start', index, block: { type: 'text' } },
       ...texts.map((text) => delta(text, index)),
       { type: 'block-end', index },
@@ -113,14 +116,14 @@ describe('guard', () => {
         [delta('b'), usage(6), delta('c')],
       ]);
       expect(parts).to.deep.equal([START, OPEN, delta('a'), usage(5), delta('b'), usage(6), CLOSE, CUT]);
-      expect([guard.cut, guard.finished, guard.failed]).to.deep.equal([true, true, false]);
+      expect([guard.done, guard.finished]).to.deep.equal([true, true]);
       expect(guard.push([delta('d'), usage(9)])).to.deep.equal([]);
     });
 
     it('passes no counts on that come after the cut', () => {
       const guard = createGuard({ outputMax: 1 });
       guard.push([START, OPEN, delta('x'.repeat(17))]);
-      expect([guard.cut, guard.push([usage(9)])]).to.deep.equal([true, []]);
+      expect([guard.done, guard.push([usage(9)])]).to.deep.equal([true, []]);
     });
 
     it('passes the first text on whatever was counted before it', () => {
@@ -141,7 +144,7 @@ describe('guard', () => {
         CLOSE,
         CUT,
       ]);
-      expect(cutAt(2, [[START, OPEN, delta('x'.repeat(32)), CLOSE, FINISH]]).guard.cut).to.equal(false);
+      expect(cutAt(2, [[START, OPEN, delta('x'.repeat(32)), CLOSE, FINISH]]).guard.done).to.equal(false);
     });
 
     it('does not cut at a count that cannot be one', () => {
@@ -149,7 +152,7 @@ describe('guard', () => {
         cutAt(5, [
           [START, OPEN, delta('a'), usage(count)],
           [delta('b'), CLOSE, FINISH],
-        ]).guard.cut;
+        ]).guard.done;
       expect([isCutAt(20), isCutAt(21)]).to.deep.equal([true, false]);
     });
 
@@ -164,9 +167,7 @@ describe('guard', () => {
 
     it('does not cut what has ended, nor an answer of thoughts alone', () => {
       expect(cutAt(5, [[START, OPEN, delta('a'), CLOSE, FINISH, usage(9)]]).parts.at(-1)).to.deep.equal(FINISH);
-      expect(cutAt(5, [[START, usage(9)], [FINISH]]).guard.cut).to.equal(false);
-      const { guard, parts } = cutAt(5, [[START, OPEN, delta('a'), CLOSE, FINISH, usage(9)], [delta('b')]]);
-      expect([guard.cut, parts.at(-1)]).to.deep.equal([false, FINISH]);
+      expect(cutAt(5, [[START, usage(9)], [FINISH]]).guard.done).to.equal(false);
     });
   });
 
@@ -178,8 +179,6 @@ describe('guard', () => {
   const breaches: Readonly<Record<string, readonly unknown[]>> = {
     'a second start': [START, START],
     'a block before the start': [OPEN],
-    'a block within a block': [START, OPEN, { type: 'block-start', index: 1, block: { type: 'text' } }],
-    'a block whose number is not the next': [START, { type: 'block-start', index: 1, block: { type: 'text' } }],
     'the same block twice': [START, OPEN, CLOSE, OPEN],
     'a block of an unknown type': [START, { type: 'block-start', index: 0, block: { type: 'tool' } }],
     'a block without a type': [START, { type: 'block-start', index: 0 }],
@@ -193,8 +192,10 @@ describe('guard', () => {
     'the end of no block at all': [START, { type: 'block-end' }],
     'the end of another block': [START, OPEN, { type: 'block-end', index: 1 }],
     'a finish before the start': [FINISH],
-    'a finish in an open block': [START, OPEN, delta('a'), FINISH],
-    'an error, which only the guard makes': [START, { type: 'error', fault: fault('internal') }],
+    'an error of its own': [START, { type: 'error', fault: new Error('mine') }],
+    'text that nobody sees': [START, OPEN, { type: 'hidden', text: 'x' }],
+    'a state outside its block': [START, { type: 'block-state', index: 0, state: { format: 'a', value: 'b' } }],
+    'a state without its format': [START, OPEN, { type: 'block-state', index: 0, state: 'b' }],
     'a bill, which only the meter makes': [START, { type: 'billing', charged: 0n, reserved: 0n, balance: 10n ** 9n }],
     'an unknown part': [START, { type: 'image' }],
     'a part without a type': [START, {}],
@@ -214,12 +215,6 @@ describe('guard', () => {
         expect(passed.slice(0, -1)).to.deep.equal(good);
         expect(passed).to.have.length(good.length + 1);
       }
-    });
-  }
-
-  for (const value of [null, undefined, 7, 'text', {}, { length: 2 }, START, new Set([START])]) {
-    it(`ends the answer when ${JSON.stringify(value) ?? 'nothing'} comes in place of an array`, () => {
-      expect(codeOf(pass([[START], value]))).to.equal('upstream_failed');
     });
   }
 
@@ -243,23 +238,52 @@ describe('guard', () => {
   describe('after the finish', () => {
     const whole = [START, OPEN, delta('a'), CLOSE, FINISH];
 
-    it('lets only usage pass', () => {
+    it('passes on what still comes: text, calls, counts; the last reason counts', () => {
+      const late = [
+        { type: 'block-start', index: 1, block: { type: 'text' } } as const,
+        delta('b', 1),
+        { type: 'block-end', index: 1 } as const,
+        usage(5),
+        { type: 'finish', reason: 'length' } as const,
+      ];
+      expect(pass([whole, late])).to.deep.equal([
+        START,
+        OPEN,
+        delta('a'),
+        delta('b'),
+        usage(5),
+        CLOSE,
+        { type: 'finish', reason: 'length' },
+      ]);
+    });
+
+    it('does not let a plain end take a call back', () => {
+      const call = { type: 'block-start', index: 1, block: { type: 'tool', id: 'x', name: 'f' } } as const;
+      const parts: ProviderPart[] = [...whole.slice(0, 4), call, { type: 'block-end', index: 1 }];
+      const reasons = (...words: string[]) => words.map((reason) => odd({ type: 'finish', reason }));
+      expect(pass([[...parts, ...reasons('tool', 'stop')]]).at(-1)).to.deep.equal({ type: 'finish', reason: 'tool' });
+      expect(pass([[...parts, ...reasons('tool', 'length')]]).at(-1)).to.deep.include({ reason: 'length' });
+    });
+
+    it('is complete whatever breaks off then, unless text has followed the finish', () => {
       const guard = createGuard();
       guard.push(whole);
       expect(guard.finished).to.equal(true);
-      const late = [delta('b'), usage(5), FINISH, START, odd(null), odd({ type: 'nonsense' }), CLOSE];
-      expect(guard.push(late)).to.deep.equal([usage(5)]);
-      expect(guard.push([odd(undefined)])).to.deep.equal([]);
-      expect(guard.push(odd(null) as unknown as ProviderPart[])).to.deep.equal([]);
-      expect(guard.push([usage(6)])).to.deep.equal([usage(6)]);
+      expect(guard.push([failure('upstream_timeout')])).to.deep.equal([]);
+      expect(guard.done).to.equal(true);
       expect(guard.end()).to.deep.equal([CLOSE, FINISH]);
+
+      const other = createGuard();
+      other.push([...whole.slice(0, 3), FINISH, delta('b')]);
+      expect(other.finished).to.equal(false);
+      const error = failure('upstream_timeout');
+      expect([...other.push([error]), ...other.end()]).to.deep.equal([error]);
     });
 
-    it('keeps the answer whatever the source throws', () => {
-      const guard = createGuard();
-      guard.push(whole);
-      expect(guard.fail(fault('upstream_timeout'))).to.deep.equal([CLOSE, FINISH]);
-      expect(guard.failed).to.equal(false);
+    it('is complete though nonsense follows', () => {
+      for (const nonsense of [START, odd(null), odd({ type: 'nonsense' }), CLOSE]) {
+        expect(pass([whole, [nonsense, delta('b')]])).to.deep.equal([...whole.slice(0, 3), CLOSE, FINISH]);
+      }
     });
 
     it('keeps the answer when a part cannot even be read', () => {
@@ -268,14 +292,14 @@ describe('guard', () => {
           throw new Error('read');
         },
       };
-      expect(pass([whole, [odd(trap), usage(1)]])).to.deep.equal([...whole.slice(0, 3), usage(1), CLOSE, FINISH]);
+      expect(pass([whole, [odd(trap), usage(1)]])).to.deep.equal([...whole.slice(0, 3), CLOSE, FINISH]);
     });
 
     it('says it once', () => {
       const guard = createGuard();
       guard.push(whole);
       expect(guard.end()).to.have.length(2);
-      expect([...guard.end(), ...guard.fail(fault('internal')), ...guard.push([usage(1)])]).to.deep.equal([]);
+      expect([...guard.end(), ...guard.push([failure('internal'), usage(1)])]).to.deep.equal([]);
     });
   });
 
@@ -312,10 +336,10 @@ describe('guard', () => {
   it('passes on what made the source break off, and nothing after it', () => {
     const guard = createGuard();
     guard.push([START, OPEN, delta('a')]);
-    const reason = fault('upstream_timeout');
-    expect(guard.fail(reason)).to.deep.equal([{ type: 'error', fault: reason }]);
-    expect(guard.failed).to.equal(true);
-    expect([...guard.fail(reason), ...guard.end(), ...guard.push([delta('b')])]).to.deep.equal([]);
+    const error = failure('upstream_timeout');
+    expect(guard.push([error, delta('b')])).to.deep.equal([error]);
+    expect(guard.done).to.equal(true);
+    expect([...guard.push([error]), ...guard.end(), ...guard.push([delta('b')])]).to.deep.equal([]);
   });
 
   describe('whatever a provider yields', () => {
@@ -337,16 +361,15 @@ describe('guard', () => {
     const array = fc.oneof(
       { weight: 8, arbitrary: fc.array(part, { maxLength: 5 }) },
       { weight: 12, arbitrary: valid },
-      { weight: 1, arbitrary: nonsense },
     );
 
     it('obeys the grammar and ends with one finish or one error', () => {
       fc.assert(
         fc.property(fc.array(array, { maxLength: 12 }), fc.boolean(), (arrays, breaksOff) => {
           const guard = createGuard();
-          const passed = arrays.flatMap((parts) => guard.push(parts as readonly ProviderPart[]));
-          passed.push(...(breaksOff ? guard.fail(fault('upstream_failed')) : guard.end()));
-          passed.push(...guard.end(), ...guard.fail(fault('internal')));
+          const passed = arrays.flatMap((parts) => [...guard.push(parts as readonly ProviderPart[])]);
+          if (breaksOff) passed.push(...guard.push([failure('upstream_failed')]));
+          passed.push(...guard.end(), ...guard.push([failure('internal')]), ...guard.end());
           expect(flawsOf(passed)).to.deep.equal([]);
         }),
         { numRuns: 3000 },

@@ -3,7 +3,10 @@ import fc from 'fast-check';
 import { countCharacters, createMeter, type MeterOptions, tokensOfCharacters } from '../../lib/stream/meter.ts';
 import type { StreamPart } from '../../lib/stream/part.ts';
 
-const LIMITS = { trusted: true, inputEstimate: 11, inputMax: 1000, outputMax: 500 };
+/** One token in four characters. */
+const countTokens = (text: string) => text.length / 4;
+
+const LIMITS = { trusted: true, inputEstimate: 11, inputMax: 1000, outputMax: 500, countTokens };
 
 const delta = (text: string): StreamPart => ({ type: 'block-delta', index: 0, text });
 const usage = (input: unknown, output: unknown): StreamPart => ({ type: 'usage', input, output }) as StreamPart;
@@ -11,7 +14,7 @@ const words = (tokens: number): StreamPart => delta('word'.repeat(tokens));
 
 function bill(ending: 'finished' | 'cut', parts: readonly StreamPart[], options: Partial<MeterOptions> = {}) {
   const meter = createMeter({ ...LIMITS, ...options });
-  meter.observe(parts);
+  meter.push(parts);
   return meter.bill(ending);
 }
 
@@ -51,8 +54,8 @@ describe('meter', () => {
 
   it('takes over parts in any number of arrays', () => {
     const meter = createMeter(LIMITS);
-    for (const part of [usage(7, 0), delta('ab'), delta('cd'), delta('e'), usage(7, 2)]) meter.observe([part]);
-    meter.observe([]);
+    for (const part of [usage(7, 0), delta('ab'), delta('cd'), delta('e'), usage(7, 2)]) meter.push([part]);
+    meter.push([]);
     expect(meter.bill('finished')).to.deep.equal({ input: 7, output: 2 });
     expect(meter.bill('cut')).to.deep.equal({ input: 7, output: 2 });
   });
@@ -60,15 +63,15 @@ describe('meter', () => {
   it('tells what has been used so far, as if the answer were cut off now', () => {
     const meter = createMeter(LIMITS);
     expect(meter.used()).to.deep.equal({ input: 11, output: 0 });
-    meter.observe([usage(7, 2), words(3)]);
+    meter.push([usage(7, 2), words(3)]);
     expect(meter.used()).to.deep.equal({ input: 7, output: 3 });
-    meter.observe([usage(8, 40), words(900)]);
+    meter.push([usage(8, 40), words(900)]);
     expect(meter.used()).to.deep.equal({ input: 8, output: 500 });
   });
 
   it('tells whether more has been used, on either side', () => {
     const meter = createMeter(LIMITS);
-    meter.observe([usage(7, 2), words(3)]);
+    meter.push([usage(7, 2), words(3)]);
     expect(meter.exceeds({ input: 7, output: 3 })).to.equal(false);
     expect(meter.exceeds({ input: 6, output: 9 })).to.equal(true);
     expect(meter.exceeds({ input: 9, output: 2 })).to.equal(true);
@@ -121,9 +124,8 @@ describe('meter', () => {
     }
   });
 
-  it('does not believe an input of zero, nor an output above max_tokens', () => {
+  it('does not believe an input of zero', () => {
     expect(bill('finished', [words(9), usage(0, 9)])).to.include({ input: 11 });
-    expect(bill('finished', [words(9), usage(7, 501)])).to.include({ output: 9 });
   });
 
   it('believes an output of zero only without text', () => {
@@ -149,7 +151,7 @@ describe('meter', () => {
     expect(bill('cut', [words(10), usage(7, 42)])).to.deep.equal({ input: 7, output: 42 });
     expect(bill('cut', [words(10)])).to.include({ input: 11, output: 10 });
     expect(bill('cut', [])).to.include({ input: 11, output: 0 });
-    expect(bill('cut', [words(10), usage(7, 501)])).to.deep.equal({ input: 7, output: 10 });
+    expect(bill('cut', [words(10), usage(7, 501)])).to.deep.equal({ input: 7, output: 500 });
   });
 
   it('does not look at the counts of an upstream that is not trusted', () => {
@@ -162,29 +164,45 @@ describe('meter', () => {
   it('knows the input before the end', () => {
     const meter = createMeter(LIMITS);
     expect(meter.inputSoFar()).to.equal(11);
-    meter.observe([usage(-1, 0)]);
+    meter.push([usage(-1, 0)]);
     expect(meter.inputSoFar()).to.equal(11);
-    meter.observe([usage(7, 0)]);
+    meter.push([usage(7, 0)]);
     expect(meter.inputSoFar()).to.equal(7);
   });
 
-  it('forgets the counts of an upstream that failed before its text', () => {
-    const meter = createMeter(LIMITS);
-    meter.observe([usage(7, 42)]);
-    meter.restart();
-    expect(meter.inputSoFar()).to.equal(11);
-    meter.observe([words(3)]);
-    expect(meter.bill('finished')).to.include({ input: 11, output: 3 });
+  it('bills a report above max_tokens as max_tokens, however little text there was', () => {
+    for (const output of [501, 30_000, 1e15]) {
+      expect(bill('finished', [words(9), usage(7, output)])).to.deep.equal({ input: 7, output: 500 });
+    }
   });
 
-  it('says when text came by, also text that counts for nothing', () => {
-    for (const text of ['a', '\udc00', '\u200b']) {
-      const meter = createMeter(LIMITS);
-      meter.observe([usage(7, 42), { type: 'start' }]);
-      expect(meter.hasText).to.equal(false);
-      meter.observe([delta(text)]);
-      expect(meter.hasText).to.equal(true);
-    }
+  it('counts what nobody is shown like what is delivered', () => {
+    const hidden: StreamPart = { type: 'hidden', text: 'word'.repeat(300) };
+    expect(bill('cut', [words(10), hidden])).to.include({ output: 310 });
+    expect(bill('finished', [hidden, usage(7, 0)])).to.include({ output: 300 });
+    expect(bill('finished', [hidden], { trusted: false })).to.include({ output: 300 });
+  });
+
+  it('adds the parts of a prompt up, each by its last number', () => {
+    const counts = (input: number, cacheRead: number, cacheWrite = 0): StreamPart => {
+      return { type: 'usage', input, cacheRead, cacheWrite, output: 1 };
+    };
+    expect(bill('finished', [counts(2, 500, 30), words(1)]).input).to.equal(532);
+    expect(bill('finished', [counts(2, 500), words(1), counts(502, 0)]).input).to.equal(502);
+    expect(bill('finished', [{ type: 'usage', cacheWrite1h: 9, cacheRead: 1, output: 1 }, words(1)]).input).to.equal(
+      10,
+    );
+  });
+
+  it('counts words whole, however they arrive and however long the text is', () => {
+    const counted: string[] = [];
+    const meter = createMeter({ ...LIMITS, countTokens: (text) => counted.push(text) });
+    const text = 'some words '.repeat(300);
+    for (let at = 0; at < text.length; at += 7) meter.push([delta(text.slice(at, at + 7))]);
+    meter.used();
+    expect(counted.join('')).to.equal(text);
+    expect(counted.length).to.be.within(4, 12);
+    for (const piece of counted.slice(1)) expect(piece).to.match(/^ ?(some|words)( |$)/);
   });
 
   describe('characters', () => {

@@ -3,13 +3,14 @@ import type { Fault } from '../../base/faults.ts';
 import type { TextRequest } from '../../calls/text/request.ts';
 import type { CollectedReply } from '../../stream/collect.ts';
 import type { StreamPart } from '../../stream/part.ts';
+import type { Transform } from '../../stream/pipeline.ts';
 
 export interface Dialect {
   readonly name: 'message' | 'chat';
   /** Checks and reads a parsed JSON body. Throws 400 faults that name the field. */
   parse(body: unknown): TextRequest;
-  /** Creates the writer of one stream: takes parts, returns the text of their events, `''` for none. */
-  createRenderer(): (parts: readonly StreamPart[]) => string;
+  /** Makes of the parts of one stream the text of their events: at most one string for a batch. */
+  createRenderer(): Transform<StreamPart, string>;
   /** The body of a non-streaming reply; `vision` if its call had pictures. */
   reply(reply: CollectedReply, call: { readonly vision: boolean }): object;
   /** The body of an error. */

@@ -3,18 +3,16 @@ import type { Lifecycle, Request, ServerRoute } from '@hapi/hapi';
 import type { CallContext } from '../../calls/context.ts';
 import { modelsFor } from '../../calls/text/choice.ts';
 import { collectReply } from '../../calls/text/collect.ts';
-import type { TextOutput } from '../../calls/text/delivery.ts';
 import { estimateInput } from '../../calls/text/estimate.ts';
+import type { TextOutput } from '../../calls/text/output.ts';
 import { bytesOf, fetchPictures, letGo } from '../../calls/text/pictures.ts';
 import type { TextRequest } from '../../calls/text/request.ts';
 import { SMALL_BYTES } from '../../http/memory-quota.ts';
 import { commonHeaders } from '../../http/reply.ts';
 import { getRequestState } from '../../http/request-state.ts';
-import { createSseReply, type SseReply } from '../../http/sse-reply.ts';
+import { createSseReply } from '../../http/sse-reply.ts';
 import { readLinkedImage } from '../../media/linked.ts';
 import { TEXT_MINIMUM, textHold } from '../../money/price.ts';
-import type { Pressure } from '../../stream/drive.ts';
-import type { StreamPart } from '../../stream/part.ts';
 import { confirmHolder, getKeyHolder } from '../auth.ts';
 import { chatDialect } from '../dialects/chat/dialect.ts';
 import type { Dialect } from '../dialects/dialect.ts';
@@ -112,46 +110,21 @@ async function refuseUnpaid(request: Request, services: Services, head: TextRequ
   await refuseTooExpensive(request, services, { kind: 'text', amount: least });
 }
 
-function streamOutput({ request, dialect, services, onBegun }: Answering): TextOutput {
+function streamOutput({ request, dialect, services, onBegun }: Answering): TextOutput<string> {
   const { clientStallMs: stallMs } = services;
   const reply = createSseReply(request.raw.res, { headers: commonHeaders(request), stallMs });
-  return new StreamOutput({ reply, render: dialect.createRenderer(), onBegun });
-}
-
-interface StreamParts {
-  readonly reply: SseReply;
-  readonly render: ReturnType<Dialect['createRenderer']>;
-  readonly onBegun: () => void;
-}
-
-class StreamOutput implements TextOutput {
-  readonly live = true;
-  readonly #reply: SseReply;
-  readonly #render: StreamParts['render'];
-  #onBegun: (() => void) | undefined;
-
-  constructor({ reply, render, onBegun }: StreamParts) {
-    this.#reply = reply;
-    this.#render = render;
-    this.#onBegun = onBegun;
-  }
-
-  open(): void {
-    this.#reply.open();
-    this.#onBegun?.();
-    // It refers to the whole request.
-    this.#onBegun = undefined;
-  }
-
-  write(parts: readonly StreamPart[]): Pressure {
-    return this.#reply.write(this.#render(parts));
-  }
-
-  keepAlive(): void {
-    this.#reply.keepAlive();
-  }
-
-  end(): void {
-    this.#reply.end();
-  }
+  /** Refers to the whole request. */
+  let begun: (() => void) | undefined = onBegun;
+  return {
+    live: true,
+    renderer: dialect.createRenderer(),
+    open() {
+      reply.open();
+      begun?.();
+      begun = undefined;
+    },
+    write: (texts) => reply.write(texts.join('')),
+    keepAlive: () => reply.keepAlive(),
+    end: () => reply.end(),
+  };
 }

@@ -1,5 +1,6 @@
 // Runs a text call whose caller wants the whole reply instead of a stream.
 import { type CollectedReply, createCollector } from '../../stream/collect.ts';
+import type { StreamPart } from '../../stream/part.ts';
 import type { CallContext } from '../context.ts';
 import type { TextEngine } from './engine.ts';
 import type { TextRequest } from './request.ts';
@@ -12,7 +13,7 @@ export async function collectReply(
 ): Promise<CollectedReply | undefined> {
   const { write, reply } = createCollector();
   let complete = false;
-  await engine.run(request, context, {
+  await engine.run<StreamPart>(request, context, {
     live: false,
     open: () => undefined,
     write: (parts) => void write(parts),

@@ -1,27 +1,11 @@
-// Delivers an answer to its output: nothing before the first fragment, the head with it, the bill at the end.
-
+// The last step before a dialect: nothing passes before the first fragment, the head comes with it, and the ending waits
+// until the call is settled.
 import type { SmartRouting } from '../../base/smart-tiers.ts';
 import type { Settlement } from '../../ledger/ledger.ts';
 import type { TextPrice, Tokens } from '../../money/price.ts';
-import type { Pressure } from '../../stream/drive.ts';
-import type { ReplyFinishPart, StreamPart } from '../../stream/part.ts';
-
-/** Where an answer goes: a stream to the client, or a collector. */
-export interface TextOutput {
-  /** True if what is written is on its way to the client and cannot be taken back. */
-  readonly live: boolean;
-  /** The hold is made: a stream sends its status and headers now. */
-  open(): void;
-  /**
-   * Takes parts in order: `start`, `usage`, blocks, then `usage`, `finish`, `billing`, or an `error` at any point, whose
-   * fault is thrown by an output that is not live.
-   */
-  write(parts: readonly StreamPart[]): Pressure;
-  /** Nothing has arrived yet, but the connection is alive. */
-  keepAlive(): void;
-  /** Nothing follows. */
-  end(): void;
-}
+import type { ErrorPart, ReplyFinishPart, StreamPart } from '../../stream/part.ts';
+import type { Transform } from '../../stream/pipeline.ts';
+import { splitIntoChunks } from './chunks.ts';
 
 export interface DeliveryOptions {
   /** The reply's id without the dialect's prefix. */
@@ -30,76 +14,103 @@ export interface DeliveryOptions {
   readonly model: string;
   /** How the smart model chose it; undefined if the client named it. */
   readonly smart?: SmartRouting | undefined;
-  /** Holds everything back until `complete`. */
+  /** Holds everything back until the answer is whole. */
   readonly buffered: boolean;
   /** Input tokens as known at the first fragment. */
   readonly inputTokens: () => number;
-  /** Called before the first fragment is written. */
-  readonly onBegin?: () => void;
+  /** Called when the first text has arrived. */
+  readonly onText?: (() => void) | undefined;
+  /** Called before the first fragment is passed on. */
+  readonly onBegin?: (() => void) | undefined;
 }
 
-export interface Delivery {
-  write(parts: readonly StreamPart[]): Pressure;
-  /** Forgets what an upstream sent before it failed without text; `model` answers from here on. */
-  restart(model: string): void;
-  keepAlive(): void;
-  /** Passes on what was held back of a buffered answer. */
-  flush(): void;
-  complete(finish: ReplyFinishPart, bill: Tokens, paid: Settlement & { readonly price: TextPrice }): void;
-  /** True once a fragment was written. */
+/** Passes `start`, `usage` and blocks on; keeps the ending. */
+export interface Delivery extends Transform<StreamPart> {
+  /** The end of a paid answer: what its output still has to write. */
+  complete(
+    finish: ReplyFinishPart,
+    bill: Tokens,
+    paid: Settlement & { readonly price: TextPrice },
+  ): readonly StreamPart[];
+  /** How the answer ended; undefined as long as it has not. */
+  readonly ending: ReplyFinishPart | ErrorPart | undefined;
+  /** True once text has arrived. */
+  readonly hasText: boolean;
+  /** True once a fragment was passed on. */
   readonly begun: boolean;
 }
 
-export function createDelivery(output: TextOutput, options: DeliveryOptions): Delivery {
-  return new AnswerDelivery(output, options);
+export function createDelivery(options: DeliveryOptions): Delivery {
+  return new AnswerDelivery(options);
 }
+
+const NOTHING: readonly StreamPart[] = [];
 
 /** A class, because every open answer has one: closures would take three times the memory. */
 class AnswerDelivery implements Delivery {
   begun = false;
-  readonly #output: TextOutput;
+  hasText = false;
+  ending: ReplyFinishPart | ErrorPart | undefined;
   readonly #options: DeliveryOptions;
-  #model: string;
-  #hasText = false;
   /** What is held back until the first fragment. */
   #early: StreamPart[] = [];
 
-  constructor(output: TextOutput, options: DeliveryOptions) {
-    this.#output = output;
+  constructor(options: DeliveryOptions) {
     this.#options = options;
-    this.#model = options.model;
   }
 
-  write(parts: readonly StreamPart[]): Pressure {
-    if (this.begun) return this.#output.write(parts);
-    for (const part of parts) {
-      if (part.type === 'block-delta') this.#hasText = true;
-      if (part.type !== 'start' && part.type !== 'usage') this.#early.push(part);
+  push(batch: readonly StreamPart[]): readonly StreamPart[] {
+    const last = batch.at(-1);
+    const isEnding = last?.type === 'finish' || last?.type === 'error';
+    if (isEnding) this.ending = last;
+    const content = isEnding ? batch.slice(0, -1) : batch;
+    return this.begun ? content : this.#takeEarly(content);
+  }
+
+  #takeEarly(content: readonly StreamPart[]): readonly StreamPart[] {
+    for (const part of content) {
+      if (part.type === 'block-delta') this.#noteText();
+      if (part.type !== 'start' && part.type !== 'usage' && part.type !== 'hidden') this.#early.push(part);
     }
-    return this.#hasText && !this.#options.buffered ? this.#begin([]) : undefined;
+    const isDue = this.#options.buffered ? this.ending?.type === 'finish' : this.hasText;
+    if (isDue && this.#early.length > 0) return this.#begin();
+    if (this.ending?.type === 'error') this.#early = [];
+    return NOTHING;
   }
 
-  restart(model: string): void {
-    this.#model = model;
+  #noteText(): void {
+    if (this.hasText) return;
+    this.hasText = true;
+    this.#options.onText?.();
+  }
+
+  #begin(): readonly StreamPart[] {
+    const { replyId, model, smart, buffered, inputTokens, onBegin } = this.#options;
+    const early = buffered ? splitIntoChunks(this.#early) : this.#early;
+    this.begun = true;
     this.#early = [];
+    onBegin?.();
+    return [
+      { type: 'usage', input: inputTokens(), output: 0 },
+      { type: 'start', id: replyId, model, ...(smart && { smart }) },
+      ...early,
+    ];
   }
 
-  keepAlive(): void {
-    this.#output.keepAlive();
-  }
-
-  flush(): void {
-    if (!this.begun && this.#early.length > 0) this.#begin([]);
-  }
-
-  complete(finish: ReplyFinishPart, bill: Tokens, paid: Settlement & { readonly price: TextPrice }): void {
+  complete(
+    finish: ReplyFinishPart,
+    bill: Tokens,
+    paid: Settlement & { readonly price: TextPrice },
+  ): readonly StreamPart[] {
     if (!this.begun && this.#early.length === 0) {
       this.#early = [
         { type: 'block-start', index: 0, block: { type: 'text' } },
         { type: 'block-end', index: 0 },
       ];
     }
-    const tail: readonly StreamPart[] = [
+    const head = this.begun ? NOTHING : this.#begin();
+    return [
+      ...head,
       { type: 'usage', input: bill.input, output: bill.output },
       finish,
       {
@@ -111,21 +122,5 @@ class AnswerDelivery implements Delivery {
         priceOutput: paid.price.output,
       },
     ];
-    if (this.begun) this.#output.write(tail);
-    else this.#begin(tail);
-  }
-
-  #begin(rest: readonly StreamPart[]): Pressure {
-    const { replyId, smart, inputTokens, onBegin } = this.#options;
-    this.begun = true;
-    onBegin?.();
-    const parts: readonly StreamPart[] = [
-      { type: 'usage', input: inputTokens(), output: 0 },
-      { type: 'start', id: replyId, model: this.#model, ...(smart && { smart }) },
-      ...this.#early,
-      ...rest,
-    ];
-    this.#early = [];
-    return this.#output.write(parts);
   }
 }

@@ -18,10 +18,12 @@ export interface Watched {
 }
 
 export interface Watch {
-  /** A part of the answer arrived. */
+  /** Content has arrived. */
   touch(): void;
-  /** The terminal signal arrived: whatever follows gets little time in total, however it is spread. */
+  /** The upstream gave its reason to end: unless content follows, it gets little time for its counts. */
   finished(): void;
+  /** From now on it has at most this long, whatever arrives. */
+  limit(ms: number): void;
   /** The reader is slow and the upstream is paused: silence does not count until `resume`. */
   pause(): void;
   resume(): void;
@@ -45,6 +47,7 @@ export function createWatch(options: WatchOptions): Watch {
 class TimerWatch implements Watch {
   readonly #options: WatchOptions;
   #silenceDeadline: number;
+  #totalDeadline: number;
   #heartbeatAt: number;
   #isFinished = false;
   #paused = false;
@@ -56,18 +59,25 @@ class TimerWatch implements Watch {
   constructor(options: WatchOptions) {
     this.#options = options;
     this.#silenceDeadline = now() + options.firstTokenTimeoutMs;
+    this.#totalDeadline = options.totalDeadline;
     this.#heartbeatAt = now() + this.#heartbeatMs();
     this.#arm();
   }
 
   /** Silence counts from now; the timer is moved only if it would fire too late. */
   touch(): void {
-    if (!this.#isFinished) this.#allow(this.#options.idleTimeoutMs);
+    this.#isFinished = false;
+    this.#allow(this.#options.idleTimeoutMs);
   }
 
   finished(): void {
     if (!this.#isFinished) this.#allow(this.#afterFinishMs());
     this.#isFinished = true;
+  }
+
+  limit(ms: number): void {
+    this.#totalDeadline = Math.min(this.#totalDeadline, now() + ms);
+    if (!this.#stopped) this.#arm();
   }
 
   pause(): void {
@@ -105,14 +115,14 @@ class TimerWatch implements Watch {
   #arm(): void {
     clearTimeout(this.#timer);
     const silenceAt = this.#paused ? Number.POSITIVE_INFINITY : this.#silenceDeadline;
-    this.#nextAt = Math.min(silenceAt, this.#options.totalDeadline, this.#heartbeatAt);
+    this.#nextAt = Math.min(silenceAt, this.#totalDeadline, this.#heartbeatAt);
     this.#timer = setTimeout(this.#check, Math.max(1, Math.ceil(this.#nextAt - now())));
   }
 
   readonly #check = (): void => {
     const at = now();
-    const { totalDeadline, watched } = this.#options;
-    if (at >= totalDeadline || (!this.#paused && at >= this.#silenceDeadline)) {
+    const { watched } = this.#options;
+    if (at >= this.#totalDeadline || (!this.#paused && at >= this.#silenceDeadline)) {
       this.stop();
       watched.onTimeout();
       return;

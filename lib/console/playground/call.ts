@@ -12,7 +12,7 @@ import { type Fault, fault } from '../../base/faults.ts';
 import type { CallContext } from '../../calls/context.ts';
 import type { ImageAnswer } from '../../calls/images/engine.ts';
 import { collectReply } from '../../calls/text/collect.ts';
-import type { TextOutput } from '../../calls/text/delivery.ts';
+import type { TextOutput } from '../../calls/text/output.ts';
 import type { VideoStarted } from '../../calls/videos/engine.ts';
 import { termsOf } from '../../calls/videos/terms.ts';
 import { refuseModel } from '../../catalog/allowed.ts';
@@ -66,7 +66,7 @@ export async function streamText(visit: OwnerVisit, wish: PlaygroundForm, { pict
 }
 
 function streamOutput({ request, services }: OwnerVisit, show: (ending: TextEnding) => Html): TextOutput {
-  const render = chatDialect.createRenderer();
+  const renderer = chatDialect.createRenderer();
   const reply = createSseReply(request.raw.res, { headers: commonHeaders(request), stallMs: services.clientStallMs });
   const collector = createCollector();
   let failure: Fault | undefined;
@@ -80,7 +80,7 @@ function streamOutput({ request, services }: OwnerVisit, show: (ending: TextEndi
         // The text was already streamed and is not kept.
         else if (part.type !== 'block-delta') collector.write([part]);
       }
-      return reply.write(render(parts));
+      return reply.write(renderer.push(parts).join(''));
     },
     end() {
       const { text: html } = show(failure ?? collector.reply());

@@ -1,10 +1,10 @@
 // The outcome of a call, run the way the gateway runs it, in terms that recordings are compared with.
 import assert from 'node:assert/strict';
 import type { Fault } from '../../base/faults.ts';
-import { drive } from '../../stream/drive.ts';
 import { createGuard } from '../../stream/guard.ts';
-import type { StreamPart } from '../../stream/part.ts';
-import type { FinishPart, ToolBlock } from '../../stream/provider-part.ts';
+import type { ErrorPart, ReplyToolBlock, StreamPart } from '../../stream/part.ts';
+import { openSource, pipeline } from '../../stream/pipeline.ts';
+import type { BlockState, FinishPart } from '../../stream/provider-part.ts';
 import type {
   FinishReason,
   ImageResult,
@@ -15,6 +15,7 @@ import type {
 } from '../contract/provider.ts';
 import { toClientFault } from '../host/client-fault.ts';
 import { isUpstreamFault } from '../host/fault.ts';
+import { PLUGIN_STATE } from '../host/writer.ts';
 import { type Format, formatOf } from './picture.ts';
 
 export interface Outcome {
@@ -43,7 +44,8 @@ export interface SeenCall {
   readonly id: string;
   readonly name: string;
   readonly json: string;
-  readonly state?: string;
+  /** A state that only the upstream's own plugin reads is a string. */
+  readonly state?: string | BlockState;
 }
 
 /** A result in short. */
@@ -72,33 +74,21 @@ export async function observeText(
   signal: AbortSignal = AbortSignal.timeout(CALL_MS),
   tools = false,
 ): Promise<TextOutcome> {
-  const guard = createGuard({ outputMax: Number.POSITIVE_INFINITY, calls: tools ? 'any' : 'none' });
   const seen: StreamPart[] = [];
-  let late: string | undefined;
-  const take = (parts: readonly ProviderPart[]) => {
-    late ??= findLate(parts, guard.finished);
-    seen.push(...guard.push(parts));
-  };
-  try {
-    await drive(start(signal), signal, (parts) => void take(parts));
-    seen.push(...guard.end());
-  } catch (error) {
-    assert(!signal.aborted, `the call hangs: no end after ${CALL_MS} ms`);
-    seen.push(...guard.fail(toClientFault(error)));
-  }
-  assert(late === undefined, `a part of type ${late} comes after the finish`);
+  const batches = pipeline<ProviderPart | ErrorPart, StreamPart>({
+    source: { [Symbol.asyncIterator]: () => openSource(start(signal)) },
+    transforms: [createGuard({ outputMax: Number.POSITIVE_INFINITY, calls: tools ? 'any' : 'none' })],
+    signal,
+    onError(error) {
+      assert(!signal.aborted, `the call hangs: no end after ${CALL_MS} ms`);
+      return { type: 'error', fault: toClientFault(error) };
+    },
+  });
+  for await (const batch of batches) seen.push(...batch);
   for (const part of seen) {
     assert(part.type !== 'block-delta' || part.text.isWellFormed(), 'a fragment has half a character');
   }
   return summarise(seen);
-}
-
-/** The type of a part, other than usage, after the finish: it would be lost. */
-function findLate(parts: readonly ProviderPart[], isFinished: boolean): string | undefined {
-  if (!Array.isArray(parts)) return undefined;
-  const finish = isFinished ? -1 : parts.findIndex((part) => part?.type === 'finish');
-  if (!isFinished && finish < 0) return undefined;
-  return parts.slice(finish + 1).find((part) => part?.type !== 'usage')?.type;
 }
 
 function summarise(parts: readonly StreamPart[]): TextOutcome {
@@ -111,8 +101,7 @@ function summarise(parts: readonly StreamPart[]): TextOutcome {
   let failure: Fault | undefined;
   for (const part of parts) {
     if (part.type === 'block-start') {
-      const { type, ...block } = part.block as ToolBlock;
-      call = type === 'tool' ? { ...block, json: '' } : undefined;
+      call = part.block.type === 'tool' ? createSeenCall(part.block) : undefined;
       if (call) tools.push(call as (typeof tools)[number]);
     } else if (part.type === 'block-delta' && call) call.json += part.text;
     else if (part.type === 'block-delta') text += part.text;
@@ -126,6 +115,11 @@ function summarise(parts: readonly StreamPart[]): TextOutcome {
   const failed = failure ? failedOf(failure) : NONE;
   const content = tools.length > 0 ? `${text}${JSON.stringify(tools)}` : text;
   return { ...failed, content, text, finish: finish?.reason, raw: finish?.raw, usage: { input, output }, tools };
+}
+
+function createSeenCall({ id, name, state }: ReplyToolBlock): SeenCall & { json: string } {
+  if (!state) return { id, name, json: '' };
+  return { id, name, state: state.format === PLUGIN_STATE ? state.value : state, json: '' };
 }
 
 /** Runs a picture call. */

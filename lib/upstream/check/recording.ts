@@ -3,6 +3,7 @@ import { Buffer } from 'node:buffer';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Joi from 'joi';
+import type { BlockState } from '../../stream/provider-part.ts';
 import type {
   FinishReason,
   ImageCall,
@@ -47,7 +48,7 @@ export interface ExpectedCall {
   readonly name: string;
   /** The arguments as written. */
   readonly json: string;
-  readonly state?: string;
+  readonly state?: string | BlockState;
 }
 
 export interface ImageRecording extends Recorded {
@@ -114,11 +115,12 @@ const said = [
   Joi.object({ type: Joi.valid('image').required(), picture: Joi.valid(...FORMATS).required() }),
 ];
 const names = { id: Joi.string().required(), name: Joi.string().required() };
+const blockState = Joi.object({ format: Joi.string().required(), value: Joi.string().required() });
 const toolCall = Joi.object({
   type: Joi.valid('tool-call').required(),
   ...names,
   json: Joi.string().required(),
-  state: Joi.string(),
+  state: blockState,
 });
 const toolResult = Joi.object({
   type: Joi.valid('tool-result').required(),
@@ -236,7 +238,7 @@ const EXPECTATIONS: Readonly<Record<Recording['kind'], Joi.ObjectSchema>> = {
         id: Joi.string(),
         name: Joi.string().required(),
         json: Joi.string().required(),
-        state: Joi.string(),
+        state: Joi.alternatives(Joi.string(), blockState),
       }),
     ),
   }).xor('finish', 'fault'),

@@ -1,5 +1,5 @@
 // The part of the contract about how a plugin reads an answer: types only.
-import type { FinishReason } from '../../stream/provider-part.ts';
+import type { BlockState, FinishReason, UsageCounts } from '../../stream/provider-part.ts';
 import type { JsonObject } from './request.ts';
 
 /**
@@ -17,34 +17,55 @@ export interface AnswerReader {
   end?(out: AnswerWriter, marked: boolean): void;
 }
 
-/** Writes the parts of an answer in their grammar, whatever order it is called in. */
+/**
+ * Writes the parts of an answer in their grammar. A `block` is the reader's own name for a content block: a string, a
+ * number or an object. What is written for a name belongs to the same block until that has ended; then, or for a new
+ * name, another one starts. Where an upstream names no blocks, leave it out: texts are then one block, and reasoning
+ * another, until something else comes.
+ */
 export interface AnswerWriter {
   /** The upstream's names for the answer and its model: the first strings count. */
   start(names: { readonly id?: unknown; readonly model?: unknown }): void;
-  /** A fragment. A `block` different from the last one ends that block and starts a new one. */
+  /** A fragment of text. */
   text(text: string, block?: unknown): void;
+  /** A fragment of the model's reasoning; `''` starts a block that may stay without text. */
+  reasoning(text: string, block?: unknown, kind?: { readonly redacted?: boolean }): void;
   /**
-   * A piece of a tool call. Pieces of one call share a `block`, and calls may be interleaved. The first strings for
-   * `id` and `name` count; `json` is a fragment of the arguments. `done` means that no more pieces follow.
+   * What the upstream wants back with a reasoning block in later requests; starts one if none is open under this name.
+   * The last state counts.
    */
+  state(state: BlockState, block?: unknown): void;
+  /** A piece of a tool call. Calls may be interleaved with each other and with anything else. */
   tool(piece: ToolPiece): void;
-  /** Counts so far. Numbers above 0 count, also as strings; anything else counts as absent. */
-  usage(tokens: { readonly input?: unknown; readonly output?: unknown }): void;
-  /** The upstream's own word for the end of the answer; held back until no more text can follow. */
+  /** Nothing more belongs to this block. */
+  end(block: unknown): void;
+  /**
+   * Counts so far: numbers from 0 count, also as strings, and replace earlier ones; anything else counts as absent.
+   * `input` excludes what was read from a cache or written to one, if that is counted too.
+   */
+  usage(counts: { readonly [Name in keyof UsageCounts]?: unknown }): void;
+  /** The upstream is at work, with nothing to show for it: keeps the call from timing out. */
+  alive(): void;
+  /** The upstream's own word for the end. What follows still counts; of several the last one does. */
   finish(reason: FinishReason, raw: string): void;
-  /** The protocol's end mark: nothing after it counts. After text it is a finish if there was none. */
+  /** The protocol's end mark: nothing after it counts. After content it is a finish if there was none. */
   done(mark: string): void;
 }
 
 export interface ToolPiece {
   /** The reader's name for the call. */
   readonly block: unknown;
-  /** If absent, the call gets one. */
+  /** The first string counts. If absent, or used by another call of the answer, the call gets one. */
   readonly id?: unknown;
+  /** The first string counts; the call waits for it. */
   readonly name?: unknown;
-  /** Text of the arguments; any other value is the complete arguments. */
+  /**
+   * Text of the arguments; any other value is the complete arguments. Arguments that come again replace those before,
+   * they are not appended: whole ones at the end, or each piece with all that came before it.
+   */
   readonly json?: unknown;
-  /** State that the upstream wants back with the call in later requests. */
-  readonly state?: unknown;
+  /** What the upstream wants back with the call in later requests; a string is read by this upstream's plugin alone. */
+  readonly state?: BlockState | unknown;
+  /** No more pieces follow. */
   readonly done?: boolean;
 }

@@ -25,6 +25,11 @@ export interface TextCall extends ProviderCall {
   readonly format?: OutputFormat;
   /** Absent if it is left to the model. */
   readonly reasoning?: Reasoning;
+  /**
+   * Strings that the answer must end before. The gateway sees to it by itself: an upstream that takes them too saves the
+   * tokens after them.
+   */
+  readonly stops?: readonly string[];
 }
 
 export interface ImageCall extends ProviderCall {

@@ -1,4 +1,5 @@
 // The part of the contract about messages and the tools a model may call: types only.
+import type { BlockState } from '../../stream/provider-part.ts';
 import type { JsonObject } from './request.ts';
 
 export interface TextMessage {
@@ -68,8 +69,8 @@ export interface ToolCallContent {
   readonly name: string;
   /** The arguments as the model wrote them: JSON of an object, unless it failed; `host.argumentsOf` reads it. */
   readonly json: string;
-  /** The `state` of the block that it came in. */
-  readonly state?: string;
+  /** What the upstream that wrote it wants back; only its own wire format reads it. */
+  readonly state?: BlockState;
 }
 
 /** The result of a call, in a later user message. */

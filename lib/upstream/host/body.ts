@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import { type ByteSource, type Decoder, readBody, readBytes } from '../../stream/bytes.ts';
-import type { AskableIterator } from '../../stream/drive.ts';
 import type { HostBody } from '../contract/host.ts';
 import { upstreamFault } from './fault.ts';
 import { scrub } from './secret.ts';
@@ -28,7 +27,7 @@ export class UpstreamBody implements HostBody {
   }
 
   /** Items of the body as produced by a decoder. */
-  stream<T>(decoder: Decoder<T>): AskableIterator<readonly T[]> {
+  stream<T>(decoder: Decoder<T>): AsyncIterableIterator<readonly T[]> {
     const { source: body, signal, toError } = this.#take();
     return readBody({ body, decoder, signal, toError });
   }

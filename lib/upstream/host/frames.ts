@@ -273,9 +273,7 @@ export class Frames implements Decoder<ProviderPart>, LineTaker {
 
   #take(value: unknown): void {
     if (this.done || typeof value !== 'object' || value === null) return;
-    this.#writer.begin();
     this.#reader.take(value as JsonObject, this.#writer, this.#readName);
-    this.#writer.settle();
     this.done = this.#writer.isDone;
   }
 
@@ -286,7 +284,6 @@ export class Frames implements Decoder<ProviderPart>, LineTaker {
     this.#forgetName();
     if (this.#writer.finished) return;
     this.done = true;
-    if (this.#writer.breakOff()) return;
     this.error = error instanceof NotJson ? this.#fault.make('protocol', `not JSON: ${error.message}`) : error;
   }
 }

@@ -10,7 +10,7 @@ import { createContentsReader, picturesOf } from '../formats/contents/reply.ts';
 import { contentsBody } from '../formats/contents/request.ts';
 import { MessageReply } from '../formats/message/reply.ts';
 import { messageBody } from '../formats/message/request.ts';
-import { createAnswer } from './answer.ts';
+import { readAnswer } from './answer.ts';
 import { createAsking } from './ask.ts';
 import { aspectOf } from './aspects.ts';
 import { dataUrlOf, sourcesOf } from './data-url.ts';
@@ -75,7 +75,7 @@ export function createHost(options: HostOptions): ClosableHost {
     upstream,
     request,
     json,
-    answer: (url, init, reader) => createAnswer({ ask, keys: ring, fault, url, init, reader }),
+    answer: (url, init, reader) => readAnswer({ ask, keys: ring, fault, url, init, reader }),
     poll,
     tokens: (source) => createTokenAuth({ source, now: clock.now, secrets }),
     perRoute,

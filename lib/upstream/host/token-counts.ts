@@ -4,6 +4,13 @@ import type { CountNames, TokenCounts } from '../contract/format.ts';
 import type { JsonObject } from '../contract/request.ts';
 import { fieldsOf } from './fields.ts';
 
+/** A count from 0 on, also as text. */
+export function countOf(value: unknown): number | undefined {
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  if (typeof number !== 'number' || !(number >= 0) || number > Number.MAX_SAFE_INTEGER) return undefined;
+  return Math.ceil(number);
+}
+
 /** A plausible count, also as text; zero is what servers send before counting, so it means absent. */
 export function tokenCountOf(value: unknown): number | undefined {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;

@@ -1,12 +1,42 @@
 // Writes the parts of one answer in their grammar, whatever order and pieces an upstream sends them in.
-import type { Block, FinishReason, ProviderPart } from '../../stream/provider-part.ts';
+import { randomBytes } from 'node:crypto';
+import type { Block, BlockState, FinishReason, ProviderPart, UsageCounts } from '../../stream/provider-part.ts';
 import type { AnswerWriter, ToolPiece } from '../contract/answer.ts';
-import { tokenCountOf } from './token-counts.ts';
-import { ToolCalls } from './tool-calls.ts';
+import { countOf } from './token-counts.ts';
+import { ToolArguments } from './tool-arguments.ts';
+
+interface OpenBlock {
+  /** The reader's. */
+  readonly name: unknown;
+  readonly type: Block['type'];
+  readonly index: number;
+  /** The first half of a character whose other half is in the next fragment. */
+  half: string;
+}
+
+/** A tool call, from its first piece on. */
+interface Call {
+  id: string;
+  name: string;
+  state: BlockState | undefined;
+  readonly args: ToolArguments;
+  /** Arguments that wait for the name. */
+  waiting: string;
+  open: OpenBlock | undefined;
+}
+
+type Counts = { -readonly [Name in keyof UsageCounts]: UsageCounts[Name] };
+
+/** The names of blocks that the reader does not name. */
+const TEXT = Symbol('text');
+const REASONING = Symbol('reasoning');
+
+/** The format of a state that only the upstream's own plugin reads. */
+export const PLUGIN_STATE = 'plugin';
+
+const COUNTS = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output', 'reasoning'] as const;
 
 export class Writer implements AnswerWriter {
-  /** True once the finish was written. */
-  finished = false;
   /** True after the end mark. */
   isDone = false;
   /** Where parts are written. */
@@ -14,65 +44,28 @@ export class Writer implements AnswerWriter {
   #id: string | undefined;
   #model: string | undefined;
   #isStarted = false;
-  /** The reader's name for the open block. */
-  #block: unknown;
-  #isOpen = false;
   #index = 0;
-  #tools: ToolCalls | undefined;
-  /** Text that arrived within a call. */
-  #late = '';
-  /** The first half of a character whose other half is in the next fragment. */
-  #half = '';
-  #input: number | undefined;
-  #output: number | undefined;
-  /** Why the answer ends, held back while text may follow: some servers repeat a reason on every chunk. */
-  #reason: { readonly reason: FinishReason; readonly raw: string } | undefined;
-  /** Text followed a reason, so the reasons say nothing about the end. */
-  #wasFollowed = false;
-  #wasOpen = false;
-  /** What the current value brought. */
-  #hasText = false;
-  #hasUsage = false;
-  #hasReason = false;
+  /** Text and reasoning that are open; mostly one. */
+  #blocks: OpenBlock[] = [];
+  /** The block written last: most fragments belong to it. */
+  #last: OpenBlock | undefined;
+  /** Calls that are not complete, by the reader's names. */
+  #calls: Map<unknown, Call> | undefined;
+  /** Names of calls that have ended: late pieces of them are dropped. */
+  #endedCalls: Set<unknown> | undefined;
+  #ids: Set<string> | undefined;
+  readonly #counts: Counts = {};
+  #hasFinish = false;
+  /** Content followed a finish, so this upstream's reasons say nothing about the end. */
+  #isFollowed = false;
 
   into(parts: ProviderPart[]): void {
     this.#parts = parts;
   }
 
-  /** Before a value is read. */
-  begin(): void {
-    this.#wasOpen = this.#isOpen || this.#index > 0;
-    this.#hasText = false;
-    this.#hasUsage = false;
-    this.#hasReason = false;
-  }
-
-  /** After a value was read: a lone reason after text or calls, or lone counts after a reason, end the answer. */
-  settle(): void {
-    if (!this.#reason || this.finished || this.#hasText) return;
-    if (this.#hasReason ? this.#wasOpen : this.#hasUsage) this.close();
-  }
-
-  /** Nothing follows: writes the finish that was held back. True if the answer is finished. */
-  close(): boolean {
-    if (!this.#reason || this.finished) return this.finished;
-    this.#endTools();
-    this.#endBlock();
-    this.#start();
-    const { reason, raw } = this.#reason;
-    this.#parts.push({ type: 'finish', reason, raw });
-    this.finished = true;
-    return true;
-  }
-
-  /** The answer broke off: like `close`, but only for a reason that can be believed. */
-  breakOff(): boolean {
-    return !this.#wasFollowed && this.close();
-  }
-
-  #noteText(): void {
-    this.#hasText = true;
-    this.#wasFollowed ||= this.#reason !== undefined;
+  /** True once there is a reason to end that can be believed. */
+  get finished(): boolean {
+    return this.#hasFinish && !this.#isFollowed;
   }
 
   start({ id, model }: { readonly id?: unknown; readonly model?: unknown }): void {
@@ -80,110 +73,185 @@ export class Writer implements AnswerWriter {
     if (typeof model === 'string' && model !== '') this.#model ??= model;
   }
 
-  text(text: string, block?: unknown): void {
-    if (text === '' || this.finished) return;
-    this.#noteText();
-    if (this.#tools && !this.#leaveTools(text)) return;
-    if (block !== this.#block) {
-      this.#endBlock();
-      this.#block = block;
-    }
-    this.#take(text, TEXT);
+  text(text: string, name: unknown = TEXT): void {
+    if (text === '') return;
+    const last = this.#last;
+    const isOpen = last !== undefined && last.name === name && last.type === 'text';
+    this.#write(isOpen ? last : this.#enter('text', name), text);
+  }
+
+  reasoning(text: string, name: unknown = REASONING, { redacted = false }: { readonly redacted?: boolean } = {}): void {
+    const block = this.#enter('reasoning', name, redacted);
+    if (text !== '') this.#write(block, text);
+  }
+
+  state(state: BlockState, name: unknown = REASONING): void {
+    const { index } = this.#enter('reasoning', name);
+    this.#parts.push({ type: 'block-state', index, state });
+  }
+
+  /** The open block of this name, or a new one; texts and reasoning before it end, and so do calls that are whole. */
+  #enter(type: 'text' | 'reasoning', name: unknown, redacted = false): OpenBlock {
+    const open = this.#blocks.find((block) => block.name === name && block.type === type);
+    if (open) return this.#note(open);
+    this.#endTexts();
+    this.#endWholeCalls();
+    const block = this.#open(type === 'text' ? TEXT_BLOCK : redacted ? REDACTED_BLOCK : REASONING_BLOCK, name);
+    this.#blocks.push(block);
+    return block;
+  }
+
+  #note(block: OpenBlock): OpenBlock {
+    this.#last = block;
+    return block;
   }
 
   tool(piece: ToolPiece): void {
-    if (this.finished) return;
-    this.#noteText();
-    this.#tools ??= this.#openTools();
-    this.#tools.take(piece);
-  }
-
-  #openTools(): ToolCalls {
-    return new ToolCalls({
-      open: (call) => {
-        this.#endBlock();
-        this.#block = call;
-        this.#open({ type: 'tool', ...call });
-      },
-      write: (json) => this.#take(json, undefined),
-      close: () => this.#endBlock(),
-    });
-  }
-
-  /** False while a call is incomplete: the text then waits for its end. */
-  #leaveTools(text: string): boolean {
-    if (this.#tools?.isBusy) {
-      this.#late += text;
-      return false;
+    const call = this.#findCall(piece.block);
+    if (!call) return;
+    if (!call.open) nameCall(call, piece);
+    const state = readState(piece.state);
+    if (state && !call.open) call.state = state;
+    const { json } = piece;
+    if (json !== undefined && json !== null) {
+      this.#takeArguments(call, typeof json === 'string' ? json : JSON.stringify(json));
     }
-    this.#endTools();
-    return true;
+    if (!call.open && call.name !== '') this.#openCall(call, piece.block);
+    // Before the last block, a whole call is over; the last one may still be repeated.
+    const isBeforeLast = call.open !== undefined && call.open.index < this.#index - 1;
+    if (piece.done || (isBeforeLast && call.args.isComplete)) this.#endCall(call, piece.block);
   }
 
-  #endTools(): void {
-    const late = this.#late;
-    this.#late = '';
-    this.#tools?.end();
-    if (late !== '') this.#take(late, TEXT);
+  #findCall(name: unknown): Call | undefined {
+    const known = this.#calls?.get(name);
+    if (known || this.#endedCalls?.has(name)) return known;
+    this.#endTexts();
+    this.#endWholeCalls();
+    const call: Call = { id: '', name: '', state: undefined, args: new ToolArguments(), waiting: '', open: undefined };
+    this.#calls ??= new Map();
+    this.#calls.set(name, call);
+    return call;
   }
 
-  /** Into the open block, or into a new one. */
-  #take(text: string, block: Block | undefined): void {
-    let whole = this.#half !== '' || isSecondHalf(text) ? this.#joinHalf(text) : text;
-    const last = whole.charCodeAt(whole.length - 1);
-    if (last >= FIRST_HALF && last < SECOND_HALF) {
-      this.#half = whole.slice(-1);
-      whole = whole.slice(0, -1);
-      if (whole === '') return;
+  #takeArguments(call: Call, json: string): void {
+    const fresh = call.args.take(json);
+    if (fresh === '') return;
+    if (call.open) this.#write(call.open, fresh);
+    else call.waiting += fresh;
+  }
+
+  #openCall(call: Call, name: unknown): void {
+    this.#ids ??= new Set();
+    const id = call.id === '' || this.#ids.has(call.id) ? createCallId() : call.id;
+    this.#ids.add(id);
+    call.open = this.#open({ type: 'tool', id, name: call.name }, name);
+    if (call.state) this.#parts.push({ type: 'block-state', index: call.open.index, state: call.state });
+    if (call.waiting !== '') this.#write(call.open, call.waiting);
+    call.waiting = '';
+  }
+
+  /** A call without a name is dropped. */
+  #endCall(call: Call, name: unknown): void {
+    this.#calls?.delete(name);
+    this.#endedCalls ??= new Set();
+    this.#endedCalls.add(name);
+    if (!call.open) return;
+    const rest = call.args.end();
+    if (rest !== '') this.#write(call.open, rest);
+    this.#close(call.open);
+  }
+
+  #endWholeCalls(): void {
+    if (!this.#calls) return;
+    for (const [name, call] of this.#calls) if (call.open && call.args.isComplete) this.#endCall(call, name);
+  }
+
+  end(name: unknown): void {
+    const block = this.#blocks.find((open) => open.name === name);
+    if (block) {
+      this.#blocks = this.#blocks.filter((open) => open !== block);
+      this.#close(block);
     }
-    this.#write(whole, block);
+    const call = this.#calls?.get(name);
+    if (call) this.#endCall(call, name);
   }
 
-  usage(tokens: { readonly input?: unknown; readonly output?: unknown }): void {
-    this.#hasUsage = true;
-    const input = tokenCountOf(tokens.input);
-    const output = tokenCountOf(tokens.output);
-    const changes = (input ?? this.#input) !== this.#input || (output ?? this.#output) !== this.#output;
-    if (!changes) return;
-    this.#input = input ?? this.#input;
-    this.#output = output ?? this.#output;
-    this.#parts.push({
-      type: 'usage',
-      ...(input !== undefined && { input }),
-      ...(output !== undefined && { output }),
-    });
+  usage(counts: { readonly [Name in keyof UsageCounts]?: unknown }): void {
+    let changed: Counts | undefined;
+    let sum = 0;
+    for (const name of COUNTS) {
+      const count = countOf(counts[name]);
+      if (count === undefined) continue;
+      sum += count;
+      if (count === this.#counts[name]) continue;
+      changed ??= {};
+      changed[name] = count;
+    }
+    // No prompt is empty: zeros alone are what servers report before they count.
+    if (!changed || (sum === 0 && changed.input === 0)) return;
+    Object.assign(this.#counts, changed);
+    this.#parts.push({ type: 'usage', ...changed });
+  }
+
+  alive(): void {
+    this.#parts.push({ type: 'alive' });
   }
 
   finish(reason: FinishReason, raw: string): void {
-    this.#hasReason = true;
-    this.#reason = { reason, raw };
+    this.#start();
+    this.#endTexts();
+    this.#endWholeCalls();
+    this.#hasFinish = true;
+    this.#parts.push({ type: 'finish', reason, raw });
   }
 
   done(mark: string): void {
-    const hasBlocks = this.#isOpen || this.#index > 0;
-    if (!this.#reason && hasBlocks) this.#reason = { reason: 'stop', raw: mark };
+    if (!this.#hasFinish && this.#index > 0) this.finish('stop', mark);
     this.close();
     this.isDone = true;
   }
 
-  #write(text: string, block: Block | undefined): void {
-    if (!this.#isOpen && block) this.#open(block);
-    this.#parts.push({ type: 'block-delta', index: this.#index, text });
+  /** Nothing follows: what is open ends, if the answer has a reason to end. */
+  close(): void {
+    if (!this.#hasFinish) return;
+    this.#endTexts();
+    for (const [name, call] of this.#calls ?? []) this.#endCall(call, name);
   }
 
-  #open(block: Block): void {
+  #endTexts(): void {
+    if (this.#blocks.length === 0) return;
+    for (const block of this.#blocks) this.#close(block);
+    this.#blocks = [];
+  }
+
+  /** Into an open block. */
+  #write(block: OpenBlock, text: string): void {
+    const isHalved = block.half !== '' || isLowSurrogate(text.charCodeAt(0));
+    let whole = isHalved ? joinHalf(block, text) : text;
+    const last = whole.charCodeAt(whole.length - 1);
+    if (last >= HIGH_SURROGATE && last < LOW_SURROGATE) {
+      block.half = whole.slice(-1);
+      whole = whole.slice(0, -1);
+    }
+    this.#last = block;
+    if (whole === '') return;
+    if (this.#hasFinish) this.#isFollowed = true;
+    this.#parts.push({ type: 'block-delta', index: block.index, text: whole });
+  }
+
+  #open(block: Block, name: unknown): OpenBlock {
     this.#start();
-    this.#isOpen = true;
-    this.#parts.push({ type: 'block-start', index: this.#index, block });
+    if (this.#hasFinish && block.type === 'tool') this.#isFollowed = true;
+    const index = this.#index;
+    this.#index += 1;
+    this.#parts.push({ type: 'block-start', index, block });
+    return this.#note({ name, type: block.type, index, half: '' });
   }
 
-  #endBlock(): void {
-    if (this.#half !== '') this.#write(REPLACEMENT, TEXT);
-    this.#half = '';
-    if (!this.#isOpen) return;
-    this.#parts.push({ type: 'block-end', index: this.#index });
-    this.#isOpen = false;
-    this.#index += 1;
+  #close({ index, half }: OpenBlock): void {
+    if (this.#last?.index === index) this.#last = undefined;
+    if (half !== '') this.#parts.push({ type: 'block-delta', index, text: REPLACEMENT });
+    this.#parts.push({ type: 'block-end', index });
   }
 
   #start(): void {
@@ -192,23 +260,41 @@ export class Writer implements AnswerWriter {
     const id = this.#id !== undefined && { id: this.#id };
     this.#parts.push({ type: 'start', ...id, ...(this.#model !== undefined && { model: this.#model }) });
   }
-
-  /** A half without its other half is replaced: many readers of JSON refuse it. */
-  #joinHalf(text: string): string {
-    const half = this.#half;
-    this.#half = '';
-    if (!isSecondHalf(text)) return REPLACEMENT + text;
-    return half === '' ? REPLACEMENT + text.slice(1) : half + text;
-  }
 }
 
-function isSecondHalf(text: string): boolean {
-  const first = text.charCodeAt(0);
-  return first >= SECOND_HALF && first < SECOND_HALF + 0x400;
+function nameCall(call: Call, { id, name }: ToolPiece): void {
+  if (call.id === '' && typeof id === 'string') call.id = id;
+  if (call.name === '' && typeof name === 'string') call.name = name;
 }
 
-const TEXT: Block = { type: 'text' };
+function readState(state: unknown): BlockState | undefined {
+  if (typeof state === 'string') return state === '' ? undefined : { format: PLUGIN_STATE, value: state };
+  const { format, value } = (state ?? {}) as Partial<BlockState>;
+  return typeof format === 'string' && typeof value === 'string' ? { format, value } : undefined;
+}
 
-const FIRST_HALF = 0xd800;
-const SECOND_HALF = 0xdc00;
+const ID_BYTES = 12;
+
+function createCallId(): string {
+  return `call_${randomBytes(ID_BYTES).toString('hex')}`;
+}
+
+/** A half without its other half is replaced: many readers of JSON refuse it. */
+function joinHalf(block: OpenBlock, text: string): string {
+  const { half } = block;
+  block.half = '';
+  if (!isLowSurrogate(text.charCodeAt(0))) return REPLACEMENT + text;
+  return half === '' ? REPLACEMENT + text.slice(1) : half + text;
+}
+
+function isLowSurrogate(code: number): boolean {
+  return code >= LOW_SURROGATE && code < LOW_SURROGATE + 0x400;
+}
+
+const TEXT_BLOCK: Block = { type: 'text' };
+const REASONING_BLOCK: Block = { type: 'reasoning' };
+const REDACTED_BLOCK: Block = { type: 'reasoning', redacted: true };
+
+const HIGH_SURROGATE = 0xd800;
+const LOW_SURROGATE = 0xdc00;
 const REPLACEMENT = '\uFFFD';

@@ -346,14 +346,20 @@ describe('tools of a request', () => {
   });
 
   it('carries what an upstream wants back with a call in its id', () => {
-    for (const state of [undefined, '', 'EpEgCo4gAb4+9v/=', 'ф😀']) {
-      const call = { id: 'call_1', ...(state !== undefined && { state }) };
+    for (const value of [undefined, '', 'EpEgCo4gAb4+9v/=', 'ф😀', 'a:b']) {
+      const call = { id: 'call_1', ...(value !== undefined && { state: { format: 'contents', value } }) };
       expect(toWireId(call)).to.match(/^[a-zA-Z0-9_-]+$/);
       expect(readWireId(toWireId(call))).to.deep.equal(call);
     }
-    const id = toWireId({ id: 'call_1', state: 's' });
+    const state = { format: 'contents', value: 's' };
+    const id = toWireId({ id: 'call_1', state });
     const { messages } = parseMessageRequest({ model: 'm', ...talk(says(use(id)), answers(result(id))) });
-    expect(messages[1]?.content[0]).to.include({ id: 'call_1', state: 's' });
+    expect(messages[1]?.content[0]).to.deep.include({ id: 'call_1', state });
     expect(messages[2]?.content[0]).to.include({ id: 'call_1', name: 'f' });
+  });
+
+  it('reads the state in an id that an earlier version has given out', () => {
+    const id = `call_1__state_${Buffer.from('EpEgCo4g+/=').toString('base64url')}`;
+    expect(readWireId(id)).to.deep.equal({ id: 'call_1', state: { format: 'contents', value: 'EpEgCo4g+/=' } });
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { createDelivery, type Delivery } from '../../../lib/calls/text/delivery.ts';
-import type { Pressure } from '../../../lib/stream/drive.ts';
+import { fault } from '../../../lib/base/faults.ts';
+import { createDelivery, type Delivery, type DeliveryOptions } from '../../../lib/calls/text/delivery.ts';
 import type { FinishPart, StreamPart } from '../../../lib/stream/part.ts';
 import { CLOSE, delta, FINISH, OPEN, START, usage } from './stage.ts';
 
@@ -24,149 +24,118 @@ const HEAD: readonly StreamPart[] = [usage(11, 0), { type: 'start', id: 'req_1',
 const TAIL: readonly StreamPart[] = [usage(7, 3), FINISH, BILLING];
 
 describe('delivery', () => {
-  let writes: (readonly StreamPart[])[];
-  let beats: number;
-  let pressure: Pressure;
   let input: number;
 
-  function open(buffered = false): Delivery {
-    [writes, beats, pressure, input] = [[], 0, undefined, 11];
-    const output = {
-      live: true,
-      open: () => undefined,
-      write(parts: readonly StreamPart[]) {
-        writes.push([...parts]);
-        return pressure;
-      },
-      keepAlive() {
-        beats += 1;
-      },
-      end: () => undefined,
-    };
-    return createDelivery(output, { replyId: 'req_1', model: 'model-a', buffered, inputTokens: () => input });
+  function open(options: Partial<DeliveryOptions> = {}): Delivery {
+    input = 11;
+    return createDelivery({
+      replyId: 'req_1',
+      model: 'model-a',
+      buffered: false,
+      inputTokens: () => input,
+      ...options,
+    });
   }
   const complete = (delivery: Delivery) => delivery.complete(FINISH as FinishPart, BILL, PAID);
 
-  it('writes nothing before the first fragment, then the head in front of what it kept', () => {
+  it('passes nothing on before the first fragment, then the head in front of what it kept', () => {
     const delivery = open();
-    delivery.write([START, usage(9, 0)]);
-    delivery.write([OPEN]);
-    expect([writes, delivery.begun]).to.deep.equal([[], false]);
-    delivery.write([delta('a'), delta('b')]);
-    expect(delivery.begun).to.equal(true);
-    expect(writes).to.deep.equal([[...HEAD, OPEN, delta('a'), delta('b')]]);
+    expect(delivery.push([START, usage(9, 0)])).to.deep.equal([]);
+    expect(delivery.push([OPEN])).to.deep.equal([]);
+    expect([delivery.begun, delivery.hasText]).to.deep.equal([false, false]);
+    expect(delivery.push([delta('a'), delta('b')])).to.deep.equal([...HEAD, OPEN, delta('a'), delta('b')]);
+    expect([delivery.begun, delivery.hasText]).to.deep.equal([true, true]);
   });
 
   it('names the input tokens as they are known at the first fragment', () => {
     const delivery = open();
-    delivery.write([START, OPEN]);
+    delivery.push([START, OPEN]);
     input = 7;
-    delivery.write([delta('a')]);
-    expect(writes[0]?.[0]).to.deep.equal(usage(7, 0));
+    expect(delivery.push([delta('a')])[0]).to.deep.equal(usage(7, 0));
   });
 
-  it('passes the rest on as it comes, and says when the output is full', async () => {
+  it('passes the rest on as it comes', () => {
     const delivery = open();
-    delivery.write([START, OPEN, delta('a')]);
+    delivery.push([START, OPEN, delta('a')]);
     const parts = [delta('b'), delta('c')];
-    pressure = Promise.resolve();
-    expect(delivery.write(parts)).to.equal(pressure);
-    pressure = undefined;
-    expect(delivery.write([CLOSE])).to.equal(undefined);
-    expect(writes.slice(1)).to.deep.equal([parts, [CLOSE]]);
+    expect(delivery.push(parts)).to.equal(parts);
+    expect(delivery.push([CLOSE])).to.deep.equal([CLOSE]);
   });
 
-  it('says when the output is full at the first fragment', () => {
+  it('keeps the ending, and completes with the usage that is billed, the finish and the bill', () => {
     const delivery = open();
-    pressure = Promise.resolve();
-    expect(delivery.write([START, OPEN])).to.equal(undefined);
-    expect(delivery.write([delta('a')])).to.equal(pressure);
-  });
-
-  it('ends with the usage that is billed, the finish and the bill', () => {
-    const delivery = open();
-    delivery.write([START, OPEN, delta('a'), CLOSE]);
-    complete(delivery);
-    expect(writes.at(-1)).to.deep.equal(TAIL);
+    delivery.push([START, OPEN, delta('a')]);
+    expect(delivery.push([CLOSE, FINISH])).to.deep.equal([CLOSE]);
+    expect(delivery.ending).to.equal(FINISH);
+    expect(complete(delivery)).to.deep.equal(TAIL);
   });
 
   it('gives an answer without text one empty block', () => {
     const delivery = open();
-    delivery.write([START, usage(9, 5)]);
-    complete(delivery);
-    expect(writes).to.deep.equal([[...HEAD, OPEN, CLOSE, ...TAIL]]);
+    delivery.push([START, usage(9, 5), FINISH]);
+    expect(complete(delivery)).to.deep.equal([...HEAD, OPEN, CLOSE, ...TAIL]);
   });
 
   it('gives an answer whose block stayed empty no second one', () => {
     const delivery = open();
-    delivery.write([START, OPEN, CLOSE]);
-    complete(delivery);
-    expect(writes).to.deep.equal([[...HEAD, OPEN, CLOSE, ...TAIL]]);
+    delivery.push([START, OPEN, CLOSE, FINISH]);
+    expect(complete(delivery)).to.deep.equal([...HEAD, OPEN, CLOSE, ...TAIL]);
   });
 
-  it('forgets what an upstream sent that failed before its text, and names the model that answers', () => {
+  it('passes nothing on of an answer that failed before its text', () => {
     const delivery = open();
-    delivery.write([START, OPEN]);
-    delivery.restart('model-b');
-    delivery.write([START, OPEN, delta('a')]);
-    const head = HEAD.map((part) => (part.type === 'start' ? { ...part, model: 'model-b' } : part));
-    expect(writes).to.deep.equal([[...head, OPEN, delta('a')]]);
+    const error: StreamPart = { type: 'error', fault: fault('upstream_failed') };
+    expect(delivery.push([START, OPEN, error])).to.deep.equal([]);
+    expect([delivery.ending, delivery.begun]).to.deep.equal([error, false]);
   });
 
-  it('keeps everything of a buffered answer back until it is complete', () => {
-    const delivery = open(true);
-    delivery.write([START, OPEN, delta('a')]);
-    delivery.write([delta('b'), CLOSE]);
-    expect([writes, delivery.begun]).to.deep.equal([[], false]);
-    delivery.flush();
-    expect(writes).to.deep.equal([[...HEAD, OPEN, delta('a'), delta('b'), CLOSE]]);
-    delivery.flush();
-    complete(delivery);
-    expect(writes.slice(1)).to.deep.equal([TAIL]);
+  it('passes on what an answer had before it failed', () => {
+    const delivery = open();
+    delivery.push([START, OPEN, delta('a')]);
+    const error: StreamPart = { type: 'error', fault: fault('upstream_failed') };
+    expect(delivery.push([delta('b'), error])).to.deep.equal([delta('b')]);
+    expect(delivery.ending).to.equal(error);
   });
 
-  it('delivers with its end what is still kept back then', () => {
-    const delivery = open(true);
-    delivery.write([START, OPEN, delta('a'), CLOSE]);
-    complete(delivery);
-    expect(writes).to.deep.equal([[...HEAD, OPEN, delta('a'), CLOSE, ...TAIL]]);
+  it('keeps everything of a buffered answer back until it is whole', () => {
+    const delivery = open({ buffered: true });
+    expect(delivery.push([START, OPEN, delta('a')])).to.deep.equal([]);
+    expect(delivery.push([delta('b'), CLOSE])).to.deep.equal([]);
+    expect([delivery.begun, delivery.hasText]).to.deep.equal([false, true]);
+    expect(delivery.push([FINISH])).to.deep.equal([...HEAD, OPEN, delta('a'), delta('b'), CLOSE]);
+    expect(complete(delivery)).to.deep.equal(TAIL);
   });
 
-  it('has nothing to flush of an answer without text', () => {
-    const delivery = open(true);
-    delivery.write([START, usage(1, 1)]);
-    delivery.flush();
-    expect(writes).to.deep.equal([]);
-    complete(delivery);
-    expect(writes).to.deep.equal([[...HEAD, OPEN, CLOSE, ...TAIL]]);
+  it('passes nothing on of a buffered answer that failed', () => {
+    const delivery = open({ buffered: true });
+    const error: StreamPart = { type: 'error', fault: fault('upstream_failed') };
+    expect(delivery.push([START, OPEN, delta('a'), error])).to.deep.equal([]);
   });
 
-  it('says that it begins before the first write, once, and in its start how smart chose', () => {
-    open();
+  it('cuts the text of a buffered answer into chunks', () => {
+    const delivery = open({ buffered: true });
+    const long = 'One sentence. And another one, which is long. '.repeat(100);
+    const passed = delivery.push([START, OPEN, delta(long), CLOSE, FINISH]);
+    const texts = passed.flatMap((part) => (part.type === 'block-delta' ? [part.text] : []));
+    expect(texts.join('')).to.equal(long);
+    expect(texts).to.have.length(200);
+  });
+
+  it('says once when text arrives and once when it is passed on, and how smart chose', () => {
     const smart = { tier: 'lite', score: 3, signals: ['short'] } as const;
-    const begun: number[] = [];
-    const output = { live: true, open() {}, write: (parts: readonly StreamPart[]) => void writes.push(parts) };
-    const delivery = createDelivery(
-      { ...output, keepAlive() {}, end() {} },
-      {
-        replyId: 'req_1',
-        model: 'model-a',
-        smart,
-        buffered: false,
-        inputTokens: () => 1,
-        onBegin: () => void begun.push(writes.length),
-      },
-    );
-    delivery.write([START, OPEN, delta('a')]);
-    delivery.write([delta('b')]);
+    const events: string[] = [];
+    const delivery = open({
+      smart,
+      buffered: true,
+      onText: () => void events.push('text'),
+      onBegin: () => void events.push('begin'),
+    });
+    delivery.push([START, OPEN, delta('a')]);
+    delivery.push([delta('b')]);
+    events.push('later');
+    const passed = delivery.push([CLOSE, FINISH]);
     complete(delivery);
-    expect(begun).to.deep.equal([0]);
-    expect(writes[0]?.[1]).to.deep.equal({ type: 'start', id: 'req_1', model: 'model-a', smart });
-    expect(writes.slice(1)).to.deep.equal([[delta('b')], TAIL]);
-  });
-
-  it('passes heartbeats on', () => {
-    open().keepAlive();
-    expect(beats).to.equal(1);
+    expect(events).to.deep.equal(['text', 'later', 'begin']);
+    expect(passed[1]).to.deep.equal({ type: 'start', id: 'req_1', model: 'model-a', smart });
   });
 });

@@ -42,7 +42,7 @@ describe('text engine', () => {
       const result = await stage.call({ routes });
       expect(result.events).to.deep.equal(['up-0: error', 'released', 'first', 'up-1: finish']);
       const buffered = await stage.call({ routes, delivery: 'buffered' });
-      expect(buffered.events).to.deep.equal(['up-0: error', 'released', 'up-1: finish', 'first']);
+      expect(buffered.events).to.deep.equal(['up-0: error', 'released', 'first', 'up-1: finish']);
     });
 
     it('notes the model also of a call that gets no hold, and why usage is not believed', async () => {
@@ -159,7 +159,7 @@ describe('text engine', () => {
         playing([START, OPEN, delta(''), CLOSE, FINISH]),
         playing([{ type: 'nonsense' }]),
         () => undefined,
-        playing([START, OPEN, delta('Hello'), CLOSE, FINISH]),
+        playing([START, OPEN, delta('Hello there'), CLOSE, FINISH]),
       ];
       const result = await stage.call({ routes });
       expect(result.asked).to.deep.equal([0, 1, 2, 3, 4]);

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { overshootOf } from '../../../lib/calls/text/overshoot.ts';
+import { countTokens } from '../../../lib/calls/text/tokens.ts';
 import { createMeter } from '../../../lib/stream/meter.ts';
 import { delta, usage } from './stage.ts';
 
@@ -8,7 +9,7 @@ const RUB = 1_000_000n;
 /** 1000 tokens of input are held at 1000 RUB per million, 512 of output at 5000: 3.56 RUB. */
 function running({ trusted = true } = {}) {
   const outputMax = trusted ? 500 : Number.POSITIVE_INFINITY;
-  const meter = createMeter({ trusted, inputEstimate: 1000, inputMax: 100_000, outputMax });
+  const meter = createMeter({ trusted, inputEstimate: 1000, inputMax: 100_000, outputMax, countTokens });
   const price = { input: 1000n * RUB, output: 5000n * RUB };
   const terms = { model: { price }, held: { input: 1000, output: 512 } };
   return { meter, overshoot: () => overshootOf({ ...terms, meter }, 3_560_000n) };
@@ -18,21 +19,21 @@ describe('overshoot of a running text call', () => {
   it('is nothing while it keeps within its hold', () => {
     const { meter, overshoot } = running();
     expect(overshoot()).to.equal(0n);
-    meter.observe([usage(1000, 500), delta('x'.repeat(100_000))]);
+    meter.push([usage(1000, 500), delta('x'.repeat(100_000))]);
     expect(overshoot()).to.equal(0n);
   });
 
   it('is what is used above the hold, not above one side of it', () => {
     const { meter, overshoot } = running();
-    meter.observe([usage(3000, 0)]);
+    meter.push([usage(3000, 0)]);
     expect(overshoot()).to.equal(0n);
-    meter.observe([usage(5000, 1)]);
+    meter.push([usage(5000, 1)]);
     expect(overshoot()).to.equal(5_005_000n - 3_560_000n);
   });
 
   it('counts the text of a buffered answer above its max_tokens', () => {
     const { meter, overshoot } = running({ trusted: false });
-    meter.observe([delta('x'.repeat(4 * 1512))]);
+    meter.push([delta('x'.repeat(4 * 1512))]);
     expect(overshoot()).to.equal(5000n * 1000n);
   });
 });

@@ -8,8 +8,8 @@ import type { Ending } from '../../../lib/calls/ending.ts';
 import { createRouteHealth, type RouteHealth } from '../../../lib/calls/health.ts';
 import { createPaidCalls } from '../../../lib/calls/paid.ts';
 import type { TextTimeouts } from '../../../lib/calls/text/attempt.ts';
-import type { TextOutput } from '../../../lib/calls/text/delivery.ts';
 import { createTextEngine } from '../../../lib/calls/text/engine.ts';
+import type { Pressure, TextOutput } from '../../../lib/calls/text/output.ts';
 import type { TextRequest } from '../../../lib/calls/text/request.ts';
 import { buildCatalog, type Catalog } from '../../../lib/catalog/catalog.ts';
 import type { OpenUpstream } from '../../../lib/catalog/model.ts';
@@ -20,7 +20,6 @@ import type { Micro } from '../../../lib/money/money.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { createCollector } from '../../../lib/stream/collect.ts';
-import type { Pressure } from '../../../lib/stream/drive.ts';
 import type { StreamPart } from '../../../lib/stream/part.ts';
 import type { Provider, TextCall } from '../../../lib/upstream/contract/provider.ts';
 

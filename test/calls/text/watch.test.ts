@@ -138,10 +138,21 @@ describe('watch', () => {
       start({ afterFinishMs: 50 });
       watch.touch();
       watch.finished();
-      const ticker = setInterval(() => {
-        watch.touch();
-        watch.finished();
-      }, 10);
+      const ticker = setInterval(() => watch.finished(), 10);
+      await expectTimeout(50).finally(() => clearInterval(ticker));
+    });
+
+    itTimed('gives what follows its usual time once content has come', async () => {
+      start({ idleTimeoutMs: 150, afterFinishMs: 20 });
+      watch.finished();
+      watch.touch();
+      await expectTimeout(150);
+    });
+
+    itTimed('gives no more than a limit, whatever comes', async () => {
+      start({ idleTimeoutMs: 5000 });
+      watch.limit(50);
+      const ticker = setInterval(() => watch.touch(), 10);
       await expectTimeout(50).finally(() => clearInterval(ticker));
     });
 

@@ -153,8 +153,8 @@ export const SUBJECTS: readonly Subject[] = [message, chat];
 
 /** Renders arrays of parts and reads the stream strictly. */
 export function renderAll({ dialect }: Subject, arrays: readonly (readonly StreamPart[])[]): string {
-  const render = dialect.createRenderer();
-  return arrays.map((parts) => render(parts)).join('');
+  const renderer = dialect.createRenderer();
+  return arrays.flatMap((parts) => renderer.push(parts)).join('');
 }
 
 export function readStream(subject: Subject, text: string): StreamRead {

@@ -2,8 +2,8 @@
 
 import { flattenString } from '../../../base/flat-string.ts';
 import { type CollectedReply, replyText } from '../../../stream/collect.ts';
-import type { FinishReason, StreamPart } from '../../../stream/part.ts';
-import type { Block, ToolBlock } from '../../../stream/provider-part.ts';
+import type { FinishReason, ReplyBlock, ReplyToolBlock, StreamPart } from '../../../stream/part.ts';
+import type { Transform } from '../../../stream/pipeline.ts';
 import { chatCall } from '../../../upstream/formats/tools.ts';
 import { billingBlock } from '../billing.ts';
 import { escaped } from '../escape.ts';
@@ -25,7 +25,7 @@ const OPEN_END = ',"finish_reason":null}]}\n\n';
 
 const unixSeconds = () => Math.floor(Date.now() / 1000);
 
-export function createChatRenderer(): (parts: readonly StreamPart[]) => string {
+export function createChatRenderer(): Transform<StreamPart, string> {
   const created = unixSeconds();
   let head = '';
   /** The text before and after a fragment of the open block. */
@@ -66,12 +66,14 @@ export function createChatRenderer(): (parts: readonly StreamPart[]) => string {
       case 'block-start':
         return begin(part.block);
       case 'block-end':
+      case 'block-state':
+      case 'hidden':
         return '';
     }
   }
 
-  function begin(block: Block): string {
-    if (block.type === 'text') {
+  function begin(block: ReplyBlock): string {
+    if (block.type !== 'tool') {
       prefix = flattenString(`${head}{"content":"`);
       suffix = `"}${OPEN_END}`;
       return '';
@@ -83,10 +85,12 @@ export function createChatRenderer(): (parts: readonly StreamPart[]) => string {
     return `${head}${JSON.stringify({ tool_calls: [{ index, ...toolCall(block, '') }] })}${OPEN_END}`;
   }
 
-  return (parts) => {
-    let text = '';
-    for (const part of parts) text += render(part);
-    return text;
+  return {
+    push(batch) {
+      let text = '';
+      for (const part of batch) text += render(part);
+      return text === '' ? [] : [text];
+    },
   };
 }
 
@@ -94,7 +98,7 @@ function usageOf({ input, output }: { input: number; output: number }): object {
   return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
 }
 
-function toolCall(call: ToolBlock, json: string): object {
+function toolCall(call: ReplyToolBlock, json: string): object {
   return chatCall({ id: toWireId(call), name: call.name }, json);
 }
 

@@ -2,9 +2,16 @@
 
 import { flattenString } from '../../../base/flat-string.ts';
 import { readArguments } from '../../../stream/arguments.ts';
-import type { CollectedReply, ReplyBlock } from '../../../stream/collect.ts';
-import type { FinishReason, ReplyFinishPart, ReplyStartPart, StreamPart } from '../../../stream/part.ts';
-import type { BlockStartPart, ToolBlock } from '../../../stream/provider-part.ts';
+import type { CollectedBlock, CollectedReply } from '../../../stream/collect.ts';
+import type {
+  FinishReason,
+  ReplyBlockStartPart,
+  ReplyFinishPart,
+  ReplyStartPart,
+  ReplyToolBlock,
+  StreamPart,
+} from '../../../stream/part.ts';
+import type { Transform } from '../../../stream/pipeline.ts';
 import { messageCall } from '../../../upstream/formats/tools.ts';
 import { billingBlock } from '../billing.ts';
 import { escaped } from '../escape.ts';
@@ -26,14 +33,14 @@ function event(name: string, data: object): string {
 }
 
 /** A fragment up to its text, which is all that needs escaping. */
-function deltaOf({ index, block }: BlockStartPart): string {
+function deltaOf({ index, block }: ReplyBlockStartPart): string {
   const delta = block.type === 'tool' ? '"input_json_delta","partial_json"' : '"text_delta","text"';
   return flattenString(
     `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":${delta}:"`,
   );
 }
 
-export function createMessageRenderer(): (parts: readonly StreamPart[]) => string {
+export function createMessageRenderer(): Transform<StreamPart, string> {
   let input = 0;
   let output = 0;
   /** For the open block. */
@@ -68,23 +75,28 @@ export function createMessageRenderer(): (parts: readonly StreamPart[]) => strin
         );
       case 'billing':
         return event('billing', billingBlock(part));
+      case 'block-state':
+      case 'hidden':
+        return '';
       case 'error':
         return event('error', messageFault(part.fault));
     }
   }
 
-  return (parts) => {
-    let text = '';
-    for (const part of parts) text += render(part);
-    return text;
+  return {
+    push(batch) {
+      let text = '';
+      for (const part of batch) text += render(part);
+      return text === '' ? [] : [text];
+    },
   };
 }
 
-function toolUse(call: ToolBlock, input: object): object {
+function toolUse(call: ReplyToolBlock, input: object): object {
   return messageCall({ id: toWireId(call), name: call.name }, input);
 }
 
-function contentOf(block: ReplyBlock): object {
+function contentOf(block: CollectedBlock): object {
   return block.type === 'tool' ? toolUse(block, readArguments(block.text)) : { type: 'text', text: block.text };
 }
 

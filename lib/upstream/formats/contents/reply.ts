@@ -9,6 +9,9 @@ const COUNTS: CountNames = {
   output: ['candidatesTokenCount', 'thoughtsTokenCount'],
 };
 
+/** The format of the signatures that calls go back with. */
+export const CONTENTS_STATE = 'contents';
+
 type Kit = Pick<Host, 'fault' | 'finishReason'>;
 
 export function createContentsReader(kit: Kit): AnswerReader {
@@ -19,7 +22,9 @@ export function createContentsReader(kit: Kit): AnswerReader {
   function takeCall({ functionCall, thoughtSignature }: JsonObject, out: AnswerWriter): void {
     const { id, name, args } = fieldsOf(functionCall);
     calls += 1;
-    out.tool({ block: `call ${calls}`, id, name, json: args, state: thoughtSignature, done: true });
+    const state =
+      typeof thoughtSignature === 'string' ? { format: CONTENTS_STATE, value: thoughtSignature } : undefined;
+    out.tool({ block: `call ${calls}`, id, name, json: args, state, done: true });
   }
 
   return {

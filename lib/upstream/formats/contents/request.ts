@@ -12,6 +12,7 @@ import type {
   ToolResultContent,
   Tools,
 } from '../../contract/provider.ts';
+import { CONTENTS_STATE } from './reply.ts';
 
 export function contentsBody(
   { system, messages, tools }: ContentsCall,
@@ -28,7 +29,7 @@ export function contentsBody(
 function contentOf({ role, content }: TextMessage, base64: Base64, { noSignature }: ContentsQuirks): object {
   const calls = content.filter((part) => part.type === 'tool-call');
   // Parallel calls have one signature, on the first.
-  const unsigned = calls.some(({ state }) => state !== undefined) ? undefined : calls[0];
+  const unsigned = calls.some(({ state }) => state?.format === CONTENTS_STATE) ? undefined : calls[0];
   return {
     role: role === 'assistant' ? 'model' : 'user',
     parts: content.flatMap((part) => partsOf(part, base64, part === unsigned ? noSignature : undefined)),
@@ -42,8 +43,9 @@ function partsOf(content: Content, base64: Base64, signature: string | undefined
     case 'image':
       return [inlineOf(content, base64)];
     case 'tool-call': {
-      const { id, name, json, state = signature } = content;
-      return [{ functionCall: { id, name, args: readArguments(json) }, thoughtSignature: state }];
+      const { id, name, json, state } = content;
+      const thoughtSignature = state?.format === CONTENTS_STATE ? state.value : signature;
+      return [{ functionCall: { id, name, args: readArguments(json) }, thoughtSignature }];
     }
     case 'tool-result':
       return responseOf(content, base64);

@@ -12,8 +12,8 @@ const end = (index: number): StreamPart => ({ type: 'block-end', index });
 
 /** The chunks, of which each is one line of JSON; the last line says that it was the last. */
 function chunksOf(...parts: readonly StreamPart[]) {
-  const render = createChatRenderer();
-  const events = parts.map((part) => render([part])).join('');
+  const renderer = createChatRenderer();
+  const events = parts.flatMap((part) => renderer.push([part])).join('');
   return events
     .split('\n\n')
     .filter((line) => line !== '')
@@ -61,7 +61,7 @@ describe('chat chunks', () => {
     const second: StreamPart = {
       type: 'block-start',
       index: 2,
-      block: { type: 'tool', id: 'b', name: 'go', state: 'opaque' },
+      block: { type: 'tool', id: 'b', name: 'go', state: { format: 'contents', value: 'opaque' } },
     };
     const parts = [TOOL, delta(1, '{"a":'), delta(1, '"\\n é"}'), end(1), second, delta(2, '{}'), end(2)];
     const call = (index: number, id: string, name: string) => ({
@@ -72,7 +72,7 @@ describe('chat chunks', () => {
       call(0, 'call_a', 'look'),
       args(0, '{"a":'),
       args(0, '"\\n é"}'),
-      call(1, 'b__state_b3BhcXVl', 'go'),
+      call(1, 'b__state_Y29udGVudHM6b3BhcXVl', 'go'),
       args(1, '{}'),
     ];
     expect(deltasOf(START, ...parts)).to.deep.equal([started, ...calls]);

@@ -10,8 +10,8 @@ const delta = (index: number, text: string): StreamPart => ({ type: 'block-delta
 
 /** Of every event the data; its name is that of its type, except that a bill has none. */
 function eventsOf(...parts: readonly StreamPart[]) {
-  const render = createMessageRenderer();
-  const events = parts.map((part) => render([part])).join('');
+  const renderer = createMessageRenderer();
+  const events = parts.flatMap((part) => renderer.push([part])).join('');
   return [...events.matchAll(/event: (\w+)\ndata: (.*)\n\n/g)].map(([, name, data = '']) => {
     const parsed = JSON.parse(data);
     expect(parsed.type ?? 'billing').to.equal(name);
@@ -49,7 +49,11 @@ describe('message events', () => {
       { type: 'block-start', index: 0, block: { type: 'text' } },
       delta(0, 'A "quote"\n'),
       { type: 'block-end', index: 0 },
-      { type: 'block-start', index: 1, block: { type: 'tool', id: 'a', name: 'look', state: 'opaque' } },
+      {
+        type: 'block-start',
+        index: 1,
+        block: { type: 'tool', id: 'a', name: 'look', state: { format: 'contents', value: 'opaque' } },
+      },
       delta(1, '{"x":'),
       delta(1, '"\\n é"}'),
       { type: 'block-end', index: 1 },
@@ -75,7 +79,7 @@ describe('message events', () => {
       start(0, { type: 'text', text: '' }),
       of(0, { type: 'text_delta', text: 'A "quote"\n' }),
       { type: 'content_block_stop', index: 0 },
-      start(1, { type: 'tool_use', id: 'a__state_b3BhcXVl', name: 'look', input: {} }),
+      start(1, { type: 'tool_use', id: 'a__state_Y29udGVudHM6b3BhcXVl', name: 'look', input: {} }),
       json('{"x":'),
       json('"\\n é"}'),
       { type: 'content_block_stop', index: 1 },

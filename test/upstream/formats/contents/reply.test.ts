@@ -52,16 +52,18 @@ describe('replies in the contents format', () => {
       candidate('none', { finishReason: 'STOP' }),
     );
     const json = '{"at":1}';
-    const block = (index: number, block: object, text: string) => [
+    const state = { format: 'contents', value: 's' };
+    const block = (index: number, block: { type: string; [name: string]: string }, text: string) => [
       { type: 'block-start', index, block },
+      ...(block.type === 'tool' ? [{ type: 'block-state', index, state }] : []),
       { type: 'block-delta', index, text },
       { type: 'block-end', index },
     ];
     expect(parts).to.deep.equal([
       { type: 'start', id: 'r', model: 'm' },
       ...block(0, { type: 'text' }, 'So'),
-      ...block(1, { type: 'tool', id: 'a', name: 'a', state: 's' }, json),
-      ...block(2, { type: 'tool', id: 'b', name: 'b', state: 's' }, json),
+      ...block(1, { type: 'tool', id: 'a', name: 'a' }, json),
+      ...block(2, { type: 'tool', id: 'b', name: 'b' }, json),
       { type: 'finish', reason: 'stop', raw: 'STOP' },
     ]);
   });

@@ -7,7 +7,7 @@ const call = (id: string, state?: string): Content => ({
   id,
   name: 'look',
   json: '{"at":1}',
-  ...(state !== undefined && { state }),
+  ...(state !== undefined && { state: { format: 'contents', value: state } }),
 });
 
 function signaturesOf(content: readonly Content[], quirks?: ContentsQuirks): unknown {

@@ -49,7 +49,7 @@ describe('replies in the messages format', () => {
       ]);
       expect(blocksOf(parts), JSON.stringify(content)).to.deep.equal(blocks);
       expect(of(parts, 'start')).to.deep.equal([{ type: 'start', id: 'm1', model: 'm' }]);
-      expect(of(parts, 'usage')).to.deep.equal([{ type: 'usage', input: 3 }]);
+      expect(of(parts, 'usage')).to.deep.equal([{ type: 'usage', input: 3, output: 0 }]);
       expect(parts.at(-1)).to.deep.equal({ type: 'finish', reason: 'stop', raw: 'end_turn' });
     }
   });
@@ -75,8 +75,8 @@ describe('replies in the messages format', () => {
     for (const [input, blocks] of [
       [{}, ['a look {"at":2}']],
       [undefined, ['a look {"at":2}']],
-      [{ at: 1 }, ['a look {"at":1}{"at":2}']],
-      ['{"at":1}', ['a look {"at":1}{"at":2}']],
+      [{ at: 1 }, ['a look {"at":1}']],
+      ['{"at":1}', ['a look {"at":1}']],
     ] as const) {
       const parts = read([
         start({ ...TOOL, input }),

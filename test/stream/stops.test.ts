@@ -1,7 +1,7 @@
 // What an answer with strings to stop at comes to: its text, why it ended, what is asked of the upstream, what it costs.
 import { expect } from 'chai';
-import { createStops } from '../../../lib/calls/text/stops.ts';
-import type { StreamPart } from '../../../lib/stream/part.ts';
+import type { StreamPart } from '../../lib/stream/part.ts';
+import { createStops } from '../../lib/stream/stops.ts';
 import {
   BALANCE,
   CLOSE,
@@ -17,55 +17,55 @@ import {
   usage,
   usageJson,
   whole,
-} from './stage.ts';
+} from '../calls/text/stage.ts';
 
 const textOf = (parts: readonly StreamPart[]) => parts.map((part) => (part.type === 'block-delta' ? part.text : ''));
 
 describe('stops', () => {
   it('hands a fragment on as it is while nothing is held back', () => {
-    const stops = createStops(['END']);
+    const stops = createStops({ strings: ['END'] });
     const fragment = delta('one');
-    expect(stops.pass([START, OPEN, fragment])[2]).to.equal(fragment);
+    expect(stops.push([START, OPEN, fragment])[2]).to.equal(fragment);
   });
 
   it('passes what was held back before the end of its block', () => {
-    const stops = createStops(['END']);
-    expect(stops.pass([OPEN, delta('one E')])).to.deep.equal([OPEN, delta('one ')]);
-    expect(stops.pass([usage(1, 2), CLOSE, FINISH])).to.deep.equal([usage(1, 2), delta('E'), CLOSE, FINISH]);
+    const stops = createStops({ strings: ['END'] });
+    expect(stops.push([OPEN, delta('one E')])).to.deep.equal([OPEN, delta('one ')]);
+    expect(stops.push([usage(1, 2), CLOSE, FINISH])).to.deep.equal([usage(1, 2), delta('E'), CLOSE, FINISH]);
     expect(stops.matched).to.equal(undefined);
   });
 
   it('ends the block at a match, and passes nothing more', () => {
-    const stops = createStops(['END']);
-    expect(stops.pass([OPEN, delta('one E'), delta('ND two'), delta('x'), CLOSE, FINISH])).to.deep.equal([
+    const stops = createStops({ strings: ['END'] });
+    expect(stops.push([OPEN, delta('one E'), delta('ND two'), delta('x'), CLOSE, FINISH])).to.deep.equal([
       OPEN,
       delta('one '),
       CLOSE,
+      { type: 'finish', reason: 'stop', sequence: 'END' },
     ]);
     expect(stops.matched).to.equal('END');
-    expect(stops.pass([delta('y'), CLOSE, FINISH])).to.deep.equal([]);
   });
 
   it('decides at the end of a block between a match and a longer one', () => {
-    const stops = createStops(['ab', 'abc']);
-    expect(textOf(stops.pass([OPEN, delta('xab')]))).to.deep.equal(['', 'x']);
-    expect(stops.pass([CLOSE, FINISH])).to.deep.equal([CLOSE]);
+    const stops = createStops({ strings: ['ab', 'abc'] });
+    expect(textOf(stops.push([OPEN, delta('xab')]))).to.deep.equal(['', 'x']);
+    expect(stops.push([CLOSE, FINISH])).to.deep.equal([CLOSE, { type: 'finish', reason: 'stop', sequence: 'ab' }]);
     expect(stops.matched).to.equal('ab');
   });
 
   it('leaves the arguments of a call of a tool alone', () => {
-    const stops = createStops(['STOP']);
+    const stops = createStops({ strings: ['STOP'] });
     const call = { type: 'block-start', index: 1, block: { type: 'tool', id: 'call_1', name: 'find' } } as const;
     const json = { type: 'block-delta', index: 1, text: '{"word":"STOP"}' } as const;
     const parts = [OPEN, delta('one S'), CLOSE, call, json, { type: 'block-end', index: 1 } as const];
-    expect(textOf(stops.pass(parts)).join('')).to.equal('one S{"word":"STOP"}');
+    expect(textOf(stops.push(parts)).join('')).to.equal('one S{"word":"STOP"}');
     expect(stops.matched).to.equal(undefined);
   });
 
   it('does not match from one block into the next', () => {
-    const stops = createStops(['ab']);
+    const stops = createStops({ strings: ['ab'] });
     const next = { ...OPEN, index: 1 } as StreamPart;
-    const passed = stops.pass([OPEN, delta('xa'), CLOSE, next, { type: 'block-delta', index: 1, text: 'b' }]);
+    const passed = stops.push([OPEN, delta('xa'), CLOSE, next, { type: 'block-delta', index: 1, text: 'b' }]);
     expect(textOf(passed).join('')).to.equal('xab');
     expect(stops.matched).to.equal(undefined);
   });
@@ -200,7 +200,7 @@ describe('a text call that stops at strings', () => {
 
   it('charges a client who leaves while it runs for what was produced', async () => {
     const controller = new AbortController();
-    const { GONE } = await import('../../../lib/calls/context.ts');
+    const { GONE } = await import('../../lib/calls/context.ts');
     const call = await stage.call({
       routes: [
         playing([START, OPEN, delta('x'.repeat(4000))], () => {

@@ -9,7 +9,7 @@ interface Seen {
   readonly type: string;
   readonly id?: string;
   readonly name?: string;
-  readonly state?: string;
+  readonly state?: object;
   text: string;
 }
 
@@ -73,13 +73,12 @@ describe('calls of tools', () => {
     out.tool({ block: 0, id: 'a', name: 'f', json: '{"x":"}' });
     expect(parts.map(({ type }) => type)).to.deep.equal(['start', 'block-start', 'block-delta']);
     out.tool({ block: 1, id: 'b', name: 'g', json: '{' });
-    expect(parts).to.have.length(3);
     out.tool({ block: 0, json: '\\"]"}' });
     expect(parts.slice(3).map(({ type }) => type)).to.deep.equal([
-      'block-delta',
-      'block-end',
       'block-start',
       'block-delta',
+      'block-delta',
+      'block-end',
     ]);
     out.tool({ block: 1, json: '}' });
     expect(parts).to.have.length(8);
@@ -95,7 +94,7 @@ describe('calls of tools', () => {
       out.tool({ block: 0, json: '1}' });
       out.tool({ block: 1, id: 'b', name: 'g', json: '{}' });
     });
-    expect(seen).to.deep.equal([call('a', 'f', '{"x":1}'), call('b', 'g', '{}'), { type: 'text', text: 'well' }]);
+    expect(seen).to.deep.equal([call('a', 'f', '{"x":1}'), { type: 'text', text: 'well' }, call('b', 'g', '{}')]);
     const after = written((out) => {
       out.tool({ block: 0, id: 'a', name: 'f', json: '{}' });
       out.text('well');
@@ -132,7 +131,7 @@ describe('calls of tools', () => {
       out.tool({ block: 0, json: '{"x"' });
       out.tool({ block: 0, id: 'a', name: 'f', state: 's', json: ':1}' });
     });
-    expect(seen).to.deep.equal([{ ...call('a', 'f', '{"x":1}'), state: 's' }]);
+    expect(seen).to.deep.equal([{ ...call('a', 'f', '{"x":1}'), state: { format: 'plugin', value: 's' } }]);
   });
 
   it('keeps the halves of a character together', () => {

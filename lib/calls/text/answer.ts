@@ -1,0 +1,200 @@
+// A text call that runs: its hold, its attempts at the routes, and what it owes.
+import assert from 'node:assert/strict';
+import type { SmartRouting } from '../../base/smart-tiers.ts';
+import type { TextModel } from '../../catalog/model.ts';
+import type { CallCost, Settlement } from '../../ledger/ledger.ts';
+import type { Micro } from '../../money/money.ts';
+import { heldTokens, type Tokens, textCost } from '../../money/price.ts';
+import type { ReplyFinishPart, StreamPart } from '../../stream/part.ts';
+import type { CallContext } from '../context.ts';
+import type { Ending } from '../ending.ts';
+import type { RouteHealth } from '../health.ts';
+import type { PaidCall } from '../paid.ts';
+import { askRoutes, type OnAttempt, type RoutesOptions } from '../routes.ts';
+import { type AttemptOptions, createAttempt, type TextTimeouts } from './attempt.ts';
+import { allowCalls, asVisionFailure, type Candidate, createCall } from './candidates.ts';
+import { factsOf } from './facts.ts';
+import type { TextOutput } from './output.ts';
+import { excessOf, overshootOf } from './overshoot.ts';
+import { letGo } from './pictures.ts';
+import type { CreateTransform, TextPipeline } from './pipeline.ts';
+import type { InputEstimate, TextRequest } from './request.ts';
+import { countTokens } from './tokens.ts';
+
+/** What all answers share. */
+export interface TextAnswering {
+  readonly timeouts: TextTimeouts;
+  readonly health: RouteHealth;
+  readonly onAttempt?: OnAttempt | undefined;
+  /** What an embedder adds to the way of every answer. */
+  readonly transforms?: readonly CreateTransform[] | undefined;
+}
+
+export interface TextAnswerOptions<Out> {
+  readonly request: TextRequest;
+  /** Its price is that of the call. */
+  readonly model: TextModel;
+  readonly smart: SmartRouting | undefined;
+  readonly candidates: readonly Candidate[];
+  readonly context: CallContext;
+  readonly output: TextOutput<Out>;
+  readonly estimate: InputEstimate;
+  readonly engine: TextAnswering;
+}
+
+export interface TextAnswerDue extends CallCost {
+  readonly bill: Tokens;
+}
+
+/** A class, because every open answer has one: closures would take three times the memory. */
+export class TextAnswer<Out>
+  implements PaidCall<ReplyFinishPart, TextAnswerDue>, RoutesOptions<Candidate, ReplyFinishPart>
+{
+  readonly terms: PaidCall<unknown>['terms'];
+  deadline = 0;
+  readonly #options: TextAnswerOptions<Out>;
+  /** The tokens that the hold covers. */
+  readonly #held: Tokens;
+  readonly #buffered: boolean;
+  /** The maximum of output tokens delivered and billed. */
+  readonly #outputMax: number;
+  /** Of the last attempt. */
+  #pipe: TextPipeline | undefined;
+  /** The model that was asked last. */
+  #asked: string | undefined;
+
+  constructor(options: TextAnswerOptions<Out>) {
+    const { request, model, candidates, estimate } = options;
+    this.#options = options;
+    this.#buffered = (candidates[0] ?? model).delivery === 'buffered';
+    this.#outputMax = this.#buffered ? Number.POSITIVE_INFINITY : request.maxTokens;
+    this.#held = heldTokens({ input: estimate.tokensHeld, maxTokens: request.maxTokens });
+    this.terms = {
+      kind: 'text',
+      model: model.id,
+      prices: model.prices,
+      amount: textCost(model.price, this.#held),
+      // An answer without a cap may cost more than its hold.
+      excess: this.#buffered ? excessOf(model.price) : undefined,
+    };
+  }
+
+  get context(): CallContext {
+    return this.#options.context;
+  }
+
+  get routes(): readonly Candidate[] {
+    return this.#options.candidates;
+  }
+
+  get health(): RouteHealth {
+    return this.#options.engine.health;
+  }
+
+  get onAttempt(): OnAttempt | undefined {
+    return this.#options.engine.onAttempt;
+  }
+
+  async ask(): Promise<Ending<ReplyFinishPart>> {
+    const { request, output, engine } = this.#options;
+    output.open();
+    this.deadline = performance.now() + engine.timeouts.totalTimeoutMs;
+    const ending = await askRoutes(this);
+    return request.images > 0 && !this.isCommitted() ? asVisionFailure(ending) : ending;
+  }
+
+  attempt(candidate: Candidate, onFirst: () => void): Promise<Ending<ReplyFinishPart>> {
+    // Each attempt starts its own heartbeats: otherwise the silence between two attempts could be too long.
+    if (this.#asked !== undefined) this.#options.output.keepAlive();
+    this.#asked = candidate.model;
+    const attempt = createAttempt(this.#planAttempt(candidate, onFirst));
+    this.#pipe = attempt.pipe;
+    return attempt.run();
+  }
+
+  #planAttempt({ route, model, abilities }: Candidate, onFirst: () => void): AttemptOptions<Out> {
+    const { request, context, output, smart, estimate, candidates, engine } = this.#options;
+    const buffered = this.#buffered;
+    const outputMax = this.#outputMax;
+    return {
+      route,
+      createCall: () => createCall(request, abilities),
+      pipeline: {
+        guard: { outputMax, calls: allowCalls(request, abilities) },
+        meter: {
+          trusted: !buffered,
+          inputEstimate: buffered ? estimate.tokensBuffered : estimate.tokens,
+          inputMax: estimate.tokensMax + Math.max(0, ...candidates.map(({ additions }) => additions)),
+          outputMax,
+          countTokens,
+          pictures: estimate.pictures,
+        },
+        stops: request.stops && { strings: request.stops, isCovered: () => !this.#exceedsHold() },
+        extra: engine.transforms ?? [],
+        delivery: {
+          replyId: context.requestId,
+          model,
+          smart,
+          buffered,
+          onText: () => {
+            onFirst();
+            letGo(request);
+            context.releaseRequest?.();
+          },
+          onBegin: context.onFirst,
+        },
+        renderer: output.renderer,
+      },
+      output,
+      signal: context.signal,
+      timeouts: engine.timeouts,
+      deadline: this.deadline,
+    };
+  }
+
+  /** Once text has arrived, another route's answer could not continue it. */
+  isCommitted(): boolean {
+    return this.#pipe?.delivery.hasText === true;
+  }
+
+  #exceedsHold(): boolean {
+    return this.#pipe?.meter.exceeds(this.#held) === true;
+  }
+
+  overshoot(reserved: Micro): Micro {
+    if (!this.#pipe) return 0n;
+    return overshootOf({ model: this.#options.model, held: this.#held, meter: this.#pipe.meter }, reserved);
+  }
+
+  /** Undefined if nothing is owed. */
+  owed(ending: Ending<ReplyFinishPart>): TextAnswerDue | undefined {
+    const pipe = this.#pipe;
+    return pipe && this.#isOwed(ending, pipe) ? this.#computeDue(ending, pipe) : undefined;
+  }
+
+  /** A whole answer, a part of one that the client has, or what an upstream may have done for a client who left. */
+  #isOwed({ type }: Ending, { delivery }: TextPipeline): boolean {
+    return type === 'finish' || type === 'gone' || (this.#options.output.live && delivery.begun);
+  }
+
+  #computeDue(ending: Ending<ReplyFinishPart>, { guard, meter, stops }: TextPipeline): TextAnswerDue {
+    const { model, context, request, smart } = this.#options;
+    const { doubt, ...bill } = meter.bill(guard.finished ? 'finished' : 'cut');
+    // If the client leaves, or the answer is stopped, the usage, which mostly comes last, may never arrive.
+    const isExpected = ending.type === 'gone' || stops?.matched !== undefined;
+    if (doubt && (meter.isInputAboveBound || !isExpected)) {
+      context.log.warn({ doubt }, 'an upstream reported implausible usage; the call is billed by estimate');
+      context.log.note({ doubt });
+    }
+    const facts = factsOf({ asked: request.model, billed: model.id, answered: this.#asked, smart, ending });
+    const usage = { tokens_input: bill.input, tokens_output: bill.output, ...facts };
+    return { amount: textCost(model.price, bill), usage, bill };
+  }
+
+  /** What the output still has to write of a paid answer. */
+  complete(finish: ReplyFinishPart, bill: Tokens, paid: Settlement): readonly StreamPart[] {
+    const { model } = this.#options;
+    assert(this.#pipe, 'an answer comes from an attempt');
+    return this.#pipe.delivery.complete(finish, bill, { ...paid, price: model.price });
+  }
+}

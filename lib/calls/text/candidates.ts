@@ -1,0 +1,85 @@
+// The routes that may answer a text call, and what is asked of each.
+import { fault } from '../../base/faults.ts';
+import type { Catalog } from '../../catalog/catalog.ts';
+import type { Route, TextModel } from '../../catalog/model.ts';
+import type { CallsAllowed } from '../../stream/guard.ts';
+import type { ReplyFinishPart } from '../../stream/part.ts';
+import type { TextCall } from '../../upstream/contract/provider.ts';
+import type { Ending } from '../ending.ts';
+import type { RouteHealth, RouteRef } from '../health.ts';
+import { type Abilities, formatFor, preferAble, unableTo } from './abilities.ts';
+import { UPSTREAM_ADDITIONS } from './estimate.ts';
+import { messagesOf } from './pictures.ts';
+import { reasoningOf } from './reasoning.ts';
+import type { TextRequest } from './request.ts';
+import { usesTools, withoutTools } from './tools.ts';
+
+/** A route, and the model that answers on it. */
+export interface Candidate extends RouteRef {
+  readonly route: Route;
+  readonly model: string;
+  readonly delivery: TextModel['delivery'];
+  /** Input tokens that its upstream may add to the prompt. */
+  readonly additions: number;
+  /** What the model supports on the route; `tools` is false if the request has no tools. */
+  readonly abilities: RouteAbilities;
+}
+
+type RouteAbilities = Abilities & Pick<TextModel, 'reasoning'>;
+
+export interface Choosing {
+  readonly request: TextRequest;
+  readonly model: TextModel;
+  readonly catalog: Catalog;
+  readonly health: RouteHealth;
+}
+
+/**
+ * The routes of the model; calls with pictures use the catalog's vision models instead. Routes that lack what the
+ * request needs are tried only if there are no others.
+ */
+export function findCandidates({ request, model, catalog, health }: Choosing): readonly Candidate[] {
+  const models = request.images > 0 ? catalog.vision : [model];
+  const matters = usesTools(request);
+  const candidates = models.flatMap((each) =>
+    health.inOrder(each).map((route) => {
+      const { upstream, key, provider } = route;
+      const { id, delivery, json, schema, reasoning, upstreamAdditions: additions = UPSTREAM_ADDITIONS } = each;
+      const tools = matters && each.tools && provider.tools === true;
+      const abilities = { tools, demands: tools && each.demands, json, schema, reasoning };
+      return { upstream, key, route, model: id, delivery, additions, abilities };
+    }),
+  );
+  return preferAble(candidates, request);
+}
+
+export function refuseUnable(request: TextRequest, [first]: readonly Candidate[]): void {
+  const refusal = first && unableTo(first.model, first.abilities, request);
+  if (refusal) throw refusal;
+}
+
+/** Calls that nobody allowed are hidden. */
+export function allowCalls({ tools }: TextRequest, abilities: RouteAbilities): CallsAllowed {
+  if (!abilities.tools) return 'none';
+  return tools?.single ? 'one' : 'any';
+}
+
+export function createCall(request: TextRequest, abilities: RouteAbilities): Omit<TextCall, 'model' | 'options'> {
+  const { system, maxTokens, images, tools, reasoning, stops } = request;
+  const messages = abilities.tools ? request.messages : withoutTools(request);
+  return {
+    messages: messagesOf({ messages, images }),
+    maxTokens,
+    system,
+    tools: abilities.tools ? tools : undefined,
+    format: formatFor(abilities, request.format),
+    reasoning: reasoning && abilities.reasoning ? reasoningOf(reasoning, maxTokens) : undefined,
+    stops,
+  };
+}
+
+/** Why no vision model answered: what the client can fix is passed on unchanged. */
+export function asVisionFailure(ending: Ending<ReplyFinishPart>): Ending<ReplyFinishPart> {
+  if (ending.type !== 'error' || ending.fault.data?.retryable === false) return ending;
+  return { type: 'error', fault: fault('vision_unavailable', {}, ending.fault.cause) };
+}

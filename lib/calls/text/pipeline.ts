@@ -1,0 +1,49 @@
+// The way of a text answer: the one list of what happens to its parts, in order.
+import { createGuard, type Guard, type GuardOptions } from '../../stream/guard.ts';
+import { createMeter, type Meter, type MeterOptions } from '../../stream/meter.ts';
+import type { StreamPart } from '../../stream/part.ts';
+import type { Transform } from '../../stream/pipeline.ts';
+import { createStops, type Stops, type StopsOptions } from '../../stream/stops.ts';
+import { createDelivery, type Delivery, type DeliveryOptions } from './delivery.ts';
+import { createProgress, type ProgressOptions } from './progress.ts';
+
+/** Makes a transform of an embedder's for one answer: it sees every part between the guard and the delivery. */
+export type CreateTransform = () => Transform<StreamPart>;
+
+export interface TextPipelineOptions {
+  readonly progress: ProgressOptions;
+  readonly guard: GuardOptions;
+  readonly meter: MeterOptions;
+  /** Absent for a call without stop strings. */
+  readonly stops?: StopsOptions | undefined;
+  readonly extra: readonly CreateTransform[];
+  readonly delivery: Omit<DeliveryOptions, 'inputTokens'>;
+  /** Makes of parts what is written; absent if the parts are. */
+  readonly renderer?: Transform<StreamPart, unknown> | undefined;
+}
+
+export interface TextPipeline {
+  readonly transforms: readonly Transform<unknown, unknown>[];
+  readonly guard: Guard;
+  readonly meter: Meter;
+  readonly stops: Stops | undefined;
+  readonly delivery: Delivery;
+}
+
+/** For one attempt at one route. What is produced is billed, so the meter comes before anything that drops text. */
+export function createTextPipeline(options: TextPipelineOptions): TextPipeline {
+  const guard = createGuard(options.guard);
+  const meter = createMeter(options.meter);
+  const stops = options.stops && createStops(options.stops);
+  const delivery = createDelivery({ ...options.delivery, inputTokens: () => meter.inputSoFar() });
+  const transforms = [
+    createProgress(options.progress),
+    guard,
+    meter,
+    stops,
+    ...options.extra.map((create) => create()),
+    delivery,
+    options.renderer,
+  ].filter((transform) => transform !== undefined);
+  return { transforms, guard, meter, stops, delivery };
+}

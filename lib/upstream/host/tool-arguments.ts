@@ -1,0 +1,107 @@
+// The arguments of one tool call as they arrive: in pieces, all at once, or again and again.
+
+/** Passes each character on once, whether a piece continues the ones before or repeats them. */
+export class ToolArguments {
+  /** The JSON is whole: nothing but a repetition can follow. */
+  isComplete = false;
+  readonly #scan = new JsonScan();
+  /** The first piece, until a second one shows what pieces are. */
+  #first: string | undefined;
+  #mode: 'unknown' | 'pieces' | 'cumulative' = 'unknown';
+  #characters = 0;
+  /** An empty object may be a placeholder for what comes. */
+  #isPlaceholder = false;
+
+  /** What is new in a piece. */
+  take(piece: string): string {
+    if (piece === '') return '';
+    if (this.#isPlaceholder) return this.#replacePlaceholder(piece);
+    if (this.#characters === 0 && isEmptyObject(piece)) {
+      this.#isPlaceholder = true;
+      return '';
+    }
+    // Whole arguments that come once more.
+    if (this.isComplete) return '';
+    return this.#accept(this.#freshOf(piece));
+  }
+
+  /** Nothing follows: what was held back. */
+  end(): string {
+    if (!this.#isPlaceholder) return '';
+    this.#isPlaceholder = false;
+    return this.#accept('{}');
+  }
+
+  #replacePlaceholder(piece: string): string {
+    if (!piece.trimStart().startsWith('{') || isEmptyObject(piece)) return '';
+    this.#isPlaceholder = false;
+    return this.take(piece);
+  }
+
+  #freshOf(piece: string): string {
+    if (this.#mode === 'cumulative') return piece.slice(this.#characters);
+    const first = this.#first;
+    if (this.#mode === 'pieces' || this.#characters === 0) {
+      if (this.#mode === 'unknown') this.#first = piece;
+      return piece;
+    }
+    this.#first = undefined;
+    const repeats = first !== undefined && piece.startsWith(first) && !this.#scan.couldContinueWith(piece);
+    this.#mode = repeats ? 'cumulative' : 'pieces';
+    return repeats ? piece.slice(this.#characters) : piece;
+  }
+
+  #accept(fresh: string): string {
+    this.#characters += fresh.length;
+    this.#scan.read(fresh);
+    this.isComplete = this.#scan.isComplete;
+    return fresh;
+  }
+}
+
+function isEmptyObject(piece: string): boolean {
+  return /^\s*\{\s*\}\s*$/.test(piece);
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const COMMA = 0x2c;
+const OPEN_BRACKET = 0x5b;
+const OPEN_BRACE = 0x7b;
+const CLOSE = new Set([0x5d, 0x7d]);
+
+/** Follows JSON in pieces just far enough to know when its outermost value is closed; keeps only counters. */
+class JsonScan {
+  isComplete = false;
+  #depth = 0;
+  #isText = false;
+  #isEscaped = false;
+  /** The last character that is no space. */
+  #last = 0;
+
+  /** Whether a piece that starts with a brace can be the next of this JSON. */
+  couldContinueWith(piece: string): boolean {
+    const isObject = piece.trimStart().startsWith('{');
+    if (this.#isText) return !isObject;
+    return !isObject || this.#last === COLON || this.#last === OPEN_BRACKET || this.#last === COMMA;
+  }
+
+  read(json: string): void {
+    for (let at = 0; at < json.length; at += 1) this.#step(json.charCodeAt(at));
+  }
+
+  #step(code: number): void {
+    if (this.#isText) {
+      if (this.#isEscaped) this.#isEscaped = false;
+      else if (code === BACKSLASH) this.#isEscaped = true;
+      else if (code === QUOTE) this.#isText = false;
+    } else if (code === QUOTE) this.#isText = true;
+    else if (code === OPEN_BRACKET || code === OPEN_BRACE) this.#depth += 1;
+    else if (CLOSE.has(code)) {
+      this.#depth -= 1;
+      this.isComplete ||= this.#depth === 0;
+    }
+    if (code > 0x20) this.#last = code;
+  }
+}

@@ -1,0 +1,113 @@
+import { expect } from 'chai';
+import { createGuard } from '../../lib/stream/guard.ts';
+import type { ProviderPart, StreamPart } from '../../lib/stream/part.ts';
+
+const START: ProviderPart = { type: 'start', id: 'up', model: 'm' };
+const OPEN: ProviderPart = { type: 'block-start', index: 0, block: { type: 'text' } };
+const delta = (text: string, index = 0): ProviderPart => ({ type: 'block-delta', index, text });
+const CLOSE: ProviderPart = { type: 'block-end', index: 0 };
+const FINISH: ProviderPart = { type: 'finish', reason: 'stop' };
+
+/** Everything that comes out when the arrays arrive in turn and the source then ends. */
+function pass(arrays: readonly (readonly ProviderPart[])[]): readonly StreamPart[] {
+  const guard = createGuard();
+  return [...arrays.flatMap((parts) => [...guard.push(parts)]), ...guard.end()];
+}
+
+describe('guard', () => {
+  describe('blocks that are open at the same time', () => {
+    const begin = (index: number, type: 'text' | 'reasoning' = 'text') =>
+      ({ type: 'block-start', index, block: { type } }) as const;
+    const close = (index: number) => ({ type: 'block-end', index }) as const;
+
+    it('pass one after the other', () => {
+      const tool = (index: number, id: string) =>
+        ({ type: 'block-start', index, block: { type: 'tool', id, name: 'f' } }) as const;
+      const parts = [
+        START,
+        tool(0, 'a'),
+        tool(4, 'b'),
+        delta('{"b', 4),
+        delta('{"a":1}', 0),
+        close(4),
+        close(0),
+        FINISH,
+      ];
+      for (const arrays of [[parts], parts.map((part) => [part])]) {
+        expect(pass(arrays)).to.deep.equal([
+          START,
+          tool(0, 'a'),
+          delta('{"a":1}', 0),
+          close(0),
+          tool(1, 'b'),
+          delta('{"b', 1),
+          close(1),
+          { ...FINISH, reason: 'tool' },
+        ]);
+      }
+    });
+
+    it('end with the answer if nothing else ends them', () => {
+      expect(pass([[START, begin(0), delta('a'), begin(1), delta('b', 1), FINISH]])).to.deep.equal([
+        START,
+        OPEN,
+        delta('a'),
+        delta('b'),
+        CLOSE,
+        FINISH,
+      ]);
+    });
+
+    it('may not wait for ever', () => {
+      const guard = createGuard();
+      const long = 'x'.repeat(1024 * 1024);
+      const parts = [START, begin(0), begin(1), ...Array.from({ length: 5 }, () => delta(long, 1))];
+      const last = guard.push(parts).at(-1);
+      expect(last?.type === 'error' && last.fault.data?.code).to.equal('upstream_failed');
+    });
+
+    it('hide reasoning where it is not asked for, and join the texts around it', () => {
+      const state = { type: 'block-state', index: 1, state: { format: 'a', value: 'b' } } as const;
+      const parts = [
+        START,
+        OPEN,
+        delta('a'),
+        begin(1, 'reasoning'),
+        delta('hm', 1),
+        state,
+        delta('b'),
+        close(1),
+        FINISH,
+      ];
+      expect(pass([parts])).to.deep.equal([
+        START,
+        OPEN,
+        delta('a'),
+        { type: 'hidden', text: 'hm' },
+        delta('b'),
+        CLOSE,
+        FINISH,
+      ]);
+      const guard = createGuard({ outputMax: 9, showsReasoning: true });
+      expect([...guard.push(parts), ...guard.end()]).to.deep.equal([
+        START,
+        OPEN,
+        delta('a'),
+        delta('b'),
+        CLOSE,
+        begin(1, 'reasoning'),
+        state,
+        delta('hm', 1),
+        close(1),
+        FINISH,
+      ]);
+    });
+
+    it('give a call its state with its start', () => {
+      const call = { type: 'block-start', index: 0, block: { type: 'tool', id: 'x', name: 'f' } } as const;
+      const state = { format: 'contents', value: 'sig' };
+      const passed = pass([[START, call, { type: 'block-state', index: 0, state }, FINISH]]);
+      expect(passed[1]).to.deep.equal({ ...call, block: { ...call.block, state } });
+    });
+  });
+});
