@@ -6,7 +6,7 @@ import type { Archive, Opening, WholeCall } from './ports/archives.ts';
 import { markRow } from './row-mark.ts';
 import { StoreError } from './store.ts';
 
-/** As a row with an id, which has a mark. */
+/** An opening as a row with an id, for its mark. */
 export function openingRow(opening: Opening): Opening & { readonly id: string } {
   return { id: opening.wallet, ...opening };
 }
@@ -14,20 +14,19 @@ export function openingRow(opening: Opening): Opening & { readonly id: string } 
 export const markOpening = (opening: Opening): string => markRow(openingRow(opening));
 export const markArchive = (archive: Archive): string => markRow(archive);
 
-/** The rows that a store has of some calls. */
 export interface CallRows {
   readonly charges: readonly Charge[];
   readonly entries: readonly Entry[];
 }
 
-/** The ids of the entries that calls can have, including those that no archive knows. */
+/** All entry ids that the calls can have, including entries made after the archive was written. */
 export function listEntryIds(calls: readonly WholeCall[]): readonly string[] {
   return calls.flatMap(({ charge }) => listChargeOperationIds(charge.id));
 }
 
 /**
- * The calls that are still there. One that has a further entry since then stays as a whole: its earlier entries are in the
- * opening, the new one is behind it. Throws if one is not as it was archived, or not yet within the opening.
+ * Selects the calls that are still in the store. A call with an entry after the opening stays entirely: the opening covers
+ * only its earlier entries. Throws if a call differs from its archived copy, or is not covered by the opening yet.
  */
 export function selectRemovableCalls(
   calls: readonly WholeCall[],
@@ -38,7 +37,8 @@ export function selectRemovableCalls(
   const entries = Map.groupBy(rows.entries, ({ charge }) => charge);
   return calls.filter((call) => {
     const { id } = call.charge;
-    const [charge, found = []] = [charges.get(id), entries.get(id)];
+    const charge = charges.get(id);
+    const found = entries.get(id) ?? [];
     if (!charge && found.length === 0) return false;
     const ordered = found.toSorted((a, b) => a.seq - b.seq);
     const isLonger =

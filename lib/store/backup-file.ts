@@ -42,7 +42,7 @@ export async function writeBackup(file: string, write: (path: string) => Promise
   }
 }
 
-/** The folder first, so that a file with its final name is complete. */
+/** Renames the folder first, so that a file with its final name is complete. */
 async function renameToFinal(path: string, file: string): Promise<void> {
   const media = getDefaultMediaFolder(path);
   const folder = getDefaultMediaFolder(file);
@@ -66,7 +66,7 @@ function refuseExisting(file: string): void {
     throw new OperatorError(`The folder ${getDefaultMediaFolder(file)} already exists.`);
 }
 
-/** Readable by its owner only. */
+/** The file is readable only by its owner. */
 async function makeBackupFile(file: string, path: string): Promise<void> {
   try {
     await (await open(path, 'wx', 0o600)).close();
@@ -77,8 +77,8 @@ async function makeBackupFile(file: string, path: string): Promise<void> {
 }
 
 /**
- * Without a write-ahead log, so that it is a single file that read-only media can hold, and without the list of live
- * gateways: none of them works on the copy.
+ * Removes the write-ahead log, so that the backup is a single file that also opens on read-only media, and the list of
+ * live gateways, which do not use the copy.
  */
 function stripWal(path: string): void {
   const db = new DatabaseSync(path);

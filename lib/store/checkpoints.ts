@@ -1,12 +1,12 @@
-// Wallets beside their checkpoints, the same for each store.
+// Pairs wallets with their checkpoints, the same for each store.
 import type { Wallet } from '../money/decide.ts';
 import { compareIds } from './journal.ts';
 import type { Checkpoint, WalletCheckpoint } from './ports/checkpoints.ts';
 
-/** What both say of a wallet. */
+/** The values that a wallet and its checkpoint have in common. */
 export const COMPARED_SUMS = ['seq', 'avail', 'held', 'charged', 'topped', 'adjusted'] as const;
 
-/** Both are of the same range of ids. */
+/** Both lists must cover the same range of ids. */
 export function pairWithCheckpoints(
   wallets: readonly Wallet[],
   checkpoints: readonly Checkpoint[],

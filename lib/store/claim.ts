@@ -2,8 +2,8 @@
 import type { JobClaim } from './ports/jobs.ts';
 
 /**
- * Whether owners whose lease has expired at `now`, by the store's clock, are dead. Each renews within a third of its
- * lease, so a live owner always has more than half of it left.
+ * Whether owners whose lease has expired at `now`, by the clock of the store, can be considered dead. A live owner renews
+ * within a third of its lease, so it always has more than half of the lease left.
  */
 export function canJudgeOwners({ at, leaseMs }: JobClaim, now: number): boolean {
   return at !== undefined && Math.abs(now - at) <= leaseMs / 2;
@@ -14,7 +14,7 @@ interface DueRow {
   readonly dueAt: number | null;
 }
 
-/** The longest overdue come first. */
+/** Sorts the longest overdue row first. */
 export function compareDue(a: DueRow, b: DueRow): number {
   return (a.dueAt ?? 0) - (b.dueAt ?? 0) || (a.id < b.id ? -1 : 1);
 }

@@ -1,8 +1,8 @@
-// Periodically removes expired things from a port, in every process; each thing is removed once.
+// Periodically removes expired rows of a port, in every process; each row is removed once.
 
-/** A port with things that expire. */
+/** A port with rows that expire. */
 export interface Expiring {
-  /** Removes up to `limit` of what has expired by `now`; resolves to how many. */
+  /** Removes up to `limit` rows that have expired by `now`; resolves to how many. */
   clean(now: number, limit: number): Promise<number>;
 }
 
@@ -17,12 +17,12 @@ export interface CleanerOptions {
 
 export interface Cleaner {
   start(): void;
-  /** Closing the store ends work in progress. */
+  /** A step in progress ends when the store is closed. */
   stop(): void;
 }
 
 const EVERY_MS = 300_000;
-/** Per step, because the store has other work to do. */
+/** Rows per step: small steps let the store do other work in between. */
 const STEP_MAX = 100;
 
 export function createCleaner(options: CleanerOptions): Cleaner {
@@ -46,7 +46,7 @@ export function createCleaner(options: CleanerOptions): Cleaner {
     if (!stopped) scheduleNext();
   }
 
-  /** Spreads the processes out. */
+  /** A random wait, so that the processes do not clean at the same time. */
   function scheduleNext(): void {
     timer = setTimeout(clean, everyMs * (0.5 + Math.random())).unref();
   }

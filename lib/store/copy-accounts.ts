@@ -14,7 +14,8 @@ const READS_AT_ONCE = 8;
 
 /** Resolves to the number of accounts. */
 export async function copyAccounts(from: Side, { accounts: to }: Side): Promise<number> {
-  let [copied, after] = [0, ''];
+  let copied = 0;
+  let after = '';
   for await (const page of accountPages(from)) {
     await to.put(page);
     const copies = await to.page({ after, limit: page.length });
@@ -29,7 +30,7 @@ export async function copyAccounts(from: Side, { accounts: to }: Side): Promise<
 
 function compareAccount(account: Account, copy: Account | undefined): void {
   if (copy && compareIds(copy.id, account.id) < 0) throw unknownAccountError(copy);
-  // It may be suspended only after its journal.
+  // Replaying the journal sets the status later.
   const { id, status } = account;
   if (!isDeepStrictEqual({ ...copy, status }, account)) throw mismatchError(`the account ${id}`);
 }
@@ -76,7 +77,7 @@ function keysMismatchError(account: string): OperatorError {
   return mismatchError(`the list of keys of ${account}`);
 }
 
-/** An account whose keys are no longer those of the copy. */
+/** Finds an account whose keys differ from those of the copy. */
 export async function findChangedKeys(from: Side, to: Side): Promise<string | undefined> {
   for await (const owners of keyOwners(from)) {
     const changed: string[] = [];

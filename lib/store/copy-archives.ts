@@ -1,5 +1,5 @@
-// What a copy does with wallets whose old calls have left for an archive: the rows before their opening are put there as
-// they are, and the wallet continues from it.
+// Copies wallets whose old calls are archived: the rows before the opening are written unchanged, and the wallet continues
+// from the opening.
 import { isDeepStrictEqual } from 'node:util';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Entry } from '../money/decide.ts';
@@ -10,10 +10,10 @@ import type { Store } from './store.ts';
 type Parts = Pick<Store, 'archives' | 'usage'>;
 
 const OPENINGS_PER_PAGE = 500;
-/** Rows of a transaction. */
+/** Rows per transaction. */
 const ROWS_PER_WRITE = 250;
 
-/** Its file says which calls have left; half of them may still be in the store. */
+/** An unfinished archive may have removed only half of its calls, so it is refused. */
 export async function refuseUnfinishedArchive({ archives }: Pick<Store, 'archives'>): Promise<void> {
   const unfinished = (await archives.list()).find(({ state }) => state !== 'done');
   if (!unfinished) return;
@@ -26,7 +26,7 @@ export async function copyArchives(from: Pick<Store, 'archives'>, to: Pick<Store
   for (const archive of await from.archives.list()) await to.archives.put(archive);
 }
 
-/** Where calls have left, the journal alone no longer gives the sums. */
+/** Without the archived calls, the sums cannot be computed from the journal, so they are copied. */
 export async function copyOpeningUsage(from: Parts, to: Parts): Promise<void> {
   for (let after = ''; ; ) {
     const page = await from.archives.openings({ after, limit: OPENINGS_PER_PAGE });
@@ -37,15 +37,15 @@ export async function copyOpeningUsage(from: Parts, to: Parts): Promise<void> {
   }
 }
 
-/** What a page has of one wallet. */
+/** The part of a page that belongs to one wallet. */
 interface OpeningPart {
   readonly id: string;
   readonly entries: readonly Entry[];
-  /** The page has its last entries. */
+  /** Whether the page contains the last entries of the wallet. */
   readonly isLast: boolean;
 }
 
-/** Puts the rows up to the opening, and once all of them are there, the opening. */
+/** Writes the rows up to the opening, and once all of them are written, the opening. */
 export async function copyRowsBeforeOpening(
   to: Store,
   { id, entries, isLast }: OpeningPart,
@@ -66,7 +66,7 @@ export async function copyRowsBeforeOpening(
   if (isLast || earlier.length < entries.length) await to.archives.restore(opening);
 }
 
-/** The charges of these entries as they were at the opening. */
+/** Rebuilds the charges of the entries as they were at the opening. */
 function rebuildChargesAt(opened: number, entries: readonly Entry[], page: JournalPage) {
   const ids = new Set(entries.flatMap((entry) => getEntryChargeId(entry) ?? []));
   const all = Map.groupBy([...page.entries, ...page.others], getEntryChargeId);

@@ -1,5 +1,5 @@
-// How a copy takes the journal: page by page its entries become operations again, which the target's ledger applies in
-// batches, and what the target then has is compared with the page.
+// Copies the journal: page by page, its entries become operations again, which the ledger of the target applies in
+// batches; then the rows of the target are compared with the page.
 import { isDeepStrictEqual } from 'node:util';
 import { eachConcurrently } from '../base/each-concurrently.ts';
 import { OperatorError } from '../base/operator-error.ts';
@@ -17,15 +17,15 @@ type Source = Pick<Store, 'journal' | 'accounts'>;
 
 export interface JournalCopy {
   readonly from: Source;
-  /** It has the accounts to copy. */
+  /** The target must already have the accounts. */
   readonly to: Store;
-  /** The target may have some of it. */
+  /** Whether the target may already have a part of the journal. */
   readonly resumed: boolean;
   readonly onProgress?: OnProgress | undefined;
 }
 
 const ROWS_PER_PAGE = 1000;
-/** More save little, and a failed batch is sent again whole. */
+/** Larger batches save little, and a failed batch is sent again entirely. */
 const OPERATIONS_PER_BATCH = 256;
 const BATCHES_AT_ONCE = 4;
 const READS_AT_ONCE = 8;
@@ -52,7 +52,7 @@ export async function copyJournal({ from, to, resumed, onProgress }: JournalCopy
   return done;
 }
 
-/** What a page has of one wallet. */
+/** The part of a page that belongs to one wallet. */
 interface WalletPart {
   readonly id: string;
   readonly entries: readonly Entry[];
@@ -93,7 +93,7 @@ async function findMissingEntries(
   return entries.filter(({ seq }) => seq > Math.max(begun?.seq ?? 0, opened));
 }
 
-/** Those of one wallet stay together, because their order counts; a long list may be more than a batch. */
+/** Packs short lists into batches. The entries of one wallet stay together, in order; a long list may exceed a batch. */
 function packBatches(lists: readonly (readonly Entry[])[], batchMax: number): readonly (readonly Entry[])[] {
   const packs: Entry[][] = [];
   for (const list of lists) {
@@ -121,7 +121,7 @@ async function replayInto(to: Store, entries: readonly Entry[], charges: Readonl
   }
 }
 
-/** Operations are idempotent: a batch can be sent again, whatever happened to it. */
+/** Operations are idempotent, so a batch can be sent again after any failure. */
 async function applyWithRetries(to: Store, batch: readonly Submission[]) {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -133,7 +133,7 @@ async function applyWithRetries(to: Store, batch: readonly Submission[]) {
   }
 }
 
-/** The target's page reaches as far as the source's at least: it has every wanted row of it, and no other wallet's. */
+/** The page of the target reaches at least as far as that of the source, so it contains every row to compare. */
 async function compareWallets(
   to: Store,
   parts: readonly WalletPart[],
@@ -152,7 +152,7 @@ async function compareWallets(
     if (!wallet) continue;
     const { playMoney } = wallet;
     const { playMoney: marked, ...found } = wallets.get(id) ?? ({} as Partial<Wallet>);
-    // Entries of earlier versions do not tell of it.
+    // Entries of earlier versions do not record play money.
     const isMarked = marked === playMoney || (await to.accounts.setPlayMoney(id, playMoney === true));
     const made = { ...found, ...(playMoney && { playMoney }) };
     if (!isMarked || !isDeepStrictEqual(made, wallet)) throw mismatchError(`the wallet ${id}`);
@@ -161,7 +161,7 @@ async function compareWallets(
   }
 }
 
-/** An account created after the copy started is left out; rows without an account belong to none. */
+/** An account created after the copy started is left out; rows without any account are refused. */
 async function refuseUnknownAccount(from: Source, id: string): Promise<void> {
   if (await from.accounts.get(id)) return;
   throw new OperatorError(`The source has a wallet or entries of ${id}, but no such account: see "ledger verify".`);

@@ -6,9 +6,10 @@ import { StoreError } from './store.ts';
 
 const FILES_PER_PAGE = 200;
 
-/** Resolves to the number of files. Those already in the target were copied before. */
+/** Resolves to the number of files, including those that an earlier copy has written. */
 export async function copyMedia(from: MediaStore, to: MediaStore): Promise<number> {
-  let [copied, after] = [0, ''];
+  let copied = 0;
+  let after = '';
   while (true) {
     const page = await from.page({ after, limit: FILES_PER_PAGE });
     for (const media of page) if (media.expiresAt > Date.now() && (await copyFile(from, to, media))) copied += 1;
@@ -18,7 +19,7 @@ export async function copyMedia(from: MediaStore, to: MediaStore): Promise<numbe
   }
 }
 
-/** False if the file is gone: expired in the meantime, or lost before. */
+/** False if the file is missing: it expired in the meantime, or was lost before. */
 async function copyFile(from: MediaStore, to: MediaStore, media: StoredMedia): Promise<boolean> {
   const { bytes: _, ...head } = media;
   const source = watchReads(from.read(media.id));
@@ -32,7 +33,7 @@ async function copyFile(from: MediaStore, to: MediaStore, media: StoredMedia): P
   throw mismatchError(`a media file of ${media.account}`);
 }
 
-/** The chunks, and whether reading them failed. */
+/** Passes the chunks on and remembers whether reading them failed. */
 function watchReads(chunks: AsyncIterable<Uint8Array>) {
   let failure: unknown;
   async function* watch() {

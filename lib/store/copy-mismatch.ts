@@ -1,4 +1,4 @@
-// Says that the target of a copy has something else than the source.
+// The error for a copy that differs from its source.
 import { OperatorError } from '../base/operator-error.ts';
 
 export function mismatchError(what: string): OperatorError {

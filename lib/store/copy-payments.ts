@@ -1,4 +1,4 @@
-// The payments of a copy: every row as it is or, from a store in use, as it was when its wallet was copied.
+// Copies the rows of payments: unchanged or, from a store in use, as of the moment at which the wallet was copied.
 import { isDeepStrictEqual } from 'node:util';
 import { operationId } from '../money/operations.ts';
 import { refundRequestId } from '../money/payback.ts';
@@ -15,7 +15,7 @@ interface Side {
   readonly ledger: Pick<LedgerStore, 'entry'>;
 }
 
-/** Resolves to the number of payments. Read after the journal, so they include everything the journal has of them. */
+/** Resolves to the number of payments. Must run after the journal was copied, so that no payment of it is missing. */
 export async function copyPayments(from: Side, to: Side, live: boolean): Promise<number> {
   let payments = 0;
   for (const sort of Object.keys(PAYMENT_FIELDS) as PaymentTable[]) {
@@ -27,7 +27,7 @@ export async function copyPayments(from: Side, to: Side, live: boolean): Promise
           : page;
       await to.payments.put(sort, rows);
       const copies = await to.payments.page(sort, { after, limit: ROWS_PER_PAGE });
-      // Rows beyond the source's last one exist only in a target that had more.
+      // Rows after the last one of the source exist only if the target had other rows before.
       const same = isDeepStrictEqual(copies.slice(0, rows.length), rows) && (page.length > 0 || copies.length === 0);
       if (!same) throw mismatchError(`${sort} of payments`);
       if (sort === 'payments') payments += page.length;
@@ -39,7 +39,7 @@ export async function copyPayments(from: Side, to: Side, live: boolean): Promise
   return payments;
 }
 
-/** Where the payments of the two stores differ. */
+/** Finds the kind of rows in which the two stores differ. */
 export async function findChangedPayments(from: Side, to: Side): Promise<PaymentTable | undefined> {
   for (const sort of Object.keys(PAYMENT_FIELDS) as PaymentTable[]) {
     for (let after = ''; ; ) {
@@ -55,8 +55,8 @@ export async function findChangedPayments(from: Side, to: Side): Promise<Payment
 }
 
 /**
- * A payment without the money that its wallet did not have yet: a gateway on the copy asks the provider and books it
- * again.
+ * Rewinds a payment by the changes whose money the copied wallet does not have yet: a gateway on the copy polls the
+ * provider and books them again.
  */
 async function rewindPayment({ ledger }: Side, payment: Payment): Promise<Payment> {
   const { provider, wallet, createdAt: at, id: order } = payment;
@@ -102,7 +102,7 @@ async function rewindPayment({ ledger }: Side, payment: Payment): Promise<Paymen
   }
 }
 
-/** A request whose money the wallet has yet to give takes it when it is booked; its refusal comes again. */
+/** Rewinds a refund request that the copied wallet has not paid for yet, or a refusal that it has not received yet. */
 async function rewindRefundRequest(
   refund: Refund,
   has: (id: string, what: 'asked' | 'refused') => Promise<boolean>,
@@ -115,7 +115,7 @@ async function rewindRefundRequest(
   return rest;
 }
 
-/** As before another change had what it took. */
+/** Undoes that another change absorbed the refund. */
 function undoAbsorption(refund: Refund): Refund {
   const { folded, ...rest } = refund;
   return folded ? { ...rest, state: 'asked' } : refund;

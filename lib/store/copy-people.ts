@@ -1,4 +1,4 @@
-// The people of a copy: users with their memberships, audit log and alert settings.
+// Copies users with their memberships, the audit log, and alert settings.
 import { isDeepStrictEqual } from 'node:util';
 import { mismatchError } from './copy-mismatch.ts';
 import type { AlertStore } from './ports/alerts.ts';

@@ -1,5 +1,5 @@
-// Copies a store into another of any kind: the journal is replayed through the ledger's rules, so that the copy has
-// every entry and charge unchanged, or is refused. Every step is idempotent, so an interrupted copy can be resumed.
+// Copies a store into another of any kind. The journal is replayed through the rules of the ledger, so that the copy has
+// every entry and charge unchanged, or fails. Every step is idempotent, so an interrupted copy can be resumed.
 import { isDeepStrictEqual } from 'node:util';
 import { OperatorError } from '../base/operator-error.ts';
 import { pluralize } from '../base/pluralize.ts';
@@ -20,7 +20,7 @@ type CopySource = Omit<Store, 'close'>;
 
 export interface CopyOptions {
   readonly from: CopySource;
-  /** Empty, or the target of an interrupted copy. */
+  /** An empty store, or the target of an interrupted copy. */
   readonly to: Store;
   /** The source is in use: each wallet is copied as of one moment and may have changed afterwards. */
   readonly live: boolean;
@@ -47,7 +47,7 @@ export const COPY_UNFINISHED = 'unfinished';
 
 const WALLETS_PER_PAGE = 500;
 const JOBS_PER_PAGE = 200;
-/** Their replies may be a mebibyte each. */
+/** Few per page: a reply may be one MiB. */
 const RECORDS_PER_PAGE = 8;
 
 /** Rejects with `OperatorError` if the copy cannot be made or does not match the source. */
@@ -66,16 +66,16 @@ export async function copyStore(options: CopyOptions): Promise<CopyReport> {
 type Counts = Omit<CopyReport, 'resumed'>;
 type Step = (options: CopyOptions & Pick<CopyReport, 'resumed'>) => Promise<Partial<Counts>>;
 
-/** What a copy does with each port, in this order; null: nothing is copied directly. */
+/** The copy step of each port, in this order; null: nothing is copied directly. */
 const COPY_STEPS: { readonly [Name in PortName]: Step | null } = {
   accounts: async ({ from, to }) => ({ accounts: await copyAccounts(from, to) }),
-  // First: sums that are read before their journal are never ahead of it.
+  // Before the journal: sums that are read earlier are never ahead of it.
   usage: async ({ from, to }) => {
     await copyOpeningUsage(from, to);
     return {};
   },
   journal: async (options) => ({ entries: await copyJournal(options) }),
-  // Its rows come from replaying the journal.
+  // Replaying the journal writes these rows.
   ledger: null,
   keys: async ({ from, to }) => ({ keys: await copyAllKeys(from, to) }),
   jobs: async (options) => ({ jobs: await copyJobs(options) }),
@@ -86,13 +86,13 @@ const COPY_STEPS: { readonly [Name in PortName]: Step | null } = {
     await copyFormerUsers(from, to);
     return { users: await copyUsers(from, to) };
   },
-  // The copy is verified as a whole.
+  // The copy gets its own checkpoints when it is audited.
   checkpoints: null,
   archives: async ({ from, to }) => {
     await copyArchives(from, to);
     return {};
   },
-  // People sign in again.
+  // Users sign in again.
   sessions: null,
   auditLog: async ({ from, to }) => {
     await copyAuditLog(from, to);
@@ -106,12 +106,12 @@ const COPY_STEPS: { readonly [Name in PortName]: Step | null } = {
     await copyIdempotencyRecords(from.idempotency, to.idempotency);
     return {};
   },
-  // Windows last a minute, and owners are processes that do not work on the copy.
+  // Windows last only a minute, and the owners do not use the copy.
   limits: null,
   owners: null,
 };
 
-/** Otherwise a port that the copy does not know would be lost silently. */
+/** An unknown port would be lost silently. */
 function refuseUnknownPorts(from: CopySource): void {
   const unknown = listPortNames(from).find((name) => !(name in COPY_STEPS));
   if (unknown !== undefined) throw new Error(`the copy does not know the port ${unknown} of the store`);
@@ -131,16 +131,17 @@ async function claimTarget(to: Store): Promise<boolean> {
   return false;
 }
 
-/** Resolves to the number of jobs. Read after the journal, so they include every end that the journal has. */
+/** Resolves to the number of jobs. Must run after the journal was copied, so that no end of a job is missing. */
 async function copyJobs({ from, to, live }: CopyOptions): Promise<number> {
-  let [copied, after] = [0, ''];
+  let copied = 0;
+  let after = '';
   while (true) {
     const page = await from.jobs.page({ after, limit: JOBS_PER_PAGE });
     const found = await Promise.all(page.map((job) => (live ? rewindJob(to, job) : job)));
     const jobs = found.filter((job) => job !== undefined);
     await to.jobs.put(jobs);
     const copies = await to.jobs.page({ after, limit: JOBS_PER_PAGE });
-    // Rows beyond the source's last one exist only in a target that had more.
+    // Rows after the last one of the source exist only if the target had other rows before.
     if (!isDeepStrictEqual(copies.slice(0, jobs.length), jobs)) throw mismatchError('the list of jobs');
     copied += jobs.length;
     const last = page.at(-1);
@@ -154,8 +155,8 @@ async function copyJobs({ from, to, live }: CopyOptions): Promise<number> {
 }
 
 /**
- * A job as it was when its wallet was copied: not there yet, or not failed yet if its charge was not refunded yet. Such
- * a job is due again, so that a gateway on the copy asks the upstream and lets it fail once more.
+ * Rewinds a job to the moment at which its wallet was copied: missing if its charge is, and not failed if the charge is
+ * not refunded. Such a job is due again, so that a gateway on the copy polls the upstream and fails it again.
  */
 async function rewindJob(to: Store, job: Job): Promise<Job | undefined> {
   const charge = await to.ledger.charge(job.charge);
@@ -165,7 +166,7 @@ async function rewindJob(to: Store, job: Job): Promise<Job | undefined> {
   return { ...job, phase, error: null, endedAt: null, dueAt: job.createdAt };
 }
 
-/** Including calls without a reply yet: a repeat on the copy must not be charged again. */
+/** Includes calls without a reply: repeating one of them on the copy must not charge it again. */
 async function copyIdempotencyRecords(from: IdempotencyStore, to: IdempotencyStore): Promise<void> {
   for (let after = ''; ; ) {
     const page = await from.page({ after, limit: RECORDS_PER_PAGE });
@@ -182,7 +183,7 @@ async function copySettings(from: CopySource, to: Store): Promise<number> {
   return settings.length;
 }
 
-/** What was written to the source in the meantime is missing from the copy. */
+/** Rows written to the source in the meantime would be missing from the copy. */
 async function refuseChanges(from: CopySource, to: Store): Promise<void> {
   const changed = (where: string) =>
     new OperatorError(

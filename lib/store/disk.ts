@@ -1,4 +1,4 @@
-// Makes files beside the database durable, as SQLite does for its own.
+// Makes files beside the database durable, as SQLite does for its own files.
 import { mkdir, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
@@ -13,8 +13,8 @@ export async function syncToDisk(path: string): Promise<void> {
 }
 
 /**
- * Makes a folder for the owner only, with its parents, each durable in its own. Not `recursive`: where the parent exists
- * but nothing can be created, as in /proc, Node would try for ever.
+ * Makes a private folder and its parents, each synced to disk. Not `recursive`: if the parent exists but nothing can be
+ * created in it, as in /proc, Node would loop for ever.
  */
 export async function makeFolder(folder: string): Promise<void> {
   const found = await stat(folder).catch(() => undefined);

@@ -1,8 +1,8 @@
-// A store wrapper that knows which calls are under way, so that a close can wait for them.
+// A store wrapper that tracks running calls, so that closing waits for them.
 import { mapCalls } from './port-calls.ts';
 import { type Store, StoreError } from './store.ts';
 
-/** Lets a close wait for running calls, and refuses later ones. */
+/** Closing waits for running calls and refuses later ones. */
 export function withGracefulClose(store: Omit<Store, 'close'>, end: () => Promise<void>): Store {
   const running = new Set<Promise<unknown>>();
   let closing: Promise<void> | undefined;
@@ -22,7 +22,7 @@ export function withGracefulClose(store: Omit<Store, 'close'>, end: () => Promis
     }
   }
 
-  /** A close does not wait for the reader of a stream: the stream ends there. */
+  /** Closing does not wait for the reader of a stream; the stream fails instead. */
   async function* trackStream<T>(stream: AsyncIterable<T>): AsyncGenerator<T> {
     rejectIfClosed();
     for await (const part of stream) {

@@ -1,14 +1,14 @@
-// Held charges of the wallets that this store writes. Every change of one comes with an entry, so as long as the
-// wallet's `seq` is unchanged, they are unchanged too and need not be read again.
+// Caches the held charges of wallets. Every change of a charge comes with an entry, so while the `seq` of the wallet is
+// unchanged, its charges are unchanged and need not be read again.
 import { LRUCache } from 'lru-cache';
 import type { Charge } from '../money/decide.ts';
 
 export interface WalletChargeCache {
-  /** The charge as last seen; at another `seq` it is stale, but not in what it started with. */
+  /** The charge as last seen; maybe stale, but its initial values never change. */
   get(id: string): Charge | undefined;
-  /** The charge, if it is known and the wallet is still at `seq`. */
+  /** The charge, if it is cached and the wallet is still at `seq`. */
   at(seq: number | undefined, id: string): Charge | undefined;
-  /** Called after the commit of a batch that moved the wallet from one number to another. */
+  /** Called after the commit of a batch that moved the wallet from one `seq` to another. */
   remember(batch: { readonly seqBefore: number; readonly seqAfter: number; readonly changed: readonly Charge[] }): void;
 }
 

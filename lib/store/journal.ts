@@ -1,22 +1,22 @@
-// Reading a journal in pages, the same for each store: the walk over all pages, and where a page ends.
+// Reads a journal in pages, the same for each store: iterates over all pages, and decides where a page ends.
 import type { JournalPage, JournalStore } from './ports/journal.ts';
 
-/** All pages of a store. Each is read while its reader works on the one before. */
+/** Yields all pages of a store. The next page is read while the caller works on the current one. */
 export async function* journalPages(journal: JournalStore, limit: number): AsyncGenerator<JournalPage> {
   let reading: Promise<JournalPage> | undefined = journal.page(undefined, limit);
   while (reading) {
     const page: JournalPage = await reading;
     reading = page.next && journal.page(page.next, limit);
-    // A reader that fails in the meantime does not wait for it.
+    // If the caller stops, nothing handles this promise.
     reading?.catch(() => undefined);
     yield page;
   }
 }
 
-/** What a store has read after a position; each list stops at the limit, entries at whichever limit comes first. */
+/** The rows after a position; each list ends at the limit. */
 export type PageRows = Pick<JournalPage, 'entries' | 'wallets' | 'accounts'>;
 
-/** Keeps the rows that belong together, and says where the next page begins. */
+/** Keeps the rows of the same wallets, and returns where the next page starts. */
 export function cutPage(rows: PageRows, limit: number): PageRows & Pick<JournalPage, 'next'> {
   const full = (list: readonly unknown[]) => list.length >= limit;
   const last = full(rows.entries) ? rows.entries.at(-1) : undefined;
@@ -26,7 +26,7 @@ export function cutPage(rows: PageRows, limit: number): PageRows & Pick<JournalP
   ];
   const end = ends.filter((id) => id !== undefined).sort(compareIds)[0];
   if (end === undefined) return { ...rows, next: undefined };
-  // The wallet of the last entry may have more of them.
+  // The wallet of the last entry may have more entries.
   const open = last && last.wallet === end ? last : undefined;
   const isWhole = ({ id }: { readonly id: string }) => compareIds(id, end) < (open ? 0 : 1);
   return {
@@ -37,14 +37,14 @@ export function cutPage(rows: PageRows, limit: number): PageRows & Pick<JournalP
   };
 }
 
-/** The same of one wallet alone, whose row comes with its last entries. */
+/** Like `cutPage` for a single wallet, whose row is on the page of its last entries. */
 export function cutWallet(rows: PageRows, limit: number): PageRows & Pick<JournalPage, 'next'> {
   const last = rows.entries.length >= limit ? rows.entries.at(-1) : undefined;
   if (!last) return { ...rows, next: undefined };
   return { entries: rows.entries, wallets: [], accounts: [], next: { id: last.wallet, seq: last.seq } };
 }
 
-/** The order of both databases: by bytes. */
+/** Both databases order ids by bytes. */
 export function compareIds(a: string, b: string): number {
   if (a === b) return 0;
   return Buffer.compare(Buffer.from(a), Buffer.from(b));

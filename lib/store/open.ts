@@ -14,19 +14,19 @@ import type { Store, StoreOptions } from './store.ts';
 const URL_FORMS = 'sqlite:<path> or mongodb://<hosts>/<database>';
 
 export interface OpenOptions extends StoreOptions {
-  /** Also opens the target of an interrupted copy, which a gateway would take for a complete ledger. */
+  /** Also opens the target of an interrupted copy, which a gateway must not use. */
   readonly unfinished?: boolean;
 }
 
-/** What the service needs to open its own store. */
+/** The configuration that the service needs to open its own store. */
 export type OwnStore = Pick<Config, 'databaseUrl' | 'dataDir'> & Partial<Pick<Config, 'secretsKeys'>>;
 
 export interface OwnOptions extends OpenOptions {
-  /** Secrets are handed out as they are in the database. */
+  /** Leaves secrets encrypted, as they are in the database. */
   readonly sealed?: boolean;
 }
 
-/** The service's folder for the media files of a SQLite store. */
+/** The folder for media files if the service uses a SQLite store. */
 export function getMediaFolder({ dataDir }: Pick<Config, 'dataDir'>): string {
   return join(dataDir, 'media');
 }
@@ -41,7 +41,7 @@ export async function openOwnStore(config: OwnStore, { sealed, ...options }: Own
   }
 }
 
-/** For a gateway: one that could not store pictures, or let nobody sign in, is refused at its start. */
+/** Opens the store for a gateway, and fails early if it could not store images or decrypt sign-in secrets. */
 export async function openServiceStore(config: OwnStore): Promise<Store> {
   const store = await openOwnStore(config);
   try {
@@ -67,7 +67,7 @@ export async function makeMediaFolder(config: Pick<Config, 'databaseUrl' | 'data
   }
 }
 
-/** Opens the store of a URL. Rejects with `OperatorError`: one plain line that never repeats the URL's secrets. */
+/** Opens the store of a URL. Rejects with `OperatorError`: one plain line without the secrets of the URL. */
 export async function openStore(databaseUrl: string, options: OpenOptions = {}): Promise<Store> {
   const { unfinished = false, ...opening } = options;
   const store = await openByScheme(databaseUrl, unfinished ? { ...opening, repeatable: true } : opening);
@@ -90,7 +90,7 @@ async function openByScheme(databaseUrl: string, opening: StoreOptions): Promise
       return openSqliteStore(rest, opening);
     case 'mongodb':
     case 'mongodb+srv': {
-      // The driver takes a tenth of a second to load.
+      // Imported lazily: the driver takes 100 ms to load.
       const { openMongoStore } = await import('./mongodb/store.ts');
       return openMongoStore(databaseUrl, opening);
     }
@@ -101,13 +101,13 @@ async function openByScheme(databaseUrl: string, opening: StoreOptions): Promise
   }
 }
 
-/** A store and where its media files are; undefined if they are in the database. */
+/** A store and its folder of media files; undefined if they are in the database. */
 export interface StorePlace {
   readonly url: string;
   readonly mediaFolder: string | undefined;
 }
 
-/** The service's own store has its files in `DATA_DIR`; any other SQLite file beside it, like a backup. */
+/** The own store of the service has its media files in `DATA_DIR`; any other SQLite store beside its file, like a backup. */
 export function locateStore(
   url: string,
   config: Pick<Config, 'databaseUrl' | 'dataDir'>,
@@ -122,7 +122,7 @@ export function locateStore(
   };
 }
 
-/** A store's name for messages: its URL without password and options. */
+/** The URL of a store without password and options, for messages. */
 export function describeStore(databaseUrl: string): string {
   const { scheme, rest } = splitDatabaseUrl(databaseUrl);
   if (scheme.toLowerCase() === 'sqlite') return `sqlite:${resolve(rest)}`;

@@ -10,35 +10,89 @@ type Fields<Row> = { readonly [Name in keyof Row & string]: Value };
 
 export const PAYMENT_FIELDS: { readonly [Sort in PaymentTable]: Fields<PaymentRows[Sort]> } = {
   payments: {
-    ...({ id: 'text', wallet: 'text', provider: 'text', phase: 'text', amount: 'micro', shop: 'text' } as const),
-    ...({ test: 'flag', origin: 'text', facts: 'text', ref: 'text', payUrl: 'text', expiresAt: 'number' } as const),
-    ...({ state: 'text', reason: 'text', credited: 'micro', refunded: 'micro', shortfall: 'micro' } as const),
-    ...({ refunds: 'text', dispute: 'text', owner: 'text', lease: 'number', dueAt: 'number' } as const),
-    ...({ createdAt: 'number', changedAt: 'number', version: 'number' } as const),
+    id: 'text',
+    wallet: 'text',
+    provider: 'text',
+    phase: 'text',
+    amount: 'micro',
+    shop: 'text',
+    test: 'flag',
+    origin: 'text',
+    facts: 'text',
+    ref: 'text',
+    payUrl: 'text',
+    expiresAt: 'number',
+    state: 'text',
+    reason: 'text',
+    credited: 'micro',
+    refunded: 'micro',
+    shortfall: 'micro',
+    refunds: 'text',
+    dispute: 'text',
+    owner: 'text',
+    lease: 'number',
+    dueAt: 'number',
+    createdAt: 'number',
+    changedAt: 'number',
+    version: 'number',
   },
   methods: {
-    ...({ id: 'text', wallet: 'text', provider: 'text', ref: 'text', kind: 'text', brand: 'text' } as const),
-    ...({ last4: 'text', expiry: 'text', fingerprint: 'text', createdAt: 'number', removedAt: 'number' } as const),
+    id: 'text',
+    wallet: 'text',
+    provider: 'text',
+    ref: 'text',
+    kind: 'text',
+    brand: 'text',
+    last4: 'text',
+    expiry: 'text',
+    fingerprint: 'text',
+    createdAt: 'number',
+    removedAt: 'number',
   },
   consents: {
-    ...({ id: 'text', wallet: 'text', user: 'text', kind: 'text', textVersion: 'text', text: 'text' } as const),
-    ...({ at: 'number', address: 'text' } as const),
+    id: 'text',
+    wallet: 'text',
+    user: 'text',
+    kind: 'text',
+    textVersion: 'text',
+    text: 'text',
+    at: 'number',
+    address: 'text',
   },
   autoTopups: {
-    ...({ id: 'text', enabled: 'flag', threshold: 'micro', amount: 'micro', cap: 'micro', method: 'text' } as const),
-    ...({ consent: 'text', order: 'text', nextAt: 'number', declines: 'number', pausedAt: 'number' } as const),
-    ...({ reason: 'text', day: 'text', dayCount: 'number', month: 'text', monthSum: 'micro' } as const),
-    ...({ version: 'number' } as const),
+    id: 'text',
+    enabled: 'flag',
+    threshold: 'micro',
+    amount: 'micro',
+    cap: 'micro',
+    method: 'text',
+    consent: 'text',
+    order: 'text',
+    nextAt: 'number',
+    declines: 'number',
+    pausedAt: 'number',
+    reason: 'text',
+    day: 'text',
+    dayCount: 'number',
+    month: 'text',
+    monthSum: 'micro',
+    version: 'number',
   },
   notices: {
-    ...({ id: 'text', provider: 'text', at: 'number', address: 'text', headers: 'text', body: 'text' } as const),
-    ...({ verdict: 'text', detail: 'text' } as const),
+    id: 'text',
+    provider: 'text',
+    at: 'number',
+    address: 'text',
+    headers: 'text',
+    body: 'text',
+    verdict: 'text',
+    detail: 'text',
   },
 };
 
 export type Cell = string | number | bigint | null;
 
-/** The values of a row, in order. */
+/** Converts a row to its values, in the order of the columns. */
 export function toCells<Sort extends PaymentTable>(sort: Sort, row: PaymentRows[Sort]): Cell[] {
   return Object.entries<Value>(PAYMENT_FIELDS[sort]).map(([name, value]) => {
     const cell = row[name as keyof PaymentRows[Sort]];
@@ -46,7 +100,7 @@ export function toCells<Sort extends PaymentTable>(sort: Sort, row: PaymentRows[
   });
 }
 
-/** A row from its values; integers may arrive as bigint. */
+/** Converts values to a row; integers may arrive as bigint. */
 export function fromCells<Sort extends PaymentTable>(sort: Sort, cells: readonly unknown[]): PaymentRows[Sort] {
   const fields = Object.entries<Value>(PAYMENT_FIELDS[sort]);
   return Object.fromEntries(

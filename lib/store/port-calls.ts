@@ -1,11 +1,11 @@
-// The list of a store's ports and their calls, and a walk over them, so that no wrapper misses one.
+// Lists the ports of a store and their calls, and maps over all of them, so that no wrapper misses one.
 import type { StorePorts } from './store.ts';
 
 export type PortName = keyof StorePorts;
 
 type Calls = { readonly [Name in PortName]: readonly (keyof StorePorts[Name])[] };
 
-/** The calls that write nothing. Anything not listed counts as a write. */
+/** The calls that write nothing. A call that is not listed counts as a write. */
 export const READS = {
   ledger: ['wallet', 'charge', 'charges', 'entry', 'entries', 'entriesOfCharge', 'chargedAt', 'budgets', 'orphans'],
   journal: ['size', 'page', 'rows', 'walletPage', 'usedEntries', 'unknownCharges', 'keys'],
@@ -13,7 +13,7 @@ export const READS = {
   archives: ['list', 'opening', 'openings', 'findWrongMarks'],
   accounts: ['get', 'list', 'page'],
   keys: ['find', 'get', 'list', 'owners', 'findWrongMarks'],
-  // Listed as a write: reading the open windows commits the reader to counting on.
+  // `open` counts as a write: its caller takes over counting.
   limits: [],
   owners: [],
   settings: ['get', 'list'],
@@ -95,20 +95,20 @@ export const STREAMS: { readonly [Name in PortName]?: readonly (keyof StorePorts
 export type Call = (...args: readonly unknown[]) => Promise<unknown>;
 export type StreamCall = (...args: readonly unknown[]) => AsyncIterable<unknown>;
 
-/** Identifies a call; the store's own calls belong to no port. */
+/** Identifies a call; calls of the store itself have no port. */
 export interface CallName {
   readonly port: string | undefined;
   readonly name: string;
 }
 
-/** The names of a store's ports, listed or not. */
+/** The names of all ports of a store, even if they are not listed here. */
 export function listPortNames(store: object): readonly string[] {
   return Object.entries(store)
     .filter(([, value]) => typeof value === 'object' && value !== null)
     .map(([name]) => name);
 }
 
-/** A store with every call wrapped by `wrap` and every stream by `wrapStream`, which by default changes nothing. */
+/** Wraps every call of a store by `wrap` and every stream by `wrapStream`, which by default changes nothing. */
 export function mapCalls<S extends object>(
   store: S,
   wrap: (call: Call, name: CallName) => Call,

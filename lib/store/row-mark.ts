@@ -1,13 +1,13 @@
-// Marks of rows that change: short checksums beside them, written with every change, so that the audit sees a value that
-// was changed behind the store's back. See `money/mark.ts`.
+// Marks of rows that change: short checksums, written with every change, so that the audit notices a value that was changed
+// outside the store. See `money/mark.ts`.
 import { checksum } from '../money/mark.ts';
 import type { KeyRow } from './ports/keys.ts';
 import type { WrongMarks } from './ports/wrong-marks.ts';
 
-/** Who works on a row changes without the rest, and a claim counts as a version. */
+/** A claim changes these fields without changing the content of the row. */
 const UNMARKED_FIELDS: ReadonlySet<string> = new Set(['owner', 'lease', 'version', 'mark']);
 
-/** Without what is null, so that a column that a later version adds does not change the marks of old rows. */
+/** Ignores null values, so that a column added by a later version does not change the marks of old rows. */
 export function markRow(row: object): string {
   const kept = Object.entries(row).filter(
     ([name, value]) => !UNMARKED_FIELDS.has(name) && value !== null && value !== undefined,
@@ -20,11 +20,11 @@ export function markRow(row: object): string {
 export interface MarkedRow<Row> {
   readonly row: Row;
   readonly mark: unknown;
-  /** Absent: that of the whole row. */
+  /** The right mark; absent: computed from the whole row. */
   readonly wanted?: string;
 }
 
-/** Of a key: its calls are counted apart. */
+/** The mark of a key leaves out its counters, which change without the rest. */
 export function markKey({ requestsCount: _, lastUsedAt: __, limits, ...key }: KeyRow): string {
   return markRow({ ...key, ...limits });
 }
@@ -33,7 +33,7 @@ export function toMarkedKey(key: KeyRow, mark: unknown): MarkedRow<{ readonly id
   return { row: { id: key.id, wallet: key.account }, mark, wanted: markKey(key) };
 }
 
-/** `limit` rows were asked for. */
+/** Lists the rows whose mark is wrong; `limit` is the number of rows requested. */
 export function listWrongMarks<Row extends { readonly id: string; readonly wallet?: string }>(
   rows: readonly MarkedRow<Row>[],
   limit: number,

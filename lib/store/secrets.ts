@@ -1,5 +1,5 @@
-// Secrets at rest: what has to be read again, such as the secret of an authenticator app, is encrypted on its way into
-// either store if the operator gave a key, and decrypted on its way out.
+// Secrets at rest: a secret that must be read again, such as that of an authenticator app, is encrypted when it is stored,
+// if the operator has set a key, and decrypted when it is read.
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
 import { OperatorError } from '../base/operator-error.ts';
 import type { AlertSettings } from './ports/alerts.ts';
@@ -13,22 +13,22 @@ const TAG_BYTES = 16;
 /** `enc:v1:<id of the key>:<nonce, tag and text in base64url>`. */
 const SEALED = /^enc:v1:([0-9a-f]{8}):([\w-]+)$/;
 
-/** Whether a secret is still encrypted: it was written with a key that is not there, or is damaged. */
+/** Whether a secret is still encrypted, because its key is missing or it is damaged. */
 export function isSealed(secret: string): boolean {
   return secret.startsWith('enc:');
 }
 
 export interface Vault {
-  /** The id of the key that encrypts; undefined without one. */
+  /** The id of the key that encrypts; undefined if no key is set. */
   readonly current: string | undefined;
   has(keyId: string): boolean;
-  /** Encrypts a secret for its place, unless there is no key, or it is encrypted already. */
+  /** Encrypts a secret for its place; without a key, or if it is encrypted already, returns it unchanged. */
   seal(secret: string, place: string): string;
-  /** Undefined if it was encrypted with a key that is not there, for another place, or was changed. */
+  /** Undefined if the key is missing, or the secret was encrypted for another place or changed. */
   open(stored: string, place: string): string | undefined;
 }
 
-/** The first key encrypts, all of them decrypt. */
+/** The first key encrypts; all keys decrypt. */
 export function createVault(keys: readonly Buffer[]): Vault {
   const byId = new Map(keys.map((key) => [deriveKeyId(key), key]));
   const [current] = byId.keys();
@@ -65,12 +65,12 @@ function decrypt(bytes: Buffer, key: Buffer, place: string): string | undefined 
   }
 }
 
-/** Tells keys apart and nothing else about them. */
+/** An id that reveals nothing about the key. */
 function deriveKeyId(key: Buffer): string {
   return hash('sha256', Buffer.concat([Buffer.from('tollgate secrets key\n'), key])).slice(0, 8);
 }
 
-/** By their row: what is copied to another row does not open there. */
+/** The place contains the row, so that a secret copied to another row cannot be decrypted there. */
 const getTotpPlace = (user: string) => `users/${user}/totp`;
 const getWebhookPlace = (account: string) => `alerts/${account}/webhook`;
 
@@ -88,8 +88,8 @@ function mapAlerts(settings: AlertSettings, change: SecretTransform): AlertSetti
 }
 
 /**
- * The same store with its secrets in plain for who uses it. What cannot be decrypted stays as it is: it is refused where
- * it is used, and written back unchanged.
+ * Wraps a store so that its callers see secrets in plain text. A secret that cannot be decrypted stays encrypted: it is
+ * refused where it is used, and written back unchanged.
  */
 export function withSecrets(store: Store, vault: Vault): Store {
   const { users, alerts } = store;
@@ -125,18 +125,18 @@ export function withSecrets(store: Store, vault: Vault): Store {
   };
 }
 
-/** Settings that remember which keys have encrypted something, so that a start without one is refused. */
+/** Prefix of settings that record which keys have encrypted something, so that a start without such a key is refused. */
 const KEY_SETTING = 'secrets.key.';
 const USED = 'used';
 const RETIRED = 'retired';
 
-/** Before a secret is encrypted; each time, because another process may have retired the key. */
+/** Called before each encryption, because another process may have retired the key. */
 async function recordKeyUse({ settings }: Pick<Store, 'settings'>, { current }: Vault): Promise<void> {
   const name = `${KEY_SETTING}${current}`;
   if (current !== undefined && (await settings.get(name)) !== USED) await settings.set(name, USED);
 }
 
-/** Rejects with `OperatorError` if something in the store is encrypted with a key that is not there. */
+/** Rejects with `OperatorError` if a secret in the store is encrypted with a missing key. */
 export async function checkSecrets({ settings }: Pick<Store, 'settings'>, vault: Vault): Promise<void> {
   const lost = (await listUsedKeys(settings)).filter((keyId) => !vault.has(keyId));
   if (lost.length === 0) return;
@@ -152,7 +152,7 @@ async function listUsedKeys(settings: Store['settings']): Promise<readonly strin
   return rows.map(({ name }) => name.slice(KEY_SETTING.length));
 }
 
-/** Starts ask for a lost key no more; false if none asks for it. What it encrypted has to be set anew. */
+/** Lets the service start without a lost key; false if the key was not in use. Its secrets must be set again. */
 export async function forgetKey({ settings }: Pick<Store, 'settings'>, keyId: string): Promise<boolean> {
   const isUsed = (await listUsedKeys(settings)).includes(keyId);
   if (isUsed) await settings.set(`${KEY_SETTING}${keyId}`, RETIRED);
@@ -160,17 +160,17 @@ export async function forgetKey({ settings }: Pick<Store, 'settings'>, keyId: st
 }
 
 export interface Encrypted {
-  /** All secrets. */
+  /** The number of secrets. */
   readonly secrets: number;
-  /** Those that were encrypted now, or encrypted anew with the first key. */
+  /** The number of secrets that were encrypted now, or again with the first key. */
   readonly encrypted: number;
   /** The rows whose secret cannot be decrypted. */
   readonly lost: readonly string[];
 }
 
 /**
- * Encrypts every secret with the first key; beside running gateways, which must have that key too. Needs the store as it
- * is in the database. The other keys are needed no more if nothing is lost.
+ * Encrypts every secret with the first key, while gateways may be running; these must have that key, too. Needs the store
+ * without `withSecrets`. If no secret is lost, the other keys are no longer needed.
  */
 export async function encryptSecrets({ users, alerts, settings }: Store, vault: Vault): Promise<Encrypted> {
   const { current } = vault;
@@ -213,7 +213,7 @@ async function* iterateRows<Row>(
 
 interface EncryptionResult {
   readonly id: string;
-  /** `kept`: it is encrypted with the first key already. */
+  /** `kept`: the secret is encrypted with the first key already. */
   readonly end: 'none' | 'kept' | 'encrypted' | 'lost';
 }
 

@@ -1,5 +1,4 @@
-// The ports of persistence: what the gateway asks of a store, independent of any database. One contract suite tests
-// each.
+// The ports of persistence: what the gateway needs of a store, independent of the database. One contract suite tests all.
 import type { AccountStore } from './ports/accounts.ts';
 import type { AlertStore } from './ports/alerts.ts';
 import type { ArchiveStore } from './ports/archives.ts';
@@ -43,13 +42,13 @@ export interface StorePorts {
 
 /** A store, opened and migrated. */
 export interface Store extends StorePorts {
-  /** Resolves when the store answers a read. */
+  /** Resolves once the store has answered a read. */
   ping(): Promise<void>;
-  /** The ids of the live gateways on this store, by its own clock. */
+  /** The ids of the live gateways on this store, by the clock of the store. */
   gateways(): Promise<readonly string[]>;
   /**
-   * Writes a consistent copy of the whole store to a new file while it is in use; it gets its name once complete.
-   * Refuses an existing file.
+   * Writes a consistent copy of the whole store to a new file, while the store is in use; the file gets its final name
+   * once it is complete. Refuses an existing file.
    */
   backup(file: string, onProgress?: OnProgress): Promise<void>;
   close(): Promise<void>;
@@ -57,17 +56,15 @@ export interface Store extends StorePorts {
 
 /** How to open a store. */
 export interface StoreOptions {
-  /** It must exist; none is created. */
+  /** The store must exist; it is not created. */
   readonly existing?: boolean;
-  /** It must exist, and nothing is written to it, not even a newer schema. */
+  /** The store must exist, and nothing is written to it, not even a newer schema. */
   readonly readOnly?: boolean;
   /** The folder of a SQLite store's media files: by default beside the database, as in a backup. */
   readonly mediaFolder?: string | undefined;
-  /**
-   * Whatever a crash loses can be written again, like a copy: commits of SQLite reach the disk only with the next setting.
-   */
+  /** Everything can be written again after a crash, like a copy: commits of SQLite are synced only with the next setting. */
   readonly repeatable?: boolean;
-  /** SQLite works in the calling thread: for a process that has nothing else to do, and no thread to start for it. */
+  /** SQLite runs in the calling thread instead of its own, for a process that has nothing else to do. */
   readonly inProcess?: boolean;
 }
 

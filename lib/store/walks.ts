@@ -1,4 +1,4 @@
-// Walks over a whole store in order of id, a page at a time, so that a store of any size needs the same memory.
+// Iterates over a whole store in order of id, page by page, so that a store of any size needs the same memory.
 import { compareIds } from './journal.ts';
 import type { Account } from './ports/accounts.ts';
 import type { Store } from './store.ts';
@@ -22,7 +22,7 @@ export async function* accountIds(store: Pick<Store, 'accounts'>): AsyncGenerato
   for await (const page of accountPages(store)) yield page.map(({ id }) => id);
 }
 
-/** The ids of the accounts that have keys: most of a large store may have none. */
+/** The ids of the accounts that have keys; in a large store most accounts may have none. */
 export async function* keyOwners({ keys }: Pick<Store, 'keys'>): AsyncGenerator<readonly string[], undefined> {
   for (let after = ''; ; ) {
     const page = await keys.owners({ after, limit: ACCOUNTS_PER_PAGE });
@@ -33,7 +33,7 @@ export async function* keyOwners({ keys }: Pick<Store, 'keys'>): AsyncGenerator<
   }
 }
 
-/** Says which of some ids a walk has. Asked for ids in order, it reads along and forgets those behind. */
+/** Looks up which ids a walk contains. Calls must pass ids in ascending order: earlier ids are forgotten. */
 export function createIdLookup(walk: AsyncGenerator<readonly string[], undefined>) {
   let buffered: string[] = [];
 

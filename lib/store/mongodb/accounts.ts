@@ -80,7 +80,7 @@ export function accountStore({ db, scanner }: Connection, transactions: Transact
     async setStatus(id, status) {
       const change = () => transactions.run({ steps: (step) => changeWalletStatus(step, id, status) });
       return change().catch((error: unknown) => {
-        // If it was committed, the second time finds it done.
+        // If the first attempt was committed, the second one changes nothing.
         if (error instanceof StoreError && error.applied === 'unknown') return change();
         throw error;
       });
@@ -118,7 +118,7 @@ function toAccountDocument({ id: _id, name, createdAt, autoTopup }: Omit<Account
 
 function readAccountDocument(row: Document): Account {
   const { _id: id, name, status, createdAt, autoTopup } = row;
-  // Of a damaged document none: the audit tells.
+  // A damaged document counts as disabled; the audit reports it.
   const topup = isAutoTopup(autoTopup) ? autoTopup : NO_TOPUP;
   return { id, name, status, createdAt: Number(createdAt), autoTopup: topup };
 }

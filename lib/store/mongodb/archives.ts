@@ -33,7 +33,7 @@ function archiveCalls({ db }: Connection): ArchiveCalls {
         await write(buildArchiveUpsert(archive));
         return archive;
       } catch (error) {
-        // Another process has begun one in the meantime.
+        // Another process may have started one in the meantime.
         const other = isDuplicate(error instanceof Error ? error.cause : error) ? await unfinished() : undefined;
         if (!other) throw error;
         return readArchiveDocument(other);
@@ -43,7 +43,7 @@ function archiveCalls({ db }: Connection): ArchiveCalls {
       try {
         await write(buildArchiveUpsert(archive));
       } catch (error) {
-        // One that is done stays as it is.
+        // An archive that is done is not changed.
         const row = await read((signal) => archives.findOne({ _id: archive.id, open: false }, { signal }));
         if (!row) throw error;
       }
@@ -75,7 +75,7 @@ function openingReads({ db }: Connection): OpeningReads {
           limit,
         );
       return listWrongMarks(
-        // What the index of the unfinished one goes by is not of the note.
+        // `open` exists only for the index of unfinished archives, so the mark does not cover it.
         rows.map((row) => ({
           row: readArchiveDocument(row),
           mark: row.open === (row.state !== 'done') ? row.mark : 'open',
@@ -158,7 +158,7 @@ async function saveOpening(step: Step, opening: Opening): Promise<void> {
   await step({ update: 'checkpoints', updates: [{ q: { _id }, u: { _id, seq, ...sums }, upsert: true }] });
 }
 
-/** The wallet of a copy, before its first entry. */
+/** Sets a wallet of a copy, which has no entries yet, to its opening. */
 async function restoreWallet(step: Step, { wallet, seq, budgets, ...sums }: Opening): Promise<void> {
   const { avail, held, charged, topped, adjusted } = sums;
   const money = { avail: toLong(avail), held: toLong(held), charged: toLong(charged) };
@@ -201,7 +201,7 @@ async function insertMissing(step: Step, collection: string, rows: readonly Row[
   if (documents.length > 0) await step({ insert: collection, documents });
 }
 
-/** With `open` in the filter, so that one that is done is not changed: its upsert is a duplicate. */
+/** The filter contains `open`, so that an archive that is done is not changed: its upsert fails as a duplicate. */
 function buildArchiveUpsert(whole: Archive): Document {
   const { id: _id, charged, ...archive } = whole;
   const mark = markArchive(whole);
@@ -243,7 +243,7 @@ export function readOpeningDocument(row: Document): Opening {
   };
 }
 
-/** Of a damaged row none: its mark tells. */
+/** Returns no budgets for a damaged row, whose mark is then reported. */
 function readOpeningBudgetList(rows: unknown): Opening['budgets'] {
   if (!Array.isArray(rows)) return [];
   return rows.map((row: Document) => ({ key: row?.key, period: Number(row?.period), spent: row?.spent }));

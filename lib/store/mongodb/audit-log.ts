@@ -53,7 +53,7 @@ function buildAuditInsert(row: AuditRow): Document {
   return { update: 'audit_log', updates: [buildAuditUpsert(row)], ...MAJORITY };
 }
 
-/** Existing rows stay: a repeat changes nothing. */
+/** Existing rows stay, so that a retry changes nothing. */
 function buildAuditUpsert({ seq, ...row }: AuditRow): Document {
   return { q: { _id: seq }, u: { $setOnInsert: row }, upsert: true };
 }

@@ -37,7 +37,7 @@ import {
 import { readFirstBatch, type Step, type Transactions } from './transaction.ts';
 import { createWriteFairness, type WriteSlot } from './write-fairness.ts';
 
-/** Larger batches save little and delay those behind them. */
+/** Larger batches save little and delay later operations. */
 export const BATCH_MAX = 512;
 
 export function createApply(transactions: Transactions): LedgerStore['apply'] {
@@ -58,7 +58,7 @@ export function createApply(transactions: Transactions): LedgerStore['apply'] {
   };
 }
 
-/** Of the one wallet of a batch. */
+/** The state of the wallet, if a batch has only one. */
 interface OneWallet {
   readonly slot?: WriteSlot;
   readonly known?: WalletChargeCache;
@@ -69,7 +69,7 @@ async function applyWanted(transactions: Transactions, batch: readonly Submissio
   const applied = await transactions.run({
     steps: async (step) => {
       slot?.begin();
-      // A caller who was told in the meantime that nothing happened must be right.
+      // A caller that was told in the meantime that nothing happened must be right.
       wanted = batch.filter(mustApply);
       return wanted.length === 0 ? undefined : applyOnce(step, wanted, slot?.alone ? known : undefined);
     },
@@ -89,7 +89,7 @@ function mustApply(item: Submission): boolean {
 interface Applied {
   readonly outcomes: readonly Outcome[];
   readonly changed: readonly Charge[];
-  /** Of the one wallet; 0 for a missing one. */
+  /** `seq` of the single wallet; 0 if it is missing. */
   readonly seqBefore: number;
   readonly seqAfter: number;
 }
@@ -108,7 +108,7 @@ async function applyOnce(step: Step, items: readonly Submission[], known?: Walle
 async function loadBatch(step: Step, operations: readonly Operation[], known?: WalletChargeCache): Promise<Loaded> {
   const keys = collectBatchKeys(operations);
   const asked = [...keys.charges].filter((id) => !known?.get(id));
-  // A call counts in the same sum from its start to its end, so a stale charge names the right one.
+  // A call counts in the same budget from start to end, so even a stale charge names the right one.
   const sums = collectBudgetKeys(operations, known ?? new Map());
   const ids = {
     charges: asked,
@@ -148,7 +148,7 @@ type BatchIds = Readonly<
 >;
 type BatchDocuments = Readonly<Record<keyof BatchIds | 'wallets' | 'exposed', readonly Document[]>>;
 
-/** In one round trip, for one wallet. */
+/** Reads everything in one round trip, for a single wallet. */
 async function readInOneTrip(
   step: Step,
   [wallet]: readonly string[],
@@ -174,7 +174,7 @@ async function readInOneTrip(
   };
 }
 
-/** What running calls may cost above their holds, by wallet and budget. */
+/** The possible cost of running calls above their holds, by wallet and budget. */
 function buildExposurePipeline(wallets: readonly string[]): Document[] {
   const running = { wallet: { $in: wallets }, state: 'held', excess: { $gt: 0 } };
   const of = { wallet: '$wallet', key: '$key', budgetKey: '$budgetKey', period: '$period' };
@@ -215,12 +215,12 @@ function findByIds(step: Step, collection: string, ids: readonly string[]): Prom
   return readFirstBatch(step({ find: collection, filter: { _id: { $in: ids } }, ...limits }));
 }
 
-/** What was known is stale. */
+/** Reads charges that the cache does not have, or only in a stale state. */
 async function readCharges(step: Step, ids: readonly string[], { charges }: Loaded): Promise<void> {
   for (const row of await findByIds(step, 'charges', ids)) charges.set(row._id, readChargeDocument(row));
 }
 
-/** Of calls that were not known. */
+/** Reads the budgets of charges that the cache did not have. */
 async function readBudgets(step: Step, keys: readonly string[], { budgets }: Loaded): Promise<void> {
   for (const row of await findByIds(step, 'budgets', keys)) budgets.set(row._id, readBudgetDocument(row));
 }
@@ -229,7 +229,7 @@ async function saveBatch(step: Step, folded: Folded, loaded: Loaded): Promise<vo
   await saveJobs(step, folded.jobs, loaded.jobs);
   await replacePayments(step, folded.payments, loaded.payments);
   if (folded.wallets.length === 0) return;
-  // The status too: whoever changes it in the meantime lets the transaction begin anew.
+  // Writes the status, too, so that a concurrent change of it restarts the transaction.
   const updates = folded.wallets.map((wallet) => {
     const { id, status, playMoney } = wallet;
     const before = loaded.wallets.get(id);
@@ -262,7 +262,7 @@ async function saveBudgets(step: Step, budgets: readonly KeyBudget[]): Promise<v
   await step({ update: 'budgets', updates });
 }
 
-/** Even without an entry: the money of a failed job may have been returned before. */
+/** Jobs may change without an entry: the money of a failed job may have been returned before. */
 async function saveJobs(step: Step, jobs: readonly Job[], loaded: ReadonlyMap<string, Job>): Promise<void> {
   if (jobs.length === 0) return;
   const documents = jobs.filter(({ id }) => !loaded.has(id)).map(toJobDocument);
@@ -274,7 +274,7 @@ async function saveJobs(step: Step, jobs: readonly Job[], loaded: ReadonlyMap<st
   );
 }
 
-/** Changed rows are replaced: in a transaction an update makes the server read its catalog for every index. */
+/** Changed charges are deleted and inserted: in a transaction, an update makes the server read its catalog for each index. */
 async function deleteChangedCharges(step: Step, charges: readonly string[]): Promise<void> {
   if (charges.length === 0) return;
   const { n } = await step({ delete: 'charges', deletes: [{ q: { _id: { $in: charges } }, limit: 0 }] });

@@ -4,7 +4,7 @@ import type { Batch } from '../ports/batches.ts';
 import { NOW } from './clock.ts';
 import type { Step, Transactions } from './transaction.ts';
 
-/** After this long no writer repeats a batch. */
+/** A writer resends a batch for at most this long. */
 const KEPT_MS = 86_400_000;
 
 /** Runs the command in a transaction, unless the batch was committed before. */
@@ -22,7 +22,7 @@ export async function runBatchOnce(
 }
 
 async function isBatchApplied(step: Step, { writer, number }: Batch): Promise<boolean> {
-  // A new writer removes those long gone.
+  // The first batch of a writer removes rows of old writers.
   if (number === 1) await step({ delete: 'batches', deletes: [{ q: OLD_BATCHES, limit: 0 }] });
   const update = [{ $set: { number: { $max: ['$number', number] }, at: NOW } }];
   const { value } = await step({ findAndModify: 'batches', query: { _id: writer }, update, upsert: true });

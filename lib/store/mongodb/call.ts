@@ -1,13 +1,13 @@
-// Calls to the server in bounded time: each attempt has a deadline, and a call retries until its own.
+// Calls the server in bounded time: each attempt has a deadline, and a call retries until its own deadline.
 import { type ClientSession, type Db, type Document, MongoServerError } from 'mongodb';
 import { StoreError } from '../store.ts';
 import { classifyApplied, isTransient, OutOfTime, toStoreError } from './failure.ts';
 
-/** For one attempt. The driver's own timeouts do not bound a call to a frozen server. */
+/** The deadline of one attempt. The timeouts of the driver do not bound a call to a frozen server. */
 export const ATTEMPT_MS = 1500;
-/** For one call with all its attempts. */
+/** The deadline of a call with all its attempts. */
 export const CALL_MS = 4500;
-/** Commands sent directly do not get the client's write concern. */
+/** Commands sent directly do not get the write concern of the client. */
 export const MAJORITY = { writeConcern: { w: 'majority' } };
 const PAUSE_MS = { least: 20, most: 250 };
 
@@ -29,11 +29,11 @@ export function withDeadline<T>(ms: number, work: (signal: AbortSignal) => Promi
 export interface SendOptions {
   readonly signal: AbortSignal;
   readonly session?: ClientSession;
-  /** A code with which writes may fail. */
+  /** A code with which single writes may fail. */
   readonly ignored?: number;
 }
 
-/** Sends one command; rejects if any of its writes failed. The driver's own write methods take no signal. */
+/** Sends one command; rejects if any of its writes failed. The write methods of the driver take no signal. */
 export async function send(db: Db, command: Document, { ignored, ...sending }: SendOptions): Promise<Document> {
   const reply = await db.command(command, { useBigInt64: true, ...sending });
   const failed = ((reply.writeErrors ?? []) as Document[]).find(({ code }) => code !== ignored);
@@ -42,7 +42,7 @@ export async function send(db: Db, command: Document, { ignored, ...sending }: S
 }
 
 export interface CallOptions {
-  /** Repeating an attempt that may have succeeded changes nothing more. */
+  /** Whether an attempt that may have succeeded can be repeated without further effect. */
   readonly repeatable: boolean;
   readonly attemptMs?: number;
   readonly callMs?: number;

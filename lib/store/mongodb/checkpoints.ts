@@ -43,7 +43,7 @@ export function checkpointStore({ db, scanner }: Connection): CheckpointStore {
     async put(list) {
       if (list.length === 0) return;
       const command = { update: 'checkpoints', updates: list.map(buildCheckpointUpsert), ordered: false, ...MAJORITY };
-      // One of a later entry is there: its id is taken.
+      // The upsert is a duplicate if there is a checkpoint of a later entry, which stays.
       await call({ repeatable: true }, (signal) => send(db, command, { signal, ignored: DUPLICATE_KEY }));
     },
   };
@@ -52,7 +52,7 @@ export function checkpointStore({ db, scanner }: Connection): CheckpointStore {
 const SUM_FIELDS = Object.fromEntries(COMPARED_SUMS.map((name) => [name, `$${name}`]));
 const NO_ENTRIES = Object.fromEntries(COMPARED_SUMS.map((name) => [`_id.${name}`, 0]));
 
-/** The ids in a range whose wallet and checkpoint do not say the same, or of which only one is there. */
+/** Finds the ids in a range whose wallet and checkpoint differ, or of which only one exists. */
 function buildDifferencePipeline(range: Document): Document[] {
   const both = [{ $match: range }, { $project: { _id: { id: '$_id', ...SUM_FIELDS } } }];
   return [

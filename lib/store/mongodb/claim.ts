@@ -1,4 +1,4 @@
-// Rows waiting to be worked on, in the MongoDB store: who claims which, by lease, and how they change.
+// Claims rows that are due, by lease, in the MongoDB store, and changes them by version.
 import type { Document } from 'mongodb';
 import { canJudgeOwners } from '../claim.ts';
 import type { JobClaim, JobRenewal } from '../ports/jobs.ts';
@@ -40,7 +40,7 @@ export function createClaims<T extends Item>(
       const filter = isFull
         ? buildFreeFilter(claim, now, await listAliveOwners(db, now))
         : buildDueFilter(claim, now, { owner: null });
-      // Usually there is none, and a transaction per look would be wasted.
+      // Usually nothing is due, so the transaction is saved.
       if (!(await read((signal) => rows.findOne(filter, { signal, projection: { _id: 1 } })))) return [];
       return transactions.run({ steps: (step) => takeRows(step, sort, filter, { ...claim, now }) });
     },
@@ -54,7 +54,7 @@ export function createClaims<T extends Item>(
   };
 }
 
-/** Matches rows that are due and that nobody works on. */
+/** Matches rows that are due and that no live process works on. */
 function buildFreeFilter(claim: JobClaim, now: number, alive: readonly string[]): Document {
   const { owner, leaseMs, working } = claim;
   const isOver = { $or: [{ lease: { $lt: now } }, { lease: { $gt: now + 2 * leaseMs } }] };
@@ -66,7 +66,7 @@ function buildDueFilter({ working = [] }: JobClaim, now: number, condition: Docu
   return { dueAt: { $gt: 0, $lte: now }, _id: { $nin: working }, ...condition };
 }
 
-/** All or nothing: half of a failed claim would belong to nobody until its owner is dead. */
+/** All or nothing: no process would work on the rows of a half-failed claim until their owner is dead. */
 async function takeRows<T extends Item>(
   step: Step,
   sort: Claimable<T>,

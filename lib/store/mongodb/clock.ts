@@ -1,16 +1,16 @@
-// The server's clock as seen from here, so that processes on several machines judge windows by one clock.
+// Estimates the clock of the server, so that processes on several machines use one clock for windows.
 import type { MongoClient } from 'mongodb';
 import { read } from './call.ts';
 
 export interface ServerClock {
-  /** What to add to this process's time to get the server's, in ms. */
+  /** The difference between the clock of the server and that of this process, in ms. */
   offsetMs(): number;
 }
 
-/** The server's time, as an expression. */
+/** The time of the server, as an expression. */
 export const NOW = { $toLong: '$$NOW' };
 
-/** The server's current time. */
+/** Reads the current time of the server. */
 export async function readNow(client: MongoClient): Promise<number> {
   const { localTime } = await read((signal) => client.db('admin').command({ hello: 1 }, { signal }));
   return (localTime as Date).getTime();
@@ -21,7 +21,7 @@ const AGREE_MS = 250;
 const SAMPLES = 10;
 
 export function watchClock(client: MongoClient): ServerClock {
-  /** By the monotonic clock, so that setting this machine's clock changes nothing. */
+  /** Relative to the monotonic clock, so that setting the clock of this machine changes nothing. */
   const samples: number[] = [];
   client.on('serverHeartbeatSucceeded', ({ reply }) => {
     if (!reply.isWritablePrimary || !(reply.localTime instanceof Date)) return;
@@ -31,7 +31,7 @@ export function watchClock(client: MongoClient): ServerClock {
   return {
     offsetMs() {
       if (samples.length === 0) return 0;
-      // A message can only be late, which makes the difference smaller, so the largest is nearest to the truth.
+      // Latency only makes the difference smaller, so the largest one is the most accurate.
       const offset = Math.round(Math.max(...samples) + performance.now() - Date.now());
       return Math.abs(offset) < AGREE_MS ? 0 : offset;
     },

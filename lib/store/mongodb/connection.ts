@@ -1,4 +1,4 @@
-// Connects to a MongoDB URL; a server that cannot hold a ledger is refused with one plain line.
+// Connects to a MongoDB URL; refuses a server that cannot hold a ledger, with one plain line.
 import { type Db, type Document, MongoClient, type MongoClientOptions, MongoServerError, ReadConcern } from 'mongodb';
 import { OperatorError } from '../../base/operator-error.ts';
 import { ATTEMPT_MS, delay, withDeadline } from './call.ts';
@@ -6,9 +6,9 @@ import { type ServerClock, watchClock } from './clock.ts';
 
 export interface Connection {
   readonly client: MongoClient;
-  /** Reads see what a majority has, and so nothing that a failover undoes. */
+  /** Reads see only majority-committed data, which no failover undoes. */
   readonly db: Db;
-  /** For long scans, whose sockets may stay silent for long. */
+  /** A client for long scans, without a socket timeout. */
   readonly scanner: MongoClient;
   readonly clock: ServerClock;
 }
@@ -20,13 +20,13 @@ const OPTIONS: MongoClientOptions = {
   waitQueueTimeoutMS: ATTEMPT_MS,
   socketTimeoutMS: 3000,
   heartbeatFrequencyMS: 1000,
-  // Retries are ours: the driver's hang as long as a frozen server does.
+  // We retry ourselves: the retries of the driver hang as long as a frozen server does.
   retryWrites: false,
   useBigInt64: true,
   readPreference: 'primary',
   writeConcern: { w: 'majority' },
 };
-/** Longer than an election at the moment of the start. */
+/** Longer than an election that happens during the start. */
 const START_MS = 5000;
 const DATABASE = 'tollgate';
 const VERSION_MIN = 6;
@@ -55,7 +55,7 @@ function createClient(url: string, options = OPTIONS): MongoClient {
   }
 }
 
-/** The driver's message, unless it repeats a possibly secret part of the URL. */
+/** The message of the driver, unless it contains a possibly secret part of the URL. */
 function describeUrlError(error: unknown, url: string): string {
   const message = (error instanceof Error ? error.message : '').replace(/\s*\n\s*/g, ' ').replace(/\.$/, '');
   const secrets = /\/\/(.*)@/.exec(url)?.[1]?.split(':') ?? [];
@@ -85,7 +85,7 @@ async function checkServer(client: MongoClient): Promise<void> {
   }
 }
 
-/** Why the server that reported this cannot be used, as the end of a sentence. */
+/** Why the server with these replies cannot be used, as the end of a sentence. */
 export function findServerProblem(hello: Document, build: Document): string | undefined {
   if (hello.isreplicaset) return 'is in a replica set that was never initiated: run rs.initiate() on it.';
   if (hello.setName === undefined && hello.msg !== 'isdbgrid') {
@@ -108,11 +108,11 @@ function explainFailure(client: MongoClient, error: unknown): OperatorError {
 
 interface DirectAnswer {
   readonly refusal?: string;
-  /** This will not change, whereas a set may still be initiated while we wait. */
+  /** The problem will not disappear, unlike a replica set that may still be initiated. */
   readonly isPermanent?: boolean;
 }
 
-/** The driver ignores servers outside the set it looks for; asked directly, they say what they are. */
+/** The driver ignores servers outside the requested replica set; a direct connection shows what they are. */
 async function askServerDirectly(client: MongoClient): Promise<DirectAnswer> {
   const { hosts, tls, replicaSet } = client.options;
   if (tls || hosts.length === 0) return {};

@@ -1,4 +1,4 @@
-// What a driver error says about the write it ended: certainly not done, perhaps done, worth a retry.
+// Classifies errors of the driver: whether the write may have been applied, and whether a retry makes sense.
 import { MongoError, MongoServerError, MongoServerSelectionError } from 'mongodb';
 import { OperatorError } from '../../base/operator-error.ts';
 import { StoreError } from '../store.ts';
@@ -12,7 +12,7 @@ const WRITE_CONFLICT = 112;
 const NO_SUCH_TRANSACTION = 251;
 export const DUPLICATE_KEY = 11_000;
 const CONFLICTS: ReadonlySet<unknown> = new Set([WRITE_CONFLICT, NO_SUCH_TRANSACTION, DUPLICATE_KEY]);
-/** Refused before anything was done: this member is not primary, or the snapshot was not available yet. */
+/** Refused before anything was applied: this member is not primary, or the snapshot was not available yet. */
 const TRANSIENT_CODES: ReadonlySet<unknown> = new Set([
   10_107,
   13_435,
@@ -22,19 +22,19 @@ const TRANSIENT_CODES: ReadonlySet<unknown> = new Set([
   NO_SUCH_TRANSACTION,
 ]);
 const KILLED = 11_601;
-/** The command was interrupted while running: its write may have happened. */
+/** The command was interrupted while running: its write may have been applied. */
 const INTERRUPTED: ReadonlySet<unknown> = new Set([11_600, KILLED, 11_602, 189, 91, 50, 262]);
 
 /**
- * A bad value, a wrong type, a document that is too large or refused by the schema, a transaction that is too large, a
- * lasting duplicate: the server is healthy but will not accept this write.
+ * Bad value, wrong type, document too large or refused by the schema, transaction too large, lasting duplicate: the server
+ * is healthy but will not accept this write.
  */
 const BATCH_CODES: ReadonlySet<unknown> = new Set([2, 14, 121, 10_334, 257, DUPLICATE_KEY]);
 
 /** Classes that the driver does not export. */
 const UNSENT: ReadonlySet<string> = new Set(['MongoWaitQueueTimeoutError', 'MongoPoolClearedError']);
 
-/** Another writer was faster, and nothing of the transaction was done. */
+/** Another writer was faster, and nothing of the transaction was applied. */
 export function isConflict(error: unknown): boolean {
   return error instanceof StaleRead || (error instanceof MongoServerError && CONFLICTS.has(error.code));
 }
@@ -43,29 +43,28 @@ export function isDuplicate(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === DUPLICATE_KEY;
 }
 
-/** There was no connection to send it on. */
+/** The command was not sent, because there was no connection. */
 function isUnsent(error: unknown): boolean {
   if (error instanceof MongoServerSelectionError) return true;
   return error instanceof Error && UNSENT.has(error.name);
 }
 
-/** Whether a single write that failed like this may have been done. */
+/** Whether a single write that failed with this error may have been applied. */
 export function classifyApplied(error: unknown): 'no' | 'unknown' {
   if (isUnsent(error) || error instanceof StaleRead) return 'no';
   if (error instanceof MongoServerError) {
     return INTERRUPTED.has(error.code) || error.name === 'MongoWriteConcernError' ? 'unknown' : 'no';
   }
-  // A network error, a deadline, a closed pool; errors that are not the driver's were thrown before the driver was
-  // called.
+  // A network error, a deadline, a closed pool. Other errors were thrown before the driver was called.
   return error instanceof MongoError || isAbort(error) ? 'unknown' : 'no';
 }
 
-/** Whether a failure that did nothing may pass by itself. */
+/** Whether a failure that applied nothing may disappear by itself. */
 export function isTransient(error: unknown): boolean {
   return isUnsent(error) || (error instanceof MongoServerError && TRANSIENT_CODES.has(error.code));
 }
 
-/** Its session was killed, as that of a process that was idle for long is: before the commit, nothing was done. */
+/** The session was killed, for example after a long idle time: before the commit, nothing was applied. */
 export function isKilled(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === KILLED;
 }
@@ -79,7 +78,7 @@ function isAbort(error: unknown): boolean {
   return error instanceof OutOfTime || (error instanceof Error && error.name === 'AbortError');
 }
 
-/** Whether other writes would succeed: an error that is not the driver's was thrown by our own rules. */
+/** Whether other writes would succeed: an error that is not from the driver was thrown by our own rules. */
 function isBatchFailure(error: unknown): boolean {
   if (error instanceof MongoServerError) return BATCH_CODES.has(error.code);
   return !(error instanceof MongoError) && !(error instanceof StaleRead) && !isAbort(error);

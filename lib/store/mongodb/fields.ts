@@ -1,4 +1,4 @@
-// The vocabulary of the MongoDB store's validators.
+// Building blocks for the validators of the MongoDB store.
 import type { Document, IndexDescription } from 'mongodb';
 
 export interface CollectionSchema {
@@ -9,7 +9,7 @@ export interface CollectionSchema {
 
 export const text = { bsonType: 'string' };
 export const name = { bsonType: 'string', minLength: 1 };
-/** Without `long` a JavaScript number would be stored as a double, which loses kopecks. */
+/** `long` is required, because a double would lose kopecks. */
 export const money = { bsonType: 'long' };
 export const amount = { bsonType: 'long', minimum: 0 };
 export const count = { bsonType: ['int', 'long', 'double'], minimum: 0, multipleOf: 1 };
@@ -21,7 +21,7 @@ export const orNull = (schema: { readonly bsonType: string | readonly string[] }
 });
 export const oneOf = (...values: readonly string[]) => ({ enum: values });
 
-/** Every field is required and no other allowed. */
+/** A validator in which every field is required and no other is allowed. */
 export function fields(properties: Document, ...rules: readonly Document[]): Document {
   const $jsonSchema = {
     bsonType: 'object',
@@ -32,7 +32,7 @@ export function fields(properties: Document, ...rules: readonly Document[]): Doc
   return rules.length === 0 ? { $jsonSchema } : { $and: [{ $jsonSchema }, ...rules] };
 }
 
-/** The validator with fields that a row may lack. */
+/** Adds optional fields to a validator. */
 export function withOptional(properties: Document, { $and: [first, ...rules] }: Document): Document {
   const { $jsonSchema } = first;
   return {
@@ -41,11 +41,11 @@ export function withOptional(properties: Document, { $and: [first, ...rules] }: 
 }
 
 /**
- * Rows of calls are checked by plain conditions, because a `$jsonSchema` takes as long as the insert itself. A
- * condition on the type also requires the field.
+ * Rows written by every call are checked by plain conditions, because a `$jsonSchema` takes as long as the insert itself.
+ * A condition on the type also requires the field.
  */
 export const isText = { $type: 'string' };
-/** With the type: otherwise the server would not use an index that covers only rows with a text. */
+/** Includes the type, without which the server would not use a partial index on text values. */
 export const isExactly = (value: string) => ({ $eq: value, ...isText });
 export const isTime = { $type: 'number', $gte: 0 };
 export const isMoney = { $type: 'long' };

@@ -47,7 +47,7 @@ export function idempotencyStore({ db }: Connection): IdempotencyStore {
   };
 }
 
-/** Takes keys in the transaction of their money. */
+/** Writes records in the transaction that moves their money. */
 export async function saveIdempotencyRecords(step: Step, repeats: readonly IdempotencyRecord[]): Promise<void> {
   if (repeats.length > 0) await step({ update: 'repeats', updates: repeats.map(buildIdempotencyUpsert) });
 }

@@ -1,4 +1,4 @@
-// Jobs in the MongoDB store: every change applies to the version it was decided on, whoever else works on it.
+// Jobs in the MongoDB store: every change applies only to the version that it was decided on.
 import type { Document } from 'mongodb';
 import { decideJob, type Job } from '../../money/job-rules.ts';
 import type { JobStore } from '../ports/jobs.ts';
@@ -11,7 +11,7 @@ import type { Step, Transactions } from './transaction.ts';
 
 const JOBS: Claimable<Job> = { collection: 'jobs', toDocument: toJobDocument, read: readJobDocument };
 
-/** Those that have not ended; the index has only them. */
+/** Jobs that have not ended; the index covers only these. */
 const OPEN = { dueAt: { $gt: 0 } };
 
 export function jobStore(connection: Connection, transactions: Transactions): JobStore {
@@ -35,7 +35,7 @@ export function jobStore(connection: Connection, transactions: Transactions): Jo
         const { n } = await call({ repeatable: true }, (signal) =>
           send(db, { update: 'jobs', updates, ...MAJORITY }, { signal }),
         );
-        // Another process was faster, or an earlier attempt succeeded: the next read will tell.
+        // Another process was faster, or an earlier attempt succeeded: the next read will show.
         if (n === 1) return outcome;
       }
     },

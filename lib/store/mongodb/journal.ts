@@ -1,4 +1,4 @@
-// The walk over a whole MongoDB store: every page is a snapshot with its own deadline, however large the rest is.
+// Reads a whole MongoDB store page by page; every page is a snapshot with its own deadline.
 import type { ClientSession, Db, Document } from 'mongodb';
 import { ReadConcern } from 'mongodb';
 import type { Entry, Wallet } from '../../money/decide.ts';
@@ -13,7 +13,7 @@ import type { Connection } from './connection.ts';
 import { SCAN_MS } from './ledger.ts';
 import { type Row, readBudgetDocument, readChargeDocument, readEntryDocument, readWalletDocument } from './rows.ts';
 
-/** For one page, including retries after an election. */
+/** The deadline of a page, including retries after an election. */
 const PAGE_MS = 15_000;
 
 export function journalStore({ db, scanner }: Connection): JournalStore {
@@ -23,7 +23,7 @@ export function journalStore({ db, scanner }: Connection): JournalStore {
     return read(async (signal) => {
       const session = scanner.startSession({ snapshot: true });
       try {
-        // Its own read concern would replace the snapshot.
+        // A database handle with a read concern would override the snapshot.
         return await work({ db: scanner.db(db.databaseName), session, signal });
       } finally {
         await session.endSession();
@@ -71,7 +71,7 @@ function findRows(reading: SnapshotReading, collection: string, filter: Document
     .toArray();
 }
 
-/** The rows of a page, and how many keys its accounts are said to have. */
+/** Reads the rows of a page, and the documents of its accounts. */
 async function readCutPage(
   reading: SnapshotReading,
   from: JournalPosition | undefined,
@@ -136,7 +136,7 @@ async function readPage(
   };
 }
 
-/** Two queries, each along the index: for a single one with `$or` the server may choose to sort. */
+/** Two queries, each along the index: for a single query with `$or` the server may choose to sort. */
 async function readEntries(
   reading: SnapshotReading,
   { id, seq }: JournalPosition,

@@ -42,11 +42,11 @@ export function keyStore({ db }: Connection, transactions: Transactions): KeySto
         const updates = [
           { q: { _id: id, revokedAt: null, mark: row.mark ?? null }, u: { $set: { revokedAt: at, mark } } },
         ];
-        // A retry after a lost answer would find its own work and take it for someone else's.
+        // Not repeatable: a retry after a lost answer would find its own change and take it for another one.
         const { n } = await call({ repeatable: false }, (signal) =>
           send(db, { update: 'keys', updates, ...MAJORITY }, { signal }),
         );
-        // Otherwise it was changed in the meantime.
+        // If nothing matched, the key has changed in the meantime.
         if (n === 1) return 'revoked';
       }
     },
@@ -71,7 +71,7 @@ export function keyStore({ db }: Connection, transactions: Transactions): KeySto
         q: { _id: id },
         u: { $inc: { requestsCount: count }, $max: { lastUsedAt } },
       }));
-      // All or nothing: a part already counted would be counted again.
+      // In a transaction: if a part failed, the rest would be counted twice when it is resent.
       await runBatchOnce(transactions, batch, { update: 'keys', updates });
     },
   };
@@ -83,7 +83,7 @@ function toMarkedKeyDocument(row: Row): ReturnType<typeof toMarkedKey> {
   return toMarkedKey(readKeyDocument(row), row.mark);
 }
 
-/** Neither revoked nor expired. */
+/** Matches keys that are neither revoked nor expired. */
 function buildActiveFilter(now: number): Document {
   return { revokedAt: null, $or: [{ 'limits.expiresAt': null }, { 'limits.expiresAt': { $gt: now } }] };
 }
@@ -110,7 +110,7 @@ async function insertKey(step: Step, key: NewKey, activeMax: number): ReturnType
   const count = { aggregate: 'keys', pipeline: [{ $match: filter }, { $count: 'active' }], cursor: {} };
   const [found] = await readFirstBatch(step(count));
   if (Number(found?.active ?? 0) >= activeMax) return 'too_many';
-  // Written, so that one of two concurrent adders has to count again.
+  // Writes the account, so that one of two concurrent transactions has to count again.
   const adding = { q: { _id: account }, u: { $inc: { keysAdded: 1 } } };
   const { n } = await step({ update: 'accounts', updates: [adding] });
   if (n === 0) return 'no_account';
@@ -174,7 +174,7 @@ function buildLimitsUpdate(key: KeyRow, limits: KeyLimits): Document {
   return { q: { _id: key.id }, u: { $set: { limits: toLimitsDocument(limits), mark } } };
 }
 
-/** A key that is neither revoked nor expired, or why there is none. */
+/** Finds an active key, or why the key is not active. */
 async function findActiveKey(step: Step, id: string, now: number): Promise<KeyRow | 'ended' | 'no_key'> {
   const [row] = await readFirstBatch(step({ find: 'keys', filter: { _id: id }, limit: 1 }));
   if (!row) return 'no_key';

@@ -1,4 +1,4 @@
-// What the ledger reads from MongoDB: rows of a wallet, sums over time, and orphans.
+// The reads of the ledger in MongoDB: rows of a wallet, sums over time, and orphans.
 import { type Document, ReadConcern } from 'mongodb';
 import { listChargeOperationIds } from '../../money/replay.ts';
 import type { ChargeFilter, LedgerStore } from '../ports/ledger.ts';
@@ -10,9 +10,9 @@ import { CHARGING } from './schema.ts';
 
 type LedgerReads = Omit<LedgerStore, 'lane' | 'batchMax' | 'apply'>;
 
-/** For a page of the journal. */
+/** The deadline for a page of entries. */
 const PAGE_MS = 2900;
-/** For reads over many rows. */
+/** The deadline for reads over many rows. */
 export const SCAN_MS = 60_000;
 
 export function ledgerReads(connection: Connection): LedgerReads {
@@ -21,7 +21,6 @@ export function ledgerReads(connection: Connection): LedgerReads {
   const charges = db.collection<Row>('charges');
   const entries = db.collection<Row>('entries');
   const budgets = db.collection<Row>('budgets');
-  /** For reads over many rows. */
   const scanned = scanner.db(db.databaseName, { readConcern: new ReadConcern('majority') }).collection<Row>('charges');
   return {
     async wallet(id) {
@@ -78,7 +77,7 @@ export function ledgerReads(connection: Connection): LedgerReads {
   };
 }
 
-/** After a charge in order of time, then id; the first condition uses the index. */
+/** Matches charges after the given one in the order of time and id; the first condition uses the index. */
 function buildOlderFilter({ createdAt, _id }: Row): Document[] {
   return [
     { createdAt: { $lte: createdAt } },

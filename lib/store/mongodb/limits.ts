@@ -8,7 +8,7 @@ import { DUPLICATE_KEY } from './failure.ts';
 import type { Row } from './rows.ts';
 import type { Transactions } from './transaction.ts';
 
-/** A window lost in a failover costs a minute of leniency; waiting for a majority would cost every call. */
+/** A window lost in a failover only allows some extra calls for a minute; a majority write would delay every call. */
 const FAST = { writeConcern: { w: 1 } };
 
 export function limitStore({ db, client, clock }: Connection, transactions: Transactions): LimitStore {
@@ -23,7 +23,7 @@ export function limitStore({ db, client, clock }: Connection, transactions: Tran
     const update = [{ $set: buildWindowUpdate({ isOpen, endsAt: '$endsAt', count: 1 }, at + windowMs) }];
     const command = { findAndModify: 'limits', query: { _id: bucket }, update, upsert: true, new: true, ...FAST };
     const { value } = await call({ repeatable: false }, (signal) =>
-      // Of two processes that open a window at once, the second finds it on its second try.
+      // If two processes open a window at once, the second one finds it on its retry.
       send(db, command, { signal }).catch((error) =>
         error.code === DUPLICATE_KEY ? send(db, command, { signal }) : Promise.reject(error),
       ),
@@ -40,7 +40,7 @@ export function limitStore({ db, client, clock }: Connection, transactions: Tran
       return counted;
     },
     async open(now) {
-      // Hits travel on other connections than this read.
+      // Hits use other connections than this read.
       await Promise.allSettled(sent);
       const offset = clock.offsetMs();
       const filter = { endsAt: { $gt: now + offset } };
@@ -52,7 +52,7 @@ export function limitStore({ db, client, clock }: Connection, transactions: Tran
       const updates = windows
         .filter(({ endsAt }) => endsAt > now)
         .map(({ bucket, endsAt, count }) => {
-          // Hits of two windows that are both open all belong to the one that opened first.
+          // If two windows are open, all hits belong to the one that opened first.
           const both = {
             isOpen: { $gt: ['$endsAt', now + offset] },
             endsAt: { $min: ['$endsAt', endsAt + offset] },
@@ -75,7 +75,7 @@ interface WindowChange {
   readonly count: number;
 }
 
-/** How hits change a window: an open one continues, an expired one starts over. */
+/** An open window continues, an expired one starts over. */
 function buildWindowUpdate({ isOpen, endsAt, count }: WindowChange, newEnd: number): Document {
   return {
     endsAt: { $cond: [isOpen, endsAt, newEnd] },

@@ -1,5 +1,5 @@
-// Media in the MongoDB store, in GridFS layout so that its tools can read them. The driver's own bucket supports
-// neither our deadlines nor our concerns: its streams hang for as long as a server is frozen.
+// Media in the MongoDB store, in the layout of GridFS, so that its tools can read them. The GridFS bucket of the driver
+// supports neither deadlines nor our write concern: its streams hang for as long as a server is frozen.
 import { randomBytes } from 'node:crypto';
 import { Binary, type Document } from 'mongodb';
 import type { ByteRange, MediaStore, NewMedia, StoredMedia } from '../ports/media.ts';
@@ -10,7 +10,7 @@ import type { Connection } from './connection.ts';
 import { isDuplicate } from './failure.ts';
 import type { Row } from './rows.ts';
 
-/** Small enough to be sent within one attempt even over a slow link between members. */
+/** Small enough to be sent within one attempt, even over a slow link between members. */
 const CHUNK_BYTES = 512 * 1024;
 const DURABLE = { writeConcern: { w: 'majority', j: true } };
 /** How often a write reports that it is alive. */
@@ -28,19 +28,19 @@ export function mediaStore({ db, client }: Connection): MediaStore {
     return call({ repeatable: true }, (signal) => send(db, { ...document, ...DURABLE }, { signal }));
   }
 
-  /** Changes a file that is incomplete and that no cleaner has marked as broken. */
+  /** Changes an incomplete file, unless a cleaner has marked it as broken. */
   async function updateFile(file: string, change: Document): Promise<void> {
     const q = { _id: file, 'metadata.whole': false, uploadDate: { $gt: NEVER } };
     const { n } = await runDurable({ update: 'media.files', updates: [{ q, u: change }] });
     if (n !== 1 && !(await isWhole(file))) throw new StoreError('a media file was removed while it was written', 'no');
   }
 
-  /** An earlier attempt has done it. */
+  /** Whether an earlier attempt has completed the file. */
   async function isWhole(file: string): Promise<boolean> {
     return (await read((signal) => files.findOne({ _id: file, 'metadata.whole': true }, { signal }))) !== null;
   }
 
-  /** A retry finds what an earlier attempt has inserted. */
+  /** Ignores a duplicate, which an earlier attempt has inserted. */
   async function insertOnce(collection: string, document: Document): Promise<void> {
     await call({ repeatable: true }, (signal) =>
       send(db, { insert: collection, documents: [document], ...DURABLE }, { signal }).catch((error) => {
@@ -51,7 +51,7 @@ export function mediaStore({ db, client }: Connection): MediaStore {
 
   async function write(media: NewMedia, source: AsyncIterable<Uint8Array>): Promise<StoredMedia> {
     if (await get(media.id)) throw new StoreError('the media file already exists', 'no', undefined, 'batch');
-    // An id of its own: leftovers of a broken write of the same media are not in the way.
+    // A new id, so that leftovers of a broken write of the same media do not collide.
     const file = randomBytes(12).toString('hex');
     const { id: filename, ...metadata } = media;
     const head = { _id: file, length: 0, chunkSize: CHUNK_BYTES, filename, metadata: { ...metadata, whole: false } };
@@ -61,14 +61,16 @@ export function mediaStore({ db, client }: Connection): MediaStore {
       await updateFile(file, { $set: { length: bytes, 'metadata.whole': true }, $currentDate: { uploadDate: true } });
       return { ...media, bytes };
     } catch (error) {
-      // A failing store would not do this either: a cleaner will.
+      // If the store fails, removing would fail, too: the cleaner will do it.
       if (!(error instanceof StoreError)) await remove(file).catch(() => undefined);
       throw error;
     }
   }
 
   async function writeChunks(file: string, source: AsyncIterable<Uint8Array>): Promise<number> {
-    let [bytes, n, touchedAt] = [0, 0, performance.now()];
+    let bytes = 0;
+    let n = 0;
+    let touchedAt = performance.now();
     for await (const data of splitChunks(source)) {
       if (performance.now() - touchedAt > TOUCH_EVERY_MS) {
         await updateFile(file, { $currentDate: { uploadDate: true } });
@@ -90,7 +92,7 @@ export function mediaStore({ db, client }: Connection): MediaStore {
     return row ? readMediaDocument(row) : undefined;
   }
 
-  /** One at a time: a cursor would stay open if the reader left. */
+  /** Reads one chunk at a time: a cursor would stay open if the caller stopped reading. */
   async function* readChunks(id: string, range?: ByteRange): AsyncGenerator<Uint8Array> {
     const file = await find(id);
     if (!file) throw missingFileError();
@@ -104,7 +106,7 @@ export function mediaStore({ db, client }: Connection): MediaStore {
     }
   }
 
-  /** The file last: until then it says what there is to remove. */
+  /** Deletes the file row last: until then it lists the chunks to remove. */
   async function remove(file: string): Promise<number> {
     await runDurable({ delete: 'media.chunks', deletes: [{ q: { files_id: file }, limit: 0 }] });
     const { n } = await runDurable({ delete: 'media.files', deletes: [{ q: { _id: file }, limit: 1 }] });
@@ -141,7 +143,7 @@ export function mediaStore({ db, client }: Connection): MediaStore {
   return { write, get, read: readChunks, clean, page };
 }
 
-/** Pieces of equal length, except the last. Each has its own memory: an abandoned attempt may still be sending it. */
+/** Chunks of equal length, except the last. Each has its own memory, because an abandoned attempt may still send it. */
 async function* splitChunks(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
   let filled = 0;
@@ -153,7 +155,8 @@ async function* splitChunks(source: AsyncIterable<Uint8Array>): AsyncGenerator<B
       filled += part.length;
       if (filled < CHUNK_BYTES) continue;
       yield chunk;
-      [chunk, filled] = [Buffer.allocUnsafeSlow(CHUNK_BYTES), 0];
+      chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+      filled = 0;
     }
   }
   if (filled > 0) yield chunk.subarray(0, filled);

@@ -1,4 +1,4 @@
-// Migrates a database to this version's schema. Every step is idempotent, so that processes may start concurrently.
+// Migrates a database to the schema of this version. Every step is idempotent, so that processes may start concurrently.
 import { type Db, MongoServerError } from 'mongodb';
 import { OperatorError } from '../../base/operator-error.ts';
 import { StoreError } from '../store.ts';
@@ -7,7 +7,7 @@ import type { CollectionSchema } from './fields.ts';
 import { CHARGE_WITH_EXCESS, COLLECTIONS, DEVICES, FORMER_USERS, WALLETS_WITH_PLAY_MONEY } from './schema.ts';
 import { addStatusesAndMarks } from './status-schema.ts';
 
-/** Version n of the schema is the first n of these; a released one never changes. */
+/** Version n of the schema consists of the first n steps; a released step never changes. */
 export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void>)[] = [
   async (db, signal) => {
     for (const schema of COLLECTIONS) await makeCollection(db, schema, signal);
@@ -21,7 +21,7 @@ export const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void
     await send(db, { createIndexes: 'payments', indexes: [untold], ...MAJORITY }, { signal });
   },
   markPlayMoney,
-  // Only of running calls that may cost more than their holds.
+  // The index covers only running calls that may cost more than their holds.
   async (db, signal) => {
     const partialFilterExpression = { state: 'held', excess: { $gt: 0 } };
     const index = { key: { wallet: 1 }, name: 'exposed', partialFilterExpression };
@@ -37,7 +37,7 @@ const STEP_MS = 30_000;
 const SCHEMA = 'schema';
 const NAMESPACE_EXISTS = 48;
 const UNAUTHORIZED = 13;
-/** Another one builds an index of the collection, or changes it. */
+/** Another process builds an index of the collection, or changes it. */
 const BUSY: ReadonlySet<unknown> = new Set([12_587, 117, 112]);
 const RETRY_MS = 50;
 
@@ -60,7 +60,7 @@ export async function migrate(db: Db): Promise<void> {
   }
 }
 
-/** Several processes may be at the same step: the server changes no collection whose index is being built. */
+/** Retries while another process runs the same step: the server does not change a collection while it builds an index. */
 async function runWhenFree(step: () => Promise<void>, signal: AbortSignal): Promise<void> {
   for (;;) {
     try {
@@ -82,19 +82,19 @@ function permissionError(what: string, { databaseName }: Db): OperatorError {
   return new OperatorError(`The user of the database URL may not ${what} the database ${databaseName}${need}.`);
 }
 
-/** Refuses a database that no Tollgate has set up, and resolves to its version: nothing is written to it. */
+/** Refuses a database without a Tollgate store; resolves to its schema version. Writes nothing. */
 export async function requireStore(db: Db): Promise<number> {
   const version = await readVersion(db).catch((error) => {
     throw isUnauthorized(error) ? permissionError('read', db) : error;
   });
-  // 0: a start was killed before it had created the collections.
+  // 0: a process was killed before it had created the collections.
   if (version !== undefined && version > 0) return version;
   throw new OperatorError(
     `There is no Tollgate store in the database ${db.databaseName}: only the server and "tollgate account create" make one.`,
   );
 }
 
-/** For reading only, when no step is made: without one, rows may not say what they have to, such as whose money is play. */
+/** For read-only use, which does not migrate: older rows may lack values, such as whether a wallet holds play money. */
 export async function requireMigrated(db: Db): Promise<void> {
   const version = await requireStore(db);
   if (version === SCHEMA_VERSION) return;
@@ -103,7 +103,7 @@ export async function requireMigrated(db: Db): Promise<void> {
   );
 }
 
-/** The version of the schema; an empty database becomes ours first. */
+/** Resolves to the schema version; claims an empty database first. */
 async function claimDatabase(db: Db): Promise<number> {
   const found = await readVersion(db);
   if (found !== undefined) return found;
@@ -140,7 +140,7 @@ async function writeVersion(db: Db, version: number): Promise<void> {
   );
 }
 
-/** Wallets that hold money of test payments, or the gift of the demo account. */
+/** Marks the wallets that hold money of test payments, or the gift of the demo account. */
 async function markPlayMoney(db: Db, signal: AbortSignal): Promise<void> {
   const { name: collMod, validator } = WALLETS_WITH_PLAY_MONEY;
   await send(db, { collMod, validator, ...MAJORITY }, { signal });

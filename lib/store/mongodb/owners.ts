@@ -16,7 +16,7 @@ export function buildAliveFilter(now: Document | number): Document {
   return { $and: [{ $gte: ['$until', now] }, { $lte: ['$until', latest] }] };
 }
 
-/** Their ids, in order. */
+/** The ids of live owners, in order. */
 export async function listAliveOwners(db: Db, now: Document | number): Promise<readonly string[]> {
   const rows = await read((signal) =>
     db
@@ -41,7 +41,7 @@ export function ownerStore({ db }: Connection, sessions: TransactionSessions): O
         send(db, { delete: 'owners', deletes, writeConcern: { w: 1 } }, { signal }),
       );
       sessions.reap().catch(() => undefined);
-      // Its own row exists, so the group has the server's time even if there is no other owner.
+      // The row of this owner exists, so the group returns the server time even without other owners.
       const isWorker = { $eq: [{ $indexOfBytes: ['$_id', `${id}-`] }, 0] };
       const other = { $and: [{ $ne: ['$_id', id] }, { $not: [isWorker] }, buildAliveFilter(NOW)] };
       const group = {

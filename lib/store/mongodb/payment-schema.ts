@@ -1,4 +1,4 @@
-// The payment collections of the MongoDB store; validators repeat the rules of a payment's life.
+// The payment collections of the MongoDB store; validators repeat the rules of payments.
 import type { Document } from 'mongodb';
 import { PAYMENT_PHASES } from '../../money/payment-rules.ts';
 import { PAYMENT_FIELDS, type PaymentTable, type Value } from '../payment-rows.ts';
@@ -40,7 +40,7 @@ function buildRowProperties(sort: PaymentTable, extra: Document): Document {
 
 const CREDITED = ['credited', 'partly_refunded', 'refunded', 'disputed', 'reversed', 'kept'];
 
-/** Credited money has a provider id, and no more than it was taken back. */
+/** A credited payment has a provider id, and at most the credited amount is taken back. */
 const PAYMENT: readonly Document[] = [
   {
     $or: [

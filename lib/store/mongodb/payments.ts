@@ -1,4 +1,4 @@
-// Payments in the MongoDB store, with their methods, consents, automatic top-ups and notices.
+// Payments in the MongoDB store, with saved methods, consents, automatic top-ups and webhooks.
 import type { Db, Document } from 'mongodb';
 import { NEVER_STARTED } from '../../money/payment.ts';
 import { decidePayment, newPayment, type Payment } from '../../money/payment-rules.ts';
@@ -80,7 +80,7 @@ export function paymentStore(connection: Connection, transactions: Transactions)
         const { n } = await call({ repeatable: true }, (signal) =>
           send(db, { update: COLLECTION_NAMES.payments, updates, ...MAJORITY }, { signal }),
         );
-        // Another process was faster, or an earlier attempt succeeded: the next read will tell.
+        // Another process was faster, or an earlier attempt succeeded: the next read will show.
         if (n === 1) return outcome;
       }
     },
@@ -107,7 +107,7 @@ type ExtraCalls = Omit<
   | 'put'
 >;
 
-/** What belongs to payments. */
+/** Saved methods, consents, automatic top-ups and webhooks. */
 function createExtraCalls(
   { findRow, listRows, put }: Rows,
   { db }: Connection,
@@ -162,7 +162,7 @@ function createExtraCalls(
 
 const IS_DISCARDED: Document = { verdict: { $in: DISCARDED_VERDICTS } };
 
-/** Removes some of those that the filter finds, but for the newest `keep`; resolves with how many. */
+/** Removes some webhooks that match the filter, except the newest `keep`; resolves to how many. */
 async function removeWebhooks(db: Db, filter: Document, keep: number): Promise<number> {
   const options = { sort: { _id: -1 }, skip: keep, limit: WEBHOOKS_REMOVED_MAX, projection: { _id: 1 } } as const;
   const old = await read((signal) =>
@@ -181,7 +181,7 @@ async function removeWebhooks(db: Db, filter: Document, keep: number): Promise<n
 
 type Rows = ReturnType<typeof createRows>;
 
-/** The rows of every kind. */
+/** Reads and writes rows of every kind. */
 function createRows({ db }: Connection) {
   const getCollection = (sort: PaymentTable) => db.collection<Row>(COLLECTION_NAMES[sort]);
 
@@ -232,7 +232,7 @@ function findOne(sort: PaymentTable, filter: Document): Document {
   return { find: COLLECTION_NAMES[sort], filter, limit: 1, batchSize: 1, singleBatch: true };
 }
 
-/** False if it has changed since it was read. */
+/** False if the row has changed since it was read. */
 async function changeAutoTopup(step: Step, auto: AutoTopupRow): Promise<boolean> {
   const { id: _id, version, enabled, amount, threshold } = auto;
   const next = toRowDocument('autoTopups', { ...auto, version: version + 1 });

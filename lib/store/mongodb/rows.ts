@@ -1,28 +1,28 @@
-// Documents of the money collections: amounts are int64 and read as bigint, everything else as number.
+// Documents of the money collections: amounts are int64 and read as bigint, other integers are read as numbers.
 import type { Document } from 'mongodb';
 import type { Charge, Entry, Wallet } from '../../money/decide.ts';
 import type { KeyBudget } from '../../money/key-budget.ts';
 import type { Micro } from '../../money/money.ts';
 
-/** A document of a collection with text ids. */
+/** A document with a text id. */
 export interface Row extends Document {
   readonly _id: string;
 }
 
-/** An amount as int64. The driver would silently wrap one that does not fit. */
+/** Checks that an amount fits into int64: the driver would silently wrap it. */
 export function toLong(amount: Micro): bigint {
   if (BigInt.asIntN(64, amount) !== amount) throw new RangeError(`${amount} micro-roubles do not fit into int64`);
   return amount;
 }
 
-/** A sum of amounts: an empty one is an int, and one that does not fit into int64 a double. */
+/** Converts a sum of the server: an empty sum is an int, and one that does not fit into int64 a double. */
 export function sumToMicro(value: unknown): Micro {
   if (typeof value === 'bigint') return value;
   if (Number.isSafeInteger(value)) return BigInt(value as number);
   throw new RangeError(`a sum of ${value} micro-roubles does not fit into int64`);
 }
 
-/** What an operation changes in a wallet. */
+/** The fields of a wallet that an operation changes. */
 export function toBalanceFields({ avail, held, charged, topped, adjusted, seq }: Wallet): Document {
   const money = { avail: toLong(avail), held: toLong(held), charged: toLong(charged) };
   return { ...money, topped: toLong(topped), adjusted: toLong(adjusted), seq };
@@ -34,7 +34,7 @@ export function readWalletDocument(row: Document): Wallet {
   return playMoney === true ? { ...wallet, playMoney } : wallet;
 }
 
-/** Without a budget there is no period to write, with one of its own no other key, and with a cap no excess. */
+/** Leaves out `period` without a budget, `budgetKey` for an own budget, and `excess` for capped output. */
 export function toChargeDocument({ id: _id, period, budgetKey, excess, ...charge }: Charge): Document {
   const money = { reserved: toLong(charge.reserved), charged: toLong(charge.charged) };
   const budget = { ...(period !== null && { period }), ...(budgetKey !== null && { budgetKey }) };
@@ -111,7 +111,7 @@ function numberOrNull(value: unknown): number | null {
   return value === null ? null : Number(value);
 }
 
-/** A document without money: `_id` is its `id`, and its integers are numbers. */
+/** Reads a document without money: `_id` becomes `id`, and integers become numbers. */
 export function readPlainDocument<T>({ _id: id, ...fields }: Document): T {
   return Object.fromEntries(
     Object.entries({ id, ...fields }).map(([name, value]) => [name, typeof value === 'bigint' ? Number(value) : value]),

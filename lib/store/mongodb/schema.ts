@@ -1,4 +1,4 @@
-// The collections of the MongoDB store: indexes, and validators that repeat the ledger's rules.
+// The collections of the MongoDB store: indexes, and validators that repeat the rules of the ledger.
 import type { Document } from 'mongodb';
 import { ARCHIVE_STATES } from '../ports/archives.ts';
 import {
@@ -33,7 +33,7 @@ const CHARGE: Document = {
   reserved: { $type: 'long', $gt: 0 },
   charged: isAmount,
   createdAt: isTime,
-  // A held charge has an owner and a lease and no end; any other only has an end.
+  // A held charge has an owner and a lease but no end; any other has only an end.
   $or: [
     { state: 'held', owner: isText, lease: isTime, endedAt: null, charged: 0 },
     { state: { $in: ['settled', 'refunded'] }, owner: null, lease: null, endedAt: isTime },
@@ -41,14 +41,23 @@ const CHARGE: Document = {
   ],
 };
 
-/** Since a later version: absent, or above zero. */
+/** A later version adds `excess`: absent, or above zero. */
 export const CHARGE_WITH_EXCESS: Document = {
   $and: [CHARGE, { $or: [{ excess: { $exists: false } }, { excess: { $type: 'long', $gt: 0 } }] }],
 };
 
 const KINDS = [
-  ...['topup', 'adjust', 'pay', 'payback', 'dispute'],
-  ...['reserve', 'charge', 'settle', 'release', 'expire', 'refund'],
+  'topup',
+  'adjust',
+  'pay',
+  'payback',
+  'dispute',
+  'reserve',
+  'charge',
+  'settle',
+  'release',
+  'expire',
+  'refund',
 ];
 
 const ENTRY: Document = {
@@ -66,7 +75,7 @@ const ENTRY: Document = {
   ...balanced,
 };
 
-/** An open job is due and has no end; any other has only an end, with a result or an error. */
+/** An open job is due and has no end; any other job has an end, with a result or an error. */
 const JOB: Document = {
   $or: [
     { phase: { $in: ['starting', 'running'] }, dueAt: isTime, endedAt: null, result: null, error: null },
@@ -83,9 +92,7 @@ const JOB: Document = {
   ],
 };
 
-/**
- * The kinds of entries that change what was charged: the index by time covers only them, and is used only with them.
- */
+/** The kinds of entries that change `charged`: the partial index by time is used only with this condition. */
 export const CHARGING = { kind: { $in: ['charge', 'refund', 'settle'] } };
 
 const WALLET = {
@@ -99,7 +106,7 @@ const WALLET = {
   status: oneOf('active', 'suspended'),
 };
 
-/** Later: a wallet may say that it holds play money. */
+/** A later version adds `playMoney`. */
 export const WALLETS_WITH_PLAY_MONEY: CollectionSchema = {
   name: 'wallets',
   validator: withOptional({ playMoney: { bsonType: 'bool' } }, fields(WALLET, balanced)),
@@ -408,7 +415,7 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
   { name: 'settings', validator: fields({ _id: text, value: text }) },
 ];
 
-/** Added by a later step. */
+/** Added by version 2. */
 export const DEVICES: CollectionSchema = {
   name: 'devices',
   validator: fields({ _id: name, user: name, expiresAt: time }),

@@ -1,4 +1,4 @@
-// Sign-in sessions, one-time links and failed attempts in the MongoDB store; `sessions.ts` has those of transactions.
+// Sign-in sessions, one-time links and failed attempts in the MongoDB store.
 import type { Db, Document } from 'mongodb';
 import { getAttemptWaitMs } from '../attempt-wait.ts';
 import type { AttemptRule, Attempts, Device, Link, Session, SessionStore } from '../ports/sessions.ts';
@@ -64,7 +64,7 @@ function linkCalls(db: Db, write: Write): Pick<SessionStore, 'addLink' | 'link' 
       return row ? readLinkDocument(row) : undefined;
     },
     async takeLink(hash) {
-      // If an answer was lost, nobody knows who took the link: it then counts as used.
+      // Not repeatable: if the answer was lost, the link counts as used.
       const { value } = await write({ findAndModify: 'links', query: { _id: hash }, remove: true }, false);
       return value ? readLinkDocument(value) : undefined;
     },
@@ -87,12 +87,12 @@ function attemptCalls(db: Db, write: Write): Pick<SessionStore, 'count' | 'uncou
         ...MAJORITY,
       };
       const { value } = await call({ repeatable: true }, (signal) =>
-        // Of two concurrent first failures, the second finds the row on its second try.
+        // If two processes insert at once, the second one finds the row on its retry.
         send(db, command, { signal }).catch((error) =>
           error.code === DUPLICATE_KEY ? send(db, command, { signal }) : Promise.reject(error),
         ),
       );
-      // The row as it was: the server has decided by the same calculation.
+      // `value` is the row before the update, by which the server has decided in the same way.
       return getAttemptWaitMs(value ? readAttemptsDocument(value) : undefined, rule);
     },
     async uncount(name) {
@@ -110,7 +110,7 @@ function attemptCalls(db: Db, write: Write): Pick<SessionStore, 'count' | 'uncou
   };
 }
 
-/** `getAttemptWaitMs` in the server's language. */
+/** `getAttemptWaitMs` as an expression of the server. */
 function countUnlessWaiting({ now, since, waitsMs }: AttemptRule): Document[] {
   const isOld = { $lt: [{ $ifNull: ['$lastAt', 0] }, since] };
   const waitMs = { $arrayElemAt: [waitsMs, { $min: [{ $ifNull: ['$count', 0] }, waitsMs.length - 1] }] };

@@ -1,5 +1,5 @@
-// A step of the schema of MongoDB: the journal has the changes of a wallet's status, and entries and rows of payments and
-// jobs have marks, by which the audit sees values that were changed behind the ledger's back.
+// A migration of MongoDB: the journal records changes of the status of a wallet, and entries and rows of payments and jobs
+// get marks, by which the audit notices values that were changed outside the ledger.
 import type { Db, Document } from 'mongodb';
 import { decideStatusChange } from '../status.ts';
 import { MAJORITY, send } from './call.ts';
@@ -20,13 +20,13 @@ export async function addStatusesAndMarks(db: Db, signal: AbortSignal): Promise<
   await addBaseline(db, signal);
 }
 
-/** As it is: another step may have changed it since version 1. */
+/** Reads the current validator: another step may have changed it since version 1. */
 async function readValidator(db: Db, name: string, signal: AbortSignal): Promise<Document> {
   const [found] = await db.listCollections({ name }, { signal }).toArray();
   return (found && 'options' in found && found.options?.validator) || {};
 }
 
-/** The same schema with one more field, which need not be there. */
+/** Adds an optional field to a validator. */
 function addMarkField(validator: Document): Document {
   const rules = (validator.$and ?? [validator]) as Document[];
   return {
@@ -36,7 +36,7 @@ function addMarkField(validator: Document): Document {
   };
 }
 
-/** Wallets that were suspended without an entry get it now; the entry first, so that a repeat finds what is missing. */
+/** Adds the missing entry of wallets suspended by an earlier version. The entry is written first, so that a retry works. */
 async function addBaseline(db: Db, signal: AbortSignal): Promise<void> {
   const wallets = db.collection<Row>('wallets');
   const entries = db.collection<Row>('entries');

@@ -1,27 +1,27 @@
 // The sessions that transactions run on. A transaction of a killed process would lock its wallet until the server gives
-// up, after a minute or more. So sessions are recorded under a short lease, and whoever finds an expired one kills its
-// sessions. Killing those of a live process only costs it an attempt.
+// up, after a minute or more. So each process records its sessions under a short lease, and any process that finds an
+// expired lease kills the sessions. Killing those of a live process only costs it an attempt.
 import { randomBytes } from 'node:crypto';
 import type { ClientSession, Document, MongoClient } from 'mongodb';
 import { ATTEMPT_MS, read, send, withDeadline } from './call.ts';
 import type { Connection } from './connection.ts';
 
 export interface TransactionSessions {
-  /** Waits for a free one. */
+  /** Waits for a free session. */
   takeSession(): Promise<ClientSession>;
-  /** A broken session is killed, with whatever runs on it. */
+  /** Returns a session; a broken one is killed, with the transaction that runs on it. */
   returnSession(session: ClientSession, state: 'idle' | 'broken'): void;
   /** Kills the sessions of dead processes; at most every `REAP_EVERY_MS`. */
   reap(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Concurrent transactions; connections beyond these are for reads. */
+/** The maximum of concurrent transactions; further connections are for reads. */
 const SESSIONS_MAX = 48;
 const LEASE_MS = 2000;
-/** The clocks of two members may differ a little. */
+/** Tolerance for the clocks of two members. */
 const GRACE_MS = 500;
-/** A process with a wrong clock would lock its wallets after its death, or lose its sessions while alive. */
+/** The time of the server: with a wrong own clock, a process would lock wallets after its death or lose its sessions. */
 const SERVER_NOW = { $toDouble: '$$NOW' };
 const REAP_EVERY_MS = 250;
 
@@ -30,7 +30,7 @@ export function createSessions({ client, db }: Connection): TransactionSessions 
   const idle: ClientSession[] = [];
   const queue: (() => void)[] = [];
   const open = new Map<ClientSession, { recorded: boolean }>();
-  /** Broken sessions whose death the server has not confirmed: a transaction of theirs may lock a wallet. */
+  /** Broken sessions that the server has not confirmed as killed: a transaction on them may lock a wallet. */
   const doomed = new Set<ClientSession>();
   let leasedUntil = 0;
   let writing: Promise<void> | undefined;
@@ -74,7 +74,7 @@ export function createSessions({ client, db }: Connection): TransactionSessions 
     const sessions = [...open.keys(), ...doomed].map(getSessionId);
     const $set = { until: { $add: [SERVER_NOW, LEASE_MS] }, sessions: { $literal: sessions } };
     const updates = [{ q: { _id: id }, u: [{ $set }], upsert: true }];
-    // No majority needed: a failover ends every transaction anyway.
+    // No majority is needed: a failover ends every transaction anyway.
     await withDeadline(ATTEMPT_MS, (signal) =>
       send(db, { update: 'sessions', updates, writeConcern: { w: 1 } }, { signal }),
     );
@@ -94,7 +94,7 @@ export function createSessions({ client, db }: Connection): TransactionSessions 
     killDoomed().catch(() => undefined);
   }
 
-  /** What a frozen or unreachable server did not receive, the next `reap` repeats. */
+  /** If the server is frozen or unreachable, the next `reap` retries. */
   async function killDoomed(): Promise<void> {
     const found = [...doomed];
     if (found.length === 0) return;
@@ -129,7 +129,7 @@ export function createSessions({ client, db }: Connection): TransactionSessions 
   async function close(): Promise<void> {
     await writing?.catch(() => undefined);
     await killDoomed().catch(() => undefined);
-    // The next process finds the remaining ones in this process's row and kills them.
+    // Another process finds the remaining sessions in the row of this process and kills them.
     if (leasedUntil === 0 || doomed.size > 0) return;
     const deletes = [{ q: { _id: id }, limit: 1 }];
     await withDeadline(ATTEMPT_MS, (signal) => send(db, { delete: 'sessions', deletes }, { signal })).catch(

@@ -1,10 +1,10 @@
-// One transaction in bounded time. Not `withTransaction`, which retries for two minutes and hangs on a frozen server.
+// Runs a transaction in bounded time. Not `withTransaction`, which retries for two minutes and hangs on a frozen server.
 import type { ClientSession, Db, Document } from 'mongodb';
 import { ATTEMPT_MS, CALL_MS, delay, send, withDeadline } from './call.ts';
 import { isConflict, isDuplicate, isKilled, isTransient, toStoreError } from './failure.ts';
 import type { TransactionSessions } from './transaction-sessions.ts';
 
-/** Sends one command of the transaction. Never two at once: the server takes them only in order. */
+/** Sends one command of the transaction. Never two at once: the server accepts them only in order. */
 export type Step = (command: Document) => Promise<Document>;
 
 /** The rows of a read, which must fit into its first reply. */
@@ -15,7 +15,7 @@ export async function readFirstBatch(reply: Promise<Document>): Promise<Document
 export interface Work<T> {
   /** May run several times, each time from the beginning. */
   readonly steps: (step: Step) => Promise<T>;
-  /** Called right before every commit: from here on the attempt may have happened. */
+  /** Called right before every commit: from then on, the attempt may have been applied. */
   readonly onCommit?: () => void;
   /** Called when another writer was in the way. */
   readonly onConflict?: () => void;
@@ -28,9 +28,9 @@ export interface Transactions {
 
 const JITTER_MS = 20;
 const ABORT_MS = 300;
-/** The next attempt sees another writer's row, so a lasting duplicate is a damaged row. */
+/** The next attempt sees the row of the other writer, so repeated duplicates mean a damaged row. */
 const DUPLICATES_MAX = 8;
-/** From then on a conflict may come from the open transaction of a dead process. */
+/** After this time, a conflict may come from the open transaction of a dead process. */
 const SUSPICIOUS_MS = 200;
 
 export function createTransactions(db: Db, sessions: TransactionSessions): Transactions {
@@ -81,7 +81,7 @@ export function createTransactions(db: Db, sessions: TransactionSessions): Trans
   return { run };
 }
 
-/** After a conflict the server has already ended the transaction, and its session can be reused. */
+/** After a conflict, the server has already ended the transaction, and the session can be reused. */
 async function rollBackTransaction(session: ClientSession, error: unknown): Promise<'idle' | 'broken'> {
   if (!session.inTransaction()) return 'broken';
   const aborted = withDeadline(ABORT_MS, () => session.abortTransaction());
@@ -91,7 +91,7 @@ async function rollBackTransaction(session: ClientSession, error: unknown): Prom
       () => 'broken',
     );
   }
-  // Not waiting for a server that may be frozen: killing the session ends the rest.
+  // Does not wait for a server that may be frozen: killing the session ends the transaction.
   aborted.catch(() => undefined);
   return 'broken';
 }

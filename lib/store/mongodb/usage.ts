@@ -15,7 +15,7 @@ import { SCAN_MS } from './ledger.ts';
 import { type Row, sumToMicro, toLong } from './rows.ts';
 import type { Step, Transactions } from './transaction.ts';
 
-/** Sums of a copy. */
+/** Rows per write of a copy. */
 const HOURS_PER_WRITE = 500;
 const COUNTS = ['calls', 'charged', 'refunded', 'tokensInput', 'tokensOutput', 'images', 'seconds'] as const;
 
@@ -30,7 +30,7 @@ export function usageStore({ db, scanner }: Connection, transactions: Transactio
       const row = await read((signal) => cursors.findOne({ _id: wallet }, { signal }));
       return Number(row?.seq ?? 0);
     },
-    // A retry after a lost answer finds the cursor already moved, so the caller reads again.
+    // A retry after a lost answer finds the cursor moved, so the caller reads again.
     add: (step) => transactions.run({ steps: (send) => addUsageStep(send, step) }),
     async sums(wallet, query) {
       const $group = {
@@ -74,7 +74,7 @@ export function usageStore({ db, scanner }: Connection, transactions: Transactio
         });
         if (updates.length > 0) await write({ update: 'usage_hours', updates });
       }
-      // Last: until then it is folded from the beginning.
+      // The cursor is written last: an interrupted copy folds from the beginning.
       if (cursor > 0)
         await write({ update: 'usage_cursors', updates: [{ q: { _id: wallet }, u: { seq: cursor }, upsert: true }] });
     },

@@ -1,4 +1,4 @@
-// People who leave, in the MongoDB store: suspended or removed with everything that would let them in.
+// Suspends or removes users in the MongoDB store, together with everything that lets them sign in.
 import type { Db, Document } from 'mongodb';
 import type { FormerUser, RemovalResult, User, UserStore } from '../ports/users.ts';
 import { call, MAJORITY, read, send } from './call.ts';
@@ -64,7 +64,7 @@ async function endUserAccess(
   return 'done';
 }
 
-/** Written, so that of two concurrent transactions that count the operators one has to count again. */
+/** Writes a counter, so that one of two concurrent transactions that count operators has to retry. */
 export async function touchOperators(step: Step): Promise<void> {
   await step({ update: 'counters', updates: [{ q: { _id: 'operators' }, u: { $inc: { value: 1 } }, upsert: true }] });
 }

@@ -1,4 +1,4 @@
-// People and their memberships in the MongoDB store.
+// Users and their memberships in the MongoDB store.
 import type { Document } from 'mongodb';
 import type { Membership, User, UserStore } from '../ports/users.ts';
 import { call, MAJORITY, read, send } from './call.ts';

@@ -1,26 +1,26 @@
-// Fairness between processes that write the same wallet: without pauses, the last to commit would always be first
-// again.
+// Fairness between processes that write the same wallet: without pauses, the process that commits would always be the
+// first again.
 import { LRUCache } from 'lru-cache';
 import { delay } from './call.ts';
 
 export interface WriteSlot {
-  /** Whether no other writer of the wallet was seen lately. */
+  /** Whether no other writer of the wallet was noticed lately. */
   readonly alone: boolean;
-  /** An attempt starts. */
+  /** Called when an attempt starts. */
   begin(): void;
-  /** Another writer was in the way. */
+  /** Called on a conflict with another writer. */
   readonly conflict: () => void;
-  /** The transaction has committed. */
+  /** Called when the transaction has committed. */
   end(seqs: { readonly seqBefore: number | undefined; readonly seqAfter: number | undefined }): void;
 }
 
 export interface WriteFairness {
-  /** Resolves when it is this process's turn on the wallet. */
+  /** Resolves when this process may write the wallet. */
   wait(wallet: string): Promise<WriteSlot>;
 }
 
 interface WalletPace {
-  /** The wallet's number as this process left it. */
+  /** `seq` of the wallet after the last write of this process. */
   seq: number | undefined;
   /** When another writer was last noticed. */
   othersAt: number;
@@ -29,9 +29,9 @@ interface WalletPace {
 }
 
 const WALLETS_MAX = 10_000;
-/** How long another writer is expected to come back. */
+/** How long another writer is expected to write again. */
 const OTHERS_MS = 1000;
-/** The weight of a new time in the average. */
+/** The weight of a new duration in the average. */
 const WEIGHT = 0.1;
 
 export function createWriteFairness(): WriteFairness {

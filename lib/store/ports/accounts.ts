@@ -20,18 +20,18 @@ export interface AccountStore {
   /** Creates the account and its empty wallet, which has the same id. */
   create(account: { readonly id: string; readonly name: string; readonly createdAt: number }): Promise<void>;
   /**
-   * For a copy, in one transaction: creates those that are missing with empty wallets, and gives all of them their wishes
-   * for automatic top-ups.
+   * For a copy, in one transaction: creates missing accounts with empty wallets, and sets the automatic top-up of all
+   * accounts.
    */
   put(accounts: readonly Omit<Account, 'status'>[]): Promise<void>;
   get(id: string): Promise<Account | undefined>;
   /** All accounts, oldest first. */
   list(): Promise<readonly Account[]>;
-  /** Those with ids above `after`, in order of id. */
+  /** Accounts with ids above `after`, in order of id. */
   page(page: { readonly after?: string; readonly limit: number }): Promise<readonly Account[]>;
   /** False if there is no such account. */
   setStatus(id: string, status: Account['status']): Promise<boolean>;
-  /** For a copy: whether its wallet holds play money. False if there is no such account. */
+  /** For a copy: sets whether the wallet holds play money. False if there is no such account. */
   setPlayMoney(id: string, isPlay: boolean): Promise<boolean>;
   /** False if there is no such account. */
   setAutoTopup(id: string, autoTopup: AutoTopup): Promise<boolean>;

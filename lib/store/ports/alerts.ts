@@ -1,4 +1,4 @@
-// The port of alerts: what the owners of an account want to be alerted of, and the state of those alerts.
+// The port of alerts: the alert settings of an account, and the state of each alert.
 import type { Micro } from '../../money/money.ts';
 
 /** The alert settings of an account. */
@@ -8,7 +8,7 @@ export interface AlertSettings {
   readonly balanceBelow: Micro | null;
   /** Whether to alert when a key has used shares of its budget. */
   readonly budgets: boolean;
-  /** Called in addition to the emails to the owners; null: none. */
+  /** A webhook called in addition to the emails to the owners; null: none. */
   readonly webhook: AlertWebhook | null;
   /** Counts changes: a change applies only to the version that was read. 0: not stored yet. */
   readonly version: number;
@@ -16,18 +16,18 @@ export interface AlertSettings {
 
 export interface AlertWebhook {
   readonly url: string;
-  /** Signs what is sent, so it has to be read again; in the database it is encrypted if there is a key. */
+  /** Signs the requests, so it must be stored readable; it is encrypted in the database if there is a key. */
   readonly secret: string;
 }
 
-/** One thing that is watched, and its last alert. */
+/** A watched subject, and the state of its last alert. */
 export interface Alarm {
   readonly account: string;
-  /** `balance`; other kinds add what they watch: `kind:id`; and `topup.succeeded:1` for what happens meanwhile. */
+  /** `balance`; `kind:id` for other watched subjects; `topup.succeeded:1` for single events. */
   readonly subject: string;
-  /** JSON, owned by the kind that watches. */
+  /** JSON whose format belongs to the kind of the subject. */
   readonly state: string;
-  /** Like the settings' version. 0: not stored yet. */
+  /** Like the version of the settings. 0: not stored yet. */
   readonly version: number;
 }
 
@@ -35,13 +35,13 @@ export interface AlertStore {
   get(account: string): Promise<AlertSettings | undefined>;
   /** Writes the settings as the next version of those that were read; false if they have changed in the meantime. */
   change(settings: AlertSettings): Promise<boolean>;
-  /** Settings of all accounts above `after`, in order of account. */
+  /** Settings of accounts with ids above `after`, in order of account. */
   page(page: { readonly after?: string; readonly limit: number }): Promise<readonly AlertSettings[]>;
   /** All alarms of an account, in order of subject. */
   alarms(account: string): Promise<readonly Alarm[]>;
   /**
-   * Writes an alarm as the next version of the one that was read; false if it has changed in the meantime: of several
-   * processes that decide at once, one wins.
+   * Writes an alarm as the next version of the one that was read; false if it has changed in the meantime: if several
+   * processes decide at once, only one succeeds.
    */
   changeAlarm(alarm: Alarm): Promise<boolean>;
   /** Writes settings and alarms as they are in another store, overwriting: for a copy. */

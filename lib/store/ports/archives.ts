@@ -1,4 +1,4 @@
-// The port of archives: old calls leave the store for a file, and what their wallets came to stays as an opening.
+// The port of archives: old calls are moved from the store to a file, and an opening keeps the sums of their wallets.
 import type { Charge, Entry } from '../../money/decide.ts';
 import type { KeyBudget } from '../../money/key-budget.ts';
 import type { Micro } from '../../money/money.ts';
@@ -6,17 +6,17 @@ import type { Checkpoint } from './checkpoints.ts';
 import type { WrongMarks } from './wrong-marks.ts';
 
 /**
- * The sums of a wallet's entries up to one of them. From then on a balance is the opening plus the entries after it;
- * entries before it are there only if they stay (payments, corrections, videos) or have not left yet.
+ * The sums of the entries of a wallet up to one of them. The balance is the opening plus the entries after it; earlier
+ * entries are in the store only if they stay there (payments, corrections, videos) or have not been removed yet.
  */
 export interface Opening extends Checkpoint {
-  /** How many of these entries belong to no call: none of them ever leaves. */
+  /** The number of these entries that belong to no call; they always stay in the store. */
   readonly lasting: number;
-  /** What these entries came to in the latest period of each budget. */
+  /** The sums of these entries in the latest period of each budget. */
   readonly budgets: readonly Omit<KeyBudget, 'wallet'>[];
   /**
-   * The call that was charged last: it stays until a later one is there to say what the wallet had been charged at a
-   * given time.
+   * The call that was charged last. It stays in the store until there is a later one, so that the amount charged at a given
+   * time can be looked up.
    */
   readonly kept: string | null;
 }
@@ -27,24 +27,24 @@ export interface WholeCall {
   readonly entries: readonly Entry[];
 }
 
-/** `writing`: its file is not complete; `leaving`: it is, and its calls are being removed; `done`: they are gone. */
+/** `writing`: the file is not complete; `leaving`: it is complete, and the calls are being removed; `done`: all removed. */
 export const ARCHIVE_STATES = ['writing', 'leaving', 'done'] as const;
 
 export interface Archive {
   readonly id: string;
-  /** The absolute path that it was written to. */
+  /** The absolute path that the archive was written to. */
   readonly file: string;
-  /** Calls that ended before this left, ms since the epoch. */
+  /** Calls that ended before this time are archived, ms since the epoch. */
   readonly before: number;
   readonly state: (typeof ARCHIVE_STATES)[number];
   readonly startedAt: number;
-  /** Of its content; null while it is being written. */
+  /** The hash of the content; null while the file is written. */
   readonly sha256: string | null;
   readonly calls: number;
   readonly entries: number;
-  /** The sum of its calls, less refunds. */
+  /** The sum of the charges of its calls, less refunds. */
   readonly charged: Micro;
-  /** When its first and its last call began; null if it has none. */
+  /** When its first and its last call started; null if it has none. */
   readonly first: number | null;
   readonly last: number | null;
 }
@@ -52,20 +52,20 @@ export interface Archive {
 /** The part of a wallet that comes before its opening, for a copy. */
 export interface OpeningRows {
   readonly entries: readonly Entry[];
-  /** As they were at the opening. */
+  /** The charges as of the opening. */
   readonly charges: readonly Charge[];
 }
 
 export interface ArchiveStore {
-  /** In the order of their start. */
+  /** All archives, in the order of their start. */
   list(): Promise<readonly Archive[]>;
-  /** Notes a new archive; resolves to the unfinished one instead if there is one. */
+  /** Records a new archive; if there is an unfinished one, resolves to that instead. */
   begin(archive: Archive): Promise<Archive>;
-  /** Replaces the note of an archive that is not done; puts one that is not there. */
+  /** Replaces the row of an archive that is not done, or inserts a new row. */
   put(archive: Archive): Promise<void>;
-  /** Forgets an archive that is being written. */
+  /** Deletes an archive that is being written. */
   drop(id: string): Promise<void>;
-  /** Of `limit` rows with ids above `after`, those whose values were changed behind the store's back. */
+  /** Checks `limit` rows with ids above `after`, and finds those whose values were changed outside the store. */
   findWrongMarks(
     sort: 'archives' | 'openings',
     page: { readonly after?: string; readonly limit: number },
@@ -79,12 +79,12 @@ export interface ArchiveStore {
    */
   open(opening: Opening, from: number): Promise<boolean>;
   /**
-   * Removes calls of a wallet whole, in one transaction: nothing if one differs from its rows or has an entry behind
-   * the opening (`StoreError`). Those that are gone already are passed over.
+   * Removes whole calls of a wallet in one transaction, or none if one differs from its rows or has an entry after the
+   * opening (`StoreError`). Calls that are removed already are skipped.
    */
   remove(wallet: string, calls: readonly WholeCall[]): Promise<void>;
-  /** For a copy, in a wallet without entries of its own: adds rows before its opening; those already there stay. */
+  /** For a copy, in a wallet without entries: adds rows from before its opening; existing rows stay. */
   restoreRows(rows: OpeningRows): Promise<void>;
-  /** For a copy, afterwards: the wallet continues from here. */
+  /** For a copy, after `restoreRows`: the wallet continues from the opening. */
   restore(opening: Opening): Promise<void>;
 }

@@ -1,12 +1,12 @@
 // Exactly-once counting for counts written in batches.
 
 /**
- * Identifies counts that are resent unchanged until the store has confirmed them, so that it counts them once, even if
- * the first commit only seemed to fail. Without it a repeat counts again.
+ * Identifies counts that are resent unchanged until the store has confirmed them, so that the store counts them once, even
+ * if the first commit only seemed to fail. Without a batch, resent counts would be added again.
  */
 export interface Batch {
-  /** The sender; never reused by another. */
+  /** The sender; never used by another one. */
   readonly writer: string;
-  /** Starts at 1 and grows by one per batch; the previous batch is confirmed. */
+  /** Starts at 1 and grows by one per batch; sent only after the previous batch was confirmed. */
   readonly number: number;
 }

@@ -1,11 +1,11 @@
-// The port of checkpoints: how far the journal of each wallet has been verified, and what it came to there.
+// The port of checkpoints: how far the journal of each wallet has been audited, and the sums there.
 import type { Wallet } from '../../money/decide.ts';
 import type { Micro } from '../../money/money.ts';
 
-/** The sums of the entries of a wallet up to one of them, as they were verified. */
+/** The audited sums of the entries of a wallet up to one of them. */
 export interface Checkpoint {
   readonly wallet: string;
-  /** The last entry that was verified. */
+  /** The number of the last audited entry. */
   readonly seq: number;
   readonly avail: Micro;
   readonly held: Micro;
@@ -15,28 +15,28 @@ export interface Checkpoint {
   readonly overshoot: Micro;
 }
 
-/** A wallet and how far it has been verified; a wallet that is gone has left only its checkpoint. */
+/** A wallet and its checkpoint; of a deleted wallet only the checkpoint remains. */
 export interface WalletCheckpoint {
   readonly id: string;
   readonly wallet: Wallet | undefined;
   readonly checkpoint: Checkpoint | undefined;
 }
 
-/** Which of some consecutive wallets are no longer as they were verified. */
+/** The wallets in a range of ids that have changed since they were audited. */
 export interface ChangedWallets {
-  /** How many wallets were looked at. */
+  /** The number of wallets compared. */
   readonly wallets: number;
-  /** By id: those with other sums than their checkpoint, and checkpoints whose wallet is gone. */
+  /** In order of id: wallets with other sums than their checkpoint, and checkpoints without a wallet. */
   readonly found: readonly Pick<WalletCheckpoint, 'id' | 'checkpoint'>[];
   /** The last wallet; undefined if there are no more. */
   readonly next?: string;
 }
 
 export interface CheckpointStore {
-  /** Looks at `limit` wallets with ids above `after`; one without entries is as it was verified. */
+  /** Compares `limit` wallets with ids above `after`; a wallet without entries counts as unchanged. */
   changes(after: string, limit: number): Promise<ChangedWallets>;
-  /** The wallets with ids above `after`, `limit` at the most, and the checkpoints without a wallet among them, by id. */
+  /** At most `limit` wallets with ids above `after`, and the checkpoints without a wallet in between, in order of id. */
   page(after: string, limit: number): Promise<readonly WalletCheckpoint[]>;
-  /** Puts a checkpoint in the place of one of an earlier entry; changes nothing otherwise. */
+  /** Replaces checkpoints of earlier entries; a checkpoint of a later entry stays. */
   put(checkpoints: readonly Checkpoint[]): Promise<void>;
 }

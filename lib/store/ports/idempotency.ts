@@ -1,16 +1,16 @@
-// The port of idempotency keys: taken in the ledger with the money of the call, with the reply kept for repeats.
+// The port of idempotency keys: the ledger takes a key together with the money of the call; the reply is stored later.
 import type { IdempotencyRecord } from '../../money/idempotency.ts';
 
-/** A key, and the call it must still belong to: the key of a failed call may have been taken by another. */
+/** A key, and the call that it must still belong to: another call may take the key of a failed one. */
 export interface IdempotencyCall {
   readonly id: string;
   readonly charge: string;
 }
 
 export interface IdempotencyStore {
-  /** Including expired ones, until they are removed. */
+  /** Also finds an expired key until it is removed. */
   get(id: string): Promise<IdempotencyRecord | undefined>;
-  /** Stores the reply; null: none will be kept. False if the key no longer belongs to that call. */
+  /** Stores the reply; null: no reply will be stored. False if the key no longer belongs to that call. */
   storeReply(of: IdempotencyCall, reply: string | null): Promise<boolean>;
   /** Removes up to `limit` keys that have expired by `now`; resolves to how many. */
   clean(now: number, limit: number): Promise<number>;

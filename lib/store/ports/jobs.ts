@@ -1,4 +1,4 @@
-// The port of jobs: who works on which, by lease. Their money moves in the ledger, in the same transactions.
+// The port of jobs: which process works on a job, by lease. The ledger moves their money in the same transactions.
 
 import type { CreateJob, FailJob, Job, JobChange, JobOutcome } from '../../money/job-rules.ts';
 import type { WrongMarks } from './wrong-marks.ts';
@@ -9,18 +9,18 @@ export type FreeJobChange = Exclude<JobChange, CreateJob | FailJob>;
 export interface JobClaim {
   /** The process that claims. */
   readonly owner: string;
-  /** How long, from now, nobody else may work on them. */
+  /** How long, from now, no other process may work on the jobs. */
   readonly leaseMs: number;
   readonly limit: number;
   /**
-   * Ids the owner is working on, which it does not claim again. Any other job of its own with an expired lease is free,
-   * because the answer to its claim was lost. If absent, the owner's own jobs are left alone, like those of every live
-   * process.
+   * Ids that the owner is working on, which it does not claim again. Any other job of this owner with an expired lease is
+   * free, because the answer to its claim was lost. If absent, the jobs of the owner are not claimed, like those of any
+   * other live process.
    */
   readonly working?: readonly string[];
   /**
-   * The store's clock as the owner knows it, in ms since the epoch. If it is absent, or the clock has jumped since,
-   * nobody can tell who is alive, and only jobs without an owner are claimed.
+   * The clock of the store as the owner knows it, in ms since the epoch. If it is absent, or the clock has jumped since,
+   * it is unknown which owners are alive, so only jobs without an owner are claimed.
    */
   readonly at?: number | undefined;
 }
@@ -41,17 +41,17 @@ export interface JobStore {
    */
   claim(claim: JobClaim): Promise<readonly Job[]>;
   /**
-   * Decides the change by `decideJob` and writes it, to the version it was decided on or not at all. A job passed in
-   * that version need not be read again.
+   * Decides the change by `decideJob` and writes it only to the version that it was decided on. `known`: the job in that
+   * version, which saves a read.
    */
   change(change: FreeJobChange, known?: Job): Promise<JobOutcome>;
-  /** Renews the lease of a job that is still the owner's in this version, which it keeps; false if it is not. */
+  /** Renews the lease if the job still has this owner and version, which stays the same; false otherwise. */
   renew(renewal: JobRenewal): Promise<boolean>;
-  /** How many have not ended. */
+  /** The number of jobs that have not ended. */
   open(): Promise<number>;
   /** All jobs with ids above `after`, in order of id. */
   page(page: { readonly after?: string; readonly limit: number }): Promise<readonly Job[]>;
-  /** Of the `limit` jobs with ids above `after`, those whose values were changed behind the store's back. */
+  /** Checks `limit` jobs with ids above `after`, and finds those whose values were changed outside the store. */
   findWrongMarks(page: { readonly after?: string; readonly limit: number }): Promise<WrongMarks>;
   /** Writes jobs as they are in another store, overwriting: for a copy. */
   put(jobs: readonly Job[]): Promise<void>;

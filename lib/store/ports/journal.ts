@@ -1,20 +1,20 @@
-// The port of walks over a whole store, for the audit and the copy: bounded pages, each as of one moment.
+// The port for reading a whole store, for the audit and the copy: bounded pages, each a snapshot.
 import type { Charge, Entry, Wallet } from '../../money/decide.ts';
 import type { KeyBudget, SharesBudget } from '../../money/key-budget.ts';
 import type { Opening } from './archives.ts';
 
 export interface JournalStore {
-  /** How many wallets there are, and how many entries they count: the size of a walk. */
+  /** The number of wallets and of their entries, for progress reports. */
   size(): Promise<{ readonly wallets: number; readonly entries: number }>;
   /** The rows after a position, or from the start: at most `limit` entries, wallets and accounts. */
   page(from: JournalPosition | undefined, limit: number): Promise<JournalPage>;
-  /** The same page without what belongs to its entries, for comparing. */
+  /** The same page without the rows related to its entries, for comparisons. */
   rows(from: JournalPosition | undefined, limit: number): Promise<JournalRows>;
-  /** The same of one wallet alone, behind this entry. */
+  /** A page of a single wallet, after the entry `seq`. */
   walletPage(wallet: string, seq: number, limit: number): Promise<JournalPage>;
-  /** The same entries, with nothing but what usage is counted from: the whole page would cost several times as much. */
+  /** The same entries, only with the values for counting usage: the full page would cost several times as much. */
   usedEntries(wallet: string, seq: number, limit: number): Promise<readonly UsedEntry[]>;
-  /** Those of the `limit` charges with ids above `after` that no journal entry creates. */
+  /** Checks `limit` charges with ids above `after`, and finds those that no journal entry creates. */
   unknownCharges(
     after: string,
     limit: number,
@@ -24,24 +24,24 @@ export interface JournalStore {
 }
 
 export interface UsedEntry extends Pick<Entry, 'seq' | 'kind' | 'charged'> {
-  /** What it belongs to; absent if there is no charge. */
+  /** The charge that the entry belongs to; absent if there is none. */
   readonly charge?: Pick<Charge, 'createdAt' | 'key' | 'model' | 'kind' | 'usage'>;
 }
 
-/** The position of a walk: accounts and wallets in order of id, the entries of each in order of `seq`. */
+/** A position in the order of accounts and wallets by id, and their entries by `seq`. */
 export interface JournalPosition {
   readonly id: string;
-  /** The last entry of `id` that was read; null if all of `id` was. */
+  /** The last entry of `id` that was read; null if `id` was read completely. */
   readonly seq: number | null;
 }
 
-/** The rows of some consecutive accounts, as of one moment. */
+/** A snapshot of the rows of consecutive accounts. */
 export interface JournalPage {
-  /** By wallet and `seq`, including entries without a wallet. */
+  /** In order of wallet and `seq`, including entries without a wallet. */
   readonly entries: readonly Entry[];
   /** The wallets whose last entries are on this page. */
   readonly wallets: readonly Wallet[];
-  /** The budget sums of these wallets' keys. */
+  /** The budget sums of the keys of these wallets. */
   readonly budgets: readonly KeyBudget[];
   /** The openings of all wallets with entries or an end on this page. */
   readonly openings: readonly Opening[];
@@ -53,7 +53,7 @@ export interface JournalPage {
   readonly others: readonly Entry[];
   /** The keys of these charges. */
   readonly keys: readonly ({ readonly id: string; readonly account: string } & SharesBudget)[];
-  /** Which accounts of this page have any keys. */
+  /** The accounts of this page that have keys. */
   readonly keyed: readonly string[];
   /** Undefined after the last page. */
   readonly next: JournalPosition | undefined;
@@ -63,7 +63,7 @@ export type JournalRows = Pick<JournalPage, 'entries' | 'wallets' | 'budgets' | 
 
 export interface AccountAudit {
   readonly id: string;
-  /** What only the store itself can see of its columns. */
+  /** A problem that only the store itself can detect. */
   readonly problem?: string;
 }
 

@@ -33,43 +33,43 @@ export interface KeyUse {
   readonly lastUsedAt: number;
 }
 
-/** Without limits: none; without another's budget: one of its own. */
+/** Absent limits: none; absent `budgetKey`: a budget of its own. */
 export type NewKey = Pick<KeyRow, 'id' | 'account' | 'name' | 'hash' | 'last4' | 'createdAt'> &
   Partial<Pick<KeyRow, 'limits' | 'budgetKey'>>;
 
-/** A key that goes on in the place of another. */
+/** A key that replaces another one. */
 export interface ReplacementKey extends Pick<KeyRow, 'id' | 'hash' | 'last4' | 'createdAt'> {
-  /** When the key before it expires, if it does not sooner; ms since the epoch. */
+  /** When the replaced key expires at the latest, ms since the epoch. */
   readonly endsAt: number;
 }
 
 export interface KeyStore {
   /**
-   * Adds a key unless the account already has `activeMax` active ones (neither revoked nor expired when the new one is
-   * made); decided atomically.
+   * Adds a key unless the account already has `activeMax` active keys (neither revoked nor expired at that time); decided
+   * atomically.
    */
   add(key: NewKey, activeMax: number): Promise<'added' | 'too_many' | 'no_account'>;
   /** The key with this hash, revoked or not. */
   find(hash: string): Promise<KeyHolder | undefined>;
   get(id: string): Promise<KeyRow | undefined>;
   list(account: string): Promise<readonly KeyRow[]>;
-  /** Accounts above `after` that have keys, in order of id, `limit` at the most; none only if there are no more. */
+  /** At most `limit` accounts with ids above `after` that have keys, in order of id; empty only if there are no more. */
   owners(page: { readonly after?: string; readonly limit: number }): Promise<readonly string[]>;
-  /** Of the `limit` keys with ids above `after`, those whose values were changed behind the store's back. */
+  /** Checks `limit` keys with ids above `after`, and finds those whose values were changed outside the store. */
   findWrongMarks(page: { readonly after?: string; readonly limit: number }): Promise<WrongMarks>;
   /** `exists`: it was revoked before. */
   revoke(id: string, at: number): Promise<'revoked' | 'exists' | 'no_key'>;
   /**
-   * Adds a key in the place of another: of the same account, name and limits but for the expiry, with the same budget; the
-   * one before it expires. One step, decided like `add`. `ended`: that one is revoked, or has expired when the new one is made.
+   * Adds a key that replaces another: same account, name, budget and limits, but without the expiry; the replaced key
+   * expires. One step, decided like `add`. `ended`: the replaced key is revoked or expired.
    */
   replace(id: string, key: ReplacementKey, activeMax: number): Promise<'replaced' | 'too_many' | 'ended' | 'no_key'>;
   /**
-   * Changes these limits of a key in one step and leaves the others as they are by then. What that makes of its budget
-   * becomes the budget of all active keys that share it. `ended`: the key is revoked, or has expired by `now`.
+   * Changes the given limits of a key in one step; other limits stay. A changed budget applies to all active keys that
+   * share it. `ended`: the key is revoked, or has expired by `now`.
    */
   limit(id: string, change: Partial<KeyLimits>, now: number): Promise<'limited' | 'ended' | 'no_key'>;
-  /** Writes the limits of one key as they are in another store, whatever was there: for a copy. */
+  /** Overwrites the limits of a key as they are in another store: for a copy. */
   put(id: string, limits: KeyLimits): Promise<void>;
   /** Adds to the counters; `lastUsedAt` never decreases. */
   use(uses: readonly KeyUse[], batch?: Batch): Promise<void>;

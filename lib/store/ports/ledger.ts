@@ -7,18 +7,18 @@ import type { Micro } from '../../money/money.ts';
 export interface Submission {
   readonly op: Operation;
   /**
-   * Set by the store before the first attempt that could commit the operation. Only an attempt that set it and
-   * certainly did not commit clears it: what an earlier one may have written stays tried.
+   * Set by the store before the first attempt that could commit the operation. Only an attempt that set it and certainly
+   * did not commit clears it: an operation that an earlier attempt may have written stays tried.
    */
   tried: boolean;
-  /** Set by the submitter when nobody waits any more. Before each attempt a store drops abandoned items never tried. */
+  /** Set when the caller has given up. Before each attempt, a store drops abandoned items that were never tried. */
   abandoned: boolean;
 }
 
 export interface LedgerStore {
   /**
-   * How the operations of a service share transactions: all of the store in one lane, or one lane per wallet. The
-   * submitter keeps one batch per lane in flight.
+   * How the operations of a service share transactions: one lane for the whole store, or one per wallet. The submitter
+   * keeps one batch per lane in flight.
    */
   readonly lane: 'store' | 'wallet';
   /** The maximum number of operations in one batch. */
@@ -26,7 +26,7 @@ export interface LedgerStore {
   /**
    * Applies a batch in one durable transaction by `fold`: outcomes in order, after the commit; undefined for dropped
    * items. Operations are idempotent by `operationId`, so a batch with an unknown outcome is resent, whole or in parts.
-   * It may be of several wallets even where each has its own lane, if nobody else writes them.
+   * A batch may contain several wallets even if each has its own lane, if no other process writes them.
    */
   apply(batch: readonly Submission[]): Promise<readonly (Outcome | undefined)[]>;
   wallet(id: string): Promise<Wallet | undefined>;
@@ -36,22 +36,22 @@ export interface LedgerStore {
    * ties have a stable order.
    */
   charges(wallet: string, page: ChargePage): Promise<readonly Charge[]>;
-  /** The entry with an operation's id. */
+  /** The entry with the id of an operation. */
   entry(opId: string): Promise<Entry | undefined>;
   /** Entries of a wallet, newest first, `seq` below `before` if given. */
   entries(wallet: string, page: { readonly before?: number; readonly limit: number }): Promise<readonly Entry[]>;
   /** Entries of one charge, oldest first. */
   entriesOfCharge(chargeId: string): Promise<readonly Entry[]>;
-  /** The wallet's `charged` as of `at` (ms since the epoch): 0 before the first entry. */
+  /** `charged` of the wallet as of `at` (ms since the epoch): 0 before the first entry. */
   chargedAt(wallet: string, at: number): Promise<Micro>;
-  /** The budget sums of these keys, where there are any. */
+  /** The existing budget sums of these keys. */
   budgets(keys: readonly string[]): Promise<readonly KeyBudget[]>;
   /** Held charges with an expired lease and a dead owner, in order of `lease` and `id`. */
   orphans(page: OrphanPage): Promise<readonly Charge[]>;
 }
 
 export interface ChargePage {
-  /** Only those after this one in the order; none if it is not a charge of the wallet. */
+  /** Only charges after this one in the order; none if it is not a charge of the wallet. */
   readonly before?: string;
   readonly limit: number;
   readonly filter?: ChargeFilter;
@@ -70,9 +70,9 @@ export interface ChargeFilter {
 }
 
 export interface OrphanPage {
-  /** By the store's clock, as `renew` reported it. */
+  /** The clock of the store, as `renew` reported it. */
   readonly now: number;
-  /** A lease that ends more than two of these from now has expired too: it was made by a clock that ran ahead. */
+  /** A lease that ends more than twice this time from now has expired, too: its clock ran ahead. */
   readonly leaseMs: number;
   /** The last charge of the previous page. */
   readonly after?: { readonly lease: number; readonly id: string };

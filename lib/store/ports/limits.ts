@@ -16,6 +16,6 @@ export interface LimitStore {
   hit(bucket: string, windowMs: number, now: number): Promise<LimitWindow>;
   /** The windows open at `now`, including hits sent before this call. */
   open(now: number): Promise<readonly LimitWindow[]>;
-  /** Adds counts from elsewhere to the store's windows and drops those that ended. */
+  /** Adds counts made elsewhere to the windows of the store, and drops windows that have ended. */
   merge(windows: readonly LimitWindow[], now: number, batch?: Batch): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// The port of stored media: generated pictures and videos, kept until they expire.
+// The port of stored media: generated images and videos, kept until they expire.
 
 /** One stored file. */
 export interface StoredMedia {
@@ -6,12 +6,12 @@ export interface StoredMedia {
   readonly id: string;
   readonly account: string;
   readonly kind: 'image' | 'video';
-  /** Detected from its bytes: `image/png`, `video/mp4`. */
+  /** Detected from the bytes, such as `image/png` or `video/mp4`. */
   readonly mediaType: string;
   readonly bytes: number;
   /** ms since the epoch. */
   readonly createdAt: number;
-  /** From then on it is not found, and the cleaner may remove it. */
+  /** From then on the file is not found, and the cleaner may remove it. */
   readonly expiresAt: number;
 }
 
@@ -25,21 +25,20 @@ export interface ByteRange {
 
 export interface MediaStore {
   /**
-   * Writes a file chunk by chunk, never whole in memory. Resolves when all of it is durable; only then does `get` find
-   * it. Rejects with what the chunks throw, or with a `StoreError`; then nothing is found, and the cleaner eventually
-   * removes what was written.
+   * Writes a file chunk by chunk, never whole in memory. Resolves when the file is durable; only then does `get` find it.
+   * Rejects with the error of the chunks, or with a `StoreError`; then the file is not found, and the cleaner eventually
+   * removes the written part.
    */
   write(media: NewMedia, chunks: AsyncIterable<Uint8Array>): Promise<StoredMedia>;
-  /** Expired or not, until it is removed. */
+  /** Finds a file until it is removed, even if it has expired. */
   get(id: string): Promise<StoredMedia | undefined>;
   /**
-   * Reads the bytes of a file or a part of it; throws a `StoreError` that blames the batch if it is removed in the
-   * meantime. A reader must read to the end or call `return`, as `for await` does: the file stays open until then.
+   * Reads the bytes of a file or a part of it; throws a `StoreError` that blames the batch if the file is removed in the
+   * meantime. A caller must read to the end or call `return`, as `for await` does: the file stays open until then.
    */
   read(id: string, range?: ByteRange): AsyncIterable<Uint8Array>;
   /**
-   * Removes files that expired before `now` and leftovers of broken writes; resolves to how many. Safe to run
-   * concurrently.
+   * Removes files that expired before `now` and leftovers of broken writes; resolves to how many. Safe to run concurrently.
    */
   clean(now: number, limit: number): Promise<number>;
   /** All files with ids above `after`, in order of id. */

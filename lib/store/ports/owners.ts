@@ -1,29 +1,29 @@
 // The port of owners: which gateways are alive, and how many.
 
 /**
- * The gateway processes on this store. One is alive until its lease expires by the store's clock: the server's, or that
- * of the machine with the file. A lease that ends more than two of its length from now has expired: the clock ran
- * ahead.
+ * The gateway processes on this store. A process is alive until its lease expires by the clock of the store, which is that
+ * of the server or of the machine with the file. A lease that ends more than twice its length from now has expired: the
+ * clock ran ahead.
  */
 export interface OwnerStore {
-  /** Registers, or renews for a whole lease from now; then counts the others. */
+  /** Registers the owner, or renews its lease from now; then counts the others. */
   renew(owner: OwnerLease): Promise<OtherOwners>;
-  /** Leaves: its open holds become orphans when their own leases expire. */
+  /** Removes the owner: its open holds become orphans when their own leases expire. */
   remove(id: string): Promise<void>;
 }
 
 export interface OwnerLease {
-  /** Processes of one start have the id of their primary, a dash and more: to the primary they are no others. */
+  /** A worker has the id of its primary, a dash and a suffix: the primary does not count its workers as others. */
   readonly id: string;
   readonly leaseMs: number;
-  /** Whether it may count rate limits in its own memory. */
+  /** Whether the process may count rate limits in its own memory. */
   readonly alone: boolean;
 }
 
 export interface OtherOwners {
-  /** The store's clock, in ms since the epoch. */
+  /** The clock of the store, in ms since the epoch. */
   readonly now: number;
-  /** Other live owners. */
+  /** The number of other live owners. */
   readonly others: number;
   /** How many of them may count rate limits in their own memory. */
   readonly alone: number;

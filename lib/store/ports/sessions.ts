@@ -7,18 +7,18 @@ export interface Session {
   /** ms since the epoch. */
   readonly createdAt: number;
   readonly seenAt: number;
-  /** The latest time at which it ends. */
+  /** When the session ends at the latest. */
   readonly expiresAt: number;
-  /** It ends when unused for this long. */
+  /** The session ends when unused for this long. */
   readonly idleMs: number;
-  /** When a code of the authenticator app was last given. */
+  /** When a code of the authenticator app was last entered. */
   readonly provenAt: number | null;
-  /** Where it was started, so that its owner can recognise it. */
+  /** The address and browser of the sign-in, so that the user can recognise the session. */
   readonly address: string;
   readonly agent: string;
 }
 
-/** `restore`: a new password for an owner who has lost the authenticator app too. */
+/** `restore`: a new password for an owner who has also lost the authenticator app. */
 export type LinkPurpose = 'setup' | 'operator' | 'reset' | 'restore' | 'invite' | 'verify' | 'demo';
 
 /** A one-time link. */
@@ -26,15 +26,15 @@ export interface Link {
   /** SHA-256 of the token, hex. */
   readonly hash: string;
   readonly purpose: LinkPurpose;
-  /** The user it is for, if there is one already. */
+  /** The user that the link is for, if there is one already. */
   readonly user: string | null;
-  /** The account it admits its holder to. */
+  /** The account that the link gives access to. */
   readonly account: string | null;
   readonly email: string | null;
   readonly expiresAt: number;
 }
 
-/** Whom links are for; an absent field is one that they do not name. */
+/** Selects links by their target; an absent field must be null in the link. */
 export interface LinkTarget {
   readonly purpose: LinkPurpose;
   readonly user?: string;
@@ -42,7 +42,7 @@ export interface LinkTarget {
   readonly email?: string;
 }
 
-/** A browser in which a user has signed in, known by a cookie. */
+/** A browser in which a user has signed in, recognised by a cookie. */
 export interface Device {
   /** SHA-256 of its token and the user, hex. */
   readonly hash: string;
@@ -50,52 +50,52 @@ export interface Device {
   readonly expiresAt: number;
 }
 
-/** What was counted in a row under one name: a network or email address, a device. */
+/** The consecutive attempts under one name: a network or email address, or a device. */
 export interface Attempts {
   readonly count: number;
   readonly lastAt: number;
 }
 
-/** When one more attempt may be made. */
+/** The rule for when another attempt may be made. */
 export interface AttemptRule {
   readonly now: number;
-  /** Older ones do not count. */
+  /** Attempts before this time do not count. */
   readonly since: number;
-  /** The wait after so many counted ones, from the last of them, in ms; the last entry is for all further ones. */
+  /** The wait in ms after the last attempt, by the number of attempts; the last value applies to all further ones. */
   readonly waitsMs: readonly number[];
 }
 
 export interface SessionStore {
   add(session: Session): Promise<void>;
   get(hash: string): Promise<Session | undefined>;
-  /** Of the user, newest first. */
+  /** The sessions of a user, newest first. */
   list(user: string): Promise<readonly Session[]>;
   /** False if there is none. */
   touch(hash: string, change: { readonly seenAt: number; readonly provenAt: number | null }): Promise<boolean>;
   /** False if there is none. */
   remove(hash: string): Promise<boolean>;
-  /** All of the user's except one. */
+  /** Removes all sessions of a user, except one. */
   removeUserSessions(user: string, except?: string): Promise<void>;
 
   addLink(link: Link): Promise<void>;
-  /** Without removing it. */
+  /** Reads a link without using it. */
   link(hash: string): Promise<Link | undefined>;
-  /** Removes the link and returns it; of several callers at once only one gets it. */
+  /** Uses a link: removes and returns it; of several concurrent callers only one gets it. */
   takeLink(hash: string): Promise<Link | undefined>;
-  /** Those with a purpose for exactly this user, account and address, of which each may be absent. */
+  /** Removes the links with this purpose and exactly this user, account and address. */
   removeLinks(of: LinkTarget): Promise<void>;
 
   /**
-   * Counts one more attempt, unless it has to wait: then it changes nothing. Resolves to the wait in ms, 0 if it was
-   * counted. Of many at once no more are counted than the rule lets through.
+   * Counts an attempt, unless it has to wait: then nothing changes. Resolves to the wait in ms, 0 if it was counted. Of many
+   * concurrent attempts, only as many are counted as the rule allows.
    */
   count(name: string, rule: AttemptRule): Promise<number>;
-  /** Takes one attempt back, if any is counted. */
+  /** Subtracts one attempt, if any is counted. */
   uncount(name: string): Promise<void>;
   attempts(name: string): Promise<Attempts | undefined>;
   forget(name: string): Promise<void>;
 
-  /** Adds a device, or makes it last longer. */
+  /** Adds a device, or extends its expiry. */
   putDevice(device: Device): Promise<void>;
   device(hash: string): Promise<Device | undefined>;
 

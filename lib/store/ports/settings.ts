@@ -5,10 +5,10 @@ export interface Setting {
   readonly value: string;
 }
 
-/** Facts that the service remembers across restarts. */
+/** Values that the service keeps across restarts. */
 export interface SettingStore {
   get(name: string): Promise<string | undefined>;
   set(name: string, value: string): Promise<void>;
-  /** All of them, in order of name. */
+  /** All settings, in order of name. */
   list(): Promise<readonly Setting[]>;
 }

@@ -1,13 +1,12 @@
-// The port of folded usage: sums of a wallet's calls by hour, key, model and kind, which can be rebuilt from its
+// The port of folded usage: sums of the calls of a wallet by hour, key, model and kind, which can be rebuilt from its
 // journal.
 import type { ChargeKind } from '../../money/decide.ts';
 import type { Micro } from '../../money/money.ts';
 
-/** The sums. */
 export interface UsageCounts {
   /** Calls that started, whatever their outcome. */
   readonly calls: number;
-  /** Less refunds. */
+  /** Charges less refunds. */
   readonly charged: Micro;
   readonly refunded: Micro;
   readonly tokensInput: number;
@@ -16,7 +15,7 @@ export interface UsageCounts {
   readonly seconds: number;
 }
 
-/** The sums of one hour, or what to add to them. */
+/** The sums of one hour, or the amounts to add to them. */
 export interface UsageHour extends UsageCounts {
   /** The start of the hour in which the calls started, ms since the epoch. */
   readonly hour: number;
@@ -25,14 +24,14 @@ export interface UsageHour extends UsageCounts {
   readonly kind: ChargeKind;
 }
 
-/** A folded part of a wallet's journal. */
+/** A folded part of the journal of a wallet. */
 export interface UsageStep {
   readonly wallet: string;
   /** The last entry folded before; 0 for none. */
   readonly from: number;
   /** The last entry of this part. */
   readonly to: number;
-  /** One for each hour, key, model and kind. */
+  /** One row for each hour, key, model and kind. */
   readonly hours: readonly UsageHour[];
 }
 
@@ -57,17 +56,17 @@ export interface UsageGroupSum extends UsageCounts {
 }
 
 export interface UsageStore {
-  /** `seq` of the wallet's last folded entry; 0 before the first. */
+  /** `seq` of the last folded entry of the wallet; 0 before the first. */
   cursor(wallet: string): Promise<number>;
   /** Adds the sums and moves the cursor in one transaction; false when the cursor is no longer at `from`. */
   add(step: UsageStep): Promise<boolean>;
-  /** All sums of a wallet and its cursor, as of one moment: for a copy of what its journal no longer has. */
+  /** A snapshot of all sums of a wallet and its cursor: for a copy, if its journal is partly archived. */
   readAll(wallet: string): Promise<FoldedUsage>;
-  /** Replaces them. */
+  /** Replaces the sums and the cursor of a wallet. */
   put(wallet: string, usage: FoldedUsage): Promise<void>;
-  /** In no particular order. */
+  /** Sums by group, in no particular order. */
   sums(wallet: string, query: UsageQuery): Promise<readonly UsageGroupSum[]>;
-  /** Of at most `limit` wallets with ids above `after`, those whose journal has entries beyond the cursor. */
+  /** Checks `limit` wallets with ids above `after`, and finds those whose journal has entries after the cursor. */
   findBehind(after: string, limit: number): Promise<{ readonly found: readonly string[]; readonly next?: string }>;
   /** Drops the sums and the cursor of a wallet, so that it is folded again. */
   forget(wallet: string): Promise<void>;

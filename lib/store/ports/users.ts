@@ -1,18 +1,18 @@
-// The port of people: who may sign in, and to which accounts they belong.
+// The port of users: who may sign in, and to which accounts they belong.
 
 export interface User {
   readonly id: string;
   /** In lower case; no two users have the same. */
   readonly email: string;
-  /** As made by `hashPassword`; null until it is set through a link. */
+  /** The result of `hashPassword`; null until the user sets a password through a link. */
   readonly password: string | null;
-  /** Base32; null without an authenticator app. In the database it is encrypted if there is a key. */
+  /** Base32; null without an authenticator app. It is encrypted in the database if there is a key. */
   readonly totpSecret: string | null;
   /** The time step of the last code used, so that each code works once. -1 before the first. */
   readonly totpStep: number;
   /** SHA-256 of the unused recovery codes, hex. */
   readonly recovery: readonly string[];
-  /** Runs the service. */
+  /** Whether the user runs the service. */
   readonly operator: boolean;
   readonly status: 'active' | 'suspended';
   readonly language: 'ru' | 'en';
@@ -24,21 +24,20 @@ export interface User {
   readonly version: number;
 }
 
-/** Somebody who was removed: what the audit log and consents need to name them. */
+/** A removed user: the values that the audit log and consents need to name them. */
 export interface FormerUser {
   readonly id: string;
-  /** May be that of a later user. */
+  /** A later user may have the same address. */
   readonly email: string;
   readonly createdAt: number;
   readonly removedAt: number;
 }
 
 /**
- * `changed`: the user is no longer as it was read; `last_operator`: nobody would be left to run the service.
+ * `changed`: the user has changed since it was read; `last_operator`: no operator would be left.
  */
 export type RemovalResult = 'done' | 'changed' | 'last_operator';
 
-/** More roles may follow. */
 export type Role = 'owner';
 
 export interface Membership {
@@ -50,37 +49,37 @@ export interface Membership {
 export interface UserStore {
   /** `taken`: the address is already in use. */
   add(user: User): Promise<'added' | 'taken'>;
-  /** Adds an operator only while there is none (`late`), whoever else tries at the same moment. */
+  /** Adds an operator only while there is none (`late`), also if several processes try at once. */
   addFirstOperator(user: User): Promise<'added' | 'taken' | 'late'>;
   get(id: string): Promise<User | undefined>;
   find(email: string): Promise<User | undefined>;
   /**
-   * Writes the user as the next version of the one that was read; false if it has changed in the meantime, or is gone.
+   * Writes the user as the next version of the one that was read; false if it has changed in the meantime or was removed.
    */
   change(user: User): Promise<boolean>;
-  /** Suspends the user as it was read and, in the same step, ends all sessions and one-time links. */
+  /** Suspends the user in the version that was read and, in the same step, ends all sessions and one-time links. */
   suspend(user: User): Promise<RemovalResult>;
   /**
-   * Removes the user as it was read and, in the same step, all sessions, one-time links and memberships; only the
-   * `FormerUser` remains.
+   * Removes the user in the version that was read and, in the same step, all sessions, one-time links and memberships; only
+   * the `FormerUser` remains.
    */
   remove(user: User, at: number): Promise<RemovalResult>;
   former(id: string): Promise<FormerUser | undefined>;
   /** Former users with ids above `after`, in order of id: for a copy. */
   formerPage(page: { readonly after?: string; readonly limit: number }): Promise<readonly FormerUser[]>;
-  /** Writes them as they are in another store, keeping existing ones: for a copy. */
+  /** Writes former users as they are in another store, keeping existing ones: for a copy. */
   putFormer(users: readonly FormerUser[]): Promise<void>;
   /** All users with ids above `after`, in order of id. */
   page(page: { readonly after?: string; readonly limit: number }): Promise<readonly User[]>;
-  /** How many operators there are, including suspended ones. */
+  /** The number of operators, including suspended ones. */
   operators(): Promise<number>;
-  /** Idempotent. */
+  /** Adds a membership; idempotent. */
   join(membership: Membership): Promise<void>;
-  /** False if there is no such membership. */
+  /** Removes a membership; false if there is none. */
   leave(membership: Pick<Membership, 'user' | 'account'>): Promise<boolean>;
-  /** In order of account. */
+  /** The memberships of a user, in order of account. */
   membershipsOf(user: string): Promise<readonly Membership[]>;
-  /** In order of user. */
+  /** The members of an account, in order of user. */
   membersOf(account: string): Promise<readonly Membership[]>;
   /** All memberships after this one in order of user and account: for a copy. */
   memberships(page: { readonly after?: Membership; readonly limit: number }): Promise<readonly Membership[]>;

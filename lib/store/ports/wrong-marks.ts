@@ -1,8 +1,8 @@
-// What a store tells of rows whose values were changed behind its back; see `row-mark.ts`.
+// Rows whose values were changed outside the store; see `row-mark.ts`.
 
-/** Those of a page whose mark is not theirs. */
+/** The rows of a page whose mark does not match their values. */
 export interface WrongMarks {
   readonly found: readonly { readonly id: string; readonly wallet: string }[];
-  /** The last row that was looked at; undefined if there are no more. */
+  /** The last row that was checked; undefined if there are no more. */
   readonly next?: string;
 }

@@ -1,4 +1,4 @@
-// The tables of what is known about earlier entries of the journal: how far it was verified, and what has left it.
+// The tables about earlier entries of the journal: how far it was audited, and what was archived.
 import { ARCHIVE_STATES } from '../ports/archives.ts';
 import { oneOf } from './checks.ts';
 

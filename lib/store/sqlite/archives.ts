@@ -96,7 +96,7 @@ export function archiveReads(db: DatabaseSync): PortReads<'archives'> {
   };
 }
 
-/** Reads those of some wallets, inside the current transaction. */
+/** Reads the openings of the given wallets, inside the current transaction. */
 export function createReadOpenings(db: DatabaseSync): (wallets: Iterable<string>) => Opening[] {
   const select = prepareBig(db, `SELECT ${OPENING_COLUMNS} FROM openings WHERE wallet IN ${LISTED}`);
   return (wallets) => select.all(JSON.stringify([...wallets])).map(readOpeningRow);
@@ -190,7 +190,7 @@ function readOpeningRow(row: Record<string, unknown>): Opening {
   };
 }
 
-/** Of a damaged row none: its mark tells. */
+/** Returns no budgets for a damaged row, whose mark is then reported. */
 function readOpeningBudgets(json: unknown): Opening['budgets'] {
   return (parseOpeningBudgets(json) ?? []).map(([key, period, spent]) => ({ key, period, spent }));
 }

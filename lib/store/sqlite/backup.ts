@@ -5,10 +5,10 @@ import { StoreError } from '../store.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { type MediaFiles, openMediaFiles } from './media-files.ts';
 
-/** Pages copied per turn of the thread pool: 16 MiB. */
+/** Pages copied per step: 16 MiB. */
 const PAGES_PER_STEP = 4096;
 
-/** `pages` is shared with the watcher: pages copied, and pages in all. */
+/** `pages` is shared with the thread that reports progress: pages copied, and total pages. */
 export function copyDatabase(
   { path, mediaFolder }: Pick<ConnectionOptions, 'path' | 'mediaFolder'>,
   file: string,
@@ -36,7 +36,7 @@ export function copyDatabase(
   });
 }
 
-/** The copy has rows only for the files that it has. */
+/** Copies the media files, and deletes rows whose file is missing. */
 async function copyMediaFiles(target: string, { from, to }: { from: MediaFiles; to: MediaFiles }): Promise<void> {
   const db = new DatabaseSync(target);
   try {
@@ -54,7 +54,7 @@ async function copyMediaFiles(target: string, { from, to }: { from: MediaFiles; 
   }
 }
 
-/** It expired and was removed in the meantime, or was lost before. */
+/** The file expired and was removed in the meantime, or was lost before. */
 function isMissingFile(error: unknown): boolean {
   return error instanceof StoreError && error.blames === 'batch';
 }

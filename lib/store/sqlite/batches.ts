@@ -2,7 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Batch } from '../ports/batches.ts';
 
-/** After this long no writer repeats a batch. */
+/** A writer resends a batch for at most this long. */
 const KEPT_MS = 86_400_000;
 
 /** Runs `work` in the current transaction, unless the batch was committed before. */
@@ -15,7 +15,7 @@ export function createRunBatchOnce(db: DatabaseSync): (batch: Batch | undefined,
   return (batch, work) => {
     if (batch) {
       const now = Date.now();
-      // A new writer removes those long gone.
+      // The first batch of a writer removes rows of old writers.
       if (batch.number === 1) forget.run(now - KEPT_MS);
       if (note.run(batch.writer, batch.number, now).changes === 0) return;
     }

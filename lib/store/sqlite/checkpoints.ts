@@ -22,7 +22,7 @@ export function checkpointWrites({ db, write }: Connection): PortWrites<'checkpo
   };
 }
 
-/** Puts one inside the current transaction. */
+/** Writes a checkpoint inside the current transaction. */
 export function createPutCheckpoint(db: DatabaseSync): (checkpoint: Checkpoint) => void {
   const put = db.prepare(
     `INSERT INTO checkpoints (${COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (wallet) DO UPDATE SET

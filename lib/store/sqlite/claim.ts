@@ -1,4 +1,4 @@
-// Rows waiting to be worked on, in the SQLite store: who claims which, by lease.
+// Claims rows that are due, by lease, in the SQLite store.
 import type { DatabaseSync } from 'node:sqlite';
 import { canJudgeOwners } from '../claim.ts';
 import type { JobClaim, JobRenewal } from '../ports/jobs.ts';

@@ -9,21 +9,21 @@ import { checkIdentity, checkReadable, migrate, noStoreError, requireTables } fr
 
 export interface ConnectionOptions {
   readonly path: string;
-  /** Where media files are. */
+  /** The folder of media files. */
   readonly mediaFolder: string;
   /** How long a write waits for other processes. */
   readonly busyMs: number;
   /** The file and its tables must exist; nothing is created. */
   readonly existing: boolean;
-  /** Likewise, and nothing is written to it. */
+  /** The file and its tables must exist, and nothing is written. */
   readonly readOnly: boolean;
-  /** An unfinished backup, which only the process that makes it may open. */
+  /** The file is an unfinished backup, which only the process that makes it may open. */
   readonly temporary: boolean;
-  /** Whatever a crash of the machine loses can be written again. */
+  /** Everything that a crash of the machine loses can be written again. */
   readonly repeatable: boolean;
 }
 
-/** `full`: on disk at commit. `normal`: survives a crash of the process, perhaps not of the machine. */
+/** `full`: synced to disk at commit. `normal`: survives a crash of the process, perhaps not of the machine. */
 export type Durability = 'full' | 'normal';
 
 export interface Connection {
@@ -56,7 +56,7 @@ const WRITER_CACHE_KIB = 8_192;
 const READER_CACHE_KIB = 16_384;
 /** Pages in the log before a commit copies them into the file. */
 const CHECKPOINT_PAGES = 4000;
-/** The log shrinks to this after a burst. */
+/** The log shrinks to this size after a burst. */
 const LOG_BYTES_MAX = 67_108_864;
 
 /** Opens the file for writing; creates it, its folder and its tables if needed and allowed. Throws `OperatorError`. */
@@ -89,12 +89,12 @@ function openReadOnly({ path, busyMs, temporary }: ConnectionOptions): DatabaseS
   }
 }
 
-/** A statement whose integers come as bigint, for rows with money. */
+/** Prepares a statement that returns integers as bigint, for rows with money. */
 export function prepareBig(db: DatabaseSync, sql: string): StatementSync {
   return db.prepare(sql, { readBigInts: true });
 }
 
-/** All statements of a read transaction see the same commit. */
+/** Runs statements in a read transaction, so that all see the same commit. */
 export function inReadTransaction<T>(db: DatabaseSync, work: () => T): T {
   db.exec('BEGIN');
   try {
@@ -105,8 +105,8 @@ export function inReadTransaction<T>(db: DatabaseSync, work: () => T): T {
 }
 
 /**
- * Explains what is wrong with the place better than SQLite does. It never opens the file: closing it again would drop
- * the locks that other connections of this process have on it (https://sqlite.org/howtocorrupt.html, 2.2).
+ * Explains problems of the path better than SQLite does. It never opens the file: closing it again would drop the locks
+ * that other connections of this process have on it (https://sqlite.org/howtocorrupt.html, 2.2).
  */
 function checkPlace({ path, existing, temporary }: ConnectionOptions): void {
   if (existing) requireFile(path, temporary);
@@ -146,18 +146,18 @@ function openFile(path: string): DatabaseSync {
 }
 
 /**
- * The file of a new database is private to its owner from the start: SQLite would create it by the umask, and gives its
- * side files the mode of the file. An existing one is not touched (see `checkPlace`).
+ * Creates the file of a new database readable only by its owner: SQLite would use the umask, and gives its side files the
+ * mode of the file. An existing file is not touched (see `checkPlace`).
  */
 function makePrivateFile(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600));
   } catch {
-    // It is there, or SQLite explains better what is wrong.
+    // The file exists, or SQLite will report the problem.
   }
 }
 
-/** Not `recursive`: where the parent exists but nothing can be created, as in /proc, Node would try for ever. */
+/** Not `recursive`: if the parent exists but nothing can be created in it, as in /proc, Node would loop for ever. */
 function makeFolderSync(folder: string): void {
   const found = statSync(folder, { throwIfNoEntry: false });
   if (found?.isDirectory()) return;
@@ -181,7 +181,7 @@ function prepareFile({ path, existing }: ConnectionOptions): DatabaseSync {
     db.exec(`PRAGMA cache_size = -${WRITER_CACHE_KIB}; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     db.exec(`PRAGMA journal_size_limit = ${LOG_BYTES_MAX}`);
     migrate(db, path);
-    // Finds out now, not at the first payment, that the file or its side files cannot be written.
+    // Fails now, not at the first payment, if the file or its side files cannot be written.
     db.exec('BEGIN IMMEDIATE; ROLLBACK');
     return db;
   } catch (error) {
@@ -237,7 +237,7 @@ function setDurability(db: DatabaseSync, durability: Durability): void {
   db.exec(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`);
 }
 
-/** A connection stuck in its transaction is useless: the worker notices and exits. */
+/** If the rollback fails, the connection is useless: the worker notices and exits. */
 function rollBackWrite(db: DatabaseSync): void {
   try {
     if (db.isTransaction) db.exec('ROLLBACK');
@@ -245,9 +245,9 @@ function rollBackWrite(db: DatabaseSync): void {
 }
 
 interface FairPause {
-  /** Before a transaction. */
+  /** Called before a transaction. */
   pause(): void;
-  /** After it. */
+  /** Called after a transaction, with its duration. */
   took(ms: number): void;
 }
 
@@ -294,7 +294,7 @@ function retryWhileBusy<T>(busyMs: number, attempt: () => T): T {
 
 const SLEEP_CELL = new Int32Array(new SharedArrayBuffer(4));
 
-/** Blocks this thread, which is a worker's. */
+/** Blocks this thread, which does nothing else. */
 function sleep(ms: number): void {
   Atomics.wait(SLEEP_CELL, 0, 0, ms);
 }
@@ -303,7 +303,7 @@ function isMachineFailure(error: unknown): boolean {
   return MACHINE_CODES.has(resultCode(error));
 }
 
-/** SQLite's primary result code, whatever the extended one says. */
+/** The primary result code of SQLite, without the extended part. */
 function resultCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined;
   return error.errcode & 0xff;

@@ -1,4 +1,4 @@
-// What the threads can be asked to do, by port and call; each has its own connection.
+// The calls that a database thread answers, by port and name; each thread has its own connection.
 import type { DatabaseSync } from 'node:sqlite';
 import { accountReads, accountWrites } from './accounts.ts';
 import { alertReads, alertWrites } from './alerts.ts';

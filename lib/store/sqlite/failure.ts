@@ -1,4 +1,4 @@
-// Errors on their way between threads: a clone would lose their class.
+// Converts errors for sending them between threads: a structured clone would lose their class.
 import { OperatorError } from '../../base/operator-error.ts';
 import { StoreError } from '../store.ts';
 

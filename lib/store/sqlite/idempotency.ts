@@ -34,7 +34,7 @@ export function idempotencyReads(db: DatabaseSync): PortReads<'idempotency'> {
   };
 }
 
-/** Reads one, inside the current transaction if there is one. */
+/** Reads a record, inside the current transaction if there is one. */
 export function createLoadIdempotencyRecord(db: DatabaseSync): (id: string) => IdempotencyRecord | undefined {
   const select = db.prepare(`${SELECT} WHERE id = ?`);
   return (id) => {
@@ -43,7 +43,7 @@ export function createLoadIdempotencyRecord(db: DatabaseSync): (id: string) => I
   };
 }
 
-/** Writes one, replacing any existing one. */
+/** Writes a record, replacing any existing one. */
 export function createSaveIdempotencyRecord(db: DatabaseSync): (repeat: IdempotencyRecord) => void {
   const replace = db.prepare(`INSERT OR REPLACE INTO repeats (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)`);
   return ({ id, wallet, charge, body, awaited, reply, expiresAt }) =>

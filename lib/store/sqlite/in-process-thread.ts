@@ -1,4 +1,4 @@
-// A database in the calling thread, for a process that has nothing else to do meanwhile.
+// A database in the calling thread, for a process that has nothing else to do.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type DatabaseCalls, openDatabaseCalls, type ThreadOptions } from './database-calls.ts';
 import { toError, toFailure } from './failure.ts';
@@ -15,7 +15,7 @@ export function createInProcessThread(options: ThreadOptions): Thread {
       open();
     },
     async call(port, name, args) {
-      // Calls stay asynchronous: whoever makes thousands lets timers and signals through.
+      // Calls stay asynchronous, so that a loop of thousands does not block timers and signals.
       await nextTurn();
       try {
         return await open().run(port, name, args);

@@ -1,4 +1,4 @@
-// Jobs in the SQLite store: claimed, changed and renewed in write transactions, which the file takes one at a time.
+// Jobs in the SQLite store: claimed, changed and renewed in write transactions, of which SQLite runs one at a time.
 import type { DatabaseSync } from 'node:sqlite';
 import { decideJob, type Job, type JobOutcome } from '../../money/job-rules.ts';
 import { compareDue } from '../claim.ts';
@@ -59,7 +59,7 @@ export function createLoadJob(db: DatabaseSync): (id: string) => Job | undefined
   };
 }
 
-/** Writes a job that is new, or that changed since it was loaded in the same transaction. */
+/** Writes a new job, or one that was loaded in the same transaction. */
 export function createSaveJob(db: DatabaseSync): (job: Job) => void {
   const replace = db.prepare(
     `INSERT OR REPLACE INTO jobs (${COLUMNS}, mark) VALUES (${COLUMNS.replace(/\w+/g, '?')}, ?)`,

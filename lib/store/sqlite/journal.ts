@@ -1,4 +1,4 @@
-// The walk over a whole SQLite store: every page is one read transaction of bounded length.
+// Reads a whole SQLite store page by page; every page is one read transaction of bounded length.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Charge, Entry } from '../../money/decide.ts';
 import { CHARGE_STARTING_KINDS, getEntryChargeId, listChargeOperationIds } from '../../money/replay.ts';
@@ -19,7 +19,7 @@ import {
 import type { PortReads } from './thread-ports.ts';
 
 const SEQ_MAX = 2n ** 63n - 1n;
-/** Sorts behind every text. */
+/** Sorts after every text. */
 const AFTER_EVERY_TEXT = new Uint8Array([255]);
 const LISTED = '(SELECT value FROM json_each(?))';
 const STARTING_ENTRY_IDS = CHARGE_STARTING_KINDS.map((kind) => `'${kind}:' || charges.id`).join(', ');

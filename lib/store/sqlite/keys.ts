@@ -12,7 +12,7 @@ import type { PortReads, PortWrites } from './thread-ports.ts';
 const SELECT_KEY = `SELECT keys.id, account, name, hash, last4, created_at, revoked_at, requests_count, last_used_at,
   budget, reset, zone, expires_at, models, budget_key`;
 
-/** Neither revoked nor expired. */
+/** A key that is neither revoked nor expired. */
 const ACTIVE = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)';
 
 export function keyWrites(connection: Connection): PortWrites<'keys'> {
@@ -118,7 +118,7 @@ function changeWrites({ db, write }: Connection) {
   };
 }
 
-/** After every change of a key but those of its counts. */
+/** Updates the mark of a key; called after every change except of its counters. */
 function createUpdateKeyMark(db: DatabaseSync): (id: string) => void {
   const select = db.prepare(`${SELECT_KEY} FROM keys WHERE id = ?`);
   const update = db.prepare('UPDATE keys SET mark = ? WHERE id = ?');
@@ -132,7 +132,7 @@ type ActiveOwner =
   | { readonly account: string; readonly problem?: never }
   | { readonly account?: never; readonly problem: 'ended' | 'no_key' };
 
-/** Of a key that is neither revoked nor expired, or why there is none. */
+/** Finds the account of an active key, or why the key is not active. */
 function createFindActiveOwner(db: DatabaseSync): (id: string, now: number) => ActiveOwner {
   const find = db.prepare(`SELECT account, ${ACTIVE} AS active FROM keys WHERE id = :id`);
   return (id, now) => {
@@ -190,7 +190,7 @@ function readKeyRow(row: Record<string, unknown>): KeyRow {
   };
 }
 
-/** Of a damaged row, which its mark tells: a key that may call nothing. */
+/** A key with a damaged list, which its mark reports, may call no model. */
 function parseModels(json: string | null): KeyLimits['models'] {
   try {
     return json === null ? null : JSON.parse(json);

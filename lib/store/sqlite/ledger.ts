@@ -58,7 +58,7 @@ export function ledgerWrites({ db, write }: Connection): PortWrites<'ledger'> {
   };
 }
 
-/** Only after the commit: the `seq` of an uncommitted write may become another writer's. */
+/** Called only after the commit: another writer may use the `seq` of an uncommitted write. */
 function rememberCharges(
   getChargeCache: ReturnType<typeof createHeldChargeCache>,
   loaded: Loaded,
@@ -169,7 +169,7 @@ function createSaveBatch(db: DatabaseSync): (loaded: Loaded, folded: Folded) => 
 }
 
 function createSaveWallet(db: DatabaseSync): (wallet: Wallet) => void {
-  // Nobody else writes meanwhile, and a number that a journal has already is refused there.
+  // No other process writes during the transaction, and a used `seq` would be refused by the journal.
   const update = db.prepare(
     'UPDATE wallets SET avail = ?, held = ?, charged = ?, topped = ?, adjusted = ?, seq = ? WHERE id = ?',
   );
@@ -214,10 +214,8 @@ export function createAddEntry(db: DatabaseSync): (entry: Entry) => void {
   return (entry) => {
     const { opId, wallet, seq, kind, charge, at } = entry;
     const { avail, held, charged, topped, adjusted, overshoot, chargedAfter, note, status, mark } = entry;
-    insert.run(
-      ...[opId, wallet, seq, kind, charge, at],
-      ...[avail, held, charged, topped, adjusted, overshoot, chargedAfter, note, status, mark],
-    );
+    const money = [avail, held, charged, topped, adjusted, overshoot, chargedAfter] as const;
+    insert.run(opId, wallet, seq, kind, charge, at, ...money, note, status, mark);
   };
 }
 
@@ -265,7 +263,7 @@ export function ledgerReads(db: DatabaseSync): PortReads<'ledger'> {
   };
 }
 
-/** The journal has the start of every charge in order, which saves every call from writing another index. */
+/** Lists charges through the entries that start them, which saves an index that every call would have to update. */
 function createListCharges(db: DatabaseSync): (wallet: string, page: ChargePage) => Charge[] {
   const columns = CHARGE_COLUMNS.replace(/\w+/g, (name) => `charges.${name}`);
   const beginning = db.prepare(

@@ -13,7 +13,7 @@ export function limitWrites({ db, write }: Connection): PortWrites<'limits'> {
       ends_at = iif(ends_at > :now AND ends_at <= :latest, ends_at, :endsAt)
     RETURNING bucket, ends_at AS endsAt, count`,
   );
-  // Hits of two windows that are both open all belong to the one that opened first.
+  // If two windows are open, all hits belong to the one that opened first.
   const merge = db.prepare(
     `INSERT INTO limits (bucket, ends_at, count) VALUES (:bucket, :endsAt, :count) ON CONFLICT (bucket) DO UPDATE SET
       count = count + :count, ends_at = min(ends_at, :endsAt)`,
@@ -21,7 +21,7 @@ export function limitWrites({ db, write }: Connection): PortWrites<'limits'> {
   const open = db.prepare('SELECT bucket, ends_at AS endsAt, count FROM limits WHERE ends_at > ? ORDER BY bucket');
   const drop = db.prepare('DELETE FROM limits WHERE ends_at <= ?');
   const runBatchOnce = createRunBatchOnce(db);
-  // A window lost in a power failure costs a minute of leniency; waiting for the disk would cost every call.
+  // A window lost in a power failure only allows some extra calls for a minute; syncing to disk would delay every call.
   const durability = 'normal';
   return {
     hit: (bucket: string, windowMs: number, now: number): LimitWindow =>
@@ -29,7 +29,7 @@ export function limitWrites({ db, write }: Connection): PortWrites<'limits'> {
         () => readWindowRow(hit.get({ bucket, endsAt: now + windowMs, latest: now + 2 * windowMs, now })),
         durability,
       ),
-    // Read by the writing thread, so that hits sent before are included.
+    // Read by the writing thread, so that earlier hits are included.
     open: (now: number): LimitWindow[] => open.all(now).map(readWindowRow),
     merge: (windows: readonly LimitWindow[], now: number, batch?: Batch): void =>
       write(() => {

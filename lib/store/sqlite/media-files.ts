@@ -1,4 +1,4 @@
-// The folder of media files: each is written under a temporary name, made durable, and then renamed.
+// The folder of media files: each file is written under a temporary name, synced, and then renamed.
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,13 +9,13 @@ import { StoreError } from '../store.ts';
 
 export interface MediaFiles {
   /**
-   * Writes the file of an id chunk by chunk; resolves to its size once it is durable. Rejects with what the chunks
-   * throw, or with a `StoreError`, after removing what it wrote.
+   * Writes the file of an id chunk by chunk; resolves to its size once it is durable. Rejects with the error of the chunks,
+   * or with a `StoreError`, after removing the partial file.
    */
   write(file: NewFile, chunks: AsyncIterable<Uint8Array>): Promise<number>;
   /** Throws a `StoreError` that blames the batch if the file is missing or too short. */
   read(id: string, range: ByteRange): AsyncGenerator<Uint8Array>;
-  /** Resolves to whether it existed. */
+  /** Resolves to whether the file existed. */
   remove(id: string): Promise<boolean>;
   /** Expired files and broken writes in the next few folders. */
   findOld(now: number): Promise<readonly OldFile[]>;
@@ -23,30 +23,30 @@ export interface MediaFiles {
 
 export interface NewFile {
   readonly id: string;
-  /** Becomes the file's mtime, so that another store sharing the folder by mistake sees that it is in use. */
+  /** Becomes the mtime of the file, so that another store that shares the folder by mistake sees that it is in use. */
   readonly expiresAt: number;
 }
 
 export interface OldFile {
-  /** Its path in the folder, for `drop`. */
+  /** The full path, for `deleteMediaFile`. */
   readonly path: string;
-  /** The id it has, or was going to have. */
+  /** The id of the file, also if it is unfinished. */
   readonly id: string;
-  /** It still has its temporary name. */
+  /** Whether it still has its temporary name. */
   readonly unfinished: boolean;
 }
 
 /** The first characters of an id name its folder. */
 const PREFIX_DIGITS = 2;
 const READ_BYTES = 256 * 1024;
-/** Out of up to 3844; every look takes the next ones. */
+/** Of up to 3844 folders; every scan takes the next ones. */
 const FOLDERS_PER_SCAN = 64;
-/** A write that has stalled this long never ends: a fetch ends sooner. */
+/** A write that has stalled this long is dead: a fetch ends sooner. */
 const BROKEN_AFTER_MS = 3_600_000;
 const NAME = new RegExp(`^([0-9A-Za-z]{${SECRET_DIGITS}})(\\.[0-9a-f]{8}\\.part)?$`);
 
 export function openMediaFiles(root: string): MediaFiles {
-  /** Where the next look starts; every process starts somewhere else. */
+  /** Where the next scan starts; random, so that processes scan different folders. */
   let nextFolder = Math.floor(Math.random() * 62 ** PREFIX_DIGITS);
   const getFolder = (id: string) => join(root, id.slice(0, PREFIX_DIGITS));
   const getPath = (id: string) => join(getFolder(id), id);
@@ -104,7 +104,7 @@ export function openMediaFiles(root: string): MediaFiles {
   return { write, read, remove: (id) => deleteMediaFile(getPath(id)), findOld };
 }
 
-/** Whether it existed: of several concurrent processes, one is told so. */
+/** Resolves to whether the file existed; of several concurrent processes, only one gets true. */
 export async function deleteMediaFile(path: string): Promise<boolean> {
   try {
     await withDiskErrors(() => rm(path));
@@ -118,7 +118,7 @@ export async function deleteMediaFile(path: string): Promise<boolean> {
 async function writeContent(handle: FileHandle, chunks: AsyncIterable<Uint8Array>, expiresAt: number): Promise<number> {
   let bytes = 0;
   for await (const chunk of chunks) {
-    // Continues until all of it is written.
+    // Unlike `write`, `writeFile` writes the whole chunk.
     await withDiskErrors(() => handle.writeFile(chunk));
     bytes += chunk.length;
   }
@@ -138,7 +138,7 @@ async function listFolder(folder: string): Promise<readonly string[]> {
   }
 }
 
-/** The age of a write is judged by this machine's clock, which is also the disk's: every chunk renews its mtime. */
+/** Every chunk renews the mtime of an unfinished file, which comes from the clock of this machine. */
 async function isRemovable({ path, unfinished }: OldFile, now: number): Promise<boolean> {
   const { mtimeMs } = (await stat(path).catch(() => undefined)) ?? { mtimeMs: Number.POSITIVE_INFINITY };
   return unfinished ? Date.now() - mtimeMs > BROKEN_AFTER_MS : mtimeMs <= now;
@@ -149,7 +149,7 @@ async function withDiskErrors<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     const { code = 'unknown' } = error as NodeJS.ErrnoException;
-    // Without the error itself, which names the file: a reader of the log could then read the file.
+    // Without the original error, which contains the file name: a reader of the log could then download the file.
     throw new StoreError(`a media file: ${code}`, 'no', undefined, code === 'ENOENT' ? 'batch' : 'store');
   }
 }

@@ -1,4 +1,4 @@
-// Media of the SQLite store: files in a folder, and a row for each complete one.
+// Media of the SQLite store: files in a folder, and a row for each complete file.
 import assert from 'node:assert/strict';
 import { isBase62, SECRET_DIGITS } from '../../base/base62.ts';
 import type { MediaStore, NewMedia, StoredMedia } from '../ports/media.ts';
@@ -8,7 +8,7 @@ import type { MediaRows } from './thread-ports.ts';
 
 export function mediaStore(rows: MediaRows, files: MediaFiles): MediaStore {
   async function write(media: NewMedia, chunks: AsyncIterable<Uint8Array>): Promise<StoredMedia> {
-    // It becomes a file name.
+    // The id becomes a file name.
     assert(media.id.length === SECRET_DIGITS && isBase62(media.id));
     if (await rows.get(media.id)) throw alreadyExistsError();
     const stored = { ...media, bytes: await files.write(media, chunks) };
@@ -16,7 +16,7 @@ export function mediaStore(rows: MediaRows, files: MediaFiles): MediaStore {
       await rows.add(stored);
       return stored;
     } catch (error) {
-      // A file that another writer made, or that may have its row, is not ours to remove.
+      // Removes the file only if it is certainly ours and has no row.
       const isOurs = error instanceof StoreError && error.applied === 'no' && error.blames === 'store';
       if (isOurs) await files.remove(media.id).catch(() => undefined);
       throw error;
@@ -32,7 +32,7 @@ export function mediaStore(rows: MediaRows, files: MediaFiles): MediaStore {
 
   async function clean(now: number, limit: number): Promise<number> {
     const expired = await rows.expired(now, limit);
-    // The row goes last: until then it says what there is to remove.
+    // The row is deleted last: until then it lists the file to remove.
     for (const id of expired) await files.remove(id);
     const dropped = expired.length > 0 ? await rows.drop(expired) : 0;
     return dropped + (await deleteLostFiles(now, limit - dropped));

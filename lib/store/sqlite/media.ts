@@ -1,4 +1,4 @@
-// The rows of media files in the SQLite store: one each, written once the file is complete on disk.
+// The rows of media files in the SQLite store; a row is written once its file is complete on disk.
 import type { DatabaseSync } from 'node:sqlite';
 import type { MediaStore, StoredMedia } from '../ports/media.ts';
 import type { Connection } from './connection.ts';
@@ -33,7 +33,7 @@ export function mediaReads(db: DatabaseSync): PortReads<'media'> {
     page: ({ after = '', limit }: Parameters<MediaStore['page']>[0]): StoredMedia[] =>
       page.all(after, limit).map(readMediaRow),
     expired: (now: number, limit: number): string[] => expired.all(now, limit).map(getRowId),
-    /** Those of the ids that have a row. */
+    /** The given ids that have a row. */
     known: (ids: readonly string[]): string[] => known.all(JSON.stringify(ids)).map(getRowId),
   };
 }

@@ -1,4 +1,4 @@
-// Brings a file to this version's schema, and refuses files that are not ours or too new.
+// Migrates a file to the schema of this version, and refuses files that are not ours or too new.
 import type { DatabaseSync } from 'node:sqlite';
 import { OperatorError } from '../../base/operator-error.ts';
 import { APPLICATION_ID, MIGRATIONS, READABLE_SINCE, SCHEMA_VERSION } from './schema.ts';
@@ -24,7 +24,7 @@ export function checkIdentity(db: DatabaseSync, path: string): void {
   }
 }
 
-/** Refuses a file in which no Tollgate has created its tables. */
+/** Refuses a file without the tables of Tollgate. */
 export function requireTables(db: DatabaseSync, path: string): void {
   if (readIdentity(db).version === 0) throw noStoreError(path);
 }
@@ -38,14 +38,14 @@ export function checkReadable(db: DatabaseSync, path: string): void {
   throw new OperatorError(`The database ${path} has schema version ${version}: start this Tollgate on it once.`);
 }
 
-/** Why a store that must exist cannot be opened. */
+/** The error for a store that must exist but does not. */
 export function noStoreError(path: string): OperatorError {
   return new OperatorError(
     `There is no Tollgate store at ${path}: only the server and "tollgate account create" make one.`,
   );
 }
 
-/** Migrates the schema; of several processes that start at once, one does it and the others find it done. */
+/** Migrates the schema; if several processes start at once, one migrates and the others find it done. */
 export function migrate(db: DatabaseSync, path: string): void {
   while (readIdentity(db).version < SCHEMA_VERSION) {
     db.exec('BEGIN IMMEDIATE');
@@ -66,7 +66,7 @@ export function migrate(db: DatabaseSync, path: string): void {
   }
 }
 
-/** One statement, so that it sees one moment of a file that another process may be migrating. */
+/** A single statement, so that it sees a consistent state while another process migrates the file. */
 function readIdentity(db: DatabaseSync): Identity {
   const row = db
     .prepare(

@@ -1,4 +1,4 @@
-// The payment tables of the SQLite store; CHECKs repeat the rules of a payment's life.
+// The payment tables of the SQLite store; CHECKs repeat the rules of payments.
 import { PAYMENT_PHASES } from '../../money/payment-rules.ts';
 import { oneOf } from './checks.ts';
 

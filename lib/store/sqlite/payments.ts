@@ -1,4 +1,4 @@
-// Payments in the SQLite store, with their methods, consents, automatic top-ups and notices.
+// Payments in the SQLite store, with saved methods, consents, automatic top-ups and webhooks.
 import type { DatabaseSync } from 'node:sqlite';
 import { NEVER_STARTED } from '../../money/payment.ts';
 import {
@@ -42,20 +42,20 @@ const TABLES: { readonly [Sort in PaymentTable]: string } = {
   notices: 'notices',
 };
 
-/** Quoted: some are SQL keywords. */
+/** Column names in snake case, quoted because some are SQL keywords. */
 const listColumns = (sort: PaymentTable): readonly string[] =>
   Object.keys(PAYMENT_FIELDS[sort]).map((name) => `"${name.replace(/[A-Z]/g, (big) => `_${big.toLowerCase()}`)}"`);
 
 const buildSelect = (sort: PaymentTable): string => `SELECT ${listColumns(sort).join(', ')} FROM ${TABLES[sort]}`;
 
-/** As the index says it. */
+/** Must equal the condition of the index. */
 const IS_DISCARDED = oneOf('verdict', DISCARDED_VERDICTS);
 
 type Select = ReturnType<typeof prepareBig>;
 
 type StoredRow = Record<string, unknown>;
 
-/** A row from a statement, whose values come in the order of the columns it names. */
+/** Reads a row, whose values are in the order of the selected columns. */
 function readPaymentsRow<Sort extends PaymentTable>(sort: Sort, row: StoredRow): PaymentRows[Sort];
 function readPaymentsRow<Sort extends PaymentTable>(
   sort: Sort,
@@ -81,7 +81,7 @@ export function paymentWrites({ db, write }: Connection): PortWrites<'payments'>
   const addConsent = createPutRow(db, 'consents');
   const puts = new Map(Object.keys(TABLES).map((sort) => [sort, createPutRow(db, sort as PaymentTable)]));
 
-  /** Call it in a transaction. */
+  /** Must be called in a transaction. */
   function changeAutoTopupRow(auto: AutoTopupRow): boolean {
     const before = readPaymentsRow('autoTopups', selectAutoTopup.get(auto.id));
     if ((before?.version ?? 0) !== auto.version) return false;
@@ -249,7 +249,7 @@ export function createLoadPayment(db: DatabaseSync): (id: string) => Payment | u
   return (id) => readPaymentsRow('payments', select.get(id));
 }
 
-/** Writes a payment that is new, or that changed since it was loaded in the same transaction. */
+/** Writes a new payment, or one that was loaded in the same transaction. */
 export function createSavePayment(db: DatabaseSync): (payment: Payment) => void {
   return createPutRow(db, 'payments');
 }
@@ -257,7 +257,7 @@ export function createSavePayment(db: DatabaseSync): (payment: Payment) => void 
 function createPutRow<Sort extends PaymentTable>(db: DatabaseSync, sort: Sort): (row: PaymentRows[Sort]) => void {
   const isMarked = (MARKED_TABLES as readonly PaymentTable[]).includes(sort);
   const columns = [...listColumns(sort), ...(isMarked ? ['mark'] : [])];
-  // Not `INSERT OR REPLACE`: that removes another row that has the same unique value.
+  // Not `INSERT OR REPLACE`, which would delete another row with the same unique value.
   const put = db.prepare(
     `INSERT INTO ${TABLES[sort]} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})
       ON CONFLICT (id) DO UPDATE SET ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`,

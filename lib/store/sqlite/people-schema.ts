@@ -1,4 +1,4 @@
-// The tables of devices that people have signed in on, and of people who were removed.
+// The tables of devices on which users have signed in, and of removed users.
 
 export const DEVICE_TABLE = `
   CREATE TABLE devices (

@@ -1,8 +1,8 @@
-// The ports of a SQLite store on this side of its threads: each call goes by its name to the thread that answers it.
+// The ports of a SQLite store in the calling thread: each call is sent by name to the thread that answers it.
 import type { Thread } from './thread.ts';
 import { type ListedPorts, SCANS, THREAD_READS, THREAD_WRITES, type ThreadPorts } from './thread-ports.ts';
 
-/** Each opens its connection when it is started, or at its first call. */
+/** Each thread opens its connection when it is started, or at its first call. */
 export interface Threads {
   readonly writer: Thread;
   readonly reader: Thread;

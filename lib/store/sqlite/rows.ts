@@ -1,4 +1,4 @@
-// Rows of the money tables: integers are read as bigint, because amounts are.
+// Rows of the money tables, whose integers are read as bigint.
 import type { Charge, Entry, Wallet } from '../../money/decide.ts';
 import type { KeyBudget } from '../../money/key-budget.ts';
 

@@ -1,4 +1,4 @@
-// The tables of the SQLite store, as a forward list of migrations; CHECKs repeat the rules of the ledger.
+// The tables of the SQLite store, as a list of migrations; CHECKs repeat the rules of the ledger.
 import type { DatabaseSync } from 'node:sqlite';
 import { ARCHIVE_TABLES } from './archive-schema.ts';
 import { oneOf } from './checks.ts';
@@ -9,17 +9,17 @@ import { addStatusesAndMarks } from './status-schema.ts';
 /** Marks a file as ours: `toll`. */
 export const APPLICATION_ID = 0x746f6c6c;
 
-/** What running calls may cost above their holds; the index has only those that may. */
+/** The possible cost of running calls above their holds; the index covers only such calls. */
 const EXCESS = `
   ALTER TABLE charges ADD COLUMN excess INTEGER CHECK (excess > 0);
   CREATE INDEX charges_exposed ON charges (wallet, excess) WHERE state = 'held' AND excess IS NOT NULL;
 `;
 
-/** The kinds of entries in version 1, and those of them without a call. */
+/** The kinds of entries in version 1, and the kinds without a call. */
 const CHARGELESS_1 = ['topup', 'adjust', 'pay', 'payback', 'dispute'];
 const KINDS_1 = [...CHARGELESS_1, 'reserve', 'charge', 'settle', 'release', 'expire', 'refund'];
 
-/** Version n of the schema is the first n of these; a released one never changes. */
+/** Version n of the schema consists of the first n steps; a released step never changes. */
 export const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
   `
   CREATE TABLE accounts (
@@ -331,5 +331,5 @@ export const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** Rows from this version on read the same before and after a migration. */
+/** From this version on, rows can be read without a migration. */
 export const READABLE_SINCE = MIGRATIONS.indexOf(addStatusesAndMarks) + 1;

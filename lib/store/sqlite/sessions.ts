@@ -110,7 +110,7 @@ export function sessionReads(db: DatabaseSync): PortReads<'sessions'> {
   const list = db.prepare(`SELECT ${SESSION} FROM sessions WHERE user = ? ORDER BY created_at DESC, hash`);
   const link = db.prepare(`SELECT ${LINK} FROM links WHERE hash = ?`);
   const attempts = db.prepare(ATTEMPTS);
-  // Prepared late: a file of an earlier version, opened read-only, has no such table.
+  // Prepared lazily: a file of an earlier version, opened read-only, does not have the table.
   let device: StatementSync | undefined;
   return {
     get: (hash: string): Session | undefined => readSessionRow(get.get(hash)),

@@ -10,7 +10,7 @@ export function settingWrites({ db, write }: Connection): PortWrites<'settings'>
   );
   return {
     set: (name: string, value: string): void => {
-      // Also after commits that have not reached the disk: all are in the same log.
+      // Also syncs earlier commits, which are in the same log.
       write(() => set.run(name, value), 'full');
     },
   };

@@ -1,5 +1,5 @@
-// A step of the schema of SQLite: the journal has the changes of a wallet's status, and entries and rows of payments and
-// jobs have marks, by which the audit sees values that were changed behind the ledger's back.
+// A migration of SQLite: the journal records changes of the status of a wallet, and entries and rows of payments and jobs
+// get marks, by which the audit notices values that were changed outside the ledger.
 import type { DatabaseSync } from 'node:sqlite';
 import { decideStatusChange } from '../status.ts';
 import { oneOf } from './checks.ts';
@@ -14,8 +14,8 @@ export function addStatusesAndMarks(db: DatabaseSync): void {
 }
 
 /**
- * A CHECK cannot be altered, copying the table would take hours, and adding a column with one reads every row: as
- * https://sqlite.org/lang_altertable.html (7) describes for changes that no stored row can feel, the text is replaced.
+ * Replaces the text of a CHECK, as https://sqlite.org/lang_altertable.html (7) describes for changes that do not affect
+ * stored rows. A CHECK cannot be altered, copying the table would take hours, and adding a column with one reads every row.
  */
 function changeChecks(db: DatabaseSync): void {
   db.enableDefensive(false);
@@ -29,7 +29,7 @@ function changeChecks(db: DatabaseSync): void {
   db.enableDefensive(true);
 }
 
-/** Wallets that were suspended without an entry get it now. */
+/** Adds the missing entry of wallets that were suspended by an earlier version. */
 function addBaseline(db: DatabaseSync): void {
   const suspended = db.prepare("SELECT id, charged, seq FROM wallets WHERE status = 'suspended'", {
     readBigInts: true,

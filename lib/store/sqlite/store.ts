@@ -1,5 +1,5 @@
-// The SQLite store: one thread writes, one reads, and a third does long work, so that nothing waits for that.
-// A command, which would wait anyway, has it all in its own thread.
+// The SQLite store: one thread writes, one reads, and a third does long reads, so that other calls do not wait for them.
+// The command line runs everything in its own thread.
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import type { Operation } from '../../money/decide.ts';
@@ -18,14 +18,14 @@ import { createThread } from './thread.ts';
 import type { ThreadPorts } from './thread-ports.ts';
 
 export interface SqliteOptions extends StoreOptions {
-  /** It is an unfinished backup, which nobody else may open. */
+  /** The file is an unfinished backup, which only the process that makes it may open. */
   readonly temporary?: boolean;
   /** How long a write waits for other processes before it fails. */
   readonly busyMs?: number;
 }
 
 const BUSY_MS = 4000;
-/** Larger batches save a fifth at most and delay those behind them. */
+/** Larger batches save at most a fifth and delay later operations. */
 const BATCH_MAX = 256;
 
 /** Opens the file, creating it if necessary. Rejects with `OperatorError` if it cannot be used. */
@@ -37,9 +37,9 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
   const connection: ConnectionOptions = { path: file, mediaFolder, busyMs, existing, readOnly, temporary, repeatable };
   const threads = inProcess ? await openInProcess(connection) : openThreads(connection);
   const { writer, reader, scanner } = threads;
-  // A store that is open for reading only has no writer.
+  // A read-only store does not start its writer.
   await (readOnly ? reader : writer).start();
-  // Whoever calls it learns why it does not open.
+  // A call to the reader will reject with the same error.
   reader.start().catch(() => undefined);
   const store = createStore(createRemotePorts(threads), mediaFolder);
   return withGracefulClose(readOnly ? withoutWrites(store) : store, async () => {
@@ -58,7 +58,7 @@ function openThreads(connection: ConnectionOptions): Threads {
 }
 
 async function openInProcess(connection: ConnectionOptions): Promise<Threads> {
-  // What the threads load otherwise.
+  // Imported lazily: with threads, only these need the module.
   const { createInProcessThread: createHere } = await import('./in-process-thread.ts');
   const reader = createHere({ role: 'reader', connection });
   return { writer: createHere({ role: 'writer', connection }), reader, scanner: reader };
@@ -94,7 +94,7 @@ function createApply(ledger: ThreadPorts['ledger']): LedgerStore['apply'] {
       const byItem = new Map(wanted.map((item, index) => [item, outcomes[index]]));
       return batch.map((item) => byItem.get(item));
     } catch (error) {
-      // What an earlier attempt may have applied stays `tried`: the failure of this one says nothing about it.
+      // Items that an earlier attempt may have applied stay `tried`: this failure says nothing about them.
       if (error instanceof StoreError && error.applied === 'no') for (const item of untried) item.tried = false;
       throw error;
     }

@@ -1,4 +1,4 @@
-// What the threads of a SQLite store answer: its ports under their own names, and a few calls that only this store has.
+// The calls that the threads of a SQLite store answer: those of the ports, and a few that only this store has.
 import type { Operation } from '../../money/decide.ts';
 import { READS, WRITES } from '../port-calls.ts';
 import type { LedgerStore } from '../ports/ledger.ts';
@@ -6,22 +6,22 @@ import type { MediaStore, StoredMedia } from '../ports/media.ts';
 import type { Store, StorePorts } from '../store.ts';
 import type { EncodedOutcome } from './outcomes.ts';
 
-/** Where the calling thread does more than to pass a call on. */
+/** Ports for which the calling thread does more than pass a call on. */
 interface OwnPorts {
   readonly ledger: Omit<LedgerStore, 'lane' | 'batchMax' | 'apply'> & {
     apply(operations: readonly Operation[]): Promise<readonly EncodedOutcome[]>;
   };
   readonly media: MediaRows;
   readonly file: Pick<Store, 'ping' | 'gateways'> & {
-    /** `pages` is shared: how many have been copied, and how many there are. */
+    /** `pages` is shared memory: pages copied, and total pages. */
     backup(file: string, pages: Int32Array): Promise<void>;
   };
 }
 
-/** The rows of media files, one for each complete one. */
+/** The rows of media files, one for each complete file. */
 export interface MediaRows extends Pick<MediaStore, 'get' | 'page'> {
   expired(now: number, limit: number): Promise<readonly string[]>;
-  /** Those of the ids that have a row. */
+  /** The given ids that have a row. */
   known(ids: readonly string[]): Promise<readonly string[]>;
   add(media: StoredMedia): Promise<void>;
   /** Resolves to how many there were. */
@@ -30,17 +30,17 @@ export interface MediaRows extends Pick<MediaStore, 'get' | 'page'> {
 
 export type ThreadPorts = Omit<StorePorts, keyof OwnPorts> & OwnPorts;
 
-/** By the reading threads. */
+/** The calls of the reading threads. */
 export const THREAD_READS = {
   ...READS,
   media: ['get', 'page', 'expired', 'known'],
   file: ['ping', 'gateways', 'backup'],
 } as const satisfies Calls;
 
-/** By the writing thread. */
+/** The calls of the writing thread. */
 export const THREAD_WRITES = { ...WRITES, media: ['add', 'drop'], file: [] } as const satisfies Calls;
 
-/** Reads that may take long: they have a thread of their own, so that no other waits for them. */
+/** Reads that may take long run in their own thread, so that no other call waits for them. */
 export const SCANS: Partial<Calls> = {
   ledger: ['charges'],
   journal: READS.journal,
@@ -64,12 +64,12 @@ type Calls = { readonly [Name in keyof ThreadPorts]: readonly (keyof ThreadPorts
 type ReadName<Name extends keyof ThreadPorts> = Extract<(typeof THREAD_READS)[Name][number], keyof ThreadPorts[Name]>;
 type WriteName<Name extends keyof ThreadPorts> = Extract<(typeof THREAD_WRITES)[Name][number], keyof ThreadPorts[Name]>;
 
-/** What is listed: the compiler finds out if a call of a port is not. */
+/** All listed calls: the compiler reports a call of a port that is not listed. */
 export type ListedPorts = {
   readonly [Name in keyof ThreadPorts]: Pick<ThreadPorts[Name], ReadName<Name> | WriteName<Name>>;
 };
 
-/** The calls of a port as the thread that has the database answers them: without waiting. */
+/** The calls of a port as the thread with the database answers them: synchronously. */
 export type PortReads<Name extends keyof ThreadPorts> = Answers<Pick<ThreadPorts[Name], ReadName<Name>>>;
 export type PortWrites<Name extends keyof ThreadPorts> = Answers<Omit<ThreadPorts[Name], ReadName<Name>>>;
 

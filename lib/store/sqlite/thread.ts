@@ -1,4 +1,4 @@
-// A thread with a database as its callers see it: an answer to every call, and a new thread after a crash.
+// The calling side of a thread with a database: answers every call, and starts a new thread after a crash.
 import { Worker } from 'node:worker_threads';
 import { StoreError } from '../store.ts';
 import type { ThreadOptions } from './database-calls.ts';
@@ -9,7 +9,7 @@ export interface Thread {
   /** Opens the database before it is needed. Rejects with `StoreError` or `OperatorError`, like a call. */
   start(): Promise<void>;
   call(port: string, name: string, args: readonly unknown[]): Promise<unknown>;
-  /** Once all calls are answered. */
+  /** Closes the thread; all calls must be answered. */
   close(): Promise<void>;
 }
 
@@ -21,17 +21,17 @@ interface PendingCall {
 interface RunningThread {
   readonly worker: Worker;
   readonly waiting: Map<number, PendingCall>;
-  /** Leaves the thread to itself. */
+  /** Stops listening to the thread. */
   forget(): void;
 }
 
-/** `tsc` rewrites imports, but not this. */
+/** `tsc` rewrites the extensions of imports, but not of this URL. */
 const WORKER = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url);
 
-/** Rows live until they are sent, so more room for young objects would only fill up. */
+/** Rows live until they are sent, so a larger young generation would only fill up. */
 const YOUNG_MB = 8;
 
-/** Tests replace these: they open hundreds of stores, and keep the threads of closed ones for the next. */
+/** Tests replace these functions: they open hundreds of stores, and reuse the threads of closed ones. */
 export const workers = {
   start: (role: ThreadOptions['role']): Worker =>
     new Worker(WORKER, { name: `tollgate-${role}`, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } }),
@@ -57,11 +57,11 @@ export function createThread(options: ThreadOptions): Thread {
     const forget = () => void worker.off('message', onMessage).off('error', onError).off('exit', onExit);
     const started: RunningThread = { worker, waiting: new Map(), forget };
     worker.on('message', onMessage).on('error', onError).on('exit', onExit);
-    // An idle store must not keep the process alive. After adding the listener, which would undo it.
+    // An idle store must not keep the process alive. Must come after adding the listener, which refs the worker again.
     worker.unref();
     running = started;
     opening = open(started);
-    // Each call fails for itself.
+    // Each call rejects with this error itself.
     opening.catch(() => undefined);
     return started;
   }
@@ -72,7 +72,7 @@ export function createThread(options: ThreadOptions): Thread {
       served = true;
     } catch (error) {
       const { message, cause } = error as Error;
-      // At the start the operator is told; later it is a store that does not answer.
+      // At the start this is an operator error; later it is a store that does not answer.
       const failure = served ? new StoreError(message, 'no', cause) : (error as Error);
       failCalls(started, failure);
       started.worker.ref();

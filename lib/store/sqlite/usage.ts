@@ -52,7 +52,7 @@ export function usageWrites({ db, write }: Connection): PortWrites<'usage'> {
   };
 }
 
-/** What rows are grouped by; none of it comes from a request. */
+/** SQL expressions to group by; constants, never input. */
 const GROUPS: Readonly<Record<UsageQuery['by'], string>> = {
   hour: 'CAST(hour AS TEXT)',
   day: "date(hour / 1000, 'unixepoch')",

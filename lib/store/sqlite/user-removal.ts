@@ -1,4 +1,4 @@
-// People who leave, in the SQLite store: suspended or removed with everything that would let them in.
+// Suspends or removes users in the SQLite store, together with everything that lets them sign in.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { FormerUser, Membership, RemovalResult, User, UserStore } from '../ports/users.ts';
 import type { Connection } from './connection.ts';
@@ -50,7 +50,7 @@ export function userRemovalWrites({ db, write }: Connection) {
 
 export function formerUserReads(db: DatabaseSync) {
   const isThere = db.prepare(`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'former_users'`);
-  // Prepared late: a file of an earlier version, opened read-only, has no such table.
+  // Prepared lazily: a file of an earlier version, opened read-only, does not have the table.
   let reads: { readonly get: StatementSync; readonly page: StatementSync } | undefined;
   function open(): typeof reads {
     if (isThere.get() === undefined) return undefined;

@@ -1,4 +1,4 @@
-// People and their memberships in the SQLite store.
+// Users and their memberships in the SQLite store.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Membership, User, UserStore } from '../ports/users.ts';
 import type { Connection } from './connection.ts';

@@ -1,9 +1,9 @@
-// The inside of a worker thread: opens its database and answers one call at a time.
+// The entry point of a worker thread: opens its database and answers one call at a time.
 import { parentPort } from 'node:worker_threads';
 import { type DatabaseCalls, openDatabaseCalls, type ThreadOptions } from './database-calls.ts';
 import { type Failure, toFailure } from './failure.ts';
 
-/** `thread.open` comes first and `thread.close` last; all others are calls of ports. */
+/** The first call is `thread.open` and the last `thread.close`; all others are calls of ports. */
 export type Request = readonly [id: number, port: string, name: string, args: readonly unknown[]];
 export type Reply = readonly [id: number, value: unknown, failure?: Failure];
 
@@ -14,7 +14,7 @@ port.on('message', async ([id, ...request]: Request) => {
   try {
     port.postMessage([id, await answer(request)] satisfies Reply);
   } catch (error) {
-    // If a transaction cannot be rolled back, the thread ends.
+    // If a transaction cannot be rolled back, the connection is useless.
     if (opened?.db.isTransaction) process.exit(1);
     port.postMessage([id, undefined, toFailure(error)] satisfies Reply);
   }
