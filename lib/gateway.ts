@@ -242,8 +242,8 @@ function openCatalog(config: Config, { sandbox, store, log, noteCost }: CatalogP
       error: (message, fields) => log.error(fields, message),
     },
     onSecrets: log.addSecrets,
-    memoryOf: (provider) => createMemory(store.settings, provider),
-    noteCost,
+    openMemory: (provider) => createMemory(store.settings, provider),
+    recordRealMoney: noteCost,
   });
 }
 

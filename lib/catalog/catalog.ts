@@ -2,24 +2,24 @@
 import { OperatorError } from '../base/operator-error.ts';
 import { SMART_NAMES, SMART_TIERS, type SmartThresholds, type SmartTier } from '../base/smart-tiers.ts';
 import {
+  buildModel,
   type ImageModel,
   type Model,
   type ModelOf,
   type ModelType,
-  modelOf,
   type OpenUpstream,
   type TextModel,
 } from './model.ts';
-import { type CatalogFile, mistakeIn, type SmartEntry } from './schema.ts';
-import { type TopupBounds, topupBoundsOf } from './topup-bounds.ts';
+import { type CatalogFile, describeMistake, type SmartEntry } from './schema.ts';
+import { readTopupBounds, type TopupBounds } from './topup-bounds.ts';
 
-/** The virtual model that picks a real one per request. */
+/** The virtual model that routes each request to a real one. */
 export interface SmartModel {
-  /** The model that runs requests of the tier: its own, or that of the next tier that has one. */
+  /** The model that answers requests of a tier: its own, or that of another tier if it has none. */
   readonly models: Readonly<Record<SmartTier, TextModel>>;
-  /** All models of a tier that have a route, in order of preference. */
+  /** The usable models of a tier, in order of preference. */
   readonly usable: Readonly<Record<SmartTier, readonly TextModel[]>>;
-  /** Absent: the router's own. */
+  /** Undefined for the router's defaults. */
   readonly thresholds: SmartThresholds | undefined;
 }
 
@@ -30,9 +30,9 @@ export interface Catalog {
   readonly byName: ReadonlyMap<string, Model>;
   /** Undefined if no tier has a model with a route. */
   readonly smart: SmartModel | undefined;
-  /** Models that answer calls with pictures, in order of preference; those without a route are left out. */
+  /** Usable models for calls with images, in order of preference. */
   readonly vision: readonly TextModel[];
-  /** The model for requests that name none; undefined if no model of the list has a route. */
+  /** The models of requests that name none; undefined if no listed model is usable. */
   readonly defaults: { readonly image: ImageModel | undefined; readonly edit: ImageModel | undefined };
   /** Retired id → the id to use instead. */
   readonly retired: ReadonlyMap<string, string>;
@@ -40,16 +40,16 @@ export interface Catalog {
   readonly autoTopup: TopupBounds;
   /** Warnings for the operator, one line each. */
   readonly warnings: readonly string[];
-  /** Payment providers that are off, with the variables they lack; absent: none is. */
+  /** Payment providers that are switched off, with the variables they lack. */
   readonly paymentsOff?: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Builds the catalog from the upstreams that are switched on. Throws an `OperatorError` listing everything wrong. */
+/** Builds the catalog from the upstreams that are switched on. Throws an `OperatorError` that lists all mistakes. */
 export function buildCatalog(file: CatalogFile, upstreams: ReadonlyMap<string, OpenUpstream>): Catalog {
   const problems: string[] = [];
   const warnings: string[] = [];
   checkRoutes(file, problems);
-  const models = file.models.map((entry) => modelOf(entry, upstreams));
+  const models = file.models.map((entry) => buildModel(entry, upstreams));
   const byName = indexNames(file, models, problems);
   checkReferences(file, byName, { problems, warnings });
   if (problems.length > 0) throw new OperatorError(`Bad catalog: ${problems.join('; ')}`);
@@ -60,10 +60,10 @@ export function buildCatalog(file: CatalogFile, upstreams: ReadonlyMap<string, O
     edit: findUsableModels('image', file.defaults.edit, byName).find(({ edits }) => edits),
   };
   const retired = new Map(Object.entries(file.retired));
-  return { models, byName, smart, vision, defaults, retired, autoTopup: topupBoundsOf(file.autoTopup), warnings };
+  return { models, byName, smart, vision, defaults, retired, autoTopup: readTopupBounds(file.autoTopup), warnings };
 }
 
-/** The models of a list that are of its type and have a route. */
+/** The models of a list that have the right type and a route. */
 function findUsableModels<Type extends ModelType>(
   type: Type,
   names: readonly string[],
@@ -74,7 +74,7 @@ function findUsableModels<Type extends ModelType>(
   return names.map((name) => byName.get(name)).filter(isUsable);
 }
 
-/** A tier without a usable route falls to the next one up, or down where there is none above. */
+/** A tier without a usable model uses that of the next higher tier, or of a lower one. */
 function buildSmart(
   { thresholds, ...tiers }: SmartEntry,
   byName: ReadonlyMap<string, Model>,
@@ -91,7 +91,6 @@ function buildSmart(
   return models && { models, usable, thresholds };
 }
 
-/** Each tier has its own model, or that of the next tier. */
 function fillTiers(own: readonly (TextModel | undefined)[]): Readonly<Record<SmartTier, TextModel>> | undefined {
   const [lite, standard, heavy] = SMART_TIERS.map((_, at) =>
     [...own.slice(at), ...own.slice(0, at).reverse()].find((model) => model !== undefined),
@@ -104,7 +103,7 @@ function checkRoutes(file: CatalogFile, problems: string[]): void {
     for (const [place, { upstream }] of routes.entries()) {
       if (Object.hasOwn(file.upstreams, upstream)) continue;
       const mistake = `model ${id}: routes[${place}].upstream: unknown upstream ${upstream}`;
-      problems.push(mistakeIn(file, `models[${at}]`, mistake));
+      problems.push(describeMistake(file, `models[${at}]`, mistake));
     }
   }
 }
@@ -113,9 +112,10 @@ function indexNames(file: CatalogFile, models: readonly Model[], problems: strin
   const taken = new Set<string>();
   const byName = new Map<string, Model>();
   const take = (name: string, entry: string, field: string) => {
-    const say = (mistake: string) => problems.push(mistakeIn(file, entry, `${field}: the name ${name} ${mistake}`));
-    if (SMART_NAMES.has(name)) say('belongs to the smart model');
-    if (taken.has(name)) say('is used twice');
+    const report = (mistake: string) =>
+      problems.push(describeMistake(file, entry, `${field}: the name ${name} ${mistake}`));
+    if (SMART_NAMES.has(name)) report('belongs to the smart model');
+    if (taken.has(name)) report('is used twice');
     taken.add(name);
   };
   for (const [at, model] of models.entries()) {
@@ -136,17 +136,17 @@ function checkReferences(
   for (const tier of SMART_TIERS) {
     for (const name of file.smart[tier]) {
       if (byName.get(name)?.type === 'text') continue;
-      problems.push(mistakeIn(file, `smart.${tier}.${name}`, `smart.${tier}: ${name} is not a text model`));
+      problems.push(describeMistake(file, `smart.${tier}.${name}`, `smart.${tier}: ${name} is not a text model`));
     }
   }
-  const known = (place: string, names: readonly string[], type: Model['type']) => {
+  const warnOfUnknown = (place: string, names: readonly string[], type: Model['type']) => {
     for (const name of names) {
       if (byName.get(name)?.type !== type) warnings.push(`${place}: ${name} is not a model of type ${type}`);
     }
   };
-  known('vision', file.vision, 'text');
-  known('defaults.image', file.defaults.image, 'image');
-  known('defaults.edit', file.defaults.edit, 'image');
+  warnOfUnknown('vision', file.vision, 'text');
+  warnOfUnknown('defaults.image', file.defaults.image, 'image');
+  warnOfUnknown('defaults.edit', file.defaults.edit, 'image');
   for (const name of file.defaults.edit) {
     const model = byName.get(name);
     if (model?.type === 'image' && !model.edits) warnings.push(`defaults.edit: ${name} does not edit`);

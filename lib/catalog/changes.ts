@@ -4,10 +4,10 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export interface Changes {
-  /** Takes the current state as known. */
-  note(): Promise<void>;
-  /** True once per edit; editors write a file in several steps, so it must not have changed since the last call. */
-  settled(): Promise<boolean>;
+  /** Takes the current state as the known one. */
+  markAsKnown(): Promise<void>;
+  /** Resolves to true once per edit, when two polls in a row see the same state: editors write files in several steps. */
+  hasSettledChange(): Promise<boolean>;
 }
 
 export function createChanges(folder: string): Changes {
@@ -15,11 +15,11 @@ export function createChanges(folder: string): Changes {
   let seen: string | undefined;
 
   return {
-    async note() {
-      known = await look(folder);
+    async markAsKnown() {
+      known = await fingerprintFolder(folder);
     },
-    async settled() {
-      const now = await look(folder);
+    async hasSettledChange() {
+      const now = await fingerprintFolder(folder);
       const isStill = now === seen;
       seen = now;
       if (!isStill || now === known) return false;
@@ -29,8 +29,8 @@ export function createChanges(folder: string): Changes {
   };
 }
 
-/** Differs after every edit; an unreadable folder counts as empty. */
-async function look(folder: string): Promise<string> {
+/** A text that changes with every edit; an unreadable folder counts as empty. */
+async function fingerprintFolder(folder: string): Promise<string> {
   try {
     const names = (await readdir(folder)).filter((name) => name.endsWith('.json')).sort();
     return (await Promise.all(names.map((name) => describe(join(folder, name))))).join('\n');

@@ -1,18 +1,18 @@
-// Checks a catalog as a start would, for the command line: files, plugins, settings and references.
+// Checks a catalog like a start of the service: files, plugins, settings and references.
 import { listModels } from './listing.ts';
 import { type CatalogConfig, openLiveCatalog, readCatalogFacts } from './live.ts';
 
 export interface CatalogCheck {
-  /** Everything the files define. */
+  /** Number of models in the files. */
   readonly models: number;
-  /** What a start would count: models with a route, and `smart`. */
+  /** Number of usable models, including `smart`. */
   readonly usable: number;
   readonly upstreams: number;
   readonly switched_off: readonly string[];
   readonly warnings: readonly string[];
 }
 
-/** Throws an `OperatorError` that says what is wrong. */
+/** Throws an `OperatorError` that lists all mistakes. */
 export async function checkCatalog(config: CatalogConfig): Promise<CatalogCheck> {
   const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const live = await openLiveCatalog({ config, sandbox: false, log: silent, onSecrets: () => undefined });

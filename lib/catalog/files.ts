@@ -6,10 +6,10 @@ import { OperatorError } from '../base/operator-error.ts';
 import { SMART_TIERS, type SmartThresholds, type SmartTier } from '../base/smart-tiers.ts';
 import { type CatalogFile, catalogFile, type ModelEntry, type PaymentEntry, type UpstreamEntry } from './schema.ts';
 import type { TopupEntry } from './topup-bounds.ts';
-import { forbiddenVariables } from './variables.ts';
+import { findForbiddenVariables } from './variables.ts';
 
-/** Every `*.json` of a folder, in order of name. */
-export function catalogFilesOf(folder: string): readonly string[] {
+/** The `*.json` files of a folder, sorted by name. */
+export function listCatalogFiles(folder: string): readonly string[] {
   try {
     const found = readdirSync(folder).filter((entry) => entry.endsWith('.json'));
     if (found.length === 0) throw new OperatorError(`CATALOG_DIR ${folder}: there is no *.json file in it`);
@@ -21,8 +21,8 @@ export function catalogFilesOf(folder: string): readonly string[] {
 }
 
 /**
- * Reads files and merges them; lists are concatenated in the order of the files. Throws an `OperatorError` naming the
- * file, including for a variable that `variables` (patterns) do not allow.
+ * Reads and merges files; lists are concatenated in the order of the files. Throws an `OperatorError` that names the file,
+ * also for a variable that no pattern of `variables` allows.
  */
 export function readCatalogFiles(paths: readonly string[], variables: readonly string[]): CatalogFile {
   const upstreams: Record<string, UpstreamEntry> = {};
@@ -36,7 +36,7 @@ export function readCatalogFiles(paths: readonly string[], variables: readonly s
   const sources = new Map<string, string>();
   for (const path of paths) {
     const part = readFile(path, variables);
-    for (const entry of entriesOf(part, models.length)) sources.set(entry, path);
+    for (const entry of listEntryNames(part, models.length)) sources.set(entry, path);
     addEach(upstreams, part.upstreams, (key) => `${path}: upstream ${key} is defined twice`);
     addEach(payments, part.payments, (key) => `${path}: payments.${key} is defined twice`);
     if (part.autoTopup && autoTopup) throw new OperatorError(`${path}: autoTopup is defined twice`);
@@ -58,16 +58,16 @@ export function readCatalogFiles(paths: readonly string[], variables: readonly s
 function addEach<T>(
   all: Record<string, T>,
   part: Readonly<Record<string, T>> = {},
-  refusalOf: (key: string) => string,
+  describeDuplicate: (key: string) => string,
 ): void {
   for (const [key, value] of Object.entries(part)) {
-    if (Object.hasOwn(all, key)) throw new OperatorError(refusalOf(key));
+    if (Object.hasOwn(all, key)) throw new OperatorError(describeDuplicate(key));
     all[key] = value;
   }
 }
 
-/** The names of what a file adds to a catalog that already has this many models. */
-function entriesOf(
+/** The names of a file's entries; `before` is the number of models in the files before it. */
+function listEntryNames(
   { upstreams = {}, payments = {}, models = [], smart, retired = {} }: Partial<CatalogFile>,
   before: number,
 ): string[] {
@@ -83,8 +83,8 @@ function entriesOf(
 function readFile(path: string, variables: readonly string[]): Partial<CatalogFile> {
   const part = checkFile(path, readText(path));
   const forbidden = [
-    ...forbiddenVariables(part.upstreams, 'upstreams', variables),
-    ...forbiddenVariables(part.payments, 'payments', variables),
+    ...findForbiddenVariables(part.upstreams, 'upstreams', variables),
+    ...findForbiddenVariables(part.payments, 'payments', variables),
   ];
   if (forbidden.length > 0) throw new OperatorError(`${path}: ${forbidden.join('; ')}`);
   return part;
@@ -95,7 +95,7 @@ interface Checked {
   readonly part: Partial<CatalogFile>;
 }
 
-/** The last content of each file: a start reads all of them twice, and a reload those that have not changed. */
+/** Files already checked, by their text: a start reads every file twice, and a reload mostly unchanged ones. */
 const checked = new Map<string, Checked>();
 const CHECKED_MAX = 32;
 
@@ -117,7 +117,7 @@ function readText(path: string): string {
   }
 }
 
-/** V8 names the position of a mistake or quotes the text around it, which may contain a key: a quote becomes a line. */
+/** V8 quotes the text around some mistakes, which may contain a key: the quote is replaced by its line number. */
 function parseFile(path: string, text: string): unknown {
   try {
     return JSON.parse(stripJsonComments(text));

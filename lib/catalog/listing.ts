@@ -1,14 +1,13 @@
-// The entries of `GET /api/v1/models` and `/api/v1/models/{id}`: what a key can use now, with current prices.
-
+// The entries of `GET /api/v1/models` and `/api/v1/models/{id}`: the models that a key can use, with current prices.
 import { SMART_ALIASES, SMART_ID, SMART_NAMES } from '../base/smart-tiers.ts';
 import { allowsModel, type KeyLimits, NO_LIMITS } from '../money/key-limits.ts';
 import { toRub } from '../money/money.ts';
 import { TEXT_MINIMUM, type VideoPrice } from '../money/price.ts';
-import { notAllowed, refuseModel } from './allowed.ts';
+import { modelNotAllowedFault, refuseModel } from './allowed.ts';
 import type { Catalog, SmartModel } from './catalog.ts';
 import { findUsableModel } from './lookup.ts';
 import type { ImageModel, Model, ModelType, TextModel, VideoModel } from './model.ts';
-import { nearestResolution, RESOLUTION_DEFAULT, shortSideOf } from './resolution.ts';
+import { findNearestResolution, parseShortSide, RESOLUTION_DEFAULT } from './resolution.ts';
 
 /** One element of `data`. */
 export type ModelListing = TextListing | SmartListing | MediaListing;
@@ -31,21 +30,21 @@ export interface TextListing extends ListingBase {
   readonly min_rub: number;
 }
 
-/** A call has the prices of the model it is routed to, so there is none to list. */
+/** Without a price: a call is billed at the price of the model it is routed to. */
 export interface SmartListing extends ListingBase {
   readonly price_rub: null;
   readonly min_rub: number;
   readonly description: string;
 }
 
-/** Images in RUB per picture; videos in RUB per second or per request. */
+/** Images in RUB per image; videos in RUB per second or per request. */
 export interface MediaListing extends ListingBase {
   readonly price_rub: number;
   /** For a video model priced by resolution: RUB per second by label. */
   readonly price_rub_by_resolution?: Readonly<Record<string, number>>;
 }
 
-/** Model types that have an endpoint: anything else is not listed. */
+/** Model types with an endpoint; models of other types are not listed. */
 const SERVED: ReadonlySet<ModelType> = new Set(['text', 'image', 'video']);
 
 /** The models that the key may be used for. */
@@ -64,7 +63,7 @@ export function listModels(
  */
 export function listOne(catalog: Catalog, name: string, limits: KeyLimits = NO_LIMITS): ModelListing {
   if (catalog.smart && SMART_NAMES.has(name)) {
-    if (!allowsSmart(limits, catalog.smart)) throw notAllowed(limits, SMART_ID);
+    if (!allowsSmart(limits, catalog.smart)) throw modelNotAllowedFault(limits, SMART_ID);
     return SMART_LISTING;
   }
   const model = findUsableModel(catalog, name);
@@ -124,12 +123,12 @@ function listVideoModel({ id, aliases, provider, price }: VideoModel): MediaList
   return { id, aliases, type: 'video', endpoint: '/v1/videos', unit, ...listVideoPrice(price), provider };
 }
 
-/** For an entry priced by resolution, the single price is that of the default label. */
+/** For a model priced by resolution, `price_rub` is the price of the default resolution. */
 function listVideoPrice(price: VideoPrice): Pick<MediaListing, 'price_rub' | 'price_rub_by_resolution'> {
   if ('request' in price) return { price_rub: toRub(price.request) };
   if ('second' in price) return { price_rub: toRub(price.second) };
   const { byResolution } = price;
-  const label = nearestResolution(byResolution.keys(), shortSideOf(RESOLUTION_DEFAULT));
+  const label = findNearestResolution(byResolution.keys(), parseShortSide(RESOLUTION_DEFAULT));
   return {
     price_rub: toRub(byResolution.get(label ?? '') ?? 0n),
     price_rub_by_resolution: Object.fromEntries([...byResolution].map(([name, micro]) => [name, toRub(micro)])),

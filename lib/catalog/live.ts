@@ -1,4 +1,4 @@
-// The live catalog: loaded at start, reloaded when a file changes or on request, replaced as a whole or not at all.
+// The live catalog: loaded at the start, reloaded when a file changes or on request, as a whole or not at all.
 import { fileURLToPath } from 'node:url';
 import { limitConcurrency } from '../base/limit-concurrency.ts';
 import { OperatorError } from '../base/operator-error.ts';
@@ -11,14 +11,14 @@ import { scrub } from '../upstream/host/secret.ts';
 import type { OpenProvider } from '../upstream/host/settings.ts';
 import { buildCatalog, type Catalog } from './catalog.ts';
 import { createChanges } from './changes.ts';
-import { catalogFilesOf, readCatalogFiles } from './files.ts';
+import { listCatalogFiles, readCatalogFiles } from './files.ts';
 import { listModels } from './listing.ts';
 import { type Opened, openSection, type Section } from './opened.ts';
-import { type OpenPayment, paymentsOf } from './payments.ts';
+import { choosePayments, type OpenPayment } from './payments.ts';
 import type { CatalogFile } from './schema.ts';
-import { isSet, variablesOf } from './variables.ts';
+import { isSet, listVariables } from './variables.ts';
 
-/** What a catalog is loaded with. */
+/** The configuration of a catalog. */
 export type CatalogConfig = Pick<
   Config,
   'catalogDir' | 'catalogVariables' | 'providersPath' | 'paymentsPath' | 'env' | 'totalTimeoutMs'
@@ -29,17 +29,17 @@ export interface LiveCatalogOptions {
   /** Whether upstreams marked `sandbox` are switched on. */
   readonly sandbox: boolean;
   readonly log: LiveCatalogLog;
-  /** Called with every value that must not appear in the log. */
+  /** Called with values that must not appear in the log. */
   readonly onSecrets: (secrets: readonly string[]) => void;
-  /** An edit takes effect after at most two polls. */
-  readonly lookEveryMs?: number;
-  /** A payment provider's memory, by its name; absent when a catalog is only checked. */
-  readonly memoryOf?: (provider: string) => HostMemory;
+  /** The polling interval; an edit takes effect after at most two polls. */
+  readonly pollEveryMs?: number;
+  /** Opens the memory of a payment provider; absent when a catalog is only checked. */
+  readonly openMemory?: (provider: string) => HostMemory;
   /**
-   * Records that an upstream costs real money, before the first such upstream takes effect: while it rejects, none
+   * Records that an upstream costs real money, before the first such upstream takes effect: while this rejects, none
    * does. Absent when a catalog is only checked.
    */
-  readonly noteCost?: (upstream: string) => Promise<void>;
+  readonly recordRealMoney?: (upstream: string) => Promise<void>;
 }
 
 export interface LiveCatalogLog extends HostLog {
@@ -54,9 +54,9 @@ export interface LiveCatalog {
   payments(): ReadonlyMap<string, OpenPayment>;
   /** The keys of the upstreams that are switched on, by name. */
   keyHealth(): ReadonlyMap<string, KeyHealth>;
-  /** Why the last reload changed nothing in this process; undefined once one has succeeded. */
+  /** Why the last reload failed in this process; undefined after a success. */
   failure(): CatalogFailure | undefined;
-  /** Reloads the files, one reload at a time; a bad edit is logged and the old catalog stays. */
+  /** Reloads the files, one reload at a time. A bad edit is logged, and the old catalog stays in force. */
   reload(): Promise<boolean>;
   /** Reloads when a file changes. */
   watch(): void;
@@ -67,7 +67,7 @@ export interface LiveCatalog {
 export interface CatalogFailure {
   /** ms since the epoch. */
   readonly at: number;
-  /** What is wrong with the files, without secrets. */
+  /** The mistakes in the files, without secrets. */
   readonly reason: string;
 }
 
@@ -78,7 +78,7 @@ interface Loaded {
   readonly payments: ReadonlyMap<string, OpenPayment>;
   /** An upstream that costs real money, if there is one. */
   readonly costly: string | undefined;
-  /** The variables whose absence switches upstreams off. */
+  /** The missing variables of the upstreams that are switched off. */
   readonly switchedOff: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -95,26 +95,26 @@ const SWITCHED_OFF =
 const NOT_RELOADED = 'the catalog was not reloaded; the old one stays in force';
 const NO_MEMORY: HostMemory = { get: async () => undefined, set: async () => undefined };
 const REASON_CHARS_MAX = 2000;
-const LOOK_EVERY_MS = 500;
-/** A reload that could not record what an upstream costs is tried again after this many polls. */
-const AGAIN_POLLS = 10;
+const POLL_EVERY_MS = 500;
+/** A reload that failed to record a real-money upstream is retried after this many polls. */
+const RETRY_POLLS = 10;
 const TIMER_MS_MAX = 2_147_483_647;
 
 export async function openLiveCatalog(options: LiveCatalogOptions): Promise<LiveCatalog> {
-  const { config, log, lookEveryMs = LOOK_EVERY_MS } = options;
+  const { config, log, pollEveryMs = POLL_EVERY_MS } = options;
   const sections = await loadSections(config);
   const changes = createChanges(config.catalogDir);
-  await changes.note();
+  await changes.markAsKnown();
   let loaded = load(options, sections, undefined);
-  let looking: NodeJS.Timeout | undefined;
+  let pollTimer: NodeJS.Timeout | undefined;
   let closed = false;
-  /** Polls until a reload is tried again; undefined: none is owed. */
-  let again: number | undefined;
+  /** Polls until a failed reload is retried; undefined if there is none. */
+  let retryInPolls: number | undefined;
   let failure: CatalogFailure | undefined;
   const retired = new Map<Opened, NodeJS.Timeout>();
   const oneAtATime = limitConcurrency(1);
-  await recordCost(options, loaded).catch((error: unknown) => {
-    discard(openedOf(loaded));
+  await recordRealMoneyUpstream(options, loaded).catch((error: unknown) => {
+    discard(listOpened(loaded));
     throw error;
   });
   warn(loaded);
@@ -126,14 +126,14 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
   const reload = (): Promise<boolean> => oneAtATime(reloadNow);
 
   async function reloadNow(): Promise<boolean> {
-    await changes.note();
-    again = undefined;
+    await changes.markAsKnown();
+    retryInPolls = undefined;
     const before = loaded;
     const next = await prepare(before);
     if (!next) return false;
     loaded = next;
     failure = undefined;
-    for (const opened of freshOf(before, next)) retire(opened);
+    for (const opened of listFresh(before, next)) retire(opened);
     warn(next);
     for (const [upstream, variables] of next.switchedOff) {
       if (!before.switchedOff.has(upstream)) log.warn(SWITCHED_OFF, { upstream, variables });
@@ -142,25 +142,25 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
     return true;
   }
 
-  /** What may take effect; undefined: nothing, and the log says why. */
+  /** Resolves to the new catalog; undefined if the reload failed, which is logged. */
   async function prepare(before: Loaded): Promise<Loaded | undefined> {
     let next: Loaded | undefined;
     try {
       next = load(options, sections, before);
-      await recordCost(options, next, before);
+      await recordRealMoneyUpstream(options, next, before);
       if (!closed) return next;
     } catch (error) {
-      if (next) again = AGAIN_POLLS;
-      const secrets = openedOf(before).flatMap(({ open }) => open.secrets);
+      if (next) retryInPolls = RETRY_POLLS;
+      const secrets = listOpened(before).flatMap(({ open }) => open.secrets);
       const reason = scrub((error as Error).message, secrets).slice(0, REASON_CHARS_MAX);
       failure = { at: Date.now(), reason };
       if (!closed) log.error(`${NOT_RELOADED}${next ? '; trying again soon' : ''}: ${reason}`);
     }
-    if (next) discard(freshOf(next, before));
+    if (next) discard(listFresh(next, before));
     return undefined;
   }
 
-  /** Closes an upstream once no call can run on it any more. */
+  /** Closes an upstream when no call can use it any more. */
   function retire(opened: Opened): void {
     const close = () => {
       retired.delete(opened);
@@ -169,15 +169,15 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
     retired.set(opened, setTimeout(close, Math.min(config.totalTimeoutMs + 1000, TIMER_MS_MAX)).unref());
   }
 
-  async function look(): Promise<void> {
-    const isChanged = await changes.settled();
-    if (again !== undefined) again -= 1;
-    if ((isChanged || again === 0) && !closed) await reload();
+  async function pollForChanges(): Promise<void> {
+    const isChanged = await changes.hasSettledChange();
+    if (retryInPolls !== undefined) retryInPolls -= 1;
+    if ((isChanged || retryInPolls === 0) && !closed) await reload();
     if (!closed) watch();
   }
 
   function watch(): void {
-    looking = setTimeout(() => void look(), lookEveryMs).unref();
+    pollTimer = setTimeout(() => void pollForChanges(), pollEveryMs).unref();
   }
 
   return {
@@ -189,9 +189,9 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
     watch,
     async close() {
       closed = true;
-      clearTimeout(looking);
+      clearTimeout(pollTimer);
       for (const timer of retired.values()) clearTimeout(timer);
-      await Promise.allSettled([...openedOf(loaded), ...retired.keys()].map(({ open }) => open.close()));
+      await Promise.allSettled([...listOpened(loaded), ...retired.keys()].map(({ open }) => open.close()));
     },
   };
 }
@@ -206,11 +206,15 @@ async function loadSections({ providersPath, paymentsPath }: CatalogConfig): Pro
   };
 }
 
-/** Before the first upstream that costs real money takes effect. Rejects with an `OperatorError`. */
-async function recordCost(options: LiveCatalogOptions, { costly }: Loaded, before?: Loaded): Promise<void> {
+/** Records the first upstream that costs real money before it takes effect. Rejects with an `OperatorError`. */
+async function recordRealMoneyUpstream(
+  options: LiveCatalogOptions,
+  { costly }: Loaded,
+  before?: Loaded,
+): Promise<void> {
   if (costly === undefined || before?.costly !== undefined) return;
   try {
-    await options.noteCost?.(costly);
+    await options.recordRealMoney?.(costly);
   } catch (error) {
     const what = `the store could not record that the upstream ${costly} costs real money`;
     throw new OperatorError(
@@ -219,22 +223,22 @@ async function recordCost(options: LiveCatalogOptions, { costly }: Loaded, befor
   }
 }
 
-/** What the one has open and the other has not. */
-function freshOf(one: Loaded, other: Loaded): readonly Opened[] {
-  const known = new Set(openedOf(other));
-  return openedOf(one).filter((opened) => !known.has(opened));
+/** What the first has open and the second has not. */
+function listFresh(one: Loaded, other: Loaded): readonly Opened[] {
+  const known = new Set(listOpened(other));
+  return listOpened(one).filter((opened) => !known.has(opened));
 }
 
 function discard(opened: readonly Opened[]): void {
   for (const { open } of opened) open.close().catch(() => undefined);
 }
 
-function openedOf({ upstreams, paymentProviders }: Loaded): readonly Opened[] {
+function listOpened({ upstreams, paymentProviders }: Loaded): readonly Opened[] {
   return [...upstreams.values(), ...paymentProviders.values()];
 }
 
 function load(
-  { config, sandbox, log, onSecrets, memoryOf = () => NO_MEMORY }: LiveCatalogOptions,
+  { config, sandbox, log, onSecrets, openMemory = () => NO_MEMORY }: LiveCatalogOptions,
   sections: Sections,
   before: Loaded | undefined,
 ): Loaded {
@@ -244,12 +248,12 @@ function load(
   try {
     const { upstreams, payments } = sections;
     const open = openSection(upstreams, { ...shared, before: before?.upstreams ?? new Map() });
-    const extrasOf = (name: string) => ({ memory: memoryOf(name) });
-    const paid = openSection(payments, { ...shared, before: before?.paymentProviders ?? new Map(), extrasOf });
+    const createExtras = (name: string) => ({ memory: openMemory(name) });
+    const paid = openSection(payments, { ...shared, before: before?.paymentProviders ?? new Map(), createExtras });
     const paymentsOff = [...paid.switchedOff].map(([name, lacks]) => [`payments.${name}`, lacks] as const);
     const catalog = buildCatalog(file, new Map([...open.opened].map(([name, opened]) => [name, opened.open])));
     const costly = [...open.opened.keys()].find((name) => !file.upstreams[name]?.sandbox);
-    const paying = paymentsOf(file, paid.opened, { sandbox, costly });
+    const paying = choosePayments(file, paid.opened, { sandbox, costly });
     const off = [...paid.switchedOff].map(
       ([name, lacks]) => `payments.${name} is off: not set or empty: ${lacks.join(', ')}`,
     );
@@ -265,7 +269,7 @@ function load(
       paymentProviders: paid.opened,
       switchedOff: new Map([...open.switchedOff, ...paymentsOff]),
     };
-    onSecrets(openedOf(loaded).flatMap(({ open: { secrets } }) => secrets));
+    onSecrets(listOpened(loaded).flatMap(({ open: { secrets } }) => secrets));
     return loaded;
   } catch (error) {
     for (const open of fresh) open.close().catch(() => undefined);
@@ -273,12 +277,12 @@ function load(
   }
 }
 
-/** The operator's files; in sandbox mode with the shipped sandbox if they have none. */
+/** Reads the operator's files; in sandbox mode adds the shipped sandbox, unless they define one. */
 function readCatalog(
   { catalogDir, catalogVariables }: Pick<Config, 'catalogDir' | 'catalogVariables'>,
   sandbox: boolean,
 ): CatalogFile {
-  const paths = catalogFilesOf(catalogDir);
+  const paths = listCatalogFiles(catalogDir);
   const file = readCatalogFiles(paths, catalogVariables);
   if (!sandbox || Object.values(file.upstreams).some((upstream) => upstream.sandbox)) return file;
   return readCatalogFiles([...paths, SHIPPED_SANDBOX], catalogVariables);
@@ -286,7 +290,7 @@ function readCatalog(
 
 export interface CatalogFacts {
   readonly models: number;
-  /** Upstreams that can be used. */
+  /** Number of usable upstreams. */
   readonly upstreams: number;
   /** Upstreams that lack a variable, as `name (VARIABLE, …)`. */
   readonly switchedOff: readonly string[];
@@ -294,21 +298,21 @@ export interface CatalogFacts {
   readonly real: boolean;
 }
 
-/** The files' content for a given environment, without creating providers. */
+/** Reads the facts from the files and the environment, without creating providers. */
 export function readCatalogFacts(config: Pick<Config, 'catalogDir' | 'catalogVariables' | 'env'>): CatalogFacts {
-  const file = readCatalogFiles(catalogFilesOf(config.catalogDir), config.catalogVariables);
+  const file = readCatalogFiles(listCatalogFiles(config.catalogDir), config.catalogVariables);
   const switchedOff: string[] = [];
   let upstreams = 0;
   for (const [name, { settings, sandbox }] of Object.entries(file.upstreams)) {
     if (sandbox) continue;
-    const missing = [...variablesOf(settings)].filter((variable) => !isSet(config.env, variable));
+    const missing = [...listVariables(settings)].filter((variable) => !isSet(config.env, variable));
     if (missing.length === 0) upstreams += 1;
     else switchedOff.push(`${name} (${missing.join(', ')})`);
   }
   return { models: file.models.length, upstreams, switchedOff, real: upstreams > 0 };
 }
 
-/** The ids and aliases in the files, those of the sandbox included; models without a route too. */
+/** All ids and aliases in the files, including the sandbox and models without a route. */
 export function readModelNames(config: Pick<Config, 'catalogDir' | 'catalogVariables'>): ReadonlySet<string> {
   const { models } = readCatalog(config, true);
   return new Set(models.flatMap(({ id, aliases }) => [id, ...aliases]));

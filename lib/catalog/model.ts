@@ -1,11 +1,11 @@
-// The models on offer: one shape per type, with usable routes and numeric prices.
+// The models of a catalog: one shape per type, with usable routes and numeric prices.
 import type { ImagePrice, TextPrice, VideoPrice } from '../money/price.ts';
 import type { Provider } from '../upstream/contract/provider.ts';
 import type { OpenProvider } from '../upstream/host/settings.ts';
 import type { ImageEntry, ModelEntry, RouteEntry, TextEntry, VideoEntry } from './schema.ts';
-import { priceOf } from './schema.ts';
+import { readPrice } from './schema.ts';
 
-/** A usable way to a model: its upstream is switched on and supports the model's type. */
+/** A usable route: its upstream is switched on and supports the model's type. */
 export interface Route {
   readonly upstream: string;
   /** Identifies the route across reloads of the catalog. */
@@ -48,23 +48,26 @@ export type ModelType = Model['type'];
 /** The model of one type. */
 export type ModelOf<Type extends ModelType> = Extract<Model, { readonly type: Type }>;
 
-export function modelOf(entry: ModelEntry, upstreams: ReadonlyMap<string, OpenUpstream>): Model {
-  const routes = routesOf(entry, upstreams);
+export function buildModel(entry: ModelEntry, upstreams: ReadonlyMap<string, OpenUpstream>): Model {
+  const routes = buildRoutes(entry, upstreams);
   switch (entry.type) {
     case 'text': {
-      const price = { input: priceOf(entry.price.input), output: priceOf(entry.price.output) };
-      return { ...entry, routes, price, prices: pricesOf(price) };
+      const price = { input: readPrice(entry.price.input), output: readPrice(entry.price.output) };
+      return { ...entry, routes, price, prices: serializePrices(price) };
     }
     case 'image': {
-      const price = { request: priceOf(entry.price.request) };
-      return { ...entry, routes, price, prices: pricesOf(price) };
+      const price = { request: readPrice(entry.price.request) };
+      return { ...entry, routes, price, prices: serializePrices(price) };
     }
     case 'video':
-      return { ...entry, routes, price: videoPriceOf(entry.price) };
+      return { ...entry, routes, price: readVideoPrice(entry.price) };
   }
 }
 
-function routesOf({ type, order, routes }: ModelEntry, upstreams: ReadonlyMap<string, OpenUpstream>): readonly Route[] {
+function buildRoutes(
+  { type, order, routes }: ModelEntry,
+  upstreams: ReadonlyMap<string, OpenUpstream>,
+): readonly Route[] {
   const inOrder = order === 'price' ? [...routes].sort((one, other) => costRank(one) - costRank(other)) : routes;
   return inOrder.flatMap(({ upstream, model, options }: RouteEntry) => {
     const open = upstreams.get(upstream);
@@ -76,17 +79,17 @@ function routesOf({ type, order, routes }: ModelEntry, upstreams: ReadonlyMap<st
 
 /** Routes of unknown cost come last. */
 function costRank({ cost }: RouteEntry): number {
-  return cost === undefined ? Number.POSITIVE_INFINITY : Number(priceOf(cost));
+  return cost === undefined ? Number.POSITIVE_INFINITY : Number(readPrice(cost));
 }
 
 /** Decimal micro-roubles as JSON: a charge keeps the prices it was made with. */
-function pricesOf(price: TextPrice | ImagePrice): string {
+function serializePrices(price: TextPrice | ImagePrice): string {
   return JSON.stringify(Object.fromEntries(Object.entries(price).map(([name, micro]) => [name, `${micro}`])));
 }
 
-function videoPriceOf(price: VideoEntry['price']): VideoPrice {
-  if ('request' in price) return { unit: 'request', request: priceOf(price.request) };
-  if (typeof price.second === 'string') return { unit: 'second', second: priceOf(price.second) };
-  const labels = Object.entries(price.second).map(([label, text]) => [label, priceOf(text)] as const);
+function readVideoPrice(price: VideoEntry['price']): VideoPrice {
+  if ('request' in price) return { unit: 'request', request: readPrice(price.request) };
+  if (typeof price.second === 'string') return { unit: 'second', second: readPrice(price.second) };
+  const labels = Object.entries(price.second).map(([label, text]) => [label, readPrice(text)] as const);
   return { unit: 'second', byResolution: new Map(labels) };
 }

@@ -4,8 +4,8 @@
 import { OperatorError } from '../base/operator-error.ts';
 import type { Config } from '../config.ts';
 import { createProvider, type OpenProvider, type Plugin, type ProviderOptions } from '../upstream/host/settings.ts';
-import { type CatalogFile, mistakeIn, type UpstreamEntry } from './schema.ts';
-import { substitute } from './variables.ts';
+import { type CatalogFile, describeMistake, type UpstreamEntry } from './schema.ts';
+import { substituteVariables } from './variables.ts';
 
 export interface Opened<Made extends object = object> {
   /** What it was made from. */
@@ -34,7 +34,7 @@ export interface OpenOptions<Made extends object> {
   /** Collects what is opened now, so that it can be closed if a later step fails. */
   readonly fresh: OpenProvider<object>[];
   /** What an entry's host has beyond the common host. */
-  readonly extrasOf?: (name: string) => object;
+  readonly createExtras?: (name: string) => object;
 }
 
 export interface OpenSection<Made extends object> {
@@ -46,20 +46,20 @@ export interface OpenSection<Made extends object> {
 /** Throws an `OperatorError` that names the entry. */
 export function openSection<Made extends object>(
   section: Section<Made>,
-  { file, env, sandbox, log, before, fresh, extrasOf }: OpenOptions<Made>,
+  { file, env, sandbox, log, before, fresh, createExtras }: OpenOptions<Made>,
 ): OpenSection<Made> {
   const { name: sectionName, title, variable, plugins } = section;
   const opened = new Map<string, Opened<Made>>();
   const switchedOff = new Map<string, readonly string[]>();
   for (const [name, entry] of Object.entries<UpstreamEntry>(file[sectionName])) {
     const plugin = plugins.get(entry.plugin);
-    const refuse = (mistake: string) => new OperatorError(mistakeIn(file, `${sectionName}.${name}`, mistake));
+    const refuse = (mistake: string) => new OperatorError(describeMistake(file, `${sectionName}.${name}`, mistake));
     if (!plugin) {
       const what = `${title.toLowerCase()} ${name}`;
       throw refuse(`${what}: unknown plugin ${entry.plugin}, neither shipped nor in ${variable}`);
     }
     const missing = new Set<string>();
-    const settings = substitute(entry.settings, env, missing);
+    const settings = substituteVariables(entry.settings, env, missing);
     if (entry.sandbox && !sandbox) continue;
     if (missing.size > 0) {
       switchedOff.set(name, [...missing]);
@@ -70,7 +70,7 @@ export function openSection<Made extends object>(
     if (kept?.fingerprint === fingerprint) opened.set(name, kept);
     else {
       const open = createOrRefuse(
-        { plugin, upstream: name, title, settings, log, extras: extrasOf?.(name) ?? {} },
+        { plugin, upstream: name, title, settings, log, extras: createExtras?.(name) ?? {} },
         refuse,
       );
       fresh.push(open);

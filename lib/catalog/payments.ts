@@ -4,9 +4,9 @@ import { OperatorError } from '../base/operator-error.ts';
 import type { Config } from '../config.ts';
 import type { PaymentProvider } from '../upstream/contract/payment.ts';
 import { guardMethods } from '../upstream/host/stray.ts';
-import { catalogFilesOf, readCatalogFiles } from './files.ts';
+import { listCatalogFiles, readCatalogFiles } from './files.ts';
 import type { Opened } from './opened.ts';
-import { type CatalogFile, mistakeIn, type PaymentEntry } from './schema.ts';
+import { type CatalogFile, describeMistake, type PaymentEntry } from './schema.ts';
 
 /** A payment provider that is switched on. */
 export interface OpenPayment {
@@ -21,7 +21,7 @@ export function readShortfallRule(
   { catalogDir, catalogVariables }: Pick<Config, 'catalogDir' | 'catalogVariables'>,
   provider: string,
 ): PaymentEntry['shortfall'] {
-  const { payments } = readCatalogFiles(catalogFilesOf(catalogDir), catalogVariables);
+  const { payments } = readCatalogFiles(listCatalogFiles(catalogDir), catalogVariables);
   return payments[provider]?.shortfall ?? 'suspend';
 }
 
@@ -39,13 +39,13 @@ export interface PaymentsInForce {
 }
 
 /** Throws an `OperatorError` that names the entry. */
-export function paymentsOf(
+export function choosePayments(
   file: CatalogFile,
   opened: ReadonlyMap<string, Opened<PaymentProvider>>,
   { sandbox, costly }: Beside,
 ): PaymentsInForce {
   const refuse = (name: string, mistake: string) => {
-    return new OperatorError(mistakeIn(file, `payments.${name}`, `payments.${name}: ${mistake}`));
+    return new OperatorError(describeMistake(file, `payments.${name}`, `payments.${name}: ${mistake}`));
   };
   const live = [...opened].find(([, { open }]) => open.provider.live)?.[0];
   const payments = new Map<string, OpenPayment>();

@@ -1,4 +1,4 @@
-// The shape of a catalog file: one shape per type of model, checked when it is read.
+// The schema of a catalog file: one shape per model type.
 import Joi from 'joi';
 import type { SmartThresholds, SmartTier } from '../base/smart-tiers.ts';
 import { AMOUNT_MAX, type Micro, parseRub } from '../money/money.ts';
@@ -8,7 +8,7 @@ import { type TopupEntry, topupEntry } from './topup-bounds.ts';
 export interface CatalogFile {
   readonly upstreams: Readonly<Record<string, UpstreamEntry>>;
   readonly payments: Readonly<Record<string, PaymentEntry>>;
-  /** Absent: the bounds by default. */
+  /** Absent for the default bounds. */
   readonly autoTopup?: TopupEntry;
   readonly models: readonly ModelEntry[];
   readonly smart: SmartEntry;
@@ -16,19 +16,19 @@ export interface CatalogFile {
   readonly defaults: { readonly image: readonly string[]; readonly edit: readonly string[] };
   /** Retired id → the id to use instead. */
   readonly retired: Readonly<Record<string, string>>;
-  /** By entry, the file it comes from, for error messages: `upstreams.one`, `models[0]`, `smart.lite.name`. */
+  /** The file of each entry (`upstreams.one`, `models[0]`, `smart.lite.name`), for error messages. */
   readonly sources?: ReadonlyMap<string, string>;
 }
 
-/** What is wrong with an entry, after the name of its file. */
-export function mistakeIn({ sources }: Pick<CatalogFile, 'sources'>, entry: string, mistake: string): string {
+/** Adds the file of an entry to the description of a mistake. */
+export function describeMistake({ sources }: Pick<CatalogFile, 'sources'>, entry: string, mistake: string): string {
   const path = sources?.get(entry);
   return path === undefined ? mistake : `${path}: ${mistake}`;
 }
 
 /** Model ids or aliases of each tier, in order of preference. */
 export interface SmartEntry extends Readonly<Record<SmartTier, readonly string[]>> {
-  /** Absent: the router's own. */
+  /** Absent for the router's defaults. */
   readonly thresholds?: SmartThresholds;
 }
 
@@ -41,7 +41,7 @@ export interface UpstreamEntry {
 
 /** An account with a payment provider. */
 export interface PaymentEntry extends UpstreamEntry {
-  /** What happens to an account that has spent money before it is taken back. */
+  /** What happens to an account that has already spent money which is then taken back. */
   readonly shortfall: (typeof SHORTFALL_RULES)[number];
 }
 
@@ -56,7 +56,7 @@ export interface RouteEntry {
   readonly cost?: string;
 }
 
-/** Which route of a model is tried first: as listed, the cheapest, or the fastest. */
+/** Which route of a model is tried first: the first in the list, the cheapest, or the fastest. */
 export const ORDERS = ['listed', 'price', 'latency'] as const;
 
 interface ModelBase {
@@ -72,25 +72,25 @@ export interface TextEntry extends ModelBase {
   /** `stream`: token by token; `buffered`: a subscription proxy that answers in full and reports no usage. */
   readonly delivery: 'stream' | 'buffered';
   readonly price: { readonly input: string; readonly output: string };
-  /** Sees pictures; only informative: the catalog's `vision` list decides who answers them. */
+  /** Understands images. Informative only: the catalog's `vision` list decides which models answer them. */
   readonly vision: boolean;
-  /** What its routes support beyond text. */
+  /** Supports tools. */
   readonly tools: boolean;
-  /** Whether `tool_choice` may require a call; absent in the file: as `tools`. */
+  /** Whether `tool_choice` may require a call; defaults to `tools`. */
   readonly demands: boolean;
   /** Supports JSON answers. */
   readonly json: boolean;
-  /** Supports JSON schemas; absent in the file: as `json`. */
+  /** Supports JSON schemas; defaults to `json`. */
   readonly schema: boolean;
   readonly reasoning: boolean;
-  /** Tokens that its upstream adds to each prompt at most; absent: a usual number. */
+  /** The maximum number of tokens that the upstream adds to a prompt; a usual number by default. */
   readonly upstreamAdditions?: number;
 }
 
 export interface ImageEntry extends ModelBase {
   readonly type: 'image';
   readonly price: { readonly request: string };
-  /** Edits pictures as well as making them. */
+  /** Supports edits. */
   readonly edits: boolean;
 }
 
@@ -98,9 +98,9 @@ export interface VideoEntry extends ModelBase {
   readonly type: 'video';
   /** Per second (one price, or by resolution label), or per request. */
   readonly price: { readonly second: string | Readonly<Record<string, string>> } | { readonly request: string };
-  /** The durations on offer; absent: every whole number the endpoint accepts. */
+  /** The supported durations; all that the endpoint accepts by default. */
   readonly seconds?: readonly number[];
-  /** The aspects on offer; absent: all of the endpoint. */
+  /** The supported aspects; all of the endpoint by default. */
   readonly aspects?: readonly string[];
 }
 
@@ -111,7 +111,7 @@ const price = Joi.string().custom((value: string, helpers) => {
   return micro !== undefined && micro > 0n && micro <= AMOUNT_MAX ? value : helpers.error('price.bad');
 }, 'price');
 
-/** Not empty: joi takes no empty string unless told to. */
+/** Not empty: joi refuses empty strings by default. */
 const name = Joi.string().max(200);
 const names = Joi.array().items(name);
 const flag = Joi.boolean().default(false);
@@ -154,7 +154,7 @@ const image = Joi.object({
   edits: flag,
 });
 
-/** `720p`, `2k`. */
+/** Such as `720p` or `2k`. */
 const resolution = Joi.string().pattern(RESOLUTION_LABEL);
 
 const video = Joi.object({
@@ -179,20 +179,20 @@ const thresholds = Joi.object({
     .messages({ 'number.greater': '{{#label}} must be above smart.thresholds.standard' }),
 });
 
-const plugged = {
+const pluginEntry = {
   plugin: name.required(),
   settings: Joi.object().unknown(true).default({}),
   sandbox: Joi.boolean().default(false),
 };
 
-/** Part of paths and of the ids of ledger entries. */
+/** The name is part of paths and of the ids of ledger entries. */
 const paymentName = Joi.string().pattern(/^[a-z0-9-]{1,40}$/, 'lower-case letters, digits and dashes');
 
 export const catalogFile: Joi.ObjectSchema<Partial<CatalogFile>> = Joi.object({
-  upstreams: Joi.object().pattern(name, Joi.object(plugged)),
+  upstreams: Joi.object().pattern(name, Joi.object(pluginEntry)),
   payments: Joi.object().pattern(
     paymentName,
-    Joi.object({ ...plugged, shortfall: Joi.valid(...SHORTFALL_RULES).default('suspend') }),
+    Joi.object({ ...pluginEntry, shortfall: Joi.valid(...SHORTFALL_RULES).default('suspend') }),
   ),
   autoTopup: topupEntry,
   models: Joi.array().items(
@@ -220,7 +220,7 @@ export const catalogFile: Joi.ObjectSchema<Partial<CatalogFile>> = Joi.object({
   },
 });
 
-/** A price that the schema has accepted. */
-export function priceOf(decimal: string): Micro {
+/** Parses a price that the schema has accepted. */
+export function readPrice(decimal: string): Micro {
   return parseRub(decimal) as Micro;
 }

@@ -1,4 +1,4 @@
-// The bounds that an operator sets for automatic top-ups: orders per day, and the amounts that owners may choose.
+// The operator's bounds of automatic top-ups: orders per day, and the amounts that owners may choose.
 import Joi from 'joi';
 import { AMOUNT_MAX, MICRO_PER_RUB, type Micro, parseRub } from '../money/money.ts';
 
@@ -17,7 +17,7 @@ export interface TopupBounds {
   readonly cap: SumBounds;
 }
 
-/** The same as in a catalog file; amounts are decimal strings in RUB. */
+/** The bounds in a catalog file; amounts are decimal strings in RUB. */
 export interface TopupEntry {
   readonly perDay?: number;
   readonly threshold?: SumEntry;
@@ -43,7 +43,7 @@ const sum = Joi.string().custom((value: string, helpers) => {
 }, 'sum');
 
 const sums = Joi.object({ min: sum, max: sum }).custom((entry: SumEntry, helpers) => {
-  const { min, max } = boundsOf(entry, AMOUNT_MAX);
+  const { min, max } = readBounds(entry, AMOUNT_MAX);
   return min > max ? helpers.error('sum.empty') : entry;
 }, 'bounds');
 
@@ -54,7 +54,7 @@ export const topupEntry = Joi.object({
   cap: sums,
 })
   .custom((entry: TopupEntry, helpers) => {
-    const { amount, cap } = topupBoundsOf(entry);
+    const { amount, cap } = readTopupBounds(entry);
     return amount.min > cap.max ? helpers.error('cap.small') : entry;
   }, 'bounds')
   .messages({
@@ -63,17 +63,17 @@ export const topupEntry = Joi.object({
     'cap.small': '{{#label}}.cap.max must be at least {{#label}}.amount.min',
   });
 
-export function topupBoundsOf({ perDay = PER_DAY, threshold, amount, cap }: TopupEntry = {}): TopupBounds {
+export function readTopupBounds({ perDay = PER_DAY, threshold, amount, cap }: TopupEntry = {}): TopupBounds {
   return {
     perDay,
-    threshold: boundsOf(threshold, THRESHOLD_MAX),
-    amount: boundsOf(amount, AMOUNT_MAX),
-    cap: boundsOf(cap, AMOUNT_MAX),
+    threshold: readBounds(threshold, THRESHOLD_MAX),
+    amount: readBounds(amount, AMOUNT_MAX),
+    cap: readBounds(cap, AMOUNT_MAX),
   };
 }
 
-/** The schema has accepted them. */
-function boundsOf({ min, max }: SumEntry = {}, most: Micro): SumBounds {
+/** Parses bounds that the schema has accepted. */
+function readBounds({ min, max }: SumEntry = {}, most: Micro): SumBounds {
   return {
     min: min === undefined ? KOPECK : (parseRub(min) as Micro),
     max: max === undefined ? most : (parseRub(max) as Micro),

@@ -1,10 +1,10 @@
-// `${NAME}` in a catalog: which environment variables it may use, and their values.
+// Substitutes `${NAME}` in a catalog, and checks which environment variables it may use.
 import { VARIABLES } from '../config.ts';
 
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 /** Replaces `${NAME}` in every string of a value; `missing` collects names that are unset or blank. */
-export function substitute(
+export function substituteVariables(
   value: unknown,
   env: Readonly<Record<string, string | undefined>>,
   missing: Set<string>,
@@ -15,30 +15,30 @@ export function substitute(
       return env[variable] ?? '';
     });
   }
-  if (Array.isArray(value)) return value.map((item) => substitute(item, env, missing));
+  if (Array.isArray(value)) return value.map((item) => substituteVariables(item, env, missing));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, substitute(item, env, missing)]));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, substituteVariables(item, env, missing)]));
 }
 
-/** A blank one is as good as none: no secret or key is made of spaces. */
+/** A blank variable counts as unset: no secret consists of spaces. */
 export function isSet(env: Readonly<Record<string, string | undefined>>, variable: string): boolean {
   return (env[variable] ?? '').trim() !== '';
 }
 
-/** The names of all variables that a value uses. */
-export function variablesOf(value: unknown): ReadonlySet<string> {
+/** The names of all variables in a value. */
+export function listVariables(value: unknown): ReadonlySet<string> {
   const names = new Set<string>();
-  substitute(value, {}, names);
+  substituteVariables(value, {}, names);
   return names;
 }
 
 /**
- * What is wrong with the variables that a value uses, each with its field. Whoever edits a catalog chooses the host
- * that settings are sent to, so the service's own secrets are excluded, whatever `patterns` allow (`*` is any text).
+ * The problems of a value's variables, each with its field. An editor of the catalog chooses the host that settings are
+ * sent to, so the service's own secrets are excluded, whatever `patterns` allow (`*` is any text).
  */
-export function forbiddenVariables(value: unknown, field: string, patterns: readonly string[]): readonly string[] {
+export function findForbiddenVariables(value: unknown, field: string, patterns: readonly string[]): readonly string[] {
   if (typeof value === 'string') {
-    return [...variablesOf(value)].flatMap((name) => {
+    return [...listVariables(value)].flatMap((name) => {
       if (VARIABLES.includes(name))
         return [`${field}: ${name} belongs to the service itself and is never available to a catalog`];
       if (patterns.some((pattern) => matches(name, pattern))) return [];
@@ -46,10 +46,10 @@ export function forbiddenVariables(value: unknown, field: string, patterns: read
     });
   }
   if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, item]) => forbiddenVariables(item, `${field}.${key}`, patterns));
+  return Object.entries(value).flatMap(([key, item]) => findForbiddenVariables(item, `${field}.${key}`, patterns));
 }
 
-/** Patterns consist of letters, digits, `_` and `*`: the configuration accepts no others. */
+/** Patterns consist of letters, digits, `_` and `*`, as checked by the configuration. */
 function matches(name: string, pattern: string): boolean {
   return new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(name);
 }

@@ -24,7 +24,7 @@ export function readAmount(text: string): Micro {
   return amount;
 }
 
-/** A name, a reason, the id of a payment: one short line. */
+/** A short line of text, such as a name, a reason or a payment id. */
 export function readText(text: string): string {
   const trimmed = text.trim();
   if (trimmed === '') throw new InvalidArgumentError('It is empty.');

@@ -1,4 +1,4 @@
-// The options by which `charge list` and `usage` select calls of an account.
+// The options that select calls, for `charge list` and `usage`.
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { CHARGE_KINDS, CHARGE_STATES } from '../money/decide.ts';
 import type { ChargeFilter } from '../store/ports/ledger.ts';
@@ -14,7 +14,7 @@ export function addChargeFilter(command: Command): Command {
     .addOption(new Option('--state <state>', 'calls in this state').choices(CHARGE_STATES));
 }
 
-/** Throws for a span that no call can be in. */
+/** Throws if the span is empty. */
 export function checkSpan({ from, to }: ChargeFilter): void {
   if (from === undefined || to === undefined || from < to) return;
   throw new InvalidArgumentError('--to must be later than --from; it is not itself included.');

@@ -44,12 +44,17 @@ async function list(session: Session, name: string, options: ListOptions): Promi
   checkSpan(filter);
   const { store } = session;
   const { id } = await findAccount(session, name);
-  if (before !== undefined && (await store.ledger.charge(before))?.wallet !== id) throw await noCharge(before);
+  if (before !== undefined && (await store.ledger.charge(before))?.wallet !== id) throw await unknownCharge(before);
   const charges = await store.ledger.charges(id, { limit, filter, ...(before !== undefined && { before }) });
   const next = charges.length === limit ? (charges.at(-1)?.id ?? null) : null;
   const rows = charges.map(({ id, createdAt, kind, model, state, reserved, charged }) => [
-    ...[id, toTime(createdAt), kind, model, state],
-    ...[reserved, charged].map(formatMoney),
+    id,
+    toTime(createdAt),
+    kind,
+    model,
+    state,
+    formatMoney(reserved),
+    formatMoney(charged),
   ]);
   const table = formatTable(['request', 'created', 'kind', 'model', 'state', ' reserved', ' charged'], rows);
   const more = next === null ? '' : `\nOlder calls: repeat with --before ${next}`;
@@ -67,7 +72,7 @@ async function show({ store }: Session, id: string): Promise<Answer> {
   const found = {
     charge,
     entries: await store.ledger.entriesOfCharge(charge.id),
-    job: job ?? (await jobOf(store, charge)),
+    job: job ?? (await findJob(store, charge)),
   };
   return { json: toJson(found), text: toText(found) };
 }
@@ -75,7 +80,7 @@ async function show({ store }: Session, id: string): Promise<Answer> {
 async function showArchived(store: Session['store'], id: string): Promise<Answer> {
   const { findArchived } = await import('../ledger/archive-find.ts');
   const found = await findArchived(store, id);
-  if (!found) throw await noCharge(id);
+  if (!found) throw await unknownCharge(id);
   const { file } = found.archive;
   if (!found.call) {
     throw new OperatorError(`Calls of that time have left for the archive ${file}, which is not there: put it back.`);
@@ -87,25 +92,25 @@ async function showArchived(store: Session['store'], id: string): Promise<Answer
 interface Found {
   readonly charge: Charge;
   readonly entries: readonly Entry[];
-  /** The video it pays for. */
+  /** The video that the charge pays for. */
   readonly job: Job | undefined;
 }
 
-async function jobOf({ jobs }: Session['store'], { id, kind }: Charge): Promise<Job | undefined> {
+async function findJob({ jobs }: Session['store'], { id, kind }: Charge): Promise<Job | undefined> {
   return kind === 'video' ? jobs.get(videoIdOf(id)) : undefined;
 }
 
 const jobFacts = ({ facts }: Job): Readonly<Record<string, string | number | null>> => JSON.parse(facts);
 
-/** A video and its state; progress only counts while it is running. */
+/** The state of a video. */
 function videoJson(job: Job) {
   const { id, upstream, phase, progress, error, deadline } = job;
   const { seconds, size, aspect, resolution } = jobFacts(job);
-  const asked = { seconds, size, aspect, resolution };
-  return { id, upstream, phase, progress, error, ...asked, deadline: toTime(deadline) };
+  const wanted = { seconds, size, aspect, resolution };
+  return { id, upstream, phase, progress, error, ...wanted, deadline: toTime(deadline) };
 }
 
-async function noCharge(id: string): Promise<Error> {
+async function unknownCharge(id: string): Promise<Error> {
   const { quote } = await import('../accounts/accounts.ts');
   return new OperatorError(`There is no charge ${quote(id)}. Calls refused before they began have none.`);
 }
@@ -121,7 +126,7 @@ function toText({ charge, entries, job }: Found): string {
     ['reserved', formatMoney(charge.reserved)],
     ['charged', formatMoney(charge.charged)],
     ...listPrices(charge.prices).map(({ path, micro }) => [`price ${path}`, formatMoney(micro)] as const),
-    ...Object.entries(usageOf(charge)).map(([name, value]) => [name.replace('_', ' '), String(value)] as const),
+    ...Object.entries(parseUsage(charge)).map(([name, value]) => [name.replace('_', ' '), String(value)] as const),
     ['created', toTime(charge.createdAt)],
     ['ended', toTime(charge.endedAt) ?? '-'],
     ...Object.entries(job ? videoJson(job) : {}).map(
@@ -131,7 +136,9 @@ function toText({ charge, entries, job }: Found): string {
   const rows = entries.map(({ at, kind, avail, held, charged }) => [
     toTime(at),
     kind,
-    ...[avail, held, charged].map(formatMoney),
+    formatMoney(avail),
+    formatMoney(held),
+    formatMoney(charged),
   ]);
   return `${pairs}\n\n${formatTable(['entry', 'kind', ' balance', ' held', ' charged'], rows)}`;
 }
@@ -147,7 +154,7 @@ function chargeJson(charge: Charge) {
     reserved_rub: toRub(charge.reserved),
     charged_rub: toRub(charge.charged),
     prices_rub: Object.fromEntries(listPrices(charge.prices).map(({ path, micro }) => [path, toRub(micro)])),
-    ...usageOf(charge),
+    ...parseUsage(charge),
     created_at: toTime(charge.createdAt),
     ended_at: toTime(charge.endedAt),
   };
@@ -156,7 +163,7 @@ function chargeJson(charge: Charge) {
 function toJson({ charge, entries, job }: Found) {
   return {
     ...chargeJson(charge),
-    ...(job && { video: videoJson(job) }),
+    video: job && videoJson(job),
     entries: entries.map((entry) => ({
       seq: entry.seq,
       at: toTime(entry.at),
@@ -167,11 +174,11 @@ function toJson({ charge, entries, job }: Found) {
   };
 }
 
-function usageOf({ usage }: Charge): Usage {
+function parseUsage({ usage }: Charge): Usage {
   return usage === null ? {} : JSON.parse(usage);
 }
 
-/** The prices a call was made with: JSON of decimal micro-roubles, perhaps in groups, as `input` or `second.720p`. */
+/** The prices of a call, stored as JSON in micro-roubles, with paths such as `input` or `second.720p`. */
 function listPrices(prices: string): { path: string; micro: bigint }[] {
   const walk = (value: unknown, path: string): { path: string; micro: bigint }[] => {
     if (typeof value === 'string') return /^\d+$/.test(value) ? [{ path, micro: BigInt(value) }] : [];

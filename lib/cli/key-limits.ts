@@ -1,4 +1,4 @@
-// The options that limit a key, and how its limits are shown.
+// The options that limit a key, and the output of limits.
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { WishedLimits } from '../accounts/limits.ts';
 import type { Config } from '../config.ts';
@@ -11,27 +11,27 @@ import { readPayment, readTime } from './arguments.ts';
 import { formatMoney, toTime } from './output.ts';
 
 export interface LimitOptions {
-  readonly budget?: Micro | typeof LIFTED;
+  readonly budget?: Micro | typeof REMOVED;
   readonly reset?: Reset;
-  readonly expires?: number | typeof LIFTED;
-  readonly models?: readonly string[] | typeof LIFTED;
+  readonly expires?: number | typeof REMOVED;
+  readonly models?: readonly string[] | typeof REMOVED;
 }
 
-/** A removed limit; the option library turns a null into an empty text. */
-const LIFTED = Symbol('lifted');
+/** Marks a limit to remove: commander turns null into an empty string. */
+const REMOVED = Symbol('lifted');
 
-/** With `lifts`, the words that remove a limit are read too. */
-export function addLimitOptions(command: Command, { lifts }: { readonly lifts: boolean }): Command {
-  const or = (word: string) => (lifts ? `, or "${word}"` : '');
-  const orLifted =
+/** With `canRemove`, the options also accept the word that removes the limit. */
+export function addLimitOptions(command: Command, { canRemove }: { readonly canRemove: boolean }): Command {
+  const or = (word: string) => (canRemove ? `, or "${word}"` : '');
+  const orRemoved =
     <T>(word: string, read: (text: string) => T) =>
     (text: string) =>
-      lifts && text === word ? LIFTED : read(text);
+      canRemove && text === word ? REMOVED : read(text);
   return command
-    .option('--budget <rub>', `the most it may spend between two resets${or('none')}`, orLifted('none', readPayment))
+    .option('--budget <rub>', `the most it may spend between two resets${or('none')}`, orRemoved('none', readPayment))
     .addOption(new Option('--reset <period>', 'when its budget resets, in the time zone of its owner').choices(RESETS))
-    .option('--expires <time>', `when it expires, such as 2026-12-31${or('never')}`, orLifted('never', readTime))
-    .option('--models <ids>', `the models it may be used for, such as a,b${or('all')}`, orLifted('all', readModels));
+    .option('--expires <time>', `when it expires, such as 2026-12-31${or('never')}`, orRemoved('never', readTime))
+    .option('--models <ids>', `the models it may be used for, such as a,b${or('all')}`, orRemoved('all', readModels));
 }
 
 function readModels(text: string): readonly string[] {
@@ -40,22 +40,22 @@ function readModels(text: string): readonly string[] {
   return models;
 }
 
-/** The requested changes; the rest stays. */
-export function limitsOf({ budget, reset, expires, models }: LimitOptions): Partial<WishedLimits> {
+/** The requested changes; other limits stay as they are. */
+export function readLimitChanges({ budget, reset, expires, models }: LimitOptions): Partial<WishedLimits> {
   return {
-    ...(budget !== undefined && { budget: liftedOr(budget) }),
+    ...(budget !== undefined && { budget: liftToNull(budget) }),
     ...(reset !== undefined && { reset }),
-    ...(expires !== undefined && { expiresAt: liftedOr(expires) }),
-    ...(models !== undefined && { models: liftedOr(models) }),
+    ...(expires !== undefined && { expiresAt: liftToNull(expires) }),
+    ...(models !== undefined && { models: liftToNull(models) }),
   };
 }
 
 /**
- * Tells on stderr of models that the catalog lacks: the key could not be used for them. Not refused: another catalog
- * than this machine's may be in force, or the models may be added later. Throws nothing, since the change is made.
+ * Warns on stderr about models that the catalog lacks. They are not refused: the gateways may use another catalog, or the
+ * models may be added later. Never throws, because the change is already made.
  */
 export async function warnOfUnknown(config: Config, { models }: LimitOptions): Promise<void> {
-  const wished = models === undefined ? null : liftedOr(models);
+  const wished = models === undefined ? null : liftToNull(models);
   if (wished === null) return;
   const { readModelNames } = await import('../catalog/live.ts');
   try {
@@ -71,8 +71,8 @@ function warn(text: string): void {
   process.stderr.write(`tollgate: warning: ${text}\n`);
 }
 
-function liftedOr<T>(value: T | typeof LIFTED): T | null {
-  return value === LIFTED ? null : (value as T);
+function liftToNull<T>(value: T | typeof REMOVED): T | null {
+  return value === REMOVED ? null : (value as T);
 }
 
 export function limitsJson({ budget, reset, zone, expiresAt, models }: KeyLimits) {
@@ -80,13 +80,13 @@ export function limitsJson({ budget, reset, zone, expiresAt, models }: KeyLimits
   return { budget: money, expires_at: toTime(expiresAt), models };
 }
 
-/** What a key with a budget has spent in its current period. */
-export function spentOf({ limits }: KeyRow, sum: KeyBudget | undefined): Micro {
+/** What a key has spent of its budget in the current period. */
+export function computeSpent({ limits }: KeyRow, sum: KeyBudget | undefined): Micro {
   return getSpent(sum, periodAt(Date.now(), limits).start);
 }
 
-/** One cell of a table. */
-export function limitsText({ budget, reset, expiresAt, models }: KeyLimits, spent?: Micro): string {
+/** The limits in one table cell. */
+export function formatLimits({ budget, reset, expiresAt, models }: KeyLimits, spent?: Micro): string {
   const of = spent === undefined ? '' : `${formatMoney(spent)} of `;
   const parts = [
     budget !== null && `${of}${formatMoney(budget)}${reset === 'none' ? '' : ` a ${reset}`}`,

@@ -7,11 +7,11 @@ import type { KeyRow } from '../store/ports/keys.ts';
 import { readCount, readText } from './arguments.ts';
 import {
   addLimitOptions,
+  computeSpent,
+  formatLimits,
   type LimitOptions,
   limitsJson,
-  limitsOf,
-  limitsText,
-  spentOf,
+  readLimitChanges,
   warnOfUnknown,
 } from './key-limits.ts';
 import { type Answer, formatPairs, formatTable, toTime } from './output.ts';
@@ -25,7 +25,7 @@ export function addKeyCommands(program: Command): void {
       .description('Issues a key and shows it once; only its hash is stored. An account has at most 10 active keys.')
       .argument('<id>', 'the account')
       .requiredOption('--name <name>', 'a name for people to read', readText),
-    { lifts: false },
+    { canRemove: false },
   )
     .addHelpText('after', '\nExample:\n  tollgate key issue acc_5f0c… --name production --budget 500 --reset month')
     .action(onStore(issue));
@@ -34,7 +34,7 @@ export function addKeyCommands(program: Command): void {
       .command('limit')
       .description('Changes the given limits of an active key within a second; the others stay.')
       .argument('<key-id>', 'the key, as "key list" shows it'),
-    { lifts: true },
+    { canRemove: true },
   )
     .addHelpText('after', '\nExample:\n  tollgate key limit key_83d1… --budget 1000 --models all --expires never')
     .action(onStore(limit));
@@ -69,13 +69,13 @@ async function issue(
   if (limits.reset !== undefined && limits.budget === undefined) {
     throw new InvalidArgumentError('--reset needs --budget: without it the key may spend everything.');
   }
-  const { id, key } = await (await open(session)).issueKey(account, name, limitsOf(limits));
+  const { id, key } = await (await open(session)).issueKey(account, name, readLimitChanges(limits));
   await warnOfUnknown(session.config, limits);
-  return { json: { key_id: id, key }, text: shown({ id, key }) };
+  return { json: { key_id: id, key }, text: formatNewKey({ id, key }) };
 }
 
-/** Of a key that nobody can read again. */
-function shown(
+/** The output for a new key, which is shown only once. */
+function formatNewKey(
   { id, key }: { readonly id: string; readonly key: string },
   more: readonly [string, string][] = [],
 ): string {
@@ -88,7 +88,7 @@ async function rotate(session: Session, before: string, { hours }: { hours: numb
   const end = toTime(endsAt) ?? '';
   return {
     json: { key_id: id, key, replaces: before, ends_at: end },
-    text: shown({ id, key }, [[`${before} ends`, end]]),
+    text: formatNewKey({ id, key }, [[`${before} ends`, end]]),
   };
 }
 
@@ -97,9 +97,9 @@ async function limit(session: Session, id: string, options: LimitOptions): Promi
     const key = await session.store.keys.get(id);
     if (key?.limits.budget === null) throw new InvalidArgumentError('--reset needs --budget: the key has no budget.');
   }
-  const { limits } = await (await open(session)).limitKey(id, limitsOf(options));
+  const { limits } = await (await open(session)).limitKey(id, readLimitChanges(options));
   await warnOfUnknown(session.config, options);
-  return { json: { key_id: id, ...limitsJson(limits) }, text: `Limits of key ${id}: ${limitsText(limits)}.` };
+  return { json: { key_id: id, ...limitsJson(limits) }, text: `Limits of key ${id}: ${formatLimits(limits)}.` };
 }
 
 async function list(session: Session, account: string): Promise<Answer> {
@@ -110,7 +110,7 @@ async function list(session: Session, account: string): Promise<Answer> {
   const spent = new Map(
     limited.map((key) => [
       key.id,
-      spentOf(
+      computeSpent(
         key,
         sums.find((sum) => sum.key === getBudgetKeyId(key)),
       ),
@@ -119,7 +119,7 @@ async function list(session: Session, account: string): Promise<Answer> {
   const rows = keys.map((key) => {
     const { id, last4, requestsCount, lastUsedAt, name } = key;
     const used = [String(requestsCount), toTime(lastUsedAt) ?? 'never'];
-    return [id, `…${last4}`, statusOf(key), ...used, limitsText(key.limits, spent.get(id)), name];
+    return [id, `…${last4}`, findStatus(key), ...used, formatLimits(key.limits, spent.get(id)), name];
   });
   const head = ['key id', 'key', 'status', ' requests', 'last used', 'limits', 'name'];
   return {
@@ -141,7 +141,7 @@ async function open({ store, config }: Session) {
   return createAccounts({ store, keyPrefix: config.keyPrefix });
 }
 
-function statusOf({ revokedAt, limits }: KeyRow): 'active' | 'expired' | 'revoked' {
+function findStatus({ revokedAt, limits }: KeyRow): 'active' | 'expired' | 'revoked' {
   if (revokedAt !== null) return 'revoked';
   return isExpired(limits, Date.now()) ? 'expired' : 'active';
 }
@@ -151,7 +151,7 @@ function toJson(key: KeyRow, spent: Micro | undefined) {
     key_id: key.id,
     name: key.name,
     last4: key.last4,
-    status: statusOf(key),
+    status: findStatus(key),
     created_at: toTime(key.createdAt),
     revoked_at: toTime(key.revokedAt),
     requests_count: key.requestsCount,

@@ -53,13 +53,17 @@ async function move({ store }: Session, { before, to }: ArchiveFlags): Promise<A
   const { archiveLedger } = await import('../ledger/archive.ts');
   const done = await withBar((onProgress) => archiveLedger(store, { before, file: resolve(to), onProgress }));
   if (!done) return { json: { archived: false, calls: 0 }, text: 'No calls to archive.' };
-  return { json: { archived: true, ...archiveJson(done) }, text: formatPairs(pairsOf(done)) };
+  return { json: { archived: true, ...archiveJson(done) }, text: formatPairs(listPairs(done)) };
 }
 
 async function list({ store }: Session): Promise<Answer> {
   const archives = await store.archives.list();
   const rows = archives.map(({ before, state, calls, charged, file }) => [
-    ...[toTime(before), state, String(calls), formatMoney(charged), file],
+    toTime(before),
+    state,
+    String(calls),
+    formatMoney(charged),
+    file,
   ]);
   return {
     json: { archives: archives.map(archiveJson) },
@@ -70,40 +74,37 @@ async function list({ store }: Session): Promise<Answer> {
 async function verify(file: string): Promise<Answer> {
   const { verifyArchive } = await import('../ledger/archive-file.ts');
   const { head, totals, sha256 } = await verifyArchive(file);
-  const noted = await findNote(head.id);
-  if (noted !== undefined && noted !== sha256) {
+  const recordedSha256 = await findRecordedSha256(head.id);
+  if (recordedSha256 !== undefined && recordedSha256 !== sha256) {
     throw new OperatorError(
-      `The archive ${file} adds up, but it is not the one that was written: its sha256 is ${sha256}, the store has ${noted}.`,
+      `The archive ${file} adds up, but it is not the one that was written: its sha256 is ${sha256}, the store has ${recordedSha256}.`,
     );
   }
   const { wallets, calls, entries, charged } = totals;
   const before = toTime(head.before);
   const pairs = [
-    ...([
-      ['archive', 'adds up'],
-      ['id', head.id],
-      ['before', before],
-      ['wallets', String(wallets)],
-    ] as const),
-    ...([
-      ['calls', String(calls)],
-      ['entries', String(entries)],
-      ['charged', formatMoney(charged)],
-    ] as const),
+    ['archive', 'adds up'] as const,
+    ['id', head.id] as const,
+    ['before', before] as const,
+    ['wallets', String(wallets)] as const,
+    ['calls', String(calls)] as const,
+    ['entries', String(entries)] as const,
+    ['charged', formatMoney(charged)] as const,
     ['sha256', sha256] as const,
-    ['store', noted === undefined ? 'none that knows it' : 'has noted the same'] as const,
+    ['store', recordedSha256 === undefined ? 'none that knows it' : 'has noted the same'] as const,
   ];
   const json = { ok: true, id: head.id, before, wallets, calls, entries, charged_rub: toRub(charged) };
-  return { json: { ...json, sha256, compared: noted !== undefined }, text: formatPairs(pairs) };
+  return { json: { ...json, sha256, compared: recordedSha256 !== undefined }, text: formatPairs(pairs) };
 }
 
-/** The sha256 that the store of this machine has of an archive; undefined without a store that knows it. */
-async function findNote(id: string): Promise<string | undefined> {
+/** The sha256 of an archive as recorded in this machine's store; undefined if there is no store that knows it. */
+async function findRecordedSha256(id: string): Promise<string | undefined> {
   const { readConfig } = await import('../config.ts');
   const { openOwnStore } = await import('../store/open.ts');
   const config = attempt(() => readConfig(process.env));
   const store =
-    config && (await openOwnStore(config, { inProcess: true, existing: true, readOnly: true }).catch(unlessOurs));
+    config &&
+    (await openOwnStore(config, { inProcess: true, existing: true, readOnly: true }).catch(ignoreOperatorErrors));
   if (!store) return undefined;
   try {
     const note = (await store.archives.list()).find((archive) => archive.id === id);
@@ -117,19 +118,19 @@ function attempt<T>(work: () => T): T | undefined {
   try {
     return work();
   } catch (error) {
-    return unlessOurs(error);
+    return ignoreOperatorErrors(error);
   }
 }
 
-/** There is no store here, or none of this version. */
-function unlessOurs(error: unknown): undefined {
+/** Operator errors mean that there is no store here, or none of this version. */
+function ignoreOperatorErrors(error: unknown): undefined {
   if (!(error instanceof OperatorError)) throw error;
 }
 
-/** For lists of calls: what they do not show. */
+/** A note below lists of calls: archived calls are not shown. */
 export async function archivedNote(store: Session['store'], wallet: string): Promise<string> {
-  const { findLatestArchiveDate: archivedBefore } = await import('../ledger/archive-find.ts');
-  const before = await archivedBefore(store, wallet);
+  const { findLatestArchiveDate } = await import('../ledger/archive-find.ts');
+  const before = await findLatestArchiveDate(store, wallet);
   return before ? `\nCalls that ended before ${toTime(before)} are archived: tollgate ledger archive list` : '';
 }
 
@@ -148,17 +149,13 @@ function archiveJson({ id, file, before, state, calls, entries, charged, sha256,
   };
 }
 
-function pairsOf({ file, before, calls, entries, charged, sha256 }: Archive) {
+function listPairs({ file, before, calls, entries, charged, sha256 }: Archive) {
   return [
-    ...([
-      ['archive', file],
-      ['before', toTime(before)],
-      ['calls', String(calls)],
-    ] as const),
-    ...([
-      ['entries', String(entries)],
-      ['charged', formatMoney(charged)],
-      ['sha256', sha256 ?? ''],
-    ] as const),
+    ['archive', file] as const,
+    ['before', toTime(before)] as const,
+    ['calls', String(calls)] as const,
+    ['entries', String(entries)] as const,
+    ['charged', formatMoney(charged)] as const,
+    ['sha256', sha256 ?? ''] as const,
   ];
 }

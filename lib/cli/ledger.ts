@@ -47,7 +47,9 @@ async function list(session: Session, account: string, { limit, before }: Page):
     String(seq),
     toTime(at),
     kind,
-    ...[avail, held, charged].map(formatMoney),
+    formatMoney(avail),
+    formatMoney(held),
+    formatMoney(charged),
     charge ?? note ?? '',
   ]);
   const table = formatTable([' seq', 'at', 'kind', ' balance', ' held', ' charged', 'call, payment or reason'], rows);
@@ -61,7 +63,7 @@ async function list(session: Session, account: string, { limit, before }: Page):
       account_id: id,
       entries: entries.map(toJson),
       next_before: next,
-      ...(opening && { archived_to: opening.seq }),
+      archived_to: opening?.seq,
     },
     text: (rows.length === 0 ? 'No entries.' : table + more) + archived,
   };
@@ -84,8 +86,8 @@ async function verify({ store }: Session): Promise<Answer> {
       wallets,
       entries,
       drift_rub: toRub(drift),
-      ...(!ok && { problems }),
-      ...(more > 0 && { problems_more: more }),
+      problems: ok ? undefined : problems,
+      problems_more: more > 0 ? more : undefined,
     },
     text: [pairs, ...lines].join('\n'),
     failed: !ok,

@@ -1,10 +1,10 @@
-// Formats wallets and the changes of entries.
+// Formats wallets and entries.
 import type { Entry, Wallet } from '../money/decide.ts';
 import { toRub } from '../money/money.ts';
 import { formatMoney, formatPairs } from './output.ts';
 import { findAccount, type Session } from './session.ts';
 
-/** By id, which needs no account in a damaged store, or by the account's name. */
+/** Finds a wallet by id, even if a damaged store lacks the account, or by the account's name. */
 export async function findWallet(session: Session, idOrName: string): Promise<Wallet> {
   const { ledger } = session.store;
   const wallet = (await ledger.wallet(idOrName)) ?? (await ledger.wallet((await findAccount(session, idOrName)).id));
@@ -27,7 +27,7 @@ export function walletJson(wallet: Wallet) {
     charged_rub: toRub(wallet.charged),
     topped_up_total_rub: toRub(wallet.topped),
     adjusted_rub: toRub(wallet.adjusted),
-    ...(wallet.playMoney && { play_money: true }),
+    play_money: wallet.playMoney ? true : undefined,
   };
 }
 
@@ -44,7 +44,7 @@ export function walletText(wallet: Wallet): string {
   ]);
 }
 
-/** What an entry did to each column of its wallet. */
+/** The change of each wallet column by an entry. */
 export function changeJson(entry: Entry) {
   return {
     balance_rub: toRub(entry.avail),

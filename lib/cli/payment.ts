@@ -1,5 +1,5 @@
-// `tollgate payment`: orders and payments, and what only an operator does about them. Refunds are sent to the provider
-// by a gateway running on the store.
+// `tollgate payment`: orders and payments, and the decisions of operators about them. Refunds are sent to the provider by
+// a gateway that runs on the store.
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Micro } from '../money/money.ts';
@@ -87,8 +87,14 @@ async function list(session: Session, { account, phase, limit }: ListOptions): P
   const filter = { ...(wallet !== undefined && { wallet }), ...(phase && { phases: [phase] }) };
   const payments = await session.store.payments.list({ limit, ...filter });
   const rows = payments.map(({ id, createdAt, wallet, provider, phase, amount, credited, refunded }) => [
-    ...[id, toTime(createdAt), wallet, provider, phase],
-    ...[amount, credited, refunded].map(formatMoney),
+    id,
+    toTime(createdAt),
+    wallet,
+    provider,
+    phase,
+    formatMoney(amount),
+    formatMoney(credited),
+    formatMoney(refunded),
   ]);
   const head = ['payment', 'created', 'account', 'provider', 'phase', ' ordered', ' credited', ' gone back'];
   return {
@@ -110,8 +116,8 @@ interface RefundOptions {
 
 async function refund({ store }: Session, id: string, amount: Micro, options: RefundOptions): Promise<Answer> {
   const { reason, refundId } = options;
-  const wish = { at: Date.now(), amount, reason, ...(refundId !== undefined && { refund: refundId }) };
-  return answerOf(id, await askRefund(store, id, wish), 'Refund requested; a running gateway sends it.');
+  const refundRequest = { at: Date.now(), amount, reason, ...(refundId !== undefined && { refund: refundId }) };
+  return createAnswer(id, await askRefund(store, id, refundRequest), 'Refund requested; a running gateway sends it.');
 }
 
 interface DecideOptions {
@@ -123,7 +129,7 @@ interface DecideOptions {
 async function decide({ store }: Session, id: string, { credit, reject, reason }: DecideOptions): Promise<Answer> {
   if (credit === undefined && !reject) throw new InvalidArgumentError('Use --credit with an amount, or --reject.');
   const verdict = { at: Date.now(), reason, credit: credit ?? null };
-  return answerOf(id, await decideReview(store, id, verdict), 'Decided.');
+  return createAnswer(id, await decideReview(store, id, verdict), 'Decided.');
 }
 
 interface DisputeOptions {
@@ -139,22 +145,22 @@ async function dispute(session: Session, id: string, options: DisputeOptions): P
   const { open, amount, won, lost } = options;
   const at = Date.now();
   if (open !== undefined) {
-    const entered = { at, dispute: open, ...(amount !== undefined && { amount }) };
-    return answerOf(id, await openDispute(store, id, entered), 'Recorded; no money has moved.');
+    const opening = { at, dispute: open, ...(amount !== undefined && { amount }) };
+    return createAnswer(id, await openDispute(store, id, opening), 'Recorded; no money has moved.');
   }
   if (!won && !lost) throw new InvalidArgumentError('Use --open with its number, --won or --lost.');
   const suspend = lost === true && (options.suspend ?? (await wouldSuspend(session, id)));
-  return answerOf(id, await endDispute(store, id, { at, how: won ? 'won' : 'lost', suspend }), 'Entered.');
+  return createAnswer(id, await endDispute(store, id, { at, how: won ? 'won' : 'lost', suspend }), 'Entered.');
 }
 
-/** The rule that the gateways of this catalog follow. */
+/** Whether the catalog suspends accounts with a shortfall. */
 async function wouldSuspend({ store, config }: Session, id: string): Promise<boolean> {
   const { readShortfallRule } = await import('../catalog/payments.ts');
   const payment = await store.payments.get(id);
   return payment !== undefined && readShortfallRule(config, payment.provider) === 'suspend';
 }
 
-function answerOf(id: string, { status, payment }: OperatorOutcome, done: string): Answer {
+function createAnswer(id: string, { status, payment }: OperatorOutcome, done: string): Answer {
   if (!payment) throw unknownPayment(id);
   switch (status) {
     case 'done':

@@ -1,7 +1,7 @@
 // `tollgate operator` and `tollgate user`: one-time links for people, printed once.
 import type { Command } from 'commander';
 import { OperatorError } from '../base/operator-error.ts';
-import { linkAnswer, recordDeed } from './deed.ts';
+import { createLinkAnswer, recordAction } from './audited-action.ts';
 import type { Answer } from './output.ts';
 import { findAccount, ID_OR_NAME, onStore, type Session } from './session.ts';
 import { addUserCommands } from './user.ts';
@@ -41,8 +41,8 @@ async function createOperator(session: Session, text: string): Promise<Answer> {
   const email = await checkEmail(text);
   const user = await session.store.users.find(email);
   if (user) throw new OperatorError(`The address ${email} is already in use.`);
-  await recordDeed(session, { action: 'operator.invite', target: email });
-  return linkAnswer(session, { purpose: 'operator', email });
+  await recordAction(session, { action: 'operator.invite', target: email });
+  return createLinkAnswer(session, { purpose: 'operator', email });
 }
 
 async function resetOperator(session: Session, text: string): Promise<Answer> {
@@ -50,8 +50,8 @@ async function resetOperator(session: Session, text: string): Promise<Answer> {
   const user = await session.store.users.find(email);
   if (!user?.operator) throw new OperatorError(`There is no operator ${email}.`);
   if (user.status !== 'active') throw new OperatorError(`${email} is suspended: see "tollgate user resume".`);
-  await recordDeed(session, { action: 'operator.reset', target: user.id, detail: { email } });
-  return linkAnswer(session, { purpose: 'operator', email, user: user.id });
+  await recordAction(session, { action: 'operator.reset', target: user.id, detail: { email } });
+  return createLinkAnswer(session, { purpose: 'operator', email, user: user.id });
 }
 
 async function invite(session: Session, account: string, text: string): Promise<Answer> {
@@ -62,8 +62,8 @@ async function invite(session: Session, account: string, text: string): Promise<
   if (user?.status === 'suspended') throw new OperatorError(`${email} is suspended: see "tollgate user resume".`);
   const isOwner = user && (await users.membershipsOf(user.id)).some(({ account: of }) => of === id);
   if (isOwner) throw new OperatorError(`${email} is an owner of the account already.`);
-  await recordDeed(session, { action: 'owner.invite', target: email, account: id });
-  const answer = await linkAnswer(session, { purpose: 'invite', email, account: id });
+  await recordAction(session, { action: 'owner.invite', target: email, account: id });
+  const answer = await createLinkAnswer(session, { purpose: 'invite', email, account: id });
   return user
     ? { ...answer, text: `${email} has access already, and accepts after signing in.\n${answer.text}` }
     : answer;

@@ -11,14 +11,14 @@ const BAR_WIDTH = 40;
 
 export function createBar(stream: Pick<NodeJS.WriteStream, 'isTTY' | 'write'>): Bar {
   if (!stream.isTTY) return { show: undefined, end: () => undefined };
-  let shown = '';
+  let lastLine = '';
   return {
     show({ done, total, unit }) {
-      const share = total === 0 ? 1 : Math.min(1, done / total);
-      const filled = Math.round(share * BAR_WIDTH);
+      const fraction = total === 0 ? 1 : Math.min(1, done / total);
+      const filled = Math.round(fraction * BAR_WIDTH);
       const line = `[${'#'.repeat(filled).padEnd(BAR_WIDTH, '.')}] ${done} of ${total} ${unit}`;
-      if (line !== shown) stream.write(`\r${line}`);
-      shown = line;
+      if (line !== lastLine) stream.write(`\r${line}`);
+      lastLine = line;
     },
     end: () => void stream.write('\r\x1b[K'),
   };

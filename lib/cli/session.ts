@@ -13,26 +13,26 @@ export interface Session {
 }
 
 /**
- * A command's action on the store, which must exist unless `opening` says otherwise; the answer names the store.
- * Modules are loaded only now, so that usage errors and help are immediate.
+ * The action of a command on the store, which must exist unless `opening` says otherwise; the answer names the store.
+ * Modules are loaded late, so that usage errors and help are immediate.
  */
 export function onStore<Args extends readonly unknown[]>(
   work: (session: Session, ...args: Args) => Promise<Answer>,
   opening: StoreOptions & Pick<OwnOptions, 'sealed'> = { existing: true },
 ) {
   return onConfig(async (config, ...args: Args) => {
-    const { describeStore: nameOfStore, openOwnStore } = await import('../store/open.ts');
+    const { describeStore, openOwnStore } = await import('../store/open.ts');
     const store = await openOwnStore(config, { inProcess: true, ...opening });
     try {
-      return { ...(await work({ store, config }, ...args)), store: nameOfStore(config.databaseUrl) };
+      return { ...(await work({ store, config }, ...args)), store: describeStore(config.databaseUrl) };
     } finally {
-      // The result is durable by now: failing to close the store cleanly must not turn it into a failure.
+      // The result is durable: a store that does not close cleanly must not turn it into a failure.
       await store.close().catch(() => {});
     }
   });
 }
 
-/** By id, or by name if only one account has it. */
+/** Finds an account by its id, or by its name if that is unique. */
 export async function findAccount({ store, config }: Session, idOrName: string): Promise<Account> {
   const { createAccounts } = await import('../accounts/accounts.ts');
   return createAccounts({ store, keyPrefix: config.keyPrefix }).find(idOrName);

@@ -20,7 +20,7 @@ export function addSmartCommands(program: Command): void {
 
 async function explainPrompt(config: Config): Promise<Answer> {
   const text = await readPrompt(process.stdin);
-  const { catalogFilesOf, readCatalogFiles } = await import('../catalog/files.ts');
+  const { listCatalogFiles: catalogFilesOf, readCatalogFiles } = await import('../catalog/files.ts');
   const { explain } = await import('../calls/smart/route.ts');
   const { thresholds } = readCatalogFiles(catalogFilesOf(config.catalogDir), config.catalogVariables).smart;
   const explanation = explain({ messages: [{ role: 'user', content: [{ type: 'text', text }] }] }, thresholds);

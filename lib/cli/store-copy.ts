@@ -37,10 +37,10 @@ export function addStoreCopyCommand(store: Command): void {
     .addHelpText('after', EXAMPLES)
     .action(
       onConfig(async (config, first: string | undefined, second: string | undefined, flags: CopyFlags) => {
-        const urls = urlsOf([first, second], flags, config.env);
-        const { locateStore: placeOfStore } = await import('../store/open.ts');
-        const from = placeOfStore(urls.from, config, flags.fromMedia);
-        return copy({ from, to: placeOfStore(urls.to, config, flags.toMedia) }, flags);
+        const urls = readUrls([first, second], flags, config.env);
+        const { locateStore } = await import('../store/open.ts');
+        const from = locateStore(urls.from, config, flags.fromMedia);
+        return copy({ from, to: locateStore(urls.to, config, flags.toMedia) }, flags);
       }),
     );
 }
@@ -54,8 +54,8 @@ Examples:
   tollgate store copy sqlite:./data/tollgate.db mongodb://db1,db2,db3/tollgate
   tollgate store copy sqlite:./data/tollgate.db --to-env DATABASE_URL`;
 
-/** Each side from its variable, or else from the next argument. */
-function urlsOf(
+/** Reads each URL from its variable or, without one, from the next argument. */
+function readUrls(
   urls: readonly (string | undefined)[],
   { fromEnv, toEnv }: CopyFlags,
   env: Readonly<Record<string, string | undefined>>,
@@ -87,7 +87,7 @@ async function copy(places: Sides<StorePlace>, { force = false }: CopyFlags): Pr
     const to = await openStore(places.to.url, target);
     try {
       const answer = await copyVerified({ from, to }, places, alive);
-      return alive.length > 0 ? forced(answer, alive) : answer;
+      return alive.length > 0 ? withForceWarning(answer, alive) : answer;
     } finally {
       await to.close().catch(() => {});
     }
@@ -103,7 +103,7 @@ function inUse(alive: readonly string[]): Error {
   );
 }
 
-function forced(answer: Answer, alive: readonly string[]): Answer {
+function withForceWarning(answer: Answer, alive: readonly string[]): Answer {
   const warning =
     `Copied beside ${alive.join(', ')}. What they and other commands wrote since the copy began may be missing: ends of ` +
     'calls, whose holds go back in full; charges; top-ups; accounts, keys and the counts of their uses.';
@@ -120,7 +120,7 @@ async function copyVerified(
   places: Sides<StorePlace>,
   alive: readonly string[],
 ): Promise<Answer> {
-  const [{ copyStore }, { describeStore: nameOfStore }] = await Promise.all([
+  const [{ copyStore }, { describeStore }] = await Promise.all([
     import('../store/copy.ts'),
     import('../store/open.ts'),
   ]);
@@ -134,9 +134,9 @@ async function copyVerified(
     throw new OperatorError(`The target has ${entries} of ${source.entries} entries: copy again into an empty store.`);
   }
   const counts = { accounts, wallets, keys, entries, jobs, media, settings };
-  const names = { from: nameOfStore(places.from.url), to: nameOfStore(places.to.url) };
+  const names = { from: describeStore(places.from.url), to: describeStore(places.to.url) };
   const { mediaFolder } = places.to;
-  // A service on the copy looks for them in its own `DATA_DIR`.
+  // Named, because a service on the copy expects media files in its own `DATA_DIR`.
   const folder = media > 0 && mediaFolder !== undefined ? { media_folder: mediaFolder } : {};
   const rows = Object.entries({ ...names, ...counts, ...folder }).map(
     ([name, value]) => [name, String(value)] as const,

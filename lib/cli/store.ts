@@ -23,8 +23,8 @@ async function backup({ store }: Session, name: string): Promise<Answer> {
   const file = resolve(name);
   await withBar((show) => store.backup(file, show));
   const { size: bytes } = await stat(file);
-  const { getDefaultMediaFolder: mediaBeside } = await import('../store/backup-file.ts');
-  const folder = mediaBeside(file);
+  const { getDefaultMediaFolder } = await import('../store/backup-file.ts');
+  const folder = getDefaultMediaFolder(file);
   const media = existsSync(folder) ? { media: folder } : {};
   const text = formatPairs([['backup', file], ['bytes', String(bytes)], ...Object.entries(media)]);
   return { json: { file, bytes, ...media }, text };

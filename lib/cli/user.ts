@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { OperatorError } from '../base/operator-error.ts';
 import type { User } from '../store/ports/users.ts';
 import type { DepartureOutcome, Departures } from '../users/departures.ts';
-import { linkAnswer, recordDeed } from './deed.ts';
+import { createLinkAnswer, recordAction } from './audited-action.ts';
 import { type Answer, formatPairs, formatTable, toTime } from './output.ts';
 import { findAccount, ID_OR_NAME, onStore, type Session } from './session.ts';
 
@@ -81,9 +81,14 @@ async function list({ store: { users } }: Session): Promise<Answer> {
   }
   found.sort((one, other) => one.createdAt - other.createdAt);
   const people: ReturnType<typeof toJson>[] = [];
-  for (const user of found) people.push(toJson(user, await accountsOf(users, user)));
+  for (const user of found) people.push(toJson(user, await listAccountIds(users, user)));
   const rows = people.map(({ email, role, status, authenticator_app: hasApp, created_at: created, accounts }) => [
-    ...[email, role, status, hasApp ? 'yes' : 'no', created, accounts.join(' ')],
+    email,
+    role,
+    status,
+    hasApp ? 'yes' : 'no',
+    created,
+    accounts.join(' '),
   ]);
   return {
     json: { users: people },
@@ -101,15 +106,15 @@ async function resume(session: Session, who: string): Promise<Answer> {
 
 async function changeStatus(session: Session, who: string, change: 'suspend' | 'resume'): Promise<Answer> {
   const user = await findUser(session, who);
-  expectDone(user, await (await departuresOf(session))[change](user.id));
-  await recordDeed(session, { action: `user.${change}`, target: user.id, detail: { email: user.email } });
+  expectDone(user, await (await openDepartures(session))[change](user.id));
+  await recordAction(session, { action: `user.${change}`, target: user.id, detail: { email: user.email } });
   return describe(session, { ...user, status: change === 'suspend' ? 'suspended' : 'active' });
 }
 
 async function remove(session: Session, who: string): Promise<Answer> {
   const user = await findUser(session, who);
-  expectDone(user, await (await departuresOf(session)).remove(user.id));
-  await recordDeed(session, { action: 'user.remove', target: user.id, detail: { email: user.email } });
+  expectDone(user, await (await openDepartures(session)).remove(user.id));
+  await recordAction(session, { action: 'user.remove', target: user.id, detail: { email: user.email } });
   const { id, email } = user;
   return {
     json: { user_id: id, email, status: 'removed' },
@@ -120,10 +125,10 @@ async function remove(session: Session, who: string): Promise<Answer> {
 async function removeOwner(session: Session, idOrName: string, who: string): Promise<Answer> {
   const account = await findAccount(session, idOrName);
   const user = await findUser(session, who);
-  if (!(await (await departuresOf(session)).removeOwner(user, account.id)))
+  if (!(await (await openDepartures(session)).removeOwner(user, account.id)))
     throw new OperatorError(`${user.email} is not an owner of the account ${account.id}.`);
-  const deed = { action: 'owner.remove', target: user.id, account: account.id, detail: { email: user.email } };
-  await recordDeed(session, deed);
+  const action = { action: 'owner.remove', target: user.id, account: account.id, detail: { email: user.email } };
+  await recordAction(session, action);
   const left = (await session.store.users.membersOf(account.id)).length;
   const lost = 'It was the last owner: nobody can sign in to the account now. Its keys and automatic top-ups go on.';
   return {
@@ -137,13 +142,13 @@ async function reset(session: Session, who: string): Promise<Answer> {
   if (user.operator) throw new OperatorError(`${user.email} is an operator: use "tollgate operator reset".`);
   if (user.status !== 'active') throw new OperatorError(`${user.email} is suspended.`);
   if (user.password === null) throw new OperatorError(`${user.email} is a guest of the sandbox, without a password.`);
-  await recordDeed(session, { action: 'user.reset', target: user.id, detail: { email: user.email } });
-  return linkAnswer(session, { purpose: 'restore', user: user.id, email: user.email });
+  await recordAction(session, { action: 'user.reset', target: user.id, detail: { email: user.email } });
+  return createLinkAnswer(session, { purpose: 'restore', user: user.id, email: user.email });
 }
 
 async function listSessions(session: Session, who: string): Promise<Answer> {
   const user = await findUser(session, who);
-  const found = await (await sessionsOf(session)).list(user);
+  const found = await (await openSessions(session)).list(user);
   const json = found.map(({ createdAt, seenAt, address, agent }) => ({
     created_at: toTime(createdAt),
     seen_at: toTime(seenAt),
@@ -157,10 +162,10 @@ async function listSessions(session: Session, who: string): Promise<Answer> {
 
 async function endSessions(session: Session, who: string): Promise<Answer> {
   const user = await findUser(session, who);
-  const sessions = await sessionsOf(session);
+  const sessions = await openSessions(session);
   const ended = (await sessions.list(user)).length;
   await sessions.endAll(user.id);
-  await recordDeed(session, { action: 'user.sessions', target: user.id, detail: { email: user.email } });
+  await recordAction(session, { action: 'user.sessions', target: user.id, detail: { email: user.email } });
   return { json: { user_id: user.id, ended }, text: `Ended ${ended} of ${user.email}.` };
 }
 
@@ -178,22 +183,22 @@ function expectDone({ email }: User, outcome: DepartureOutcome): void {
     throw new OperatorError(`${email} is the last active operator: make another one first.`);
 }
 
-async function departuresOf({ store }: Session): Promise<Departures> {
+async function openDepartures({ store }: Session): Promise<Departures> {
   const { createDepartures } = await import('../users/departures.ts');
   return createDepartures({ store });
 }
 
-async function sessionsOf({ store }: Session) {
+async function openSessions({ store }: Session) {
   const { createSessions } = await import('../users/sessions.ts');
   return createSessions({ store });
 }
 
-async function accountsOf(users: Session['store']['users'], { id }: User): Promise<readonly string[]> {
+async function listAccountIds(users: Session['store']['users'], { id }: User): Promise<readonly string[]> {
   return (await users.membershipsOf(id)).map(({ account }) => account);
 }
 
 async function describe({ store }: Session, user: User): Promise<Answer> {
-  const json = toJson(user, await accountsOf(store.users, user));
+  const json = toJson(user, await listAccountIds(store.users, user));
   const text = formatPairs([
     ['user', json.user_id],
     ['email', json.email],

@@ -63,7 +63,7 @@ export function addWalletCommands(program: Command): void {
 async function topup({ store }: Session, id: string, amount: Micro, options: { paymentId: string }): Promise<Answer> {
   const op: Operation = { kind: 'topup', wallet: id, at: Date.now(), amount, paymentId: options.paymentId };
   const outcome = await bookOperation(store, op);
-  const wallet = await accepted(op, outcome);
+  const wallet = await expectAccepted(op, outcome);
   const repeated = outcome.status === 'exists';
   const line = repeated
     ? `Payment ${options.paymentId} was already booked; nothing changed.`
@@ -80,7 +80,7 @@ async function adjust({ store }: Session, id: string, amount: Micro, flags: Adju
   const { reason, adjustId = `adj_${randomBytes(12).toString('hex')}` } = flags;
   const op: Operation = { kind: 'adjust', wallet: id, at: Date.now(), amount, reason, adjustId };
   const outcome = await bookOperation(store, op);
-  const wallet = await accepted(op, outcome);
+  const wallet = await expectAccepted(op, outcome);
   const repeated = outcome.status === 'exists';
   const line = repeated
     ? `Correction ${adjustId} was already booked; nothing changed.`
@@ -116,8 +116,8 @@ async function show(session: Session, account: string): Promise<Answer> {
   return { json: walletJson(wallet), text: walletText(wallet) };
 }
 
-/** The wallet after an operation that was not refused; otherwise throws why it was. */
-async function accepted(op: Operation, { status, wallet }: Outcome): Promise<Wallet> {
+/** Returns the wallet after the operation; throws if it was refused. */
+async function expectAccepted(op: Operation, { status, wallet }: Outcome): Promise<Wallet> {
   if (!wallet) throw await unknownAccount(op.wallet);
   if (status === 'done' || status === 'exists') return wallet;
   switch (status) {

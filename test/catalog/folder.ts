@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { OperatorError } from '../../lib/base/operator-error.ts';
 import { buildCatalog, type Catalog } from '../../lib/catalog/catalog.ts';
-import { catalogFilesOf, readCatalogFiles } from '../../lib/catalog/files.ts';
+import { listCatalogFiles, readCatalogFiles } from '../../lib/catalog/files.ts';
 import type { Provider } from '../../lib/upstream/contract/provider.ts';
 
 export interface CatalogFolder {
@@ -79,7 +79,7 @@ export function build(content: object, providers: Readonly<Record<string, Provid
       ([name, provider]) =>
         [name, { provider, origin: `https://${name}.test`, proxy: `http://proxy.${name}.test` }] as const,
     );
-    return buildCatalog(readCatalogFiles(catalogFilesOf(folder.catalog), ['*']), new Map(upstreams));
+    return buildCatalog(readCatalogFiles(listCatalogFiles(folder.catalog), ['*']), new Map(upstreams));
   } finally {
     folder.remove();
   }

@@ -1,13 +1,13 @@
 // Resolution labels: the shorter side they stand for, and the nearest of those a model sells.
 import { expect } from 'chai';
-import { nearestResolution, RESOLUTION_LABEL, shortSideOf } from '../../lib/catalog/resolution.ts';
+import { findNearestResolution, parseShortSide, RESOLUTION_LABEL } from '../../lib/catalog/resolution.ts';
 
 describe('resolution labels', () => {
   const sides = { '480p': 480, '720p': 720, '768p': 768, '1080p': 1080, '2k': 1440, '4k': 2160, '8k': 4320 };
   for (const [label, side] of Object.entries(sides)) {
     it(`${label} is ${side} pixels`, () => {
       expect(label).to.match(RESOLUTION_LABEL);
-      expect(shortSideOf(label)).to.equal(side);
+      expect(parseShortSide(label)).to.equal(side);
     });
   }
 
@@ -17,9 +17,9 @@ describe('resolution labels', () => {
   });
 
   it('the nearest is found whatever the order, the smaller of two equally near', () => {
-    expect(nearestResolution(['4k', '720p', '480p'], 1080)).to.equal('720p');
-    expect(nearestResolution(['480p', '720p', '4k'], 1500)).to.equal('4k');
-    expect(nearestResolution(['2k', '720p'], 1080)).to.equal('720p');
-    expect(nearestResolution([], 1080)).to.equal(undefined);
+    expect(findNearestResolution(['4k', '720p', '480p'], 1080)).to.equal('720p');
+    expect(findNearestResolution(['480p', '720p', '4k'], 1500)).to.equal('4k');
+    expect(findNearestResolution(['2k', '720p'], 1080)).to.equal('720p');
+    expect(findNearestResolution([], 1080)).to.equal(undefined);
   });
 });

@@ -1,8 +1,8 @@
 import { mkdirSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { catalogFilesOf, readCatalogFiles } from '../../lib/catalog/files.ts';
-import { priceOf } from '../../lib/catalog/schema.ts';
+import { listCatalogFiles, readCatalogFiles } from '../../lib/catalog/files.ts';
+import { readPrice } from '../../lib/catalog/schema.ts';
 import { type CatalogFolder, catalogOf, IMAGE, makeFolder, mistakeOf, TEXT, upstream, VIDEO } from './folder.ts';
 
 const withThresholds = (thresholds: object) => ({ smart: { lite: 'a', standard: 'a', heavy: 'a', thresholds } });
@@ -14,7 +14,7 @@ describe('catalog files', () => {
   });
   afterEach(() => folder.remove());
 
-  const read = () => readCatalogFiles(catalogFilesOf(folder.catalog), ['*']);
+  const read = () => readCatalogFiles(listCatalogFiles(folder.catalog), ['*']);
   const readOne = (content: unknown) => {
     folder.write(content);
     return read();
@@ -153,7 +153,7 @@ describe('catalog files', () => {
 
   describe('are refused with the name of the file', () => {
     it('when the folder is not there or has none', () => {
-      expect(mistakeOf(() => catalogFilesOf(join(folder.root, 'nowhere')))).to.match(
+      expect(mistakeOf(() => listCatalogFiles(join(folder.root, 'nowhere')))).to.match(
         /^CATALOG_DIR .*nowhere: .*ENOENT/,
       );
       expect(mistakeOf(read)).to.match(/^CATALOG_DIR .*: there is no \*\.json file in it$/);
@@ -178,7 +178,7 @@ describe('catalog files', () => {
 
     it('when they are gone meanwhile', () => {
       folder.write(catalogOf());
-      const files = catalogFilesOf(folder.catalog);
+      const files = listCatalogFiles(folder.catalog);
       unlinkSync(join(folder.catalog, 'models.json'));
       expect(mistakeOf(() => readCatalogFiles(files, ['*']))).to.match(/models\.json: .*ENOENT/);
     });
@@ -236,7 +236,7 @@ describe('catalog files', () => {
     ] as const) {
       it(`may be ${price}`, () => {
         readOne(catalogOf({ models: [{ ...TEXT, price: { input: price, output: price } }] }));
-        expect(priceOf(price)).to.equal(micro);
+        expect(readPrice(price)).to.equal(micro);
       });
     }
 

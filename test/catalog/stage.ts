@@ -80,10 +80,10 @@ export class CatalogStage {
     this.#live = await openLiveCatalog({
       config: this.configOf(options),
       sandbox,
-      lookEveryMs,
+      pollEveryMs: lookEveryMs,
       log: { info: note, warn: note, error: note },
       onSecrets: (found) => void this.secrets.push(...found),
-      ...(noteCost && { noteCost }),
+      ...(noteCost && { recordRealMoney: noteCost }),
     });
   }
 

@@ -1,7 +1,7 @@
 // The bounds of automatic top-ups: what a catalog may say of them, and what is refused with file and field.
 import { expect } from 'chai';
-import { catalogFilesOf, readCatalogFiles } from '../../lib/catalog/files.ts';
-import { topupBoundsOf } from '../../lib/catalog/topup-bounds.ts';
+import { listCatalogFiles, readCatalogFiles } from '../../lib/catalog/files.ts';
+import { readTopupBounds } from '../../lib/catalog/topup-bounds.ts';
 import { type CatalogFolder, catalogOf, makeFolder, mistakeOf } from './folder.ts';
 
 const RUB = 1_000_000n;
@@ -12,26 +12,26 @@ describe('bounds of automatic top-ups', () => {
     folder = makeFolder();
   });
   afterEach(() => folder.remove());
-  const read = () => readCatalogFiles(catalogFilesOf(folder.catalog), ['*']);
+  const read = () => readCatalogFiles(listCatalogFiles(folder.catalog), ['*']);
   const boundsOf = (autoTopup: unknown) => {
     folder.write(catalogOf({ autoTopup }));
-    return topupBoundsOf(read().autoTopup);
+    return readTopupBounds(read().autoTopup);
   };
 
   it('are three orders a day and what the payment provider takes, by default', () => {
     folder.write(catalogOf());
-    const { perDay, threshold, amount, cap } = topupBoundsOf(read().autoTopup);
+    const { perDay, threshold, amount, cap } = readTopupBounds(read().autoTopup);
     expect([perDay, threshold, amount.min, cap.min]).to.deep.equal([
       3,
       { min: RUB / 100n, max: 1_000_000n * RUB },
       RUB / 100n,
       RUB / 100n,
     ]);
-    expect(boundsOf({})).to.deep.equal(topupBoundsOf());
+    expect(boundsOf({})).to.deep.equal(readTopupBounds());
   });
 
   it('are what the catalog says, each by itself', () => {
-    expect(boundsOf({ perDay: 1 })).to.deep.equal({ ...topupBoundsOf(), perDay: 1 });
+    expect(boundsOf({ perDay: 1 })).to.deep.equal({ ...readTopupBounds(), perDay: 1 });
     const sums = { threshold: { max: '500' }, amount: { min: '100', max: '5000.50' }, cap: { max: '20000' } };
     const { threshold, amount, cap } = boundsOf(sums);
     expect(threshold).to.deep.equal({ min: RUB / 100n, max: 500n * RUB });

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { forbiddenVariables, substitute, variablesOf } from '../../lib/catalog/variables.ts';
+import { findForbiddenVariables, listVariables, substituteVariables } from '../../lib/catalog/variables.ts';
 import { readConfig, VARIABLES } from '../../lib/config.ts';
 import { variable } from './folder.ts';
 
 describe('variables of a catalog', () => {
   const fill = (value: unknown, env: Readonly<Record<string, string | undefined>> = {}) => {
     const missing = new Set<string>();
-    return [substitute(value, env, missing), [...missing]];
+    return [substituteVariables(value, env, missing), [...missing]];
   };
 
   it('are filled in wherever a string is', () => {
@@ -32,13 +32,13 @@ describe('variables of a catalog', () => {
   });
 
   it('are found in settings', () => {
-    expect([...variablesOf({ a: [variable('A')], b: variable('B'), c: 7 })]).to.deep.equal(['A', 'B']);
+    expect([...listVariables({ a: [variable('A')], b: variable('B'), c: 7 })]).to.deep.equal(['A', 'B']);
   });
 
   describe('that a catalog may name', () => {
     const defaults = readConfig({}).catalogVariables;
     const forbidden = (name: string, patterns: readonly string[] = defaults) =>
-      forbiddenVariables({ one: { settings: { keys: ['x', `y-${variable(name)}`] } } }, 'upstreams', patterns);
+      findForbiddenVariables({ one: { settings: { keys: ['x', `y-${variable(name)}`] } } }, 'upstreams', patterns);
     const says = (name: string) => [
       `upstreams.one.settings.keys.1: ${name} is not among the variables that CATALOG_VARIABLES allows a catalog to name`,
     ];
@@ -75,7 +75,7 @@ describe('variables of a catalog', () => {
         b: { c: [variable('TWO'), 7, null, true] },
         d: `${variable('A')}${variable('B')}`,
       };
-      const fields = forbiddenVariables(value, 'top', []).map((line) => line.split(' ').slice(0, 2).join(' '));
+      const fields = findForbiddenVariables(value, 'top', []).map((line) => line.split(' ').slice(0, 2).join(' '));
       expect(fields).to.deep.equal(['top.a: ONE', 'top.b.c.0: TWO', 'top.d: A', 'top.d: B']);
     });
   });

@@ -2,7 +2,7 @@
 import { pino } from 'pino';
 import { createLimiter } from '../../lib/accounts/rate-limiter.ts';
 import { type AlertsOptions, createAlerts } from '../../lib/alerts/alerts.ts';
-import { topupBoundsOf } from '../../lib/catalog/topup-bounds.ts';
+import { readTopupBounds } from '../../lib/catalog/topup-bounds.ts';
 import { openWeb, type WebOptions } from '../../lib/console/open.ts';
 import { webPlugin } from '../../lib/console/plugin.ts';
 import { createLiveCalls, type LiveCalls } from '../../lib/http/live-calls.ts';
@@ -49,7 +49,7 @@ export async function openPages({ isPaid = true } = {}): Promise<Pages> {
       limiter: createLimiter({ store: store.limits }),
       publicUrl,
       upstreams: () => [],
-      catalog: () => ({ byName: new Map(), models: [], autoTopup: topupBoundsOf() }),
+      catalog: () => ({ byName: new Map(), models: [], autoTopup: readTopupBounds() }),
     },
     sandbox: false,
     catalogFailure: () => undefined,

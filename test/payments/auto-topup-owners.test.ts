@@ -1,6 +1,6 @@
 // Automatic top-ups beside their owners: who agreed gets the receipt, who switched off still learns how a payment ended.
 import { expect } from 'chai';
-import { topupBoundsOf } from '../../lib/catalog/topup-bounds.ts';
+import { readTopupBounds } from '../../lib/catalog/topup-bounds.ts';
 import { createLedger } from '../../lib/ledger/ledger.ts';
 import type { Payment } from '../../lib/money/payment.ts';
 import { type AutoTopup, createAutoTopup } from '../../lib/payments/auto-topup.ts';
@@ -35,7 +35,7 @@ describe('automatic top-ups and their owners', () => {
     createAutoTopup({
       store,
       payments: service.payments,
-      bounds: () => topupBoundsOf(),
+      bounds: () => readTopupBounds(),
       now: stage.now,
       log: { warn() {} },
       alerts: { tell: async (_account, { type }) => void told.push(type) },

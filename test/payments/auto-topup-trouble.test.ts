@@ -2,7 +2,7 @@
 // anything or after; then nothing was charged twice, nothing is lost, and the next round goes on.
 import { expect } from 'chai';
 import type { Happening } from '../../lib/alerts/watch.ts';
-import { topupBoundsOf } from '../../lib/catalog/topup-bounds.ts';
+import { readTopupBounds } from '../../lib/catalog/topup-bounds.ts';
 import { createLedger } from '../../lib/ledger/ledger.ts';
 import { type AutoTopup, createAutoTopup } from '../../lib/payments/auto-topup.ts';
 import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
@@ -60,7 +60,7 @@ function suite(kind: StoreKind): void {
     topups = createAutoTopup({
       store: faults.store,
       payments: service.payments,
-      bounds: () => topupBoundsOf(),
+      bounds: () => readTopupBounds(),
       now: stage.now,
       log: { warn: (fields, message) => void warnings.push({ fields, message }) },
       alerts: {

@@ -1,7 +1,7 @@
 // Automatic top-ups against a bank, with a clock that a test sets: days pass, cards decline, gateways race.
 import { expect } from 'chai';
 import type { Happening } from '../../lib/alerts/watch.ts';
-import { type TopupBounds, topupBoundsOf } from '../../lib/catalog/topup-bounds.ts';
+import { readTopupBounds, type TopupBounds } from '../../lib/catalog/topup-bounds.ts';
 import { createLedger } from '../../lib/ledger/ledger.ts';
 import type { Payment } from '../../lib/money/payment.ts';
 import { type AutoTopup, createAutoTopup } from '../../lib/payments/auto-topup.ts';
@@ -51,7 +51,7 @@ function suite(kind: StoreKind): void {
   beforeEach(() => {
     service = use.service();
     told = [];
-    bounds = topupBoundsOf();
+    bounds = readTopupBounds();
     topups = topupsOf(service);
   });
   afterEach(async () => {
@@ -249,11 +249,11 @@ function suite(kind: StoreKind): void {
   it('forget a call that was refused once they have checked, though nothing could be charged then', async () => {
     await setUp();
     stage.bank.charges = 'pay';
-    bounds = topupBoundsOf({ amount: { max: '499.99' } });
+    bounds = readTopupBounds({ amount: { max: '499.99' } });
     await topups.lookAtAll();
     await rejection(ledgerOf().hold(call(1200)));
     await topups.look(stage.wallet);
-    bounds = topupBoundsOf();
+    bounds = readTopupBounds();
     await topups.look(stage.wallet);
     expect([starts(), await avail()]).to.deep.equal([0, 1000n]);
   });
@@ -273,13 +273,13 @@ function suite(kind: StoreKind): void {
   it('keep to the operator’s bounds as they are now', async () => {
     await setUp({ threshold: 100_000n * RUB });
     stage.bank.charges = 'pay';
-    bounds = topupBoundsOf({ amount: { max: '499.99' } });
+    bounds = readTopupBounds({ amount: { max: '499.99' } });
     await topups.look(stage.wallet);
     expect(starts()).to.equal(0);
-    bounds = topupBoundsOf({ perDay: 1 });
+    bounds = readTopupBounds({ perDay: 1 });
     for (let looks = 0; looks < 3; looks += 1) await topups.look(stage.wallet);
     expect(starts()).to.equal(1);
-    bounds = topupBoundsOf({ perDay: 4 });
+    bounds = readTopupBounds({ perDay: 4 });
     for (let looks = 0; looks < 3; looks += 1) await topups.look(stage.wallet);
     expect(starts()).to.equal(4);
   });

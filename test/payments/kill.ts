@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { createAlerts } from '../../lib/alerts/alerts.ts';
-import { topupBoundsOf } from '../../lib/catalog/topup-bounds.ts';
+import { readTopupBounds } from '../../lib/catalog/topup-bounds.ts';
 import { type AutoTopup, createAutoTopup } from '../../lib/payments/auto-topup.ts';
 import type { Payments } from '../../lib/payments/payments.ts';
 import type { Store } from '../../lib/store/store.ts';
@@ -38,5 +38,5 @@ export function topupsOf({ store, payments }: { readonly store: Store; readonly 
   const fetcher = () => ({ post: () => Promise.reject(new Error('nothing is sent')) });
   const publicUrl = () => 'https://gate.example.com';
   const alerts = createAlerts({ store, mailer: undefined, fetcher, publicUrl, log });
-  return createAutoTopup({ store, payments, bounds: () => topupBoundsOf(), now: Date.now, log, alerts });
+  return createAutoTopup({ store, payments, bounds: () => readTopupBounds(), now: Date.now, log, alerts });
 }

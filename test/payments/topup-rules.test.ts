@@ -1,7 +1,7 @@
 // When a wallet is charged for by itself, and what declines, outages, days and months do to it.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { topupBoundsOf } from '../../lib/catalog/topup-bounds.ts';
+import { readTopupBounds } from '../../lib/catalog/topup-bounds.ts';
 import { NEVER_STARTED, NOT_ACCEPTED, type Payment } from '../../lib/money/payment.ts';
 import {
   claimed,
@@ -39,7 +39,7 @@ const ROW: AutoTopupRow = {
   monthSum: 0n,
   version: 3,
 };
-const BOUNDS = topupBoundsOf();
+const BOUNDS = readTopupBounds();
 const ORDERS_PER_DAY = 3;
 const LOW = { avail: 300n * RUB, held: 100n * RUB, status: 'active' } as const;
 
@@ -97,7 +97,7 @@ describe('rules of automatic top-ups', () => {
     ['a threshold a hair above the balance', { threshold: { max: '400.01' } }, {}, undefined],
   ] as const) {
     it(`follows the operator’s bounds, ${name}: ${hindrance ?? 'charges'}`, () => {
-      const facts = { ...NOW, bounds: topupBoundsOf(bounds) };
+      const facts = { ...NOW, bounds: readTopupBounds(bounds) };
       expect(findBlocker({ ...ROW, ...row }, LOW, facts)).to.equal(hindrance);
     });
   }

@@ -1,7 +1,7 @@
 // Which model a text call is held and billed for: the one the client names, or the one that smart routes it to.
 
 import { SMART_ID, SMART_TIERS, type SmartRouting, type SmartTier } from '../../base/smart-tiers.ts';
-import { notAllowed, refuseModel } from '../../catalog/allowed.ts';
+import { modelNotAllowedFault, refuseModel } from '../../catalog/allowed.ts';
 import type { Catalog, SmartModel } from '../../catalog/catalog.ts';
 import { findSmartModel, findTextModel } from '../../catalog/lookup.ts';
 import type { TextModel } from '../../catalog/model.ts';
@@ -25,7 +25,7 @@ export function chooseModel(catalog: Catalog, request: TextRequest, limits: KeyL
   const { system } = request;
   const routing = route({ system, messages: withoutTalk(request) }, smart.thresholds);
   const model = modelsFrom(smart, routing.tier, request).find((each) => allowsModel(limits, each));
-  if (!model) throw notAllowed(limits, SMART_ID);
+  if (!model) throw modelNotAllowedFault(limits, SMART_ID);
   return { model, smart: routing };
 }
 
@@ -38,7 +38,7 @@ export function modelsFor(
   const smart = findSmartModel(catalog, request.model);
   if (!smart) return [findNamed(catalog, request.model, limits)];
   const models = modelsFrom(smart, 'lite', request).filter((model) => allowsModel(limits, model));
-  if (models.length === 0) throw notAllowed(limits, SMART_ID);
+  if (models.length === 0) throw modelNotAllowedFault(limits, SMART_ID);
   return models;
 }
 

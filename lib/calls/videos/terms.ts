@@ -3,7 +3,7 @@
 import { fault } from '../../base/faults.ts';
 import { ASPECTS } from '../../catalog/aspect.ts';
 import type { VideoModel } from '../../catalog/model.ts';
-import { nearestResolution, RESOLUTION_DEFAULT, shortSideOf } from '../../catalog/resolution.ts';
+import { findNearestResolution, parseShortSide, RESOLUTION_DEFAULT } from '../../catalog/resolution.ts';
 import type { Micro } from '../../money/money.ts';
 import type { Size, VideoCall } from '../../upstream/contract/provider.ts';
 import { nearestAspect, ratioOf } from '../../upstream/host/aspects.ts';
@@ -84,8 +84,8 @@ function labelOf(model: VideoModel, { resolution, size }: Asked): string | null 
     if (!labels.includes(resolution)) throw notSold('resolution', labels);
     return resolution;
   }
-  const shortSide = size ? Math.min(size.width, size.height) : shortSideOf(RESOLUTION_DEFAULT);
-  return nearestResolution(labels, shortSide) ?? null;
+  const shortSide = size ? Math.min(size.width, size.height) : parseShortSide(RESOLUTION_DEFAULT);
+  return findNearestResolution(labels, shortSide) ?? null;
 }
 
 /** Those with prices; if all have one price, those that its routes know. */
@@ -103,7 +103,7 @@ function aspectOf({ aspects = ASPECTS }: VideoModel, { aspect, size }: Asked): s
 
 /** The shorter side is the label's; the other is rounded to an even number, as codecs need. */
 function pixelsOf(label: string, aspect: string): Size {
-  const short = shortSideOf(label);
+  const short = parseShortSide(label);
   const ratio = ratioOf(aspect);
   const long = 2 * Math.round((short * Math.max(ratio, 1 / ratio)) / 2);
   return ratio < 1 ? { width: short, height: long } : { width: long, height: short };

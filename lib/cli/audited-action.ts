@@ -1,18 +1,21 @@
-// What a command about people leaves behind: a line in the audit log, and a one-time link that is printed once.
+// For commands about people: a line in the audit log, and a one-time link that is printed once.
 import { type Answer, formatPairs } from './output.ts';
 import type { Session } from './session.ts';
 
-export interface Deed {
+export interface AuditedAction {
   readonly action: string;
   readonly target: string;
   readonly account?: string;
   readonly detail?: object;
 }
 
-/** Whoever may run commands is not known by name. */
+/** The user of audit lines: who runs a command is unknown. */
 export const COMMAND_LINE = 'command line';
 
-export async function recordDeed({ store }: Session, { action, target, account, detail = {} }: Deed): Promise<void> {
+export async function recordAction(
+  { store }: Session,
+  { action, target, account, detail = {} }: AuditedAction,
+): Promise<void> {
   await store.auditLog.append({
     at: Date.now(),
     user: COMMAND_LINE,
@@ -24,14 +27,14 @@ export async function recordDeed({ store }: Session, { action, target, account, 
   });
 }
 
-interface LinkOf {
+interface LinkTerms {
   readonly purpose: 'operator' | 'invite' | 'restore';
   readonly email: string;
   readonly user?: string;
   readonly account?: string;
 }
 
-export async function linkAnswer({ store, config }: Session, of: LinkOf): Promise<Answer> {
+export async function createLinkAnswer({ store, config }: Session, of: LinkTerms): Promise<Answer> {
   const { createPeople } = await import('../users/people.ts');
   const token = await createPeople({ store }).makeLink(of);
   const url = `${config.publicUrl}/setup?token=${token}`;
