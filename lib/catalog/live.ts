@@ -6,7 +6,7 @@ import type { Config } from '../config.ts';
 import type { HostMemory, PaymentPlugin, PaymentProvider } from '../upstream/contract/payment.ts';
 import type { HostLog, Provider } from '../upstream/contract/provider.ts';
 import type { KeyHealth } from '../upstream/host/key-ring.ts';
-import { loadPlugins } from '../upstream/host/loader.ts';
+import { loadPlugins, PAYMENT_CONTRACTS } from '../upstream/host/loader.ts';
 import { scrub } from '../upstream/host/secret.ts';
 import type { OpenProvider } from '../upstream/host/settings.ts';
 import { buildCatalog, type Catalog } from './catalog.ts';
@@ -199,7 +199,12 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
 async function loadSections({ providersPath, paymentsPath }: CatalogConfig): Promise<Sections> {
   const variable = 'PAYMENTS_PATH';
   const providers = await loadPlugins({ shipped: SHIPPED_PROVIDERS, path: providersPath });
-  const payments = await loadPlugins<PaymentPlugin>({ shipped: SHIPPED_PAYMENTS, path: paymentsPath, variable });
+  const payments = await loadPlugins<PaymentPlugin>({
+    shipped: SHIPPED_PAYMENTS,
+    path: paymentsPath,
+    variable,
+    contracts: PAYMENT_CONTRACTS,
+  });
   return {
     upstreams: { name: 'upstreams', title: 'Upstream', variable: 'PROVIDERS_PATH', plugins: providers },
     payments: { name: 'payments', title: 'Payment provider', variable, plugins: payments },

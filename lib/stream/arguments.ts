@@ -1,5 +1,7 @@
 // Tool call arguments: text where a wire format has text, an object where it has an object.
 
+import { parseExactJson } from '../base/exact-json.ts';
+
 /** Wraps arguments that are not a JSON object, where only an object is possible. */
 const BROKEN = 'INVALID_JSON';
 
@@ -9,7 +11,7 @@ type JsonObject = Readonly<Record<string, unknown>>;
 export function readArguments(json: string): JsonObject {
   if (json.trim() === '') return {};
   try {
-    const value: unknown = JSON.parse(json);
+    const value = parseExactJson(json);
     if (isObject(value)) return value;
   } catch {
     // As below.

@@ -12,7 +12,7 @@ import {
 } from './request.ts';
 
 const plugin: ProviderPlugin<Settings> = {
-  contract: 1,
+  contract: 2,
   name: 'anthropic',
   settings(joi, account) {
     return account.keyOptional('https://api.anthropic.com', {

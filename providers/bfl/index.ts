@@ -10,7 +10,7 @@ import type {
 import { bodyOf, POLLING_ORIGINS, type Settings } from './request.ts';
 
 const plugin: ProviderPlugin<Settings> = {
-  contract: 1,
+  contract: 2,
   name: 'bfl',
   settings(joi, account) {
     const url = () => joi.string().uri({ scheme: ['http', 'https'] });

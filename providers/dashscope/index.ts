@@ -11,7 +11,7 @@ import type {
 const HEADERS = { 'x-dashscope-async': 'enable' };
 
 const plugin: ProviderPlugin<AccountSettings> = {
-  contract: 1,
+  contract: 2,
   name: 'dashscope',
   settings: (_joi, account) => account('https://dashscope-intl.aliyuncs.com/api/v1'),
   faultWords: {

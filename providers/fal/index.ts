@@ -22,7 +22,7 @@ interface Settings extends AccountSettings {
 }
 
 const plugin: ProviderPlugin<Settings> = {
-  contract: 1,
+  contract: 2,
   name: 'fal',
   settings(joi, account) {
     return account('https://queue.fal.run', {

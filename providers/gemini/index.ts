@@ -7,7 +7,7 @@ import { createVideo } from './video.ts';
 const PICTURE_BYTES_MAX = 64 * 1024 * 1024;
 
 const plugin: ProviderPlugin<Settings> = {
-  contract: 1,
+  contract: 2,
   name: 'gemini',
   settings(joi, account) {
     return account.keyOptional('https://generativelanguage.googleapis.com/v1beta', {

@@ -4,7 +4,7 @@ import { bodyOf, fileOf, picturesOf, type Settings } from './request.ts';
 import { tokensOf } from './token.ts';
 
 const plugin: ProviderPlugin<Settings> = {
-  contract: 1,
+  contract: 2,
   name: 'gigachat',
   settings(joi, account) {
     const url = () => joi.string().uri({ scheme: ['http', 'https'] });

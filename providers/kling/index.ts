@@ -9,7 +9,7 @@ import type {
 import { createAuth } from './token.ts';
 
 const plugin: ProviderPlugin<AccountSettings> = {
-  contract: 1,
+  contract: 2,
   name: 'kling',
   settings(joi, account) {
     const pair = joi.string().trim();

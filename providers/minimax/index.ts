@@ -9,7 +9,7 @@ import type {
 import { bodyOf, reportOf } from './task.ts';
 
 const plugin: ProviderPlugin<AccountSettings> = {
-  contract: 1,
+  contract: 2,
   name: 'minimax',
   settings: (_joi, account) => account('https://api.minimax.io/v1'),
   faultWords: {

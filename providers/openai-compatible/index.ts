@@ -3,7 +3,7 @@ import type { CountsPlace, Host, Provider, ProviderPlugin } from '../../lib/upst
 import { authOf, bodyOf, type Settings, STYLES } from './request.ts';
 
 const plugin: ProviderPlugin<Settings> = {
-  contract: 1,
+  contract: 2,
   name: 'openai-compatible',
   settings(joi, account) {
     const oneOf = (values: readonly string[]) => joi.valid(...values).default(values[0]);

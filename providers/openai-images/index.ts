@@ -4,7 +4,7 @@ import { picturesOf } from './reply.ts';
 import { EDIT_TRANSPORTS, requestOf, type Settings } from './request.ts';
 
 const plugin: ProviderPlugin<Settings> = {
-  contract: 1,
+  contract: 2,
   name: 'openai-images',
   settings(joi, account) {
     return account.keyOptional('https://api.openai.com/v1', {

@@ -4,7 +4,7 @@ import { readerOf } from './reply.ts';
 import { bodyOf, type Settings } from './request.ts';
 
 const plugin: ProviderPlugin<Settings> = {
-  contract: 1,
+  contract: 2,
   name: 'openai-responses',
   settings: (joi, account) =>
     account.keyOptional('https://api.openai.com/v1', { off: joi.valid('none', 'low').default('none') }),

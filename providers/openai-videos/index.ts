@@ -9,7 +9,7 @@ import type {
 } from '../../lib/upstream/contract/provider.ts';
 
 const plugin: ProviderPlugin<AccountSettings> = {
-  contract: 1,
+  contract: 2,
   name: 'openai-videos',
   settings: (_joi, account) => account.keyOptional('https://api.openai.com/v1'),
   faultWords: { content: 'sentinel_block' },

@@ -17,7 +17,7 @@ interface Settings extends AccountSettings {
 }
 
 const plugin: ProviderPlugin<Settings> = {
-  contract: 1,
+  contract: 2,
   name: 'replicate',
   settings(joi, account) {
     return account('https://api.replicate.com/v1', {

@@ -5,7 +5,7 @@ import type { AccountSettings, JsonObject, ProviderPlugin } from '../../lib/upst
 const VERSION = { 'x-runway-version': '2024-11-06' };
 
 const plugin: ProviderPlugin<AccountSettings> = {
-  contract: 1,
+  contract: 2,
   name: 'runway',
   settings: (_joi, account) => account('https://api.dev.runwayml.com/v1'),
   create: (settings, { video, fields }) => ({

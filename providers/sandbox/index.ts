@@ -26,7 +26,7 @@ interface SandboxSettings {
 }
 
 const plugin: ProviderPlugin<SandboxSettings> = {
-  contract: 1,
+  contract: 2,
   name: 'sandbox',
   settings(joi) {
     const ms = () => joi.number().integer().min(0);

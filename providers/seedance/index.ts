@@ -8,7 +8,7 @@ import type {
 } from '../../lib/upstream/contract/provider.ts';
 
 const plugin: ProviderPlugin<AccountSettings> = {
-  contract: 1,
+  contract: 2,
   name: 'seedance',
   settings: (_joi, account) => account('https://ark.ap-southeast.bytepluses.com/api/v3'),
   faultWords: {

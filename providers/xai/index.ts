@@ -2,7 +2,7 @@
 import type { AccountSettings, JsonObject, ProviderPlugin, VideoReport } from '../../lib/upstream/contract/provider.ts';
 
 const plugin: ProviderPlugin<AccountSettings> = {
-  contract: 1,
+  contract: 2,
   name: 'xai',
   settings: (_joi, account) => account('https://api.x.ai/v1'),
   faultWords: { content: 'imagine:content-moderated' },

@@ -4,7 +4,7 @@ import { readerOf } from './reply.ts';
 import { bodyOf, type Settings } from './request.ts';
 
 const plugin: ProviderPlugin<Settings> = {
-  contract: 1,
+  contract: 2,
   name: 'yandex',
   settings(joi, account) {
     return account('https://llm.api.cloud.yandex.net', {

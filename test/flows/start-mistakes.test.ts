@@ -306,8 +306,8 @@ const mistakes: readonly Mistake[] = [
   },
   {
     name: 'a plugin of another contract',
-    env: plugin('old', 'export default { contract: 2 };'),
-    says: /The plugin in \S*old is broken: it has contract version 2/,
+    env: plugin('old', 'export default { contract: 3 };'),
+    says: /The plugin in \S*old is broken: it has contract version 3/,
   },
   {
     name: 'a plugin under a false name',

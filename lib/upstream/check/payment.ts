@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { PaymentPlugin, PaymentProvider } from '../contract/payment.ts';
 import { isUpstreamFault } from '../host/fault.ts';
-import { loadPlugin } from '../host/loader.ts';
+import { loadPlugin, PAYMENT_CONTRACTS } from '../host/loader.ts';
 import { askingChecks, RUBBISH } from './payment-asking.ts';
 import { loadFixture } from './payment-fixture.ts';
 import { readingChecks } from './payment-reading.ts';
@@ -18,7 +18,7 @@ const NO_FIXTURE = { settings: {}, states: {}, routes: [], notices: [] };
 
 /** Loads the plugin of a folder and lists its checks; throws when it does not load, or has no fixture to check with. */
 export async function collectPaymentChecks(folder: string): Promise<readonly Check[]> {
-  const plugin = await loadPlugin<PaymentPlugin>(folder);
+  const plugin = await loadPlugin<PaymentPlugin>(folder, PAYMENT_CONTRACTS);
   const isAtVendor = usesNetwork(plugin as never);
   const subject = { plugin, fixture: isAtVendor ? loadFixture(folder) : NO_FIXTURE };
   const provider = await describeProvider(subject);

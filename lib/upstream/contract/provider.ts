@@ -24,7 +24,7 @@ export type { FinishReason, ProviderPart };
 /** The default export of a plugin folder's `index`. */
 export interface ProviderPlugin<Settings extends object = object> {
   /** Version of this contract; a plugin with another one is refused at start. */
-  readonly contract: 1;
+  readonly contract: 1 | 2;
   /** Equals the folder's name; the catalog's `upstreams.*.plugin` refers to it. */
   readonly name: string;
   /**

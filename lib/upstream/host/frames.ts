@@ -1,6 +1,7 @@
 // Finds the JSON values in the bytes of a reply, whatever its content type: server-sent events, one document, or one
 // value per line. It reads lines instead of events, because errors may come between events, as bare JSON or in a field
 // named `error`, which a strict event reader would skip.
+import { parseExactJson } from '../../base/exact-json.ts';
 import type { Decoder } from '../../stream/bytes.ts';
 import { LINE_LIMITS, LineSplitter, type LineTaker } from '../../stream/lines.ts';
 import type { ProviderPart } from '../../stream/provider-part.ts';
@@ -290,7 +291,7 @@ export class Frames implements Decoder<ProviderPart>, LineTaker {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactJson(text);
   } catch {
     return INCOMPLETE;
   }

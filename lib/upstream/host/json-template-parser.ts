@@ -1,5 +1,6 @@
 // Parses the events of an answer fast: most differ from the previous one in a string or two, and only those are read.
 import { randomUUID } from 'node:crypto';
+import { parseExactJson } from '../../base/exact-json.ts';
 import { flattenString } from '../../base/flat-string.ts';
 
 type Fields = Record<string, unknown>;
@@ -53,7 +54,7 @@ export class TemplateJsonParser {
   parse(text: string, start: number, end: number): unknown {
     if (this.#frame && this.#fill(this.#frame, text, start) === end) return this.#frame.value;
     const whole = text.slice(start, end);
-    const value: unknown = JSON.parse(whole);
+    const value = parseExactJson(whole);
     if (whole.length <= TEXT_CHARS_MAX) this.#learn(whole, value);
     return value;
   }
@@ -159,7 +160,7 @@ function frameOf(last: unknown, value: unknown, text: string): Frame | undefined
 /** Undefined where the text was cut between strings: what separates two of them, as in `":"`, reads like one of its own. */
 function parsed(text: string): Fields | undefined {
   try {
-    return JSON.parse(text);
+    return parseExactJson(text) as Fields;
   } catch {
     return undefined;
   }

@@ -16,6 +16,8 @@ export interface PluginFolders {
   readonly path: readonly string[];
   /** The variable that names them; default `PROVIDERS_PATH`. */
   readonly variable?: string;
+  /** The versions of the kind's contract; default: the provider's. */
+  readonly contracts?: readonly number[];
 }
 
 /** Plugins by name. A broken one throws an OperatorError of one line that names its folder. */
@@ -23,13 +25,14 @@ export async function loadPlugins<Kind extends Plugin = ProviderPlugin>({
   shipped,
   path,
   variable = 'PROVIDERS_PATH',
+  contracts = PROVIDER_CONTRACTS,
 }: PluginFolders): Promise<Map<string, Kind>> {
   const plugins = new Map<string, Kind>();
   const folders = new Map<string, string>();
   for (const parent of [shipped, ...path]) {
     for (const name of await listFolders(parent, parent === shipped ? 'the shipped plugins' : variable)) {
       const folder = resolve(parent, name);
-      const plugin = await loadPlugin<Kind>(folder);
+      const plugin = await loadPlugin<Kind>(folder, contracts);
       const other = folders.get(name);
       if (other !== undefined) throw new OperatorError(`Two plugins are named ${name}: ${other} and ${folder}`);
       folders.set(name, folder);
@@ -40,7 +43,10 @@ export async function loadPlugins<Kind extends Plugin = ProviderPlugin>({
 }
 
 /** Loads the plugin of one folder. */
-export async function loadPlugin<Kind extends Plugin = ProviderPlugin>(folder: string): Promise<Kind> {
+export async function loadPlugin<Kind extends Plugin = ProviderPlugin>(
+  folder: string,
+  contracts: readonly number[] = PROVIDER_CONTRACTS,
+): Promise<Kind> {
   const file = findIndex(folder);
   if (file === undefined) {
     if (!existsSync(folder)) throw new OperatorError(`There is no folder ${folder}`);
@@ -49,7 +55,7 @@ export async function loadPlugin<Kind extends Plugin = ProviderPlugin>(folder: s
   const module: { default?: unknown } = await import(pathToFileURL(file).href).catch((error: unknown) => {
     throw broken(folder, `${file} does not load: ${firstLine(error)}`);
   });
-  const reason = findFlaw(module.default, folder);
+  const reason = findFlaw(module.default, folder, contracts);
   if (reason !== undefined) throw broken(folder, reason);
   notePluginFolder(resolve(folder), basename(resolve(folder)));
   return module.default as Kind;
@@ -58,7 +64,8 @@ export async function loadPlugin<Kind extends Plugin = ProviderPlugin>(folder: s
 /** Compiled first: under `node_modules` Node does not run TypeScript. */
 const INDEX_FILES = ['index.js', 'index.ts'];
 
-const CONTRACT_VERSION = 1;
+const PROVIDER_CONTRACTS: readonly number[] = [1, 2];
+export const PAYMENT_CONTRACTS: readonly number[] = [1];
 
 function findIndex(folder: string): string | undefined {
   return INDEX_FILES.map((name) => join(folder, name)).find((path) => existsSync(path));
@@ -80,12 +87,12 @@ async function listFolders(parent: string, where: string): Promise<readonly stri
   }
 }
 
-function findFlaw(plugin: unknown, folder: string): string | undefined {
+function findFlaw(plugin: unknown, folder: string, contracts: readonly number[]): string | undefined {
   if (typeof plugin !== 'object' || plugin === null) return 'its index has no default export';
   const given: Partial<Record<keyof Plugin, unknown>> = plugin;
   const { contract, name, settings, faultWords, faultTexts, create } = given;
-  if (contract !== CONTRACT_VERSION)
-    return `it has contract version ${contract}, but this gateway needs ${CONTRACT_VERSION}`;
+  if (!contracts.includes(contract as number))
+    return `it has contract version ${contract}, but this gateway needs ${contracts.join(' or ')}`;
   if (name !== basename(resolve(folder))) {
     return `its name is ${JSON.stringify(name)}, which is not that of the folder`;
   }

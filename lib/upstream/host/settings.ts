@@ -12,7 +12,7 @@ import { PluginRun, runPlugin } from './stray.ts';
 
 /** What all kinds of plugins have in common. */
 export interface Plugin<Made extends Closable = Closable> {
-  readonly contract: 1;
+  readonly contract: number;
   readonly name: string;
   settings(joi: Joi.Root, account: MakeAccountSchema): Joi.ObjectSchema;
   readonly faultWords?: FaultWords;

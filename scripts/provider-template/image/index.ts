@@ -9,7 +9,7 @@ import type {
 import { buildBody } from './request.ts';
 
 const plugin: ProviderPlugin<AccountSettings> = {
-  contract: 1,
+  contract: 2,
   name: 'acme',
   settings: (_joi, account) => account('https://api.acme.example/v1'),
   faultWords: { quota: 'purse_empty', content: 'bad_manners' },

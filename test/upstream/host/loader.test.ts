@@ -65,7 +65,11 @@ describe('loader of plugins', () => {
     ['throws on import', "throw new Error('first line\\nsecond line');", 'does not load: first line'],
     ['has no default export', 'export const plugin = {};', 'its index has no default export'],
     ['exports a function', 'export default () => {};', 'its index has no default export'],
-    ['has another contract', source('broken', 'contract: 2'), 'it has contract version 2, but this gateway needs 1'],
+    [
+      'has another contract',
+      source('broken', 'contract: 3'),
+      'it has contract version 3, but this gateway needs 1 or 2',
+    ],
     ['has another name', source('other'), 'its name is "other", which is not that of the folder'],
     ['has a path for a name', source('../../shipped/broken'), 'is not that of the folder'],
     ['has no name', source('broken', 'name: undefined'), 'is not that of the folder'],

@@ -1,0 +1,47 @@
+// Reads JSON without losing digits of its numbers: ids in the arguments of a tool call are often longer than a double.
+
+/** What V8 tells a reviver about a primitive value; the library of types has an older shape. */
+interface ReviverContext {
+  readonly source?: string;
+}
+
+/** Of the proposal that came with `context.source`. */
+const { rawJSON } = JSON as typeof JSON & { rawJSON(text: string): object };
+
+/** Long enough for a number whose digits do not all fit, or with an exponent beyond what fits. */
+const MAY_LOSE_DIGITS = /[\d.]{16}|[eE][+-]?\d{3}/;
+
+/**
+ * Like `JSON.parse`, and numbers are numbers; but `JSON.stringify` writes those that lost digits as they were written,
+ * as long as they stay where they are: in the object or list itself, not in a copy of it.
+ */
+export function parseExactJson(text: string): unknown {
+  return MAY_LOSE_DIGITS.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
+}
+
+/** By object or list, the numbers that have other digits than their text. */
+const keptDigits = new WeakMap<object, Map<string, string>>();
+
+function keepDigits(this: object, key: string, value: unknown, context?: ReviverContext): unknown {
+  const source = context?.source;
+  if (typeof value !== 'number' || source === undefined || source === String(value)) return value;
+  let kept = keptDigits.get(this);
+  if (!kept) {
+    kept = new Map();
+    keptDigits.set(this, kept);
+    // Not enumerable, so that nothing but `JSON.stringify` sees it; a field of this name is left alone.
+    if (!('toJSON' in this)) Object.defineProperty(this, 'toJSON', { value: writeDigits, configurable: true });
+  }
+  kept.set(key, source);
+  return value;
+}
+
+/** A number that was replaced since is written as it is now. */
+function writeDigits(this: object): unknown {
+  const kept = keptDigits.get(this);
+  const entries = Object.entries(this).map(([key, value]): [string, unknown] => {
+    const source = kept?.get(key);
+    return [key, source !== undefined && Number(source) === value ? rawJSON(source) : value];
+  });
+  return Array.isArray(this) ? entries.map(([, value]) => value) : Object.fromEntries(entries);
+}
