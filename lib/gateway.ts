@@ -12,8 +12,8 @@ import type { OnPluginError } from './calls/upstreams.ts';
 import { listModels } from './catalog/listing.ts';
 import { type LiveCatalog, openLiveCatalog, readCatalogFacts } from './catalog/live.ts';
 import type { Config } from './config.ts';
-import { type FirstLinks, openWeb } from './console/open.ts';
-import { webPlugin } from './console/plugin.ts';
+import { createConsole, type FirstLinks } from './console/console.ts';
+import { consolePlugin } from './console/plugin.ts';
 import type { BodyLimits } from './http/body.ts';
 import { createLiveCalls } from './http/live-calls.ts';
 import type { Log } from './http/log.ts';
@@ -139,7 +139,7 @@ async function compose(config: Config, { log, store, timings, member }: Foundati
   const parts = { store, log, catalog, limiter, throttle, topups, media, engines, isReal, publicUrl };
   const services = openServices(config, parts, timings);
   await http.server.register({ plugin: apiPlugin, options: services });
-  const web = openWeb({
+  const web = createConsole({
     api: services,
     catalogFailure: catalog.failure,
     sandbox,
@@ -154,7 +154,7 @@ async function compose(config: Config, { log, store, timings, member }: Foundati
     fetcher: webhooks,
     onSignIn: metrics?.onSignIn,
   });
-  await http.server.register({ plugin: webPlugin, options: web.services });
+  await http.server.register({ plugin: consolePlugin, options: web.services });
   const chores = isMember ? usage : createChores({ store, log, metrics, more: [usage] });
   const { calls, parser, holders } = services;
   const { current, failure: catalogFailure } = catalog;

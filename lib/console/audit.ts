@@ -4,7 +4,7 @@ import type { User } from '../store/ports/users.ts';
 import type { SignInFactor, SignInOutcome, SignInResult } from '../users/sign-in.ts';
 import type { OwnerVisit, UserVisit, Visit } from './visit.ts';
 
-export interface Deed {
+interface AuditEntry {
   /** `key.issue` */
   readonly action: string;
   readonly target: string;
@@ -14,9 +14,9 @@ export interface Deed {
   readonly account?: string;
 }
 
-export async function audit(visit: UserVisit & Partial<Pick<OwnerVisit, 'account'>>, deed: Deed): Promise<void> {
+export async function audit(visit: UserVisit & Partial<Pick<OwnerVisit, 'account'>>, entry: AuditEntry): Promise<void> {
   const { services, signedIn, address } = visit;
-  const { action, target, detail = {}, account = visit.account?.id ?? null } = deed;
+  const { action, target, detail = {}, account = visit.account?.id ?? null } = entry;
   const user = signedIn.user.id;
   await services.store.auditLog.append({
     at: services.now(),
@@ -29,7 +29,7 @@ export async function audit(visit: UserVisit & Partial<Pick<OwnerVisit, 'account
   });
 }
 
-export interface SignInEvent {
+interface SignInEvent {
   readonly factor: SignInFactor;
   readonly result: SignInOutcome;
   /** Whose it is or would have been, if there is such a user. */
@@ -39,7 +39,7 @@ export interface SignInEvent {
 }
 
 /** Nobody's id. */
-export const NOBODY = '-';
+const NOBODY = '-';
 
 /** Counts an attempt to get in and writes its line; those who have to wait write none. */
 export async function recordSignIn(visit: Visit, { factor, result, user, detail = {} }: SignInEvent): Promise<void> {

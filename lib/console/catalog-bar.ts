@@ -1,7 +1,8 @@
 // The bar on an operator's pages while the catalog in force is not the one in the files.
+
+import { message } from './components.ts';
 import { type Html, html } from './html.ts';
 import { defineWords } from './language.ts';
-import { message } from './parts.ts';
 import type { UserVisit } from './visit.ts';
 
 const WORDS = defineWords({

@@ -1,7 +1,7 @@
 // Tells a person by mail what was changed about how they sign in, so that a thief's change does not stay unnoticed.
 import type { User } from '../store/ports/users.ts';
 import type { Mail } from '../users/mail.ts';
-import { defineWords, formatOf } from './language.ts';
+import { defineWords, getFormat } from './language.ts';
 import type { Visit } from './visit.ts';
 
 export type SignInChange = 'password' | 'app' | 'app_replaced' | 'app_removed' | 'codes' | 'restored';
@@ -55,10 +55,10 @@ const WORDS = defineWords({
 });
 
 /** Nothing without a mail server. Not awaited: a slow mail server must not keep the person waiting. */
-export function tellOfChange({ services, address }: Visit, user: User, change: SignInChange): void {
+export function mailSignInChange({ services, address }: Visit, user: User, change: SignInChange): void {
   const { mailer, log, publicUrl, now } = services;
-  const letter = changeLetter(user, change, { at: now(), address, publicUrl: publicUrl() });
-  mailer?.send(letter).catch((err: unknown) => log.error({ err, user: user.id, change }, 'could not send an email'));
+  const mail = writeChangeLetter(user, change, { at: now(), address, publicUrl: publicUrl() });
+  mailer?.send(mail).catch((err: unknown) => log.error({ err, user: user.id, change }, 'could not send an email'));
 }
 
 interface Circumstances {
@@ -67,7 +67,7 @@ interface Circumstances {
   readonly publicUrl: string;
 }
 
-export function changeLetter(
+function writeChangeLetter(
   { email, language, timeZone, operator }: User,
   change: SignInChange,
   { at, address, publicUrl }: Circumstances,
@@ -75,7 +75,7 @@ export function changeLetter(
   const words = WORDS[language];
   const paragraphs = [
     words.texts[change],
-    words.when(formatOf(language, timeZone).time(at), address),
+    words.when(getFormat(language, timeZone).time(at), address),
     words.ok,
     operator ? words.tell : words.reset(`${publicUrl}/reset`),
   ];

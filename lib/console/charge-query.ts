@@ -3,9 +3,9 @@ import { addDays, dayOfHour, formatDay, parseDay, startHourOfDay, startOfDay } f
 import { CHARGE_KINDS, CHARGE_STATES, type ChargeKind, type ChargeState } from '../money/decide.ts';
 import type { KeyRow } from '../store/ports/keys.ts';
 import type { ChargeFilter } from '../store/ports/ledger.ts';
+import { field } from './components.ts';
 import { type Html, html } from './html.ts';
 import { defineWords } from './language.ts';
-import { field } from './parts.ts';
 import type { OwnerVisit } from './visit.ts';
 
 const WORDS = defineWords({
@@ -44,7 +44,7 @@ export interface ChargeQuery {
 
 const ID_LENGTH_MAX = 200;
 
-export interface RangeOptions {
+interface RangeOptions {
   /** Without a range, so many last days: no page walks years of the journal by itself. */
   readonly days?: number;
   /** Days begin at whole hours, as sums of usage need them. */
@@ -59,16 +59,17 @@ export function readChargeQuery(
   const from = parseDay(query.get('from') ?? '') ?? (days && addDays(today, 1 - days));
   const to = parseDay(query.get('to') ?? '') ?? (days === undefined ? undefined : today);
   const start = byHours ? startHourOfDay : startOfDay;
-  const [key, model] = [readId(query.get('key')), readId(query.get('model'))];
+  const key = readId(query.get('key'));
+  const model = readId(query.get('model'));
   const kind = CHARGE_KINDS.find((name) => name === query.get('kind'));
   const state = CHARGE_STATES.find((name) => name === query.get('state'));
   const filter = {
-    ...(from && { from: start(from, zone) }),
-    ...(to && { to: start(addDays(to, 1), zone) }),
-    ...(key && { key }),
-    ...(model && { model }),
-    ...(kind && { kind }),
-    ...(state && { state }),
+    from: from ? start(from, zone) : undefined,
+    to: to ? start(addDays(to, 1), zone) : undefined,
+    key,
+    model,
+    kind,
+    state,
   };
   return { from: from || undefined, to: to || undefined, filter };
 }
@@ -93,7 +94,7 @@ export function keyName({ name, last4 }: Pick<KeyRow, 'name' | 'last4'>): string
   return `${name} (…${last4})`;
 }
 
-export interface FilterChoices {
+interface FilterChoices {
   readonly keys: readonly Pick<KeyRow, 'id' | 'name' | 'last4'>[];
   readonly kinds: Readonly<Record<ChargeKind, string>>;
   readonly states?: Readonly<Record<ChargeState, string>>;
@@ -122,7 +123,7 @@ ${more}
 <p class="hint">${words.zone(visit.zone)}</p>`;
 }
 
-export interface Select {
+interface Select {
   readonly name: string;
   readonly label: string;
   /** The label of the empty choice; absent: a choice is required. */

@@ -2,7 +2,7 @@
 import type { Micro } from '../money/money.ts';
 import { type Html, html } from './html.ts';
 
-export interface Bar {
+interface Bar {
   readonly name: string;
   readonly value: Micro;
   /** The formatted value. */

@@ -2,10 +2,10 @@
 import type { User } from '../store/ports/users.ts';
 import { codeFactorOf, type SignInResult } from '../users/sign-in.ts';
 import { attemptSignIn } from './audit.ts';
+import { field } from './components.ts';
 import type { Form } from './forms.ts';
 import { type Html, html } from './html.ts';
 import { defineWords } from './language.ts';
-import { field } from './parts.ts';
 import type { UserVisit, Visit } from './visit.ts';
 
 const WORDS = defineWords({
@@ -30,7 +30,7 @@ const WORDS = defineWords({
 /** What is wrong with what was given, by field. */
 export type ConfirmProblems = Readonly<Partial<Record<'old' | 'present', string>>>;
 
-export type Confirmed = { readonly user: User } | { readonly problems: ConfirmProblems; readonly status: 400 | 429 };
+type Confirmed = { readonly user: User } | { readonly problems: ConfirmProblems; readonly status: 400 | 429 };
 
 /** The fields that `confirm` reads. `form` keeps ids unique on pages with several forms. */
 export function confirmFields({ signedIn, language }: UserVisit, form: string, problems: ConfirmProblems = {}): Html {
@@ -51,16 +51,16 @@ export async function confirm(visit: UserVisit, sent: Form): Promise<Confirmed> 
   const code = sent.text('present');
   const attempt = () => visit.services.signIn.proveCode(confirmed.user, code, visit);
   const proved = await attemptSignIn(visit, { factor: codeFactorOf(code) }, attempt);
-  return resultOf(visit, proved, 'present');
+  return toConfirmed(visit, proved, 'present');
 }
 
 export async function confirmPassword(visit: UserVisit, sent: Form): Promise<Confirmed> {
   const { user } = visit.signedIn;
   const attempt = () => visit.services.signIn.confirmPassword(user, sent.secret('old'), visit);
-  return resultOf(visit, await attemptSignIn(visit, { factor: 'password' }, attempt), 'old');
+  return toConfirmed(visit, await attemptSignIn(visit, { factor: 'password' }, attempt), 'old');
 }
 
-function resultOf({ language }: Visit, result: SignInResult, name: keyof ConfirmProblems): Confirmed {
+function toConfirmed({ language }: Visit, result: SignInResult, name: keyof ConfirmProblems): Confirmed {
   const words = WORDS[language];
   if (result.status === 'ok') return { user: result.user };
   if (result.status === 'wait') return { problems: { [name]: words.wait(result.seconds) }, status: 429 };

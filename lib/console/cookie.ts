@@ -2,7 +2,7 @@
 // tokens of one-time links that were opened.
 import type { Request, ResponseObject } from '@hapi/hapi';
 
-export type CookieName = 'session' | 'form' | 'lang' | 'device' | `link-${string}`;
+type CookieName = 'session' | 'form' | 'lang' | 'device' | `link-${string}`;
 
 export interface NewCookie {
   readonly name: CookieName;

@@ -9,7 +9,7 @@ import type { Download } from './page.ts';
 export type Cell = string | number | { readonly rub: Micro };
 
 /** Russian spreadsheets expect a semicolon, a decimal comma and UTF-8 with a byte order mark. */
-export function csvOf(
+export function createCsv(
   language: Language,
   name: string,
   { head, rows }: { head: readonly string[]; rows: AsyncIterable<readonly Cell[]> },
@@ -17,7 +17,7 @@ export function csvOf(
   const russian = language === 'ru';
   const lines = async function* () {
     yield head;
-    for await (const row of rows) yield row.map((cell) => textOf(cell, russian));
+    for await (const row of rows) yield row.map((cell) => formatCell(cell, russian));
   };
   const content = stringify({ delimiter: russian ? ';' : ',', bom: russian, record_delimiter: '\r\n' });
   const source = Readable.from(lines());
@@ -27,7 +27,7 @@ export function csvOf(
   return { type: 'text/csv; charset=utf-8', name, content: source.pipe(content) };
 }
 
-function textOf(cell: Cell, russian: boolean): string {
+function formatCell(cell: Cell, russian: boolean): string {
   if (typeof cell === 'string') return /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
   const text = typeof cell === 'number' ? String(cell) : formatRub(cell.rub);
   return russian ? text.replace('.', ',') : text;

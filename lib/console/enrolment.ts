@@ -1,8 +1,8 @@
 // The part of a form that sets up an authenticator app: a picture to scan, the key to type, the first code.
 import { secretUrl } from '../users/totp.ts';
+import { field } from './components.ts';
 import { type Html, html } from './html.ts';
 import { defineWords } from './language.ts';
-import { field } from './parts.ts';
 import type { Visit } from './visit.ts';
 
 const WORDS = defineWords({
@@ -24,7 +24,7 @@ const WORDS = defineWords({
   },
 });
 
-export interface EnrolmentParts {
+interface EnrolmentParts {
   readonly secret: string;
   readonly email: string;
   /** Whether the app is required. */

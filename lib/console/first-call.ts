@@ -10,7 +10,7 @@ const WORDS = defineWords({
 });
 
 /** With what stands in the place of the key, or the key itself. */
-export function firstCall({ services, language, format }: OwnerVisit, key: string): Html {
+export function firstCallSample({ services, language, format }: OwnerVisit, key: string): Html {
   const model =
     services.catalog().models.find(({ type, routes }) => type === 'text' && routes.length > 0)?.id ?? 'smart';
   const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello!' }] });

@@ -18,12 +18,12 @@ export interface Form {
   secret(name: string): string;
   all(name: string): readonly string[];
   has(name: string): boolean;
-  /** Pictures that came with a form that takes them; fields left empty bring none. */
+  /** Images that came with a form that takes them; fields left empty bring none. */
   readonly files: readonly FormFile[];
 }
 
-/** Of a form that takes pictures. */
-export interface PictureRules {
+/** How a form takes images. */
+export interface ImageRules {
   /** The field they come in. */
   readonly name: string;
   /** Of the whole body. */
@@ -33,14 +33,14 @@ export interface PictureRules {
 interface Reading {
   readonly signal: AbortSignal;
   readonly share: MemoryReservation;
-  readonly pictures: PictureRules | undefined;
+  readonly images: ImageRules | undefined;
 }
 
 /** Throws 400, 408, 413 and 415 faults. */
-export async function readForm(request: Request, { signal, share, pictures }: Reading): Promise<Form> {
+export async function readForm(request: Request, { signal, share, images }: Reading): Promise<Form> {
   const type = request.raw.req.headers['content-type'] ?? '';
-  if (pictures && isForm(type)) {
-    const { name, limits } = pictures;
+  if (images && isForm(type)) {
+    const { name, limits } = images;
     const { texts, files } = await readParts(request.raw.req, {
       type,
       signal,
@@ -51,16 +51,16 @@ export async function readForm(request: Request, { signal, share, pictures }: Re
       classifyPart: (field, isFile) => (isFile ? (field === name ? 'file' : 'other') : 'text'),
     });
     const chosen = files.filter(({ fileName, bytes }) => fileName !== '' || bytes.length > 0);
-    return formOf(new URLSearchParams(texts.map(({ name, text }) => [name, text])), chosen);
+    return createForm(new URLSearchParams(texts.map(({ name, text }) => [name, text])), chosen);
   }
   if (!FORM_TYPE.test(type)) {
     throw fault('unsupported_media_type', { field: 'content-type', hint: 'application/x-www-form-urlencoded' });
   }
   const bytes = await readBody(request.raw.req, { signal, reservation: share, limits: { bytesMax: FORM_BYTES_MAX } });
-  return formOf(new URLSearchParams(bytes.toString('utf8')));
+  return createForm(new URLSearchParams(bytes.toString('utf8')));
 }
 
-export function formOf(fields: URLSearchParams, files: readonly FormFile[] = []): Form {
+function createForm(fields: URLSearchParams, files: readonly FormFile[] = []): Form {
   const secret = (name: string) => fields.get(name) ?? '';
   return {
     text: (name) => secret(name).trim(),
@@ -86,10 +86,8 @@ export function csrfToken(cookie: string): string {
 export function checkCsrf(form: Form, cookie: string): void {
   // Anybody can produce the one of no cookie.
   if (cookie === '') throw fault('stale_form');
-  const [sent, expected] = [form.secret('csrf'), csrfToken(cookie)].map((text) => Buffer.from(text)) as [
-    Buffer,
-    Buffer,
-  ];
+  const sent = Buffer.from(form.secret('csrf'));
+  const expected = Buffer.from(csrfToken(cookie));
   if (sent.length !== expected.length || !timingSafeEqual(sent, expected)) throw fault('stale_form');
 }
 

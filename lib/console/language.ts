@@ -8,14 +8,14 @@ export type Language = (typeof LANGUAGES)[number];
 export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = { en: 'English', ru: 'Русский' };
 
 /** The words of a page in every language; the English ones define which there must be. */
-export type Words<Shape> = { readonly [Name in Language]: Shape };
+type Words<Shape> = { readonly [Name in Language]: Shape };
 
 export function defineWords<Shape>(words: Words<Shape>): Words<Shape> {
   return words;
 }
 
 /** The word for a name from a query, if there is one. */
-export function wordOf(words: Readonly<Record<string, string>>, name: string | null): string | undefined {
+export function findWord(words: Readonly<Record<string, string>>, name: string | null): string | undefined {
   return name !== null && Object.hasOwn(words, name) ? words[name] : undefined;
 }
 
@@ -24,13 +24,13 @@ export function isLanguage(text: string | undefined): text is Language {
 }
 
 /** The chosen one, or the first of the browser's that we have. */
-export function languageOf(chosen: string | undefined, accepted: string | undefined): Language {
+export function chooseLanguage(chosen: string | undefined, accepted: string | undefined): Language {
   if (isLanguage(chosen)) return chosen;
-  const wanted = (accepted ?? '')
+  const preferred = (accepted ?? '')
     .slice(0, 200)
     .split(',')
     .map((part) => part.trim().slice(0, 2).toLowerCase());
-  return wanted.find(isLanguage) ?? 'en';
+  return preferred.find(isLanguage) ?? 'en';
 }
 
 const LOCALES: Readonly<Record<Language, string>> = { en: 'en-GB', ru: 'ru-RU' };
@@ -54,7 +54,7 @@ export interface Format {
 
 const formats = new Map<string, Format>();
 
-export function formatOf(language: Language, timeZone: string): Format {
+export function getFormat(language: Language, timeZone: string): Format {
   const name = `${language} ${timeZone}`;
   const known = formats.get(name);
   if (known) return known;
@@ -73,8 +73,8 @@ function createFormat(language: Language, timeZone: string): Format {
   const money = (from: number, to: number, more: object = {}) => {
     const style = { style: 'currency', currency: 'RUB', currencyDisplay: 'narrowSymbol' } as const;
     const digits = { minimumFractionDigits: from, maximumFractionDigits: to };
-    const made = new Intl.NumberFormat(locale, { ...style, ...digits, ...more });
-    return (micro: Micro) => made.format(decimalOf(micro)).replace('-', MINUS);
+    const formatter = new Intl.NumberFormat(locale, { ...style, ...digits, ...more });
+    return (micro: Micro) => formatter.format(toDecimal(micro)).replace('-', MINUS);
   };
   const cents = money(CENT_DIGITS, CENT_DIGITS);
   const exact = money(CENT_DIGITS, MICRO_DIGITS);
@@ -87,20 +87,20 @@ function createFormat(language: Language, timeZone: string): Format {
     rub: cents,
     rubExact: exact,
     rubChanges(micros) {
-      const digits = Math.max(...micros.map(digitsOf), CENT_DIGITS);
+      const digits = Math.max(...micros.map(countDecimals), CENT_DIGITS);
       const change = money(digits, digits, { signDisplay: 'always' });
       return micros.map((micro) => (micro === 0n ? '—' : change(micro)));
     },
     rubTyped: (micro) => formatRub(micro).replace('.', point),
     number: (value) => numbers.format(value),
-    date: (at) => together(dates.format(at)),
-    time: (at) => together(times.format(at)),
+    date: (at) => keepTogether(dates.format(at)),
+    time: (at) => keepTogether(times.format(at)),
     plural: (value) => plurals.select(value),
   };
 }
 
 /** A moment breaks into two lines at most: its day and its time. */
-function together(text: string): string {
+function keepTogether(text: string): string {
   return text.replaceAll(/(?<!,) /g, '\u00a0');
 }
 
@@ -110,12 +110,12 @@ const MICRO_DIGITS = 6;
 const MINUS = '\u2212';
 
 /** How many decimals it has. */
-function digitsOf(micro: Micro): number {
+function countDecimals(micro: Micro): number {
   return formatRub(micro).split('.')[1]?.length ?? 0;
 }
 
 /** From a decimal string: money is never a double. */
-function decimalOf(micro: Micro): Intl.StringNumericLiteral {
+function toDecimal(micro: Micro): Intl.StringNumericLiteral {
   const digits = `${micro < 0n ? -micro : micro}`.padStart(MICRO_DIGITS + 1, '0');
   const text = `${micro < 0n ? '-' : ''}${digits.slice(0, -MICRO_DIGITS)}.${digits.slice(-MICRO_DIGITS)}`;
   return text as Intl.StringNumericLiteral;

@@ -70,21 +70,19 @@ const WORDS = defineWords({
   },
 });
 
-/** In this order. */
+/** The navigation, in order; each name is the last part of the page's path. */
 const OWNER_PAGES = ['overview', 'keys', 'wallet', 'usage', 'calls', 'models', 'playground', 'settings'] as const;
 const ADMIN_PAGES = [
-  ...([
-    'overview',
-    'accounts',
-    'people',
-    'payments',
-    'ledger',
-    'catalog',
-    'upstreams',
-    'notices',
-    'audit',
-    'checks',
-  ] as const),
+  'overview',
+  'accounts',
+  'people',
+  'payments',
+  'ledger',
+  'catalog',
+  'upstreams',
+  'notices',
+  'audit',
+  'checks',
 ] as const;
 
 export function layout(

@@ -33,7 +33,11 @@ const WORDS = defineWords({
   },
 });
 
-export function letter(kind: LetterKind, to: string, { language, link }: { language: Language; link: string }): Mail {
+export function writeLinkLetter(
+  kind: LetterKind,
+  to: string,
+  { language, link }: { language: Language; link: string },
+): Mail {
   const words = WORDS[language];
   return { to, subject: words.subjects[kind], text: `${words.texts[kind]}\n\n${link}\n\n${words.ignore}\n` };
 }

@@ -11,7 +11,7 @@ const NAME_CHARS = 12;
 const NAME = new RegExp(`^[0-9a-f]{${NAME_CHARS}}$`);
 
 /** Of the link that is visited; empty without one. */
-export function linkToken({ query, request, secure }: Visit): string {
+export function readLinkToken({ query, request, secure }: Visit): string {
   const name = query.get('link') ?? '';
   if (query.has('token') || !NAME.test(name)) return query.get('token') ?? '';
   return readCookie(request, `link-${name}`, secure) ?? '';

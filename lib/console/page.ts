@@ -10,10 +10,10 @@ import type { Html } from './html.ts';
 import { isLanguage } from './language.ts';
 import { layout } from './layout.ts';
 import { choosePageStyle } from './response-style.ts';
-import type { WebServices } from './services.ts';
+import type { ConsoleServices } from './services.ts';
 import {
-  accountsOf,
-  isProvenVisit,
+  hasRecentCode,
+  listOwnAccounts,
   type OwnerVisit,
   openAccount,
   openForm,
@@ -51,7 +51,7 @@ export interface Download {
 }
 
 /** The answer was already written, or the client has left. */
-export interface Written {
+interface Written {
   readonly written: true;
 }
 
@@ -67,7 +67,7 @@ interface Visitors {
 
 export type Who = keyof Visitors;
 
-export interface PageRoute<Of extends Who> {
+interface PageRoute<Of extends Who> {
   readonly path: string;
   readonly who: Of;
   readonly get?: (visit: Visitors[Of]) => Promise<Answer> | Answer;
@@ -75,13 +75,13 @@ export interface PageRoute<Of extends Who> {
   readonly post?: (visit: Visitors[Of], form: Form) => Promise<Answer> | Answer;
   /** Throws, or answers, before the form is read. */
   readonly beforeForm?: (visit: Visitors[Of]) => Promise<Answer | undefined>;
-  /** The field in which its form may bring pictures. */
-  readonly pictures?: string;
+  /** The field in which its form may bring images. */
+  readonly imageField?: string;
   /** It reads all that an account has, and is limited as that. */
   readonly isFile?: boolean;
 }
 
-export type PageRoutes = (services: WebServices) => readonly ServerRoute[];
+export type PageRoutes = (services: ConsoleServices) => readonly ServerRoute[];
 
 /** The routes of a page, for one or both methods. */
 export function page<Of extends Who>(route: PageRoute<Of>): PageRoutes {
@@ -92,15 +92,15 @@ export function page<Of extends Who>(route: PageRoute<Of>): PageRoutes {
       routes.push({
         method,
         path,
-        handler: handlerOf(answer),
+        handler: createHandler(answer),
         options: { auth: false, app: { who }, plugins: { style: choosePageStyle(services) } },
       });
-    const handlerOf =
+    const createHandler =
       (answer: (visit: Visitors[Of]) => Promise<Answer>) => async (request: Request, h: ResponseToolkit) => {
         const visit = await openVisit(request, services);
-        const admitted = await admit(visit, who);
+        const admitted = await admitVisitor(visit, who);
         if ('to' in admitted) return send(h, visit, admitted);
-        await limit(visit, route);
+        await limitVisits(visit, route);
         return send(h, admitted, await answer(admitted as Visitors[Of]));
       };
     if (get) add('GET', async (visit) => get(visit));
@@ -110,7 +110,7 @@ export function page<Of extends Who>(route: PageRoute<Of>): PageRoutes {
 }
 
 /** Operators run the service, and strangers can do little but sign in, which has limits of its own. */
-async function limit({ signedIn, services }: Visit, { who, isFile }: Pick<PageRoute<Who>, 'who' | 'isFile'>) {
+async function limitVisits({ signedIn, services }: Visit, { who, isFile }: Pick<PageRoute<Who>, 'who' | 'isFile'>) {
   if (!signedIn || who === 'anyone' || who === 'operator') return;
   await services.visitLimit.hit('page', signedIn.user.id);
   if (isFile) await services.visitLimit.hit('file', signedIn.user.id);
@@ -123,14 +123,15 @@ function loginPath({ request, path }: Visit): string {
 }
 
 /** Or where to go instead: to sign in; of an operator without an account to where one is made. */
-async function admit(visit: Visit, who: Who): Promise<Visit | Redirect> {
+async function admitVisitor(visit: Visit, who: Who): Promise<Visit | Redirect> {
   if (who === 'anyone') return visit;
   const { signedIn, query } = visit;
   if (!signedIn) return { to: loginPath(visit) };
   const user: UserVisit = { ...visit, signedIn };
   if (who === 'operator' && !signedIn.user.operator) throw fault('not_found');
   if (who !== 'owner') return user;
-  if (signedIn.user.operator && !query.has('account') && (await accountsOf(user)).length === 0) return { to: '/admin' };
+  if (signedIn.user.operator && !query.has('account') && (await listOwnAccounts(user)).length === 0)
+    return { to: '/admin' };
   return openAccount(user);
 }
 
@@ -138,19 +139,19 @@ interface FormRoute<V extends Visit> {
   readonly who: Who;
   readonly post: (visit: V, form: Form) => Promise<Answer> | Answer;
   readonly beforeForm?: (visit: V) => Promise<Answer | undefined>;
-  readonly pictures?: string;
+  readonly imageField?: string;
 }
 
 async function answerForm<V extends Visit>(visit: V, route: FormRoute<V>): Promise<Answer> {
-  const { who, post, beforeForm, pictures } = route;
+  const { who, post, beforeForm, imageField } = route;
   const { signedIn, services } = visit;
   refuseForeign(visit.request);
   const early = await beforeForm?.(visit);
   if (early) return early;
-  const rules = pictures === undefined ? undefined : { name: pictures, limits: services.bodyLimits };
+  const rules = imageField === undefined ? undefined : { name: imageField, limits: services.bodyLimits };
   const { form, close } = await openForm(visit, rules);
   try {
-    if (signedIn && who === 'operator') await prove({ ...visit, signedIn }, form);
+    if (signedIn && who === 'operator') await requireRecentCode({ ...visit, signedIn }, form);
     return await post(visit, form);
   } finally {
     close();
@@ -158,14 +159,14 @@ async function answerForm<V extends Visit>(visit: V, route: FormRoute<V>): Promi
 }
 
 /** An operator's change needs a recent code. */
-async function prove(visit: UserVisit, form: Form): Promise<void> {
-  if (isProvenVisit(visit)) return;
+async function requireRecentCode(visit: UserVisit, form: Form): Promise<void> {
+  if (hasRecentCode(visit)) return;
   const { services, signedIn } = visit;
   const code = form.text('code');
   const attempt = () => services.signIn.proveCode(signedIn.user, code, visit);
-  const proved = await attemptSignIn(visit, { factor: codeFactorOf(code) }, attempt);
-  if (proved.status === 'wait') throw fault('try_later', { retryAfterS: proved.seconds });
-  if (proved.status !== 'ok') throw fault('code_needed');
+  const checked = await attemptSignIn(visit, { factor: codeFactorOf(code) }, attempt);
+  if (checked.status === 'wait') throw fault('try_later', { retryAfterS: checked.seconds });
+  if (checked.status !== 'ok') throw fault('code_needed');
   await services.sessions.prove(signedIn.session);
 }
 

@@ -9,17 +9,17 @@ import { isSender } from '../payments/notices.ts';
 import { StoreError } from '../store/store.ts';
 import type { RawNotice } from '../upstream/contract/payment.ts';
 import { choosePageStyle } from './response-style.ts';
-import type { WebServices } from './services.ts';
+import type { ConsoleServices } from './services.ts';
 
-const NOTICE_BYTES_MAX = 8 * 1024;
+const WEBHOOK_BYTES_MAX = 8 * 1024;
 const FORM_BYTES_MAX = 64 * 1024;
 /** Per address: a provider sends few, and it stops forgers early. */
-const NOTICES = { name: 'notices', perMinute: 300 };
+const WEBHOOKS_PER_ADDRESS = { name: 'notices', perMinute: 300 };
 /** Of a provider, from all addresses: its own senders, where it says which they are, are not counted with others. */
-const ALL_NOTICES = { name: 'all-notices', perMinute: 600 };
+const WEBHOOKS_PER_PROVIDER = { name: 'all-notices', perMinute: 600 };
 const PAGE_MS = 30_000;
 
-export function paymentRoutes(services: WebServices): readonly ServerRoute[] {
+export function paymentRoutes(services: ConsoleServices): readonly ServerRoute[] {
   const shared = {
     auth: false,
     payload: { parse: false, output: 'stream' },
@@ -32,7 +32,7 @@ export function paymentRoutes(services: WebServices): readonly ServerRoute[] {
       method: 'POST',
       path: '/payments/{provider}/notice',
       options: shared,
-      handler: (request, h) => answerNotice(request, h, services),
+      handler: (request, h) => answerWebhook(request, h, services),
     },
     { method: 'GET', path, options: plain, handler: (request, h) => answerPage(request, h, services) },
     { method: 'POST', path, options: shared, handler: (request, h) => answerPage(request, h, services) },
@@ -40,15 +40,17 @@ export function paymentRoutes(services: WebServices): readonly ServerRoute[] {
 }
 
 /** Any other status than 200 makes the provider send it again. */
-async function answerNotice(request: Request, h: ResponseToolkit, services: WebServices) {
+async function answerWebhook(request: Request, h: ResponseToolkit, services: ConsoleServices) {
   const address = findClientAddress(request);
-  await count(services, NOTICES, toClientNetwork(address));
+  await countWebhook(services, WEBHOOKS_PER_ADDRESS, toClientNetwork(address));
   const name = String(request.params.provider);
   const open = services.payments.providers().find((one) => one.name === name);
   if (!open) throw fault('not_found');
-  await count(services, ALL_NOTICES, isSender(open.provider, address) ? `${name}:senders` : name);
-  const body = await bodyOf(request, services, NOTICE_BYTES_MAX);
-  const end = await services.payments.notice(name, { headers: request.raw.req.headers, body, address }).catch(refuse);
+  await countWebhook(services, WEBHOOKS_PER_PROVIDER, isSender(open.provider, address) ? `${name}:senders` : name);
+  const body = await readBodyText(request, services, WEBHOOK_BYTES_MAX);
+  const end = await services.payments
+    .notice(name, { headers: request.raw.req.headers, body, address })
+    .catch(rethrowAsUnavailable);
   switch (end) {
     case undefined:
       throw fault('not_found');
@@ -61,39 +63,44 @@ async function answerNotice(request: Request, h: ResponseToolkit, services: WebS
   }
 }
 
-async function count({ limiter }: WebServices, rule: LimitRule, key: string): Promise<void> {
+async function countWebhook({ limiter }: ConsoleServices, rule: LimitRule, key: string): Promise<void> {
   const { allowed, retryAfterS } = await limiter.hit(rule, key);
   if (!allowed) throw fault('rate_limited', { retryAfterS });
 }
 
-function refuse(error: unknown): never {
+function rethrowAsUnavailable(error: unknown): never {
   throw error instanceof StoreError ? fault('store_unavailable', {}, error) : error;
 }
 
-async function answerPage(request: Request, h: ResponseToolkit, services: WebServices) {
+async function answerPage(request: Request, h: ResponseToolkit, services: ConsoleServices) {
   const name = String(request.params.provider);
   const { payments } = services;
   const provider = payments.providers().find((open) => open.name === name)?.provider;
   // Only a play provider has pages here; a real one has its own.
   if (!provider?.page || provider.live) throw fault('not_found');
   const method = request.method === 'post' ? 'POST' : 'GET';
-  const form = method === 'POST' ? new URLSearchParams(await bodyOf(request, services, FORM_BYTES_MAX)) : [];
+  const form = method === 'POST' ? new URLSearchParams(await readBodyText(request, services, FORM_BYTES_MAX)) : [];
   const url = new URL(request.raw.req.url ?? '/', 'http://page');
-  const asked = { method, path: `/${request.params.path ?? ''}`, query: Object.fromEntries(url.searchParams) } as const;
-  const reply = await provider.page({ ...asked, form: Object.fromEntries(form) }, AbortSignal.timeout(PAGE_MS));
-  for (const notice of reply.notices ?? []) await takeOwn(services, name, { ...notice, address: '127.0.0.1' });
+  const pageRequest = {
+    method,
+    path: `/${request.params.path ?? ''}`,
+    query: Object.fromEntries(url.searchParams),
+  } as const;
+  const reply = await provider.page({ ...pageRequest, form: Object.fromEntries(form) }, AbortSignal.timeout(PAGE_MS));
+  for (const notice of reply.notices ?? [])
+    await processOwnWebhook(services, name, { ...notice, address: '127.0.0.1' });
   if (reply.location !== undefined) return h.response().code(303).header('location', reply.location);
   return h.response(reply.html).type('text/html; charset=utf-8').code(reply.status);
 }
 
 /** As over the network: the sender does not fail when the notice does. */
-async function takeOwn({ payments, log }: WebServices, name: string, raw: RawNotice): Promise<void> {
+async function processOwnWebhook({ payments, log }: ConsoleServices, name: string, raw: RawNotice): Promise<void> {
   await payments
     .notice(name, raw)
     .catch((err: unknown) => log.warn({ err, provider: name }, 'could not process a notice'));
 }
 
-async function bodyOf(request: Request, { calls, budget }: WebServices, bytesMax: number): Promise<string> {
+async function readBodyText(request: Request, { calls, budget }: ConsoleServices, bytesMax: number): Promise<string> {
   const call = calls.open(request);
   const share = budget.reserve(`address:${toClientNetwork(findClientAddress(request))}`);
   try {

@@ -8,12 +8,12 @@ import { adminAudit } from './pages/admin-audit.ts';
 import { adminCatalog, adminUpstreams } from './pages/admin-catalog.ts';
 import { adminChecks } from './pages/admin-checks.ts';
 import { adminLedger } from './pages/admin-ledger.ts';
-import { adminNotice, adminNotices } from './pages/admin-notices.ts';
 import { adminOverview } from './pages/admin-overview.ts';
 import { adminPayment } from './pages/admin-payment.ts';
 import { adminPayments } from './pages/admin-payments.ts';
 import { adminPeople } from './pages/admin-people.ts';
 import { adminPerson } from './pages/admin-person.ts';
+import { adminWebhook, adminWebhooks } from './pages/admin-webhooks.ts';
 import { alerts } from './pages/alerts.ts';
 import { call } from './pages/call.ts';
 import { calls, callsCsv } from './pages/calls.ts';
@@ -29,7 +29,7 @@ import { register, reset, setup } from './pages/setup.ts';
 import { usage, usageCsv } from './pages/usage.ts';
 import { wallet } from './pages/wallet.ts';
 import { paymentRoutes } from './payment-routes.ts';
-import type { WebServices } from './services.ts';
+import type { ConsoleServices } from './services.ts';
 import { staticFiles } from './static-files.ts';
 import { receipt } from './wallet/order.ts';
 
@@ -70,13 +70,13 @@ const PAGES: readonly PageRoutes[] = [
   adminLedger,
   adminCatalog,
   adminUpstreams,
-  adminNotices,
-  adminNotice,
+  adminWebhooks,
+  adminWebhook,
   adminAudit,
   adminChecks,
 ];
 
-export const webPlugin: Plugin<WebServices> = {
+export const consolePlugin: Plugin<ConsoleServices> = {
   name: 'web',
   async register(server, services) {
     await server.register(inert);

@@ -35,7 +35,7 @@ export type CallServices = Pick<
   | 'bodyLimits'
 >;
 
-export interface WebServices extends CallServices {
+export interface ConsoleServices extends CallServices {
   readonly store: Store;
   readonly catalog: () => Catalog;
   /** Why the last reload of the catalog changed nothing in this process, if it failed. */

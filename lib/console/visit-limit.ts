@@ -5,7 +5,7 @@ import { fault } from '../base/faults.ts';
 import type { LimitStore } from '../store/ports/limits.ts';
 
 /** `file`: may read all that an account has; `entry`: a session that starts, whose rows stay for a while. */
-export type VisitKind = 'page' | 'file' | 'entry';
+type VisitKind = 'page' | 'file' | 'entry';
 
 export interface VisitLimit {
   /** Counts one visit of a user; throws a 429 fault beyond the limit. */

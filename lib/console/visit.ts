@@ -9,13 +9,13 @@ import type { Account } from '../store/ports/accounts.ts';
 import { isProven, type SignedIn } from '../users/sessions.ts';
 import { makeToken } from '../users/token.ts';
 import { readCookie } from './cookie.ts';
-import { checkCsrf, csrfToken, type Form, type PictureRules, readForm } from './forms.ts';
-import { type Format, formatOf, type Language, languageOf } from './language.ts';
-import type { WebServices } from './services.ts';
+import { checkCsrf, csrfToken, type Form, type ImageRules, readForm } from './forms.ts';
+import { chooseLanguage, type Format, getFormat, type Language } from './language.ts';
+import type { ConsoleServices } from './services.ts';
 
 export interface Visit {
   readonly request: Request;
-  readonly services: WebServices;
+  readonly services: ConsoleServices;
   /** As the route was found by it: spelled in one way, however it was requested. */
   readonly path: string;
   readonly query: URLSearchParams;
@@ -49,7 +49,7 @@ export interface OwnerVisit extends UserVisit {
   readonly zone: string;
 }
 
-export async function openVisit(request: Request, services: WebServices): Promise<Visit> {
+export async function openVisit(request: Request, services: ConsoleServices): Promise<Visit> {
   const secure = services.publicUrl().startsWith('https:');
   const url = new URL(request.raw.req.url ?? '/', 'http://page');
   const token = readCookie(request, 'session', secure);
@@ -57,14 +57,14 @@ export async function openVisit(request: Request, services: WebServices): Promis
   const guard = readCookie(request, 'form', secure);
   const formCookie = signedIn || guard !== undefined ? undefined : makeToken();
   const chosen = url.searchParams.get('lang') ?? readCookie(request, 'lang', secure) ?? signedIn?.user.language;
-  const language = languageOf(chosen ?? undefined, request.raw.req.headers['accept-language']);
+  const language = chooseLanguage(chosen ?? undefined, request.raw.req.headers['accept-language']);
   return {
     request,
     services,
     path: request.path,
     query: url.searchParams,
     language,
-    format: formatOf(language, signedIn?.user.timeZone ?? DEFAULT_ZONE),
+    format: getFormat(language, signedIn?.user.timeZone ?? DEFAULT_ZONE),
     csrf: csrfToken(signedIn ? (token ?? '') : (guard ?? formCookie ?? '')),
     formCookie,
     secure,
@@ -75,19 +75,19 @@ export async function openVisit(request: Request, services: WebServices): Promis
   };
 }
 
-export interface OpenForm {
+interface OpenForm {
   readonly form: Form;
-  /** Gives back the memory that its pictures were counted with. */
+  /** Gives back the memory that its images were counted with. */
   close(): void;
 }
 
 /** Reads the submitted form; throws a fault if it is not one of ours. */
-export async function openForm(visit: Visit, pictures?: PictureRules): Promise<OpenForm> {
+export async function openForm(visit: Visit, images?: ImageRules): Promise<OpenForm> {
   const { request, services, secure, signedIn } = visit;
   const call = services.calls.open(request);
   const share = services.budget.reserve(signedIn?.user.id ?? `address:${toClientNetwork(visit.address)}`);
   try {
-    const form = await readForm(request, { signal: call.signal, share, pictures });
+    const form = await readForm(request, { signal: call.signal, share, images });
     checkCsrf(form, readCookie(request, signedIn ? 'session' : 'form', secure) ?? '');
     if (form.files.length === 0) share.releaseAll();
     return { form, close: () => share.releaseAll() };
@@ -101,16 +101,16 @@ export async function openForm(visit: Visit, pictures?: PictureRules): Promise<O
 
 /** The account of a visit: the one named in the query, or the user's first. Others' accounts do not exist for it. */
 export async function openAccount(visit: UserVisit): Promise<OwnerVisit> {
-  const accounts = await accountsOf(visit);
-  const wanted = visit.query.get('account');
-  const account = wanted === null ? accounts[0] : accounts.find(({ id }) => id === wanted);
+  const accounts = await listOwnAccounts(visit);
+  const accountId = visit.query.get('account');
+  const account = accountId === null ? accounts[0] : accounts.find(({ id }) => id === accountId);
   if (!account) throw fault('not_found');
   const zone = await readZone(visit.services.store.users, account.id, visit.signedIn.user);
-  return { ...visit, account, accounts, zone, format: formatOf(visit.language, zone) };
+  return { ...visit, account, accounts, zone, format: getFormat(visit.language, zone) };
 }
 
 /** Those that the user is a member of. */
-export async function accountsOf({ services, signedIn }: UserVisit): Promise<readonly Account[]> {
+export async function listOwnAccounts({ services, signedIn }: UserVisit): Promise<readonly Account[]> {
   const { store } = services;
   const memberships = await store.users.membershipsOf(signedIn.user.id);
   const found = await Promise.all(memberships.map(({ account }) => store.accounts.get(account)));
@@ -118,7 +118,7 @@ export async function accountsOf({ services, signedIn }: UserVisit): Promise<rea
 }
 
 /** Whether an operator gave a code recently enough to make changes. */
-export function isProvenVisit({ signedIn, services }: UserVisit): boolean {
+export function hasRecentCode({ signedIn, services }: UserVisit): boolean {
   return isProven(signedIn.session, services.now());
 }
 

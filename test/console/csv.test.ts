@@ -1,6 +1,6 @@
 // Tables as CSV: what a spreadsheet must not execute, numbers in two languages, and how a table ends before its last row.
 import { expect } from 'chai';
-import { type Cell, csvOf } from '../../lib/console/csv.ts';
+import { type Cell, createCsv } from '../../lib/console/csv.ts';
 import type { Language } from '../../lib/console/language.ts';
 
 const HEAD = ['name', 'count', 'rub'];
@@ -10,7 +10,7 @@ async function* walk(rows: readonly (readonly Cell[])[]) {
 }
 
 async function textOf(language: Language, rows: AsyncIterable<readonly Cell[]>): Promise<string> {
-  const { content } = csvOf(language, 'table.csv', { head: HEAD, rows });
+  const { content } = createCsv(language, 'table.csv', { head: HEAD, rows });
   let text = '';
   for await (const part of content as NodeJS.ReadableStream) text += part;
   return text;
@@ -23,7 +23,7 @@ describe('a table as CSV', () => {
   ] as const;
 
   it('is of type and name', () => {
-    const { type, name } = csvOf('en', 'table.csv', { head: HEAD, rows: walk([]) });
+    const { type, name } = createCsv('en', 'table.csv', { head: HEAD, rows: walk([]) });
     expect([type, name]).to.deep.equal(['text/csv; charset=utf-8', 'table.csv']);
   });
 
@@ -72,7 +72,7 @@ describe('a table as CSV', () => {
         ended.resolve();
       }
     }
-    const { content } = csvOf('en', 'table.csv', { head: HEAD, rows: endless() });
+    const { content } = createCsv('en', 'table.csv', { head: HEAD, rows: endless() });
     for await (const _ of content as NodeJS.ReadableStream) break;
     await ended.promise;
   });

@@ -1,8 +1,8 @@
 // Sums as pages show them, in each language.
 import { expect } from 'chai';
-import { formatOf } from '../../lib/console/language.ts';
+import { getFormat } from '../../lib/console/language.ts';
 
-const [en, ru] = [formatOf('en', 'UTC'), formatOf('ru', 'UTC')];
+const [en, ru] = [getFormat('en', 'UTC'), getFormat('ru', 'UTC')];
 /** What Russian puts between digits and before the sign of the rouble. */
 const plain = (text: string) => text.replaceAll('\u00a0', ' ');
 
@@ -33,7 +33,7 @@ describe('the formats of zones', () => {
     const name = 'america/argentina/comodrivadavia';
     const spelled = (number: number) =>
       [...name].map((letter, at) => ((number >> at) & 1 ? letter.toUpperCase() : letter)).join('');
-    for (let number = 0; number < 3000; number += 1) formatOf('en', spelled(number));
-    expect(formatOf('en', 'Asia/Omsk')).to.equal(formatOf('en', 'Asia/Omsk'));
+    for (let number = 0; number < 3000; number += 1) getFormat('en', spelled(number));
+    expect(getFormat('en', 'Asia/Omsk')).to.equal(getFormat('en', 'Asia/Omsk'));
   });
 });

@@ -1,6 +1,6 @@
 // What people set: password, authenticator app, sessions, language, and their data as a file.
 import { expect } from 'chai';
-import { formatOf } from '../../lib/console/language.ts';
+import { getFormat } from '../../lib/console/language.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { createVisitor, hiddenFields, PASSWORD, setUpOwner } from '../../testkit/pages.ts';
 import { itTimed } from '../../testkit/timed.ts';
@@ -95,7 +95,7 @@ describe('settings of a person', () => {
     expect((await owner.get('/account')).text).to.contain('<html lang="ru">');
     const user = await test.store.users.find(owner.email);
     const [session] = await test.store.sessions.list(user?.id ?? '');
-    const began = (zone: string) => formatOf('ru', zone).time(session?.createdAt ?? 0);
+    const began = (zone: string) => getFormat('ru', zone).time(session?.createdAt ?? 0);
     expect((await owner.get(PATH)).text)
       .to.contain(began('Asia/Omsk'))
       .and.not.to.contain(began('Europe/Moscow'));

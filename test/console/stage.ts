@@ -3,8 +3,8 @@ import { pino } from 'pino';
 import { createLimiter } from '../../lib/accounts/rate-limiter.ts';
 import { type AlertsOptions, createAlerts } from '../../lib/alerts/alerts.ts';
 import { readTopupBounds } from '../../lib/catalog/topup-bounds.ts';
-import { openWeb, type WebOptions } from '../../lib/console/open.ts';
-import { webPlugin } from '../../lib/console/plugin.ts';
+import { type ConsoleOptions, createConsole } from '../../lib/console/console.ts';
+import { consolePlugin } from '../../lib/console/plugin.ts';
 import { createLiveCalls, type LiveCalls } from '../../lib/http/live-calls.ts';
 import { createMemoryQuota, type MemoryQuota } from '../../lib/http/memory-quota.ts';
 import { type Behaviour, type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
@@ -40,7 +40,7 @@ export async function openPages({ isPaid = true } = {}): Promise<Pages> {
   const publicUrl = () => 'http://127.0.0.1';
   const fetcher = () => ({ refusalOf: () => undefined }) as unknown as ReturnType<AlertsOptions['fetcher']>;
   const alerts = createAlerts({ store, log, publicUrl, mailer: undefined, fetcher });
-  const web = openWeb({
+  const web = createConsole({
     api: {
       store,
       calls,
@@ -66,8 +66,8 @@ export async function openPages({ isPaid = true } = {}): Promise<Pages> {
     keyPrefix: 'tg-',
     registration: 'closed',
     pageRateLimitPerMinute: 100_000,
-  } as unknown as WebOptions);
-  await http.server.register({ plugin: webPlugin, options: web.services });
+  } as unknown as ConsoleOptions);
+  await http.server.register({ plugin: consolePlugin, options: web.services });
   await http.start();
   const url = `http://127.0.0.1:${http.server.info.port}`;
   return {

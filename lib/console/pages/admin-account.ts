@@ -9,15 +9,15 @@ import type { Account } from '../../store/ports/accounts.ts';
 import { readEmail } from '../../users/people.ts';
 import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
+import { codeField } from '../code-field.ts';
+import { definitionList, field, form, message, table } from '../components.ts';
 import { type Form, isLine } from '../forms.ts';
 import { fundsRows } from '../funds.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { type Answer, type Page, page } from '../page.ts';
-import { definitionList, field, form, message, table } from '../parts.ts';
-import { codeField } from '../proof.ts';
 import type { UserVisit } from '../visit.ts';
-import { sendLink } from './ask-link.ts';
+import { sendLink } from './link-request.ts';
 
 const WORDS = defineWords({
   en: {
@@ -142,7 +142,7 @@ const WORDS = defineWords({
   },
 });
 
-interface Shown {
+interface PageState {
   readonly problem?: string;
   readonly link?: string;
 }
@@ -150,9 +150,9 @@ interface Shown {
 export const adminAccount = page({
   path: '/admin/accounts/{id}',
   who: 'operator',
-  get: async (visit) => accountPage(visit, await accountOf(visit), {}),
+  get: async (visit) => accountPage(visit, await findRequestedAccount(visit), {}),
   async post(visit, sent) {
-    const account = await accountOf(visit);
+    const account = await findRequestedAccount(visit);
     switch (sent.text('change')) {
       case 'suspend':
       case 'resume':
@@ -163,7 +163,7 @@ export const adminAccount = page({
         return adjust(visit, account, sent);
       case 'convert':
       case 'write_off':
-        return settlePlay(visit, account, sent);
+        return endPlayMoney(visit, account, sent);
       case 'invite':
         return invite(visit, account, sent);
       default:
@@ -172,7 +172,7 @@ export const adminAccount = page({
   },
 });
 
-async function accountOf({ services, request }: UserVisit): Promise<Account> {
+async function findRequestedAccount({ services, request }: UserVisit): Promise<Account> {
   const account = await services.store.accounts.get(String(request.params.id));
   if (!account) throw fault('not_found');
   return account;
@@ -186,11 +186,12 @@ async function setStatus(visit: UserVisit, { id }: Account, suspended: boolean):
 
 async function topup(visit: UserVisit, account: Account, sent: Form): Promise<Answer> {
   const words = WORDS[visit.language];
-  const [amount, paymentId] = [readRub(sent.text('amount')), sent.text('payment')];
+  const amount = readRub(sent.text('amount'));
+  const paymentId = sent.text('payment');
   if (amount === undefined) return refused(visit, account, words.badAmount);
   if (!isLine(paymentId)) return refused(visit, account, words.badText);
   const op = { kind: 'topup', wallet: account.id, at: visit.services.now(), amount, paymentId } as const;
-  return booked(visit, account, op);
+  return bookAndAudit(visit, account, op);
 }
 
 async function adjust(visit: UserVisit, account: Account, sent: Form): Promise<Answer> {
@@ -205,7 +206,7 @@ async function adjust(visit: UserVisit, account: Account, sent: Form): Promise<A
   const id = sent.text('adjust');
   const adjustId = ADJUST_ID.test(id) ? id : makeAdjustId();
   const op = { kind: 'adjust', wallet: account.id, at: visit.services.now(), amount, reason, adjustId } as const;
-  return booked(visit, account, op);
+  return bookAndAudit(visit, account, op);
 }
 
 const ADJUST_ID = /^adj_[0-9a-f]{24}$/;
@@ -214,18 +215,22 @@ function makeAdjustId(): string {
   return `adj_${randomBytes(12).toString('hex')}`;
 }
 
-async function booked(visit: UserVisit, account: Account, op: Extract<Operation, { amount: bigint }>): Promise<Answer> {
+async function bookAndAudit(
+  visit: UserVisit,
+  account: Account,
+  op: Extract<Operation, { amount: bigint }>,
+): Promise<Answer> {
   const { status } = await bookOperation(visit.services.store, op);
   const isReused = op.kind === 'adjust' && status === 'id_taken';
   if (isReused) return refused(visit, account, WORDS[visit.language].reused);
-  if (status !== 'done' && status !== 'exists') return refused(visit, account, refusalOf(visit, status));
+  if (status !== 'done' && status !== 'exists') return refused(visit, account, describeRefusal(visit, status));
   const detail = { rub_micro: `${op.amount}`, status };
   await audit(visit, { action: `wallet.${op.kind}`, target: account.id, account: account.id, detail });
   const done = status === 'exists' && op.kind === 'adjust' ? 'corrected' : status;
   return { to: `/admin/accounts/${account.id}?done=${done}` };
 }
 
-async function settlePlay(visit: UserVisit, account: Account, sent: Form): Promise<Answer> {
+async function endPlayMoney(visit: UserVisit, account: Account, sent: Form): Promise<Answer> {
   const words = WORDS[visit.language];
   const { services } = visit;
   const reason = sent.text('reason');
@@ -239,7 +244,7 @@ async function settlePlay(visit: UserVisit, account: Account, sent: Form): Promi
   return { to: `/admin/accounts/${account.id}?done=done` };
 }
 
-function refusalOf({ language, format }: UserVisit, status: OutcomeStatus): string {
+function describeRefusal({ language, format }: UserVisit, status: OutcomeStatus): string {
   const words = WORDS[language];
   const refusal = (words.refusals as Readonly<Record<string, (minimum: string) => string>>)[status];
   return refusal ? refusal(format.rub(FIRST_TOPUP_MINIMUM)) : words.refused(status);
@@ -265,7 +270,7 @@ async function refused(visit: UserVisit, account: Account, problem: string): Pro
   return { ...(await accountPage(visit, account, { problem })), status: 400 };
 }
 
-async function accountPage(visit: UserVisit, account: Account, { problem, link }: Shown): Promise<Page> {
+async function accountPage(visit: UserVisit, account: Account, { problem, link }: PageState): Promise<Page> {
   const words = WORDS[visit.language];
   const { store } = visit.services;
   const [wallet, keys, members] = await Promise.all([
@@ -331,7 +336,7 @@ function changes(visit: UserVisit, account: Account): Html {
       action: `/admin/accounts/${account.id}`,
       button,
       danger,
-      ...(danger && { confirm: `${button}? ${words.suspendText}` }),
+      confirm: danger ? `${button}? ${words.suspendText}` : undefined,
       fields: html`<input type="hidden" name="change" value="${name}">${fields}${codeField(visit, name)}`,
     });
   const amount = (id: string, hint: string) =>

@@ -3,14 +3,14 @@ import { fault } from '../../base/faults.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { readEmail } from '../../users/people.ts';
 import { audit } from '../audit.ts';
+import { codeField } from '../code-field.ts';
+import { field, form, message, table } from '../components.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { type Page, page } from '../page.ts';
-import { field, form, message, table } from '../parts.ts';
-import { codeField } from '../proof.ts';
 import type { UserVisit } from '../visit.ts';
-import { sendLink } from './ask-link.ts';
+import { sendLink } from './link-request.ts';
 
 const WORDS = defineWords({
   en: {
@@ -105,18 +105,18 @@ async function invite(visit: UserVisit, sent: Form): Promise<Page> {
   return accountsPage(visit, { invited: { text: (isMailed ? words.mailed : words.link)(email), link } });
 }
 
-interface Shown {
+interface PageState {
   readonly badName?: string;
   readonly badEmail?: { readonly email: string; readonly problem: string | undefined };
   readonly invited?: { readonly text: string; readonly link: string };
 }
 
-async function accountsPage(visit: UserVisit, { badName, badEmail, invited }: Shown): Promise<Page> {
+async function accountsPage(visit: UserVisit, { badName, badEmail, invited }: PageState): Promise<Page> {
   const words = WORDS[visit.language];
   const { query, services, format } = visit;
-  const wanted = (query.get('q') ?? '').trim().toLowerCase();
+  const search = (query.get('q') ?? '').trim().toLowerCase();
   const all = await services.store.accounts.list();
-  const found = all.filter(({ id, name }) => id.includes(wanted) || name.toLowerCase().includes(wanted)).reverse();
+  const found = all.filter(({ id, name }) => id.includes(search) || name.toLowerCase().includes(search)).reverse();
   const columns = [words.name, words.id, words.status, words.created].map((title) => ({ title }));
   const rows = found
     .slice(0, SHOWN)
@@ -135,7 +135,7 @@ async function accountsPage(visit: UserVisit, { badName, badEmail, invited }: Sh
   });
   const body = html`${error !== undefined && message('error', error)}
 ${invited && message('done', html`${invited.text}<br><code class="key" data-copy>${invited.link}</code>`)}
-<form method="get" action="/admin/accounts">${field({ name: 'q', label: words.search, type: 'search', value: wanted, optional: true })}
+<form method="get" action="/admin/accounts">${field({ name: 'q', label: words.search, type: 'search', value: search, optional: true })}
 <p><button>${words.find}</button></p></form>
 ${rows.length === 0 ? html`<p>${words.none}</p>` : table(words.caption, columns, rows)}
 ${more > 0 && html`<p>${words.more(format.number(more))}</p>`}

@@ -1,8 +1,9 @@
 // The audit log: who changed what through a page, newest first.
+
+import { table } from '../components.ts';
 import { type Html, html } from '../html.ts';
-import { defineWords, wordOf } from '../language.ts';
+import { defineWords, findWord } from '../language.ts';
 import { page } from '../page.ts';
-import { table } from '../parts.ts';
 import { actionText, detailText } from './audit-words.ts';
 
 const WORDS = defineWords({
@@ -42,7 +43,7 @@ const IDS = /\b([a-z]+)_([0-9a-f]{16,})\b/g;
 const PLACES: Readonly<Record<string, string>> = { acc: 'accounts', pay: 'payments', ntc: 'notices', usr: 'people' };
 
 /** An id is shown by its end, and links to its page if it has one. */
-function nameOf(name: string): Html {
+function renderId(name: string): Html {
   const [id, kind = '', digits = ''] = [...name.matchAll(IDS)][0] ?? [];
   if (id !== name) return html`${name}`;
   const short = html`<code title="${name}">${kind}_…${digits.slice(-SHOWN_DIGITS)}</code>`;
@@ -50,7 +51,7 @@ function nameOf(name: string): Html {
 }
 
 /** Of ids within it only the ends. */
-function detailOf(text: string): Html | undefined {
+function renderDetail(text: string): Html | undefined {
   const short = text.replaceAll(IDS, (_, kind, digits) => `${kind}_…${digits.slice(-SHOWN_DIGITS)}`);
   return text === '' ? undefined : html`<br><span class="hint">${short}</span>`;
 }
@@ -62,16 +63,17 @@ export const adminAudit = page({
     const words = WORDS[language];
     const before = /^\d{1,15}$/.test(query.get('before') ?? '') ? Number(query.get('before')) : undefined;
     const { auditLog, users } = services.store;
-    const nameOfUser = async (id: string) => (await users.get(id))?.email ?? (await users.former(id))?.email;
-    const found = await auditLog.page({ limit: PER_PAGE, ...(before !== undefined && { before }) });
+    const findEmail = async (id: string) => (await users.get(id))?.email ?? (await users.former(id))?.email;
+    const found = await auditLog.page({ limit: PER_PAGE, before });
     const ids = [...new Set(found.map(({ user }) => user))];
-    const people = new Map(await Promise.all(ids.map(async (id) => [id, await nameOfUser(id)] as const)));
+    const people = new Map(await Promise.all(ids.map(async (id) => [id, await findEmail(id)] as const)));
     const titles = [words.time, words.who, words.action, words.account, words.target, words.address];
     const rows = found.map(({ at, user, action, account, target, detail, address }) => [
-      ...[format.time(at), people.get(user) ?? wordOf(words.others, user) ?? user],
-      html`<span title="${action}">${actionText(language, action)}</span>${detailOf(detailText({ language, format }, detail))}`,
-      account !== null && nameOf(account),
-      target === account ? '' : nameOf(target),
+      format.time(at),
+      people.get(user) ?? findWord(words.others, user) ?? user,
+      html`<span title="${action}">${actionText(language, action)}</span>${renderDetail(detailText({ language, format }, detail))}`,
+      account !== null && renderId(account),
+      target === account ? '' : renderId(target),
       address,
     ]);
     const last = found.length === PER_PAGE ? found.at(-1) : undefined;

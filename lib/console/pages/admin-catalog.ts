@@ -1,9 +1,9 @@
 // The current catalog and its upstreams, read-only for an operator: it is edited in its files.
 import { catalogBar } from '../catalog-bar.ts';
+import { message, table } from '../components.ts';
 import { html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
-import { message, table } from '../parts.ts';
 import { chargeWords } from './charge-table.ts';
 
 const WORDS = defineWords({

@@ -1,15 +1,15 @@
 // Checks of the setup for an operator; each says what to do.
 import { catalogBar } from '../catalog-bar.ts';
+import { table } from '../components.ts';
 import { html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
-import { table } from '../parts.ts';
 import type { UserVisit } from '../visit.ts';
 
 const WORDS = defineWords({
   en: {
     title: 'Setup checks',
-    check: 'Check',
+    runChecks: 'Check',
     state: 'Status',
     ok: 'ok',
     look: 'needs attention',
@@ -30,7 +30,7 @@ const WORDS = defineWords({
   },
   ru: {
     title: 'Проверка настройки',
-    check: 'Проверка',
+    runChecks: 'Проверка',
     state: 'Статус',
     ok: 'в порядке',
     look: 'требует внимания',
@@ -62,24 +62,24 @@ export const adminChecks = page({
   async get(visit) {
     const words = WORDS[visit.language];
     const bar = catalogBar(visit);
-    const rows = Object.entries(await check(visit)).map(([name, passed]) => {
+    const rows = Object.entries(await runChecks(visit)).map(([name, passed]) => {
       const [what, written] = words[name as Check] as [string, string];
       const advice = name === 'warnings' && bar ? words.failed : written;
       const command = name === 'operators' && html` <code class="command">tollgate operator create EMAIL</code>`;
-      const lacking = name === 'payments' && html` <code>${lackingOf(visit).join(', ')}</code>`;
-      return [what, passed ? words.ok : html`<strong>${words.look}:</strong> ${advice}${command}${lacking}`];
+      const missing = name === 'payments' && html` <code>${listMissingSecrets(visit).join(', ')}</code>`;
+      return [what, passed ? words.ok : html`<strong>${words.look}:</strong> ${advice}${command}${missing}`];
     });
-    const checks = table(words.title, [{ title: words.check }, { title: words.state }], rows);
+    const checks = table(words.title, [{ title: words.runChecks }, { title: words.state }], rows);
     return { title: words.title, body: html`${bar}${checks}` };
   },
 });
 
 /** The variables of payment providers that are off. */
-function lackingOf({ services }: UserVisit): readonly string[] {
+function listMissingSecrets({ services }: UserVisit): readonly string[] {
   return [...(services.catalog().paymentsOff ?? [])].flatMap(([, variables]) => variables);
 }
 
-async function check(visit: UserVisit): Promise<Readonly<Record<Check, boolean>>> {
+async function runChecks(visit: UserVisit): Promise<Readonly<Record<Check, boolean>>> {
   const { services, secure } = visit;
   const { store, sandbox, catalog, catalogFailure } = services;
   const { models, warnings } = catalog();
@@ -91,7 +91,7 @@ async function check(visit: UserVisit): Promise<Readonly<Record<Check, boolean>>
     sandbox: !sandbox,
     models: types.size === 3,
     operators: (await store.users.operators()) > 1,
-    payments: lackingOf(visit).length === 0,
+    payments: listMissingSecrets(visit).length === 0,
     warnings: warnings.length === 0 && catalogFailure() === undefined,
     owners: owners.every((members) => members.length > 0),
   };

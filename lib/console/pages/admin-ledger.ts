@@ -1,11 +1,11 @@
 // The ledger for an operator: whether it adds up, and the money of one call.
 import { auditLedger } from '../../ledger/last-audit.ts';
 import type { Charge, Entry } from '../../money/decide.ts';
+import { codeField } from '../code-field.ts';
+import { definitionList, field, form, message, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { type Page, page } from '../page.ts';
-import { definitionList, field, form, message, table } from '../parts.ts';
-import { codeField } from '../proof.ts';
 import type { UserVisit } from '../visit.ts';
 import { chargeWords } from './charge-table.ts';
 import { entriesTitle, entryTable } from './entry-table.ts';
@@ -68,7 +68,7 @@ export const adminLedger = page({
     const { ledger } = visit.services.store;
     const charge = await ledger.charge(id);
     if (!charge) return { ...ledgerPage(visit, message('error', WORDS[visit.language].none)), status: 404 };
-    return ledgerPage(visit, chargeOf(visit, charge, await ledger.entriesOfCharge(id)));
+    return ledgerPage(visit, chargeDetails(visit, charge, await ledger.entriesOfCharge(id)));
   },
   async post(visit) {
     const words = WORDS[visit.language];
@@ -99,7 +99,7 @@ ${form(visit, { action: '/admin/ledger', fields: codeField(visit), button: words
   return { title: words.title, body };
 }
 
-function chargeOf(visit: UserVisit, charge: Charge, entries: readonly Entry[]): Html {
+function chargeDetails(visit: UserVisit, charge: Charge, entries: readonly Entry[]): Html {
   const { language, format } = visit;
   const words = WORDS[language];
   const { states, kinds } = chargeWords({ language });

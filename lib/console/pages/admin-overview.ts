@@ -3,12 +3,12 @@ import type { UpstreamHealth } from '../../calls/upstreams.ts';
 import { type LastAudit, readLastAudit } from '../../ledger/last-audit.ts';
 import { audit } from '../audit.ts';
 import { catalogBar } from '../catalog-bar.ts';
+import { codeField } from '../code-field.ts';
+import { definitionList, form } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
-import { definitionList, form } from '../parts.ts';
-import { codeField } from '../proof.ts';
-import { accountsOf, type UserVisit } from '../visit.ts';
+import { listOwnAccounts, type UserVisit } from '../visit.ts';
 import { countPayments } from './admin-payments.ts';
 
 const WORDS = defineWords({
@@ -90,7 +90,7 @@ export const adminOverview = page({
     const { services, signedIn } = visit;
     const { user } = signedIn;
     // Sent twice, the form makes one.
-    if ((await accountsOf(visit)).length > 0) return { to: '/account' };
+    if ((await listOwnAccounts(visit)).length > 0) return { to: '/account' };
     const { id } = await services.accounts.create(user.email.slice(0, 100));
     await services.store.users.join({ user: user.id, account: id, role: 'owner' });
     await audit(visit, { action: 'account.create', target: id, account: id, detail: { owner: user.email } });
@@ -100,7 +100,7 @@ export const adminOverview = page({
 
 /** For an operator who wants to call too: an account like any other. */
 async function ownAccount(visit: UserVisit): Promise<Html | undefined> {
-  if ((await accountsOf(visit)).length > 0) return undefined;
+  if ((await listOwnAccounts(visit)).length > 0) return undefined;
   const words = WORDS[visit.language];
   return html`<h2>${words.own}</h2><p>${words.ownText}</p>
 ${form(visit, { action: '/admin', fields: codeField(visit), button: words.ownButton })}

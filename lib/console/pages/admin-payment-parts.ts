@@ -3,12 +3,12 @@
 import { type Payment, parseDispute, parseRefunds, refundableAmount } from '../../money/payment.ts';
 import { newId } from '../../payments/ids.ts';
 import { maskJson } from '../../payments/mask.ts';
+import { codeField } from '../code-field.ts';
+import { definitionList, field, form, message, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords, type Language } from '../language.ts';
-import { definitionList, field, form, message, table } from '../parts.ts';
-import { codeField } from '../proof.ts';
 import type { UserVisit } from '../visit.ts';
-import { paymentWords } from '../wallet/phases.ts';
+import { paymentWords } from '../wallet/payment-words.ts';
 import { reasonText } from '../wallet/reasons.ts';
 
 const WORDS = defineWords({
@@ -134,16 +134,16 @@ export function paymentPageWords(language: Language) {
   return WORDS[language];
 }
 
-export interface Told {
+interface ActionMessages {
   readonly problem: string | undefined;
   readonly done: string | undefined;
 }
 
-export function paymentBody(visit: UserVisit, payment: Payment, { problem, done }: Told): Html {
+export function paymentBody(visit: UserVisit, payment: Payment, { problem, done }: ActionMessages): Html {
   const words = WORDS[visit.language];
   return html`${problem !== undefined && message('error', problem)}
 ${problem === undefined && done !== undefined && message('done', done)}
-${factsOfPayment(visit, payment)}
+${paymentFacts(visit, payment)}
 ${refundsTable(visit, payment)}
 ${changes(visit, payment)}
 ${payment.state !== null && html`<h2>${words.said}</h2><pre tabindex="0"><code>${maskJson(payment.state)}</code></pre>`}
@@ -151,7 +151,7 @@ ${payment.state !== null && html`<h2>${words.said}</h2><pre tabindex="0"><code>$
 <p><a href="/admin/payments">${words.back}</a></p>`;
 }
 
-function factsOfPayment({ language, format }: UserVisit, payment: Payment): Html {
+function paymentFacts({ language, format }: UserVisit, payment: Payment): Html {
   const words = WORDS[language];
   const { phases, origins } = paymentWords(language);
   const { id, wallet, phase, reason, provider, ref, shop, test, origin, shortfall, expiresAt, dueAt } = payment;

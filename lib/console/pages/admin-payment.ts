@@ -14,15 +14,15 @@ import { paymentBody, paymentPageWords } from './admin-payment-parts.ts';
 export const adminPayment = page({
   path: '/admin/payments/{id}',
   who: 'operator',
-  get: async (visit) => paymentPage(visit, await paymentOf(visit)),
+  get: async (visit) => paymentPage(visit, await findRequestedPayment(visit)),
   async post(visit, sent) {
-    const payment = await paymentOf(visit);
+    const payment = await findRequestedPayment(visit);
     switch (sent.text('change')) {
       case 'look':
-        return look(visit, payment);
+        return refreshPayment(visit, payment);
       case 'credit':
       case 'reject':
-        return decide(visit, payment, sent);
+        return decideOnReview(visit, payment, sent);
       case 'refund':
         return refund(visit, payment, sent);
       case 'dispute':
@@ -36,7 +36,7 @@ export const adminPayment = page({
   },
 });
 
-async function paymentOf({ services, request }: UserVisit): Promise<Payment> {
+async function findRequestedPayment({ services, request }: UserVisit): Promise<Payment> {
   const payment = await services.store.payments.get(String(request.params.id));
   if (!payment) throw fault('not_found');
   return payment;
@@ -53,13 +53,13 @@ async function refused(visit: UserVisit, payment: Payment, problem: string): Pro
   return { ...(await paymentPage(visit, payment, problem)), status: 400 };
 }
 
-async function look(visit: UserVisit, { id, wallet }: Payment): Promise<Answer> {
+async function refreshPayment(visit: UserVisit, { id, wallet }: Payment): Promise<Answer> {
   await visit.services.payments.look(id);
   await audit(visit, { action: 'payment.look', target: id, account: wallet });
   return { to: `/admin/payments/${id}?done=looked` };
 }
 
-async function decide(visit: UserVisit, payment: Payment, sent: Form): Promise<Answer> {
+async function decideOnReview(visit: UserVisit, payment: Payment, sent: Form): Promise<Answer> {
   const words = paymentPageWords(visit.language);
   const reason = sent.text('reason');
   const isCredit = sent.text('change') === 'credit';
@@ -68,19 +68,21 @@ async function decide(visit: UserVisit, payment: Payment, sent: Form): Promise<A
   if (!isLine(reason)) return refused(visit, payment, words.badText);
   const { store, now } = visit.services;
   const outcome = await decideReview(store, payment.id, { at: now(), reason, credit: amount });
-  return told(visit, payment, { action: isCredit ? 'credit' : 'reject', amount, reason, outcome });
+  return finishAction(visit, payment, { action: isCredit ? 'credit' : 'reject', amount, reason, outcome });
 }
 
 async function refund(visit: UserVisit, payment: Payment, sent: Form): Promise<Answer> {
   const words = paymentPageWords(visit.language);
-  const [amount, reason, id] = [readRub(sent.text('amount')), sent.text('reason'), sent.text('refund')];
+  const amount = readRub(sent.text('amount'));
+  const reason = sent.text('reason');
+  const id = sent.text('refund');
   if (amount === undefined) return refused(visit, payment, words.badAmount);
   if (!isLine(reason)) return refused(visit, payment, words.badText);
   const { store, now } = visit.services;
   // The form's own id: submitted twice, it asks once.
-  const wanted = /^rfd_[0-9a-f]{1,60}$/.test(id) ? id : newId('rfd', now());
-  const outcome = await askRefund(store, payment.id, { at: now(), amount, reason, refund: wanted });
-  return told(visit, payment, { action: 'refund', amount, reason, outcome });
+  const refundId = /^rfd_[0-9a-f]{1,60}$/.test(id) ? id : newId('rfd', now());
+  const outcome = await askRefund(store, payment.id, { at: now(), amount, reason, refund: refundId });
+  return finishAction(visit, payment, { action: 'refund', amount, reason, outcome });
 }
 
 async function dispute(visit: UserVisit, payment: Payment, sent: Form): Promise<Answer> {
@@ -91,9 +93,9 @@ async function dispute(visit: UserVisit, payment: Payment, sent: Form): Promise<
   if (amount === undefined) return refused(visit, payment, words.badAmount);
   if (!isLine(name)) return refused(visit, payment, words.badText);
   const { store, now } = visit.services;
-  const entered = { at: now(), dispute: name, ...(amount !== null && { amount }) };
+  const entered = { at: now(), dispute: name, amount: amount ?? undefined };
   const outcome = await openDispute(store, payment.id, entered);
-  return told(visit, payment, { action: 'dispute', amount, reason: name, outcome });
+  return finishAction(visit, payment, { action: 'dispute', amount, reason: name, outcome });
 }
 
 async function settle(visit: UserVisit, payment: Payment, how: 'won' | 'lost'): Promise<Answer> {
@@ -101,25 +103,25 @@ async function settle(visit: UserVisit, payment: Payment, how: 'won' | 'lost'): 
   const rule = payments.providers().find(({ name }) => name === payment.provider)?.shortfall ?? 'suspend';
   const end = { at: now(), how, suspend: how === 'lost' && rule === 'suspend' };
   const outcome = await endDispute(store, payment.id, end);
-  return told(visit, payment, { action: `dispute_${how}`, amount: null, reason: '', outcome });
+  return finishAction(visit, payment, { action: `dispute_${how}`, amount: null, reason: '', outcome });
 }
 
-interface Deed {
+interface ActionResult {
   readonly action: string;
   readonly amount: Micro | null;
   readonly reason: string;
   readonly outcome: OperatorOutcome;
 }
 
-async function told(visit: UserVisit, { id, wallet }: Payment, deed: Deed): Promise<Answer> {
-  const { action, amount, reason, outcome } = deed;
+async function finishAction(visit: UserVisit, { id, wallet }: Payment, result: ActionResult): Promise<Answer> {
+  const { action, amount, reason, outcome } = result;
   const { status, payment } = outcome;
   if (!payment) throw fault('not_found');
   const words = paymentPageWords(visit.language);
   if (status !== 'done' && status !== 'exists') {
     return refused(visit, payment, words[status === 'no_payment' ? 'refused' : status]);
   }
-  const detail = { ...(amount !== null && { rub: formatRub(amount) }), ...(reason !== '' && { reason }), status };
+  const detail = { rub: amount === null ? undefined : formatRub(amount), reason: reason || undefined, status };
   await audit(visit, { action: `payment.${action}`, target: id, account: wallet, detail });
   return { to: `/admin/payments/${id}?done=${status}` };
 }

@@ -1,13 +1,13 @@
 // Payments of all accounts for an operator, those that need a decision first.
 import { PAYMENT_PHASES, type Payment, type PaymentPhase } from '../../money/payment.ts';
 import { select } from '../charge-query.ts';
+import { field, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
-import { field, table } from '../parts.ts';
 import type { UserVisit } from '../visit.ts';
 import { paymentCursor, readPaymentCursor } from '../wallet/history.ts';
-import { paymentWords } from '../wallet/phases.ts';
+import { paymentWords } from '../wallet/payment-words.ts';
 
 const WORDS = defineWords({
   en: {
@@ -84,9 +84,9 @@ export const adminPayments = page({
     const before = readPaymentCursor(query.get('before'));
     const found = await services.store.payments.list({
       limit: PER_PAGE,
-      ...(phases && { phases }),
-      ...(account !== '' && { wallet: account }),
-      ...(before && { before }),
+      phases,
+      wallet: account === '' ? undefined : account,
+      before,
     });
     const last = found.length === PER_PAGE ? found.at(-1) : undefined;
     const filter = { phase: chosen, account };
@@ -130,7 +130,8 @@ function paymentTable({ language, format }: UserVisit, payments: readonly Paymen
     html`<a href="/admin/payments/${id}"><code>…${id.slice(-8)}</code></a>`,
     phases[phase],
     html`<a href="/admin/accounts/${wallet}"><code title="${wallet}">…${wallet.slice(-8)}</code></a>`,
-    ...[provider, origins[origin]],
+    provider,
+    origins[origin],
     ...[amount, credited, refunded].map((micro) => format.rub(micro)),
   ]);
   return table(

@@ -1,9 +1,9 @@
 // Everybody who may sign in, for an operator: found by address.
 import type { User } from '../../store/ports/users.ts';
+import { field, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
-import { field, table } from '../parts.ts';
 import type { UserVisit } from '../visit.ts';
 
 const WORDS = defineWords({
@@ -54,29 +54,29 @@ export const adminPeople = page({
   async get(visit) {
     const words = WORDS[visit.language];
     const { query, format } = visit;
-    const wanted = (query.get('q') ?? '').trim().toLowerCase();
-    const { shown, count } = await find(visit, wanted);
-    const more = count - shown.length;
-    const body = html`<form method="get" action="/admin/people">${field({ name: 'q', label: words.search, type: 'search', value: wanted, optional: true })}
+    const search = (query.get('q') ?? '').trim().toLowerCase();
+    const { people, count } = await find(visit, search);
+    const more = count - people.length;
+    const body = html`<form method="get" action="/admin/people">${field({ name: 'q', label: words.search, type: 'search', value: search, optional: true })}
 <p><button>${words.find}</button></p></form>
-${shown.length === 0 ? html`<p>${words.none}</p>` : list(visit, shown)}
+${people.length === 0 ? html`<p>${words.none}</p>` : list(visit, people)}
 ${more > 0 && html`<p>${words.more(format.number(more))}</p>`}`;
     return { title: words.title, body };
   },
 });
 
 /** The newest of those that match, and how many match. */
-async function find({ services }: UserVisit, wanted: string): Promise<{ shown: readonly User[]; count: number }> {
+async function find({ services }: UserVisit, search: string): Promise<{ people: readonly User[]; count: number }> {
   const found: User[] = [];
   for (let after = ''; ; ) {
     const rows = await services.store.users.page({ after, limit: ROWS_PER_PAGE });
-    found.push(...rows.filter(({ id, email }) => id.includes(wanted) || email.includes(wanted)));
+    found.push(...rows.filter(({ id, email }) => id.includes(search) || email.includes(search)));
     const last = rows.at(-1);
     if (!last) break;
     after = last.id;
   }
   found.sort((one, other) => other.createdAt - one.createdAt);
-  return { shown: found.slice(0, SHOWN), count: found.length };
+  return { people: found.slice(0, SHOWN), count: found.length };
 }
 
 function list({ language, format }: UserVisit, people: readonly User[]): Html {

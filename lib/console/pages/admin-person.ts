@@ -4,16 +4,16 @@ import type { Account } from '../../store/ports/accounts.ts';
 import type { FormerUser, User } from '../../store/ports/users.ts';
 import { createDepartures, type DepartureOutcome } from '../../users/departures.ts';
 import { audit } from '../audit.ts';
+import { codeField } from '../code-field.ts';
+import { definitionList, field, form, message, table } from '../components.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
-import { wordOf } from '../language.ts';
+import { findWord } from '../language.ts';
 import { type Answer, type Page, page } from '../page.ts';
-import { definitionList, field, form, message, table } from '../parts.ts';
-import { codeField } from '../proof.ts';
 import type { UserVisit } from '../visit.ts';
 import { personWords } from './admin-person-words.ts';
 
-interface Shown {
+interface PageState {
   readonly problem?: string;
   readonly link?: string;
 }
@@ -23,7 +23,7 @@ export const adminPerson = page({
   who: 'operator',
   get: (visit) => openPerson(visit),
   async post(visit, sent) {
-    const person = await visit.services.store.users.get(idOf(visit));
+    const person = await visit.services.store.users.get(readPersonId(visit));
     if (!person) throw fault('not_found');
     switch (sent.text('change')) {
       case 'suspend':
@@ -43,19 +43,19 @@ export const adminPerson = page({
   },
 });
 
-function idOf({ request }: UserVisit): string {
+function readPersonId({ request }: UserVisit): string {
   return String(request.params.id);
 }
 
-function pathOf({ id }: Pick<User, 'id'>): string {
+function linkToPerson({ id }: Pick<User, 'id'>): string {
   return `/admin/people/${id}`;
 }
 
 async function openPerson(visit: UserVisit): Promise<Page> {
   const { users } = visit.services.store;
-  const person = await users.get(idOf(visit));
+  const person = await users.get(readPersonId(visit));
   if (person) return personPage(visit, person, {});
-  const former = await users.former(idOf(visit));
+  const former = await users.former(readPersonId(visit));
   if (!former) throw fault('not_found');
   return formerPage(visit, former);
 }
@@ -65,7 +65,7 @@ async function setStatus(visit: UserVisit, person: User, change: 'suspend' | 're
   const outcome = await departures[change](person.id);
   if (outcome !== 'done') return refusedBy(visit, person, outcome);
   await audit(visit, { action: `user.${change}`, target: person.id, detail: { email: person.email } });
-  return { to: `${pathOf(person)}?done=done` };
+  return { to: `${linkToPerson(person)}?done=done` };
 }
 
 /** The address is typed: nothing brings the person back but a new invitation. */
@@ -75,13 +75,13 @@ async function remove(visit: UserVisit, person: User, sent: Form): Promise<Answe
   const outcome = await createDepartures(visit.services).remove(person.id);
   if (outcome !== 'done') return refusedBy(visit, person, outcome);
   await audit(visit, { action: 'user.remove', target: person.id, detail: { email: person.email } });
-  return { to: `${pathOf(person)}?done=done` };
+  return { to: `${linkToPerson(person)}?done=done` };
 }
 
 async function endSessions(visit: UserVisit, person: User): Promise<Answer> {
   await visit.services.sessions.endAll(person.id);
   await audit(visit, { action: 'user.sessions', target: person.id, detail: { email: person.email } });
-  return { to: `${pathOf(person)}?done=done` };
+  return { to: `${linkToPerson(person)}?done=done` };
 }
 
 async function removeOwner(visit: UserVisit, person: User, sent: Form): Promise<Answer> {
@@ -89,7 +89,7 @@ async function removeOwner(visit: UserVisit, person: User, sent: Form): Promise<
   if (!(await createDepartures(visit.services).removeOwner(person, account)))
     return refused(visit, person, personWords(visit.language).noOwner);
   await audit(visit, { action: 'owner.remove', target: person.id, account, detail: { email: person.email } });
-  return { to: `${pathOf(person)}?done=done` };
+  return { to: `${linkToPerson(person)}?done=done` };
 }
 
 /**
@@ -117,7 +117,7 @@ async function refused(visit: UserVisit, person: User, problem: string): Promise
   return { ...(await personPage(visit, person, { problem })), status: 400 };
 }
 
-async function personPage(visit: UserVisit, person: User, { problem, link }: Shown): Promise<Page> {
+async function personPage(visit: UserVisit, person: User, { problem, link }: PageState): Promise<Page> {
   const words = personWords(visit.language);
   const { format, query } = visit;
   const rows = [
@@ -150,7 +150,7 @@ interface Change {
 
 function change(visit: UserVisit, person: User, { name, button, fields, confirm }: Change): Html {
   return form(visit, {
-    action: pathOf(person),
+    action: linkToPerson(person),
     button,
     confirm,
     danger: confirm !== undefined,
@@ -176,7 +176,7 @@ function leaving(visit: UserVisit, person: User, { id, name }: Account, isLast: 
   const words = personWords(visit.language);
   const fields = html`<input type="hidden" name="account" value="${id}"><input type="hidden" name="change" value="leave">${codeField(visit, id)}`;
   const confirm = isLast ? `${words.leave(name)}? ${words.lastOwner}` : `${words.leave(name)}?`;
-  const button = { action: pathOf(person), fields, button: words.leave(name), danger: true, confirm };
+  const button = { action: linkToPerson(person), fields, button: words.leave(name), danger: true, confirm };
   return html`<a href="/admin/accounts/${id}">${name}</a>${isLast && html` <strong>${words.lastOwner}</strong>`}${form(visit, button)}`;
 }
 
@@ -187,7 +187,10 @@ async function sessions(visit: UserVisit, person: User): Promise<Html> {
   if (list.length === 0) return html`<p>${words.noSessions}</p>`;
   const columns = [words.began, words.seen, words.address, words.browser].map((title) => ({ title }));
   const rows = list.map(({ createdAt, seenAt, address, agent }) => [
-    ...[format.time(createdAt), format.time(seenAt), address, agent],
+    format.time(createdAt),
+    format.time(seenAt),
+    address,
+    agent,
   ]);
   return html`${table(words.sessions, columns, rows)}${change(visit, person, { name: 'sessions', button: words.end })}`;
 }
@@ -207,13 +210,13 @@ ${change(visit, person, { name: 'remove', button: words.remove, fields: address,
 
 function formerPage({ language, format, query }: UserVisit, { id, email, createdAt, removedAt }: FormerUser): Page {
   const words = personWords(language);
-  const notice = wordOf({ done: words.done }, query.get('done'));
+  const doneText = findWord({ done: words.done }, query.get('done'));
   const rows = [
     [words.id, html`<code>${id}</code>`],
     [words.status, words.removed],
     [words.created, format.date(createdAt)],
     [words.removedAt, format.time(removedAt)],
   ] as const;
-  const body = html`${notice !== undefined && message('done', notice)}${definitionList(rows)}<p>${words.formerText}</p>`;
+  const body = html`${doneText !== undefined && message('done', doneText)}${definitionList(rows)}<p>${words.formerText}</p>`;
   return { title: email, body };
 }

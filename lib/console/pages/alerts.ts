@@ -6,11 +6,11 @@ import type { AlertSettings } from '../../store/ports/alerts.ts';
 import { countAttempt, waitsAfter } from '../../users/attempts.ts';
 import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
+import { checkbox, field, form, message, table } from '../components.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
-import { defineWords, wordOf } from '../language.ts';
+import { defineWords, findWord } from '../language.ts';
 import { type Answer, type Page, page } from '../page.ts';
-import { checkbox, field, form, message, table } from '../parts.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 
 const WORDS = defineWords({
@@ -115,7 +115,7 @@ const PATH = '/account/settings/alerts';
 const TESTS_MAX = 10;
 const HOUR_MS = 3_600_000;
 
-interface Shown {
+interface PageState {
   readonly threshold?: string;
   readonly budgets?: boolean;
   readonly webhook?: string;
@@ -131,7 +131,7 @@ export const alerts = page({
   post(visit, sent) {
     switch (sent.text('change')) {
       case 'wishes':
-        return changeWishes(visit, sent);
+        return changeAlertSettings(visit, sent);
       case 'secret':
         return renewSecret(visit);
       default:
@@ -140,35 +140,35 @@ export const alerts = page({
   },
 });
 
-async function wishesOf({ services, account }: OwnerVisit): Promise<AlertSettings> {
+async function readAlertSettings({ services, account }: OwnerVisit): Promise<AlertSettings> {
   const found = await services.store.alerts.get(account.id);
   return found ?? { account: account.id, balanceBelow: null, budgets: true, webhook: null, version: 0 };
 }
 
-async function alertsPage(visit: OwnerVisit, shown: Shown = {}): Promise<Page> {
+async function alertsPage(visit: OwnerVisit, state: PageState = {}): Promise<Page> {
   const words = WORDS[visit.language];
   const { services, account, query, format } = visit;
-  const wishes = await wishesOf(visit);
+  const settings = await readAlertSettings(visit);
   const {
-    threshold = wishes.balanceBelow === null ? '' : format.rubTyped(wishes.balanceBelow),
-    budgets = wishes.budgets,
-    webhook = wishes.webhook?.url ?? '',
+    threshold = settings.balanceBelow === null ? '' : format.rubTyped(settings.balanceBelow),
+    budgets = settings.budgets,
+    webhook = settings.webhook?.url ?? '',
     problems = {},
     secret,
-  } = shown;
-  const notices = { saved: words.saved, tested: words.tested };
-  const notice = wordOf(notices, query.get('done'));
+  } = state;
+  const doneTexts = { saved: words.saved, tested: words.tested };
+  const doneText = findWord(doneTexts, query.get('done'));
   const fields = html`${field({ name: 'threshold', label: words.threshold, value: threshold, inputmode: 'decimal', hint: words.thresholdHint, error: problems.threshold, optional: true })}
 ${checkbox({ name: 'budgets', label: words.budgets, checked: budgets })}
 ${field({ name: 'webhook', label: words.webhook, value: webhook, hint: words.webhookHint, error: problems.webhook, optional: true })}`;
-  const body = html`${notice !== undefined && message('done', notice)}
+  const body = html`${doneText !== undefined && message('done', doneText)}
 ${secret !== undefined && message('done', html`${words.secret}<br><code class="key" data-copy>${secret}</code>`)}
 <p>${services.mailer ? words.mail : words.noMail}</p>
 ${section(visit, 'wishes', words.save, fields)}
-${wishes.webhook && html`<h2>${words.renewTitle}</h2><p>${words.renewText}</p>${section(visit, 'secret', words.renew, html``)}`}
+${settings.webhook && html`<h2>${words.renewTitle}</h2><p>${words.renewText}</p>${section(visit, 'secret', words.renew, html``)}`}
 <h2>${words.testTitle}</h2>
 ${problems.test !== undefined && message('error', problems.test)}
-${(await services.alerts.hasChannels(wishes)) ? section(visit, 'test', words.test, html``) : html`<p>${words.nowhere}</p>`}
+${(await services.alerts.hasChannels(settings)) ? section(visit, 'test', words.test, html``) : html`<p>${words.nowhere}</p>`}
 ${results(visit, await services.alerts.last(account.id))}
 <p><a href="${linkTo(visit, '/account/settings')}">${words.back}</a></p>`;
   return { title: words.title, body };
@@ -190,13 +190,13 @@ function results({ language, format }: OwnerVisit, last: readonly Delivery[]): H
     return all.map(([name, arrival]) => [
       ...what,
       name === 'webhook' ? words.webhookTo : words.mailTo,
-      resultOf(language, arrival),
+      describeArrival(language, arrival),
     ]);
   });
   return html`<h2>${words.last}</h2>${table(words.last, columns, rows)}`;
 }
 
-function resultOf(language: OwnerVisit['language'], { state, why }: Arrival): string {
+function describeArrival(language: OwnerVisit['language'], { state, why }: Arrival): string {
   const words = WORDS[language];
   if (why === undefined || state === 'sent') return words.states[state];
   const [, status] = /^status (\d+)$/.exec(why) ?? [];
@@ -204,20 +204,22 @@ function resultOf(language: OwnerVisit['language'], { state, why }: Arrival): st
   return `${words.states[state]}: ${reason ?? why}`;
 }
 
-async function changeWishes(visit: OwnerVisit, sent: Form): Promise<Answer> {
+async function changeAlertSettings(visit: OwnerVisit, sent: Form): Promise<Answer> {
   const { services, account, language } = visit;
   const words = WORDS[language];
-  const [threshold, url, budgets] = [sent.text('threshold'), sent.text('webhook'), sent.has('budgets')];
-  const shown = { threshold, budgets, webhook: url };
+  const threshold = sent.text('threshold');
+  const url = sent.text('webhook');
+  const budgets = sent.has('budgets');
+  const state = { threshold, budgets, webhook: url };
   const balanceBelow = threshold === '' ? null : readRub(threshold);
-  if (balanceBelow === undefined) return refused(visit, { ...shown, problems: { threshold: words.badThreshold } });
+  if (balanceBelow === undefined) return refused(visit, { ...state, problems: { threshold: words.badThreshold } });
   if (url !== '' && services.fetcher().findUrlRefusal(url) !== undefined)
-    return refused(visit, { ...shown, problems: { webhook: words.badWebhook } });
-  const wishes = await wishesOf(visit);
-  const secret = url !== '' && !wishes.webhook ? makeWebhookSecret() : undefined;
-  const webhook = url === '' ? null : { url, secret: secret ?? wishes.webhook?.secret ?? '' };
-  if (!(await services.store.alerts.change({ ...wishes, balanceBelow, budgets, webhook })))
-    return refused(visit, { ...shown, problems: { threshold: words.conflict } });
+    return refused(visit, { ...state, problems: { webhook: words.badWebhook } });
+  const settings = await readAlertSettings(visit);
+  const secret = url !== '' && !settings.webhook ? makeWebhookSecret() : undefined;
+  const webhook = url === '' ? null : { url, secret: secret ?? settings.webhook?.secret ?? '' };
+  if (!(await services.store.alerts.change({ ...settings, balanceBelow, budgets, webhook })))
+    return refused(visit, { ...state, problems: { threshold: words.conflict } });
   // The path of a webhook is often a secret itself.
   const below = balanceBelow === null ? '' : formatRub(balanceBelow);
   const detail = { threshold: below, budgets, webhook: url === '' ? null : new URL(url).host };
@@ -227,10 +229,10 @@ async function changeWishes(visit: OwnerVisit, sent: Form): Promise<Answer> {
 
 async function renewSecret(visit: OwnerVisit): Promise<Answer> {
   const { services, account, language } = visit;
-  const wishes = await wishesOf(visit);
-  if (!wishes.webhook) return { to: linkTo(visit, PATH) };
+  const settings = await readAlertSettings(visit);
+  if (!settings.webhook) return { to: linkTo(visit, PATH) };
   const secret = makeWebhookSecret();
-  if (!(await services.store.alerts.change({ ...wishes, webhook: { ...wishes.webhook, secret } })))
+  if (!(await services.store.alerts.change({ ...settings, webhook: { ...settings.webhook, secret } })))
     return refused(visit, { problems: { webhook: WORDS[language].conflict } });
   await audit(visit, { action: 'alerts.secret', target: account.id });
   return alertsPage(visit, { secret });
@@ -239,16 +241,16 @@ async function renewSecret(visit: OwnerVisit): Promise<Answer> {
 async function sendTest(visit: OwnerVisit): Promise<Answer> {
   const { services, account, language } = visit;
   const words = WORDS[language];
-  const wishes = await wishesOf(visit);
-  if (!(await services.alerts.hasChannels(wishes))) return refused(visit, { problems: { test: words.nowhere } });
+  const settings = await readAlertSettings(visit);
+  if (!(await services.alerts.hasChannels(settings))) return refused(visit, { problems: { test: words.nowhere } });
   const name = { name: `alert-tests:${account.id}`, waitsMs: waitsAfter(TESTS_MAX, [HOUR_MS]), windowMs: HOUR_MS };
   const seconds = await countAttempt(services.store.sessions, [name], services.now());
   if (seconds > 0) return { ...(await alertsPage(visit, { problems: { test: words.wait } })), status: 429 };
-  await services.alerts.test(wishes);
+  await services.alerts.test(settings);
   await audit(visit, { action: 'alerts.test', target: account.id });
   return { to: linkTo(visit, `${PATH}?done=tested`) };
 }
 
-async function refused(visit: OwnerVisit, shown: Shown): Promise<Page> {
-  return { ...(await alertsPage(visit, shown)), status: 400 };
+async function refused(visit: OwnerVisit, state: PageState): Promise<Page> {
+  return { ...(await alertsPage(visit, state)), status: 400 };
 }

@@ -1,5 +1,5 @@
 // What the audit log records, in words: actions and their details are stored by code.
-import { defineWords, type Language, wordOf } from '../language.ts';
+import { defineWords, findWord, type Language } from '../language.ts';
 import type { Visit } from '../visit.ts';
 
 const WORDS = defineWords({
@@ -105,7 +105,7 @@ const WORDS = defineWords({
 
 /** The code itself for what has no words. */
 export function actionText(language: Language, action: string): string {
-  return wordOf(WORDS[language], action) ?? action;
+  return findWord(WORDS[language], action) ?? action;
 }
 
 const DETAILS = defineWords({
@@ -225,13 +225,14 @@ export function detailText({ language, format }: Pick<Visit, 'language' | 'forma
   const { yes, no, names, values } = DETAILS[language];
   const valueText = (name: string, value: unknown) => {
     if (typeof value === 'boolean') return value ? yes : no;
-    if (Object.hasOwn(values, name)) return wordOf(values[name as keyof typeof values], String(value)) ?? String(value);
+    if (Object.hasOwn(values, name))
+      return findWord(values[name as keyof typeof values], String(value)) ?? String(value);
     if (name === 'expiresAt') return format.time(Number(value));
     if (name === 'rub_micro') return format.rubExact(BigInt(String(value)));
     return Array.isArray(value) ? value.join(', ') : String(value);
   };
   return Object.entries(JSON.parse(detail))
     .filter(([, value]) => !NOTHING.includes(value))
-    .map(([name, value]) => `${wordOf(names, name) ?? name}: ${valueText(name, value)}`)
+    .map(([name, value]) => `${findWord(names, name) ?? name}: ${valueText(name, value)}`)
     .join(', ');
 }

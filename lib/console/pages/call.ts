@@ -2,13 +2,13 @@
 import type { Charge, Usage } from '../../money/decide.ts';
 import { TEXT_MINIMUM } from '../../money/price.ts';
 import { keyName } from '../charge-query.ts';
+import { definitionList } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
-import { definitionList } from '../parts.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { endingWords, smartWords } from './call-words.ts';
-import { chargeOfPath } from './calls.ts';
+import { findRequestedCharge } from './calls.ts';
 import { chargeWords } from './charge-table.ts';
 import { entriesTitle, entryTable } from './entry-table.ts';
 
@@ -21,7 +21,7 @@ const WORDS = defineWords({
     key: 'Key',
     kind: 'Type',
     model: 'Billed as',
-    asked: 'Requested model',
+    requested: 'Requested model',
     answered: 'Answered by',
     why: 'Result',
     smart: 'How smart chose',
@@ -49,7 +49,7 @@ const WORDS = defineWords({
     key: 'Ключ',
     kind: 'Тип',
     model: 'Тарифицирована как',
-    asked: 'Запрошена модель',
+    requested: 'Запрошена модель',
     answered: 'Ответила модель',
     why: 'Результат',
     smart: 'Выбор smart',
@@ -78,14 +78,14 @@ export const call = page({
   async get(visit) {
     const { services, format } = visit;
     const words = WORDS[visit.language];
-    const charge = await chargeOfPath(visit);
+    const charge = await findRequestedCharge(visit);
     const [entries, keys] = await Promise.all([
       services.store.ledger.entriesOfCharge(charge.id),
       services.store.keys.list(visit.account.id),
     ]);
     const { kinds, states } = chargeWords(visit);
     const key = keys.find(({ id }) => id === charge.key);
-    const usage = usageOf(charge);
+    const usage = parseUsage(charge);
     const body = html`<p><code data-copy>${charge.id}</code></p>
 ${definitionList([
   [words.time, format.time(charge.createdAt)],
@@ -99,7 +99,7 @@ ${definitionList([
   [words.charged, format.rubExact(charge.charged)],
   ...(charge.state === 'refunded' ? [[words.refunded, format.rubExact(charge.charged)] as const] : []),
 ])}
-${sumOf(visit, charge)}
+${priceCalculation(visit, charge)}
 <h2>${entriesTitle(visit)}</h2>
 ${entryTable(visit, entries)}
 <p><a href="${linkTo(visit, '/account/calls')}">${words.back}</a></p>`;
@@ -107,30 +107,30 @@ ${entryTable(visit, entries)}
   },
 });
 
-function usageOf({ usage }: Charge): Usage {
+function parseUsage({ usage }: Charge): Usage {
   return usage === null ? {} : JSON.parse(usage);
 }
 
 /** What was asked for, what answered, what is billed, and how smart came to it. */
 function modelRows({ language }: OwnerVisit, charge: Charge, usage: Usage): readonly (readonly [string, string])[] {
   const words = WORDS[language];
-  const { model_asked: asked = charge.model, model_answered: answered = charge.model } = usage;
+  const { model_asked: requested = charge.model, model_answered: answered = charge.model } = usage;
   const { smart_tier: tier, smart_signals: signals = '' } = usage;
   const smart = tier === undefined ? [] : [[words.smart, smartWords(language, String(tier), String(signals))] as const];
   const models = charge.kind === 'text' && charge.usage !== null;
   return [
-    ...(models ? [[words.asked, String(asked)] as const, [words.answered, String(answered)] as const] : []),
+    ...(models ? [[words.requested, String(requested)] as const, [words.answered, String(answered)] as const] : []),
     [words.model, charge.model],
     ...smart,
   ];
 }
 
 /** What was used times its price, and the result. */
-function sumOf(visit: OwnerVisit, charge: Charge): Html | undefined {
+function priceCalculation(visit: OwnerVisit, charge: Charge): Html | undefined {
   if (charge.usage === null) return undefined;
   const words = WORDS[visit.language];
   const { format } = visit;
-  const usage = usageOf(charge);
+  const usage = parseUsage(charge);
   const lines = charge.kind === 'text' ? textLines(visit, charge, usage) : mediaLines(visit, charge, usage);
   return html`<h2>${words.sum}</h2>
 <ul>${lines.map((line) => html`<li>${line}</li>`)}<li><strong>${words.charged}: ${format.rubExact(charge.charged)}</strong></li></ul>

@@ -3,15 +3,15 @@ import { fault } from '../../base/faults.ts';
 import type { Charge } from '../../money/decide.ts';
 import { formatMoment } from '../../money/period.ts';
 import type { ChargeFilter } from '../../store/ports/ledger.ts';
-import { archivedNote } from '../archived.ts';
+import { archivedNote } from '../archived-note.ts';
 import { type ChargeQuery, chargeFilterForm, chargeQueryText, readChargeQuery } from '../charge-query.ts';
-import { type Cell, csvOf } from '../csv.ts';
+import { field } from '../components.ts';
+import { type Cell, createCsv } from '../csv.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
-import { field } from '../parts.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
-import { chargeTable, chargeWords, spentOf } from './charge-table.ts';
+import { chargeTable, chargeWords, netCharged } from './charge-table.ts';
 
 const WORDS = defineWords({
   en: {
@@ -50,17 +50,17 @@ export const calls = page({
     const { account, query, services, signedIn } = visit;
     const words = WORDS[visit.language];
     const id = query.get('id')?.trim() ?? '';
-    const sought = await ownCharge(visit, id === '' ? null : id);
-    if (sought) return { to: linkTo(visit, `/account/calls/${encodeURIComponent(sought.id)}`) };
-    const wanted = readChargeQuery(visit);
+    const exact = await findOwnCharge(visit, id === '' ? null : id);
+    if (exact) return { to: linkTo(visit, `/account/calls/${encodeURIComponent(exact.id)}`) };
+    const selection = readChargeQuery(visit);
     // Where few calls match, or none, all of them are read.
-    if (isFiltered(wanted)) await services.visitLimit.hit('file', signedIn.user.id);
-    const before = await ownCharge(visit, query.get('before'));
+    if (isFiltered(selection)) await services.visitLimit.hit('file', signedIn.user.id);
+    const before = await findOwnCharge(visit, query.get('before'));
     const [charges, keys] = await Promise.all([
       services.store.ledger.charges(account.id, {
         limit: PER_PAGE,
-        filter: wanted.filter,
-        ...(before && { before: before.id }),
+        filter: selection.filter,
+        before: before?.id,
       }),
       services.store.keys.list(account.id),
     ]);
@@ -68,10 +68,10 @@ export const calls = page({
     const last = charges.length === PER_PAGE ? charges.at(-1) : undefined;
     const older = last && `${visit.path}${chargeQueryText(visit, { before: last.id })}`;
     const csv = `/account/calls.csv${chargeQueryText(visit, { before: undefined })}`;
-    const body = html`${chargeFilterForm(visit, wanted, { keys, kinds, states, more: field({ name: 'id', label: words.find, value: id, optional: true }) })}
+    const body = html`${chargeFilterForm(visit, selection, { keys, kinds, states, more: field({ name: 'id', label: words.find, value: id, optional: true }) })}
 ${
   charges.length === 0 || id !== ''
-    ? emptyList(visit, id === '' ? isFiltered(wanted) && 'none' : 'noCharge')
+    ? emptyList(visit, id === '' ? isFiltered(selection) && 'none' : 'noCharge')
     : html`${chargeTable(visit, charges)}
 <p>${older && html`<a href="${older}" rel="next">${words.older}</a> · `}<a href="${csv}" download>${words.csv}</a></p>`
 }
@@ -81,7 +81,7 @@ ${await archivedNote(visit)}`;
 });
 
 function isFiltered({ filter }: ChargeQuery): boolean {
-  return Object.keys(filter).length > 0;
+  return Object.values(filter).some((value) => value !== undefined);
 }
 
 /** Says why the list is empty and links to where to go from there. */
@@ -98,7 +98,7 @@ export const callsCsv = page({
   get(visit) {
     const { head } = WORDS[visit.language];
     const rows = charges(visit, readChargeQuery(visit).filter);
-    return csvOf(visit.language, `calls-${visit.account.id}.csv`, { head, rows });
+    return createCsv(visit.language, `calls-${visit.account.id}.csv`, { head, rows });
   },
 });
 
@@ -110,15 +110,15 @@ async function* charges(
     const page = await services.store.ledger.charges(account.id, {
       limit: PER_READ,
       filter,
-      ...(before !== undefined && { before }),
+      before,
     });
-    for (const charge of page) yield rowOf(charge, zone);
+    for (const charge of page) yield toCsvRow(charge, zone);
     before = page.at(-1)?.id;
     if (before === undefined || page.length < PER_READ) return;
   }
 }
 
-function rowOf(charge: Charge, zone: string): readonly Cell[] {
+function toCsvRow(charge: Charge, zone: string): readonly Cell[] {
   const { id, createdAt, key, kind, model, state, reserved, usage } = charge;
   return [
     formatMoment(createdAt, zone),
@@ -128,21 +128,21 @@ function rowOf(charge: Charge, zone: string): readonly Cell[] {
     model,
     state,
     { rub: reserved },
-    { rub: spentOf(charge) },
+    { rub: netCharged(charge) },
     usage ?? '',
   ];
 }
 
 /** A call of this account only. */
-export async function ownCharge({ services, account }: OwnerVisit, id: string | null): Promise<Charge | undefined> {
+async function findOwnCharge({ services, account }: OwnerVisit, id: string | null): Promise<Charge | undefined> {
   if (id === null || id.length > 200) return undefined;
   const charge = await services.store.ledger.charge(id);
   return charge?.wallet === account.id ? charge : undefined;
 }
 
 /** The call of the page's path. */
-export async function chargeOfPath(visit: OwnerVisit): Promise<Charge> {
-  const charge = await ownCharge(visit, String(visit.request.params.id));
+export async function findRequestedCharge(visit: OwnerVisit): Promise<Charge> {
+  const charge = await findOwnCharge(visit, String(visit.request.params.id));
   if (!charge) throw fault('not_found');
   return charge;
 }

@@ -1,8 +1,8 @@
 // The table of calls, shared by the overview and the list of calls.
 import type { Charge } from '../../money/decide.ts';
+import { table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
-import { table } from '../parts.ts';
 import { linkTo, type OwnerVisit, type Visit } from '../visit.ts';
 
 const WORDS = defineWords({
@@ -63,12 +63,12 @@ export function chargeTable(visit: OwnerVisit, charges: readonly Charge[]): Html
     words.kinds[charge.kind],
     charge.model,
     words.states[charge.state],
-    visit.format.rub(spentOf(charge)),
+    visit.format.rub(netCharged(charge)),
   ]);
   return table(words.caption, columns, rows);
 }
 
 /** What a call finally took from the wallet; nothing if it was refunded. */
-export function spentOf({ state, charged }: Charge): bigint {
+export function netCharged({ state, charged }: Charge): bigint {
   return state === 'refunded' ? 0n : charged;
 }

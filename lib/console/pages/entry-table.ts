@@ -1,8 +1,8 @@
 // The table of ledger entries, shared by calls, the wallet and the operator's ledger: what each changed.
 import type { Entry } from '../../money/decide.ts';
+import { table } from '../components.ts';
 import type { Html } from '../html.ts';
 import { defineWords } from '../language.ts';
-import { table } from '../parts.ts';
 import type { Visit } from '../visit.ts';
 import { entryWords } from './entry-words.ts';
 
@@ -32,7 +32,8 @@ export function entryTable({ language, format }: Visit, entries: readonly Entry[
   const changes = format.rubChanges(entries.flatMap(({ avail, held, charged }) => [avail, held, charged]));
   const width = words.changes.length;
   const rows = entries.map(({ at, kind }, row) => [
-    ...[format.time(at), kinds[kind]],
+    format.time(at),
+    kinds[kind],
     ...changes.slice(row * width, (row + 1) * width),
   ]);
   const columns = [words.time, words.entry].map((title) => ({ title }));

@@ -1,11 +1,11 @@
 // Accepting an invitation to another account: somebody who has access is made an owner only when they agree.
 import type { Account } from '../../store/ports/accounts.ts';
 import { audit } from '../audit.ts';
+import { definitionList, form, message } from '../components.ts';
 import { html } from '../html.ts';
 import { defineWords } from '../language.ts';
-import { hideLinkToken, linkAction, linkToken } from '../link-token.ts';
+import { hideLinkToken, linkAction, readLinkToken } from '../link-token.ts';
 import { type Answer, type Page, page } from '../page.ts';
-import { definitionList, form, message } from '../parts.ts';
 import type { UserVisit, Visit } from '../visit.ts';
 
 const WORDS = defineWords({
@@ -42,15 +42,15 @@ export const join = page({
   path: PATH,
   who: 'user',
   async get(visit) {
-    const account = await lookAt(visit);
+    const account = await findInvitation(visit);
     if (typeof account === 'string') return refused(visit, account);
     return hideLinkToken(visit) ?? invitationPage(visit, account);
   },
   async post(visit): Promise<Answer> {
     const { people } = visit.services;
-    const account = await lookAt(visit);
+    const account = await findInvitation(visit);
     if (typeof account === 'string') return refused(visit, account);
-    if (!(await people.take(linkToken(visit)))) return refused(visit, 'none');
+    if (!(await people.take(readLinkToken(visit)))) return refused(visit, 'none');
     const { user } = visit.signedIn;
     if (!(await people.join(user, account.id))) return refused(visit, 'none');
     await audit(visit, { action: 'owner.accept', target: user.id, account: account.id });
@@ -59,9 +59,9 @@ export const join = page({
 });
 
 /** The account that the visitor is invited to, or why there is none. */
-async function lookAt(visit: UserVisit): Promise<Account | 'none' | 'other'> {
+async function findInvitation(visit: UserVisit): Promise<Account | 'none' | 'other'> {
   const { people, store } = visit.services;
-  const link = await people.look(linkToken(visit));
+  const link = await people.look(readLinkToken(visit));
   if (link?.purpose !== 'invite' || link.account === null) return 'none';
   if (link.email !== visit.signedIn.user.email) return 'other';
   return (await store.accounts.get(link.account)) ?? 'none';

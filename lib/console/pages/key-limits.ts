@@ -12,11 +12,11 @@ import type { KeyRow } from '../../store/ports/keys.ts';
 import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
 import { select } from '../charge-query.ts';
+import { field, form, message } from '../components.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { type Page, page } from '../page.ts';
-import { field, form, message } from '../parts.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 
 const WORDS = defineWords({
@@ -89,7 +89,7 @@ export interface LimitProblem {
 }
 
 /** What was submitted, and what of it was refused. */
-export interface Refused {
+interface Refused {
   readonly sent: Form;
   readonly problem?: LimitProblem;
 }
@@ -106,40 +106,42 @@ export function limitFields(visit: OwnerVisit, limits: KeyLimits, refused?: Refu
   const options = RESETS.map((name) => [name, words.resets[name]] as const);
   return html`${field({ name: 'budget', label: words.budget, value: typed('budget', money), inputmode: 'decimal', hint: words.budgetHint, optional: true, ...wrong('budget') })}
 ${select({ name: 'reset', label: words.reset, chosen: typed('reset', reset) }, options)}
-<input type="hidden" name="expires_shown" value="${typed('expires_shown', dayOf(limits))}">
-${field({ name: 'expires', label: words.expires, type: 'date', value: typed('expires', dayOf(limits)), hint: words.expiresHint, optional: true, ...wrong('expires') })}
+<input type="hidden" name="expires_shown" value="${typed('expires_shown', formatExpiryDay(limits))}">
+${field({ name: 'expires', label: words.expires, type: 'date', value: typed('expires', formatExpiryDay(limits)), hint: words.expiresHint, optional: true, ...wrong('expires') })}
 ${field({ name: 'models', label: words.models, value: typed('models', models?.join(', ') ?? ''), hint: words.modelsHint, optional: true, ...wrong('models') })}`;
 }
 
-function dayOf({ expiresAt, zone }: KeyLimits): string {
+function formatExpiryDay({ expiresAt, zone }: KeyLimits): string {
   return expiresAt === null ? '' : formatMoment(expiresAt, zone).slice(0, 10);
 }
 
 /** The limits a form asks for, given the current ones. */
 export function readLimits(visit: OwnerVisit, sent: Form, before: KeyLimits): WishedLimits | LimitProblem {
   const words = WORDS[visit.language];
-  const [budget, reset, day] = [sent.text('budget'), sent.text('reset') || 'none', sent.text('expires')];
+  const budget = sent.text('budget');
+  const reset = sent.text('reset') || 'none';
+  const day = sent.text('expires');
   const most = budget === '' ? null : readRub(budget);
   const wall = day === '' ? null : Date.parse(`${day}T00:00:00Z`);
   const found = RESETS.find((name) => name === reset);
   if (most === undefined || found === undefined) return { field: 'budget', text: words.badBudget };
   if (Number.isNaN(wall)) return { field: 'expires', text: words.badDay };
   // A form may be older than a replacement, which has made the key expire.
-  const same = day === (sent.has('expires_shown') ? sent.text('expires_shown') : dayOf(before));
+  const same = day === (sent.has('expires_shown') ? sent.text('expires_shown') : formatExpiryDay(before));
   const expiresAt = same ? before.expiresAt : wall === null ? null : momentAtWallTime(wall, before.zone);
   const names = sent
     .text('models')
     .split(',')
     .map((name) => name.trim());
-  const asked = names.filter((name) => name !== '');
+  const named = names.filter((name) => name !== '');
   const { byName } = visit.services.catalog();
-  const unknown = asked.filter((name) => !byName.has(name) && !before.models?.includes(name));
+  const unknown = named.filter((name) => !byName.has(name) && !before.models?.includes(name));
   if (unknown.length > 0) return { field: 'models', text: words.unknown(unknown.join(', ')) };
-  const models = asked.map((name) => byName.get(name)?.id ?? name);
-  const wish = { budget: most, reset: found, expiresAt, models: models.length === 0 ? null : models };
+  const models = named.map((name) => byName.get(name)?.id ?? name);
+  const limits = { budget: most, reset: found, expiresAt, models: models.length === 0 ? null : models };
   try {
-    checkLimits(wish, visit.services.now());
-    return wish;
+    checkLimits(limits, visit.services.now());
+    return limits;
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
     const isPast = expiresAt !== null && expiresAt <= visit.services.now();
@@ -182,23 +184,23 @@ export const keyLimits = page({
   get: async (visit) => limitsPage(visit, await activeKey(visit)),
   async post(visit, sent) {
     const key = await activeKey(visit);
-    const wish = readLimits(visit, sent, key.limits);
-    if ('field' in wish)
-      return { ...(await limitsPage(visit, key, { refused: { sent, problem: wish } })), status: 400 };
-    const { expiresAt, ...rest } = wish;
+    const limits = readLimits(visit, sent, key.limits);
+    if ('field' in limits)
+      return { ...(await limitsPage(visit, key, { refused: { sent, problem: limits } })), status: 400 };
+    const { expiresAt, ...rest } = limits;
     try {
-      await visit.services.accounts.limitKey(key.id, expiresAt === key.limits.expiresAt ? rest : wish);
+      await visit.services.accounts.limitKey(key.id, expiresAt === key.limits.expiresAt ? rest : limits);
     } catch (error) {
       const problem = { field: 'expires', text: WORDS[visit.language].badDay } as const;
       return refusedPage(visit, key, error, { refused: { sent, problem } });
     }
-    await audit(visit, { action: 'key.limit', target: key.id, detail: detailOf(wish) });
+    await audit(visit, { action: 'key.limit', target: key.id, detail: toAuditDetail(limits) });
     return { to: linkTo(visit, '/account/keys') };
   },
 });
 
 /** The audit log stores no bigint. */
-export function detailOf({ budget, ...rest }: WishedLimits): Record<string, unknown> {
+export function toAuditDetail({ budget, ...rest }: WishedLimits): Record<string, unknown> {
   return { ...rest, budget: budget === null ? null : formatRub(budget) };
 }
 
@@ -217,8 +219,8 @@ export const rotateKey = page({
     try {
       const issued = await accounts.rotateKey(key.id, hours);
       await audit(visit, { action: 'key.rotate', target: key.id, detail: { to: issued.id, hours } });
-      const shown = html`${words.issued}<br><code class="key" data-copy>${issued.key}</code>`;
-      const body = html`${message('done', shown)}
+      const state = html`${words.issued}<br><code class="key" data-copy>${issued.key}</code>`;
+      const body = html`${message('done', state)}
 <p><a href="${linkTo(visit, '/account/keys')}">${words.back}</a></p>`;
       return { title: words.rotateTitle, body };
     } catch (error) {
@@ -228,23 +230,23 @@ export const rotateKey = page({
 });
 
 /** A key may end between the look at it and its change. */
-async function refusedPage(visit: OwnerVisit, key: KeyRow, error: unknown, shown: Shown): Promise<Page> {
+async function refusedPage(visit: OwnerVisit, key: KeyRow, error: unknown, state: PageState): Promise<Page> {
   if (!(error instanceof OperatorError)) throw error;
   const now = await visit.services.store.keys.get(key.id);
-  if (now && isActive(visit, now)) return { ...(await limitsPage(visit, key, shown)), status: 400 };
+  if (now && isActive(visit, now)) return { ...(await limitsPage(visit, key, state)), status: 400 };
   const words = WORDS[visit.language];
   const body = html`${message('error', words.ended)}
 <p><a href="${linkTo(visit, '/account/keys')}">${words.back}</a></p>`;
   return { title: words.title(key.name), body, status: 400 };
 }
 
-interface Shown {
+interface PageState {
   readonly refused?: Refused;
   /** What is wrong with a replacement. */
   readonly hours?: string;
 }
 
-async function limitsPage(visit: OwnerVisit, key: KeyRow, { refused, hours: problem }: Shown = {}): Promise<Page> {
+async function limitsPage(visit: OwnerVisit, key: KeyRow, { refused, hours: problem }: PageState = {}): Promise<Page> {
   const words = WORDS[visit.language];
   const path = linkTo(visit, `/account/keys/${encodeURIComponent(key.id)}`);
   const to = (what: string) => linkTo(visit, `/account/keys/${encodeURIComponent(key.id)}/${what}`);
@@ -270,4 +272,4 @@ ${form(visit, { action: to('rotate'), fields: hours, button: words.rotate })}
 }
 
 /** The default limits of a new key. */
-export const noLimits = (visit: OwnerVisit): KeyLimits => ({ ...NO_LIMITS, zone: visit.zone });
+export const defaultLimits = (visit: OwnerVisit): KeyLimits => ({ ...NO_LIMITS, zone: visit.zone });

@@ -4,22 +4,22 @@ import { OperatorError } from '../../base/operator-error.ts';
 import { getBudgetKeyId, type KeyBudget } from '../../money/key-budget.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
 import { audit } from '../audit.ts';
-import { firstCall } from '../first-call.ts';
+import { field, form, message, table } from '../components.ts';
+import { firstCallSample } from '../first-call.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { type Page, page } from '../page.ts';
-import { field, form, message, table } from '../parts.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import {
   activeKey,
-  detailOf,
+  defaultLimits,
   isActive,
   type LimitProblem,
   limitCells,
   limitFields,
-  noLimits,
   readLimits,
+  toAuditDetail,
 } from './key-limits.ts';
 
 const WORDS = defineWords({
@@ -95,11 +95,11 @@ export const keys = page({
     if (name === '' || name.length > 100 || /\p{Cc}/u.test(name)) {
       return { ...(await keysPage(visit, { name, sent, problem: words.badName })), status: 400 };
     }
-    const wish = readLimits(visit, sent, noLimits(visit));
-    if ('field' in wish) return { ...(await keysPage(visit, { name, sent, wrong: wish })), status: 400 };
+    const limits = readLimits(visit, sent, defaultLimits(visit));
+    if ('field' in limits) return { ...(await keysPage(visit, { name, sent, wrong: limits })), status: 400 };
     try {
-      const { id, key } = await accounts.issueKey(visit.account.id, name, wish);
-      await audit(visit, { action: 'key.issue', target: id, detail: { name, ...detailOf(wish) } });
+      const { id, key } = await accounts.issueKey(visit.account.id, name, limits);
+      await audit(visit, { action: 'key.issue', target: id, detail: { name, ...toAuditDetail(limits) } });
       return keysPage(visit, { issued: key });
     } catch (error) {
       if (!(error instanceof OperatorError)) throw error;
@@ -108,7 +108,7 @@ export const keys = page({
   },
 });
 
-interface Shown {
+interface PageState {
   readonly issued?: string;
   readonly name?: string;
   /** What is wrong with the name. */
@@ -120,7 +120,7 @@ interface Shown {
   readonly sent?: Form;
 }
 
-async function keysPage(visit: OwnerVisit, { issued, name, problem, wrong, refused, sent }: Shown): Promise<Page> {
+async function keysPage(visit: OwnerVisit, { issued, name, problem, wrong, refused, sent }: PageState): Promise<Page> {
   const words = WORDS[visit.language];
   const rows = await visit.services.store.keys.list(visit.account.id);
   const sums = await visit.services.store.ledger.budgets(rows.map(getBudgetKeyId));
@@ -128,13 +128,13 @@ async function keysPage(visit: OwnerVisit, { issued, name, problem, wrong, refus
   const issue = form(visit, {
     action: linkTo(visit, '/account/keys'),
     fields: html`${field({ name: 'name', label: words.name, value: name, error: problem, autofocus: problem !== undefined })}
-${limitFields(visit, noLimits(visit), sent && { sent, ...(wrong && { problem: wrong }) })}`,
+${limitFields(visit, defaultLimits(visit), sent && { sent, problem: wrong })}`,
     button: words.issueButton,
   });
   const body = html`${visit.query.get('done') === 'revoked' && message('done', words.done)}
 ${refused !== undefined && message('error', refused)}
 ${issued !== undefined && message('done', html`${words.issued}<br><code class="key" data-copy>${issued}</code>`)}
-${issued !== undefined && html`<p>${words.call}</p>${firstCall(visit, issued)}`}
+${issued !== undefined && html`<p>${words.call}</p>${firstCallSample(visit, issued)}`}
 ${issued !== undefined && html`<h2>${words.caption}</h2>`}
 ${rows.length === 0 ? html`<p>${words.none}</p>` : keyTable(visit, rows, sums)}
 <h2>${words.issue}</h2>
@@ -153,7 +153,7 @@ function keyTable(visit: OwnerVisit, rows: readonly KeyRow[], sums: readonly Key
     { title: '' },
   ];
   const cells = rows.map((key) => [
-    isActive(visit, key) ? html`<a href="${pathOf(visit, key, '/limits')}">${key.name}</a>` : key.name,
+    isActive(visit, key) ? html`<a href="${linkToKey(visit, key, '/limits')}">${key.name}</a>` : key.name,
     html`<code>…${key.last4}</code>`,
     ...limitCells(
       visit,
@@ -164,7 +164,7 @@ function keyTable(visit: OwnerVisit, rows: readonly KeyRow[], sums: readonly Key
     key.lastUsedAt === null ? words.never : format.time(key.lastUsedAt),
     format.number(key.requestsCount),
     isActive(visit, key)
-      ? html`<a href="${pathOf(visit, key, '/limits')}">${words.limits}</a> <a href="${pathOf(visit, key)}">${words.revoke}</a>`
+      ? html`<a href="${linkToKey(visit, key, '/limits')}">${words.limits}</a> <a href="${linkToKey(visit, key)}">${words.revoke}</a>`
       : key.revokedAt === null
         ? words.expired
         : words.revoked,
@@ -188,7 +188,7 @@ export const revokeKey = page({
   },
 });
 
-function pathOf(visit: OwnerVisit, { id }: KeyRow, more = ''): string {
+function linkToKey(visit: OwnerVisit, { id }: KeyRow, more = ''): string {
   return linkTo(visit, `/account/keys/${encodeURIComponent(id)}${more}`);
 }
 

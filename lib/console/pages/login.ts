@@ -2,11 +2,11 @@
 import { readEmail } from '../../users/people.ts';
 import { codeFactorOf } from '../../users/sign-in.ts';
 import { attemptSignIn } from '../audit.ts';
-import { enter } from '../enter.ts';
+import { field, form, message } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { type Page, page } from '../page.ts';
-import { field, form, message } from '../parts.ts';
+import { startSession } from '../start-session.ts';
 import type { Visit } from '../visit.ts';
 
 const WORDS = defineWords({
@@ -82,7 +82,7 @@ function more({ services, language }: Visit): Html {
 const NEXT = /^\/(?:account|admin)(?:[/?][\w\-./?&=%,~+]*)?$/;
 
 /** A path of ours; anything else leads to the overview. */
-export function safeRedirectTarget(text: string | null, operator: boolean): string {
+function safeRedirectTarget(text: string | null, operator: boolean): string {
   const start = operator ? '/admin' : '/account';
   return text !== null && NEXT.test(text) && !text.includes('//') ? text : start;
 }
@@ -106,7 +106,7 @@ export const login = page({
       return { ...loginPage(visit, { email, problem: words.wait(result.seconds) }), status: 429 };
     if (result.status === 'wrong') return { ...loginPage(visit, { email, problem: words.wrong }), status: 401 };
     const { user, proven } = result;
-    const cookies = await enter(visit, user, { proven });
+    const cookies = await startSession(visit, user, { proven });
     if (visit.signedIn) await services.sessions.end(visit.signedIn.session.hash);
     return { to: safeRedirectTarget(query.get('next'), user.operator), ...cookies };
   },

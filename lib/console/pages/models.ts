@@ -8,10 +8,10 @@ import type { Model } from '../../catalog/model.ts';
 import type { Micro } from '../../money/money.ts';
 import { TEXT_MINIMUM, textCost, textHold } from '../../money/price.ts';
 import { select } from '../charge-query.ts';
+import { definitionList, field, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
-import { definitionList, field, table } from '../parts.ts';
 import type { OwnerVisit } from '../visit.ts';
 
 const WORDS = defineWords({
@@ -119,7 +119,7 @@ function calculator(visit: OwnerVisit, listed: readonly ModelListing[]): Html {
     const text = query.get(name) ?? '';
     return /^\d{1,9}$/.test(text) ? Math.min(Number(text), COUNT_MAX) : otherwise;
   };
-  const wanted = {
+  const values = {
     characters: number('characters', 4000),
     answer: number('answer', 2000),
     max: number('max', 8192),
@@ -128,14 +128,14 @@ function calculator(visit: OwnerVisit, listed: readonly ModelListing[]): Html {
   };
   const priced = listed.filter(({ price_rub }) => price_rub !== null).map(({ id }) => id);
   const chosen = query.get('model') ?? priced[0];
-  const cost = chosen === undefined ? undefined : costOf(modelNamed(visit, chosen), wanted);
+  const cost = chosen === undefined ? undefined : estimateCost(findNamedModel(visit, chosen), values);
   const account = query.get('account');
-  const input = (name: keyof typeof wanted) =>
+  const input = (name: keyof typeof values) =>
     field({
       name,
       label: words[name],
       type: 'number',
-      value: String(wanted[name]),
+      value: String(values[name]),
       inputmode: 'numeric',
       optional: true,
     });
@@ -154,14 +154,14 @@ ${
     [words.held, format.rub(cost.held)],
     [
       words.cost,
-      html`<strong class="big">${format.rub(cost.cost)}</strong>${cost.isLeast && html` <span class="hint">${words.minimum}</span>`}`,
+      html`<strong class="big">${format.rub(cost.cost)}</strong>${cost.isMinimum && html` <span class="hint">${words.minimum}</span>`}`,
     ],
   ])
 }
 <p class="hint">${words.hint}</p>`;
 }
 
-function modelNamed({ services }: OwnerVisit, name: string): Model | undefined {
+function findNamedModel({ services }: OwnerVisit, name: string): Model | undefined {
   const catalog = services.catalog();
   const type = catalog.byName.get(name)?.type;
   try {
@@ -172,7 +172,7 @@ function modelNamed({ services }: OwnerVisit, name: string): Model | undefined {
   }
 }
 
-interface Wanted {
+interface CalculatorValues {
   readonly characters: number;
   readonly answer: number;
   readonly max: number;
@@ -185,23 +185,23 @@ interface Estimate {
   readonly held: Micro;
   readonly cost: Micro;
   /** The tokens alone would cost less. */
-  readonly isLeast: boolean;
+  readonly isMinimum: boolean;
 }
 
 const TOKEN_CHARACTERS = 4;
 
-function costOf(model: Model | undefined, wanted: Wanted): Estimate | undefined {
+function estimateCost(model: Model | undefined, values: CalculatorValues): Estimate | undefined {
   if (!model) return undefined;
   if (model.type === 'text') {
-    const [input, output] = [wanted.characters, wanted.answer].map((count) => Math.ceil(count / TOKEN_CHARACTERS));
-    const tokens = { input: (input ?? 0) + wanted.pictures * TOKENS_PER_IMAGE, output: output ?? 0 };
+    const [input, output] = [values.characters, values.answer].map((count) => Math.ceil(count / TOKEN_CHARACTERS));
+    const tokens = { input: (input ?? 0) + values.pictures * TOKENS_PER_IMAGE, output: output ?? 0 };
     const cost = textCost(model.price, tokens);
-    const held = textHold(model.price, { ...tokens, maxTokens: wanted.max });
-    return { held, cost, isLeast: cost === TEXT_MINIMUM };
+    const held = textHold(model.price, { ...tokens, maxTokens: values.max });
+    return { held, cost, isMinimum: cost === TEXT_MINIMUM };
   }
-  const pictures = BigInt(Math.max(1, wanted.pictures));
-  const price = model.type === 'image' ? model.price.request * pictures : videoCost(model.price, wanted.seconds);
-  return { held: price, cost: price, isLeast: false };
+  const pictures = BigInt(Math.max(1, values.pictures));
+  const price = model.type === 'image' ? model.price.request * pictures : videoCost(model.price, values.seconds);
+  return { held: price, cost: price, isMinimum: false };
 }
 
 function videoCost(price: Extract<Model, { type: 'video' }>['price'], seconds: number): Micro {

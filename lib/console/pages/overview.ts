@@ -5,12 +5,12 @@ import { readUsage } from '../../ledger/usage-fold.ts';
 import { addDays, dayOfHour, startHourOfDay } from '../../money/days.ts';
 import type { Wallet } from '../../money/decide.ts';
 import type { Micro } from '../../money/money.ts';
-import { firstCall } from '../first-call.ts';
+import { definitionList } from '../components.ts';
+import { firstCallSample } from '../first-call.ts';
 import { fundsRows, spendableIn } from '../funds.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
-import { definitionList } from '../parts.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { chargeTable } from './charge-table.ts';
 import { USAGE_RANGE } from './usage.ts';
@@ -97,7 +97,8 @@ ${charges.length === 0 ? steps(visit, { isPaid: wallet.topped > 0n, hasKey: keys
 /** As the usage page shows it without a filter, so that both have the same sums; undefined while it is being counted. */
 async function recentUsage({ services, account, zone }: OwnerVisit): Promise<UsageReport | undefined> {
   const today = dayOfHour(services.now(), zone);
-  const [from, to] = [1 - DAYS, 1].map((days) => startHourOfDay(addDays(today, days), zone)) as [number, number];
+  const from = startHourOfDay(addDays(today, 1 - DAYS), zone);
+  const to = startHourOfDay(addDays(today, 1), zone);
   const report = await readUsage(services.store, account.id, { by: 'day', zone, filter: { from, to } });
   if (!report.behind) return report;
   services.usage.foldSoon(account.id);
@@ -138,7 +139,7 @@ function steps(visit: OwnerVisit, { isPaid, hasKey }: Progress): Html {
 <ol class="steps">
 ${step('/account/wallet', words.money, isPaid)}
 ${step('/account/keys', words.key, hasKey)}
-<li>${words.call}${firstCall(visit, words.yourKey)}
+<li>${words.call}${firstCallSample(visit, words.yourKey)}
 ${words.orPlay} <a href="${linkTo(visit, '/account/playground')}">${words.play}</a></li>
 </ol>`;
 }

@@ -9,11 +9,11 @@ import { faultWords } from '../fault-words.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { type Answer, type Page, page } from '../page.ts';
-import { answerPlace, imageAnswer, textAnswer, textOutcome, videoPlace } from '../playground/answer.ts';
-import { askImage, askText, refuseLongForm, startVideo, streamText } from '../playground/call.ts';
-import { kindLinks, PLAYGROUND, playForm, refusal, samples } from '../playground/form.ts';
-import { readPictures } from '../playground/pictures.ts';
-import { mistakeIn, PICTURE_FIELD, type PlaygroundForm, readWish } from '../playground/wish.ts';
+import { answerSection, imageAnswer, textAnswer, textOutcome, videoSection } from '../playground/answer.ts';
+import { generateImage, generateText, refuseLongForm, startVideo, streamText } from '../playground/call.ts';
+import { findMistake, IMAGE_FIELD, type PlaygroundForm, readPlaygroundForm } from '../playground/fields.ts';
+import { kindLinks, PLAYGROUND, playgroundForm, refusal, samples } from '../playground/form.ts';
+import { readFormImages } from '../playground/images.ts';
 import { WORDS } from '../playground/words.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { isActive } from './key-limits.ts';
@@ -25,16 +25,16 @@ export const playground = page({
   who: 'owner',
   get: (visit) => {
     const { services, query, language } = visit;
-    const wish = readWish(services, (name) => query.get(name) ?? undefined);
-    const prompt = query.has('prompt') ? wish.prompt : WORDS[language].example[wish.kind];
-    return playPage(visit, { ...wish, prompt });
+    const input = readPlaygroundForm(services, (name) => query.get(name) ?? undefined);
+    const prompt = query.has('prompt') ? input.prompt : WORDS[language].example[input.kind];
+    return playgroundPage(visit, { ...input, prompt });
   },
-  pictures: PICTURE_FIELD,
-  beforeForm: (visit) => unread(visit),
+  imageField: IMAGE_FIELD,
+  beforeForm: (visit) => refuseUnread(visit),
   post(visit, form) {
-    const wish = wishOf(visit, form);
-    if (form.text('do') !== 'send') return playPage(visit, wish);
-    return attempt(visit, { wish, form }, (pictures) => send(visit, wish, pictures));
+    const input = readSubmittedForm(visit, form);
+    if (form.text('do') !== 'send') return playgroundPage(visit, input);
+    return tryCall(visit, { input, form }, (images) => send(visit, input, images));
   },
 });
 
@@ -42,12 +42,12 @@ export const playground = page({
 export const playgroundText = page({
   path: `${PLAYGROUND}/text`,
   who: 'owner',
-  pictures: PICTURE_FIELD,
-  beforeForm: (visit) => unread(visit),
+  imageField: IMAGE_FIELD,
+  beforeForm: (visit) => refuseUnread(visit),
   post(visit, form) {
-    const wish: PlaygroundForm = { ...wishOf(visit, form), kind: 'text' };
-    return attempt(visit, { wish, form }, async (pictures) => {
-      await streamText(visit, wish, { pictures, show: (ending) => textOutcome(visit, ending) });
+    const input: PlaygroundForm = { ...readSubmittedForm(visit, form), kind: 'text' };
+    return tryCall(visit, { input, form }, async (images) => {
+      await streamText(visit, input, { inputImages: images, renderOutcome: (ending) => textOutcome(visit, ending) });
       return WRITTEN;
     });
   },
@@ -59,29 +59,29 @@ export const playgroundVideo = page({
   async get(visit) {
     const { services, account, query, language } = visit;
     const job = await findVideo(services.store, { id: query.get('id') ?? '', account: account.id });
-    const body = videoPlace(visit, job, describeVideo(job, services.results));
+    const body = videoSection(visit, job, describeVideo(job, services.results));
     return { title: WORDS[language].video, body };
   },
 });
 
-function wishOf({ services }: OwnerVisit, form: Form): PlaygroundForm {
-  const wish = readWish(services, (name) => (form.has(name) ? form.secret(name) : undefined));
-  return form.files.length > 0 ? { ...wish, pictures: form.files.length } : wish;
+function readSubmittedForm({ services }: OwnerVisit, form: Form): PlaygroundForm {
+  const input = readPlaygroundForm(services, (name) => (form.has(name) ? form.secret(name) : undefined));
+  return form.files.length > 0 ? { ...input, imageCount: form.files.length } : input;
 }
 
-async function send(visit: OwnerVisit, wish: PlaygroundForm, pictures: readonly RequestImage[]): Promise<Answer> {
-  switch (wish.kind) {
+async function send(visit: OwnerVisit, input: PlaygroundForm, images: readonly RequestImage[]): Promise<Answer> {
+  switch (input.kind) {
     case 'text': {
-      const reply = await askText(visit, wish, pictures);
-      return reply ? playPage(visit, wish, { answer: textAnswer(visit, reply) }) : WRITTEN;
+      const reply = await generateText(visit, input, images);
+      return reply ? playgroundPage(visit, input, { answer: textAnswer(visit, reply) }) : WRITTEN;
     }
     case 'image': {
-      const made = await askImage(visit, wish, pictures);
-      return made ? playPage(visit, wish, { answer: imageAnswer(visit, wish, made) }) : WRITTEN;
+      const image = await generateImage(visit, input, images);
+      return image ? playgroundPage(visit, input, { answer: imageAnswer(visit, input, image) }) : WRITTEN;
     }
     case 'video': {
-      const begun = await startVideo(visit, wish, pictures);
-      return begun ? { to: linkTo(visit, `${PLAYGROUND}/video?id=${begun.id}`) } : WRITTEN;
+      const started = await startVideo(visit, input, images);
+      return started ? { to: linkTo(visit, `${PLAYGROUND}/video?id=${started.id}`) } : WRITTEN;
     }
   }
 }
@@ -90,32 +90,32 @@ async function send(visit: OwnerVisit, wish: PlaygroundForm, pictures: readonly 
 const WALLET_FAULTS: ReadonlySet<string | undefined> = new Set(['never_topped_up', 'insufficient_balance']);
 
 /** A refusal is shown on the page with the form still filled in. */
-async function attempt(
+async function tryCall(
   visit: OwnerVisit,
-  { wish, form }: { readonly wish: PlaygroundForm; readonly form: Form },
-  work: (pictures: readonly RequestImage[]) => Promise<Answer>,
+  { input, form }: { readonly input: PlaygroundForm; readonly form: Form },
+  work: (images: readonly RequestImage[]) => Promise<Answer>,
 ): Promise<Answer> {
   const { language } = visit;
-  const tell = (body: Html, status: number, again = wish) =>
-    playPage(visit, again, { answer: answerPlace(visit, { body }), status });
+  const refuse = (body: Html, status: number, again = input) =>
+    playgroundPage(visit, again, { answer: answerSection(visit, { body }), status });
   // A page that is shown again has lost the chosen files, and nobody meant to pay for a call without them.
-  if (wish.pictures > 0 && form.files.length === 0)
-    return tell(refusal(visit, WORDS[language].mistakes.again), 400, { ...wish, pictures: 0 });
-  const mistake = mistakeIn(wish);
-  if (mistake) return tell(refusal(visit, WORDS[language].mistakes[mistake]), 400);
-  let pictures: readonly RequestImage[] = [];
+  if (input.imageCount > 0 && form.files.length === 0)
+    return refuse(refusal(visit, WORDS[language].mistakes.again), 400, { ...input, imageCount: 0 });
+  const mistake = findMistake(input);
+  if (mistake) return refuse(refusal(visit, WORDS[language].mistakes[mistake]), 400);
+  let images: readonly RequestImage[] = [];
   try {
-    pictures = readPictures(form);
-    return await work(pictures);
+    images = readFormImages(form);
+    return await work(images);
   } catch (error) {
-    const { body, status } = refused(visit, error);
-    return tell(body, status);
+    const { body, status } = describeRefusal(visit, error);
+    return refuse(body, status);
   } finally {
-    releaseImages(pictures);
+    releaseImages(images);
   }
 }
 
-function refused(visit: OwnerVisit, error: unknown) {
+function describeRefusal(visit: OwnerVisit, error: unknown) {
   const reason = toFault(error);
   noteFault(visit.request, reason);
   const link = WALLET_FAULTS.has(reason.data?.code) ? 'toWallet' : undefined;
@@ -123,32 +123,36 @@ function refused(visit: OwnerVisit, error: unknown) {
 }
 
 /** A form that was not read cannot be shown again. */
-async function unread(visit: OwnerVisit): Promise<Page | undefined> {
+async function refuseUnread(visit: OwnerVisit): Promise<Page | undefined> {
   try {
     await refuseLongForm(visit);
     return undefined;
   } catch (error) {
-    const { body, status } = refused(visit, error);
+    const { body, status } = describeRefusal(visit, error);
     const back = html`<p><a href="${linkTo(visit, PLAYGROUND)}">${WORDS[visit.language].another}</a></p>`;
-    return { title: WORDS[visit.language].title, body: html`${answerPlace(visit, { body })}${back}`, status };
+    return { title: WORDS[visit.language].title, body: html`${answerSection(visit, { body })}${back}`, status };
   }
 }
 
-interface Shown {
+interface PageState {
   readonly answer?: Html;
   readonly status?: number;
 }
 
-async function playPage(visit: OwnerVisit, wish: PlaygroundForm, { answer, status = 200 }: Shown = {}): Promise<Page> {
+async function playgroundPage(
+  visit: OwnerVisit,
+  input: PlaygroundForm,
+  { answer, status = 200 }: PageState = {},
+): Promise<Page> {
   const words = WORDS[visit.language];
   const rows = await visit.services.store.keys.list(visit.account.id);
   const keys = rows.filter((key) => isActive(visit, key));
   const main = async () =>
-    html`${await playForm(visit, wish, keys)}${answer ?? answerPlace(visit)}${samples(visit, wish)}`;
+    html`${await playgroundForm(visit, input, keys)}${answer ?? answerSection(visit)}${samples(visit, input)}`;
   const lack =
     keys.length === 0
       ? html`<p>${words.noKeys} <a href="${linkTo(visit, '/account/keys')}">${words.toKeys}</a></p>`
-      : wish.models.length === 0 && html`<p>${words.noModels}</p>`;
-  const body = html`${kindLinks(visit, wish)}${lack || (await main())}`;
+      : input.models.length === 0 && html`<p>${words.noModels}</p>`;
+  const body = html`${kindLinks(visit, input)}${lack || (await main())}`;
   return { title: words.title, body, status };
 }

@@ -3,16 +3,16 @@
 import type { User } from '../../store/ports/users.ts';
 import { hashRecoveryCode, isSecret, makeRecoveryCodes, makeSecret, stepOf } from '../../users/totp.ts';
 import { audit } from '../audit.ts';
-import { type SignInChange, tellOfChange } from '../change-letter.ts';
+import { mailSignInChange, type SignInChange } from '../change-letter.ts';
+import { form, message } from '../components.ts';
 import { type ConfirmProblems, confirm, confirmFields } from '../confirm.ts';
 import { enrolment } from '../enrolment.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import type { Page } from '../page.ts';
-import { form, message } from '../parts.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
-import { codesPage } from './codes.ts';
+import { codesPage } from './recovery-codes.ts';
 
 const WORDS = defineWords({
   en: {
@@ -64,7 +64,7 @@ export interface AppProblem {
   readonly secret?: string | undefined;
 }
 
-export type AppOutcome =
+type AppOutcome =
   | { readonly answer: Page | { readonly to: string } }
   | { readonly problem: AppProblem; readonly status: 400 | 429 };
 
@@ -74,17 +74,17 @@ export async function appSection(visit: OwnerVisit, problem?: AppProblem): Promi
   const { user } = visit.signedIn;
   if (user.password === null) return undefined;
   const hasApp = user.totpSecret !== null;
-  const of = (change: AppChange) => (problem?.change === change ? problem.problems : {});
+  const problemsOf = (change: AppChange) => (problem?.change === change ? problem.problems : {});
   const { secret = makeSecret() } = problem ?? {};
-  const setUp = await enrolment(visit, { secret, email: user.email, must: true, error: of('app').code });
+  const setUp = await enrolment(visit, { secret, email: user.email, must: true, error: problemsOf('app').code });
   return html`<h2>${words.title}</h2>
 ${hasApp && html`<p>${words.has} ${words.codesLeft(user.recovery.length)}</p>`}
-${part(visit, { change: 'app', title: hasApp ? words.replace : words.add, button: words.done, problem, fields: setUp })}
-${hasApp && part(visit, { change: 'codes', title: words.codes, button: words.makeCodes, problem, fields: html`<p>${words.codesText}</p>` })}
-${hasApp && !user.operator && part(visit, { change: 'app_off', title: words.remove, button: words.remove, problem, fields: html`<p>${words.removeText}</p>`, danger: true })}`;
+${appForm(visit, { change: 'app', title: hasApp ? words.replace : words.add, button: words.done, problem, fields: setUp })}
+${hasApp && appForm(visit, { change: 'codes', title: words.codes, button: words.makeCodes, problem, fields: html`<p>${words.codesText}</p>` })}
+${hasApp && !user.operator && appForm(visit, { change: 'app_off', title: words.remove, button: words.remove, problem, fields: html`<p>${words.removeText}</p>`, danger: true })}`;
 }
 
-interface Part {
+interface AppFormParts {
   readonly change: AppChange;
   readonly title: string;
   readonly button: string;
@@ -94,7 +94,7 @@ interface Part {
 }
 
 /** Opened by itself when something is wrong in it. */
-function part(visit: OwnerVisit, { change, title, button, problem, fields, danger = false }: Part): Html {
+function appForm(visit: OwnerVisit, { change, title, button, problem, fields, danger = false }: AppFormParts): Html {
   const mine = problem?.change === change ? problem.problems : undefined;
   const action = linkTo(visit, '/account/settings');
   const all = html`<input type="hidden" name="change" value="${change}">${fields}${confirmFields(visit, change, mine)}`;
@@ -117,7 +117,7 @@ export async function changeApp(visit: OwnerVisit, change: AppChange, sent: Form
   if (change === 'app_off') return remove(visit, confirmed.user);
   const codes = makeRecoveryCodes();
   const changed = { ...confirmed.user, recovery: codes.map(hashRecoveryCode) };
-  return finish(visit, changed, { change, told: 'codes', codes });
+  return finish(visit, changed, { change, mailed: 'codes', codes });
 }
 
 async function setUp(visit: OwnerVisit, sent: Form): Promise<AppOutcome> {
@@ -134,28 +134,28 @@ async function setUp(visit: OwnerVisit, sent: Form): Promise<AppOutcome> {
   const codes = makeRecoveryCodes();
   const recovery = codes.map(hashRecoveryCode);
   const changed = { ...confirmed.user, totpSecret: secret, totpStep: step, recovery };
-  const told = signedIn.user.totpSecret === null ? 'app' : 'app_replaced';
-  return finish(visit, changed, { change: 'app', told, codes });
+  const mailed = signedIn.user.totpSecret === null ? 'app' : 'app_replaced';
+  return finish(visit, changed, { change: 'app', mailed: mailed, codes });
 }
 
 function remove(visit: OwnerVisit, user: User): Promise<AppOutcome> {
   const changed = { ...user, totpSecret: null, totpStep: -1, recovery: [] };
-  return finish(visit, changed, { change: 'app_off', told: 'app_removed', codes: [] });
+  return finish(visit, changed, { change: 'app_off', mailed: 'app_removed', codes: [] });
 }
 
 interface Ending {
   readonly change: AppChange;
-  readonly told: SignInChange;
+  readonly mailed: SignInChange;
   readonly codes: readonly string[];
 }
 
 /** Writes the change unless there was another in the meantime, ends all other sessions, and tells the person. */
-async function finish(visit: OwnerVisit, user: User, { change, told, codes }: Ending): Promise<AppOutcome> {
+async function finish(visit: OwnerVisit, user: User, { change, mailed, codes }: Ending): Promise<AppOutcome> {
   const { services, signedIn } = visit;
   if (!(await services.people.change(user))) return conflict(visit, change);
   await services.sessions.endAll(user.id, signedIn.session.hash);
   await audit(visit, { action: `user.${change}`, target: user.id });
-  tellOfChange(visit, user, told);
+  mailSignInChange(visit, user, mailed);
   const back = linkTo(visit, '/account/settings');
   if (codes.length > 0) return { answer: codesPage(visit, codes, back) };
   return { answer: { to: linkTo(visit, '/account/settings?done=app_off') } };

@@ -2,14 +2,14 @@
 import { fault } from '../../base/faults.ts';
 import { problemOf } from '../../users/password.ts';
 import { audit } from '../audit.ts';
-import { tellOfChange } from '../change-letter.ts';
+import { mailSignInChange } from '../change-letter.ts';
 import { select } from '../charge-query.ts';
+import { definitionList, field, form, message, table } from '../components.ts';
 import { confirmPassword } from '../confirm.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
-import { defineWords, isLanguage, isTimeZone, LANGUAGE_NAMES, wordOf } from '../language.ts';
+import { defineWords, findWord, isLanguage, isTimeZone, LANGUAGE_NAMES } from '../language.ts';
 import { type Answer, type Page, page } from '../page.ts';
-import { definitionList, field, form, message, table } from '../parts.ts';
 import { passwordWords } from '../password-words.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { type AppChange, type AppProblem, appRemoved, appSection, changeApp, isAppChange } from './settings-app.ts';
@@ -109,15 +109,15 @@ export const settings = page({
 async function settingsPage(visit: OwnerVisit, problems: Problem, app?: AppProblem): Promise<Page> {
   const words = WORDS[visit.language];
   const { user } = visit.signedIn;
-  const notices = {
+  const doneTexts = {
     saved: words.saved,
     password: words.changed,
     sessions: words.ended,
     app_off: appRemoved(visit),
   };
-  const notice = wordOf(notices, visit.query.get('done'));
+  const doneText = findWord(doneTexts, visit.query.get('done'));
   const sections = [
-    notice !== undefined && message('done', notice),
+    doneText !== undefined && message('done', doneText),
     profile(visit, problems),
     user.password !== null && password(visit, problems),
     await appSection(visit, app),
@@ -162,7 +162,10 @@ async function sessions(visit: OwnerVisit): Promise<Html> {
   const list = await services.sessions.list(signedIn.user);
   const columns = [words.began, words.seen, words.address, words.browser, ''].map((title) => ({ title }));
   const rows = list.map(({ hash, createdAt, seenAt, address, agent }) => [
-    ...[format.time(createdAt), format.time(seenAt), address, agent],
+    format.time(createdAt),
+    format.time(seenAt),
+    address,
+    agent,
     hash === signedIn.session.hash && words.here,
   ]);
   return html`<h2>${words.sessions}</h2>${table(words.sessions, columns, rows)}
@@ -171,7 +174,8 @@ ${list.length > 1 && section(visit, 'sessions', words.endOthers, html``)}`;
 
 async function changeProfile(visit: OwnerVisit, sent: Form): Promise<Answer> {
   const { user } = visit.signedIn;
-  const [language, timeZone] = [sent.text('language'), sent.text('timeZone')];
+  const language = sent.text('language');
+  const timeZone = sent.text('timeZone');
   if (!isTimeZone(timeZone)) return refused(visit, { timeZone: WORDS[visit.language].badZone });
   const changed = { ...user, timeZone, language: isLanguage(language) ? language : user.language };
   if (!(await visit.services.people.change(changed)))
@@ -191,7 +195,7 @@ async function changePassword(visit: OwnerVisit, sent: Form): Promise<Answer> {
   if ('problems' in confirmed) return { ...(await refused(visit, confirmed.problems)), status: confirmed.status };
   if (!(await services.people.setPassword(user, fresh, session.hash))) return refused(visit, { old: words.conflict });
   await audit(visit, { action: 'user.password', target: user.id });
-  tellOfChange(visit, user, 'password');
+  mailSignInChange(visit, user, 'password');
   return { to: linkTo(visit, '/account/settings?done=password') };
 }
 
@@ -219,7 +223,7 @@ export const exportData = page({
   async get(visit) {
     const { services, signedIn, account } = visit;
     const { id, email, language, timeZone, createdAt } = signedIn.user;
-    const [wallet, keys, wishes] = await Promise.all([
+    const [wallet, keys, alertSettings] = await Promise.all([
       services.store.ledger.wallet(account.id),
       services.store.keys.list(account.id),
       services.store.alerts.get(account.id),
@@ -233,10 +237,10 @@ export const exportData = page({
         agent,
       })),
       account: { id: account.id, name: account.name, status: account.status, wallet },
-      alerts: wishes && {
-        balance_below: wishes.balanceBelow,
-        budgets: wishes.budgets,
-        webhook_url: wishes.webhook?.url ?? null,
+      alerts: alertSettings && {
+        balance_below: alertSettings.balanceBelow,
+        budgets: alertSettings.budgets,
+        webhook_url: alertSettings.webhook?.url ?? null,
       },
       keys: keys.map(({ hash: _, ...key }) => key),
     };

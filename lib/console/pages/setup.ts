@@ -9,21 +9,21 @@ import { type Enrolment, readEmail } from '../../users/people.ts';
 import { codeFactorOf } from '../../users/sign-in.ts';
 import { hashRecoveryCode, isSecret, makeRecoveryCodes, makeSecret, stepOf } from '../../users/totp.ts';
 import { attemptSignIn, recordSignIn } from '../audit.ts';
-import { tellOfChange } from '../change-letter.ts';
+import { mailSignInChange } from '../change-letter.ts';
+import { definitionList, field, form, message } from '../components.ts';
 import { enrolment } from '../enrolment.ts';
-import { enter } from '../enter.ts';
 import type { Form } from '../forms.ts';
 import { html } from '../html.ts';
 import { defineWords } from '../language.ts';
-import { hasLinkToken, hideLinkToken, linkAction, linkToken } from '../link-token.ts';
+import { hasLinkToken, hideLinkToken, linkAction, readLinkToken } from '../link-token.ts';
 import { type Answer, type Page, page } from '../page.ts';
-import { definitionList, field, form, message } from '../parts.ts';
 import { passwordWords } from '../password-words.ts';
-import type { WebServices } from '../services.ts';
+import type { ConsoleServices } from '../services.ts';
+import { startSession } from '../start-session.ts';
 import type { Visit } from '../visit.ts';
-import { answerAsk, askPage, toSignIn } from './ask-link.ts';
-import { codesPage } from './codes.ts';
 import { joinPath } from './join.ts';
+import { answerLinkRequest, linkRequestPage, signInLink } from './link-request.ts';
+import { codesPage } from './recovery-codes.ts';
 
 const WORDS = defineWords({
   en: {
@@ -87,14 +87,14 @@ interface Opened {
 }
 
 /** What was submitted and what is wrong with it, by field. */
-interface Sent {
+interface Submitted {
   readonly email?: string;
   readonly secret?: string;
   readonly errors?: Readonly<Partial<Record<'email' | 'password' | 'again' | 'code', string>>>;
 }
 
 /** The links with which people register. */
-const REGISTERING: Readonly<Record<WebServices['registration'], readonly LinkPurpose[]>> = {
+const REGISTERING: Readonly<Record<ConsoleServices['registration'], readonly LinkPurpose[]>> = {
   closed: [],
   invite: ['invite'],
   open: ['invite', 'verify'],
@@ -102,13 +102,13 @@ const REGISTERING: Readonly<Record<WebServices['registration'], readonly LinkPur
 
 const HOUR_MS = 3_600_000;
 
-function noLink(visit: Visit, where: 'setup' | 'reset'): Page {
+function noLinkPage(visit: Visit, where: 'setup' | 'reset'): Page {
   const words = WORDS[visit.language];
   const hasToken = hasLinkToken(visit);
   const isSetup = where === 'setup';
   const body = html`${hasToken && message('error', words.none)}
 ${isSetup && html`<p>${words.where} <code>tollgate operator create EMAIL</code></p>`}
-<p>${isSetup ? words.use : words.ask}</p>${toSignIn(visit)}`;
+<p>${isSetup ? words.use : words.ask}</p>${signInLink(visit)}`;
   return { title: words.title, body, status: hasToken ? 404 : 200 };
 }
 
@@ -121,7 +121,7 @@ function demoPage(visit: Visit): Page {
   };
 }
 
-async function linkPage(visit: Visit, { link, user }: Opened, sent: Sent): Promise<Page> {
+async function linkPage(visit: Visit, { link, user }: Opened, sent: Submitted): Promise<Page> {
   const words = WORDS[visit.language];
   if (link.purpose === 'demo') return demoPage(visit);
   const { email, secret = makeSecret(), errors = {} } = sent;
@@ -138,14 +138,22 @@ async function linkPage(visit: Visit, { link, user }: Opened, sent: Sent): Promi
         })
       : definitionList([[words.email, link.email]]),
     field({
-      ...{ name: 'password', label: words.password, type: 'password', autocomplete: 'new-password' },
-      ...{ hint: passwordWords(visit.language).hint, error: errors.password },
+      name: 'password',
+      label: words.password,
+      type: 'password',
+      autocomplete: 'new-password',
+      hint: passwordWords(visit.language).hint,
+      error: errors.password,
     }),
     field({ name: 'again', label: words.again, type: 'password', autocomplete: 'new-password', error: errors.again }),
-    asksCode({ link, user }) &&
+    needsCode({ link, user }) &&
       field({
-        ...{ name: 'code', label: words.code, hint: words.codeHint, error: errors.code },
-        ...{ inputmode: 'numeric', autocomplete: 'one-time-code' },
+        name: 'code',
+        label: words.code,
+        hint: words.codeHint,
+        error: errors.code,
+        inputmode: 'numeric',
+        autocomplete: 'one-time-code',
       }),
     !isReset &&
       (await enrolment(visit, {
@@ -169,13 +177,14 @@ async function linkPage(visit: Visit, { link, user }: Opened, sent: Sent): Promi
 async function openDemo(visit: Visit, { account, purpose }: Link, token: string): Promise<Answer> {
   const { people, store } = visit.services;
   const email = `${account}@sandbox.invalid`;
-  const known = await store.users.find(email);
-  const isGuest = !known || (known.status === 'active' && known.password === null && known.totpSecret === null);
+  const existing = await store.users.find(email);
+  const isGuest =
+    !existing || (existing.status === 'active' && existing.password === null && existing.totpSecret === null);
   if (account === null || !isGuest || !(await people.take(token))) return refuseLink(visit);
-  const user = known ?? (await people.addGuest(email, account, visit.language));
-  if (known) await people.join(known, account);
+  const user = existing ?? (await people.addGuest(email, account, visit.language));
+  if (existing) await people.join(existing, account);
   await recordSignIn(visit, { factor: 'link', result: 'ok', user, detail: { purpose } });
-  return { to: '/account', ...(await enter(visit, user)) };
+  return { to: '/account', ...(await startSession(visit, user)) };
 }
 
 function isOperator({ purpose }: Link): boolean {
@@ -183,21 +192,22 @@ function isOperator({ purpose }: Link): boolean {
 }
 
 /** A mailed link alone is no second factor. */
-function asksCode({ link, user }: Opened): boolean {
+function needsCode({ link, user }: Opened): boolean {
   return link.purpose === 'reset' && user !== undefined && user.totpSecret !== null;
 }
 
 async function useLink(visit: Visit, sent: Form): Promise<Answer> {
   const { services, language } = visit;
   const words = WORDS[language];
-  const token = linkToken(visit);
-  const opened = await lookAt(visit, token);
+  const token = readLinkToken(visit);
+  const opened = await findUsableLink(visit, token);
   if (!opened) return refuseLink(visit);
-  const { link, user: known } = opened;
+  const { link, user: existing } = opened;
   if (link.purpose === 'demo') return openDemo(visit, link, token);
   if (await isForMember(visit, link)) return { to: joinPath(visit) };
   const email = link.email ?? readEmail(sent.text('email'));
-  const [password, secret] = [sent.secret('password'), sent.text('secret')];
+  const password = sent.secret('password');
+  const secret = sent.text('secret');
   const problem = problemOf(password, [email ?? '']);
   const isReset = link.purpose === 'reset';
   const at = { now: services.now(), lastStep: -1 };
@@ -205,37 +215,37 @@ async function useLink(visit: Visit, sent: Form): Promise<Answer> {
   const wantsApp = !isReset && (isOperator(link) || sent.text('code') !== '');
   const isTaken = email !== undefined && link.user === null && (await services.store.users.find(email)) !== undefined;
   const errors = {
-    ...(email === undefined && { email: words.badEmail }),
-    ...(isTaken && { email: words.taken }),
-    ...(problem && { password: passwordWords(language).problems[problem] }),
-    ...(password !== sent.secret('again') && { again: passwordWords(language).differs }),
-    ...(wantsApp && step === undefined && { code: words.badCode }),
+    email: email === undefined ? words.badEmail : isTaken ? words.taken : undefined,
+    password: problem && passwordWords(language).problems[problem],
+    again: password === sent.secret('again') ? undefined : passwordWords(language).differs,
+    code: wantsApp && step === undefined ? words.badCode : undefined,
   };
-  const again = { email: sent.text('email'), ...(isSecret(secret) && { secret }), errors };
-  if (email === undefined || Object.keys(errors).length > 0)
+  const again = { email: sent.text('email'), secret: isSecret(secret) ? secret : undefined, errors };
+  if (email === undefined || Object.values(errors).some((error) => error !== undefined))
     return { ...(await linkPage(visit, opened, again)), status: 400 };
   // Before anything is used up: there may be no room for it now.
-  const hashed = known && (await hashPassword(password, known.id));
-  const proved = known && asksCode(opened) ? await prove(visit, known, sent.text('code')) : { user: known };
-  if ('problem' in proved)
-    return { ...(await linkPage(visit, opened, { errors: { code: proved.problem } })), status: proved.status };
+  const hashed = existing && (await hashPassword(password, existing.id));
+  const checked =
+    existing && needsCode(opened) ? await checkCode(visit, existing, sent.text('code')) : { user: existing };
+  if ('problem' in checked)
+    return { ...(await linkPage(visit, opened, { errors: { code: checked.problem } })), status: checked.status };
   if (!(await services.people.take(token))) return refuseLink(visit);
   const codes = step === undefined ? [] : makeRecoveryCodes();
   const totp = step === undefined ? undefined : { secret, step, recovery: codes.map(hashRecoveryCode) };
-  const user = await admitOnce(visit, { link, user: proved.user }, { email, password, hashed, totp });
+  const user = await saveUserOrRestoreLink(visit, { link, user: checked.user }, { email, password, hashed, totp });
   if (user === 'late') return refuseLink(visit);
   if (user === 'taken')
     return { ...(await linkPage(visit, opened, { ...again, errors: { email: words.taken } })), status: 400 };
   await recordSignIn(visit, { factor: 'link', result: 'ok', user, detail: { purpose: link.purpose } });
-  if (known) tellOfChange(visit, user, link.purpose === 'reset' ? 'password' : 'restored');
-  const cookies = await enter(visit, user, { proven: step !== undefined || asksCode(opened) });
+  if (existing) mailSignInChange(visit, user, link.purpose === 'reset' ? 'password' : 'restored');
+  const cookies = await startSession(visit, user, { proven: step !== undefined || needsCode(opened) });
   return codes.length === 0
     ? { to: '/account', ...cookies }
     : { ...codesPage(visit, codes, user.operator ? '/admin' : '/account'), ...cookies };
 }
 
 /** The same waits apply as for signing in, apart from what strangers without the link have guessed. */
-async function prove(
+async function checkCode(
   visit: Visit,
   user: User,
   code: string,
@@ -270,14 +280,14 @@ async function refuseLink(visit: Visit): Promise<Page> {
   };
   const seconds = await countAttempt(services.store.sessions, [name], services.now());
   await recordSignIn(visit, { factor: 'link', result: seconds > 0 ? 'wait' : 'wrong' });
-  return noLink(visit, 'setup');
+  return noLinkPage(visit, 'setup');
 }
 
 /** A link that was taken and let nobody in is as good as before. */
-async function admitOnce(visit: Visit, opened: Opened, chosen: Chosen): Promise<User | 'taken' | 'late'> {
+async function saveUserOrRestoreLink(visit: Visit, opened: Opened, chosen: Chosen): Promise<User | 'taken' | 'late'> {
   const { sessions } = visit.services.store;
   try {
-    const user = await admit(visit, opened, chosen);
+    const user = await saveUser(visit, opened, chosen);
     if (user === 'taken') await sessions.addLink(opened.link);
     return user;
   } catch (error) {
@@ -292,28 +302,28 @@ const NO_APP = { totpSecret: null, totpStep: -1, recovery: [] };
  * Changes the user the link is for, or creates one in the account of the invitation. `late`: the user changed in the
  * meantime, or somebody else is the first operator.
  */
-async function admit(
+async function saveUser(
   { services, language }: Visit,
-  { link, user: known }: Opened,
+  { link, user: existing }: Opened,
   { email, password, hashed, totp }: Chosen,
 ): Promise<User | 'taken' | 'late'> {
   const { people } = services;
-  if (known && hashed !== undefined) {
+  if (existing && hashed !== undefined) {
     const enrolled = totp && { totpSecret: totp.secret, totpStep: totp.step, recovery: totp.recovery };
-    const changed = { ...known, ...(link.purpose === 'restore' && NO_APP), ...enrolled };
+    const changed = { ...existing, ...(link.purpose === 'restore' && NO_APP), ...enrolled };
     if (!(await people.setHash(changed, hashed))) return 'late';
-    return { ...changed, password: hashed, version: known.version + 1 };
+    return { ...changed, password: hashed, version: existing.version + 1 };
   }
-  const wanted = { email, password, ...(totp && { totp }), operator: isOperator(link), language };
-  const user = await (link.purpose === 'setup' ? people.addFirstOperator(wanted) : people.add(wanted));
+  const newUser = { email, password, totp, operator: isOperator(link), language };
+  const user = await (link.purpose === 'setup' ? people.addFirstOperator(newUser) : people.add(newUser));
   if (typeof user === 'string') return user;
-  const account = registers(link) ? (await services.accounts.create(email.slice(0, 100))).id : link.account;
+  const account = opensAccount(link) ? (await services.accounts.create(email.slice(0, 100))).id : link.account;
   if (account !== null) await people.join(user, account);
   return user;
 }
 
 /** Whoever registers gets an account of their own, without money. */
-function registers({ purpose, account }: Link): boolean {
+function opensAccount({ purpose, account }: Link): boolean {
   return purpose === 'verify' || (purpose === 'invite' && account === null);
 }
 
@@ -321,10 +331,10 @@ function registers({ purpose, account }: Link): boolean {
  * What a link is for, if that is still allowed: registration may have been closed since, or the person may have been
  * suspended or removed.
  */
-async function lookAt({ services }: Visit, token: string): Promise<Opened | undefined> {
+async function findUsableLink({ services }: Visit, token: string): Promise<Opened | undefined> {
   const { people, registration, store } = services;
   const link = await people.look(token);
-  if (!link || (registers(link) && !REGISTERING[registration].includes(link.purpose))) return undefined;
+  if (!link || (opensAccount(link) && !REGISTERING[registration].includes(link.purpose))) return undefined;
   if (link.user === null) return { link, user: undefined };
   const user = await store.users.get(link.user);
   return user?.status === 'active' ? { link, user } : undefined;
@@ -337,8 +347,8 @@ async function isForMember({ services }: Visit, { purpose, account, email }: Lin
 }
 
 async function openLink(visit: Visit, where: 'setup' | 'reset'): Promise<Answer> {
-  const opened = await lookAt(visit, linkToken(visit));
-  if (!opened) return noLink(visit, where);
+  const opened = await findUsableLink(visit, readLinkToken(visit));
+  if (!opened) return noLinkPage(visit, where);
   const hidden = hideLinkToken(visit);
   if (hidden) return hidden;
   return (await isForMember(visit, opened.link)) ? { to: joinPath(visit) } : linkPage(visit, opened, {});
@@ -349,15 +359,18 @@ export const setup = page({ path: '/setup', who: 'anyone', get: (visit) => openL
 export const reset = page({
   path: '/reset',
   who: 'anyone',
-  get: (visit) => (asksForLetter(visit) ? askPage(visit, 'reset') : openLink(visit, 'reset')),
+  get: (visit) => (asksForEmail(visit) ? linkRequestPage(visit, 'reset') : openLink(visit, 'reset')),
   post(visit, sent) {
-    if (!asksForLetter(visit)) return useLink(visit, sent);
-    return answerAsk(visit, 'reset', { text: sent.text('email'), send: (email) => resetToken(visit, email) });
+    if (!asksForEmail(visit)) return useLink(visit, sent);
+    return answerLinkRequest(visit, 'reset', {
+      text: sent.text('email'),
+      send: (email) => makeResetToken(visit, email),
+    });
   },
 });
 
 /** Without a token the page asks for an address to mail a link to, if mail is set up. */
-function asksForLetter(visit: Visit): boolean {
+function asksForEmail(visit: Visit): boolean {
   return !hasLinkToken(visit) && visit.services.mailer !== undefined;
 }
 
@@ -365,7 +378,7 @@ function asksForLetter(visit: Visit): boolean {
  * An operator's password is reset on the command line, so that access to their mail does not mean access to the
  * service.
  */
-async function resetToken({ services }: Visit, email: string): Promise<string | undefined> {
+async function makeResetToken({ services }: Visit, email: string): Promise<string | undefined> {
   const user = await services.store.users.find(email);
   // A guest of the sandbox has no password that could be forgotten.
   if (user?.status !== 'active' || user.operator || user.password === null) return undefined;
@@ -375,10 +388,13 @@ async function resetToken({ services }: Visit, email: string): Promise<string | 
 export const register = page({
   path: '/register',
   who: 'anyone',
-  get: (visit) => invitedPage(visit) ?? askPage(visit, 'verify'),
+  get: (visit) => invitedPage(visit) ?? linkRequestPage(visit, 'verify'),
   post: (visit, sent) =>
     invitedPage(visit) ??
-    answerAsk(visit, 'verify', { text: sent.text('email'), send: (email) => registerToken(visit, email) }),
+    answerLinkRequest(visit, 'verify', {
+      text: sent.text('email'),
+      send: (email) => makeRegistrationToken(visit, email),
+    }),
 });
 
 /** Instead of the form, if not everybody may create an account. */
@@ -387,10 +403,10 @@ function invitedPage(visit: Visit): Page | undefined {
   if (registration === 'closed') throw fault('not_found');
   if (registration === 'open') return undefined;
   const words = WORDS[visit.language];
-  return { title: words.invitedTitle, body: html`<p>${words.invited}</p>${toSignIn(visit)}` };
+  return { title: words.invitedTitle, body: html`<p>${words.invited}</p>${signInLink(visit)}` };
 }
 
-async function registerToken({ services }: Visit, email: string): Promise<string | undefined> {
+async function makeRegistrationToken({ services }: Visit, email: string): Promise<string | undefined> {
   if (await services.store.users.find(email)) return undefined;
   return services.people.makeLink({ purpose: 'verify', email });
 }

@@ -12,11 +12,11 @@ import {
   select,
 } from '../charge-query.ts';
 import { barChart } from '../chart.ts';
-import { type Cell, csvOf } from '../csv.ts';
+import { definitionList, message, table } from '../components.ts';
+import { type Cell, createCsv } from '../csv.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
-import { definitionList, message, table } from '../parts.ts';
 import type { OwnerVisit } from '../visit.ts';
 import { chargeWords } from './charge-table.ts';
 
@@ -78,21 +78,21 @@ export const usage = page({
   async get(visit) {
     const { services, account, language } = visit;
     const words = WORDS[language];
-    const wanted = readChargeQuery(visit, USAGE_RANGE);
-    const by = groupOf(visit);
+    const selection = readChargeQuery(visit, USAGE_RANGE);
+    const by = readGrouping(visit);
     const [report, keys] = await Promise.all([countedUsage(visit), services.store.keys.list(account.id)]);
     const { kinds } = chargeWords(visit);
     const names = new Map([...keys.map((key) => [key.id, keyName(key)] as const), ...Object.entries(kinds)]);
-    const nameOf = ({ group }: UsageRow) => names.get(group) ?? group;
+    const nameGroup = ({ group }: UsageRow) => names.get(group) ?? group;
     const more = select(
       { name: 'by', label: words.by, chosen: by },
       USAGE_GROUPS.map((group) => [group, words.groups[group]]),
     );
     const { behind, rows } = report;
-    const body = html`${chargeFilterForm(visit, wanted, { keys, kinds, more })}
-${isSplit(visit, wanted) && html`<p class="hint">${words.split}</p>`}
+    const body = html`${chargeFilterForm(visit, selection, { keys, kinds, more })}
+${isSplit(visit, selection) && html`<p class="hint">${words.split}</p>`}
 <section id="figures"${behind && html` data-again`}>${behind && progress(visit, behind)}
-${rows.length > 0 ? reportOf(visit, { report, by, nameOf }) : !behind && html`<p>${words.none}</p>`}
+${rows.length > 0 ? renderReport(visit, { report, by, nameGroup }) : !behind && html`<p>${words.none}</p>`}
 ${!behind && html`<p><a href="/account/usage.csv${chargeQueryText(visit)}" download>${words.csv}</a></p>`}</section>`;
     return { title: words.title, body };
   },
@@ -109,7 +109,7 @@ function isSplit({ services, zone }: OwnerVisit, { from, to }: ChargeQuery): boo
 async function countedUsage(visit: OwnerVisit): Promise<CountedUsage> {
   const { services, account, zone } = visit;
   const { state: _, ...filter } = readChargeQuery(visit, USAGE_RANGE).filter;
-  const report = await readUsage(services.store, account.id, { by: groupOf(visit), zone, filter });
+  const report = await readUsage(services.store, account.id, { by: readGrouping(visit), zone, filter });
   if (report.behind) services.usage.foldSoon(account.id);
   return report;
 }
@@ -123,13 +123,13 @@ function progress(visit: OwnerVisit, { entries, counted, until }: UsageBehind): 
 <p><a href="${visit.path}${chargeQueryText(visit)}">${words.again}</a></p>`;
 }
 
-interface Shown {
+interface ReportOptions {
   readonly report: UsageReport;
   readonly by: UsageGroup;
-  nameOf(row: UsageRow): string;
+  nameGroup(row: UsageRow): string;
 }
 
-function reportOf(visit: OwnerVisit, { report, by, nameOf }: Shown): Html {
+function renderReport(visit: OwnerVisit, { report, by, nameGroup }: ReportOptions): Html {
   const words = WORDS[visit.language];
   const { format } = visit;
   const { rows, total } = report;
@@ -142,7 +142,7 @@ function reportOf(visit: OwnerVisit, { report, by, nameOf }: Shown): Html {
     })),
   ];
   const cells = rows.map((row) => [
-    nameOf(row),
+    nameGroup(row),
     format.number(row.calls),
     format.rub(row.charged),
     format.rub(row.refunded),
@@ -158,7 +158,7 @@ ${by === 'day' && barChart(words.chart, bars)}
 ${table(words.table, columns, cells)}`;
 }
 
-function groupOf({ query }: OwnerVisit): UsageGroup {
+function readGrouping({ query }: OwnerVisit): UsageGroup {
   return USAGE_GROUPS.find((group) => group === query.get('by')) ?? 'day';
 }
 
@@ -167,16 +167,16 @@ export const usageCsv = page({
   who: 'owner',
   isFile: true,
   async get(visit) {
-    const by = groupOf(visit);
+    const by = readGrouping(visit);
     const report = await countedUsage(visit);
     // A file cannot say of itself that it is not complete.
     if (report.behind) throw fault('still_counting', { retryAfterS: AGAIN_S });
     const head = [by, 'calls', 'charged_rub', 'refunded_rub', ...USAGE_UNITS];
-    return csvOf(visit.language, `usage-${visit.account.id}.csv`, { head, rows: rowsOf(report) });
+    return createCsv(visit.language, `usage-${visit.account.id}.csv`, { head, rows: listCsvRows(report) });
   },
 });
 
-async function* rowsOf({ rows }: UsageReport): AsyncGenerator<readonly Cell[]> {
+async function* listCsvRows({ rows }: UsageReport): AsyncGenerator<readonly Cell[]> {
   for (const { group, calls, charged, refunded, units } of rows) {
     yield [group, calls, { rub: charged }, { rub: refunded }, ...USAGE_UNITS.map((unit) => units[unit])];
   }

@@ -1,18 +1,18 @@
 // The wallet: balance, adding money, saved cards, and the history of entries.
 import { fault } from '../../base/faults.ts';
 import type { Wallet } from '../../money/decide.ts';
-import { archivedNote } from '../archived.ts';
+import { archivedNote } from '../archived-note.ts';
+import { definitionList, message } from '../components.ts';
 import { fundsRows } from '../funds.ts';
 import { type Html, html } from '../html.ts';
-import { defineWords, wordOf } from '../language.ts';
+import { defineWords, findWord } from '../language.ts';
 import { type Page, page } from '../page.ts';
-import { definitionList, message } from '../parts.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { type AutoProblem, autoSection, changeAuto, endAuto } from '../wallet/auto.ts';
-import { cardsOf, cardsSection, removeCard } from '../wallet/cards.ts';
+import { cardsSection, listCards, removeCard } from '../wallet/cards.ts';
 import { historySection } from '../wallet/history.ts';
-import { orderPage, toOwnAccount } from '../wallet/order.ts';
-import { type PayProblem, pay, paySection } from '../wallet/pay.ts';
+import { orderPage, redirectToOwnAccount } from '../wallet/order.ts';
+import { type PayProblem, paySection, startPayment } from '../wallet/pay.ts';
 import { entriesTitle, entryTable } from './entry-table.ts';
 
 const WORDS = defineWords({
@@ -50,7 +50,7 @@ export const wallet = page({
   path: '/account/wallet',
   who: 'owner',
   async get(visit) {
-    if (visit.query.has('order')) return (await toOwnAccount(visit)) ?? orderPage(visit);
+    if (visit.query.has('order')) return (await redirectToOwnAccount(visit)) ?? orderPage(visit);
     return walletPage(visit);
   },
   async post(visit, sent) {
@@ -63,35 +63,35 @@ export const wallet = page({
         return 'problems' in answer ? { ...(await walletPage(visit, { auto: answer })), status: 400 } : answer;
       }
       default: {
-        const answer = await pay(visit, sent);
+        const answer = await startPayment(visit, sent);
         return 'to' in answer ? answer : { ...(await walletPage(visit, { pay: answer })), status: 400 };
       }
     }
   },
 });
 
-interface Shown {
+interface PageState {
   readonly pay?: PayProblem;
   readonly auto?: AutoProblem;
 }
 
-async function walletPage(visit: OwnerVisit, shown: Shown = {}): Promise<Page> {
+async function walletPage(visit: OwnerVisit, state: PageState = {}): Promise<Page> {
   const { services, account, query } = visit;
   const words = WORDS[visit.language];
   const before = /^\d{1,15}$/.test(query.get('before') ?? '') ? Number(query.get('before')) : undefined;
   const [found, entries, cards] = await Promise.all([
     services.store.ledger.wallet(account.id),
-    services.store.ledger.entries(account.id, { limit: PER_PAGE, ...(before !== undefined && { before }) }),
-    cardsOf(visit),
+    services.store.ledger.entries(account.id, { limit: PER_PAGE, before }),
+    listCards(visit),
   ]);
   if (!found) throw fault('internal', {}, new Error(`account ${account.id} has no wallet`));
   const last = entries.length === PER_PAGE ? entries.at(-1) : undefined;
-  const done = wordOf(words.done, query.get('done'));
+  const done = findWord(words.done, query.get('done'));
   const body = html`${done !== undefined && message('done', done)}
 ${found.playMoney && services.isReal() && message('error', words.play)}
 ${balances(visit, found)}
-${await paySection(visit, shown.pay)}
-${await autoSection(visit, found, shown.auto)}
+${await paySection(visit, state.pay)}
+${await autoSection(visit, found, state.auto)}
 ${cardsSection(visit, cards)}
 ${await historySection(visit)}
 <h2>${entriesTitle(visit)}</h2>

@@ -5,17 +5,17 @@ import type { VideoView } from '../../calls/videos/view.ts';
 import { getRequestState } from '../../http/request-state.ts';
 import type { Job } from '../../money/job-rules.ts';
 import { type CollectedReply, replyText } from '../../stream/collect.ts';
+import { definitionList } from '../components.ts';
 import { faultWords } from '../fault-words.ts';
 import { type Html, type HtmlValue, html } from '../html.ts';
-import { definitionList } from '../parts.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
-import type { Made, TextEnding } from './call.ts';
+import type { ImageResult, TextEnding } from './call.ts';
+import type { PlaygroundForm } from './fields.ts';
 import { PLAYGROUND, refusal } from './form.ts';
-import type { PlaygroundForm } from './wish.ts';
 import { WORDS } from './words.ts';
 
 /** The placeholder of an answer; hidden until there is one. */
-export function answerPlace(
+export function answerSection(
   { language }: OwnerVisit,
   answer?: { readonly body: HtmlValue; readonly outcome?: Html },
 ): Html {
@@ -25,7 +25,7 @@ export function answerPlace(
 }
 
 export function textAnswer(visit: OwnerVisit, reply: CollectedReply): Html {
-  return answerPlace(visit, { body: replyText(reply), outcome: textOutcome(visit, reply) });
+  return answerSection(visit, { body: replyText(reply), outcome: textOutcome(visit, reply) });
 }
 
 export function textOutcome(visit: OwnerVisit, ending: TextEnding): Html {
@@ -47,10 +47,10 @@ ${definitionList([
 
 const ALT_MAX = 200;
 
-export function imageAnswer(visit: OwnerVisit, { prompt }: PlaygroundForm, { url, paid }: Made): Html {
+export function imageAnswer(visit: OwnerVisit, { prompt }: PlaygroundForm, { url, paid }: ImageResult): Html {
   const words = WORDS[visit.language];
   const { format } = visit;
-  const path = pathOf(url);
+  const path = toLocalPath(url);
   const body = html`<a href="${path}"><img src="${path}" alt="${prompt.slice(0, ALT_MAX)}"></a>
 <p><a href="${path}">${words.file}</a> <span class="hint">${words.keep}</span></p>`;
   const outcome = definitionList([
@@ -58,11 +58,11 @@ export function imageAnswer(visit: OwnerVisit, { prompt }: PlaygroundForm, { url
     [words.left, format.rub(paid.balance)],
     callRow(visit),
   ]);
-  return answerPlace(visit, { body, outcome });
+  return answerSection(visit, { body, outcome });
 }
 
 /** On the page's own origin: the content policy allows pictures from nowhere else. */
-function pathOf(url: string): string {
+function toLocalPath(url: string): string {
   return new URL(url).pathname;
 }
 
@@ -72,10 +72,10 @@ function callRow(visit: OwnerVisit, id = getRequestState(visit.request).id) {
 }
 
 /** `data-again` tells the script to poll again. */
-export function videoPlace(visit: OwnerVisit, { id, charge }: Job, view: VideoView): Html {
+export function videoSection(visit: OwnerVisit, { id, charge }: Job, view: VideoView): Html {
   const words = WORDS[visit.language];
   const { status, progress, url, error } = view;
-  const path = url === null ? undefined : pathOf(url);
+  const path = url === null ? undefined : toLocalPath(url);
   const isOver = status === 'completed' || status === 'failed';
   return html`<section id="video" aria-live="polite"${!isOver && html` data-again`}>
 ${definitionList([

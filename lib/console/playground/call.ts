@@ -28,44 +28,48 @@ import type { KeyHolder } from '../../store/ports/keys.ts';
 import { type CollectedReply, createCollector } from '../../stream/collect.ts';
 import type { Html } from '../html.ts';
 import type { OwnerVisit } from '../visit.ts';
-import { withPictures } from './pictures.ts';
-import { bodyOf, type PlaygroundForm } from './wish.ts';
+import { buildRequestBody, type PlaygroundForm } from './fields.ts';
+import { attachImages } from './images.ts';
 
 /** How a text call ended: with its bill, or with a fault. */
 export type TextEnding = CollectedReply | Fault;
 
-type Pictures = readonly RequestImage[];
+type InputImages = readonly RequestImage[];
 
 /** Like the others, undefined when the client has left. */
-export function askText(
+export function generateText(
   visit: OwnerVisit,
-  wish: PlaygroundForm,
-  pictures: Pictures,
+  input: PlaygroundForm,
+  inputImages: InputImages,
 ): Promise<CollectedReply | undefined> {
-  return callAs(visit, wish.key, (context) =>
-    collectReply(visit.services.text, withPictures(parseChatRequest(bodyOf(wish)), pictures), context),
+  return runCallAsKey(visit, input.key, (context) =>
+    collectReply(visit.services.text, attachImages(parseChatRequest(buildRequestBody(input)), inputImages), context),
   );
 }
 
-interface Showing {
-  readonly pictures: Pictures;
-  show(ending: TextEnding): Html;
+interface StreamOptions {
+  readonly inputImages: InputImages;
+  renderOutcome(ending: TextEnding): Html;
 }
 
 /**
  * Streams the answer as the events of the chat dialect, then one named `outcome` with what the page shows below the
  * text. Throws faults as long as nothing was written.
  */
-export async function streamText(visit: OwnerVisit, wish: PlaygroundForm, { pictures, show }: Showing): Promise<void> {
-  await callAs(visit, wish.key, async (context, call) => {
+export async function streamText(
+  visit: OwnerVisit,
+  input: PlaygroundForm,
+  { inputImages, renderOutcome }: StreamOptions,
+): Promise<void> {
+  await runCallAsKey(visit, input.key, async (context, call) => {
     call.streams = true;
     getRequestState(visit.request).notes.stream = true;
-    const request = withPictures(parseChatRequest({ ...bodyOf(wish), stream: true }), pictures);
-    await visit.services.text.run(request, context, streamOutput(visit, show));
+    const request = attachImages(parseChatRequest({ ...buildRequestBody(input), stream: true }), inputImages);
+    await visit.services.text.run(request, context, streamOutput(visit, renderOutcome));
   });
 }
 
-function streamOutput({ request, services }: OwnerVisit, show: (ending: TextEnding) => Html): TextOutput {
+function streamOutput({ request, services }: OwnerVisit, renderOutcome: (ending: TextEnding) => Html): TextOutput {
   const renderer = chatDialect.createRenderer();
   const reply = createSseReply(request.raw.res, { headers: commonHeaders(request), stallMs: services.clientStallMs });
   const collector = createCollector();
@@ -83,27 +87,31 @@ function streamOutput({ request, services }: OwnerVisit, show: (ending: TextEndi
       return reply.write(renderer.push(parts).join(''));
     },
     end() {
-      const { text: html } = show(failure ?? collector.reply());
+      const { text: html } = renderOutcome(failure ?? collector.reply());
       reply.write(`event: outcome\ndata: ${JSON.stringify({ html })}\n\n`);
       reply.end();
     },
   };
 }
 
-export interface Made extends ImageAnswer {
+export interface ImageResult extends ImageAnswer {
   /** The picture's. */
   readonly url: string;
 }
 
-/** Without pictures one is made, with some they are edited. */
-export function askImage(visit: OwnerVisit, wish: PlaygroundForm, pictures: Pictures): Promise<Made | undefined> {
-  const isEdit = pictures.length > 0;
+/** Generates an image, or edits those that were uploaded. */
+export function generateImage(
+  visit: OwnerVisit,
+  input: PlaygroundForm,
+  inputImages: InputImages,
+): Promise<ImageResult | undefined> {
+  const isEdit = inputImages.length > 0;
   const { images, results, catalog } = visit.services;
-  return callAs(visit, wish.key, async (context) => {
-    const { model: name, prompt, size } = parseGeneration(bodyOf(wish));
+  return runCallAsKey(visit, input.key, async (context) => {
+    const { model: name, prompt, size } = parseGeneration(buildRequestBody(input));
     const model = (isEdit ? findEditModel : findImageModel)(catalog(), name);
     if (context.limits) refuseModel(context.limits, model);
-    const call = { prompt, images: pictures.map(toProviderImage), ...(size && { size }) };
+    const call = { prompt, images: inputImages.map(toProviderImage), size };
     const answer = await images.run({ kind: isEdit ? 'edit' : 'image', model, call }, context);
     return answer && { ...answer, url: results.buildLink(answer.image) };
   });
@@ -111,17 +119,17 @@ export function askImage(visit: OwnerVisit, wish: PlaygroundForm, pictures: Pict
 
 export function startVideo(
   visit: OwnerVisit,
-  wish: PlaygroundForm,
-  pictures: Pictures,
+  input: PlaygroundForm,
+  inputImages: InputImages,
 ): Promise<VideoStarted | undefined> {
   const { videos, catalog } = visit.services;
-  return callAs(visit, wish.key, async (context) => {
-    const asked = parseVideo(bodyOf(wish));
+  return runCallAsKey(visit, input.key, async (context) => {
+    const asked = parseVideo(buildRequestBody(input));
     const model = findModel(catalog(), asked.model, 'video');
     if (context.limits) refuseModel(context.limits, model);
     if (model.routes.length === 0) throw fault('video_unavailable');
     context.log.note({ model: model.id });
-    const [image] = pictures.map(toProviderImage);
+    const [image] = inputImages.map(toProviderImage);
     return videos.start({ model, terms: termsOf(model, asked), prompt: asked.prompt, image }, context);
   });
 }
@@ -133,13 +141,13 @@ export async function refuseLongForm({ request, services, account }: OwnerVisit)
 }
 
 /** Runs a call for a key of the account, under that key's rate limit. */
-async function callAs<T>(
+async function runCallAsKey<T>(
   visit: OwnerVisit,
   keyId: string,
   run: (context: CallContext, call: LiveCall) => Promise<T>,
 ): Promise<T | undefined> {
   const { request, services } = visit;
-  await authenticateAs(await holderOf(visit, keyId), request, { ...services, rule: services.limits.generate });
+  await authenticateAs(await findKeyHolder(visit, keyId), request, { ...services, rule: services.limits.generate });
   const call = services.calls.open(request);
   try {
     return await run(createCallContext({ request, services, call }), call);
@@ -152,7 +160,7 @@ async function callAs<T>(
 }
 
 /** Another account's key is treated as unknown. */
-async function holderOf({ services, account }: OwnerVisit, keyId: string): Promise<KeyHolder> {
+async function findKeyHolder({ services, account }: OwnerVisit, keyId: string): Promise<KeyHolder> {
   const rows = await orUnavailable(services.store.keys.list(account.id));
   const row = rows.find(({ id, revokedAt }) => id === keyId && revokedAt === null);
   if (!row) throw fault('invalid_key');

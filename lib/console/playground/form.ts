@@ -5,20 +5,20 @@ import { IMAGE_SIZES } from '../../calls/images/request.ts';
 import { TEXT_MINIMUM } from '../../money/price.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
 import { keyName, select } from '../charge-query.ts';
+import { definitionList, field, fileField, message, textArea } from '../components.ts';
 import { faultWords } from '../fault-words.ts';
 import { bonusText, fundsRows, spendableIn } from '../funds.ts';
 import { type Html, html } from '../html.ts';
-import { definitionList, field, fileField, message, textArea } from '../parts.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
-import { type Quote, quote } from './quote.ts';
-import { SAMPLE_LANGUAGES, sampleOf } from './samples.ts';
-import { mistakeIn, PICTURE_FIELD, PLAY_KINDS, type PlaygroundForm } from './wish.ts';
+import { findMistake, IMAGE_FIELD, PLAY_KINDS, type PlaygroundForm } from './fields.ts';
+import { type Quote, quoteCall } from './quote.ts';
+import { fillSample, SAMPLE_LANGUAGES } from './samples.ts';
 import { WORDS } from './words.ts';
 
 export const PLAYGROUND = '/account/playground';
 /** Half the form limit: Russian characters take six bytes each when sent. */
 const PROMPT_MAX = 8000;
-const PICTURE_TYPES = 'image/png,image/jpeg,image/gif,image/webp';
+const IMAGE_TYPES = 'image/png,image/jpeg,image/gif,image/webp';
 
 export function kindLinks(visit: OwnerVisit, { kind }: PlaygroundForm): Html {
   const words = WORDS[visit.language];
@@ -30,57 +30,58 @@ export function kindLinks(visit: OwnerVisit, { kind }: PlaygroundForm): Html {
 }
 
 /** Enter in a field only shows the price; only the button sends. */
-export async function playForm(visit: OwnerVisit, wish: PlaygroundForm, keys: readonly KeyRow[]): Promise<Html> {
+export async function playgroundForm(visit: OwnerVisit, input: PlaygroundForm, keys: readonly KeyRow[]): Promise<Html> {
   const words = WORDS[visit.language];
   const { csrf } = visit;
-  const { pictures } = wish;
-  const live = wish.kind === 'text' && html` data-live="${linkTo(visit, `${PLAYGROUND}/text`)}"`;
+  const { imageCount } = input;
+  const live = input.kind === 'text' && html` data-live="${linkTo(visit, `${PLAYGROUND}/text`)}"`;
   return html`<form method="post" enctype="multipart/form-data" action="${linkTo(visit, PLAYGROUND)}" id="play"${live} data-lost="${words.lost}" data-stopped="${words.stopped}">
 <input type="hidden" name="csrf" value="${csrf}">
-<input type="hidden" name="kind" value="${wish.kind}">
-<input type="hidden" name="pictures" value="${pictures}">
+<input type="hidden" name="kind" value="${input.kind}">
+<input type="hidden" name="pictures" value="${imageCount}">
 ${select(
-  { name: 'key', label: words.key, chosen: wish.key },
+  { name: 'key', label: words.key, chosen: input.key },
   keys.map((key) => [key.id, keyName(key)]),
 )}
 ${select(
-  { name: 'model', label: words.model, chosen: wish.model },
-  wish.models.map((id) => [id, id]),
+  { name: 'model', label: words.model, chosen: input.model },
+  input.models.map((id) => [id, id]),
 )}
-${textArea({ name: 'prompt', label: words.prompt, value: wish.prompt, rows: 5, max: PROMPT_MAX })}
-${wish.picturesMax > 0 && pictureField(visit, wish)}
-<div id="choices">${choices(visit, wish)}</div>
-${await priceOf(visit, wish, keys)}
+${textArea({ name: 'prompt', label: words.prompt, value: input.prompt, rows: 5, max: PROMPT_MAX })}
+${input.imagesMax > 0 && imageField(visit, input)}
+<div id="choices">${choices(visit, input)}</div>
+${await renderPrice(visit, input, keys)}
 <p class="buttons"><button name="do" value="price" class="quiet">${words.priceButton}</button>
 <button name="do" value="send">${words.send}</button>
 <button type="button" id="stop" class="quiet" hidden>${words.stop}</button></p>
 </form>`;
 }
 
-function pictureField({ language, format }: OwnerVisit, { kind, pictures, picturesMax }: PlaygroundForm): Html {
+function imageField({ language, format }: OwnerVisit, { kind, imageCount, imagesMax }: PlaygroundForm): Html {
   const words = WORDS[language];
-  const input = { name: PICTURE_FIELD, label: words.pictures[kind], accept: PICTURE_TYPES, multiple: picturesMax > 1 };
-  const again = pictures > 0 && html`<p class="message" id="again">${words.picturesAgain(format.number(pictures))}</p>`;
-  return html`${fileField({ ...input, hint: words.picturesHint })}${again}`;
+  const input = { name: IMAGE_FIELD, label: words.images[kind], accept: IMAGE_TYPES, multiple: imagesMax > 1 };
+  const again =
+    imageCount > 0 && html`<p class="message" id="again">${words.imagesAgain(format.number(imageCount))}</p>`;
+  return html`${fileField({ ...input, hint: words.imagesHint })}${again}`;
 }
 
 /** The fields that depend on kind and model. */
-function choices({ language }: OwnerVisit, wish: PlaygroundForm): Html | undefined {
+function choices({ language }: OwnerVisit, input: PlaygroundForm): Html | undefined {
   const words = WORDS[language];
-  switch (wish.kind) {
+  switch (input.kind) {
     case 'text':
-      return field({ name: 'max_tokens', label: words.max_tokens, value: wish.max_tokens, inputmode: 'numeric' });
+      return field({ name: 'max_tokens', label: words.max_tokens, value: input.max_tokens, inputmode: 'numeric' });
     case 'image':
       return select(
-        { name: 'size', label: words.size, chosen: wish.size },
+        { name: 'size', label: words.size, chosen: input.size },
         [...IMAGE_SIZES.keys()].map((size) => [String(size), String(size)]),
       );
     case 'video': {
-      const { seconds = [], resolutions = [], aspects = [] } = wish.offers ?? {};
+      const { seconds = [], resolutions = [], aspects = [] } = input.videoOptions ?? {};
       const choice = (name: 'seconds' | 'resolution' | 'aspect', offered: readonly (string | number)[]) =>
         offered.length > 0 &&
         select(
-          { name, label: words[name], all: words.open, chosen: wish[name] },
+          { name, label: words[name], all: words.open, chosen: input[name] },
           offered.map((value) => [String(value), String(value)]),
         );
       return html`${choice('seconds', seconds)}${choice('resolution', resolutions)}${choice('aspect', aspects)}`;
@@ -88,23 +89,23 @@ function choices({ language }: OwnerVisit, wish: PlaygroundForm): Html | undefin
   }
 }
 
-async function priceOf(visit: OwnerVisit, wish: PlaygroundForm, keys: readonly KeyRow[]): Promise<Html> {
+async function renderPrice(visit: OwnerVisit, input: PlaygroundForm, keys: readonly KeyRow[]): Promise<Html> {
   const { language, services, account } = visit;
   const words = WORDS[language];
   const wallet = await services.store.ledger.wallet(account.id);
   const funds = wallet ? fundsRows(visit, wallet) : [];
   const section = (body: Html) =>
     html`<section id="price" aria-label="${words.price}" aria-live="polite">${body}</section>`;
-  const mistake = mistakeIn(wish);
+  const mistake = findMistake(input);
   if (mistake) return section(html`<p class="message">${words.mistakes[mistake]}</p>`);
   try {
-    const { limits } = keys.find(({ id }) => id === wish.key) ?? keys[0] ?? {};
-    const rows = quoteRows(visit, await quote(services.catalog(), wish, limits));
+    const { limits } = keys.find(({ id }) => id === input.key) ?? keys[0] ?? {};
+    const rows = quoteRows(visit, await quoteCall(services.catalog(), input, limits));
     const isEmpty = wallet !== undefined && spendableIn(wallet) <= 0n;
     const empty = wallet && bonusText(visit, wallet) ? words.waiting : words.empty;
     return section(html`${definitionList([...rows, ...funds])}
 ${isEmpty && refusal(visit, empty, 'toWallet')}
-${wish.kind === 'text' && html`<p class="hint">${words.heldHint}</p>`}`);
+${input.kind === 'text' && html`<p class="hint">${words.heldHint}</p>`}`);
   } catch (error) {
     if (!isFault(error)) throw error;
     return section(html`<p class="message">${faultWords(error, language)}</p>`);
@@ -131,13 +132,13 @@ function quoteRows({ language, format }: OwnerVisit, { amount, model, price, ter
   ] as const;
 }
 
-export function samples({ language, services }: OwnerVisit, wish: PlaygroundForm): Html {
+export function samples({ language, services }: OwnerVisit, input: PlaygroundForm): Html {
   const words = WORDS[language];
   const texts = SAMPLE_LANGUAGES.map(
     (name) => html`<h3>${words.languages[name]}</h3>
-<pre tabindex="0"><code data-copy>${sampleOf(wish, name, services.publicUrl())}</code></pre>`,
+<pre tabindex="0"><code data-copy>${fillSample(input, name, services.publicUrl())}</code></pre>`,
   );
-  return html`<section id="samples"><h2>${words.samples}</h2><p class="hint">${words.samplesHint}${wish.pictures > 0 && html` ${words.samplesPictures}`}</p>${texts}</section>`;
+  return html`<section id="samples"><h2>${words.samples}</h2><p class="hint">${words.samplesHint}${input.imageCount > 0 && html` ${words.samplesImages}`}</p>${texts}</section>`;
 }
 
 /** The messages about invalid fields. */

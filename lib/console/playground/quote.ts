@@ -13,8 +13,8 @@ import type { RequestImage } from '../../media/reference.ts';
 import type { KeyLimits } from '../../money/key-limits.ts';
 import type { Micro } from '../../money/money.ts';
 import { type TextPrice, textHold } from '../../money/price.ts';
-import { withPictures } from './pictures.ts';
-import { bodyOf, PICTURE_FIELD, type PlaygroundForm } from './wish.ts';
+import { buildRequestBody, IMAGE_FIELD, type PlaygroundForm } from './fields.ts';
+import { attachImages } from './images.ts';
 
 export interface Quote {
   /** For text what is held, otherwise what is charged. */
@@ -28,34 +28,41 @@ export interface Quote {
 }
 
 /** Throws the faults that the call's model or fields would be refused with. */
-export async function quote(catalog: Catalog, wish: PlaygroundForm, limits: KeyLimits | undefined): Promise<Quote> {
-  switch (wish.kind) {
+export async function quoteCall(
+  catalog: Catalog,
+  input: PlaygroundForm,
+  limits: KeyLimits | undefined,
+): Promise<Quote> {
+  switch (input.kind) {
     case 'text': {
-      const request = withPictures(parseChatRequest(bodyOf(wish)), Array(wish.pictures).fill(UNSEEN));
+      const request = attachImages(
+        parseChatRequest(buildRequestBody(input)),
+        Array(input.imageCount).fill(UNKNOWN_IMAGE),
+      );
       const { model } = chooseModel(catalog, request, limits);
-      const { tokensHeld: input } = await estimateInput(request);
-      const amount = textHold(model.price, { input, maxTokens: request.maxTokens });
-      return { amount, model: wish.pictures > 0 ? eyeOf(catalog) : model.id, price: model.price };
+      const { tokensHeld } = await estimateInput(request);
+      const amount = textHold(model.price, { input: tokensHeld, maxTokens: request.maxTokens });
+      return { amount, model: input.imageCount > 0 ? findVisionModel(catalog) : model.id, price: model.price };
     }
     case 'image': {
-      const model = (wish.pictures > 0 ? findEditModel : findImageModel)(catalog, wish.model);
+      const model = (input.imageCount > 0 ? findEditModel : findImageModel)(catalog, input.model);
       if (limits) refuseModel(limits, model);
       return { amount: model.price.request, model: model.id };
     }
     case 'video': {
-      const model = findModel(catalog, wish.model, 'video');
+      const model = findModel(catalog, input.model, 'video');
       if (limits) refuseModel(limits, model);
-      const terms = termsOf(model, parseVideo(bodyOf(wish)));
+      const terms = termsOf(model, parseVideo(buildRequestBody(input)));
       return { amount: terms.price.amount, model: model.id, terms };
     }
   }
 }
 
 /** Stands for a picture that is not here: each weighs the same. */
-const UNSEEN: RequestImage = { type: 'picture', field: PICTURE_FIELD, source: '' };
+const UNKNOWN_IMAGE: RequestImage = { type: 'picture', field: IMAGE_FIELD, source: '' };
 
 /** The one that is asked first. */
-function eyeOf({ vision: [first] }: Catalog): string {
+function findVisionModel({ vision: [first] }: Catalog): string {
   if (!first) throw fault('vision_unavailable');
   return first.id;
 }

@@ -9,15 +9,15 @@ import type { MethodKind } from '../../upstream/contract/payment.ts';
 import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
 import { select } from '../charge-query.ts';
+import { checkbox, definitionList, field, form, message } from '../components.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import type { Page, Redirect } from '../page.ts';
-import { checkbox, definitionList, field, form, message } from '../parts.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { autoWords } from './auto-words.ts';
-import { cardName, cardsOf } from './cards.ts';
-import { consentText, keepConsent } from './consent.ts';
-import { isWithin, outside } from './pay.ts';
+import { cardName, listCards } from './cards.ts';
+import { consentText, storeConsent } from './consent.ts';
+import { describeBounds, isWithin } from './pay.ts';
 import { reasonText } from './reasons.ts';
 
 const PATH = '/account/wallet';
@@ -50,31 +50,31 @@ const NONE: Omit<AutoTopupRow, 'id'> = {
   version: 0,
 };
 
-async function autoOf({ services, account }: OwnerVisit): Promise<AutoTopupRow> {
+async function readAutoTopup({ services, account }: OwnerVisit): Promise<AutoTopupRow> {
   return (await services.store.payments.autoTopup(account.id)) ?? { id: account.id, ...NONE };
 }
 
 /** Cards that can be charged now. */
-async function chargeable(visit: OwnerVisit): Promise<readonly SavedMethodRow[]> {
+async function listChargeableCards(visit: OwnerVisit): Promise<readonly SavedMethodRow[]> {
   const open = visit.services.payments.providers().filter(({ provider }) => provider.charge);
-  return (await cardsOf(visit)).filter(({ provider }) => open.some(({ name }) => name === provider));
+  return (await listCards(visit)).filter(({ provider }) => open.some(({ name }) => name === provider));
 }
 
 /** Hidden where no provider can charge a card, unless it is on. */
 export async function autoSection(visit: OwnerVisit, wallet: Wallet, shown?: AutoProblem): Promise<Html | undefined> {
   const { services, language } = visit;
   const words = autoWords(language);
-  const [auto, cards] = await Promise.all([autoOf(visit), chargeable(visit)]);
+  const [auto, cards] = await Promise.all([readAutoTopup(visit), listChargeableCards(visit)]);
   const isOffered = services.payments.providers().some(({ provider }) => provider.charge);
   if (!isOffered && !auto.enabled) return undefined;
   return html`<h2>${words.title}</h2>
 ${shown?.problems.form !== undefined && message('error', shown.problems.form)}
-${auto.enabled && stateOf(visit, auto, wallet)}
-${cards.length === 0 ? html`<p>${words.noCard}</p>` : settings(visit, auto, { cards, shown })}
+${auto.enabled && autoTopupState(visit, auto, wallet)}
+${cards.length === 0 ? html`<p>${words.noCard}</p>` : autoForm(visit, auto, { cards, shown })}
 ${auto.enabled && form(visit, { action: linkTo(visit, PATH), button: words.off, danger: true, confirm: `${words.title}: ${words.off}?`, fields: html`<input type="hidden" name="change" value="auto_off">` })}`;
 }
 
-function stateOf({ language, format, services, zone }: OwnerVisit, auto: AutoTopupRow, wallet: Wallet): Html {
+function autoTopupState({ language, format, services, zone }: OwnerVisit, auto: AutoTopupRow, wallet: Wallet): Html {
   const words = autoWords(language);
   const now = { at: services.now(), zone };
   const { autoTopup: bounds } = services.catalog();
@@ -90,15 +90,15 @@ function stateOf({ language, format, services, zone }: OwnerVisit, auto: AutoTop
 ${pausedAt !== null && html`<p>${words.resume}</p>`}`;
 }
 
-interface Settings {
+interface AutoFormOptions {
   readonly cards: readonly SavedMethodRow[];
   readonly shown: AutoProblem | undefined;
 }
 
-function settings(visit: OwnerVisit, auto: AutoTopupRow, { cards, shown }: Settings): Html {
+function autoForm(visit: OwnerVisit, auto: AutoTopupRow, { cards, shown }: AutoFormOptions): Html {
   const { language } = visit;
   const words = autoWords(language);
-  const { typed = typedOf(visit, auto), problems = {} } = shown ?? {};
+  const { typed = formatStored(visit, auto), problems = {} } = shown ?? {};
   const sum = (name: 'threshold' | 'amount' | 'cap', hint?: string) =>
     field({
       name,
@@ -107,7 +107,7 @@ function settings(visit: OwnerVisit, auto: AutoTopupRow, { cards, shown }: Setti
       value: typed[name],
       inputmode: 'decimal',
       error: problems[name],
-      ...(hint !== undefined && { hint }),
+      hint,
     });
   const options = cards.map((card) => [card.id, cardName(card, language)] as const);
   const wrong = problems.card ?? problems.consent;
@@ -121,7 +121,7 @@ ${wrong !== undefined && message('error', wrong)}`;
   return form(visit, { action: linkTo(visit, PATH), fields, button: auto.enabled ? words.save : words.on });
 }
 
-function typedOf({ format }: OwnerVisit, { threshold, amount, cap, method }: AutoTopupRow): AutoProblem['typed'] {
+function formatStored({ format }: OwnerVisit, { threshold, amount, cap, method }: AutoTopupRow): AutoProblem['typed'] {
   const text = (micro: Micro) => (micro === 0n ? '' : format.rubTyped(micro));
   return { threshold: text(threshold), amount: text(amount), cap: text(cap), card: method ?? '' };
 }
@@ -129,19 +129,19 @@ function typedOf({ format }: OwnerVisit, { threshold, amount, cap, method }: Aut
 /** Turns it on or changes it. */
 export async function changeAuto(visit: OwnerVisit, sent: Form): Promise<Redirect | Page | AutoProblem> {
   const { services, account, language } = visit;
-  const wish = await readWish(visit, sent);
-  if ('problems' in wish) return wish;
-  const { card, ...sums } = wish;
-  const [auto, wallet] = await Promise.all([autoOf(visit), services.store.ledger.wallet(account.id)]);
+  const input = await readAutoForm(visit, sent);
+  if ('problems' in input) return input;
+  const { card, ...sums } = input;
+  const [auto, wallet] = await Promise.all([readAutoTopup(visit), services.store.ledger.wallet(account.id)]);
   if (!wallet) throw fault('internal', {}, new Error(`account ${account.id} has no wallet`));
-  const wanted = { ...auto, ...sums, enabled: true, method: card.id };
-  const next = isMended(auto, card) ? resumed(wanted) : wanted;
+  const changed = { ...auto, ...sums, enabled: true, method: card.id };
+  const next = isPauseSolved(auto, card) ? resumed(changed) : changed;
   const { autoTopup: bounds } = services.catalog();
   const isDue = findBlocker(next, wallet, { at: services.now(), zone: visit.zone, bounds }) === undefined;
-  if (isDue && !sent.has('confirm')) return confirmPage(visit, sent, wish);
-  const consent = await keepConsent(visit, 'auto_topup');
+  if (isDue && !sent.has('confirm')) return confirmPage(visit, sent, input);
+  const consent = await storeConsent(visit, 'auto_topup');
   if (!(await services.store.payments.changeAutoTopup({ ...next, consent }))) {
-    return { typed: typedIn(sent), problems: { form: autoWords(language).conflict } };
+    return { typed: readTyped(sent), problems: { form: autoWords(language).conflict } };
   }
   // Charges exactly what the owner was told.
   services.topups.notice(account.id);
@@ -152,23 +152,23 @@ export async function changeAuto(visit: OwnerVisit, sent: Form): Promise<Redirec
 }
 
 /** After declines only another card resumes it; after any other pause, any change does. */
-function isMended({ method, declines, pausedAt }: AutoTopupRow, card: SavedMethodRow): boolean {
+function isPauseSolved({ method, declines, pausedAt }: AutoTopupRow, card: SavedMethodRow): boolean {
   return declines > 0 ? method !== card.id : pausedAt !== null;
 }
 
-interface Wish {
+interface AutoTopupForm {
   readonly threshold: Micro;
   readonly amount: Micro;
   readonly cap: Micro;
   readonly card: SavedMethodRow;
 }
 
-async function readWish(visit: OwnerVisit, sent: Form): Promise<Wish | AutoProblem> {
+async function readAutoForm(visit: OwnerVisit, sent: Form): Promise<AutoTopupForm | AutoProblem> {
   const { services, account, language } = visit;
   const words = autoWords(language);
-  const typed = typedIn(sent);
+  const typed = readTyped(sent);
   const refuse = (name: FieldName, text: string): AutoProblem => ({ typed, problems: { [name]: text } });
-  const card = (await chargeable(visit)).find(({ id }) => id === typed.card);
+  const card = (await listChargeableCards(visit)).find(({ id }) => id === typed.card);
   const open = services.payments.providers().find(({ name }) => name === card?.provider);
   if (!card || !open) return refuse('card', words.badCard);
   const threshold = readRub(typed.threshold);
@@ -176,33 +176,35 @@ async function readWish(visit: OwnerVisit, sent: Form): Promise<Wish | AutoProbl
   const cap = readRub(typed.cap);
   const { autoTopup: allowed } = services.catalog();
   if (threshold === undefined || !isWithin(threshold, allowed.threshold))
-    return refuse('threshold', outside(visit, allowed.threshold));
+    return refuse('threshold', describeBounds(visit, allowed.threshold));
   if (amount === undefined || amount % KOPECK !== 0n) return refuse('amount', words.badAmount);
   const bounds = commonOf(
     boundsOf(await services.payments.leastOrder(account.id), open, card.kind as MethodKind),
     allowed.amount,
   );
-  if (!isWithin(amount, bounds)) return refuse('amount', outside(visit, bounds));
+  if (!isWithin(amount, bounds)) return refuse('amount', describeBounds(visit, bounds));
   if (cap === undefined || cap < amount) return refuse('cap', words.badCap);
-  if (!isWithin(cap, allowed.cap)) return refuse('cap', outside(visit, allowed.cap));
+  if (!isWithin(cap, allowed.cap)) return refuse('cap', describeBounds(visit, allowed.cap));
   if (!sent.has('consent')) return refuse('consent', words.noConsent);
   return { threshold, amount, cap, card };
 }
 
-function typedIn(sent: Form): AutoProblem['typed'] {
-  const [threshold, amount, cap, card] = (['threshold', 'amount', 'cap', 'card'] as const).map((name) =>
-    sent.text(name),
-  ) as [string, string, string, string];
-  return { threshold, amount, cap, card };
+function readTyped(sent: Form): AutoProblem['typed'] {
+  return {
+    threshold: sent.text('threshold'),
+    amount: sent.text('amount'),
+    cap: sent.text('cap'),
+    card: sent.text('card'),
+  };
 }
 
 /** Nobody is charged right away without having seen it. */
-function confirmPage(visit: OwnerVisit, sent: Form, { amount, card }: Wish): Page {
+function confirmPage(visit: OwnerVisit, sent: Form, { amount, card }: AutoTopupForm): Page {
   const { language, format } = visit;
   const words = autoWords(language);
   const sum = format.rub(amount);
-  const kept = { ...typedIn(sent), change: 'auto', consent: 'yes', confirm: 'yes' };
-  const fields = Object.entries(kept).map(
+  const hidden = { ...readTyped(sent), change: 'auto', consent: 'yes', confirm: 'yes' };
+  const fields = Object.entries(hidden).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
   );
   const body = html`${message('done', words.now(sum, cardName(card, language)))}
@@ -214,9 +216,9 @@ ${form(visit, { action: linkTo(visit, PATH), fields, button: words.confirm(sum) 
 
 export async function endAuto(visit: OwnerVisit): Promise<Redirect | AutoProblem> {
   const { services, account, language } = visit;
-  const auto = await autoOf(visit);
+  const auto = await readAutoTopup(visit);
   if (auto.enabled && !(await services.store.payments.changeAutoTopup({ ...auto, enabled: false }))) {
-    return { typed: typedOf(visit, auto), problems: { form: autoWords(language).conflict } };
+    return { typed: formatStored(visit, auto), problems: { form: autoWords(language).conflict } };
   }
   await audit(visit, { action: 'auto_topup.off', target: account.id });
   return { to: linkTo(visit, `${PATH}?done=auto_off`) };

@@ -3,13 +3,13 @@ import { tellOfCard } from '../../alerts/card.ts';
 import { fault } from '../../base/faults.ts';
 import type { SavedMethodRow } from '../../store/ports/payments.ts';
 import { audit } from '../audit.ts';
+import { form } from '../components.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords, type Language } from '../language.ts';
 import type { Redirect } from '../page.ts';
-import { form } from '../parts.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
-import { paymentWords } from './phases.ts';
+import { paymentWords } from './payment-words.ts';
 
 const WORDS = defineWords({
   en: {
@@ -27,7 +27,7 @@ const WORDS = defineWords({
 });
 
 /** Those not removed, newest first. */
-export async function cardsOf({ services, account }: OwnerVisit): Promise<readonly SavedMethodRow[]> {
+export async function listCards({ services, account }: OwnerVisit): Promise<readonly SavedMethodRow[]> {
   const all = await services.store.payments.methods(account.id);
   return all.filter(({ removedAt }) => removedAt === null);
 }

@@ -3,7 +3,7 @@ import { newId } from '../../payments/ids.ts';
 import { defineWords, type Language } from '../language.ts';
 import type { OwnerVisit } from '../visit.ts';
 
-export type ConsentKind = 'save_method' | 'auto_topup';
+type ConsentKind = 'save_method' | 'auto_topup';
 
 /** Bump it whenever the words change: a consent is stored with the words that were shown. */
 const VERSION = '2';
@@ -28,7 +28,7 @@ export function consentText(language: Language, kind: ConsentKind): string {
 }
 
 /** Stores the consent and returns its id. */
-export async function keepConsent(
+export async function storeConsent(
   { services, account, signedIn, address, language }: OwnerVisit,
   kind: ConsentKind,
 ): Promise<string> {

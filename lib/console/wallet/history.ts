@@ -1,10 +1,10 @@
 // Payments and refunds of a wallet with their states, newest first.
 import { type Payment, parseRefunds } from '../../money/payment.ts';
+import { table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
-import { table } from '../parts.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
-import { paymentWords } from './phases.ts';
+import { paymentWords } from './payment-words.ts';
 
 const WORDS = defineWords({
   en: {
@@ -38,7 +38,7 @@ export async function historySection(visit: OwnerVisit): Promise<Html | undefine
   const { services, account, query, language, format } = visit;
   const words = WORDS[language];
   const before = readPaymentCursor(query.get('payments'));
-  const found = await services.store.payments.list({ wallet: account.id, limit: PER_PAGE, ...(before && { before }) });
+  const found = await services.store.payments.list({ wallet: account.id, limit: PER_PAGE, before });
   if (found.length === 0) return undefined;
   const { phases, origins } = paymentWords(language);
   const to = (path: string) => linkTo(visit, `/account/wallet${path}`);

@@ -2,15 +2,15 @@
 import { fault } from '../../base/faults.ts';
 import { refundRequestId } from '../../money/payback.ts';
 import { NOT_ACCEPTED, type Payment, type PaymentPhase, parseDispute, parseRefunds } from '../../money/payment.ts';
+import { definitionList, message } from '../components.ts';
 import { spendableIn } from '../funds.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { type Answer, page, type Redirect } from '../page.ts';
 import { entryWords } from '../pages/entry-words.ts';
-import { definitionList, message } from '../parts.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { refundTable } from './history.ts';
-import { paymentWords } from './phases.ts';
+import { paymentWords } from './payment-words.ts';
 import { reasonText } from './reasons.ts';
 
 const WORDS = defineWords({
@@ -71,7 +71,7 @@ const WORDS = defineWords({
 });
 
 /** Provider look-ups per account and minute; beyond that the page shows what is known. */
-const LOOKS = { name: 'payment-looks', perMinute: 60 };
+const REFRESH_LIMIT = { name: 'payment-looks', perMinute: 60 };
 const WAITING: readonly PaymentPhase[] = ['created', 'pending', 'succeeded'];
 /** Those that may be paid with a new order. */
 const UNPAID: readonly PaymentPhase[] = ['canceled', 'failed', 'expired'];
@@ -85,7 +85,12 @@ async function ownPayment({ services, account, query }: OwnerVisit): Promise<Pay
 }
 
 /** A return from the payment page does not name the account. */
-export async function toOwnAccount({ services, account, accounts, query }: OwnerVisit): Promise<Redirect | undefined> {
+export async function redirectToOwnAccount({
+  services,
+  account,
+  accounts,
+  query,
+}: OwnerVisit): Promise<Redirect | undefined> {
   const id = query.get('order');
   if (id === null || query.has('account') || accounts.length < 2) return undefined;
   const wallet = (await services.store.payments.get(id))?.wallet;
@@ -97,7 +102,7 @@ export async function toOwnAccount({ services, account, accounts, query }: Owner
 export async function orderPage(visit: OwnerVisit): Promise<Answer> {
   const { services, account, language, format } = visit;
   const words = WORDS[language];
-  const payment = await lookedAt(visit, await ownPayment(visit));
+  const payment = await refreshPayment(visit, await ownPayment(visit));
   const wallet = await services.store.ledger.wallet(account.id);
   const { phases, meanings, origins } = paymentWords(language);
   const { id, phase, amount, credited, refunded, reason, createdAt, origin } = payment;
@@ -135,8 +140,8 @@ function payLink({ language, format, services }: OwnerVisit, { phase, payUrl, ex
 <p class="hint">${expiresAt !== null && words.payUntil(format.time(expiresAt))}</p>`;
 }
 
-async function lookedAt({ services, account }: OwnerVisit, payment: Payment): Promise<Payment> {
-  const { allowed } = await services.limiter.hit(LOOKS, account.id);
+async function refreshPayment({ services, account }: OwnerVisit, payment: Payment): Promise<Payment> {
+  const { allowed } = await services.limiter.hit(REFRESH_LIMIT, account.id);
   if (!allowed) return payment;
   const after = await services.payments.look(payment.id).catch((err: unknown) => {
     services.log.warn({ err, payment: payment.id }, 'could not refresh a payment');
@@ -152,7 +157,7 @@ export const receipt = page({
     const words = WORDS[visit.language];
     const payment = await ownPayment(visit);
     const { ledger } = visit.services.store;
-    const found = await Promise.all(entryIdsOf(payment).map((id) => ledger.entry(id)));
+    const found = await Promise.all(listEntryIds(payment).map((id) => ledger.entry(id)));
     const entries = found.filter((entry) => entry !== undefined && entry.wallet === visit.account.id);
     if (payment.credited === 0n || entries.length === 0) throw fault('not_found');
     const { format, language, account } = visit;
@@ -179,7 +184,7 @@ ${definitionList([
 });
 
 /** By the operation ids that the ledger uses for payments. */
-function entryIdsOf(payment: Payment): readonly string[] {
+function listEntryIds(payment: Payment): readonly string[] {
   const { provider, ref } = payment;
   const dispute = parseDispute(payment);
   const refunds = parseRefunds(payment);

@@ -10,14 +10,14 @@ import type { MethodKind } from '../../upstream/contract/payment.ts';
 import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
 import { select } from '../charge-query.ts';
+import { checkbox, field, form } from '../components.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import type { Redirect } from '../page.ts';
-import { checkbox, field, form } from '../parts.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
-import { consentText, keepConsent } from './consent.ts';
-import { paymentWords } from './phases.ts';
+import { consentText, storeConsent } from './consent.ts';
+import { paymentWords } from './payment-words.ts';
 
 const WORDS = defineWords({
   en: {
@@ -30,7 +30,7 @@ const WORDS = defineWords({
     method: 'Payment method',
     pay: 'Pay',
     badAmount: 'Enter an amount in roubles and kopecks, such as 1500 or 1500.50.',
-    outside: (least: string, most: string) => `The amount must be from ${least} to ${most}.`,
+    describeBounds: (least: string, most: string) => `The amount must be from ${least} to ${most}.`,
     tooMany: 'Too many payments are waiting. Pay one of them, or wait until they expire.',
     gone: 'This payment method is not available now. Choose another, or try again later.',
   },
@@ -44,7 +44,7 @@ const WORDS = defineWords({
     method: 'Способ оплаты',
     pay: 'Оплатить',
     badAmount: 'Введите сумму в рублях и копейках, например 1500 или 1500,50.',
-    outside: (least: string, most: string) => `Сумма — от ${least} до ${most}.`,
+    describeBounds: (least: string, most: string) => `Сумма — от ${least} до ${most}.`,
     tooMany: 'Слишком много неоплаченных платежей. Оплатите один из них или дождитесь, пока они истекут.',
     gone: 'Этот способ оплаты сейчас недоступен. Выберите другой или попробуйте позже.',
   },
@@ -56,7 +56,7 @@ export interface PayProblem {
   readonly problem: string;
 }
 
-interface Offer {
+interface PaymentOption {
   /** `<provider>:<method>` */
   readonly value: string;
   readonly open: OpenPayment;
@@ -64,7 +64,7 @@ interface Offer {
 }
 
 /** Every payment method, the usual one first. */
-function offersOf({ services }: OwnerVisit): readonly Offer[] {
+function listPaymentOptions({ services }: OwnerVisit): readonly PaymentOption[] {
   return services.payments
     .providers()
     .flatMap((open) => open.provider.methods.map((method) => ({ value: `${open.name}:${method}`, open, method })));
@@ -73,47 +73,49 @@ function offersOf({ services }: OwnerVisit): readonly Offer[] {
 export async function paySection(visit: OwnerVisit, shown?: PayProblem): Promise<Html> {
   const { services, account, language, format, signedIn } = visit;
   const words = WORDS[language];
-  const offers = offersOf(visit);
+  const options = listPaymentOptions(visit);
   const least = await services.payments.leastOrder(account.id);
-  if (offers.length === 0)
+  if (options.length === 0)
     return html`<h2>${words.title}</h2>
 <p>${words.off(format.rub(least), account.id)}${signedIn.user.operator && html` <a href="/admin/accounts/${account.id}">${words.record}</a>`}</p>`;
-  const saves = offers.some(({ open }) => open.provider.charge);
+  const canSaveCard = options.some(({ open }) => open.provider.charge);
   const fields = html`<input type="hidden" name="change" value="pay">
 ${field({ name: 'amount', label: words.amount, value: shown?.amount ?? '', inputmode: 'decimal', hint: words.least(format.rub(least)), error: shown?.problem, autofocus: shown !== undefined })}
-${methodField(visit, offers)}
-${saves && checkbox({ name: 'save', label: consentText(language, 'save_method'), checked: false })}`;
+${methodField(visit, options)}
+${canSaveCard && checkbox({ name: 'save', label: consentText(language, 'save_method'), checked: false })}`;
   return html`<h2>${words.title}</h2>
 ${form(visit, { action: linkTo(visit, '/account/wallet'), fields, button: words.pay })}`;
 }
 
-function methodField({ language }: OwnerVisit, offers: readonly Offer[]): Html {
+function methodField({ language }: OwnerVisit, options: readonly PaymentOption[]): Html {
   const { methods } = paymentWords(language);
-  const [first, ...others] = offers;
+  const [first, ...others] = options;
   if (others.length === 0) return html`<input type="hidden" name="method" value="${first?.value}">`;
   const isOne = others.every(({ open }) => open.name === first?.open.name);
-  const name = ({ open, method }: Offer) => (isOne ? methods[method] : `${methods[method]} (${open.name})`);
-  const options = offers.map((offer) => [offer.value, name(offer)] as const);
-  return select({ name: 'method', label: WORDS[language].method, chosen: first?.value }, options);
+  const name = ({ open, method }: PaymentOption) => (isOne ? methods[method] : `${methods[method]} (${open.name})`);
+  return select(
+    { name: 'method', label: WORDS[language].method, chosen: first?.value },
+    options.map((option) => [option.value, name(option)]),
+  );
 }
 
 /** Makes the order. Its page links to the payment host, because a form may not redirect a browser there. */
-export async function pay(visit: OwnerVisit, sent: Form): Promise<Redirect | PayProblem> {
+export async function startPayment(visit: OwnerVisit, sent: Form): Promise<Redirect | PayProblem> {
   const { services, account, language } = visit;
   const words = WORDS[language];
   const typed = sent.text('amount');
   const refuse = (problem: string): PayProblem => ({ amount: typed, problem });
-  const offers = offersOf(visit);
-  const wanted = sent.text('method');
-  const offer = wanted === '' ? offers[0] : offers.find(({ value }) => value === wanted);
-  if (!offer) return refuse(words.gone);
+  const options = listPaymentOptions(visit);
+  const chosen = sent.text('method');
+  const option = chosen === '' ? options[0] : options.find(({ value }) => value === chosen);
+  if (!option) return refuse(words.gone);
   const amount = readRub(typed);
   if (amount === undefined || amount % KOPECK !== 0n) return refuse(words.badAmount);
-  const { open, method } = offer;
+  const { open, method } = option;
   const bounds = boundsOf(await services.payments.leastOrder(account.id), open, method);
-  if (!isWithin(amount, bounds)) return refuse(outside(visit, bounds));
+  if (!isWithin(amount, bounds)) return refuse(describeBounds(visit, bounds));
   const saveMethod = sent.has('save') && open.provider.charge !== undefined;
-  if (saveMethod) await keepConsent(visit, 'save_method');
+  if (saveMethod) await storeConsent(visit, 'save_method');
   const email = visit.signedIn.user.email;
   const request = { wallet: account.id, provider: open.name, amount, locale: language, email, method, saveMethod };
   try {
@@ -133,6 +135,6 @@ export function isWithin(amount: Micro, { min, max }: SumBounds): boolean {
   return min <= amount && amount <= max;
 }
 
-export function outside({ language, format }: OwnerVisit, { min, max }: SumBounds): string {
-  return WORDS[language].outside(format.rub(min), format.rub(max));
+export function describeBounds({ language, format }: OwnerVisit, { min, max }: SumBounds): string {
+  return WORDS[language].describeBounds(format.rub(min), format.rub(max));
 }

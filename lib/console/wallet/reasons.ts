@@ -1,6 +1,6 @@
 // Why a payment was declined or is checked, in words: providers and our own steps name reasons by code.
 import { NEVER_STARTED, NOT_ACCEPTED } from '../../money/payment.ts';
-import { defineWords, type Language, wordOf } from '../language.ts';
+import { defineWords, findWord, type Language } from '../language.ts';
 
 interface ReasonWords {
   readonly codes: Readonly<Record<string, string>>;
@@ -98,7 +98,7 @@ const WORDS = defineWords<ReasonWords>({
 
 /** The reason itself if there are no words for it. */
 export function reasonText(language: Language, reason: string): string {
-  const known = wordOf(WORDS[language].codes, reason);
+  const known = findWord(WORDS[language].codes, reason);
   if (known !== undefined) return known;
   return reason
     .split('; ')
@@ -111,7 +111,7 @@ const PLAY_MONEY = /^test: its money is not real, and wallets here pay for the u
 /** `sum: 999.99 instead of 1000.00` */
 function differenceText(language: Language, text: string): string {
   const { codes, parts, insteadOf, playMoney } = WORDS[language];
-  const known = wordOf(codes, text);
+  const known = findWord(codes, text);
   if (known !== undefined) return known;
   const [, upstream] = PLAY_MONEY.exec(text) ?? [];
   if (upstream !== undefined) return playMoney(upstream);

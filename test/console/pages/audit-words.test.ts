@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { formatOf, LANGUAGES } from '../../../lib/console/language.ts';
+import { getFormat, LANGUAGES } from '../../../lib/console/language.ts';
 import { actionText, detailText } from '../../../lib/console/pages/audit-words.ts';
 
 const WEB = join(import.meta.dirname, '../../../lib/console');
@@ -26,11 +26,11 @@ describe('an action in the audit log', () => {
 
   it('tells its details as people read them, without what is not set', () => {
     const budget = { name: 'laptop', budget: '250.00', reset: 'none', expiresAt: 0, models: ['a', 'b'], more: null };
-    const en = { language: 'en', format: formatOf('en', 'UTC') } as const;
+    const en = { language: 'en', format: getFormat('en', 'UTC') } as const;
     expect(detailText(en, JSON.stringify(budget))).to.equal(
       'name: laptop, budget: 250.00, expires: 1\u00a0Jan\u00a01970, 00:00:00, models: a, b',
     );
-    const ru = { language: 'ru', format: formatOf('ru', 'UTC') } as const;
+    const ru = { language: 'ru', format: getFormat('ru', 'UTC') } as const;
     expect(detailText(ru, '{"rub_micro":"-500000","save":false,"new":1}')).to.equal(
       'сумма: \u22120,50\u00a0₽, карта сохранена: нет, new: 1',
     );

@@ -8,7 +8,7 @@ import type { Visit } from './visit.ts';
  * The cookies to answer with, for the user whose password or link was checked. `proven`: a code was given. Throws the
  * fault `stale_form` if what was checked lets nobody in any more, and a 429 one for whoever starts sessions all the time.
  */
-export async function enter(
+export async function startSession(
   visit: Visit,
   user: User,
   { proven = false } = {},
@@ -17,13 +17,13 @@ export async function enter(
   await services.visitLimit.hit('entry', user.id);
   const session = await services.sessions.open(user, visit, { proven });
   // Read after the write: a change of the password or the app, a suspension and a removal end the sessions they find.
-  if (!isAsChecked(user, await services.store.users.get(user.id))) {
+  if (!isUnchanged(user, await services.store.users.get(user.id))) {
     await services.sessions.end(hashToken(session));
     throw fault('stale_form');
   }
   return { device: await services.devices.remember(user, visit.device), session };
 }
 
-function isAsChecked({ password, totpSecret }: User, now: User | undefined): boolean {
+function isUnchanged({ password, totpSecret }: User, now: User | undefined): boolean {
   return now?.status === 'active' && now.password === password && now.totpSecret === totpSecret;
 }

@@ -1,8 +1,9 @@
 // The field for the code that confirms an operator's change when the last code is old.
+
+import { field } from './components.ts';
 import { type Html, html } from './html.ts';
 import { defineWords } from './language.ts';
-import { field } from './parts.ts';
-import { isProvenVisit, type UserVisit } from './visit.ts';
+import { hasRecentCode, type UserVisit } from './visit.ts';
 
 const WORDS = defineWords({
   en: { code: 'Code from your authenticator app', hint: 'Confirm changes with a code. It counts for ten minutes.' },
@@ -11,7 +12,7 @@ const WORDS = defineWords({
 
 /** Nothing while the last code is recent. `form` keeps ids unique on pages with several forms. */
 export function codeField(visit: UserVisit, form = 'form'): Html | undefined {
-  if (isProvenVisit(visit)) return undefined;
+  if (hasRecentCode(visit)) return undefined;
   const words = WORDS[visit.language];
   return html`${field({ name: 'code', id: `${form}-code`, label: words.code, hint: words.hint, inputmode: 'numeric', autocomplete: 'one-time-code' })}`;
 }

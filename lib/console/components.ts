@@ -2,7 +2,7 @@
 import { type Html, type HtmlValue, html } from './html.ts';
 import type { Visit } from './visit.ts';
 
-export interface Field {
+interface Field {
   readonly name: string;
   /** Defaults to the name; must be unique when a page has several forms. */
   readonly id?: string;
@@ -29,7 +29,7 @@ ${hint !== undefined && html`<span class="hint" id="${id}-hint">${hint}</span>`}
 ${error !== undefined && html`<span class="error" id="${id}-error">${error}</span>`}</p>`;
 }
 
-export interface FileField {
+interface FileField {
   readonly name: string;
   readonly label: string;
   /** Media types, separated by commas. */
@@ -44,7 +44,7 @@ export function fileField({ name, label, accept, multiple, hint }: FileField): H
 <span class="hint" id="${name}-hint">${hint}</span></p>`;
 }
 
-export interface Checkbox {
+interface Checkbox {
   readonly name: string;
   readonly label: string;
   readonly checked: boolean;
@@ -54,7 +54,7 @@ export function checkbox({ name, label, checked }: Checkbox): Html {
   return html`<p class="field wide"><label><input name="${name}" type="checkbox" value="yes"${checked && html` checked`}> ${label}</label></p>`;
 }
 
-export interface TextArea {
+interface TextArea {
   readonly name: string;
   readonly label: string;
   readonly value: string;
@@ -70,7 +70,7 @@ export function textArea({ name, label, value, rows, max }: TextArea): Html {
 ${value}</textarea></p>`;
 }
 
-export interface FormParts {
+interface FormParts {
   readonly action: string;
   readonly fields: HtmlValue;
   readonly button: string;
@@ -93,7 +93,7 @@ export function message(kind: 'done' | 'error', text: HtmlValue): Html {
   return html`<p class="message ${kind}" role="${kind === 'error' ? 'alert' : 'status'}">${text}</p>`;
 }
 
-export interface Column {
+interface Column {
   readonly title: string;
   /** Right-aligned, in tabular figures. */
   readonly number?: boolean;

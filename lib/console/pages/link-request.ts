@@ -5,11 +5,11 @@ import type { User } from '../../store/ports/users.ts';
 import { type CountedName, countAttempt, uncountAttempt, waitsAfter } from '../../users/attempts.ts';
 import { readEmail } from '../../users/people.ts';
 import { recordSignIn } from '../audit.ts';
+import { field, form, message } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
-import { type LetterKind, letter } from '../letters.ts';
+import { type LetterKind, writeLinkLetter } from '../letters.ts';
 import type { Page } from '../page.ts';
-import { field, form, message } from '../parts.ts';
 import type { Visit } from '../visit.ts';
 
 const WORDS = defineWords({
@@ -41,12 +41,12 @@ const WORDS = defineWords({
   },
 });
 
-export type AskKind = 'reset' | 'verify';
+type LinkRequestKind = 'reset' | 'verify';
 
-export function askPage(
+export function linkRequestPage(
   visit: Visit,
-  kind: AskKind,
-  shown: { email?: string; problem?: string; sent?: boolean } = {},
+  kind: LinkRequestKind,
+  state: { email?: string; problem?: string; sent?: boolean } = {},
 ): Page {
   const words = WORDS[visit.language];
   const isReset = kind === 'reset';
@@ -55,17 +55,17 @@ export function askPage(
     label: words.email,
     type: 'email',
     autocomplete: 'username',
-    value: shown.email,
-    error: shown.problem,
+    value: state.email,
+    error: state.problem,
   });
-  const body = shown.sent
+  const body = state.sent
     ? message('done', words.sent)
     : html`<p>${isReset ? words.reset : words.register}</p>
 ${form(visit, { action: visit.path, fields, button: words.button })}`;
-  return { title: isReset ? words.resetTitle : words.registerTitle, body: html`${body}${toSignIn(visit)}` };
+  return { title: isReset ? words.resetTitle : words.registerTitle, body: html`${body}${signInLink(visit)}` };
 }
 
-export function toSignIn({ language }: Visit): Html {
+export function signInLink({ language }: Visit): Html {
   return html`<p><a href="/login">${WORDS[language].signIn}</a></p>`;
 }
 
@@ -75,23 +75,24 @@ const HOUR_MS = 3_600_000;
 const FACTORS = { reset: 'reset', verify: 'register' } as const;
 
 /** What the form did; `send` makes the link, or nothing if the address does not qualify. */
-export async function answerAsk(
+export async function answerLinkRequest(
   visit: Visit,
-  kind: AskKind,
+  kind: LinkRequestKind,
   { text, send }: { text: string; send: (email: string) => Promise<string | undefined> },
 ): Promise<Page> {
   const words = WORDS[visit.language];
   const email = readEmail(text);
-  if (email === undefined) return { ...askPage(visit, kind, { email: text, problem: words.badEmail }), status: 400 };
+  if (email === undefined)
+    return { ...linkRequestPage(visit, kind, { email: text, problem: words.badEmail }), status: 400 };
   const { store, log, now } = visit.services;
   const user = await store.users.find(email);
-  const names = await namesOf(visit, { kind, email, user });
+  const names = await listCountedNames(visit, { kind, email, user });
   const seconds = await countAttempt(store.sessions, names, now());
   const event = { factor: FACTORS[kind], user, detail: { email } };
   await recordSignIn(visit, { ...event, result: seconds > 0 ? 'wait' : 'ok' });
   if (seconds > 0) {
     const problem = words.wait(Math.min(seconds, secondsLeft(now())));
-    return { ...askPage(visit, kind, { email: text, problem }), status: 429 };
+    return { ...linkRequestPage(visit, kind, { email: text, problem }), status: 429 };
   }
   // Not awaited: the time it takes would reveal which addresses are known.
   void send(email)
@@ -102,10 +103,10 @@ export async function answerAsk(
       await uncountAttempt(store.sessions, names);
     })
     .catch((err: unknown) => log.warn({ err }, 'could not take back the count of an email'));
-  return askPage(visit, kind, { sent: true });
+  return linkRequestPage(visit, kind, { sent: true });
 }
 
-export interface LinkLetter {
+interface LinkLetter {
   readonly kind: LetterKind;
   readonly email: string;
   readonly token: string;
@@ -120,7 +121,7 @@ export async function sendLink(
   if (!services.mailer) return false;
   const path = purpose === 'reset' ? '/reset' : '/setup';
   const link = `${services.publicUrl()}${path}?token=${token}`;
-  await services.mailer.send(letter(kind, email, { language, link }));
+  await services.mailer.send(writeLinkLetter(kind, email, { language, link }));
   return true;
 }
 
@@ -128,8 +129,11 @@ export async function sendLink(
  * What a letter is counted under. Each kind has its own, for a letter of one may never come: whoever has an account gets
  * none to open one. On a device of the owner strangers' letters do not count.
  */
-async function namesOf({ services, address, device: token }: Visit, asked: Asked): Promise<readonly CountedName[]> {
-  const { kind, email, user } = asked;
+async function listCountedNames(
+  { services, address, device: token }: Visit,
+  linkRequest: LinkRequest,
+): Promise<readonly CountedName[]> {
+  const { kind, email, user } = linkRequest;
   const device = await services.devices.find(user, token);
   const hour = Math.floor(services.now() / HOUR_MS);
   const counted = (whose: string, max: number): CountedName => {
@@ -139,8 +143,8 @@ async function namesOf({ services, address, device: token }: Visit, asked: Asked
   return [counted(toClientNetwork(address), LETTERS_MAX.address), counted(email, LETTERS_MAX.mail)];
 }
 
-interface Asked {
-  readonly kind: AskKind;
+interface LinkRequest {
+  readonly kind: LinkRequestKind;
   readonly email: string;
   readonly user: User | undefined;
 }

@@ -1,6 +1,6 @@
 // The building blocks of pages.
 import { expect } from 'chai';
-import { table } from '../../lib/console/parts.ts';
+import { table } from '../../lib/console/components.ts';
 
 describe('a table', () => {
   const columns = ['Time', 'Call', 'Model'].map((title) => ({ title }));

@@ -4,13 +4,13 @@ import { offersOf, type VideoOffers } from '../../calls/videos/terms.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import { listModels } from '../../catalog/listing.ts';
 import type { ModelType } from '../../catalog/model.ts';
-import type { WebServices } from '../services.ts';
+import type { ConsoleServices } from '../services.ts';
 
 export const PLAY_KINDS = ['text', 'image', 'video'] as const satisfies readonly ModelType[];
-export type PlayKind = (typeof PLAY_KINDS)[number];
+type PlayKind = (typeof PLAY_KINDS)[number];
 
 /** Fields of every kind; a kind ignores those it does not have. */
-export const PLAY_FIELDS = ['key', 'model', 'prompt', 'max_tokens', 'size', 'seconds', 'resolution', 'aspect'] as const;
+const PLAY_FIELDS = ['key', 'model', 'prompt', 'max_tokens', 'size', 'seconds', 'resolution', 'aspect'] as const;
 type PlayField = (typeof PLAY_FIELDS)[number];
 
 export interface PlaygroundForm extends Readonly<Record<PlayField, string>> {
@@ -18,25 +18,28 @@ export interface PlaygroundForm extends Readonly<Record<PlayField, string>> {
   /** The available models of the kind. */
   readonly models: readonly string[];
   /** What the model lets one choose; undefined unless it is a video model. */
-  readonly offers: VideoOffers | undefined;
-  /** How many pictures go with it. */
-  readonly pictures: number;
+  readonly videoOptions: VideoOffers | undefined;
+  /** How many images were chosen. */
+  readonly imageCount: number;
   /** The most that its kind takes here. */
-  readonly picturesMax: number;
+  readonly imagesMax: number;
 }
 
-/** The field in which a form brings them; in `pictures` it says how many. */
-export const PICTURE_FIELD = 'image';
+/** The form's field for the images; its field `pictures` says how many there are. */
+export const IMAGE_FIELD = 'image';
 
 const DEFAULTS: Readonly<Partial<Record<PlayField, string>>> = { max_tokens: '1024', size: '1024x1024' };
 
 /** `read` returns the value of a field of a query or form. */
-export function readWish({ catalog }: WebServices, read: (name: string) => string | undefined): PlaygroundForm {
+export function readPlaygroundForm(
+  { catalog }: ConsoleServices,
+  read: (name: string) => string | undefined,
+): PlaygroundForm {
   const kind = PLAY_KINDS.find((name) => name === read('kind')) ?? 'text';
   const models = listModels(catalog())
     .filter(({ type }) => type === kind)
     .map(({ id }) => id);
-  const pictures = read('pictures') ?? '';
+  const count = read('pictures') ?? '';
   const text = (name: PlayField) => read(name) ?? DEFAULTS[name] ?? '';
   const model = text('model') || (models[0] ?? '');
   const found = catalog().byName.get(model);
@@ -44,7 +47,7 @@ export function readWish({ catalog }: WebServices, read: (name: string) => strin
     kind,
     models,
     model,
-    offers: kind === 'video' && found?.type === 'video' ? offersOf(found) : undefined,
+    videoOptions: kind === 'video' && found?.type === 'video' ? offersOf(found) : undefined,
     key: text('key'),
     // Forms send CRLF line ends.
     prompt: text('prompt').replaceAll('\r\n', '\n'),
@@ -53,13 +56,13 @@ export function readWish({ catalog }: WebServices, read: (name: string) => strin
     seconds: text('seconds'),
     resolution: text('resolution'),
     aspect: text('aspect'),
-    pictures: /^\d{1,3}$/.test(pictures) ? Number(pictures) : 0,
-    picturesMax: picturesMax(kind, catalog()),
+    imageCount: /^\d{1,3}$/.test(count) ? Number(count) : 0,
+    imagesMax: countImagesMax(kind, catalog()),
   };
 }
 
-/** None where there is nobody to look at them. */
-function picturesMax(kind: PlayKind, { vision, models }: Catalog): number {
+/** None where no model reads or edits images. */
+function countImagesMax(kind: PlayKind, { vision, models }: Catalog): number {
   switch (kind) {
     case 'text':
       return vision.length > 0 ? REFERENCES_MAX : 0;
@@ -71,49 +74,55 @@ function picturesMax(kind: PlayKind, { vision, models }: Catalog): number {
 }
 
 /** A field about which the page can say more than the API would. */
-export type Mistake = 'prompt' | 'max_tokens' | 'choice' | 'pictures' | 'picture';
+type Mistake = 'prompt' | 'max_tokens' | 'choice' | 'images' | 'image';
 
 const COUNT = /^[1-9]\d{0,8}$/;
 
-export function mistakeIn({
+export function findMistake({
   kind,
   prompt,
   max_tokens,
   seconds,
   resolution,
   aspect,
-  offers,
-  pictures,
-  picturesMax,
+  videoOptions,
+  imageCount,
+  imagesMax,
 }: PlaygroundForm): Mistake | undefined {
   if (prompt.trim() === '') return 'prompt';
   if (kind === 'text' && max_tokens !== '' && !COUNT.test(max_tokens)) return 'max_tokens';
-  if (pictures > picturesMax) return kind === 'video' ? 'picture' : 'pictures';
-  if (!offers) return undefined;
+  if (imageCount > imagesMax) return kind === 'video' ? 'image' : 'images';
+  if (!videoOptions) return undefined;
   const isOffered = (value: string, offered: readonly (string | number)[]) =>
     value === '' || offered.map(String).includes(value);
   const all =
-    isOffered(seconds, offers.seconds) &&
-    isOffered(resolution, offers.resolutions) &&
-    isOffered(aspect, offers.aspects);
+    isOffered(seconds, videoOptions.seconds) &&
+    isOffered(resolution, videoOptions.resolutions) &&
+    isOffered(aspect, videoOptions.aspects);
   return all ? undefined : 'choice';
 }
 
 /** The same call as an API request body, without the fields left open. */
-export function bodyOf({ kind, model, prompt, size, ...more }: PlaygroundForm): Readonly<Record<string, unknown>> {
+export function buildRequestBody({
+  kind,
+  model,
+  prompt,
+  size,
+  ...more
+}: PlaygroundForm): Readonly<Record<string, unknown>> {
   const number = (text: string) => (text === '' ? undefined : Number(text));
   switch (kind) {
     case 'text':
-      return given({ model, max_tokens: number(more.max_tokens), messages: [{ role: 'user', content: prompt }] });
+      return dropEmpty({ model, max_tokens: number(more.max_tokens), messages: [{ role: 'user', content: prompt }] });
     case 'image':
-      return given({ model, prompt, size });
+      return dropEmpty({ model, prompt, size });
     case 'video': {
       const { seconds, resolution, aspect } = more;
-      return given({ model, prompt, seconds: number(seconds), resolution, aspect });
+      return dropEmpty({ model, prompt, seconds: number(seconds), resolution, aspect });
     }
   }
 }
 
-function given(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+function dropEmpty(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== ''));
 }

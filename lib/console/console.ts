@@ -4,37 +4,37 @@ import { createDevices } from '../users/devices.ts';
 import { createPeople } from '../users/people.ts';
 import { createSessions } from '../users/sessions.ts';
 import { createSignIn } from '../users/sign-in.ts';
-import type { CallServices, WebServices } from './services.ts';
+import type { CallServices, ConsoleServices } from './services.ts';
 import { createVisitLimit } from './visit-limit.ts';
 
 /** What the pages share with the API. */
 type ApiServices = Pick<
-  WebServices,
+  ConsoleServices,
   'store' | 'catalog' | 'upstreams' | 'calls' | 'budget' | 'log' | 'publicUrl' | 'isReal' | keyof CallServices
 >;
 
-export interface WebOptions
+export interface ConsoleOptions
   extends Pick<
-    WebServices,
+    ConsoleServices,
     'catalogFailure' | 'sandbox' | 'mailer' | 'alerts' | 'payments' | 'topups' | 'usage' | 'fetcher' | 'onSignIn'
   > {
   readonly api: ApiServices;
   readonly keyPrefix: string;
   /** As the operator wants it. */
-  readonly registration: WebServices['registration'];
+  readonly registration: ConsoleServices['registration'];
   readonly pageRateLimitPerMinute: number;
 }
 
-export interface Web {
-  readonly services: WebServices;
+interface Console {
+  readonly services: ConsoleServices;
   /** For the operator's eyes only: each works once. None before the start. */
   readonly links: FirstLinks;
   /** Makes the links, if asked; until closed, removes expired sessions in the background. */
-  start(first: FirstVisit | undefined): Promise<void>;
+  start(linkOptions: FirstLinkOptions | undefined): Promise<void>;
   close(): void;
 }
 
-export interface FirstVisit {
+interface FirstLinkOptions {
   readonly demoAccount: string | undefined;
 }
 
@@ -49,11 +49,11 @@ const CLEAN_EVERY_MS = 3_600_000;
 /** Sign-in attempts are forgotten after this. */
 const ATTEMPTS_KEPT_MS = 24 * 3_600_000;
 
-export function openWeb(options: WebOptions): Web {
+export function createConsole(options: ConsoleOptions): Console {
   const { api, keyPrefix, mailer } = options;
   const { store, log } = api;
   const now = Date.now;
-  const services: WebServices = {
+  const services: ConsoleServices = {
     store,
     catalog: api.catalog,
     catalogFailure: options.catalogFailure,
@@ -63,7 +63,7 @@ export function openWeb(options: WebOptions): Web {
     log,
     publicUrl: api.publicUrl,
     sandbox: options.sandbox,
-    registration: registrationOf(options.registration, { mailer, log }),
+    registration: resolveRegistration(options.registration, { mailer, log }),
     mailer,
     alerts: options.alerts,
     payments: options.payments,
@@ -98,8 +98,8 @@ export function openWeb(options: WebOptions): Web {
     get links() {
       return links;
     },
-    async start(first) {
-      if (first) links = await makeLinks(services, first);
+    async start(linkOptions) {
+      if (linkOptions) links = await makeFirstLinks(services, linkOptions);
       const clean = () =>
         store.sessions
           .clean({ now: now(), since: now() - ATTEMPTS_KEPT_MS })
@@ -111,16 +111,19 @@ export function openWeb(options: WebOptions): Web {
 }
 
 /** Who cannot be mailed to can only be invited. */
-function registrationOf(
-  wanted: WebServices['registration'],
-  { mailer, log }: Pick<WebServices, 'mailer' | 'log'>,
-): WebServices['registration'] {
-  if (wanted !== 'open' || mailer) return wanted;
+function resolveRegistration(
+  configured: ConsoleServices['registration'],
+  { mailer, log }: Pick<ConsoleServices, 'mailer' | 'log'>,
+): ConsoleServices['registration'] {
+  if (configured !== 'open' || mailer) return configured;
   log.warn('REGISTRATION=open needs SMTP_URL; without it people register by invitation only');
   return 'invite';
 }
 
-async function makeLinks({ people, publicUrl, store }: WebServices, { demoAccount }: FirstVisit): Promise<FirstLinks> {
+async function makeFirstLinks(
+  { people, publicUrl, store }: ConsoleServices,
+  { demoAccount }: FirstLinkOptions,
+): Promise<FirstLinks> {
   const link = (token: string) => `${publicUrl()}/setup?token=${token}`;
   const isNew = (await store.users.operators()) === 0;
   return {

@@ -5,13 +5,13 @@ import { maskJson } from '../../payments/mask.ts';
 import { FOREIGN } from '../../payments/notices.ts';
 import type { PaymentWebhook } from '../../store/ports/payments.ts';
 import { audit } from '../audit.ts';
+import { codeField } from '../code-field.ts';
+import { definitionList, form, message, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
-import { defineWords, type Language, wordOf } from '../language.ts';
+import { defineWords, findWord, type Language } from '../language.ts';
 import { page } from '../page.ts';
-import { definitionList, form, message, table } from '../parts.ts';
-import { codeField } from '../proof.ts';
 import type { UserVisit } from '../visit.ts';
-import { paymentWords } from '../wallet/phases.ts';
+import { paymentWords } from '../wallet/payment-words.ts';
 
 const WORDS = defineWords({
   en: {
@@ -30,7 +30,7 @@ const WORDS = defineWords({
     detail: 'Details',
     foreign: 'not of this service',
     address: 'IP address',
-    notice: 'Webhook',
+    webhook: 'Webhook',
     headers: 'Headers',
     body: 'Body',
     none: 'No webhooks yet.',
@@ -63,7 +63,7 @@ const WORDS = defineWords({
     detail: 'Подробности',
     foreign: 'не этого сервиса',
     address: 'IP-адрес',
-    notice: 'Вебхук',
+    webhook: 'Вебхук',
     headers: 'Заголовки',
     body: 'Тело',
     none: 'Вебхуков пока нет.',
@@ -84,7 +84,7 @@ const WORDS = defineWords({
 
 const PER_PAGE = 50;
 
-export const adminNotices = page({
+export const adminWebhooks = page({
   path: '/admin/notices',
   who: 'operator',
   async get({ services, query, language, format }) {
@@ -92,18 +92,20 @@ export const adminNotices = page({
     const [before] = /^ntc_\w{1,60}$/.exec(query.get('before') ?? '') ?? [];
     const { payments } = services.store;
     const isOurs = query.get('only') === 'ours';
-    const which = { ...(before !== undefined && { before }), ...(isOurs && { isDiscarded: false as const }) };
-    const found = await payments.webhooks({ limit: PER_PAGE, ...which });
-    const titles = [words.time, words.notice, words.provider, words.verdict, words.detail, words.address];
+    const found = await payments.webhooks({ limit: PER_PAGE, before, isDiscarded: isOurs ? false : undefined });
+    const titles = [words.time, words.webhook, words.provider, words.verdict, words.detail, words.address];
     const rows = found.map(({ id, at, provider, verdict, detail, address }) => [
       format.time(at),
       html`<a href="/admin/notices/${id}"><code>…${id.slice(-8)}</code></a>`,
-      ...[provider, verdictName(language, verdict), outcome(language, detail), address],
+      provider,
+      verdictName(language, verdict),
+      renderOutcome(language, detail),
+      address,
     ]);
     const last = found.length === PER_PAGE ? found.at(-1) : undefined;
     const older = last && `/admin/notices?${isOurs ? 'only=ours&' : ''}before=${last.id}`;
     const columns = titles.map((title) => ({ title }));
-    const done = wordOf(words.ends, query.get('done'));
+    const done = findWord(words.ends, query.get('done'));
     const body = html`${done !== undefined && message(query.get('done') === 'done' ? 'done' : 'error', done)}
 <p><a href="/admin/notices${isOurs ? '' : '?only=ours'}">${isOurs ? words.all : words.ours}</a></p>
 ${rows.length === 0 ? html`<p>${words.none}</p>` : table(words.title, columns, rows)}
@@ -112,35 +114,35 @@ ${older !== undefined && html`<p><a href="${older}" rel="next">${words.older}</a
   },
 });
 
-export const adminNotice = page({
+export const adminWebhook = page({
   path: '/admin/notices/{id}',
   who: 'operator',
   async get(visit) {
     const { language, format } = visit;
     const words = WORDS[language];
-    const notice = await noticeOf(visit);
-    const { id, at, provider, verdict, detail, address, headers, body: raw } = notice;
+    const webhook = await findRequestedWebhook(visit);
+    const { id, at, provider, verdict, detail, address, headers, body: raw } = webhook;
     const rest = html`<h2>${words.headers}</h2><pre tabindex="0"><code>${maskJson(headers)}</code></pre>
 <h2>${words.retry}</h2><p>${words.retryText}</p>
 ${form(visit, { action: `/admin/notices/${id}`, fields: codeField(visit), button: words.retry })}`;
     const body = html`${definitionList([
-      [words.notice, html`<code>${id}</code>`],
+      [words.webhook, html`<code>${id}</code>`],
       [words.time, format.time(at)],
       [words.provider, provider],
       [words.verdict, verdictName(language, verdict)],
-      [words.detail, detail === '' ? '—' : outcome(language, detail)],
+      [words.detail, detail === '' ? '—' : renderOutcome(language, detail)],
       [words.address, address],
     ])}
 <h2>${words.body}</h2><pre tabindex="0"><code>${maskJson(raw)}</code></pre>
-${isCut(notice) ? html`<p>${words.cut}</p>` : rest}
+${isCut(webhook) ? html`<p>${words.cut}</p>` : rest}
 <p><a href="/admin/notices">${words.all}</a></p>`;
     return { title: words.one, body };
   },
   /** Handles it as if it had just arrived. */
   async post(visit) {
-    const notice = await noticeOf(visit);
-    if (isCut(notice)) throw fault('not_found');
-    const { id, provider, headers, body, address } = notice;
+    const webhook = await findRequestedWebhook(visit);
+    if (isCut(webhook)) throw fault('not_found');
+    const { id, provider, headers, body, address } = webhook;
     const raw = { headers: JSON.parse(headers), body, address };
     const end = (await visit.services.payments.notice(provider, raw)) ?? 'gone';
     await audit(visit, { action: 'notice.retry', target: id, detail: { end } });
@@ -153,14 +155,14 @@ function isCut({ headers }: PaymentWebhook): boolean {
   return headers === '';
 }
 
-async function noticeOf({ services, request }: UserVisit): Promise<PaymentWebhook> {
-  const notice = await services.store.payments.webhook(String(request.params.id));
-  if (!notice) throw fault('not_found');
-  return notice;
+async function findRequestedWebhook({ services, request }: UserVisit): Promise<PaymentWebhook> {
+  const webhook = await services.store.payments.webhook(String(request.params.id));
+  if (!webhook) throw fault('not_found');
+  return webhook;
 }
 
 /** `pay_… credited, not of this service`: each payment as a link, with its state in words. */
-function outcome(language: Language, detail: string): Html {
+function renderOutcome(language: Language, detail: string): Html {
   const { phases } = paymentWords(language);
   const parts = detail.split(', ').map((part, at) => {
     const [, id = '', phase = ''] = /^(pay_\w+) (\w+)$/.exec(part) ?? [];
