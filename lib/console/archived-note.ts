@@ -1,4 +1,4 @@
-// What a list of calls does not show: those that have left for an archive.
+// The note below a list that older calls have been archived.
 import { findLatestArchiveDate } from '../ledger/archive-find.ts';
 import { type Html, html } from './html.ts';
 import { defineWords } from './language.ts';

@@ -1,16 +1,16 @@
-// Records in the audit log what a person changes, and who tries to get in.
+// Writes the audit log: changes made on pages, and sign-in attempts.
 import { isFault } from '../base/faults.ts';
 import type { User } from '../store/ports/users.ts';
 import type { SignInFactor, SignInOutcome, SignInResult } from '../users/sign-in.ts';
 import type { OwnerVisit, UserVisit, Visit } from './visit.ts';
 
 interface AuditEntry {
-  /** `key.issue` */
+  /** For example `key.issue`. */
   readonly action: string;
   readonly target: string;
   /** Without secrets. */
   readonly detail?: object;
-  /** The account concerned, when it is not the visit's. */
+  /** Defaults to the account of the visit. */
   readonly account?: string;
 }
 
@@ -32,16 +32,16 @@ export async function audit(visit: UserVisit & Partial<Pick<OwnerVisit, 'account
 interface SignInEvent {
   readonly factor: SignInFactor;
   readonly result: SignInOutcome;
-  /** Whose it is or would have been, if there is such a user. */
+  /** The user who signed in or tried to, if known. */
   readonly user?: Pick<User, 'id'> | undefined;
-  /** Without secrets; what was typed only if it is an email address. */
+  /** Without secrets; typed text only if it is an email address. */
   readonly detail?: object;
 }
 
-/** Nobody's id. */
+/** Stands for an unknown user. */
 const NOBODY = '-';
 
-/** Counts an attempt to get in and writes its line; those who have to wait write none. */
+/** Counts a sign-in attempt and logs it; throttled attempts are not logged. */
 export async function recordSignIn(visit: Visit, { factor, result, user, detail = {} }: SignInEvent): Promise<void> {
   const { services, address, path } = visit;
   services.onSignIn?.(factor, result);
@@ -57,7 +57,7 @@ export async function recordSignIn(visit: Visit, { factor, result, user, detail 
   });
 }
 
-/** Makes an attempt of `services.signIn` and records how it ends. */
+/** Runs a step of `services.signIn` and records its outcome. */
 export async function attemptSignIn(
   visit: Visit,
   { factor, detail = {} }: Pick<SignInEvent, 'factor' | 'detail'>,

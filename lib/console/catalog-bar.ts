@@ -1,4 +1,4 @@
-// The bar on an operator's pages while the catalog in force is not the one in the files.
+// The warning on operator pages while the catalog files fail to load.
 
 import { message } from './components.ts';
 import { type Html, html } from './html.ts';
@@ -16,7 +16,7 @@ const WORDS = defineWords({
   },
 });
 
-/** Undefined while the last reload has succeeded. */
+/** Undefined if the last reload succeeded. */
 export function catalogBar({ services, language, format }: UserVisit): Html | undefined {
   const failure = services.catalogFailure();
   if (!failure) return undefined;

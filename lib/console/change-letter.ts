@@ -1,4 +1,4 @@
-// Tells a person by mail what was changed about how they sign in, so that a thief's change does not stay unnoticed.
+// Emails users about changes to how they sign in, so that a stranger's change is noticed.
 import type { User } from '../store/ports/users.ts';
 import type { Mail } from '../users/mail.ts';
 import { defineWords, getFormat } from './language.ts';
@@ -54,7 +54,7 @@ const WORDS = defineWords({
   },
 });
 
-/** Nothing without a mail server. Not awaited: a slow mail server must not keep the person waiting. */
+/** Does nothing without a mail server. Not awaited: a slow mail server must not delay the page. */
 export function mailSignInChange({ services, address }: Visit, user: User, change: SignInChange): void {
   const { mailer, log, publicUrl, now } = services;
   const mail = writeChangeLetter(user, change, { at: now(), address, publicUrl: publicUrl() });

@@ -1,4 +1,4 @@
-// Which calls a page shows: the range (days of the account's zone) and filters of its URL, as links and forms carry them on.
+// The range (days of the account's time zone) and filters of a list of calls: read from the URL, kept in links and forms.
 import { addDays, dayOfHour, formatDay, parseDay, startHourOfDay, startOfDay } from '../money/days.ts';
 import { CHARGE_KINDS, CHARGE_STATES, type ChargeKind, type ChargeState } from '../money/decide.ts';
 import type { KeyRow } from '../store/ports/keys.ts';
@@ -35,7 +35,7 @@ const WORDS = defineWords({
   },
 });
 
-/** As the URL has it, without values that are not a day, kind or state. */
+/** Read from the URL; invalid values are ignored. */
 export interface ChargeQuery {
   readonly from: string | undefined;
   readonly to: string | undefined;
@@ -45,9 +45,9 @@ export interface ChargeQuery {
 const ID_LENGTH_MAX = 200;
 
 interface RangeOptions {
-  /** Without a range, so many last days: no page walks years of the journal by itself. */
+  /** The default range in days; without one the whole journal would be scanned. */
   readonly days?: number;
-  /** Days begin at whole hours, as sums of usage need them. */
+  /** Starts days at whole hours, because usage is summed by the hour. */
   readonly byHours?: boolean;
 }
 
@@ -89,7 +89,7 @@ export function chargeQueryText(visit: OwnerVisit, more: Readonly<Record<string,
   return query.size === 0 ? '' : `?${query}`;
 }
 
-/** Several keys may have the same name. */
+/** Names of keys are not unique. */
 export function keyName({ name, last4 }: Pick<KeyRow, 'name' | 'last4'>): string {
   return `${name} (…${last4})`;
 }
@@ -126,14 +126,14 @@ ${more}
 interface Select {
   readonly name: string;
   readonly label: string;
-  /** The label of the empty choice; absent: a choice is required. */
+  /** The label of the empty choice; without it a choice is required. */
   readonly all?: string;
   readonly chosen: string | undefined;
 }
 
 type Option = readonly [value: string, text: string];
 
-/** People give the same name to several things: those also show the end of their ids. */
+/** Adds the end of the id to texts that occur more than once. */
 export function tellApart(options: readonly Option[]): readonly Option[] {
   const counts = new Map<string, number>();
   for (const [, text] of options) counts.set(text, (counts.get(text) ?? 0) + 1);

@@ -1,4 +1,4 @@
-// Bars as server-side SVG: a picture of the table below it.
+// A bar chart as server-side SVG; the table below it has the same values.
 import type { Micro } from '../money/money.ts';
 import { type Html, html } from './html.ts';
 
@@ -16,7 +16,7 @@ const GAP = 2;
 
 export function barChart(title: string, bars: readonly Bar[]): Html {
   const most = bars.map(({ value }) => value).reduce(larger, 1n);
-  // A few bars do not fill the width.
+  // A few bars must not fill the whole width.
   const step = WIDTH / Math.max(BARS_MIN, bars.length);
   const columns = bars.map(({ name, value, text }, at) => {
     const height = Math.max(1, Number((value * BigInt(HEIGHT)) / most));

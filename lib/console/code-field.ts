@@ -1,4 +1,4 @@
-// The field for the code that confirms an operator's change when the last code is old.
+// The code field of an operator's forms, shown when the last code is too old.
 
 import { field } from './components.ts';
 import { type Html, html } from './html.ts';
@@ -10,7 +10,7 @@ const WORDS = defineWords({
   ru: { code: 'Код из приложения-аутентификатора', hint: 'Подтвердите изменения кодом. Его хватит на десять минут.' },
 });
 
-/** Nothing while the last code is recent. `form` keeps ids unique on pages with several forms. */
+/** Undefined while the last code is recent. `form` keeps ids unique on pages with several forms. */
 export function codeField(visit: UserVisit, form = 'form'): Html | undefined {
   if (hasRecentCode(visit)) return undefined;
   const words = WORDS[visit.language];

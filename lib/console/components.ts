@@ -64,7 +64,7 @@ interface TextArea {
 }
 
 export function textArea({ name, label, value, rows, max }: TextArea): Html {
-  // A line feed right after the tag would be dropped.
+  // Browsers drop the first line feed, so one is added.
   return html`<p class="field wide"><label for="${name}">${label}</label>
 <textarea id="${name}" name="${name}" rows="${rows}" maxlength="${max}" required>
 ${value}</textarea></p>`;
@@ -76,7 +76,7 @@ interface FormParts {
   readonly button: string;
   /** A destructive button looks like one. */
   readonly danger?: boolean;
-  /** What a script asks before it is sent. */
+  /** The question that a script asks before sending. */
   readonly confirm?: string | undefined;
 }
 
@@ -99,13 +99,13 @@ interface Column {
   readonly number?: boolean;
 }
 
-/** Tables with more columns show each row as a list of names and values on a narrow screen. */
+/** On a narrow screen, wider tables show each row as a list of names and values. */
 const NARROW_COLUMNS = 3;
 
 /** A table that scrolls by itself when it is wider than the screen. */
 export function table(caption: string, columns: readonly Column[], rows: readonly (readonly HtmlValue[])[]): Html {
   const isWide = columns.length > NARROW_COLUMNS;
-  // A table whose parts are shown as blocks is no table to every screen reader unless it says so.
+  // Some screen readers lose a table whose parts are displayed as blocks, unless roles say what they are.
   const role = (name: string) => isWide && html` role="${name}"`;
   const head = columns.map(
     ({ title, number }) => html`<th${role('columnheader')} scope="col"${number && html` class="number"`}>${title}</th>`,
@@ -122,7 +122,6 @@ export function table(caption: string, columns: readonly Column[], rows: readonl
 </table></div>`;
 }
 
-/** Names and values. */
 export function definitionList(rows: readonly (readonly [name: string, value: HtmlValue])[]): Html {
   return html`<dl class="facts">${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }

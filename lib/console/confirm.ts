@@ -1,4 +1,4 @@
-// Asks somebody who is signed in for their password, and for a code of their app, before a change of how they sign in.
+// Asks a signed-in user for the password and a code before changing how they sign in.
 import type { User } from '../store/ports/users.ts';
 import { codeFactorOf, type SignInResult } from '../users/sign-in.ts';
 import { attemptSignIn } from './audit.ts';
@@ -27,7 +27,7 @@ const WORDS = defineWords({
   },
 });
 
-/** What is wrong with what was given, by field. */
+/** Errors by field. */
 export type ConfirmProblems = Readonly<Partial<Record<'old' | 'present', string>>>;
 
 type Confirmed = { readonly user: User } | { readonly problems: ConfirmProblems; readonly status: 400 | 429 };
@@ -42,8 +42,8 @@ ${signedIn.user.totpSecret !== null && field({ ...present, autocomplete: 'one-ti
 }
 
 /**
- * Whether the password is right and, if there is an app, the code, which is used up. A session alone confirms nothing:
- * it may be one that was left open.
+ * Checks the password and, if an app is set up, a code, which is then used up. A session is not enough: it may have been
+ * left open.
  */
 export async function confirm(visit: UserVisit, sent: Form): Promise<Confirmed> {
   const confirmed = await confirmPassword(visit, sent);

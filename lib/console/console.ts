@@ -1,4 +1,4 @@
-// Assembles the services of the pages, and makes the links that let their first visitors in.
+// Assembles the services of the pages, and creates the links for the first visit.
 import { createAccounts } from '../accounts/accounts.ts';
 import { createDevices } from '../users/devices.ts';
 import { createPeople } from '../users/people.ts';
@@ -20,16 +20,16 @@ export interface ConsoleOptions
   > {
   readonly api: ApiServices;
   readonly keyPrefix: string;
-  /** As the operator wants it. */
+  /** As configured; without a mail server `open` becomes `invite`. */
   readonly registration: ConsoleServices['registration'];
   readonly pageRateLimitPerMinute: number;
 }
 
 interface Console {
   readonly services: ConsoleServices;
-  /** For the operator's eyes only: each works once. None before the start. */
+  /** Secret, and valid once. Empty before `start`. */
   readonly links: FirstLinks;
-  /** Makes the links, if asked; until closed, removes expired sessions in the background. */
+  /** Creates the links if asked, and removes expired sessions in the background until closed. */
   start(linkOptions: FirstLinkOptions | undefined): Promise<void>;
   close(): void;
 }
@@ -110,7 +110,7 @@ export function createConsole(options: ConsoleOptions): Console {
   };
 }
 
-/** Who cannot be mailed to can only be invited. */
+/** Without a mail server, accounts are opened by invitation only. */
 function resolveRegistration(
   configured: ConsoleServices['registration'],
   { mailer, log }: Pick<ConsoleServices, 'mailer' | 'log'>,

@@ -1,5 +1,5 @@
-// The cookies of the pages: the session, a random text that guards forms before sign-in, the language, the device, and the
-// tokens of one-time links that were opened.
+// The cookies of the pages: session, form guard before sign-in, language, device, and the tokens of opened one-time
+// links.
 import type { Request, ResponseObject } from '@hapi/hapi';
 
 type CookieName = 'session' | 'form' | 'lang' | 'device' | `link-${string}`;
@@ -11,7 +11,8 @@ export interface NewCookie {
 }
 
 /**
- * Lax, so that a return from a payment page is still signed in. Over plain http (loopback) browsers refuse the prefix.
+ * SameSite=Lax keeps the user signed in on return from a payment page. Browsers refuse the `__Host-` prefix over plain
+ * http (loopback).
  */
 export function setCookie(
   response: ResponseObject,
@@ -32,7 +33,7 @@ export function dropCookie(response: ResponseObject, name: CookieName, secure: b
 
 const HEADER_LENGTH_MAX = 8192;
 
-/** The value if there is exactly one: of two, nobody knows which is ours. */
+/** Undefined unless it was sent exactly once: two are ambiguous. */
 export function readCookie(request: Request, name: CookieName, secure: boolean): string | undefined {
   const header = request.raw.req.headers.cookie;
   if (header === undefined || header.length > HEADER_LENGTH_MAX) return undefined;

@@ -1,11 +1,11 @@
-// Tables as CSV for spreadsheets: streamed, and without texts that a spreadsheet would execute.
+// Streams tables as CSV; texts that a spreadsheet would run as formulas are escaped.
 import { Readable } from 'node:stream';
 import { stringify } from 'csv-stringify';
 import { formatRub, type Micro } from '../money/money.ts';
 import type { Language } from './language.ts';
 import type { Download } from './page.ts';
 
-/** A number stays a number, also a negative one. */
+/** Numbers are written as such, negative ones too. */
 export type Cell = string | number | { readonly rub: Micro };
 
 /** Russian spreadsheets expect a semicolon, a decimal comma and UTF-8 with a byte order mark. */
@@ -21,7 +21,7 @@ export function createCsv(
   };
   const content = stringify({ delimiter: russian ? ';' : ',', bom: russian, record_delimiter: '\r\n' });
   const source = Readable.from(lines());
-  // A reader that leaves ends the walk; a failure of the walk ends the reply.
+  // A canceled download stops reading rows, and a failed read aborts the download.
   content.once('close', () => source.destroy());
   source.once('error', (error) => content.destroy(error));
   return { type: 'text/csv; charset=utf-8', name, content: source.pipe(content) };

@@ -1,4 +1,4 @@
-// The part of a form that sets up an authenticator app: a picture to scan, the key to type, the first code.
+// The part of a form that sets up an authenticator app: QR code, key and first code.
 import { secretUrl } from '../users/totp.ts';
 import { field } from './components.ts';
 import { type Html, html } from './html.ts';
@@ -34,10 +34,10 @@ interface EnrolmentParts {
 
 export async function enrolment({ language }: Visit, { secret, email, must, error }: EnrolmentParts): Promise<Html> {
   const words = WORDS[language];
-  // Loaded late: few pages need it, and no start does.
+  // Loaded on demand: few pages need it.
   const { toString: drawCode } = await import('qrcode');
-  const picture = await drawCode(secretUrl(secret, email), { type: 'svg', margin: 2 });
-  const source = `data:image/svg+xml;base64,${Buffer.from(picture).toString('base64')}`;
+  const svg = await drawCode(secretUrl(secret, email), { type: 'svg', margin: 2 });
+  const source = `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`;
   return html`<fieldset><legend>${must ? words.required : words.optional}</legend>
 <p>${words.scan}</p>
 <img class="code" src="${source}" alt="${words.image}" width="180" height="180">

@@ -100,12 +100,12 @@ const WORDS = defineWords({
   ru: { bar: 'Песочница: ответы и деньги ненастоящие.', home: 'Перейти в аккаунт' },
 });
 
-/** What stands above every page of a sandbox. */
+/** The banner on every page of a sandbox. */
 export function sandboxWords(language: Language): string {
   return WORDS[language].bar;
 }
 
-/** The way out of an error page. */
+/** The link on an error page. */
 export function homeWords(language: Language): string {
   return WORDS[language].home;
 }

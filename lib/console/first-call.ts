@@ -1,4 +1,4 @@
-// A call that can be made at once, as a line for a shell.
+// A first API call as a shell command.
 import { TEXT_MINIMUM } from '../money/price.ts';
 import { type Html, html } from './html.ts';
 import { defineWords } from './language.ts';
@@ -9,7 +9,7 @@ const WORDS = defineWords({
   ru: { least: (minimum: string) => `Запрос к текстовой модели стоит не меньше ${minimum}.` },
 });
 
-/** With what stands in the place of the key, or the key itself. */
+/** `key` is the key itself or a placeholder. */
 export function firstCallSample({ services, language, format }: OwnerVisit, key: string): Html {
   const model =
     services.catalog().models.find(({ type, routes }) => type === 'text' && routes.length > 0)?.id ?? 'smart';

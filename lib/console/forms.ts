@@ -1,4 +1,4 @@
-// Submitted forms: read with a small size limit, and refused when another site sent them.
+// Reads submitted forms within a size limit, and refuses those that another site sent.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Request } from '@hapi/hapi';
 import { fault } from '../base/faults.ts';
@@ -10,7 +10,7 @@ import { IMAGE_BYTES_MAX } from '../media/image.ts';
 const FORM_BYTES_MAX = 64 * 1024;
 const FORM_TYPE = /^application\/x-www-form-urlencoded(?:\s*;|\s*$)/i;
 
-/** The fields of a form; of repeated names the first counts, except for `all`. */
+/** A submitted form. Of repeated names the first counts, except in `all`. */
 export interface Form {
   /** Trimmed; empty when absent. */
   text(name: string): string;
@@ -18,26 +18,26 @@ export interface Form {
   secret(name: string): string;
   all(name: string): readonly string[];
   has(name: string): boolean;
-  /** Images that came with a form that takes them; fields left empty bring none. */
+  /** Uploaded images; empty file fields are left out. */
   readonly files: readonly FormFile[];
 }
 
 /** How a form takes images. */
 export interface ImageRules {
-  /** The field they come in. */
+  /** The file field. */
   readonly name: string;
   /** Of the whole body. */
   readonly limits: BodyLimits;
 }
 
-interface Reading {
+interface ReadOptions {
   readonly signal: AbortSignal;
   readonly share: MemoryReservation;
   readonly images: ImageRules | undefined;
 }
 
 /** Throws 400, 408, 413 and 415 faults. */
-export async function readForm(request: Request, { signal, share, images }: Reading): Promise<Form> {
+export async function readForm(request: Request, { signal, share, images }: ReadOptions): Promise<Form> {
   const type = request.raw.req.headers['content-type'] ?? '';
   if (images && isForm(type)) {
     const { name, limits } = images;
@@ -73,7 +73,7 @@ function createForm(fields: URLSearchParams, files: readonly FormFile[] = []): F
 
 const LINE_LENGTH_MAX = 200;
 
-/** A short text, such as a reason. */
+/** Whether it is a short line of text, such as a reason. */
 export function isLine(text: string): boolean {
   return text !== '' && text.length <= LINE_LENGTH_MAX && !/\p{Cc}/u.test(text);
 }
@@ -84,7 +84,7 @@ export function csrfToken(cookie: string): string {
 }
 
 export function checkCsrf(form: Form, cookie: string): void {
-  // Anybody can produce the one of no cookie.
+  // Anybody can compute the token of an empty cookie.
   if (cookie === '') throw fault('stale_form');
   const sent = Buffer.from(form.secret('csrf'));
   const expected = Buffer.from(csrfToken(cookie));

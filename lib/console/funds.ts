@@ -1,4 +1,4 @@
-// What of a wallet's money can be spent: money put in before the first payment waits for it.
+// The part of a wallet's money that can be spent: a bonus waits for the first payment.
 import { FIRST_TOPUP_MINIMUM, type Wallet } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { type Html, html } from './html.ts';
@@ -25,7 +25,7 @@ export function spendableIn({ avail, topped }: Funds): Micro {
   return topped === 0n && avail > 0n ? 0n : avail;
 }
 
-/** What can be spent now, and what cannot yet, as rows of facts. */
+/** The rows of a definition list: what is available, and the bonus that waits. */
 export function fundsRows(
   visit: Pick<Visit, 'language' | 'format'>,
   wallet: Funds,

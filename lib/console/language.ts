@@ -7,14 +7,14 @@ export type Language = (typeof LANGUAGES)[number];
 /** Each in its own language. */
 export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = { en: 'English', ru: 'Русский' };
 
-/** The words of a page in every language; the English ones define which there must be. */
+/** The texts of a page in every language; the English ones define the shape. */
 type Words<Shape> = { readonly [Name in Language]: Shape };
 
 export function defineWords<Shape>(words: Words<Shape>): Words<Shape> {
   return words;
 }
 
-/** The word for a name from a query, if there is one. */
+/** Looks up a name that comes from outside, such as a query. */
 export function findWord(words: Readonly<Record<string, string>>, name: string | null): string | undefined {
   return name !== null && Object.hasOwn(words, name) ? words[name] : undefined;
 }
@@ -23,7 +23,7 @@ export function isLanguage(text: string | undefined): text is Language {
   return LANGUAGES.some((language) => language === text);
 }
 
-/** The chosen one, or the first of the browser's that we have. */
+/** The chosen language, or the browser's first supported one. */
 export function chooseLanguage(chosen: string | undefined, accepted: string | undefined): Language {
   if (isLanguage(chosen)) return chosen;
   const preferred = (accepted ?? '')
@@ -41,7 +41,7 @@ export interface Format {
   rub(micro: Micro): string;
   /** Every digit, for receipts. */
   rubExact(micro: Micro): string;
-  /** Changes that stand below each other: signed, with as many digits as the longest of them; a dash for none. */
+  /** For a column of changes: signed, all with the same number of decimals; a dash for zero. */
   rubChanges(micros: readonly Micro[]): readonly string[];
   /** A sum as it is typed into a form. */
   rubTyped(micro: Micro): string;
@@ -59,13 +59,13 @@ export function getFormat(language: Language, timeZone: string): Format {
   const known = formats.get(name);
   if (known) return known;
   const format = createFormat(language, timeZone);
-  // What somebody fills it with must not make it useless to all others.
+  // Bounded, because visitors choose the time zone.
   if (formats.size >= FORMATS_MAX) formats.clear();
   formats.set(name, format);
   return format;
 }
 
-/** There are some four hundred time zones. */
+/** More than there are time zones, about 400. */
 const FORMATS_MAX = 1000;
 
 function createFormat(language: Language, timeZone: string): Format {
@@ -99,17 +99,16 @@ function createFormat(language: Language, timeZone: string): Format {
   };
 }
 
-/** A moment breaks into two lines at most: its day and its time. */
+/** Allows a line break only between date and time. */
 function keepTogether(text: string): string {
   return text.replaceAll(/(?<!,) /g, '\u00a0');
 }
 
 const CENT_DIGITS = 2;
 const MICRO_DIGITS = 6;
-/** As wide as a plus. */
+/** As wide as a plus sign. */
 const MINUS = '\u2212';
 
-/** How many decimals it has. */
 function countDecimals(micro: Micro): number {
   return formatRub(micro).split('.')[1]?.length ?? 0;
 }

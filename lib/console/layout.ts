@@ -118,7 +118,7 @@ ${body}
 </html>`;
 }
 
-/** The scripts, by what on a page makes use of them. */
+/** Each script with the markup that needs it. */
 const SCRIPTS = [
   ['data-copy', 'copy.js'],
   ['data-confirm', 'confirm.js'],

@@ -33,7 +33,7 @@ export interface Page {
   readonly device?: string;
 }
 
-/** After a form, or instead of a page: a page of ours, with 303. */
+/** A 303 to another of our pages. */
 export interface Redirect {
   readonly to: string;
   /** A session that starts with it; `null` ends the current one. */
@@ -73,11 +73,11 @@ interface PageRoute<Of extends Who> {
   readonly get?: (visit: Visitors[Of]) => Promise<Answer> | Answer;
   /** Handles the form; GET changes nothing. */
   readonly post?: (visit: Visitors[Of], form: Form) => Promise<Answer> | Answer;
-  /** Throws, or answers, before the form is read. */
+  /** Runs before the form is read; may throw, or answer instead. */
   readonly beforeForm?: (visit: Visitors[Of]) => Promise<Answer | undefined>;
-  /** The field in which its form may bring images. */
+  /** The file field of a form that takes images. */
   readonly imageField?: string;
-  /** It reads all that an account has, and is limited as that. */
+  /** Reads everything of an account, and has the stricter limit of files. */
   readonly isFile?: boolean;
 }
 
@@ -109,7 +109,7 @@ export function page<Of extends Who>(route: PageRoute<Of>): PageRoutes {
   };
 }
 
-/** Operators run the service, and strangers can do little but sign in, which has limits of its own. */
+/** Operators are not limited; signing in has limits of its own. */
 async function limitVisits({ signedIn, services }: Visit, { who, isFile }: Pick<PageRoute<Who>, 'who' | 'isFile'>) {
   if (!signedIn || who === 'anyone' || who === 'operator') return;
   await services.visitLimit.hit('page', signedIn.user.id);
@@ -122,7 +122,7 @@ function loginPath({ request, path }: Visit): string {
   return `/login?next=${encodeURIComponent(next)}`;
 }
 
-/** Or where to go instead: to sign in; of an operator without an account to where one is made. */
+/** Resolves to a redirect for visitors who have to sign in, and for operators without an account. */
 async function admitVisitor(visit: Visit, who: Who): Promise<Visit | Redirect> {
   if (who === 'anyone') return visit;
   const { signedIn, query } = visit;

@@ -1,4 +1,4 @@
-// Routes for payment providers and their payers: notices, and the pages of a provider that has none of its own.
+// Routes for payment providers: their webhooks, and the payment pages of test providers.
 import type { Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import type { LimitRule } from '../accounts/rate-limiter.ts';
 import { fault } from '../base/faults.ts';
@@ -13,9 +13,9 @@ import type { ConsoleServices } from './services.ts';
 
 const WEBHOOK_BYTES_MAX = 8 * 1024;
 const FORM_BYTES_MAX = 64 * 1024;
-/** Per address: a provider sends few, and it stops forgers early. */
+/** Providers send few; this stops forgers early. */
 const WEBHOOKS_PER_ADDRESS = { name: 'notices', perMinute: 300 };
-/** Of a provider, from all addresses: its own senders, where it says which they are, are not counted with others. */
+/** From all addresses; a provider's known senders are counted apart from others. */
 const WEBHOOKS_PER_PROVIDER = { name: 'all-notices', perMinute: 600 };
 const PAGE_MS = 30_000;
 
@@ -39,7 +39,7 @@ export function paymentRoutes(services: ConsoleServices): readonly ServerRoute[]
   ];
 }
 
-/** Any other status than 200 makes the provider send it again. */
+/** Providers send it again after any status but 200. */
 async function answerWebhook(request: Request, h: ResponseToolkit, services: ConsoleServices) {
   const address = findClientAddress(request);
   await countWebhook(services, WEBHOOKS_PER_ADDRESS, toClientNetwork(address));
@@ -76,7 +76,7 @@ async function answerPage(request: Request, h: ResponseToolkit, services: Consol
   const name = String(request.params.provider);
   const { payments } = services;
   const provider = payments.providers().find((open) => open.name === name)?.provider;
-  // Only a play provider has pages here; a real one has its own.
+  // Only test providers have their payment pages here.
   if (!provider?.page || provider.live) throw fault('not_found');
   const method = request.method === 'post' ? 'POST' : 'GET';
   const form = method === 'POST' ? new URLSearchParams(await readBodyText(request, services, FORM_BYTES_MAX)) : [];
@@ -93,7 +93,7 @@ async function answerPage(request: Request, h: ResponseToolkit, services: Consol
   return h.response(reply.html).type('text/html; charset=utf-8').code(reply.status);
 }
 
-/** As over the network: the sender does not fail when the notice does. */
+/** Like over the network, a webhook that fails does not fail its sender. */
 async function processOwnWebhook({ payments, log }: ConsoleServices, name: string, raw: RawNotice): Promise<void> {
   await payments
     .notice(name, raw)

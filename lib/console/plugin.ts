@@ -1,4 +1,4 @@
-// The pages as a hapi plugin beside the API: their own routes and response style, without the API's keys.
+// The pages as a hapi plugin: their own routes and response style, without API keys.
 import type { Plugin } from '@hapi/hapi';
 import inert from '@hapi/inert';
 import type { PageRoutes } from './page.ts';
@@ -33,7 +33,7 @@ import type { ConsoleServices } from './services.ts';
 import { staticFiles } from './static-files.ts';
 import { receipt } from './wallet/order.ts';
 
-/** Every page has to be listed here. */
+/** Every page must be listed here. */
 const PAGES: readonly PageRoutes[] = [
   login,
   logout,

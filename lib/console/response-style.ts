@@ -37,7 +37,7 @@ export function choosePageStyle({ sandbox }: { readonly sandbox: boolean }): Res
 
 function renderFault(reason: Fault, isSandbox: boolean): RenderedFault {
   const status = reason.output.statusCode;
-  // Here the visitor's language is not known.
+  // The visitor's language is not known here.
   const lines = LANGUAGES.map((language) => {
     const lang = language !== 'en' && html` lang="${language}"`;
     return html`<p${lang}>${faultWords(reason, language)} <a href="/account">${homeWords(language)}</a></p>`;

@@ -67,7 +67,7 @@ export interface ConsoleServices extends CallServices {
   readonly isReal: () => boolean;
   /** Counts usage in the background. */
   readonly usage: Pick<UsageChore, 'foldSoon'>;
-  /** Posts alerts to owners' webhooks, and knows which addresses are forbidden: not the one that fetches pictures. */
+  /** Posts alerts to owners' webhooks, and knows which addresses are forbidden; not the fetcher of images. */
   readonly fetcher: () => Pick<Fetcher, 'post' | 'findUrlRefusal'>;
   /** ms since the epoch. */
   readonly now: () => number;

@@ -1,12 +1,12 @@
-// Lets somebody in: a session starts, and the device is known from now on.
+// Signs a user in: starts a session and remembers the device.
 import { fault } from '../base/faults.ts';
 import type { User } from '../store/ports/users.ts';
 import { hashToken } from '../users/token.ts';
 import type { Visit } from './visit.ts';
 
 /**
- * The cookies to answer with, for the user whose password or link was checked. `proven`: a code was given. Throws the
- * fault `stale_form` if what was checked lets nobody in any more, and a 429 one for whoever starts sessions all the time.
+ * Resolves to the session and device cookies of a user whose password or link was checked; `proven` if a code was
+ * checked too. Throws `stale_form` if the user has changed since, and a 429 fault if sessions start too often.
  */
 export async function startSession(
   visit: Visit,
@@ -16,7 +16,7 @@ export async function startSession(
   const { services } = visit;
   await services.visitLimit.hit('entry', user.id);
   const session = await services.sessions.open(user, visit, { proven });
-  // Read after the write: a change of the password or the app, a suspension and a removal end the sessions they find.
+  // Read after the write: changes of password, app or status end only the sessions that exist by then.
   if (!isUnchanged(user, await services.store.users.get(user.id))) {
     await services.sessions.end(hashToken(session));
     throw fault('stale_form');

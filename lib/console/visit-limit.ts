@@ -1,10 +1,9 @@
-// How often somebody who is signed in may ask for pages and files: enough for any person, too little to keep a gateway
-// busy. Counted by each process for itself.
+// Limits how often a signed-in user may open pages and download files. Each process counts for itself.
 import { createLimiter, type Limiter } from '../accounts/rate-limiter.ts';
 import { fault } from '../base/faults.ts';
 import type { LimitStore } from '../store/ports/limits.ts';
 
-/** `file`: may read all that an account has; `entry`: a session that starts, whose rows stay for a while. */
+/** `file`: may read everything of an account; `entry`: starts a session, whose rows stay for a while. */
 type VisitKind = 'page' | 'file' | 'entry';
 
 export interface VisitLimit {
@@ -12,11 +11,11 @@ export interface VisitLimit {
   hit(kind: VisitKind, user: string): Promise<void>;
 }
 
-/** Of so many pages one may be a file, and one a session that starts. */
+/** Files, and new sessions, are allowed once per this many pages. */
 const PAGES_PER_FILE = 15;
 
 export function createVisitLimit(store: LimitStore, pagesPerMinute: number): VisitLimit {
-  // It never learns of other processes, so it counts in its memory and sweeps what is over.
+  // Not told of other processes, it counts in memory.
   const limiter: Pick<Limiter, 'hit'> = createLimiter({ store });
   const fewer = Math.ceil(pagesPerMinute / PAGES_PER_FILE);
   const rules = {

@@ -16,7 +16,7 @@ import type { ConsoleServices } from './services.ts';
 export interface Visit {
   readonly request: Request;
   readonly services: ConsoleServices;
-  /** As the route was found by it: spelled in one way, however it was requested. */
+  /** As normalized by the router. */
   readonly path: string;
   readonly query: URLSearchParams;
   readonly language: Language;
@@ -43,9 +43,9 @@ export interface UserVisit extends Visit {
 /** A visit to an account's pages by one of its people. */
 export interface OwnerVisit extends UserVisit {
   readonly account: Account;
-  /** All accounts the user may choose from. */
+  /** All accounts of the user. */
   readonly accounts: readonly Account[];
-  /** In which the account's days, months and times are shown, whoever of its people looks at them. */
+  /** The time zone of the account's days, months and times, whichever of its users looks at them. */
   readonly zone: string;
 }
 
@@ -77,7 +77,7 @@ export async function openVisit(request: Request, services: ConsoleServices): Pr
 
 interface OpenForm {
   readonly form: Form;
-  /** Gives back the memory that its images were counted with. */
+  /** Releases the memory counted for its images. */
   close(): void;
 }
 
@@ -99,7 +99,7 @@ export async function openForm(visit: Visit, images?: ImageRules): Promise<OpenF
   }
 }
 
-/** The account of a visit: the one named in the query, or the user's first. Others' accounts do not exist for it. */
+/** The account named in the query, or the user's first. Accounts of others count as unknown. */
 export async function openAccount(visit: UserVisit): Promise<OwnerVisit> {
   const accounts = await listOwnAccounts(visit);
   const accountId = visit.query.get('account');
@@ -109,7 +109,6 @@ export async function openAccount(visit: UserVisit): Promise<OwnerVisit> {
   return { ...visit, account, accounts, zone, format: getFormat(visit.language, zone) };
 }
 
-/** Those that the user is a member of. */
 export async function listOwnAccounts({ services, signedIn }: UserVisit): Promise<readonly Account[]> {
   const { store } = services;
   const memberships = await store.users.membershipsOf(signedIn.user.id);

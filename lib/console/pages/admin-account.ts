@@ -202,7 +202,7 @@ async function adjust(visit: UserVisit, account: Account, sent: Form): Promise<A
   if (size === undefined) return refused(visit, account, words.badAmount);
   if (!isLine(reason)) return refused(visit, account, words.badText);
   const amount = /^[-−]/.test(text) ? -size : size;
-  // The form's own id: submitted twice, it corrects once.
+  // The form's own id, so that a double submission corrects once.
   const id = sent.text('adjust');
   const adjustId = ADJUST_ID.test(id) ? id : makeAdjustId();
   const op = { kind: 'adjust', wallet: account.id, at: visit.services.now(), amount, reason, adjustId } as const;

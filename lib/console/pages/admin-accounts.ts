@@ -85,7 +85,7 @@ export const adminAccounts = page({
   },
 });
 
-/** Somebody new, who opens an account of their own. */
+/** Invites a new user, who gets an account of their own. */
 async function invite(visit: UserVisit, sent: Form): Promise<Page> {
   const { services, language } = visit;
   const words = WORDS[language];

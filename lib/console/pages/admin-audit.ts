@@ -1,4 +1,4 @@
-// The audit log: who changed what through a page, newest first.
+// The audit log: who changed what, newest first.
 
 import { table } from '../components.ts';
 import { type Html, html } from '../html.ts';
@@ -17,7 +17,7 @@ const WORDS = defineWords({
     address: 'IP address',
     none: 'No entries yet.',
     older: 'Older entries',
-    // Stored as the user of what a command has done.
+    // Stored as the user of actions on the command line.
     others: { 'command line': 'command line' },
   },
   ru: {
@@ -39,10 +39,10 @@ const SHOWN_DIGITS = 8;
 
 const IDS = /\b([a-z]+)_([0-9a-f]{16,})\b/g;
 
-/** Pages of what is named by an id. */
+/** Pages by the prefix of an id. */
 const PLACES: Readonly<Record<string, string>> = { acc: 'accounts', pay: 'payments', ntc: 'notices', usr: 'people' };
 
-/** An id is shown by its end, and links to its page if it has one. */
+/** Shortens an id, and links it to its page if there is one. */
 function renderId(name: string): Html {
   const [id, kind = '', digits = ''] = [...name.matchAll(IDS)][0] ?? [];
   if (id !== name) return html`${name}`;
@@ -50,7 +50,7 @@ function renderId(name: string): Html {
   return kind in PLACES ? html`<a href="/admin/${PLACES[kind]}/${name}">${short}</a>` : short;
 }
 
-/** Of ids within it only the ends. */
+/** Shortens the ids in the text. */
 function renderDetail(text: string): Html | undefined {
   const short = text.replaceAll(IDS, (_, kind, digits) => `${kind}_…${digits.slice(-SHOWN_DIGITS)}`);
   return text === '' ? undefined : html`<br><span class="hint">${short}</span>`;

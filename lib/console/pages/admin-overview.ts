@@ -1,4 +1,4 @@
-// The operator's first page: what is going on, and what needs a decision.
+// The operator's first page: the state of the service, and what needs a decision.
 import type { UpstreamHealth } from '../../calls/upstreams.ts';
 import { type LastAudit, readLastAudit } from '../../ledger/last-audit.ts';
 import { audit } from '../audit.ts';
@@ -89,7 +89,7 @@ export const adminOverview = page({
   async post(visit) {
     const { services, signedIn } = visit;
     const { user } = signedIn;
-    // Sent twice, the form makes one.
+    // A double submission creates only one.
     if ((await listOwnAccounts(visit)).length > 0) return { to: '/account' };
     const { id } = await services.accounts.create(user.email.slice(0, 100));
     await services.store.users.join({ user: user.id, account: id, role: 'owner' });
@@ -98,7 +98,7 @@ export const adminOverview = page({
   },
 });
 
-/** For an operator who wants to call too: an account like any other. */
+/** Offers an operator without an account to create one. */
 async function ownAccount(visit: UserVisit): Promise<Html | undefined> {
   if ((await listOwnAccounts(visit)).length > 0) return undefined;
   const words = WORDS[visit.language];
@@ -107,7 +107,7 @@ ${form(visit, { action: '/admin', fields: codeField(visit), button: words.ownBut
 <h2>${words.service}</h2>`;
 }
 
-/** Holds of processes that are gone; a count of more says no more. */
+/** Unreleased holds are counted up to this number. */
 const STUCK_MAX = 100;
 /** Longer than any lease: only holds of dead processes are looked for. */
 const LEASE_MAX_MS = 24 * 3600 * 1000;

@@ -1,5 +1,4 @@
-// An operator's view of one payment: its facts, what was given back, what the provider said, and the forms for its
-// state.
+// An operator's view of one payment: its facts and refunds, the provider's response, and the forms for its phase.
 import { type Payment, parseDispute, parseRefunds, refundableAmount } from '../../money/payment.ts';
 import { newId } from '../../payments/ids.ts';
 import { maskJson } from '../../payments/mask.ts';

@@ -79,7 +79,7 @@ async function refund(visit: UserVisit, payment: Payment, sent: Form): Promise<A
   if (amount === undefined) return refused(visit, payment, words.badAmount);
   if (!isLine(reason)) return refused(visit, payment, words.badText);
   const { store, now } = visit.services;
-  // The form's own id: submitted twice, it asks once.
+  // The form's own id, so that a double submission refunds once.
   const refundId = /^rfd_[0-9a-f]{1,60}$/.test(id) ? id : newId('rfd', now());
   const outcome = await askRefund(store, payment.id, { at: now(), amount, reason, refund: refundId });
   return finishAction(visit, payment, { action: 'refund', amount, reason, outcome });

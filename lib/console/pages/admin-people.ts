@@ -1,4 +1,4 @@
-// Everybody who may sign in, for an operator: found by address.
+// All users for an operator, with a search by address.
 import type { User } from '../../store/ports/users.ts';
 import { field, table } from '../components.ts';
 import { type Html, html } from '../html.ts';

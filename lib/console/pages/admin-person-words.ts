@@ -1,4 +1,4 @@
-// The words of the page of one person.
+// The texts of the page of one user.
 import { defineWords, type Language } from '../language.ts';
 
 const WORDS = defineWords({

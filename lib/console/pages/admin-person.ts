@@ -1,4 +1,4 @@
-// One person for an operator: where they belong and are signed in; suspend, remove, end sessions, a link back in.
+// One user for an operator: accounts and sessions; suspend, remove, end sessions, create a recovery link.
 import { fault } from '../../base/faults.ts';
 import type { Account } from '../../store/ports/accounts.ts';
 import type { FormerUser, User } from '../../store/ports/users.ts';
@@ -68,7 +68,7 @@ async function setStatus(visit: UserVisit, person: User, change: 'suspend' | 're
   return { to: `${linkToPerson(person)}?done=done` };
 }
 
-/** The address is typed: nothing brings the person back but a new invitation. */
+/** Confirmed by typing the address: only a new invitation brings the user back. */
 async function remove(visit: UserVisit, person: User, sent: Form): Promise<Answer> {
   if (sent.text('email').toLowerCase() !== person.email)
     return refused(visit, person, personWords(visit.language).badEmail);
@@ -93,8 +93,8 @@ async function removeOwner(visit: UserVisit, person: User, sent: Form): Promise<
 }
 
 /**
- * For an owner who has lost the password, and perhaps the app too. Operators are reset on the command line: nobody who
- * sits at an operator's screen takes over another one.
+ * Creates a recovery link for an owner. Operators are reset on the command line only, so that whoever sits at one
+ * operator's screen cannot take over another operator.
  */
 async function restore(visit: UserVisit, person: User): Promise<Answer> {
   const { people, publicUrl } = visit.services;
@@ -144,7 +144,7 @@ interface Change {
   readonly name: string;
   readonly button: string;
   readonly fields?: Html;
-  /** What a script asks before it is sent; such a change looks dangerous. */
+  /** The question that a script asks before sending; the button is then marked as dangerous. */
   readonly confirm?: string;
 }
 

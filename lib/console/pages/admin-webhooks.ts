@@ -1,4 +1,4 @@
-// The notices of payment providers as received, with their outcome; nothing in them is trusted.
+// Webhooks of payment providers as received, with their outcome; nothing in them is trusted.
 import { fault } from '../../base/faults.ts';
 import type { PaymentPhase } from '../../money/payment.ts';
 import { maskJson } from '../../payments/mask.ts';
@@ -150,7 +150,7 @@ ${isCut(webhook) ? html`<p>${words.cut}</p>` : rest}
   },
 });
 
-/** Only the beginning is stored of those that nothing came of. */
+/** Of webhooks without effect only the beginning is stored. */
 function isCut({ headers }: PaymentWebhook): boolean {
   return headers === '';
 }

@@ -1,4 +1,4 @@
-// What the audit log records, in words: actions and their details are stored by code.
+// Texts for the codes that the audit log stores: actions and their details.
 import { defineWords, findWord, type Language } from '../language.ts';
 import type { Visit } from '../visit.ts';
 
@@ -103,7 +103,7 @@ const WORDS = defineWords({
   },
 });
 
-/** The code itself for what has no words. */
+/** The code itself if there is no text for it. */
 export function actionText(language: Language, action: string): string {
   return findWord(WORDS[language], action) ?? action;
 }
@@ -220,7 +220,7 @@ const DETAILS = defineWords({
 /** A budget that never resets is stored as one that resets at `none`. */
 const NOTHING: readonly unknown[] = [null, '', 'none'];
 
-/** `name: laptop, budget: 250.00`, without what is not set; what has no words stays as it was recorded. */
+/** `name: laptop, budget: 250.00`, without empty values; unknown names and values are shown as stored. */
 export function detailText({ language, format }: Pick<Visit, 'language' | 'format'>, detail: string): string {
   const { yes, no, names, values } = DETAILS[language];
   const valueText = (name: string, value: unknown) => {

@@ -1,4 +1,4 @@
-// Words for how a call came about: how it ended, how smart chose its model, and by which signals.
+// Texts for how a call ended, and how and by which signals smart chose its model.
 
 import type { SmartTier } from '../../base/smart-tiers.ts';
 import type { SignalName } from '../../calls/smart/route.ts';
@@ -112,22 +112,22 @@ const WORDS = defineWords<Words>({
   },
 });
 
-/** Why a call ended; of a text that was paid for by what was noted then. */
+/** A charged text call has its own ending; other calls are described by their state. */
 export function endingWords(language: Language, { kind, state }: Charge, { ended = 'stop', ...usage }: Usage): string {
   const { endings } = WORDS[language];
-  const told = usage.repeated_as !== undefined ? 'repeated' : kind === 'text' ? String(ended) : state;
-  const name = state === 'settled' ? told : state;
+  const settledAs = usage.repeated_as !== undefined ? 'repeated' : kind === 'text' ? String(ended) : state;
+  const name = state === 'settled' ? settledAs : state;
   return endings[name] ?? name;
 }
 
-/** As smart scored a request; what it does not know any more stays as it is called. */
+/** Tiers and signals that are no longer known are shown by their names. */
 export function smartWords(language: Language, tier: string, signals: string): string {
   const words = WORDS[language];
   const tiers: Readonly<Record<string, string>> = words.tiers;
   const names: Readonly<Record<string, string>> = words.signals;
-  const told = signals
+  const signalTexts = signals
     .split(' ')
     .filter((name) => name !== '')
     .map((name) => names[name] ?? name);
-  return `${tiers[tier] ?? tier} (${tier})${told.length > 0 ? `: ${told.join(', ')}` : ''}`;
+  return `${tiers[tier] ?? tier} (${tier})${signalTexts.length > 0 ? `: ${signalTexts.join(', ')}` : ''}`;
 }

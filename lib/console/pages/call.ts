@@ -1,4 +1,4 @@
-// One call: what it was, what it used, and how its price was calculated, to the last digit.
+// One call: its facts, its usage, and the calculation of its price to the last digit.
 import type { Charge, Usage } from '../../money/decide.ts';
 import { TEXT_MINIMUM } from '../../money/price.ts';
 import { keyName } from '../charge-query.ts';
@@ -111,7 +111,7 @@ function parseUsage({ usage }: Charge): Usage {
   return usage === null ? {} : JSON.parse(usage);
 }
 
-/** What was asked for, what answered, what is billed, and how smart came to it. */
+/** The requested, answering and billed model, and why smart chose it. */
 function modelRows({ language }: OwnerVisit, charge: Charge, usage: Usage): readonly (readonly [string, string])[] {
   const words = WORDS[language];
   const { model_asked: requested = charge.model, model_answered: answered = charge.model } = usage;
@@ -125,7 +125,7 @@ function modelRows({ language }: OwnerVisit, charge: Charge, usage: Usage): read
   ];
 }
 
-/** What was used times its price, and the result. */
+/** Usage times price, and the total. */
 function priceCalculation(visit: OwnerVisit, charge: Charge): Html | undefined {
   if (charge.usage === null) return undefined;
   const words = WORDS[visit.language];
@@ -155,7 +155,7 @@ function textLines({ language, format }: OwnerVisit, charge: Charge, usage: Usag
 
 const PER_MILLION = 1_000_000n;
 
-/** Pictures, seconds or whole calls; of videos also how sharp they are, which may have its own price. */
+/** Images, seconds or whole calls; for videos also the resolution, which may have its own price. */
 function mediaLines({ language, format }: OwnerVisit, charge: Charge, usage: Usage): readonly string[] {
   const words = WORDS[language];
   const { images, seconds, resolution } = usage;

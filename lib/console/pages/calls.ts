@@ -53,7 +53,7 @@ export const calls = page({
     const exact = await findOwnCharge(visit, id === '' ? null : id);
     if (exact) return { to: linkTo(visit, `/account/calls/${encodeURIComponent(exact.id)}`) };
     const selection = readChargeQuery(visit);
-    // Where few calls match, or none, all of them are read.
+    // A filter that matches few calls reads all of them.
     if (isFiltered(selection)) await services.visitLimit.hit('file', signedIn.user.id);
     const before = await findOwnCharge(visit, query.get('before'));
     const [charges, keys] = await Promise.all([

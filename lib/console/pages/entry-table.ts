@@ -21,7 +21,7 @@ const WORDS = defineWords({
   },
 });
 
-/** The heading above it. */
+/** The heading above the table. */
 export function entriesTitle({ language }: Pick<Visit, 'language'>): string {
   return WORDS[language].title;
 }

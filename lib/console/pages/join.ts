@@ -1,4 +1,4 @@
-// Accepting an invitation to another account: somebody who has access is made an owner only when they agree.
+// Accepting an invitation to another account: an existing user becomes its owner only by agreeing.
 import type { Account } from '../../store/ports/accounts.ts';
 import { audit } from '../audit.ts';
 import { definitionList, form, message } from '../components.ts';
@@ -33,7 +33,7 @@ const WORDS = defineWords({
 
 const PATH = '/account/join';
 
-/** Where the person behind the link that is visited accepts it. */
+/** The page where an existing user accepts the visited link. */
 export function joinPath(visit: Visit): string {
   return linkAction({ ...visit, path: PATH });
 }
@@ -58,7 +58,7 @@ export const join = page({
   },
 });
 
-/** The account that the visitor is invited to, or why there is none. */
+/** The account of the invitation, or why there is none. */
 async function findInvitation(visit: UserVisit): Promise<Account | 'none' | 'other'> {
   const { people, store } = visit.services;
   const link = await people.look(readLinkToken(visit));

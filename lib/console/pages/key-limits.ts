@@ -82,13 +82,13 @@ const WORDS = defineWords({
   },
 });
 
-/** A field of limits that is wrong, and how. */
+/** A wrong field and its error. */
 export interface LimitProblem {
   readonly field: 'budget' | 'expires' | 'models';
   readonly text: string;
 }
 
-/** What was submitted, and what of it was refused. */
+/** A refused form and its error. */
 interface Refused {
   readonly sent: Form;
   readonly problem?: LimitProblem;
@@ -99,7 +99,7 @@ export function limitFields(visit: OwnerVisit, limits: KeyLimits, refused?: Refu
   const words = WORDS[visit.language];
   const { budget, reset, models } = limits;
   const money = budget === null ? '' : visit.format.rubTyped(budget);
-  /** What was refused stands there to be mended. */
+  /** Refused input stays in its field. */
   const typed = (name: string, value: string) => (refused?.sent.has(name) ? refused.sent.text(name) : value);
   const wrong = (name: LimitProblem['field']) =>
     refused?.problem?.field === name ? { error: refused.problem.text, autofocus: true } : {};
@@ -115,7 +115,7 @@ function formatExpiryDay({ expiresAt, zone }: KeyLimits): string {
   return expiresAt === null ? '' : formatMoment(expiresAt, zone).slice(0, 10);
 }
 
-/** The limits a form asks for, given the current ones. */
+/** The limits of a submitted form, or the first wrong field; `before` are the current limits. */
 export function readLimits(visit: OwnerVisit, sent: Form, before: KeyLimits): WishedLimits | LimitProblem {
   const words = WORDS[visit.language];
   const budget = sent.text('budget');
@@ -126,7 +126,7 @@ export function readLimits(visit: OwnerVisit, sent: Form, before: KeyLimits): Wi
   const found = RESETS.find((name) => name === reset);
   if (most === undefined || found === undefined) return { field: 'budget', text: words.badBudget };
   if (Number.isNaN(wall)) return { field: 'expires', text: words.badDay };
-  // A form may be older than a replacement, which has made the key expire.
+  // The form may be older than a rotation, which has set an expiry: an unchanged day changes nothing.
   const same = day === (sent.has('expires_shown') ? sent.text('expires_shown') : formatExpiryDay(before));
   const expiresAt = same ? before.expiresAt : wall === null ? null : momentAtWallTime(wall, before.zone);
   const names = sent
@@ -199,7 +199,7 @@ export const keyLimits = page({
   },
 });
 
-/** The audit log stores no bigint. */
+/** Without bigints, which the audit log cannot store. */
 export function toAuditDetail({ budget, ...rest }: WishedLimits): Record<string, unknown> {
   return { ...rest, budget: budget === null ? null : formatRub(budget) };
 }
@@ -229,7 +229,7 @@ export const rotateKey = page({
   },
 });
 
-/** A key may end between the look at it and its change. */
+/** The key may have ended since it was read. */
 async function refusedPage(visit: OwnerVisit, key: KeyRow, error: unknown, state: PageState): Promise<Page> {
   if (!(error instanceof OperatorError)) throw error;
   const now = await visit.services.store.keys.get(key.id);
@@ -242,7 +242,7 @@ async function refusedPage(visit: OwnerVisit, key: KeyRow, error: unknown, state
 
 interface PageState {
   readonly refused?: Refused;
-  /** What is wrong with a replacement. */
+  /** The error of a rotation. */
   readonly hours?: string;
 }
 

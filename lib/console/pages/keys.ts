@@ -111,11 +111,11 @@ export const keys = page({
 interface PageState {
   readonly issued?: string;
   readonly name?: string;
-  /** What is wrong with the name. */
+  /** The error of the name. */
   readonly problem?: string;
-  /** What is wrong with its limits. */
+  /** The error of the limits. */
   readonly wrong?: LimitProblem;
-  /** Why else no key was issued. */
+  /** Any other reason why no key was issued. */
   readonly refused?: string;
   readonly sent?: Form;
 }

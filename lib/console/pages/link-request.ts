@@ -74,7 +74,7 @@ const LETTERS_MAX = { mail: 3, address: 20 };
 const HOUR_MS = 3_600_000;
 const FACTORS = { reset: 'reset', verify: 'register' } as const;
 
-/** What the form did; `send` makes the link, or nothing if the address does not qualify. */
+/** Answers the form; `send` creates the token, or none if the address does not qualify. */
 export async function answerLinkRequest(
   visit: Visit,
   kind: LinkRequestKind,
@@ -99,7 +99,7 @@ export async function answerLinkRequest(
     .then((token) => token !== undefined && sendLink(visit, { kind, email, token, purpose: kind }))
     .catch(async (err: unknown) => {
       log.error({ err }, 'could not send an email');
-      // Nobody waits for a letter that never came.
+      // An email that failed does not count.
       await uncountAttempt(store.sessions, names);
     })
     .catch((err: unknown) => log.warn({ err }, 'could not take back the count of an email'));
@@ -126,8 +126,8 @@ export async function sendLink(
 }
 
 /**
- * What a letter is counted under. Each kind has its own, for a letter of one may never come: whoever has an account gets
- * none to open one. On a device of the owner strangers' letters do not count.
+ * The counters of an email. Each kind has its own, because an address with an account never gets the email to register.
+ * On a known device of the owner, emails that strangers requested do not count.
  */
 async function listCountedNames(
   { services, address, device: token }: Visit,
@@ -149,7 +149,7 @@ interface LinkRequest {
   readonly user: User | undefined;
 }
 
-/** Until the next hour starts, in which everybody may ask again, whatever was asked for before. */
+/** Until the next hour, when the counters start again. */
 function secondsLeft(now: number): number {
   return Math.ceil((HOUR_MS - (now % HOUR_MS)) / 1000);
 }

@@ -97,7 +97,7 @@ export const login = page({
     const email = sent.text('email');
     const code = sent.text('code');
     const credentials = { email, password: sent.secret('password'), code, client: visit };
-    // Some type their password there by mistake.
+    // Only an address is logged: some type their password there by mistake.
     const typed = readEmail(email);
     const detail = typed === undefined ? {} : { email: typed };
     const event = { factor: code === '' ? ('password' as const) : codeFactorOf(code), detail };

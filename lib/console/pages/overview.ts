@@ -130,7 +130,7 @@ interface Progress {
   readonly hasKey: boolean;
 }
 
-/** What is done already says so. */
+/** Finished steps are marked. */
 function steps(visit: OwnerVisit, { isPaid, hasKey }: Progress): Html {
   const words = WORDS[visit.language];
   const step = (path: string, text: string, isDone: boolean) =>

@@ -1,4 +1,4 @@
-// The playground: one call for text, a picture or a video, with its price shown before it is sent. Its input is neither
+// The playground: one call for text, an image or a video, with its price shown before sending. Its input is neither
 // stored nor logged.
 
 import { toFault } from '../../base/faults.ts';
@@ -98,7 +98,7 @@ async function tryCall(
   const { language } = visit;
   const refuse = (body: Html, status: number, again = input) =>
     playgroundPage(visit, again, { answer: answerSection(visit, { body }), status });
-  // A page that is shown again has lost the chosen files, and nobody meant to pay for a call without them.
+  // Browsers drop chosen files when the page is shown again; a call without them must not be charged.
   if (input.imageCount > 0 && form.files.length === 0)
     return refuse(refusal(visit, WORDS[language].mistakes.again), 400, { ...input, imageCount: 0 });
   const mistake = findMistake(input);

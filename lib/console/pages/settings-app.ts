@@ -1,5 +1,5 @@
-// The authenticator app in a person's settings: set up, replaced, removed, and its recovery codes renewed. Each asks for
-// the password and for a code of the present app.
+// The authenticator app in a user's settings: set up, replace, remove, renew recovery codes. Each asks for the password
+// and a code of the current app.
 import type { User } from '../../store/ports/users.ts';
 import { hashRecoveryCode, isSecret, makeRecoveryCodes, makeSecret, stepOf } from '../../users/totp.ts';
 import { audit } from '../audit.ts';
@@ -56,11 +56,11 @@ export function isAppChange(text: string): text is AppChange {
   return (CHANGES as readonly string[]).includes(text);
 }
 
-/** What went wrong with one of the forms. */
+/** The errors of one of the forms. */
 export interface AppProblem {
   readonly change: AppChange;
   readonly problems: ConfirmProblems & { readonly code?: string; readonly form?: string };
-  /** Of the app that was about to be set up. */
+  /** Of the app that is being set up. */
   readonly secret?: string | undefined;
 }
 
@@ -68,7 +68,7 @@ type AppOutcome =
   | { readonly answer: Page | { readonly to: string } }
   | { readonly problem: AppProblem; readonly status: 400 | 429 };
 
-/** Nothing for a guest, who has no password to confirm it with. */
+/** Undefined for a guest, who has no password to confirm changes with. */
 export async function appSection(visit: OwnerVisit, problem?: AppProblem): Promise<Html | undefined> {
   const words = WORDS[visit.language];
   const { user } = visit.signedIn;
@@ -93,7 +93,7 @@ interface AppFormParts {
   readonly danger?: boolean;
 }
 
-/** Opened by itself when something is wrong in it. */
+/** Open if it has an error. */
 function appForm(visit: OwnerVisit, { change, title, button, problem, fields, danger = false }: AppFormParts): Html {
   const mine = problem?.change === change ? problem.problems : undefined;
   const action = linkTo(visit, '/account/settings');
@@ -149,7 +149,7 @@ interface Ending {
   readonly codes: readonly string[];
 }
 
-/** Writes the change unless there was another in the meantime, ends all other sessions, and tells the person. */
+/** Saves the change unless the user has changed meanwhile, ends all other sessions, and mails the user. */
 async function finish(visit: OwnerVisit, user: User, { change, mailed, codes }: Ending): Promise<AppOutcome> {
   const { services, signedIn } = visit;
   if (!(await services.people.change(user))) return conflict(visit, change);

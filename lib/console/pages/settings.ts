@@ -1,4 +1,4 @@
-// A person's settings: language and time zone, password, authenticator app, sessions.
+// A user's settings: language and time zone, password, authenticator app, sessions.
 import { fault } from '../../base/faults.ts';
 import { problemOf } from '../../users/password.ts';
 import { audit } from '../audit.ts';

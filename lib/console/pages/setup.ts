@@ -1,4 +1,4 @@
-// One-time links: first operator, invitation, forgotten password. GET only shows the form, which uses up the link.
+// One-time links: first operator, invitation, forgotten password. Only submitting the form uses up the link.
 import { fault } from '../../base/faults.ts';
 import { toClientNetwork } from '../../base/network.ts';
 import type { Link, LinkPurpose } from '../../store/ports/sessions.ts';
@@ -80,20 +80,20 @@ const WORDS = defineWords({
   },
 });
 
-/** A link that may be used, and the person it is for if there is one already. */
+/** A usable link, and its user if there is one already. */
 interface Opened {
   readonly link: Link;
   readonly user: User | undefined;
 }
 
-/** What was submitted and what is wrong with it, by field. */
+/** Submitted values and their errors by field. */
 interface Submitted {
   readonly email?: string;
   readonly secret?: string;
   readonly errors?: Readonly<Partial<Record<'email' | 'password' | 'again' | 'code', string>>>;
 }
 
-/** The links with which people register. */
+/** The links that open an account, by registration mode. */
 const REGISTERING: Readonly<Record<ConsoleServices['registration'], readonly LinkPurpose[]>> = {
   closed: [],
   invite: ['invite'],
@@ -171,8 +171,8 @@ async function linkPage(visit: Visit, { link, user }: Opened, sent: Submitted): 
 }
 
 /**
- * The sandbox account needs only the link: its money is not real. Nobody but its guest is let in by it: other owners
- * have a password, and perhaps an app and accounts whose money is.
+ * The demo account needs only the link, because its money is not real. The link signs in only its guest: other owners
+ * have a password, and perhaps accounts with real money.
  */
 async function openDemo(visit: Visit, { account, purpose }: Link, token: string): Promise<Answer> {
   const { people, store } = visit.services;
@@ -191,7 +191,7 @@ function isOperator({ purpose }: Link): boolean {
   return purpose === 'setup' || purpose === 'operator';
 }
 
-/** A mailed link alone is no second factor. */
+/** A mailed link does not replace the second factor. */
 function needsCode({ link, user }: Opened): boolean {
   return link.purpose === 'reset' && user !== undefined && user.totpSecret !== null;
 }
@@ -223,7 +223,7 @@ async function useLink(visit: Visit, sent: Form): Promise<Answer> {
   const again = { email: sent.text('email'), secret: isSecret(secret) ? secret : undefined, errors };
   if (email === undefined || Object.values(errors).some((error) => error !== undefined))
     return { ...(await linkPage(visit, opened, again)), status: 400 };
-  // Before anything is used up: there may be no room for it now.
+  // Hashed before anything is used up, because it may fail as busy.
   const hashed = existing && (await hashPassword(password, existing.id));
   const checked =
     existing && needsCode(opened) ? await checkCode(visit, existing, sent.text('code')) : { user: existing };
@@ -244,7 +244,7 @@ async function useLink(visit: Visit, sent: Form): Promise<Answer> {
     : { ...codesPage(visit, codes, user.operator ? '/admin' : '/account'), ...cookies };
 }
 
-/** The same waits apply as for signing in, apart from what strangers without the link have guessed. */
+/** Throttled like signing in, but without counting the guesses of strangers who have no link. */
 async function checkCode(
   visit: Visit,
   user: User,
@@ -263,12 +263,12 @@ async function checkCode(
 interface Chosen {
   readonly email: string;
   readonly password: string;
-  /** The same, if it is for somebody who is there already. */
+  /** The hash of the password, for an existing user. */
   readonly hashed: string | undefined;
   readonly totp: Enrolment | undefined;
 }
 
-/** Unknown links cost nothing, so only some of those of one network are written down. */
+/** Unknown links logged per network and hour. */
 const LOST_MAX = 20;
 
 async function refuseLink(visit: Visit): Promise<Page> {
@@ -283,7 +283,7 @@ async function refuseLink(visit: Visit): Promise<Page> {
   return noLinkPage(visit, 'setup');
 }
 
-/** A link that was taken and let nobody in is as good as before. */
+/** Restores the link if nobody was signed in with it. */
 async function saveUserOrRestoreLink(visit: Visit, opened: Opened, chosen: Chosen): Promise<User | 'taken' | 'late'> {
   const { sessions } = visit.services.store;
   try {
@@ -322,14 +322,13 @@ async function saveUser(
   return user;
 }
 
-/** Whoever registers gets an account of their own, without money. */
+/** Whether the link opens a new account, with an empty wallet. */
 function opensAccount({ purpose, account }: Link): boolean {
   return purpose === 'verify' || (purpose === 'invite' && account === null);
 }
 
 /**
- * What a link is for, if that is still allowed: registration may have been closed since, or the person may have been
- * suspended or removed.
+ * Undefined if the link is unknown or no longer allowed: registration was closed, or the user was suspended or removed.
  */
 async function findUsableLink({ services }: Visit, token: string): Promise<Opened | undefined> {
   const { people, registration, store } = services;
@@ -340,7 +339,7 @@ async function findUsableLink({ services }: Visit, token: string): Promise<Opene
   return user?.status === 'active' ? { link, user } : undefined;
 }
 
-/** Who has access already accepts an invitation after signing in. */
+/** An existing user accepts an invitation after signing in. */
 async function isForMember({ services }: Visit, { purpose, account, email }: Link): Promise<boolean> {
   if (purpose !== 'invite' || account === null || email === null) return false;
   return (await services.store.users.find(email)) !== undefined;
@@ -374,10 +373,7 @@ function asksForEmail(visit: Visit): boolean {
   return !hasLinkToken(visit) && visit.services.mailer !== undefined;
 }
 
-/**
- * An operator's password is reset on the command line, so that access to their mail does not mean access to the
- * service.
- */
+/** Operators reset their password on the command line, so that their mail account does not give access to the service. */
 async function makeResetToken({ services }: Visit, email: string): Promise<string | undefined> {
   const user = await services.store.users.find(email);
   // A guest of the sandbox has no password that could be forgotten.

@@ -67,9 +67,9 @@ const WORDS = defineWords({
   },
 });
 
-/** Also what the overview adds up. */
+/** Shared with the overview. */
 export const USAGE_RANGE = { days: 30, byHours: true } as const;
-/** When a table that is not complete may be asked for again. */
+/** When a file that was not complete may be requested again. */
 const AGAIN_S = 10;
 
 export const usage = page({
@@ -105,7 +105,7 @@ function isSplit({ services, zone }: OwnerVisit, { from, to }: ChargeQuery): boo
   );
 }
 
-/** What is counted so far; the rest is counted next. */
+/** The usage counted so far; the rest is counted next. */
 async function countedUsage(visit: OwnerVisit): Promise<CountedUsage> {
   const { services, account, zone } = visit;
   const { state: _, ...filter } = readChargeQuery(visit, USAGE_RANGE).filter;
@@ -169,7 +169,7 @@ export const usageCsv = page({
   async get(visit) {
     const by = readGrouping(visit);
     const report = await countedUsage(visit);
-    // A file cannot say of itself that it is not complete.
+    // A file cannot say that it is incomplete.
     if (report.behind) throw fault('still_counting', { retryAfterS: AGAIN_S });
     const head = [by, 'calls', 'charged_rub', 'refunded_rub', ...USAGE_UNITS];
     return createCsv(visit.language, `usage-${visit.account.id}.csv`, { head, rows: listCsvRows(report) });

@@ -1,4 +1,4 @@
-// The playground's answer: the text or picture and its cost, and the progress of a video.
+// The playground's answer: the text or image with its cost, and the progress of a video.
 
 import { isFault } from '../../base/faults.ts';
 import type { VideoView } from '../../calls/videos/view.ts';
@@ -61,7 +61,7 @@ export function imageAnswer(visit: OwnerVisit, { prompt }: PlaygroundForm, { url
   return answerSection(visit, { body, outcome });
 }
 
-/** On the page's own origin: the content policy allows pictures from nowhere else. */
+/** The content policy allows media from the page's own origin only. */
 function toLocalPath(url: string): string {
   return new URL(url).pathname;
 }

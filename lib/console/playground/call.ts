@@ -36,7 +36,7 @@ export type TextEnding = CollectedReply | Fault;
 
 type InputImages = readonly RequestImage[];
 
-/** Like the others, undefined when the client has left. */
+/** Like the other calls here, resolves to undefined if the client has left. */
 export function generateText(
   visit: OwnerVisit,
   input: PlaygroundForm,
@@ -95,7 +95,6 @@ function streamOutput({ request, services }: OwnerVisit, renderOutcome: (ending:
 }
 
 export interface ImageResult extends ImageAnswer {
-  /** The picture's. */
   readonly url: string;
 }
 
@@ -134,7 +133,7 @@ export function startVideo(
   });
 }
 
-/** Like the API: a long form is not even read for an empty wallet. */
+/** Like in the API, a long form is not read if the wallet is empty. */
 export async function refuseLongForm({ request, services, account }: OwnerVisit): Promise<void> {
   if ((readAnnouncedBytes(request.raw.req) ?? Number.POSITIVE_INFINITY) <= SMALL_BYTES) return;
   refuseEmpty(services, await readWallet(services.store, account.id), { kind: 'text', amount: TEXT_MINIMUM });

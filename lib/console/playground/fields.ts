@@ -1,4 +1,4 @@
-// What the playground's form asks for: its fields, and the same call as an API request.
+// The fields of the playground's form, their checks, and the same call as an API request.
 import { REFERENCES_MAX } from '../../calls/images/request.ts';
 import { offersOf, type VideoOffers } from '../../calls/videos/terms.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
@@ -17,11 +17,11 @@ export interface PlaygroundForm extends Readonly<Record<PlayField, string>> {
   readonly kind: PlayKind;
   /** The available models of the kind. */
   readonly models: readonly string[];
-  /** What the model lets one choose; undefined unless it is a video model. */
+  /** The choices of a video model. */
   readonly videoOptions: VideoOffers | undefined;
   /** How many images were chosen. */
   readonly imageCount: number;
-  /** The most that its kind takes here. */
+  /** How many the kind takes at most. */
   readonly imagesMax: number;
 }
 
@@ -73,7 +73,7 @@ function countImagesMax(kind: PlayKind, { vision, models }: Catalog): number {
   }
 }
 
-/** A field about which the page can say more than the API would. */
+/** A mistake that the page explains better than the API. */
 type Mistake = 'prompt' | 'max_tokens' | 'choice' | 'images' | 'image';
 
 const COUNT = /^[1-9]\d{0,8}$/;
@@ -102,7 +102,7 @@ export function findMistake({
   return all ? undefined : 'choice';
 }
 
-/** The same call as an API request body, without the fields left open. */
+/** The body of the same call to the API, without empty fields. */
 export function buildRequestBody({
   kind,
   model,

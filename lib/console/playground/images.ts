@@ -5,7 +5,7 @@ import type { TextRequest } from '../../calls/text/request.ts';
 import type { RequestImage } from '../../media/reference.ts';
 import type { Form } from '../forms.ts';
 
-/** Throws the fault that says what is wrong with one of them. Whoever reads them lets them go. */
+/** Throws a fault if one of them is invalid. The caller releases them. */
 export function readFormImages({ files }: Form): readonly RequestImage[] {
   const { images, refusal } = readImageSources(files.map((file) => ({ field: file.name, source: file })));
   if (refusal) throw fault(refusal.code, refusal.detail);

@@ -17,7 +17,7 @@ import { buildRequestBody, IMAGE_FIELD, type PlaygroundForm } from './fields.ts'
 import { attachImages } from './images.ts';
 
 export interface Quote {
-  /** For text what is held, otherwise what is charged. */
+  /** What is held for text, and charged for the rest. */
   readonly amount: Micro;
   /** The model that would answer. */
   readonly model: string;
@@ -58,10 +58,10 @@ export async function quoteCall(
   }
 }
 
-/** Stands for a picture that is not here: each weighs the same. */
+/** A placeholder: every image counts the same. */
 const UNKNOWN_IMAGE: RequestImage = { type: 'picture', field: IMAGE_FIELD, source: '' };
 
-/** The one that is asked first. */
+/** The vision model that is tried first. */
 function findVisionModel({ vision: [first] }: Catalog): string {
   if (!first) throw fault('vision_unavailable');
   return first.id;

@@ -5,7 +5,7 @@ import { buildRequestBody, type PlaygroundForm } from './fields.ts';
 export const SAMPLE_LANGUAGES = ['curl', 'python', 'js'] as const;
 type SampleLanguage = (typeof SAMPLE_LANGUAGES)[number];
 
-/** By what is sent: with pictures a text is looked at, a picture edited, and a video begun from one. */
+/** With images, a text call reads them, an image call edits them, and a video starts from one. */
 const TASKS = ['text', 'image', 'video', 'vision', 'edit', 'motion'] as const;
 type Task = (typeof TASKS)[number];
 const TASK_WITH_IMAGES = { text: 'vision', image: 'edit', video: 'motion' } as const;
@@ -49,7 +49,7 @@ function sampleValues(input: PlaygroundForm, files: readonly string[]) {
   };
 }
 
-/** A file of the reader's. */
+/** An image file that the program reads. */
 class ImageFile {
   readonly file: string;
 
@@ -58,7 +58,7 @@ class ImageFile {
   }
 }
 
-/** The body with pictures where the API takes them; an edit has them as files beside it. */
+/** The body with images where the API takes them; an edit sends them as files beside it. */
 function withImageFiles(input: PlaygroundForm, files: readonly string[]): Readonly<Record<string, unknown>> {
   const body = buildRequestBody(input);
   const [first, ...rest] = files.map((file) => new ImageFile(file));
@@ -73,7 +73,7 @@ interface JsonWriter {
   image(file: string): string;
 }
 
-/** JSON in which the program puts the pictures. */
+/** JSON with placeholders for images, in the syntax of the program. */
 function writeJson(value: unknown, writer: JsonWriter): string {
   if (value instanceof ImageFile) return writer.image(value.file);
   if (Array.isArray(value)) return `[${value.map((item) => writeJson(item, writer)).join(',')}]`;
@@ -82,13 +82,12 @@ function writeJson(value: unknown, writer: JsonWriter): string {
   return `{${fields.join(',')}}`;
 }
 
-/** In a shell's document of several lines, which is too long for an argument. */
+/** For a shell's here-document, because the body is too long for an argument. */
 const IN_DOCUMENT: JsonWriter = {
   text: (value) => JSON.stringify(value).replace(/[\\$`]/g, '\\$&'),
   image: (file) => `"data:image/png;base64,$(base64 < ${file} | tr -d '\\n')"`,
 };
 
-/** As a shell reads it. */
 function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

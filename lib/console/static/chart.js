@@ -1,15 +1,14 @@
 // @ts-check
-// Names the bar above or below the pointer in the chart's caption, however low the bar. Without it the table below says
-// the same, and a browser shows the name of a bar after a while.
+// Shows the value of the bar under the pointer in the chart's caption. Without it, the table below has the same values.
 
-/** The chart pointed at, and its caption as it was. */
-let shown = /** @type {{ chart: Element, caption: string } | undefined} */ (undefined);
+/** The chart under the pointer, and its own caption. */
+let pointed = /** @type {{ chart: Element, caption: string } | undefined} */ (undefined);
 
 for (const kind of ['pointerdown', 'pointermove']) {
   document.addEventListener(kind, (event) => {
     const { target, clientX } = /** @type {PointerEvent} */ (event);
     const chart = target instanceof Element ? target.closest('.chart svg')?.parentElement : undefined;
-    if (shown && shown.chart !== chart) leave();
+    if (pointed && pointed.chart !== chart) leave();
     if (chart) point(chart, clientX);
   });
 }
@@ -23,16 +22,16 @@ function point(chart, x) {
   const bar = bars.findLast((each) => each.getBoundingClientRect().left <= x) ?? bars[0];
   const caption = chart.querySelector('figcaption');
   if (!bar || !caption) return;
-  shown ??= { chart, caption: caption.textContent ?? '' };
-  mark(chart, bar);
+  pointed ??= { chart, caption: caption.textContent ?? '' };
+  highlight(chart, bar);
   caption.textContent = bar.textContent;
 }
 
 function leave() {
-  if (!shown) return;
-  const { chart, caption: text } = shown;
-  shown = undefined;
-  mark(chart);
+  if (!pointed) return;
+  const { chart, caption: text } = pointed;
+  pointed = undefined;
+  highlight(chart);
   const caption = chart.querySelector('figcaption');
   if (caption) caption.textContent = text;
 }
@@ -41,7 +40,7 @@ function leave() {
  * @param {Element} chart
  * @param {Element} [bar]
  */
-function mark(chart, bar) {
+function highlight(chart, bar) {
   for (const each of chart.querySelectorAll('.here')) each.classList.remove('here');
   bar?.classList.add('here');
 }

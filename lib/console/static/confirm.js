@@ -1,5 +1,5 @@
 // @ts-check
-// Asks once more before a form is sent whose effect cannot be taken back. Without it the words beside the form have to do.
+// Asks before sending a form whose effect cannot be undone. Without it, the text beside the form is the only warning.
 
 document.addEventListener('submit', (event) => {
   const form = /** @type {HTMLFormElement} */ (event.target);

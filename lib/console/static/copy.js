@@ -1,5 +1,5 @@
 // @ts-check
-// Copies a text by a button. Without it the text is there to select.
+// Adds copy buttons. Without it, the text can be selected.
 
 const COPIED = { en: ['Copy', 'Copied'], ru: ['Копировать', 'Скопировано'] };
 

@@ -1,6 +1,5 @@
 // @ts-check
-// A part of a page that is marked `data-again` has more to come: it is asked for again by itself until it has not. Without
-// this there is a link that does the same.
+// Refreshes the parts of a page that are marked `data-again` until none is. Without it, a link does the same.
 
 import { addCopyButtons } from './copy.js';
 
@@ -9,22 +8,22 @@ const EVERY_MS = 3000;
 const LATER_MS = 15_000;
 const SOON = 20;
 
-let looks = 0;
+let rounds = 0;
 wait();
 
 function wait() {
   if (!document.querySelector('[data-again]')) return;
-  looks += 1;
-  setTimeout(lookAgain, looks > SOON ? LATER_MS : EVERY_MS);
+  rounds += 1;
+  setTimeout(refresh, rounds > SOON ? LATER_MS : EVERY_MS);
 }
 
-async function lookAgain() {
+async function refresh() {
   const ids = [...document.querySelectorAll('[data-again]')].map(({ id }) => id);
   try {
     const response = await fetch(location.href);
     if (response.ok && !response.redirected) adopt(await response.text(), ids);
   } catch {
-    // The next look may reach it.
+    // Tried again later.
   }
   wait();
 }
@@ -45,7 +44,7 @@ export function adopt(page, ids) {
     const found = other.getElementById(id);
     const old = document.getElementById(id);
     if (!found || !old) return false;
-    // What is as it was keeps the focus, and is not read out again.
+    // Unchanged parts keep the focus and are not read out again.
     if (found.isEqualNode(old)) return true;
     old.replaceWith(found);
     addCopyButtons(found);

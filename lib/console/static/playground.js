@@ -1,6 +1,5 @@
 // @ts-check
-// What the playground can do beyond plain HTML: the price follows the form, a text shows as it comes. Everything it shows was
-// written by the server.
+// Makes the playground live: the price follows the form, and text shows as it arrives. All markup is made by the server.
 
 import { adopt, parse } from './live.js';
 
@@ -22,10 +21,10 @@ function part(id) {
 async function post(path, what, signal) {
   const fields = new FormData(/** @type {HTMLFormElement} */ (form));
   fields.set('do', what);
-  // The price depends on how many pictures there are, not on what they show.
+  // The price depends on the number of images, not on their content.
   if (what === 'price') fields.delete('image');
   const response = await fetch(path, { method: 'POST', body: fields, signal });
-  // Whoever was signed out meanwhile is sent to sign in.
+  // The session has ended: show the sign-in page.
   if (response.redirected) location.href = response.url;
   return response;
 }
@@ -45,7 +44,7 @@ function followForm(form) {
       const response = await post(form.action, 'price', asking.signal);
       if (response.ok) adopt(await response.text(), ids);
     } catch {
-      // A newer question took its place, or the next one asks again.
+      // Replaced by a newer request, or tried again with the next change.
     }
   }
 
@@ -106,7 +105,7 @@ async function sendText(form, button) {
 /** @param {string} page */
 function showRefusal(page) {
   if (adopt(page, ['answer'])) return;
-  // A page without an answer is one that says what is wrong and nothing else.
+  // An error page has no answer section.
   part('reply').textContent = parse(page).querySelector('main')?.textContent ?? '';
 }
 

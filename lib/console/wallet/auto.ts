@@ -24,13 +24,13 @@ const PATH = '/account/wallet';
 
 type FieldName = 'threshold' | 'amount' | 'cap' | 'card' | 'consent' | 'form';
 
-/** What was typed, and what is wrong with it. */
+/** The submitted values and their errors. */
 export interface AutoProblem {
   readonly typed: Readonly<Record<'threshold' | 'amount' | 'cap' | 'card', string>>;
   readonly problems: Readonly<Partial<Record<FieldName, string>>>;
 }
 
-/** The values before anything is set up. */
+/** Before anything is set up. */
 const NONE: Omit<AutoTopupRow, 'id'> = {
   enabled: false,
   threshold: 0n,
@@ -126,7 +126,7 @@ function formatStored({ format }: OwnerVisit, { threshold, amount, cap, method }
   return { threshold: text(threshold), amount: text(amount), cap: text(cap), card: method ?? '' };
 }
 
-/** Turns it on or changes it. */
+/** Turns automatic top-up on or changes it; asks first if a charge would follow at once. */
 export async function changeAuto(visit: OwnerVisit, sent: Form): Promise<Redirect | Page | AutoProblem> {
   const { services, account, language } = visit;
   const input = await readAutoForm(visit, sent);
@@ -143,7 +143,7 @@ export async function changeAuto(visit: OwnerVisit, sent: Form): Promise<Redirec
   if (!(await services.store.payments.changeAutoTopup({ ...next, consent }))) {
     return { typed: readTyped(sent), problems: { form: autoWords(language).conflict } };
   }
-  // Charges exactly what the owner was told.
+  // A charge that is due, which the owner has confirmed, starts now.
   services.topups.notice(account.id);
   const { threshold, amount, cap } = sums;
   const detail = { threshold: formatRub(threshold), amount: formatRub(amount), cap: formatRub(cap), card: card.id };
@@ -198,7 +198,7 @@ function readTyped(sent: Form): AutoProblem['typed'] {
   };
 }
 
-/** Nobody is charged right away without having seen it. */
+/** Shown before an immediate charge. */
 function confirmPage(visit: OwnerVisit, sent: Form, { amount, card }: AutoTopupForm): Page {
   const { language, format } = visit;
   const words = autoWords(language);

@@ -26,7 +26,7 @@ const WORDS = defineWords({
   },
 });
 
-/** Those not removed, newest first. */
+/** Without removed cards, newest first. */
 export async function listCards({ services, account }: OwnerVisit): Promise<readonly SavedMethodRow[]> {
   const all = await services.store.payments.methods(account.id);
   return all.filter(({ removedAt }) => removedAt === null);
@@ -38,7 +38,7 @@ export function cardName({ brand, last4, kind }: SavedMethodRow, language: Langu
   return last4 === null ? name : `${name} •••• ${last4}`;
 }
 
-/** Nothing if there are none. */
+/** Undefined without cards. */
 export function cardsSection(visit: OwnerVisit, cards: readonly SavedMethodRow[]): Html | undefined {
   if (cards.length === 0) return undefined;
   const { language } = visit;

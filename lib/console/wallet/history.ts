@@ -33,7 +33,7 @@ const WORDS = defineWords({
 
 const PER_PAGE = 20;
 
-/** Nothing if there are none. */
+/** Undefined without payments. */
 export async function historySection(visit: OwnerVisit): Promise<Html | undefined> {
   const { services, account, query, language, format } = visit;
   const words = WORDS[language];
@@ -57,7 +57,7 @@ ${refundTable(visit, found)}
 ${last && html`<p><a href="${to(`?payments=${paymentCursor(last)}`)}" rel="next">${words.older}</a></p>`}`;
 }
 
-/** Nothing if nothing was given back. */
+/** Undefined without refunds. */
 export function refundTable(visit: OwnerVisit, payments: readonly Payment[]): Html | undefined {
   const { language, format } = visit;
   const words = WORDS[language];
@@ -79,7 +79,7 @@ export function paymentCursor({ createdAt, id }: Pick<Payment, 'createdAt' | 'id
   return `${createdAt}-${id}`;
 }
 
-/** The cursor of a further page; undefined if it is not valid. */
+/** Undefined if it is not a valid cursor. */
 export function readPaymentCursor(text: string | null): Pick<Payment, 'createdAt' | 'id'> | undefined {
   const [, createdAt, id] = /^(\d{1,15})-(\w{1,64})$/.exec(text ?? '') ?? [];
   return id === undefined ? undefined : { createdAt: Number(createdAt), id };

@@ -1,4 +1,4 @@
-// One payment as its owner sees it: its state and the next step, and its receipt with the ledger's entries.
+// One payment for its owner: its state and the next step, and a receipt with its ledger entries.
 import { fault } from '../../base/faults.ts';
 import { refundRequestId } from '../../money/payback.ts';
 import { NOT_ACCEPTED, type Payment, type PaymentPhase, parseDispute, parseRefunds } from '../../money/payment.ts';
@@ -73,7 +73,7 @@ const WORDS = defineWords({
 /** Provider look-ups per account and minute; beyond that the page shows what is known. */
 const REFRESH_LIMIT = { name: 'payment-looks', perMinute: 60 };
 const WAITING: readonly PaymentPhase[] = ['created', 'pending', 'succeeded'];
-/** Those that may be paid with a new order. */
+/** Phases after which the payer may try again. */
 const UNPAID: readonly PaymentPhase[] = ['canceled', 'failed', 'expired'];
 const BAD: readonly PaymentPhase[] = ['canceled', 'failed', 'rejected', 'expired', 'disputed', 'reversed'];
 
@@ -84,7 +84,7 @@ async function ownPayment({ services, account, query }: OwnerVisit): Promise<Pay
   return payment;
 }
 
-/** A return from the payment page does not name the account. */
+/** Payers return from the payment page without the account in the URL. */
 export async function redirectToOwnAccount({
   services,
   account,
@@ -98,7 +98,7 @@ export async function redirectToOwnAccount({
   return { to: `/account/wallet?order=${encodeURIComponent(id)}&account=${encodeURIComponent(wallet ?? '')}` };
 }
 
-/** Asks the provider first, so that a payer sees the result at once; only its answer leads to a credit. */
+/** Asks the provider first, so that a payer sees the result at once; only the provider's answer leads to a credit. */
 export async function orderPage(visit: OwnerVisit): Promise<Answer> {
   const { services, account, language, format } = visit;
   const words = WORDS[language];
@@ -183,7 +183,7 @@ ${definitionList([
   },
 });
 
-/** By the operation ids that the ledger uses for payments. */
+/** The ids of the payment's operations in the ledger. */
 function listEntryIds(payment: Payment): readonly string[] {
   const { provider, ref } = payment;
   const dispute = parseDispute(payment);

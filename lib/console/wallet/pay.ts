@@ -1,4 +1,4 @@
-// The form for adding money, and the order it makes.
+// The top-up form, and the payment it creates.
 
 import { fault, isFault } from '../../base/faults.ts';
 import type { OpenPayment } from '../../catalog/payments.ts';
@@ -50,7 +50,7 @@ const WORDS = defineWords({
   },
 });
 
-/** What was typed, and what is wrong with it. */
+/** The submitted amount and its error. */
 export interface PayProblem {
   readonly amount: string;
   readonly problem: string;
@@ -63,7 +63,7 @@ interface PaymentOption {
   readonly method: MethodKind;
 }
 
-/** Every payment method, the usual one first. */
+/** Every payment method, the default first. */
 function listPaymentOptions({ services }: OwnerVisit): readonly PaymentOption[] {
   return services.payments
     .providers()
@@ -99,7 +99,7 @@ function methodField({ language }: OwnerVisit, options: readonly PaymentOption[]
   );
 }
 
-/** Makes the order. Its page links to the payment host, because a form may not redirect a browser there. */
+/** Creates a payment. Its page links to the payment host, because the content policy forbids a form to lead there. */
 export async function startPayment(visit: OwnerVisit, sent: Form): Promise<Redirect | PayProblem> {
   const { services, account, language } = visit;
   const words = WORDS[language];
@@ -126,7 +126,7 @@ export async function startPayment(visit: OwnerVisit, sent: Form): Promise<Redir
   } catch (error) {
     if (error instanceof StoreError) throw fault('store_unavailable', {}, error);
     if (!isFault(error) || error.data?.code !== 'invalid_field') throw error;
-    // The amount was checked already, so it is too many orders, or a provider just switched off.
+    // The amount was checked, so there are too many open payments, or the provider was just switched off.
     return refuse(error.data.detail.field === 'amount' ? words.tooMany : words.gone);
   }
 }

@@ -1,4 +1,4 @@
-// Names of the phases of payments, refunds and methods, and what they mean for the payer.
+// Texts for payments: phases and their meaning for the payer, refunds, methods.
 
 import type { PaymentPhase, Refund } from '../../money/payment.ts';
 import type { MethodKind } from '../../upstream/contract/payment.ts';

@@ -1,10 +1,10 @@
-// Why a payment was declined or is checked, in words: providers and our own steps name reasons by code.
+// Texts for the codes with which providers and our own steps say why a payment was declined or needs a review.
 import { NEVER_STARTED, NOT_ACCEPTED } from '../../money/payment.ts';
 import { defineWords, findWord, type Language } from '../language.ts';
 
 interface ReasonWords {
   readonly codes: Readonly<Record<string, string>>;
-  /** What of a payment may differ from its order. */
+  /** The parts of a payment that may differ from its order. */
   readonly parts: Readonly<Record<string, string>>;
   readonly insteadOf: (found: string, wanted: string) => string;
   readonly playMoney: (upstream: string) => string;
