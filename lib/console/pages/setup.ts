@@ -14,7 +14,6 @@ import { definitionList, field, form, message } from '../components.ts';
 import { enrolment } from '../enrolment.ts';
 import type { Form } from '../forms.ts';
 import { html } from '../html.ts';
-import { defineWords } from '../language.ts';
 import { hasLinkToken, hideLinkToken, linkAction, readLinkToken } from '../link-token.ts';
 import { type Answer, type Page, page } from '../page.ts';
 import { passwordWords } from '../password-words.ts';
@@ -24,61 +23,7 @@ import type { Visit } from '../visit.ts';
 import { joinPath } from './join.ts';
 import { answerLinkRequest, linkRequestPage, signInLink } from './link-request.ts';
 import { codesPage } from './recovery-codes.ts';
-
-const WORDS = defineWords({
-  en: {
-    title: 'Set up your access',
-    resetTitle: 'Choose a new password',
-    none: 'This link is unknown, used or expired.',
-    where: 'If you run this service: the first link is printed when it starts. Create another with',
-    use: 'If you use this service: ask its operator for a link.',
-    ask: 'Ask the operator of this service for a new link.',
-    operator: 'You will run this service: its accounts, payments and models.',
-    email: 'Email',
-    password: 'Password',
-    again: 'Repeat the password',
-    code: 'Code from your authenticator app',
-    button: 'Save',
-    badEmail: 'Enter a valid email address.',
-    taken: 'This email is already in use.',
-    badCode: 'The code is wrong or has already been used.',
-    codeHint: 'Six digits from the app, or a recovery code.',
-    wait: (seconds: number) => `Too many attempts. Try again in ${seconds} s.`,
-    restore:
-      'Choose a new password. Your current authenticator app and recovery codes will stop working; you can set up an app again here.',
-    invitedTitle: 'Create an account',
-    invited: 'New accounts are by invitation only: ask the operator of this service for a link.',
-    demoTitle: 'Demo account',
-    demo: 'Explore the keys, calls and wallet of the demo account as its owner.',
-    open: 'Open the demo account',
-  },
-  ru: {
-    title: 'Настройка доступа',
-    resetTitle: 'Новый пароль',
-    none: 'Ссылка неизвестна, уже использована или устарела.',
-    where: 'Если вы управляете сервисом: первая ссылка выводится при его запуске. Новую создаёт команда',
-    use: 'Если вы пользуетесь сервисом: попросите ссылку у оператора.',
-    ask: 'Попросите у оператора сервиса новую ссылку.',
-    operator: 'Вы будете управлять сервисом: аккаунтами, платежами и моделями.',
-    email: 'Почта',
-    password: 'Пароль',
-    again: 'Повторите пароль',
-    code: 'Код из приложения-аутентификатора',
-    button: 'Сохранить',
-    badEmail: 'Введите корректный адрес почты.',
-    taken: 'Эта почта уже занята.',
-    badCode: 'Код неверен или уже использован.',
-    codeHint: 'Шесть цифр из приложения или код восстановления.',
-    wait: (seconds: number) => `Слишком много попыток. Повторите через ${seconds} с.`,
-    restore:
-      'Задайте новый пароль. Прежние приложение-аутентификатор и коды восстановления перестанут действовать; здесь же можно настроить приложение заново.',
-    invitedTitle: 'Регистрация',
-    invited: 'Новые аккаунты открываются только по приглашению: попросите ссылку у оператора сервиса.',
-    demoTitle: 'Демо-аккаунт',
-    demo: 'Посмотрите ключи, запросы и кошелёк демо-аккаунта глазами владельца.',
-    open: 'Открыть демо-аккаунт',
-  },
-});
+import { WORDS } from './setup-words.ts';
 
 /** A usable link, and its user if there is one already. */
 interface Opened {
