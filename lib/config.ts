@@ -150,7 +150,7 @@ const schema = Joi.object({
 export const VARIABLES: readonly string[] = Object.keys(schema.describe().keys);
 
 /** An unknown variable, and the one that was probably meant. */
-export interface Misspelling {
+interface Misspelling {
   readonly name: string;
   readonly meant: string;
 }

@@ -85,7 +85,7 @@ export interface Timings {
   readonly alertsEveryMs?: number;
 }
 
-export interface GatewayOptions {
+interface GatewayOptions {
   readonly timings?: Timings | undefined;
   /** Absent for the only process of a start. */
   readonly member?: Membership;

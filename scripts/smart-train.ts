@@ -1,7 +1,7 @@
 // Fits the weights of the router's evidence to the labelled prompts, writes them to their file, and says how they do.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { SMART_TIERS, type SmartTier } from '../lib/base/smart-tiers.ts';
-import { SIGNAL_NAMES, type SignalName, signalOf } from '../lib/calls/smart/names.ts';
+import { findSignal, SIGNAL_NAMES, type SignalName } from '../lib/calls/smart/names.ts';
 import { readEvidence, SMART_BASE, SMART_THRESHOLDS } from '../lib/calls/smart/route.ts';
 import { type Labelled, readSet, USED } from '../test/calls/smart/prompts.ts';
 
@@ -120,7 +120,7 @@ function writeWeights(file: URL): void {
 function documentSignals(file: URL): void {
   const strongest = new Map<SignalName, number>();
   for (const [name, points] of weights) {
-    const signal = signalOf(name);
+    const signal = findSignal(name);
     if (Math.abs(points) > Math.abs(strongest.get(signal) ?? 0)) strongest.set(signal, Math.round(points * 10) / 10);
   }
   const lines = readFileSync(file, 'utf8').split('\n');

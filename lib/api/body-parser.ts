@@ -19,7 +19,7 @@ export interface BodyParser {
   close(): Promise<void>;
 }
 
-export interface ParseOptions<Name extends FormatName> {
+interface ParseOptions<Name extends FormatName> {
   readonly format: Name;
   readonly signal: AbortSignal;
   inspectHead?(head: ParsedRequest<Name>): Promise<void>;

@@ -17,7 +17,7 @@ export interface PromptRequest {
 }
 
 /** A slice of the prompt, or an image. */
-export type PromptStep = { readonly text: string } | ImageStep;
+type PromptStep = { readonly text: string } | ImageStep;
 
 /** The head has neither the prompt nor the images. */
 export function cutPromptRequest<Request extends PromptRequest>(whole: Request): Cut<Request> {

@@ -96,7 +96,7 @@ export function parseEditForm({ texts, files }: Form): ImageRequest {
   return createImageRequest(checkFields<Fields>(generationFields, values), readEditImages(named));
 }
 
-export interface NamedSource {
+interface NamedSource {
   readonly field: string;
   readonly source: string | FormFile;
 }

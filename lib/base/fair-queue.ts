@@ -1,7 +1,7 @@
 // Limits how many tasks run at once and how many wait. Sources take turns, and a source with many waiting tasks gives
 // way to others. Known and unknown sources wait in separate lines, so that neither can fill the other's.
 
-export interface FairQueueOptions {
+interface FairQueueOptions {
   readonly atOnce: number;
   /** Per line, and per source in a line. */
   readonly waitingMax: number;
@@ -16,7 +16,7 @@ export interface Source {
   readonly isKnown: boolean;
 }
 
-export type FairQueue = <T>(source: Source, run: () => Promise<T>) => Promise<T>;
+type FairQueue = <T>(source: Source, run: () => Promise<T>) => Promise<T>;
 
 type Waiter = PromiseWithResolvers<void>;
 

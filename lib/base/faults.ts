@@ -352,7 +352,7 @@ export type FaultCode = keyof typeof table;
 /** Every code of the table. */
 export const FAULT_CODES = Object.keys(table) as readonly FaultCode[];
 
-export interface FaultData {
+interface FaultData {
   readonly code: FaultCode;
   readonly type: FaultType;
   readonly chatCode: string;

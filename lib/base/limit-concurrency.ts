@@ -1,6 +1,6 @@
 // Limits how many tasks run at once; the others wait in order.
 
-export type ConcurrencyLimit = <T>(run: () => Promise<T>) => Promise<T>;
+type ConcurrencyLimit = <T>(run: () => Promise<T>) => Promise<T>;
 
 export function limitConcurrency(limit: number): ConcurrencyLimit {
   let inside = 0;

@@ -44,7 +44,7 @@ export interface Trial<R> {
   end(ending: Ending | undefined): void;
 }
 
-export interface RouteHealthOptions {
+interface RouteHealthOptions {
   /** A monotonic clock in ms. */
   readonly now?: () => number;
   readonly onChange?: ((change: RouteChange) => void) | undefined;

@@ -23,7 +23,7 @@ interface UpstreamState {
   readonly keys_resting: number;
 }
 
-export interface ReadinessFacts {
+interface ReadinessFacts {
   readonly catalog: () => Catalog;
   /** Resolves when the store answers a read. */
   ping(): Promise<void>;

@@ -2,10 +2,10 @@
 import type { Micro } from '../money/money.ts';
 
 /** How much a running call has used above its hold so far; never negative. */
-export type Overshoot = () => Micro;
+type Overshoot = () => Micro;
 
 /** The unsettled calls of this process. */
-export interface RunningCalls {
+interface RunningCalls {
   /** Adds a call; returns a function that removes it. */
   add(wallet: string, overshoot: Overshoot): () => void;
   /** By how much the running calls of a wallet exceed their holds in total. */

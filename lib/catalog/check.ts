@@ -2,7 +2,7 @@
 import { listModels } from './listing.ts';
 import { type CatalogConfig, openLiveCatalog, readCatalogFacts } from './live.ts';
 
-export interface CatalogCheck {
+interface CatalogCheck {
   /** Number of models in the files. */
   readonly models: number;
   /** Number of usable models, including `smart`. */

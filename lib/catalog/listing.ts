@@ -23,7 +23,7 @@ interface ListingBase {
 }
 
 /** Prices in RUB per 1M tokens. */
-export interface TextListing extends ListingBase {
+interface TextListing extends ListingBase {
   readonly price_rub: number;
   readonly input_price_rub: number;
   readonly output_price_rub: number;
@@ -31,14 +31,14 @@ export interface TextListing extends ListingBase {
 }
 
 /** Without a price: a call is billed at the price of the model it is routed to. */
-export interface SmartListing extends ListingBase {
+interface SmartListing extends ListingBase {
   readonly price_rub: null;
   readonly min_rub: number;
   readonly description: string;
 }
 
 /** Images in RUB per image; videos in RUB per second or per request. */
-export interface MediaListing extends ListingBase {
+interface MediaListing extends ListingBase {
   readonly price_rub: number;
   /** For a video model priced by resolution: RUB per second by label. */
   readonly price_rub_by_resolution?: Readonly<Record<string, number>>;

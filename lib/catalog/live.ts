@@ -24,7 +24,7 @@ export type CatalogConfig = Pick<
   'catalogDir' | 'catalogVariables' | 'providersPath' | 'paymentsPath' | 'env' | 'totalTimeoutMs'
 >;
 
-export interface LiveCatalogOptions {
+interface LiveCatalogOptions {
   readonly config: CatalogConfig;
   /** Whether upstreams marked `sandbox` are switched on. */
   readonly sandbox: boolean;
@@ -42,7 +42,7 @@ export interface LiveCatalogOptions {
   readonly recordRealMoney?: (upstream: string) => Promise<void>;
 }
 
-export interface LiveCatalogLog extends HostLog {
+interface LiveCatalogLog extends HostLog {
   info(message: string, fields?: object): void;
   error(message: string, fields?: object): void;
 }
@@ -293,7 +293,7 @@ function readCatalog(
   return readCatalogFiles([...paths, SHIPPED_SANDBOX], catalogVariables);
 }
 
-export interface CatalogFacts {
+interface CatalogFacts {
   readonly models: number;
   /** Number of usable upstreams. */
   readonly upstreams: number;

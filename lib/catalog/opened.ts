@@ -37,7 +37,7 @@ export interface OpenOptions<Made extends object> {
   readonly createExtras?: (name: string) => object;
 }
 
-export interface OpenSection<Made extends object> {
+interface OpenSection<Made extends object> {
   readonly opened: ReadonlyMap<string, Opened<Made>>;
   /** The variables whose absence switches entries off. */
   readonly switchedOff: ReadonlyMap<string, readonly string[]>;

@@ -26,13 +26,13 @@ export function readShortfallRule(
 }
 
 /** What else is switched on. */
-export interface Beside {
+interface Beside {
   readonly sandbox: boolean;
   /** An upstream that costs real money; undefined: none does. */
   readonly costly: string | undefined;
 }
 
-export interface PaymentsInForce {
+interface PaymentsInForce {
   readonly payments: ReadonlyMap<string, OpenPayment>;
   /** Warnings for the operator, one line each. */
   readonly warnings: readonly string[];

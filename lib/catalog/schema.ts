@@ -45,7 +45,7 @@ export interface PaymentEntry extends UpstreamEntry {
   readonly shortfall: (typeof SHORTFALL_RULES)[number];
 }
 
-export const SHORTFALL_RULES = ['suspend', 'keep'] as const;
+const SHORTFALL_RULES = ['suspend', 'keep'] as const;
 
 export interface RouteEntry {
   readonly upstream: string;

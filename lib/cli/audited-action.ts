@@ -2,7 +2,7 @@
 import { type Answer, formatPairs } from './output.ts';
 import type { Session } from './session.ts';
 
-export interface AuditedAction {
+interface AuditedAction {
   readonly action: string;
   readonly target: string;
   readonly account?: string;
@@ -10,7 +10,7 @@ export interface AuditedAction {
 }
 
 /** The user of audit lines: who runs a command is unknown. */
-export const COMMAND_LINE = 'command line';
+const COMMAND_LINE = 'command line';
 
 export async function recordAction(
   { store }: Session,

@@ -5,7 +5,7 @@ import { pluralize } from '../base/pluralize.ts';
 import type { Check } from '../upstream/check/subject.ts';
 import { type Answer, print } from './output.ts';
 
-export interface CheckCommand {
+interface CheckCommand {
   readonly description: string;
   readonly example: string;
   /** The checks of a folder. */

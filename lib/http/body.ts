@@ -51,7 +51,7 @@ export function readBody(request: IncomingMessage, { signal, reservation, limits
   return receive(request, { signal, limits, onChunk: room.append }).then(room.content);
 }
 
-export interface PieceOptions extends BodyOptions {
+interface PieceOptions extends BodyOptions {
   /** Called with each chunk and the remaining length, if known; an error it throws ends the reading. */
   onChunk(chunk: Buffer, left: number | undefined): void;
 }

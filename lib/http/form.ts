@@ -13,7 +13,7 @@ export interface Form {
   readonly files: readonly FormFile[];
 }
 
-export interface FormText {
+interface FormText {
   readonly name: string;
   readonly text: string;
 }

@@ -6,7 +6,7 @@ export interface GrowingBuffer {
   content(): Buffer;
 }
 
-export interface RoomOptions {
+interface RoomOptions {
   /** The maximum number of bytes, if known. */
   readonly announced: number | undefined;
   readonly bytesMax: number;

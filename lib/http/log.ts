@@ -11,7 +11,7 @@ export interface Log extends Logger {
   written(): Promise<void>;
 }
 
-export interface LogOptions {
+interface LogOptions {
   readonly level: string;
   readonly keyPrefix: string;
   /** A file descriptor or a path; 1 is stdout. */

@@ -2,7 +2,7 @@
 // no upload can exhaust the process.
 import { fault } from '../base/faults.ts';
 
-export interface QuotaLimits {
+interface QuotaLimits {
   /** For the whole process. */
   readonly bytesMax: number;
   /** Per owner, such as a key. */

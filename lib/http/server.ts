@@ -20,7 +20,7 @@ import { securityHeaders } from './headers.ts';
 import { createRequestState } from './request-state.ts';
 import type { StyleAt } from './response-style.ts';
 
-export interface HttpOptions {
+interface HttpOptions {
   readonly host: string;
   readonly port: number;
   /** Other workers of this start listen on the same port. */

@@ -14,7 +14,7 @@ export interface SseReply {
   end(): void;
 }
 
-export interface SseReplyOptions {
+interface SseReplyOptions {
   readonly headers: Readonly<Record<string, string>>;
   /** A client that reads nothing for this long is gone. */
   readonly stallMs: number;

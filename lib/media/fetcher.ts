@@ -27,7 +27,7 @@ export interface FetcherOptions {
   readonly limits?: Partial<FetchLimits>;
 }
 
-export interface FetchLimits {
+interface FetchLimits {
   /** For an image, from checking its URL to its last byte. */
   readonly imageMs: number;
   /** For a post, until the head of the response. */
@@ -79,7 +79,7 @@ export interface ResultRequest {
   readonly signal: AbortSignal;
 }
 
-export interface PostRequest {
+interface PostRequest {
   /** With lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;

@@ -15,7 +15,7 @@ export interface Network extends Connecting {
   readonly resolvers: Resolvers;
 }
 
-export interface FetchPlan {
+interface FetchPlan {
   readonly rules: UrlRules;
   readonly network: Network;
   readonly signal: AbortSignal;

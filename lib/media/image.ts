@@ -22,7 +22,7 @@ export interface ByteBudget {
   take(bytes: number): Release | undefined;
 }
 
-export type Release = () => void;
+type Release = () => void;
 
 /** Bytes in memory of their own; call `release` once to free them. */
 export interface Held {

@@ -12,7 +12,7 @@ import {
 } from './image.ts';
 import { sniffImage } from './sniff.ts';
 
-export interface InlineOptions {
+interface InlineOptions {
   /** The request field that faults name. */
   readonly field: string;
   readonly budget?: ByteBudget;

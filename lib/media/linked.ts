@@ -3,7 +3,7 @@ import type { Fetcher, ImageRequest } from './fetcher.ts';
 import type { Image } from './image.ts';
 import type { Results } from './results.ts';
 
-export interface ImageSources {
+interface ImageSources {
   readonly results: Pick<Results, 'readLinkId' | 'readImage'>;
   readonly fetcher: () => Pick<Fetcher, 'fetchImage'>;
 }

@@ -15,7 +15,7 @@ export interface RemoteResult {
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
-export interface ResultLimits {
+interface ResultLimits {
   readonly kind: 'image' | 'video';
   readonly bytesMax: number;
   /** The maximum time without a byte; time spent by the reader does not count. */

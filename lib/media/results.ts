@@ -24,7 +24,7 @@ export interface KeepRequest {
   readonly signal: AbortSignal;
 }
 
-export interface OwnImageRequest {
+interface OwnImageRequest {
   /** The request field that faults name. */
   readonly field: string;
   readonly budget?: ByteBudget;

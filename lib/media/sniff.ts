@@ -1,9 +1,9 @@
 // Detects the type of a file from its first bytes, and the size of an image from its header.
 
 export type ImageFormat = 'png' | 'jpeg' | 'gif' | 'webp';
-export type VideoFormat = 'mp4' | 'webm' | 'quicktime';
+type VideoFormat = 'mp4' | 'webm' | 'quicktime';
 
-export interface Sniffed<Format extends ImageFormat | VideoFormat = ImageFormat | VideoFormat> {
+interface Sniffed<Format extends ImageFormat | VideoFormat = ImageFormat | VideoFormat> {
   readonly kind: 'image' | 'video';
   readonly format: Format;
   readonly mediaType: string;

@@ -41,16 +41,7 @@ const HINTS: Readonly<Record<Exclude<UrlRefusal, 'not-public'>, string>> = {
   host: 'must be a URL whose host is a plain name in ASCII (punycode for other letters) or a plain address',
 };
 
-/**
- * Checks the image URL that a client sent in `field`. Throws a 400 fault that does not contain the URL. The fetcher also
- * refuses names that resolve to addresses which are not public.
- */
-export function checkUrl(text: string, { field, ...rules }: UrlRules & { readonly field: string }): Target {
-  const target = readUrl(text, rules);
-  if (typeof target === 'string') throw urlFault(target, field);
-  return target;
-}
-
+/** The 400 fault for the image URL that a client sent in `field`; it does not contain the URL. */
 export function urlFault(refusal: UrlRefusal, field: string) {
   if (refusal === 'not-public') return fault('image_unreachable', { field });
   return fault('invalid_field', { field, hint: HINTS[refusal] });

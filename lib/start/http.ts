@@ -11,7 +11,7 @@ import { onPreResponse, onRequest } from '../http/reply.ts';
 import { createHttp, type Http } from '../http/server.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 
-export interface ServerTerms {
+interface ServerTerms {
   readonly sandbox: boolean;
   /** Other workers of this start listen on the same port. */
   readonly sharesPort: boolean;
@@ -35,7 +35,7 @@ export function openHttp(config: ServerConfig, { sandbox, sharesPort, headersTim
   });
 }
 
-export interface RequestReports {
+interface RequestReports {
   readonly log: Log;
   readonly metrics: Pick<Metrics, 'onBadHttp' | 'onRequestEnd'> | undefined;
   readonly throttle: Pick<Throttle, 'noteEnd'>;

@@ -10,7 +10,7 @@ const MODE = 'mode';
 const DEMO = 'demo-account';
 const DEMO_BALANCE = 1000n * MICRO_PER_RUB;
 
-export interface SandboxTerms {
+interface SandboxTerms {
   readonly store: Store;
   readonly setting: Config['sandbox'];
   /** Whether an upstream other than the sandbox is switched on. */
@@ -72,7 +72,7 @@ export interface Demo {
 
 export const NO_DEMO: Demo = { demoKey: undefined, demoAccount: undefined };
 
-export interface DemoTerms {
+interface DemoTerms {
   readonly store: Store;
   readonly log: Pick<Log, 'warn'>;
   readonly sandbox: boolean;

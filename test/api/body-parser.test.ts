@@ -7,7 +7,7 @@ import { type BodyParser, createBodyParser } from '../../lib/api/body-parser.ts'
 import type { Dialect } from '../../lib/api/dialects/dialect.ts';
 import { messageDialect } from '../../lib/api/dialects/message/dialect.ts';
 import { isFault } from '../../lib/base/faults.ts';
-import { route } from '../../lib/calls/smart/route.ts';
+import { routeSmart } from '../../lib/calls/smart/route.ts';
 import { estimateInput } from '../../lib/calls/text/estimate.ts';
 import type { TextRequest } from '../../lib/calls/text/request.ts';
 import { BODY_BYTES_MAX } from '../../lib/http/body.ts';
@@ -323,7 +323,7 @@ describe('body parser', () => {
     try {
       const request = await parser.parse(bytes, { format: 'message', signal: never });
       if (!request.input) await estimateInput(request);
-      route(request);
+      routeSmart(request);
     } catch (error) {
       if (!isFault(error)) throw error;
     }

@@ -1,6 +1,6 @@
 // The model `smart` as customers' own clients ask for it and read how it chose, today's clients and older ones.
 import { expect } from 'chai';
-import { route } from '../../lib/calls/smart/route.ts';
+import { routeSmart } from '../../lib/calls/smart/route.ts';
 import type { TestAccount } from '../../testkit/gateway.ts';
 import { chatAnswer } from '../../testkit/upstream.ts';
 import { CHAT_SDKS, MESSAGE_SDKS, MODEL, openStage, SANDBOX_MODEL, type Stage } from './stage.ts';
@@ -11,7 +11,7 @@ const ask = (model: string, content = HEAVY) => ({
   max_tokens: 1000,
   messages: [{ role: 'user' as const, content }],
 });
-const ROUTING = route({ messages: [{ role: 'user', content: [{ type: 'text', text: HEAVY }] }] });
+const ROUTING = routeSmart({ messages: [{ role: 'user', content: [{ type: 'text', text: HEAVY }] }] });
 // 9 input at 1000 and 400 output at 5000 RUB per million.
 const CHARGED = 2_009_000n;
 

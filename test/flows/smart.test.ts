@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { SMART_TIERS, type SmartTier } from '../../lib/base/smart-tiers.ts';
-import { route } from '../../lib/calls/smart/route.ts';
+import { routeSmart } from '../../lib/calls/smart/route.ts';
 import {
   ask,
   CHAT,
@@ -24,7 +24,7 @@ const USAGE = { input: 9, output: 400 };
 /** What `USAGE` costs by the price of a tier, in micro-roubles. */
 const computeCost = (tier: SmartTier) => BigInt(USAGE.input * PRICES[tier].input + USAGE.output * PRICES[tier].output);
 
-const routeText = (text: string) => route({ messages: [{ role: 'user', content: [{ type: 'text', text }] }] });
+const routeText = (text: string) => routeSmart({ messages: [{ role: 'user', content: [{ type: 'text', text }] }] });
 
 describe('smart', () => {
   let upstream: TestUpstream;

@@ -107,7 +107,7 @@ const ENVELOPES = {
   chat: { schema: 'ChatError', prefix: 'ChatError', render: chatFault },
 } as const;
 
-export type Envelope = keyof typeof ENVELOPES;
+type Envelope = keyof typeof ENVELOPES;
 
 /** The error `responses` of an operation. */
 export function errorResponses(envelope: Envelope, statuses: readonly number[]): Json {

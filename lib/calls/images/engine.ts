@@ -12,7 +12,7 @@ import type { PaidCalls } from '../paid.ts';
 import { askRoutes, type OnAttempt } from '../routes.ts';
 import { attemptImage } from './attempt.ts';
 
-export interface ImageEngineOptions {
+interface ImageEngineOptions {
   readonly paidCalls: PaidCalls;
   readonly results: Results;
   readonly health: RouteHealth;

@@ -53,7 +53,7 @@ function numberAt(tokens: readonly Token[], at: number): number {
   return THOUSANDS.test(tokens[at + 1]?.word ?? '') ? value * 1000 : value;
 }
 
-/** Words of text that the sentences ask for, by the largest length they name; 0 if none. */
+/** The number of words that the sentences ask for, by the largest length they name; 0 if none. */
 export function readAskedWords(sentences: readonly Sentence[]): number {
   let most = 0;
   for (const { tokens } of sentences) {
@@ -75,7 +75,7 @@ export interface Figures {
   readonly numbers: number;
   /** Arithmetic signs. */
   readonly operations: number;
-  /** Single letters beside a sign, LaTeX, signs used only in mathematics. */
+  /** Single letters next to a sign, LaTeX, and mathematical signs. */
   readonly formulas: number;
 }
 

@@ -1,6 +1,6 @@
-// What one message reveals: the concepts of its request by place, and its shape. Evidence is `subject.place`.
+// The evidence in one message: the concepts of its request by place, and its shape, written as `subject.place`.
 import { has, type Instruction, isMechanical, type Lead, readInstruction, type Sentence } from './instruction.ts';
-import { speaks } from './names.ts';
+import { isSignalSubject } from './names.ts';
 import { readShape } from './shape.ts';
 import { isForeign } from './tokens.ts';
 
@@ -13,7 +13,7 @@ export interface Reading {
   readonly words: number;
 }
 
-/** What a task may be about, if it changes the task. */
+/** Objects that change the meaning of a task. */
 const OBJECTS = new Set(
   'content essay long code software media micro ideas format strategy plan language tech tongue factual label deictic grammar piece who'.split(
     ' ',
@@ -50,8 +50,8 @@ export function readMessage(text: string, length: number): Reading {
   }
   const lead = task ?? question ?? 'bare';
   addContext(context, lead === 'bare', size, evidence);
-  const asked = { lead, mechanical: isMechanical(lead), question: question !== undefined, words };
-  for (const name of readShape(text, length, instruction, asked, evidence)) evidence.add(name);
+  const shape = { lead, mechanical: isMechanical(lead), question: question !== undefined, words };
+  for (const name of readShape(text, length, instruction, shape, evidence)) evidence.add(name);
   return { evidence, instruction, lead, words };
 }
 
@@ -60,10 +60,10 @@ function countWords(sentences: readonly Sentence[]): number {
 }
 
 function addConcepts(sentence: Sentence, lead: Lead, evidence: Set<string>): void {
-  const kind = kindOf(lead);
+  const kind = findSentenceKind(lead);
   const { task, question } = lead;
   for (const { concept } of sentence.hits) {
-    if (!speaks(concept)) continue;
+    if (!isSignalSubject(concept)) continue;
     evidence.add(`${concept}.ask`);
     if (kind !== undefined) evidence.add(`${concept}.${kind}`);
   }
@@ -74,20 +74,20 @@ function addConcepts(sentence: Sentence, lead: Lead, evidence: Set<string>): voi
   }
 }
 
-/** The kind of sentence a concept is in, if that changes its meaning. */
-function kindOf({ task, command, question }: Lead): string | undefined {
+/** The kind of a sentence, if it changes the meaning of its concepts. */
+function findSentenceKind({ task, command, question }: Lead): string | undefined {
   if (task !== undefined && isMechanical(task.concept)) return 'handled';
   if (task !== undefined) return WRITING.has(task.concept) ? 'written' : undefined;
   return question !== undefined && !command && FACTS.has(question) ? 'fact' : undefined;
 }
 
-/** The situation; if nothing is asked, it is the request itself. */
+/** Adds the situation; without a request, the situation is the request. */
 function addContext(context: readonly Sentence[], bare: boolean, size: string, evidence: Set<string>): void {
   for (const { hits } of context) {
-    for (const { concept } of hits) if (speaks(concept)) evidence.add(`${concept}.${bare ? 'bare' : 'told'}`);
+    for (const { concept } of hits) if (isSignalSubject(concept)) evidence.add(`${concept}.${bare ? 'bare' : 'told'}`);
   }
   if (!bare) return;
   evidence.add(`bare.${size}`);
   const first = context[0]?.hits.find(({ concept }) => OBJECTS.has(concept));
-  if (first !== undefined && speaks(first.concept)) evidence.add(`${first.concept}.first`);
+  if (first !== undefined && isSignalSubject(first.concept)) evidence.add(`${first.concept}.first`);
 }

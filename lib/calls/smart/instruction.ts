@@ -1,4 +1,4 @@
-// Separates what a message asks from what it brings: the request, the situation told with it, and the payload.
+// Splits a message into the request, the situation described with it, and the payload to work on.
 import { findHits, type Hit } from './lexicon.ts';
 import { type Prose, readProse } from './material.ts';
 import { plainText, readTokens, type Token } from './tokens.ts';
@@ -11,21 +11,21 @@ export interface Sentence {
   readonly paragraph: number;
   /** Counted from the start of the paragraph. */
   readonly line: number;
-  /** It starts a line with a dash or a number. */
+  /** Whether it starts a line with a dash or a number. */
   readonly bullet: boolean;
   readonly lead: Lead;
 }
 
 export interface Instruction {
   readonly asking: readonly Sentence[];
-  /** What is told beside the request. */
+  /** The situation described beside the request. */
   readonly context: readonly Sentence[];
   /** Words of the material that the request is about. */
   readonly payload: number;
   readonly prose: Prose;
 }
 
-/** Work on a given text that needs no thought of its own: what it is done to does not make it harder. */
+/** Mechanical work on a given text: the content of the text does not make it harder. */
 const MECHANICAL = new Set('translate fix shorten rewrite classify extract convert lookup summarize'.split(' '));
 const TASKS = new Set(
   (
@@ -45,7 +45,7 @@ export function has({ hits }: Sentence, ...concepts: readonly string[]): boolean
   return hits.some(({ concept }) => concepts.includes(concept));
 }
 
-/** What a sentence asks for: its first command, else its question, else a task that is only mentioned. */
+/** What a sentence asks for: its first command, or else its question, or else a task that is only mentioned. */
 export interface Lead {
   readonly task: Hit | undefined;
   readonly command: boolean;
@@ -96,7 +96,7 @@ function splitSentences(text: string, paragraph: number): Sentence[] {
   return sentences;
 }
 
-/** Without a dash, a number or heading marks before it. */
+/** Removes a leading dash, number or heading marks. */
 function withoutBullet(tokens: readonly Token[]): readonly Token[] {
   let from = 0;
   while (
@@ -140,7 +140,7 @@ function isTask({ concept }: Hit): boolean {
 const JOINTS = new Set('please pls you and then also just me us or to и затем потом не now next help'.split(' '));
 const COMMAND = /(и|й|те|ть|ти|ь|дай|ну)$/;
 
-/** At the start, after a courtesy or a joint, or in a Russian imperative or infinitive. */
+/** Whether a task is a command: at the start, after a courtesy or a joint, or in a Russian imperative or infinitive. */
 function isCommand(tokens: readonly Token[], { at, size }: Hit, start: number): boolean {
   if (at === start) return true;
   const { word } = tokens[at]!;
@@ -155,7 +155,7 @@ const OPENING_SENTENCES = 4;
 const OPENING_TOKENS = 60;
 const CLOSING_TOKENS = 45;
 const MATERIAL_TOKENS = 40;
-const TOLD_TOKENS = 160;
+const LONG_TOKENS = 160;
 
 function assignRoles(sentences: readonly Sentence[], prose: Prose): Role[] {
   const opening = findOpening(sentences);
@@ -166,9 +166,9 @@ function assignRoles(sentences: readonly Sentence[], prose: Prose): Role[] {
   let seen = 0;
   return sentences.map(({ tokens }, index) => {
     seen += tokens.length;
-    const middle = total > TOLD_TOKENS && seen > OPENING_TOKENS && total - seen > CLOSING_TOKENS;
+    const middle = total > LONG_TOKENS && seen > OPENING_TOKENS && total - seen > CLOSING_TOKENS;
     if (middle) return 'payload';
-    return asks(sentences[index]!.lead) ? 'asking' : 'context';
+    return isRequest(sentences[index]!.lead) ? 'asking' : 'context';
   });
 }
 
@@ -178,10 +178,10 @@ function outweighs(sentences: readonly Sentence[], opening: number): boolean {
   const { command, question } = sentences[opening]!.lead;
   if (!command && (question === undefined || end !== '?')) return false;
   const own = sentences.filter((other) => other.paragraph === paragraph && other.line === line);
-  return countTokens(own) <= CLOSING_TOKENS || colonOf(sentences[opening]!) !== -1;
+  return countTokens(own) <= CLOSING_TOKENS || findColon(sentences[opening]!) !== -1;
 }
 
-function asks({ task, question }: Lead): boolean {
+function isRequest({ task, question }: Lead): boolean {
   return task !== undefined || question !== undefined;
 }
 
@@ -203,11 +203,11 @@ function opensPayload(sentences: readonly Sentence[], index: number): boolean {
   const sentence = sentences[index]!;
   const { task, command, question } = sentence.lead;
   const rest = sentences.slice(index + 1);
-  const colon = colonOf(sentence);
+  const colon = findColon(sentence);
   if (isLabel(sentence)) return rest.length > 0 || colon < sentence.tokens.length - 1;
   if (index > 0 && !beginsLine(sentences, index) && !(command && task!.at <= 1)) return false;
   if (sentence.paragraph > 1 || sentence.line > 1) return false;
-  const mechanical = task !== undefined && handles(sentence, task);
+  const mechanical = task !== undefined && isWorkOnText(sentence, task);
   if (mechanical && (command || colon !== -1)) return true;
   const behind = colon === -1 ? 0 : sentence.tokens.length - colon - 1;
   const material = countTokens(rest) + behind;
@@ -234,7 +234,7 @@ function beginsLine(sentences: readonly Sentence[], index: number): boolean {
 const SALUTATION = 8;
 
 /** `Check the spelling` is work on a text, `check whether it is prime` is not. */
-function handles(sentence: Sentence, { concept }: Hit): boolean {
+function isWorkOnText(sentence: Sentence, { concept }: Hit): boolean {
   return isMechanical(concept) || (concept === 'check' && has(sentence, 'grammar'));
 }
 
@@ -249,15 +249,15 @@ function afterOpening(sentences: readonly Sentence[], opening: number): Role[] {
   const roles: Role[] = [];
   const last = sentences.at(-1)!.paragraph;
   const head = sentences[opening]!;
-  let open = !isLabel(head) && colonOf(head) === -1;
+  let open = !isLabel(head) && findColon(head) === -1;
   for (const [index, sentence] of sentences.entries()) {
-    if (index < opening) roles.push(asks(sentences[index]!.lead) ? 'asking' : 'context');
+    if (index < opening) roles.push(isRequest(sentences[index]!.lead) ? 'asking' : 'context');
     else if (index === opening) roles.push(isLabel(sentence) ? 'payload' : 'asking');
     else if (isRestart(sentence)) {
       open = true;
       roles.push('asking');
     } else {
-      open &&= sentence.paragraph === head.paragraph && goesOn(sentence);
+      open &&= sentence.paragraph === head.paragraph && continuesRequest(sentence);
       const apart = sentence.paragraph === last && last !== head.paragraph && beginsLine(sentences, index);
       const closes = apart && closesRequest(sentence);
       roles.push(open || closes ? 'asking' : 'payload');
@@ -267,7 +267,7 @@ function afterOpening(sentences: readonly Sentence[], opening: number): Role[] {
 }
 
 /** `Keep it formal.`, `Then list the dates.` add to the request before the material comes. */
-function goesOn({ tokens, hits, lead: { task, command } }: Sentence): boolean {
+function continuesRequest({ tokens, hits, lead: { task, command } }: Sentence): boolean {
   if (tokens.length > CLOSING_TOKENS) return false;
   if (
     hits.some(
@@ -298,7 +298,7 @@ function findClosing(sentences: readonly Sentence[], prose: Prose): number {
     if (before + prose.fenced / 6 < Math.max(after, CLOSING_MATERIAL)) break;
     const apart = beginsLine(sentences, index);
     const pointing = has(sentence, 'deictic', 'label');
-    const mechanical = task !== undefined && handles(sentence, task) && (pointing || (command && task.at <= 3));
+    const mechanical = task !== undefined && isWorkOnText(sentence, task) && (pointing || (command && task.at <= 3));
     const strong = command && task!.at <= 3 && task!.concept !== 'solve' && before >= MATERIAL_TOKENS;
     if ((mechanical && (apart || pointing)) || (apart && strong) || (pointing && apart && question !== undefined))
       found = index;
@@ -310,7 +310,7 @@ function findClosing(sentences: readonly Sentence[], prose: Prose): number {
 const CLOSING_MATERIAL = 10;
 
 /** The position of an unquoted colon, other than in a ratio or a time. */
-function colonOf({ tokens }: Sentence): number {
+function findColon({ tokens }: Sentence): number {
   return tokens.findIndex(
     ({ word, quoted }, at) =>
       word === ':' && !quoted && at > 0 && !(tokens[at - 1]!.kind === 'number' && tokens[at + 1]?.kind === 'number'),
@@ -319,25 +319,26 @@ function colonOf({ tokens }: Sentence): number {
 
 /** `Text:` begins material. */
 function isLabel(sentence: Sentence): boolean {
-  const colon = colonOf(sentence);
+  const colon = findColon(sentence);
   return colon > 0 && sentence.hits.some(({ concept, at, size }) => concept === 'label' && at === 0 && size === colon);
 }
 
 /** `Question:` ends it. */
 function isRestart(sentence: Sentence): boolean {
-  const colon = colonOf(sentence);
+  const colon = findColon(sentence);
   return colon > 0 && colon <= 2 && sentence.hits.some(({ concept, at }) => concept === 'restart' && at < colon);
 }
 
 /** `Translate: write a quicksort` is read as `Translate:`. */
 function cutPayload(sentence: Sentence, rest: readonly Sentence[]): Sentence {
-  const colon = colonOf(sentence);
+  const colon = findColon(sentence);
   const { task, question } = sentence.lead;
   if (colon === -1 || colon === sentence.tokens.length - 1) return sentence;
-  const handles = task !== undefined && task.at < colon && (isMechanical(task.concept) || HANDLING.has(task.concept));
+  const isWorkOnText =
+    task !== undefined && task.at < colon && (isMechanical(task.concept) || HANDLING.has(task.concept));
   const material = countTokens(rest) + sentence.tokens.length - colon >= MATERIAL_TOKENS;
   const brings = material && (task !== undefined || question !== undefined) && task?.concept !== 'solve';
-  if (!handles && !(brings && holdsText(sentence, colon, rest))) return sentence;
+  if (!isWorkOnText && !(brings && holdsText(sentence, colon, rest))) return sentence;
   return {
     ...sentence,
     tokens: sentence.tokens.slice(0, colon + 1),

@@ -1,5 +1,4 @@
-// Maps words to concepts: the stems and phrases of the word files, found by a word's first letters, with room for a
-// typo.
+// Maps words to concepts by the stems and phrases of the word files, tolerating a typo.
 import { readFileSync } from 'node:fs';
 import type { Token } from './tokens.ts';
 
@@ -26,16 +25,16 @@ const HEADING = /^\[(\S+)\]$/;
 const KEY_LENGTH = 5;
 const TYPO_MIN = 6;
 const HITS_MAX = 60;
-const SEEN_MAX = 20_000;
+const WORDS_CACHED_MAX = 20_000;
 
-/** By the first letters of the first word: as many as its stem has, at most five. */
+/** Patterns by the first letters of their first stem, at most five. */
 const patterns = new Map<string, Pattern[]>();
-/** Stems long enough to be recognised with one wrong letter, by their first letter. */
+/** Patterns that tolerate one wrong letter, by the first letter of their stem. */
 const tolerant = new Map<string, Pattern[]>();
-const seen = new Map<string, readonly Pattern[]>();
+const patternsByWord = new Map<string, readonly Pattern[]>();
 for (const file of FILES) readWords(readFileSync(new URL(`./words/${file}.txt`, import.meta.url), 'utf8'));
 
-/** `[concept]` heads its patterns: `*` ends a stem, `+` allows two more letters, `_` joins words, `~` allows a typo. */
+/** `[concept]` starts a list of patterns: `*` ends a stem, `+` allows two more letters, `_` joins words, `~` a typo. */
 function readWords(text: string): void {
   let concept = '';
   for (const line of text.split('\n')) {
@@ -69,7 +68,7 @@ function append(map: Map<string, Pattern[]>, key: string, pattern: Pattern): voi
   else list.push(pattern);
 }
 
-/** The concepts of the unquoted tokens, in order; a longer phrase hides what is inside it. */
+/** The concepts of the unquoted tokens, in order; a longer phrase hides the concepts inside it. */
 export function findHits(tokens: readonly Token[]): Hit[] {
   const hits: Hit[] = [];
   let next = 0;
@@ -91,9 +90,9 @@ function findAt(tokens: readonly Token[], at: number): Hit[] {
   const { word } = tokens[at]!;
   let hits: Hit[] = [];
   let longest = 1;
-  for (const { concept, words } of seen.get(word) ?? look(word)) {
+  for (const { concept, words } of patternsByWord.get(word) ?? findPatterns(word)) {
     const size = words.length;
-    if (size < longest || !words.every((stem, index) => index === 0 || fits(stem, tokens[at + index]))) continue;
+    if (size < longest || !words.every((stem, index) => index === 0 || matchesStem(stem, tokens[at + index]))) continue;
     if (size > longest) hits = [];
     longest = size;
     hits.push({ concept, at, size });
@@ -101,27 +100,27 @@ function findAt(tokens: readonly Token[], at: number): Hit[] {
   return hits;
 }
 
-/** Cache of what a word may start with: most words of most requests are the same few thousand. */
-function look(word: string): readonly Pattern[] {
+/** Cached: most words of most requests are the same few thousand. */
+function findPatterns(word: string): readonly Pattern[] {
   const found: Pattern[] = [];
   for (let length = Math.min(KEY_LENGTH, word.length); length > 0; length--) {
     for (const pattern of patterns.get(word.slice(0, length)) ?? [])
-      if (begins(pattern.words[0]!, word)) found.push(pattern);
+      if (startsWithStem(pattern.words[0]!, word)) found.push(pattern);
   }
-  if (seen.size >= SEEN_MAX) seen.clear();
-  seen.set(word, found);
+  if (patternsByWord.size >= WORDS_CACHED_MAX) patternsByWord.clear();
+  patternsByWord.set(word, found);
   return found;
 }
 
-function fits({ text, rest }: Stem, token: Token | undefined): boolean {
-  return token?.kind === 'word' && begins({ text, rest }, token.word);
+function matchesStem({ text, rest }: Stem, token: Token | undefined): boolean {
+  return token?.kind === 'word' && startsWithStem({ text, rest }, token.word);
 }
 
-function begins({ text, rest }: Stem, word: string): boolean {
+function startsWithStem({ text, rest }: Stem, word: string): boolean {
   return word.length - text.length <= rest && word.startsWith(text);
 }
 
-/** One letter wrong, missing, doubled or swapped, neither the first nor the last of the stem. */
+/** Whether one letter is wrong, missing, doubled or swapped, but neither the first nor the last of the stem. */
 function isNear(word: string, { text, rest }: Stem): boolean {
   let at = 1;
   while (at < text.length && word[at] === text[at]) at++;

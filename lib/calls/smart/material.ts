@@ -1,11 +1,11 @@
-// Separates material from prose: code, logs, tables, fences, tags and quotations are worked on but ask for nothing.
+// Separates prose from material: code, logs, tables, fences, tags and quotations, which ask for nothing.
 
 export interface Prose {
-  /** Runs of prose lines; a blank line or material ends a paragraph. */
+  /** Runs of prose lines, separated by blank lines or material. */
   readonly paragraphs: readonly string[];
   readonly codeLines: number;
   readonly dataLines: number;
-  /** Characters set apart by a fence, a tag or a quotation. */
+  /** Characters inside fences, tags and quotations. */
   readonly fenced: number;
   /** The text starts with code. */
   readonly codeFirst: boolean;
@@ -29,7 +29,7 @@ export function readProse(text: string): Prose {
     const closes = fence !== undefined && read.includes(fence.end);
     const inside = fence !== undefined || opened !== undefined;
     if (inside) fenced += line.length;
-    const kind = inside ? kindInside(read, fence ?? opened!) : kindOf(read, before);
+    const kind = inside ? classifyFencedLine(read, fence ?? opened!) : classifyLine(read, before);
     if (kind === 'code' || kind === 'data') counts[kind]++;
     if (kind !== 'blank') first ??= kind;
     if (kind === 'prose') paragraphs.at(-1)!.push(line);
@@ -54,7 +54,7 @@ interface Fence {
 const TAG = /^<([a-z][a-z_-]{2,20})>/i;
 const MARKUP = /^(html|head|body|div|span|table|script|style|form|section|template|project|configuration)$/i;
 
-/** A line that opens something it does not close: a code fence, triple quotes, a tag around a document. */
+/** Detects a line that opens a code fence, triple quotes or a tag and does not close it. */
 function openFence(line: string): Fence | undefined {
   if (line.startsWith('```')) return line.indexOf('```', 3) === -1 ? { end: '```', code: true } : undefined;
   if (line.endsWith('"""')) return line.indexOf('"""') === line.length - 3 ? { end: '"""', code: false } : undefined;
@@ -63,16 +63,16 @@ function openFence(line: string): Fence | undefined {
   return { end: `</${tag}>`, code: false };
 }
 
-function kindInside(line: string, fence: Fence): string {
+function classifyFencedLine(line: string, fence: Fence): string {
   if (DATA.test(line) || LOG.test(line)) return 'data';
-  return codePoints(line) >= (fence.code ? 1 : 2) ? 'code' : 'fenced';
+  return scoreCode(line) >= (fence.code ? 1 : 2) ? 'code' : 'fenced';
 }
 
-function kindOf(line: string, before: string): string {
+function classifyLine(line: string, before: string): string {
   if (line === '' || RULE.test(line)) return 'blank';
   if (line.startsWith('>') && !line.startsWith('>>>')) return 'fenced';
   if (DATA.test(line) || LOG.test(line)) return 'data';
-  return codePoints(line) >= (before === 'code' ? 1 : 2) ? 'code' : 'prose';
+  return scoreCode(line) >= (before === 'code' ? 1 : 2) ? 'code' : 'prose';
 }
 
 const RULE = /^[-=_*#~]{3,}$/;
@@ -88,8 +88,8 @@ const CODE_SIGN =
   /=>|->|&&|\|\||[!=+:-]=|::|\w\(.*\)|\w\[|[a-z]_[a-z]|[a-z][A-Z][a-z]|\s=\s|^at \w|^(#|\/\/|\/\*|--) /g;
 const PROSE_WORDS = 5;
 
-/** How much a line looks like code: two are enough, one counts next to other code. */
-function codePoints(line: string): number {
+/** Scores how much a line looks like code: 2 is enough, or 1 next to other code. */
+function scoreCode(line: string): number {
   let points = CODE_STRONG.test(line) ? 2 : 0;
   if (CODE_START.test(line)) points += 1.5;
   points += Math.min(2, 0.75 * (line.match(CODE_SIGN)?.length ?? 0));

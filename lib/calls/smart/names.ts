@@ -1,6 +1,5 @@
-// The router's signals: stable names, in the order in which replies list them, and what indicates each.
-
-/** By signal: the concepts of the word files and the shapes of a message that count for or against it. */
+// The router's signals: stable names, in the order in which replies list them, and the evidence for each.
+/** The subjects of each signal: concepts of the word files and shapes of a message. */
 const SUBJECTS = {
   short: 'words',
   greeting: 'greeting',
@@ -37,20 +36,20 @@ export type SignalName = keyof typeof SUBJECTS;
 
 export const SIGNAL_NAMES = Object.keys(SUBJECTS) as readonly SignalName[];
 
-const SIGNAL_OF = new Map(
+const SIGNAL_BY_SUBJECT = new Map(
   SIGNAL_NAMES.flatMap((name) => SUBJECTS[name].split(' ').map((subject): [string, SignalName] => [subject, name])),
 );
 
-/** False for concepts that only help to parse. */
-export function speaks(subject: string): boolean {
-  return SIGNAL_OF.has(subject);
+/** Returns false for concepts that only help to parse. */
+export function isSignalSubject(subject: string): boolean {
+  return SIGNAL_BY_SUBJECT.has(subject);
 }
 
-/** The signal of a piece of evidence, `subject.place`; material counts towards what is done to it. */
-export function signalOf(evidence: string): SignalName {
+/** The signal of evidence written as `subject.place`; material counts towards the work on it. */
+export function findSignal(evidence: string): SignalName {
   const [subject = '', place = ''] = evidence.split('.');
-  const brought = subject === 'payload' || subject === 'lines' ? SIGNAL_OF.get(place) : undefined;
-  const name = brought ?? SIGNAL_OF.get(subject);
+  const material = subject === 'payload' || subject === 'lines' ? SIGNAL_BY_SUBJECT.get(place) : undefined;
+  const name = material ?? SIGNAL_BY_SUBJECT.get(subject);
   if (name === undefined) throw new Error(`no signal for the evidence ${evidence}`);
   return name;
 }

@@ -1,11 +1,11 @@
-// The whole request: the last user turn decides, an earlier one adds weight, the system prompt may give a standing
-// order.
+// The evidence in a whole request: the last user message decides, an earlier one adds weight, and the system prompt may
+// give a standing order.
 import { type Reading, readMessage } from './evidence.ts';
 import { has, type Instruction, isMechanical } from './instruction.ts';
 import { type SmartRequest, viewRequest } from './view.ts';
 
-/** What a request reveals; `tierOf` judges an earlier message by its evidence. */
-export function readRequest(request: SmartRequest, tierOf: (evidence: ReadonlySet<string>) => string): Set<string> {
+/** Collects the evidence; `judgeTier` chooses the tier of an earlier message by its evidence. */
+export function readRequest(request: SmartRequest, judgeTier: (evidence: ReadonlySet<string>) => string): Set<string> {
   const view = viewRequest(request);
   const order = view.system === '' ? undefined : readOrder(view.system);
   const reading = order === undefined ? readMessage(view.prompt, view.length) : undefined;
@@ -15,8 +15,8 @@ export function readRequest(request: SmartRequest, tierOf: (evidence: ReadonlySe
   if (reading === undefined || view.earlier.length === 0) return evidence;
   const before = view.earlier.map((text) => readMessage(text, text.length)).find(isSubstantial);
   if (before === undefined) return evidence;
-  const tier = tierOf(before.evidence);
-  for (const place of placesOf(reading)) evidence.add(`after.${tier}-${place}`);
+  const tier = judgeTier(before.evidence);
+  for (const place of listFollowUpPlaces(reading)) evidence.add(`after.${tier}-${place}`);
   return evidence;
 }
 
@@ -29,8 +29,8 @@ function isSubstantial({ words, evidence }: Reading): boolean {
 const LEANING_WORDS = 7;
 const OWN_WORDS = 20;
 
-/** How a turn continues an earlier one: its length and form, and whether it depends on it. */
-function placesOf({ words, lead, evidence, instruction }: Reading): string[] {
+/** How a message continues an earlier one: its length and form, and whether it depends on it. */
+function listFollowUpPlaces({ words, lead, evidence, instruction }: Reading): string[] {
   const [sentence] = [...instruction.asking, ...instruction.context];
   const pointing = sentence?.hits.some(({ concept, at }) => concept === 'follow' && at <= 2) === true;
   const size = words <= LEANING_WORDS ? 'short' : words <= OWN_WORDS ? 'middle' : 'long';
@@ -48,7 +48,7 @@ const ORDER_SENTENCES = 6;
 const ROLES = new Set(['ты', 'вы']);
 const ROLE_DISTANCE = 5;
 
-/** The mechanical work that a system prompt orders for every message; a role or an ability is not an order. */
+/** The mechanical work that a system prompt orders for every message; roles and abilities are no orders. */
 function readOrder(system: string): string | undefined {
   const { asking, context }: Instruction = readMessage(system, system.length).instruction;
   for (const sentence of [...asking, ...context].slice(0, ORDER_SENTENCES)) {

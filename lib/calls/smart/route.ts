@@ -1,7 +1,6 @@
-// The router of the `smart` model: how hard a request is, judged by its text alone; the same request gets the same
-// tier.
+// The router of the `smart` model: chooses a tier by the text of the request alone, always the same for the same text.
 import type { SmartRouting, SmartThresholds, SmartTier } from '../../base/smart-tiers.ts';
-import { SIGNAL_NAMES, type SignalName, signalOf } from './names.ts';
+import { findSignal, SIGNAL_NAMES, type SignalName } from './names.ts';
 import { readRequest } from './request.ts';
 import type { SmartRequest } from './view.ts';
 import weights from './weights.json' with { type: 'json' };
@@ -10,15 +9,15 @@ export type { SignalName } from './names.ts';
 
 export type { SmartRequest } from './view.ts';
 
-export interface SmartSignal {
+interface SmartSignal {
   readonly name: string;
-  /** The weight of its evidence. */
+  /** The total weight of the evidence. */
   readonly weight: number;
-  /** Above 0, at most 1: how much of it counts, since no signal decides alone. */
+  /** The fraction of the weight that counts, above 0 and at most 1: no signal decides alone. */
   readonly strength: number;
-  /** What it added to the score. */
+  /** The points added to the score. */
   readonly points: number;
-  /** The evidence for it, heaviest first. */
+  /** The evidence, heaviest first. */
   readonly evidence: readonly string[];
 }
 
@@ -33,7 +32,7 @@ export const SMART_THRESHOLDS: SmartThresholds = { standard: 35, heavy: 65 };
 
 /** The score of a request without any signal. */
 export const SMART_BASE = 50;
-/** The most that a signal can add or subtract. */
+/** The maximum that a signal adds or subtracts. */
 const SIGNAL_MAX = 60;
 
 interface Weight {
@@ -44,12 +43,12 @@ interface Weight {
 const WEIGHTS = new Map<string, Weight>(
   Object.entries(weights as Readonly<Record<string, number>>).map(([name, points]) => [
     name,
-    { signal: signalOf(name), points },
+    { signal: findSignal(name), points },
   ]),
 );
 
 /** The tier of a request. Pure: no clock, randomness or I/O; reads a bounded part of the request. */
-export function route(request: SmartRequest, thresholds: SmartThresholds = SMART_THRESHOLDS): SmartRouting {
+export function routeSmart(request: SmartRequest, thresholds: SmartThresholds = SMART_THRESHOLDS): SmartRouting {
   const { tier, score, signals } = explain(request, thresholds);
   return { tier, score, signals };
 }
@@ -57,9 +56,9 @@ export function route(request: SmartRequest, thresholds: SmartThresholds = SMART
 /** Like `route`, with every signal, its evidence and what it added. */
 export function explain(request: SmartRequest, thresholds: SmartThresholds = SMART_THRESHOLDS): SmartExplanation {
   const details = readSignals(readEvidence(request));
-  const score = scoreOf(details);
+  const score = computeScore(details);
   return {
-    tier: tierOf(score, thresholds),
+    tier: chooseTier(score, thresholds),
     score,
     signals: details.map(({ name }) => name),
     base: SMART_BASE,
@@ -68,9 +67,9 @@ export function explain(request: SmartRequest, thresholds: SmartThresholds = SMA
   };
 }
 
-/** What a request reveals, before any weights. */
+/** The evidence in a request, without weights. */
 export function readEvidence(request: SmartRequest): ReadonlySet<string> {
-  return readRequest(request, (evidence) => tierOf(scoreOf(readSignals(evidence)), SMART_THRESHOLDS));
+  return readRequest(request, (evidence) => chooseTier(computeScore(readSignals(evidence)), SMART_THRESHOLDS));
 }
 
 function readSignals(evidence: ReadonlySet<string>): SmartSignal[] {
@@ -94,18 +93,18 @@ function readSignals(evidence: ReadonlySet<string>): SmartSignal[] {
       weight,
       strength: round(points / weight, 100),
       points,
-      evidence: heaviest.map(([told]) => told),
+      evidence: heaviest.map(([name]) => name),
     });
   }
   return signals;
 }
 
-function scoreOf(signals: readonly SmartSignal[]): number {
+function computeScore(signals: readonly SmartSignal[]): number {
   const sum = signals.reduce((total, { points }) => total + points, SMART_BASE);
   return round(Math.max(0, Math.min(100, sum)), 10);
 }
 
-function tierOf(score: number, { standard, heavy }: SmartThresholds): SmartTier {
+function chooseTier(score: number, { standard, heavy }: SmartThresholds): SmartTier {
   if (score >= heavy) return 'heavy';
   return score >= standard ? 'standard' : 'lite';
 }

@@ -1,8 +1,8 @@
-// The shape of a message: its length, its material, its numbers, and how much it asks for.
+// The shape of a message: its length, material and numbers, and how much it asks for.
 import { extractNumbers, readAskedWords } from './amounts.ts';
 import type { Instruction, Sentence } from './instruction.ts';
 
-export interface Asked {
+export interface MessageShape {
   /** The leading task or question, or `bare`. */
   readonly lead: string;
   /** Work on a given text. */
@@ -18,12 +18,12 @@ const GAP = /_{2,}/;
 const HEAD_READ = 1500;
 const TAIL_READ = 60;
 
-/** Names of what was found. `evidence` holds what the words revealed. */
+/** The evidence in the shape of a message; `evidence` is that of its words. */
 export function readShape(
   text: string,
   length: number,
   { asking, context, payload, prose }: Instruction,
-  { lead, mechanical, question, words }: Asked,
+  { lead, mechanical, question, words }: MessageShape,
   evidence: ReadonlySet<string>,
 ): string[] {
   const all = [...asking, ...context];
@@ -72,7 +72,7 @@ const STORY_WORDS = 18;
 const FEW_WORDS = 60;
 const MANY_BULLETS = 4;
 
-/** The parts that an answer must cover. */
+/** Counts the commas, which separate the parts that an answer must cover. */
 function countCommas(sentences: readonly Sentence[]): number {
   return sentences.reduce(
     (sum, { tokens }) => sum + tokens.filter(({ word, quoted }) => word === ',' && !quoted).length,

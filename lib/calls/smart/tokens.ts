@@ -1,10 +1,10 @@
-// Splits text into words, numbers and marks, in lower case and without typographic tricks; quoted ones are marked.
+// Splits text into words, numbers and marks, in lower case, without typographic variants, and with quotations marked.
 
 export interface Token {
   readonly kind: 'word' | 'number' | 'mark';
   /** Lower case, `ё` as `е`; a line break is the mark `\n`. */
   readonly word: string;
-  /** Somebody's text or a name, never part of the request itself. */
+  /** Quoted text is never part of the request itself. */
   readonly quoted: boolean;
 }
 
@@ -13,7 +13,7 @@ const MIXED = /[a-z][а-я]|[а-я][a-z]/;
 const LATIN_LOOKS = 'aceopxykmthb';
 const CYRILLIC_LOOKS = 'асеорхукмтнв';
 
-/** Lower case, without fancy letters, accents, invisible characters and look-alikes. */
+/** Converts to lower case, without styled letters, accents, invisible characters and look-alikes. */
 export function plainText(text: string): string {
   const composed = PLAIN.test(text)
     ? text
@@ -25,7 +25,7 @@ export function plainText(text: string): string {
   return MIXED.test(lower) ? lower.replace(/[a-zа-я]+/g, oneAlphabet) : lower;
 }
 
-/** A word that mixes alphabets contains look-alikes: converts it to the prevailing alphabet. */
+/** Converts a word that mixes alphabets, and so contains look-alikes, to the prevailing alphabet. */
 function oneAlphabet(word: string): string {
   const cyrillic = word.replace(/[a-z]/g, '').length * 2 >= word.length;
   const [from, into] = cyrillic ? [LATIN_LOOKS, CYRILLIC_LOOKS] : [CYRILLIC_LOOKS, LATIN_LOOKS];
@@ -38,7 +38,7 @@ const ADDRESS = /[^\s@]+@[^\s@]+|https?:\S+/g;
 const TOKEN =
   /[cс](?:\+\+|#)|\.net\b|[a-z\u00c0-\u02af\u0370-\u1fff\u3040-\ud7ff][a-z0-9\u00c0-\u02af\u0370-\u1fff\u3040-\ud7ff]*|\d+(?:[ ,\u00a0]\d{3}(?!\d))*(?:[.,]\d+)?|\S|\n/g;
 
-/** The tokens of a plain text, in order; `open` includes what is quoted. */
+/** The tokens of a plain text, in order; with `open`, quotations count as unquoted. */
 export function readTokens(text: string, open = false): Token[] {
   const tokens: Token[] = [];
   const bare = text.includes('@') || text.includes('://') ? text.replace(ADDRESS, '@') : text;
@@ -90,7 +90,7 @@ function isLetter(code: number): boolean {
   );
 }
 
-/** True if most words are in a script that the word files do not know. */
+/** Whether most letters are of a script that the word files do not cover. */
 export function isForeign(text: string): boolean {
   const foreign = text.match(FOREIGN)?.length ?? 0;
   return 2 * foreign > (text.match(/\p{L}/gu)?.length ?? 0);
@@ -98,7 +98,7 @@ export function isForeign(text: string): boolean {
 
 const FOREIGN = /[\u0530-\u1fff\u2e80-\ud7ff]/g;
 
-/** `10 000` and `1,200` without separators, a decimal comma as a point. */
+/** Removes the separators of `10 000` and `1,200`, and turns a decimal comma into a point. */
 function readNumber(text: string): string {
   return text.length < 3 ? text : text.replace(/[ ,\u00a0](?=\d{3}(?!\d))/g, '').replace(',', '.');
 }

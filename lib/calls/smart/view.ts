@@ -1,22 +1,22 @@
-// What the router reads of a request: bounded pieces of the last prompt, of an earlier turn and of the system prompt.
+// The parts of a request that the router reads: bounded pieces of the last prompt, of earlier ones and of the system prompt.
 
-/** The part of a text request that routing needs; anything that is not text counts for nothing. */
+/** The part of a text request that routing needs; content other than text is ignored. */
 export interface SmartRequest {
   readonly system?: string | undefined;
   readonly messages: readonly SmartMessage[];
 }
 
-export interface SmartMessage {
+interface SmartMessage {
   readonly role: 'user' | 'assistant';
   readonly content: readonly SmartContent[];
 }
 
-export interface SmartContent {
+interface SmartContent {
   readonly type: string;
   readonly text?: string;
 }
 
-export interface View {
+interface RequestExcerpt {
   /** The last user message, without its middle if it is long. */
   readonly prompt: string;
   /** Characters of the whole last user message. */
@@ -35,20 +35,20 @@ const EARLIER_TURNS = 3;
 const SYSTEM_READ = 1200;
 const MESSAGES_READ = 400;
 const BLOCKS_READ = 100;
-/** No model reads a longer text, and looking at one that came in pieces copies all of it. */
+/** Longer texts are ignored: no model reads them, and reading one that came in pieces would copy all of it. */
 const CHARACTERS_READ = 8 * 1024 * 1024;
 
-export function viewRequest({ system = '', messages }: SmartRequest): View {
+export function viewRequest({ system = '', messages }: SmartRequest): RequestExcerpt {
   const users = messages.slice(-MESSAGES_READ).filter(({ role }) => role === 'user');
   const last = users.at(-1);
-  const texts = last === undefined ? [] : textsOf(last);
+  const texts = last === undefined ? [] : listTexts(last);
   return {
     prompt: cutMiddle(texts.filter(isReadable), PROMPT_HEAD, PROMPT_TAIL),
     length: texts.reduce((sum, text) => sum + text.length, 0),
     earlier: users
       .slice(-1 - EARLIER_TURNS, -1)
       .reverse()
-      .map((message) => cutMiddle(textsOf(message).filter(isReadable), EARLIER_READ, 0)),
+      .map((message) => cutMiddle(listTexts(message).filter(isReadable), EARLIER_READ, 0)),
     system: isReadable(system) ? system.slice(0, SYSTEM_READ) : '',
     turns: users.length,
   };
@@ -57,7 +57,7 @@ export function viewRequest({ system = '', messages }: SmartRequest): View {
 const isReadable = ({ length }: string) => length <= CHARACTERS_READ;
 
 /** The first and the last texts of a message. */
-function textsOf({ content }: SmartMessage): string[] {
+function listTexts({ content }: SmartMessage): string[] {
   const blocks =
     content.length <= 2 * BLOCKS_READ ? content : [...content.slice(0, BLOCKS_READ), ...content.slice(-BLOCKS_READ)];
   return blocks.map(({ text = '' }) => text).filter((text) => text !== '');

@@ -6,7 +6,7 @@ import type { Catalog, SmartModel } from '../../catalog/catalog.ts';
 import { findSmartModel, findTextModel } from '../../catalog/lookup.ts';
 import type { TextModel } from '../../catalog/model.ts';
 import { allowsModel, type KeyLimits, NO_LIMITS } from '../../money/key-limits.ts';
-import { route } from '../smart/route.ts';
+import { routeSmart } from '../smart/route.ts';
 import { preferencesOf, type Wishes } from './abilities.ts';
 import type { TextRequest } from './request.ts';
 import { withoutTalk } from './tools.ts';
@@ -23,7 +23,7 @@ export function chooseModel(catalog: Catalog, request: TextRequest, limits: KeyL
   const smart = findSmartModel(catalog, request.model);
   if (!smart) return { model: findNamed(catalog, request.model, limits), smart: undefined };
   const { system } = request;
-  const routing = route({ system, messages: withoutTalk(request) }, smart.thresholds);
+  const routing = routeSmart({ system, messages: withoutTalk(request) }, smart.thresholds);
   const model = modelsFrom(smart, routing.tier, request).find((each) => allowsModel(limits, each));
   if (!model) throw modelNotAllowedFault(limits, SMART_ID);
   return { model, smart: routing };

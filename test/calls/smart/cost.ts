@@ -1,5 +1,5 @@
 // Prints what routing costs in a process of its own, where nothing else has run: microseconds a call, by kind of prompt.
-import { route, type SmartRequest } from '../../../lib/calls/smart/route.ts';
+import { routeSmart, type SmartRequest } from '../../../lib/calls/smart/route.ts';
 
 const RUSSIAN =
   'Подготовь подробный план открытия магазина мебели: аренда, ремонт, закупка, реклама, найм; учти расходы и риски. ';
@@ -47,9 +47,9 @@ const requests = Object.entries(PROMPTS).map(([name, text]) => {
   return { name, request: { messages: [{ role: 'user' as const, content }] } };
 });
 for (let call = 0; call < WARM_UP; call++) {
-  route(requests[call % requests.length]!.request);
+  routeSmart(requests[call % requests.length]!.request);
   reference();
 }
 const before = costOf(reference);
-const costs = requests.map(({ name, request }) => [name, costOf(() => route(request as SmartRequest))]);
+const costs = requests.map(({ name, request }) => [name, costOf(() => routeSmart(request as SmartRequest))]);
 console.log(JSON.stringify({ reference: Math.max(before, costOf(reference)), ...Object.fromEntries(costs) }));

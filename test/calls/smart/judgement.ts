@@ -1,7 +1,7 @@
 // Compares the router's answers with the labels of a set.
 
 import type { SmartRouting, SmartTier } from '../../../lib/base/smart-tiers.ts';
-import { route } from '../../../lib/calls/smart/route.ts';
+import { routeSmart } from '../../../lib/calls/smart/route.ts';
 import type { Labelled } from './prompts.ts';
 
 export interface Judgement {
@@ -16,7 +16,7 @@ export interface Judgement {
 
 export function judge(prompts: readonly Labelled[]): Judgement {
   const rows = prompts.map((prompt) => {
-    const routing = route(prompt.request);
+    const routing = routeSmart(prompt.request);
     return { prompt, routing, right: prompt.accept.includes(routing.tier) };
   });
   const empty = (): Record<SmartTier, number> => ({ lite: 0, standard: 0, heavy: 0 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { route, type SmartRequest } from '../../../lib/calls/smart/route.ts';
+import { routeSmart, type SmartRequest } from '../../../lib/calls/smart/route.ts';
 import { longer } from '../../../testkit/long.ts';
 
 function ask(text: string): SmartRequest {
@@ -23,7 +23,7 @@ function costOf(request: SmartRequest, { calls, enough = 0 }: Rounds): number {
   let least = Number.POSITIVE_INFINITY;
   for (let round = 0; round < (enough === 0 ? ROUNDS_MIN : ROUNDS_MAX) && least >= enough; round++) {
     const before = process.cpuUsage();
-    for (let call = 0; call < calls; call++) route(request);
+    for (let call = 0; call < calls; call++) routeSmart(request);
     const { user, system } = process.cpuUsage(before);
     least = Math.min(least, (user + system) / calls);
   }
@@ -140,13 +140,13 @@ describe('smart router limits', function () {
 
   it('reads the beginning and the end of a long message, of one block or of many', () => {
     const filler = 'The tenant pays the rent in advance. '.repeat(3000);
-    expect(route(ask(`Переведи договор на английский.\n\n${filler}`)).signals).to.include('translate');
-    expect(route(ask(`${filler}\n\nTranslate the text above into Spanish.`)).signals).to.include('translate');
+    expect(routeSmart(ask(`Переведи договор на английский.\n\n${filler}`)).signals).to.include('translate');
+    expect(routeSmart(ask(`${filler}\n\nTranslate the text above into Spanish.`)).signals).to.include('translate');
     const content = [`${filler}`, filler, 'Translate the text above into Spanish.'].map((text) => ({
       type: 'text' as const,
       text,
     }));
-    expect(route({ messages: [{ role: 'user', content }] }).signals).to.include('translate');
+    expect(routeSmart({ messages: [{ role: 'user', content }] }).signals).to.include('translate');
   });
 
   describe('unusual writing', () => {
@@ -163,13 +163,13 @@ describe('smart router limits', function () {
       ['mixed text', 'pls переведи this на english: привет'],
     ];
     for (const [name, prompt] of same) {
-      it(name, () => expect(route(ask(prompt)).signals).to.include('translate'));
+      it(name, () => expect(routeSmart(ask(prompt)).signals).to.include('translate'));
     }
   });
 
   it('does not take a script it cannot read for a trifle', () => {
     for (const prompt of ['写一个快速排序算法并分析其复杂度', 'اكتب مقالا طويلا عن تاريخ الفلك']) {
-      expect(route(ask(prompt)).tier).to.equal('standard');
+      expect(routeSmart(ask(prompt)).tier).to.equal('standard');
     }
   });
 
@@ -185,7 +185,7 @@ describe('smart router limits', function () {
       ask('```'),
       { ...ask('hi'), system: '' },
     ];
-    for (const request of empty) expect(route(request).tier).to.be.oneOf(['lite', 'standard']);
+    for (const request of empty) expect(routeSmart(request).tier).to.be.oneOf(['lite', 'standard']);
     const word = fc.constantFrom(
       'write',
       'напиши',
@@ -215,9 +215,9 @@ describe('smart router limits', function () {
     const any = fc.record({ system: fc.option(text, { nil: undefined }), messages: fc.array(turn, { maxLength: 5 }) });
     fc.assert(
       fc.property(any, (request) => {
-        const { score, tier } = route(request);
+        const { score, tier } = routeSmart(request);
         expect(score).to.be.within(0, 100);
-        expect(route(request)).to.deep.include({ score, tier });
+        expect(routeSmart(request)).to.deep.include({ score, tier });
       }),
       { numRuns: longer(40, 300) },
     );

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { SmartTier } from '../../../lib/base/smart-tiers.ts';
 import { SIGNAL_NAMES } from '../../../lib/calls/smart/names.ts';
-import { explain, route, SMART_THRESHOLDS, type SmartRequest } from '../../../lib/calls/smart/route.ts';
+import { explain, routeSmart, SMART_THRESHOLDS, type SmartRequest } from '../../../lib/calls/smart/route.ts';
 import { judge } from './judgement.ts';
 import { GUARD, readSet, type SetName, USED } from './prompts.ts';
 import { changedRoutings } from './routings.ts';
@@ -21,7 +21,7 @@ function ask(...turns: readonly (Turn | string)[]): SmartRequest {
 }
 
 function tierOf(request: SmartRequest | string): SmartTier {
-  return route(typeof request === 'string' ? ask(request) : request).tier;
+  return routeSmart(typeof request === 'string' ? ask(request) : request).tier;
 }
 
 const QUICKSORT =
@@ -63,12 +63,12 @@ describe('smart router', () => {
     for (const [tier, prompt] of rows) it(`${tier}: ${prompt}`, () => expect(tierOf(prompt)).to.equal(tier));
 
     it('names what it found', () => {
-      expect(route(ask('Translate this sentence to French: I like rain.')).signals).to.include.members([
+      expect(routeSmart(ask('Translate this sentence to French: I like rain.')).signals).to.include.members([
         'short',
         'translate',
       ]);
-      expect(route(ask('Верни JSON с именем и датой: Анна, 5 мая')).signals).to.include('json');
-      expect(route(ask(`Summarize this:\n\n${'The meeting went on. '.repeat(200)}`)).signals).to.include.members([
+      expect(routeSmart(ask('Верни JSON с именем и датой: Анна, 5 мая')).signals).to.include('json');
+      expect(routeSmart(ask(`Summarize this:\n\n${'The meeting went on. '.repeat(200)}`)).signals).to.include.members([
         'shorten',
         'long_input',
       ]);
@@ -135,7 +135,7 @@ describe('smart router', () => {
         ['user', 'Напиши функцию на Python, которая считает слова'],
         ['assistant', 'def count(text): ...'],
       ];
-      const { tier, signals } = route(ask(...code, 'а теперь без регистра'));
+      const { tier, signals } = routeSmart(ask(...code, 'а теперь без регистра'));
       expect(tier).to.equal('heavy');
       expect(signals).to.include('dialog');
     });
@@ -173,17 +173,17 @@ describe('smart router', () => {
 
     it('is cut into tiers by the thresholds it is given', () => {
       const request = ask('Напиши пост про кофейню');
-      const { score } = route(request);
-      expect(route(request, { standard: score + 1, heavy: score + 2 }).tier).to.equal('lite');
-      expect(route(request, { standard: score, heavy: score + 1 }).tier).to.equal('standard');
-      expect(route(request, { standard: score - 1, heavy: score }).tier).to.equal('heavy');
+      const { score } = routeSmart(request);
+      expect(routeSmart(request, { standard: score + 1, heavy: score + 2 }).tier).to.equal('lite');
+      expect(routeSmart(request, { standard: score, heavy: score + 1 }).tier).to.equal('standard');
+      expect(routeSmart(request, { standard: score - 1, heavy: score }).tier).to.equal('heavy');
       expect(explain(request).thresholds).to.equal(SMART_THRESHOLDS);
     });
 
     it('is the same each time, whatever was asked before', () => {
       const prompts = readSet(GUARD).slice(0, 200);
-      const first = prompts.map(({ request }) => route(request));
-      const again = [...prompts].reverse().map(({ request }) => route(structuredClone(request)));
+      const first = prompts.map(({ request }) => routeSmart(request));
+      const again = [...prompts].reverse().map(({ request }) => routeSmart(structuredClone(request)));
       expect(again.reverse()).to.deep.equal(first);
     });
   });

@@ -2,7 +2,7 @@
 // alter it. `routings.json` has the routings as of the last such change; `node scripts/smart-eval.ts --pin` writes it.
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { route } from '../../../lib/calls/smart/route.ts';
+import { routeSmart } from '../../../lib/calls/smart/route.ts';
 import { GUARD, readSet, type SetName, USED } from './prompts.ts';
 
 const FILE = new URL('./routings.json', import.meta.url);
@@ -11,7 +11,7 @@ const DIGEST_CHARS = 3;
 
 function routingsOf(name: SetName): string[] {
   return readSet(name).map(({ request }) => {
-    const { score, signals } = route(request);
+    const { score, signals } = routeSmart(request);
     const digest = createHash('sha1').update(signals.join(' ')).digest('base64url').slice(0, DIGEST_CHARS);
     return `${score}${digest}`;
   });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { findHits } from '../../../lib/calls/smart/lexicon.ts';
-import { signalOf, speaks } from '../../../lib/calls/smart/names.ts';
+import { findSignal, isSignalSubject } from '../../../lib/calls/smart/names.ts';
 import { isForeign, plainText, readTokens } from '../../../lib/calls/smart/tokens.ts';
 import weights from '../../../lib/calls/smart/weights.json' with { type: 'json' };
 
@@ -54,8 +54,8 @@ describe('smart router words', () => {
 
   it('weigh for a signal that there is', () => {
     for (const [name, points] of Object.entries(weights)) {
-      expect(speaks(name.split('.')[0]!), name).to.equal(true);
-      expect(signalOf(name), name).to.be.a('string');
+      expect(isSignalSubject(name.split('.')[0]!), name).to.equal(true);
+      expect(findSignal(name), name).to.be.a('string');
       expect(Math.abs(points), name).to.be.within(1, 100);
     }
   });

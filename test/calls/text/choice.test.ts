@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { route } from '../../../lib/calls/smart/route.ts';
+import { routeSmart } from '../../../lib/calls/smart/route.ts';
 import { chooseModel, modelsFor } from '../../../lib/calls/text/choice.ts';
 import type { TextRequest } from '../../../lib/calls/text/request.ts';
 import { buildCatalog, type Catalog } from '../../../lib/catalog/catalog.ts';
@@ -112,7 +112,7 @@ describe('choice of the model', () => {
       const catalog = catalogOf();
       const { model, smart } = chooseModel(catalog, ask(prompt));
       expect(model.id).to.equal({ lite: 'small', standard: 'middle', heavy: 'big' }[tier]);
-      expect(smart).to.deep.equal(route(ask(prompt)));
+      expect(smart).to.deep.equal(routeSmart(ask(prompt)));
       expect(smart).to.have.all.keys('tier', 'score', 'signals');
       expect(smart?.tier).to.equal(tier);
       expect(chooseModel(catalog, ask(prompt, 'auto'))).to.deep.equal({ model, smart });
@@ -136,7 +136,7 @@ describe('choice of the model', () => {
       { role: 'user', content: [result] },
     ] as unknown as TextRequest['messages'];
     const { smart } = chooseModel(catalogOf(), { ...request, messages: talk, hasCalls: true });
-    expect(smart).to.deep.equal(route(request));
+    expect(smart).to.deep.equal(routeSmart(request));
   });
 
   it('cuts the score by the thresholds of the catalog', () => {
@@ -148,7 +148,7 @@ describe('choice of the model', () => {
     for (const prompt of Object.values(PROMPTS)) {
       expect(tierAt({ standard: 0, heavy: 100.5 }, prompt)).to.equal('standard');
       expect(tierAt({ standard: -2, heavy: -1 }, prompt)).to.equal('heavy');
-      const { score } = route(ask(prompt));
+      const { score } = routeSmart(ask(prompt));
       expect(tierAt({ standard: score, heavy: score + 0.1 }, prompt)).to.equal('standard');
       expect(tierAt({ standard: score + 0.1, heavy: score + 0.2 }, prompt)).to.equal('lite');
     }
@@ -182,6 +182,6 @@ describe('choice of the model', () => {
   it('has a model for a request whose only content is an image', () => {
     const { model, smart } = chooseModel(catalogOf(), { ...ask(''), messages: [], images: 1 });
     expect(IDS).to.include(model.id);
-    expect(smart).to.deep.equal(route({ messages: [] }));
+    expect(smart).to.deep.equal(routeSmart({ messages: [] }));
   });
 });
