@@ -23,7 +23,7 @@ import {
 
 const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url));
 
-import { longer } from '../../../testkit/long.ts';
+import { itLong, longer } from '../../../testkit/long.ts';
 import { newJob } from './jobs.ts';
 
 export function processContract(kind: StoreKind): void {
@@ -71,14 +71,15 @@ export function processContract(kind: StoreKind): void {
     expect(balances(await walletOf(context.store, wallet))).to.deep.equal([1, 999, 0, 1000, 0]);
   });
 
-  it('holds the maximum of keys among two processes', async () => {
+  // Two openers do the same in the suites of keys and limits.
+  itLong('holds the maximum of keys among two processes', async () => {
     const account = await newAccount(context.store);
     const found = await askTwo({ task: 'add-keys', account, count: longer(12, 20), activeMax: 10 });
     expect(found.filter((result) => result === 'added')).to.have.length(10);
     expect(await context.store.keys.list(account)).to.have.length(10);
   });
 
-  it('counts the hits of two processes exactly', async () => {
+  itLong('counts the hits of two processes exactly', async () => {
     const counts = (await askTwo({ task: 'hit', bucket: newId('key'), count: 50 })).map(Number);
     expect(counts.toSorted((a, b) => a - b)).to.deep.equal(Array.from({ length: 100 }, (_, index) => index + 1));
   });

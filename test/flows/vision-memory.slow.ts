@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { ask, CHAT, DIALECTS, open, readHead, send, until } from '../../testkit/client.ts';
 import { chatCatalog } from '../../testkit/gateway.ts';
-import { itLong } from '../../testkit/long.ts';
 import { type MeasuredGateway, startMeasured } from '../../testkit/measured-gateway.ts';
 import { itTimed } from '../../testkit/timed.ts';
 import { chatChunk, chatEnd, SSE } from '../../testkit/upstream.ts';
@@ -76,7 +75,7 @@ describe('the memory of calls with pictures', () => {
   const fragment = (response: ServerResponse) => response.writeHead(200, SSE).write(chatChunk('Dots.'));
 
   for (const [shape, url] of Object.entries({ inline, linked })) {
-    itLong(`is that of the pictures, ${shape}, until the first fragment, and none after it`, async function () {
+    it(`is that of the pictures, ${shape}, until the first fragment, and none after it`, async function () {
       this.timeout(60_000);
       const warm = await call(0, url());
       warm.upstreamReply.writeHead(200, SSE).end(chatChunk('Dots.') + chatEnd());

@@ -2,13 +2,12 @@
 import { expect } from 'chai';
 import { CHAT, MESSAGES, open, readHead } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
-import { longer } from '../../testkit/long.ts';
 import { SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import { CLIENTS, SPEAKERS } from './tool-wire.ts';
 import { speakResponses } from './tool-wire-responses.ts';
 
 const BYTES = 128 * 1024;
-const LOOKS = longer(2, 3);
+const LOOKS = 3;
 const TIMES_MAX = 2;
 
 const PIECES = [...`{"text":"${'x'.repeat(BYTES - 11)}"}`];
@@ -72,8 +71,7 @@ for (const kind of ['chat', 'message', 'responses'] as const) {
       return (user + system) / 1000;
     }
 
-    const own = kind === 'chat' ? CHAT : MESSAGES;
-    for (const path of longer([own], [CHAT, MESSAGES])) {
+    for (const path of [CHAT, MESSAGES]) {
       it(`is at most ${TIMES_MAX} times that of text at ${path}`, async () => {
         const best = { text: Number.POSITIVE_INFINITY, call: Number.POSITIVE_INFINITY };
         for (let look = 0; look < LOOKS; look += 1) {
