@@ -7,7 +7,7 @@ import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { itLong } from '../../testkit/long.ts';
 import { makeCode, PASSWORD } from '../../testkit/pages.ts';
 
-describe('the way to the first call in a browser', function () {
+describe('the first call in a browser', function () {
   this.timeout(60_000);
   const guest = useBrowser();
   let test: TestGateway;

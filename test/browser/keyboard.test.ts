@@ -63,7 +63,7 @@ describe('the pages by keyboard', function () {
   });
 
   for (const place of longer(PAGES, [...PAGES, ...MORE])) {
-    it(`reach all of ${place}, and show where they are`, async () => {
+    it(`reach everything on ${place} with a visible focus`, async () => {
       const { test, page } = stage;
       await page.goto(test.url + place);
       const count = (await page.evaluate(`${USABLE}.length`)) as number;
@@ -102,7 +102,7 @@ describe('the pages by keyboard', function () {
     await page.waitForSelector('text=1,200.00');
   });
 
-  it('issue a key and revoke it', async () => {
+  it('create a key and revoke it', async () => {
     const { test, busy, page } = stage;
     await page.goto(`${test.url}/account/keys`);
     await typeInto('#name', 'by keyboard');
@@ -120,7 +120,7 @@ describe('the pages by keyboard', function () {
     expect((await test.store.keys.get(id))?.revokedAt).to.be.a('number');
   });
 
-  it('make a call on the playground', async () => {
+  it('make a playground call', async () => {
     const { test, page } = stage;
     await page.goto(`${test.url}/account/playground`);
     await typeInto('#prompt', 'Hello from the keyboard');

@@ -20,7 +20,7 @@ describe('pages in a browser', function () {
   const openAs = (session: string | undefined, screen: (typeof SCREENS)[number]) =>
     guest.openPage(test.url, session, screen);
 
-  it('let an operator make an account, top it up and invite its owner', async () => {
+  it('let an operator create an account, top it up and invite its owner', async () => {
     const page = await openAs(operator.cookies.get('session'), SCREENS[1] as (typeof SCREENS)[number]);
     await page.goto(`${test.url}/admin/accounts`);
     await page.fill('#name', 'Браузер & Co');

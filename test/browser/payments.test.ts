@@ -84,7 +84,7 @@ describe('payments in a browser', function () {
       expect((await test.store.payments.autoTopup(account.id))?.enabled).to.equal(true);
     });
 
-    it(`show their end on the page of the order as soon as it is known (${screen.name}, ${language})`, async () => {
+    it(`show the outcome as soon as it is known (${screen.name}, ${language})`, async () => {
       const owner = await setUpOwner(test, (await test.account('0')).id);
       const order = String((await owner.submit('/account/wallet', { amount: '1000' })).headers.location);
       const link = /class="button" href="([^"]+)"/.exec((await owner.get(order)).text)?.[1] ?? '';
@@ -104,7 +104,7 @@ describe('payments in a browser', function () {
       await look(page, `${screen.name}-${language}-payments-live`);
     });
 
-    it(`are decided about by an operator (${screen.name}, ${language})`, async () => {
+    it(`are decided by an operator (${screen.name}, ${language})`, async () => {
       const account = await test.account('0');
       const owner = await setUpOwner(test, account.id);
       const ordered = await owner.submit('/account/wallet', { amount: '1000' });

@@ -47,7 +47,7 @@ describe('the playground in a browser', function () {
 
   const charges = () => test.store.ledger.charges(account.id, { limit: 50 });
 
-  it('shows a text as it comes, with its bill below', async () => {
+  it('shows text as it arrives, with its cost below', async () => {
     const page = await visit('text', { wide: true });
     await page.fill('#prompt', 'Hello [[slow]]');
     await page.click('button[value=send]');
@@ -66,7 +66,7 @@ describe('the playground in a browser', function () {
     await check(page, 'text-live');
   });
 
-  it('ends the call when it is stopped, and is ready for another', async () => {
+  it('ends the call when stopped, and is ready for another', async () => {
     const page = await visit('text');
     await page.fill('#prompt', '[[stall]]');
     await page.click('button[value=send]');
@@ -80,7 +80,7 @@ describe('the playground in a browser', function () {
     expect(await page.textContent('#reply')).to.contain('Вы написали: «Ещё раз».');
   });
 
-  it('tells of a refusal in the language of the page', async () => {
+  it('shows a refusal in the language of the page', async () => {
     const page = await visit('text');
     await page.fill('#prompt', '[[fail]]');
     await page.click('button[value=send]');
@@ -114,7 +114,7 @@ describe('the playground in a browser', function () {
     expect(page.url()).to.contain('/account/playground?kind=video');
   });
 
-  it('makes a picture, and a video that it looks at again by itself', async () => {
+  it('generates an image, and a video whose progress refreshes by itself', async () => {
     const image = await visit('image');
     await image.click('button[value=send]');
     await image.waitForSelector('#reply img');
@@ -129,7 +129,7 @@ describe('the playground in a browser', function () {
     await check(video, 'video');
   });
 
-  it('takes pictures: the price and the samples follow them, and they go with the call', async () => {
+  it('takes images: price and samples follow, and the call includes them', async () => {
     const page = await visit('text', { wide: true });
     const price = () => page.textContent('#price .big');
     await page.selectOption('#model', 'sandbox-heavy');
@@ -160,7 +160,7 @@ describe('the playground in a browser', function () {
   });
 
   describe('without JavaScript', () => {
-    it('takes pictures, and asks for them again once the page was shown anew', async () => {
+    it('takes images, and asks for them again after the page was shown again', async () => {
       const page = await visit('image', { wide: true, javaScriptEnabled: false });
       const picture = { name: 'cat.png', mimeType: 'image/png', buffer: png({ width: 40, height: 30 }) };
       await page.setInputFiles('#image', picture);
@@ -198,7 +198,7 @@ describe('the playground in a browser', function () {
       expect((await charges()).length).to.equal(before);
     });
 
-    itLong('links a picture, and a video with a way to look again', async () => {
+    itLong('links an image, and a video with a link to refresh', async () => {
       const page = await visit('image', { javaScriptEnabled: false });
       await page.click('button[value=send]');
       await page.waitForSelector('#reply img');

@@ -10,7 +10,7 @@ describe('the scripts of the pages in a browser', function () {
   const permissions = ['clipboard-read', 'clipboard-write'];
   const stage = useBusyPage({ locale: 'en-GB', permissions }, 'owner');
 
-  it('copy a key as it is', async () => {
+  it('copy a key', async () => {
     const { test, page } = stage;
     await page.goto(`${test.url}/account/keys`);
     await page.fill('#name', 'copied');
@@ -21,7 +21,7 @@ describe('the scripts of the pages in a browser', function () {
     expect(await page.evaluate('navigator.clipboard.readText()')).to.equal(key);
   });
 
-  it('ask before a card is removed, and do nothing without a yes', async () => {
+  it('ask before a card is removed, and do nothing on cancel', async () => {
     const { test, busy, page } = stage;
     const cards = async () =>
       (await test.store.payments.methods(busy.account.id)).filter((one) => one.removedAt === null);
@@ -43,7 +43,7 @@ describe('the scripts of the pages in a browser', function () {
     expect(await cards()).to.deep.equal([]);
   });
 
-  it('name the bar under the pointer, and give the caption back', async () => {
+  it('show the bar under the pointer, and restore the caption', async () => {
     const { test, busy, page } = stage;
     const day = 86_400_000;
     for (const before of [0, 1, 2]) {

@@ -57,7 +57,7 @@ describe('all pages in a browser', function () {
 
   for (const { name, ...screen } of longer(SCREENS.slice(0, 1), SCREENS)) {
     const language = name === 'narrow-dark' ? 'ru' : 'en';
-    it(`have no serious fault (${name}, ${language})`, async () => {
+    it(`have no serious accessibility fault (${name}, ${language})`, async () => {
       // Some differ only in what is clicked there.
       const all = [...new Map(pagesOf(tour).map((stop) => [`${stop.as} ${stop.path}`, stop])).values()];
       const stops = all.filter((_, at) => longer(at % 2 === 0, true));

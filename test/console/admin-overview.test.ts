@@ -19,7 +19,7 @@ describe('the overview of an operator', () => {
     return Object.fromEntries([...rows].map(([, name = '', value = '']) => [name, value]));
   }
 
-  it('makes an operator an account once, however often the form is sent', async () => {
+  it('creates one account for an operator, however often the form is sent', async () => {
     expect((await operator.get('/account')).headers.location).to.equal('/admin');
     expect((await operator.get('/account/keys')).headers.location).to.equal('/admin');
     expect((await operator.get('/account?account=acc_none')).status).to.equal(404);
@@ -37,7 +37,7 @@ describe('the overview of an operator', () => {
     expect(deed).to.include({ action: 'account.create', target: own[0]?.id });
   });
 
-  it('says whether the ledger adds up, once it was verified', async () => {
+  it('shows whether the ledger adds up once it was verified', async () => {
     expect((await facts()).Ledger).to.equal('not verified yet');
     await operator.submit('/admin/ledger', {});
     expect((await facts()).Ledger).to.match(/^adds up \(/);
@@ -58,7 +58,7 @@ describe('the overview of an operator', () => {
     expect((await facts()).Ledger).to.match(/^adds up \(/);
   });
 
-  it('counts the holds of processes that are gone, and the upstreams in trouble', async () => {
+  it('counts unreleased holds, and upstreams with problems', async () => {
     expect(await facts()).to.include({
       'Unreleased reservations': '0',
       'Upstreams with problems': '0 of 1',

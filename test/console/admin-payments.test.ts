@@ -45,7 +45,7 @@ describe('payment pages of an operator', () => {
       .map(({ action, account, detail }) => [action, account, JSON.parse(detail)]);
   }
 
-  it('show what waits for a decision first, and credit it once, with the amount that really came', async () => {
+  it('list payments to decide first, and credit one once, with the amount received', async () => {
     const id = await ordered('wrong-sum');
     expect((await operator.get('/admin')).text).to.match(/phase=review">1</);
     const list = await operator.get('/admin/payments?phase=review');
@@ -69,7 +69,7 @@ describe('payment pages of an operator', () => {
     ]);
   });
 
-  it('refuse to credit what was not paid as ordered, for good', async () => {
+  it('reject a payment that was not paid as ordered, for good', async () => {
     const id = await ordered('wrong-currency');
     expect((await change(id, { change: 'reject', reason: 'paid in euros' })).status).to.equal(303);
     const late = { change: 'credit', amount: '1000', reason: 'changed my mind' };
@@ -78,7 +78,7 @@ describe('payment pages of an operator', () => {
     expect((await deeds(id)).map(([action]) => action)).to.deep.equal(['payment.reject']);
   });
 
-  it('give money back once, however often the form is sent', async () => {
+  it('refund once, however often the form is sent', async () => {
     const id = await ordered('paid');
     expect((await change(id, { change: 'refund', amount: '1000.01', reason: 'too much' })).status).to.equal(400);
     const page = await operator.get(`/admin/payments/${id}`);
@@ -95,7 +95,7 @@ describe('payment pages of an operator', () => {
       .and.to.contain('refunded');
   });
 
-  it('take money only when a dispute is lost', async () => {
+  it('take money back only when a dispute is lost', async () => {
     const id = await ordered('paid');
     expect((await change(id, { change: 'dispute', dispute: '', amount: '' })).status).to.equal(400);
     expect((await change(id, { change: 'dispute', dispute: 'CB-7741', amount: '' })).status).to.equal(303);
@@ -107,14 +107,14 @@ describe('payment pages of an operator', () => {
     expect(actions).to.deep.equal(['payment.dispute_lost', 'payment.dispute']);
   });
 
-  it('leave the money where it is when a dispute is won', async () => {
+  it('keep the money when a dispute is won', async () => {
     const id = await ordered('paid');
     await change(id, { change: 'dispute', dispute: 'CB-7742', amount: '400' });
     expect((await change(id, { change: 'won' })).status).to.equal(303);
     expect([await phaseOf(id), (await wallet()).avail]).to.deep.equal(['kept', 1000n * RUB]);
   });
 
-  it('change nothing without a fresh code', async () => {
+  it('change nothing without a recent code', async () => {
     const id = await ordered('wrong-sum');
     const { hashToken } = await import('../../lib/users/token.ts');
     const now = Date.now();
@@ -128,13 +128,13 @@ describe('payment pages of an operator', () => {
     expect(await phaseOf(id)).to.equal('credited');
   });
 
-  it('ask the provider at an operator’s wish', async () => {
+  it('ask the provider when an operator requests it', async () => {
     const id = await ordered('silent');
     expect((await change(id, { change: 'look' })).status).to.equal(303);
     expect(await phaseOf(id)).to.equal('credited');
   });
 
-  it('show notices as they came with what became of them', async () => {
+  it('show webhooks as received, with their outcome', async () => {
     const id = await ordered('paid');
     await fetch(`${test.url}/payments/sandbox/notice`, { method: 'POST', body: '<script>{"forged":1}</script>' });
     const list = await operator.get('/admin/notices');
@@ -153,7 +153,7 @@ describe('payment pages of an operator', () => {
     expect((await operator.get('/admin/notices?before=ntc_0')).text).to.contain('No webhooks yet.');
   });
 
-  it('are there for operators only, and find nothing where there is nothing', async () => {
+  it('are for operators only, and answer 404 for unknown ids', async () => {
     const id = await ordered('paid');
     const owner = await setUpOwner(test, account.id, 'curious@example.com');
     for (const path of ['/admin/payments', `/admin/payments/${id}`, '/admin/notices']) {

@@ -42,11 +42,11 @@ describe('the page of alerts', () => {
   const hook = () => `${receiver.origin}/hook-of-mine`;
   const postsTo = ({ account }: Owner) => receiver.posts.filter(({ json }) => json.account === account);
 
-  it('is led to by the settings', async () => {
+  it('is linked from the settings', async () => {
     expect((await (await comeIn()).get('/account/settings')).text).to.contain(`href="${PATH}"`);
   });
 
-  it('posts nothing to where only pictures may be fetched from, not even for a webhook that is stored already', async () => {
+  it('posts nothing to addresses that only images may be fetched from, not even for a stored webhook', async () => {
     const owner = await comeIn('10');
     const refused = await save(owner, { threshold: '500', webhook: `${pictures.origin}/hook` });
     expect(refused.status).to.equal(400);
@@ -59,7 +59,7 @@ describe('the page of alerts', () => {
     expect(pictures.posts).to.deep.equal([]);
   });
 
-  it('sets a sum and a webhook, whose secret is shown once', async () => {
+  it('saves a threshold and a webhook, and shows its secret once', async () => {
     const owner = await comeIn();
     const made = await save(owner, { threshold: '1 500,50', webhook: hook() });
     const [secret = ''] = SECRET.exec(made.text) ?? [];
@@ -86,7 +86,7 @@ describe('the page of alerts', () => {
     expect(json.alerts).to.deep.equal({ balance_below: '1000000', budgets: false, webhook_url: `${hook()}/2` });
   });
 
-  it('makes a new secret, and takes the webhook away', async () => {
+  it('renews the secret, and removes the webhook', async () => {
     const owner = await comeIn();
     const [first] = SECRET.exec((await save(owner, { webhook: hook() })).text) ?? [];
     const [second] = SECRET.exec((await owner.submit(PATH, { change: 'secret' })).text) ?? [];
@@ -100,7 +100,7 @@ describe('the page of alerts', () => {
     expect((await owner.submit(PATH, { change: 'secret' })).status).to.equal(303);
   });
 
-  it('refuses what is no sum and what is not public, and keeps what was typed', async () => {
+  it('refuses invalid sums and addresses that are not public, and keeps the input', async () => {
     const owner = await comeIn();
     for (const threshold of ['0', '-5', 'much', '1e3', '1.2345678', '2000000000']) {
       const reply = await save(owner, { threshold });
@@ -128,7 +128,7 @@ describe('the page of alerts', () => {
     expect(await test.store.alerts.get(owner.account)).to.equal(undefined);
   });
 
-  it('sends a test, signed, and shows how it arrived', async () => {
+  it('sends a signed test and shows its result', async () => {
     const owner = await comeIn();
     const [secret = ''] = SECRET.exec((await save(owner, { webhook: hook() })).text) ?? [];
     const sent = await owner.submit(PATH, { change: 'test' });
@@ -146,7 +146,7 @@ describe('the page of alerts', () => {
       .and.contain('Отправить тестовое оповещение');
   });
 
-  it('lets nobody test without end', async () => {
+  it('limits tests', async () => {
     const owner = await comeIn();
     await save(owner, { webhook: hook() });
     const statuses: number[] = [];
@@ -155,7 +155,7 @@ describe('the page of alerts', () => {
     expect(postsTo(owner)).to.have.length(10);
   });
 
-  it('belongs to the owners of the account, and takes forms of its own only', async () => {
+  it('is for owners of the account only, and refuses foreign forms', async () => {
     const owner = await comeIn();
     const stranger = await comeIn();
     const path = `${PATH}?account=${owner.account}`;
@@ -173,7 +173,7 @@ describe('the page of alerts', () => {
     expect([postsTo(owner), postsTo(stranger)]).to.deep.equal([[], []]);
   });
 
-  it('leads to one alert of two gateways, and to the next after a top-up', async () => {
+  it('triggers one alert from two gateways, and the next after a top-up', async () => {
     const owner = await comeIn('1000');
     const other = await startGateway({
       catalog: { upstreams: {}, models: [] },
@@ -201,7 +201,7 @@ describe('the page of alerts', () => {
 });
 
 describe('the page of alerts without a mail server', () => {
-  it('says that there is nowhere to send to, until there is a webhook', async () => {
+  it('says that alerts have nowhere to go until there is a webhook', async () => {
     const test = await startGateway({ catalog: { upstreams: {}, models: [] } });
     const { id } = await test.account();
     const owner = await setUpOwner(test, id);

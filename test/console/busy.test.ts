@@ -13,7 +13,7 @@ const stored = (cost: string) => `$argon2id$v=19$${cost},p=1$${'A'.repeat(22)}$$
 const SLOW = stored('m=65536,t=6');
 const QUICK = stored('m=8,t=1');
 
-describe('with too many passwords to check', () => {
+describe('while too many passwords are being checked', () => {
   let test: TestGateway;
 
   before(async () => {
@@ -35,7 +35,7 @@ describe('with too many passwords to check', () => {
 
   const owner = async () => setUpOwner(test, (await test.account()).id);
 
-  it('a sign-in is refused as busy, on a page, and does not count', async () => {
+  it('refuses a sign-in as busy, on a page, without counting it', async () => {
     const { email } = await owner();
     const visitor = createVisitor(test.url);
     await visitor.get('/login');
@@ -55,7 +55,7 @@ describe('with too many passwords to check', () => {
     expect((await visitor.submit('/login', { email, password: PASSWORD, code: '' })).status).to.equal(303);
   });
 
-  it('strangers do not keep anybody out who has signed in on the device before', async () => {
+  it('lets in users who have signed in on the device before', async () => {
     const { email } = await owner();
     const visitor = createVisitor(test.url);
     const signIn = () => visitor.submit('/login', { email, password: PASSWORD, code: '' });

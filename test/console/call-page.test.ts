@@ -20,7 +20,7 @@ describe('the page of a call', () => {
     await test.stop();
   });
 
-  it('says what was asked for, what answered, how smart chose, and why a call ended', async () => {
+  it('shows the requested and answering model, the choice of smart, and the ending', async () => {
     const picture = `data:image/png;base64,${png({ width: 40, height: 30 }).toString('base64')}`;
     const look = [
       { type: 'text', text: 'What is this?' },
@@ -62,7 +62,7 @@ describe('the page of a call', () => {
     });
   });
 
-  it('writes out what pictures and seconds cost', async () => {
+  it('shows the calculation for images and seconds', async () => {
     const pay = async (path: string, body: object) => {
       const { headers } = await send(`${test.url}/api/v1${path}`, { key: account.key, body });
       return (await owner.get(`/account/calls/${headers['x-request-id']}`)).text;

@@ -6,14 +6,14 @@ describe('how a call ended, in words', () => {
   const words = (state: Charge['state'], usage: object, kind: Charge['kind'] = 'text') =>
     endingWords('en', { state, kind } as Charge, usage as never);
 
-  it('says of a settled text what was noted then, and of others their state', () => {
+  it('shows the noted ending of a charged text call, and the state of others', () => {
     expect(words('settled', {})).to.equal('answered in full');
     expect(words('settled', { ended: 'gone' })).to.equal('the client disconnected; the generated part is charged');
     expect(words('refunded', { ended: 'gone' })).to.equal('failed, refunded');
     expect(words('settled', {}, 'image')).to.equal('done');
   });
 
-  it('says of a call that was sent again why it is free', () => {
+  it('explains why a call that was repeated is free', () => {
     const told = 'sent again with the same idempotency key; only the repeat was charged';
     expect(words('settled', { repeated_as: 'req_2' })).to.equal(told);
     expect(words('settled', { repeated_as: 'req_2' }, 'image')).to.equal(told);

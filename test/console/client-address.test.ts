@@ -39,7 +39,7 @@ describe('behind a trusted proxy', () => {
   const signIn = (email: string, address: string, password = PASSWORD) =>
     createVisitor(test.url).submit('/login', { email, password, code: '' }, from(address));
 
-  it('a sign-in is counted and recorded by the client, whatever it claims', async () => {
+  it("counts and logs sign-ins by the client's address, whatever the client claims", async () => {
     const { email } = await owner();
     const guesses: number[] = [];
     for (let time = 0; time < 24; time += 1) {
@@ -61,7 +61,7 @@ describe('behind a trusted proxy', () => {
   });
 
   for (const path of ['/reset', '/register']) {
-    it(`letters of ${path} are counted by the client`, async () => {
+    it(`counts the emails of ${path} by the client's address`, async () => {
       const ask = (number: number, address: string) =>
         createVisitor(test.url).submit(path, { email: `asks-${path.slice(1)}-${number}@example.com` }, from(address));
       for (let number = 0; number < 20; number += 1) expect((await ask(number, '192.0.2.2')).status).to.equal(200);
@@ -70,7 +70,7 @@ describe('behind a trusted proxy', () => {
     });
   }
 
-  it('notices are recorded by their sender, and counted by its network', async () => {
+  it('stores webhooks with their sender, and counts them by its network', async () => {
     const post = (address: string) =>
       send(`${test.url}/payments/till/notice`, { method: 'POST', body: '{}', ...from(address) });
     expect((await post('192.0.2.4')).status).to.equal(400);
@@ -86,7 +86,7 @@ describe('behind a trusted proxy', () => {
 });
 
 describe('behind a number of hops', () => {
-  it('the client is the one that the outermost proxy names', async () => {
+  it('takes the address that the outermost proxy names', async () => {
     const test = await startGateway({ catalog: CATALOG, env: { TRUSTED_PROXIES: '2', PAYMENTS_PATH: TILLS } });
     const { email } = await setUpOwner(test, (await test.account()).id);
     const headers = { 'x-forwarded-for': `${EVIL}, 192.0.2.6, 198.51.100.1` };
@@ -97,7 +97,7 @@ describe('behind a number of hops', () => {
 });
 
 describe('behind a proxy that is not trusted', () => {
-  it('the address is the proxy’s, and the log says so once', async () => {
+  it('takes the proxy’s address, and logs that once', async () => {
     const env = { TRUSTED_PROXIES: '10.0.0.0/8', PAYMENTS_PATH: TILLS };
     const test = await startGateway({ catalog: CATALOG, env });
     const { email } = await setUpOwner(test, (await test.account()).id);

@@ -6,7 +6,7 @@ describe('a table', () => {
   const columns = ['Time', 'Call', 'Model'].map((title) => ({ title }));
   const row = ['now', 'req_1', '<lite>'];
 
-  it('names each value of a wide one, which a narrow screen shows row by row', () => {
+  it('labels each value of a wide table for narrow screens', () => {
     const { text } = table('Calls', [...columns, { title: 'Charged', number: true }], [[...row, '0.50']]);
     expect(text).to.contain('<table class="rows" role="table">');
     expect(text).to.contain('<td role="cell" data-title="Model">&lt;lite&gt;</td>');
@@ -14,7 +14,7 @@ describe('a table', () => {
     expect(text.match(/role="row"/g)).to.have.length(2);
   });
 
-  it('stays a plain one with few columns', () => {
+  it('stays a plain table with few columns', () => {
     const { text } = table('Calls', columns, [row]);
     expect(text)
       .to.contain('<td>req_1</td>')

@@ -29,7 +29,7 @@ describe('cookies', () => {
       };
       const attributes = `; Path=/; HttpOnly; SameSite=Lax${secure}`;
 
-      it('are of this host alone, and hidden from scripts', async () => {
+      it('are bound to the host and hidden from scripts', async () => {
         const [form] = setIn((await createVisitor(test.url).get('/login')).headers);
         expect([form?.name, form?.attributes]).to.deep.equal([`${prefix}form`, attributes]);
         expect(form?.value).to.match(TOKEN);

@@ -22,7 +22,7 @@ describe('a table as CSV', () => {
     ['a "b", c; d', -2, { rub: -12_345_678n }],
   ] as const;
 
-  it('is of type and name', () => {
+  it('has a type and a file name', () => {
     const { type, name } = createCsv('en', 'table.csv', { head: HEAD, rows: walk([]) });
     expect([type, name]).to.deep.equal(['text/csv; charset=utf-8', 'table.csv']);
   });
@@ -33,14 +33,14 @@ describe('a table as CSV', () => {
     );
   });
 
-  it('has a mark, numbers with a comma, and semicolons between cells in Russian', async () => {
+  it('has a byte order mark, decimal commas and semicolons in Russian', async () => {
     expect(await textOf('ru', walk(rows))).to.equal(
       ['\ufeffname;count;rub', 'plain;3;1,50', '"a ""b"", c; d";-2;-12,345678', ''].join('\r\n'),
     );
   });
 
   for (const sign of ['=', '+', '-', '@', '\t', '\r']) {
-    it(`has no formula in a text that begins with ${JSON.stringify(sign)}`, async () => {
+    it(`escapes a text that begins with ${JSON.stringify(sign)}`, async () => {
       const text = await textOf(
         'en',
         walk([
@@ -54,7 +54,7 @@ describe('a table as CSV', () => {
     });
   }
 
-  it('fails with the walk over its rows', async () => {
+  it('aborts when reading its rows fails', async () => {
     async function* broken() {
       yield ['plain', 3, 0];
       throw new Error('the store is gone');
@@ -63,7 +63,7 @@ describe('a table as CSV', () => {
     expect(failure).to.be.instanceOf(Error).with.property('message', 'the store is gone');
   });
 
-  it('ends the walk when its reader leaves', async () => {
+  it('stops reading rows when the download is canceled', async () => {
     const ended = Promise.withResolvers<void>();
     async function* endless() {
       try {

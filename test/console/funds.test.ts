@@ -5,7 +5,7 @@ import { send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { setUpOperator, setUpOwner, type Visitor } from '../../testkit/pages.ts';
 
-describe('what a wallet has to spend', () => {
+describe('the spendable money of a wallet', () => {
   let test: TestGateway;
   let operator: Visitor;
 
@@ -30,7 +30,7 @@ describe('what a wallet has to spend', () => {
       ]),
     );
 
-  it('is none of a bonus before the first payment, on every page, in both languages', async () => {
+  it('excludes a bonus before the first payment, on every page, in both languages', async () => {
     const { account, owner } = await given();
     const pages: readonly (readonly [Visitor, string])[] = [
       [owner, '/account'],
@@ -55,7 +55,7 @@ describe('what a wallet has to spend', () => {
     expect(balance.json.balance_rub, 'as the API says it').to.equal(250);
   });
 
-  it('is all of it after that', async () => {
+  it('includes it after the first payment', async () => {
     const { account, owner } = await given();
     await operator.submit(`/admin/accounts/${account.id}`, { change: 'topup', amount: '1000', payment: 'first' });
     for (const path of ['/account', '/account/wallet', '/account/playground']) {
@@ -65,7 +65,7 @@ describe('what a wallet has to spend', () => {
     }
   });
 
-  it('is told beside the minimum of a text call, wherever prices are', async () => {
+  it('is shown with the minimum of a text call, wherever prices are', async () => {
     const { owner } = await given();
     const models = async (query: string) =>
       (await owner.get(`/account/models?${query}`)).text.replaceAll('\u00a0', ' ');

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { type HtmlValue, html } from '../../lib/console/html.ts';
 
 describe('the html tag', () => {
-  it('escapes what could begin markup or end an attribute', () => {
+  it('escapes characters that could start markup or end an attribute', () => {
     const evil = `<img src=x onerror="alert('1')">&`;
     expect(html`<p title="${evil}">${evil}</p>`.text).to.equal(
       '<p title="&lt;img src=x onerror=&quot;alert(&#39;1&#39;)&quot;&gt;&amp;">' +
@@ -20,7 +20,7 @@ describe('the html tag', () => {
     expect(html`[${false}${null}${undefined}${0}${''}]`.text).to.equal('[0]');
   });
 
-  it('takes nothing that only looks like markup', () => {
+  it('escapes objects that only look like markup', () => {
     const forged = JSON.parse('{"text":"<script>"}') as HtmlValue;
     expect(() => html`${forged}`.text).to.throw();
     expect(html`${['<i>', ['<b>']]}`.text).to.equal('&lt;i&gt;&lt;b&gt;');

@@ -22,7 +22,7 @@ describe('the page of keys', () => {
   });
   after(() => test.stop());
 
-  it('issues a key that works, and shows it once', async () => {
+  it('creates a working key and shows it once', async () => {
     const reply = await owner.submit('/account/keys', { name: 'laptop <b>' });
     expect(reply.status).to.equal(200);
     const [key = ''] = KEY.exec(reply.text) ?? [];
@@ -37,7 +37,7 @@ describe('the page of keys', () => {
     expect(JSON.stringify(row)).not.to.contain(key);
   });
 
-  it('refuses names that are none, and an eleventh key', async () => {
+  it('refuses invalid names and an eleventh key', async () => {
     for (const name of ['', '   ', 'x'.repeat(101), 'a\tb']) {
       expect((await owner.submit('/account/keys', { name })).status, JSON.stringify(name)).to.equal(400);
     }
@@ -49,7 +49,7 @@ describe('the page of keys', () => {
     expect(keys).to.have.length(10);
   });
 
-  it('revokes a key whose name is typed, for good', async () => {
+  it('revokes a key for good when its name is typed', async () => {
     const issued = await owner.submit('/account/keys', { name: 'old phone' });
     const [key = ''] = KEY.exec(issued.text) ?? [];
     const { id = '' } = (await test.store.keys.list(account.id)).find(({ name }) => name === 'old phone') ?? {};
@@ -64,7 +64,7 @@ describe('the page of keys', () => {
     expect((await send(`${test.url}/api/v1/models`, { key })).status).to.equal(401);
   });
 
-  it('issues a key with limits, shows and changes them, and refuses those that are none', async () => {
+  it('creates a key with limits, shows and changes them, and refuses invalid ones', async () => {
     const day = new Date(Date.now() + 7 * 86_400_000).toISOString().slice(0, 10);
     const wish = { name: 'limited', budget: '12,50', reset: 'month', expires: day, models: '' };
     expect((await owner.submit('/account/keys', wish)).status).to.equal(200);
@@ -103,7 +103,7 @@ describe('the page of keys', () => {
     expect((await test.store.auditLog.page({ limit: 1 }))[0]).to.include({ action: 'key.limit', target: row?.id });
   });
 
-  it('puts another key in the place of one that goes on for some hours', async () => {
+  it('rotates a key, which keeps working for some hours', async () => {
     await owner.submit('/account/keys', { name: 'to rotate', budget: '5', reset: 'day' });
     const of = async () => (await test.store.keys.list(account.id)).filter(({ name }) => name === 'to rotate');
     const [old] = await of();
@@ -140,7 +140,7 @@ describe('the page of keys', () => {
     expect((await test.store.keys.get(foreign.keyId))?.limits.expiresAt).to.equal(null);
   });
 
-  it('leaves the end of a replaced key to it, whatever an older form of its limits sends', async () => {
+  it('keeps the expiry of a rotated key when an older form of its limits is sent', async () => {
     await owner.submit('/account/keys', { name: 'leaked' });
     const of = async () => (await test.store.keys.list(account.id)).filter(({ name }) => name === 'leaked');
     const [old] = await of();
@@ -157,7 +157,7 @@ describe('the page of keys', () => {
     expect((await test.store.keys.get(old?.id ?? ''))?.limits.expiresAt).to.equal(null);
   });
 
-  it('says so when a key is revoked while a form about it is read', async () => {
+  it('reports a key that is revoked while its form is read', async () => {
     const forms: readonly (readonly [what: string, fields: Readonly<Record<string, string>>])[] = [
       ['limits', { budget: '3', reset: 'none', expires: '', models: '' }],
       ['rotate', { hours: '2' }],
@@ -201,7 +201,7 @@ describe('the page of keys', () => {
     return { op, tried: false, abandoned: false };
   }
 
-  it('knows nothing of the keys of another account', async () => {
+  it('treats keys of another account as unknown', async () => {
     const foreign = await test.account();
     expect((await owner.get(`/account/keys/${foreign.keyId}`)).status).to.equal(404);
     expect((await owner.get(`/account/keys?account=${foreign.id}`)).status).to.equal(404);
@@ -214,7 +214,7 @@ describe('the page of keys', () => {
     expect(await test.store.keys.list(foreign.id)).to.have.length(1);
   });
 
-  it('follows the account that a member of several chose', async () => {
+  it('follows the account that a member of several has chosen', async () => {
     const second = await test.account();
     const user = await test.store.users.find(owner.email);
     await test.store.users.join({ user: user?.id ?? '', account: second.id, role: 'owner' });
@@ -224,7 +224,7 @@ describe('the page of keys', () => {
     expect((await test.store.keys.list(second.id)).map(({ name }) => name)).to.include('of the second');
   });
 
-  it('speaks both languages, and remembers which', async () => {
+  it('has both languages and remembers the choice', async () => {
     expect((await owner.get('/account/keys?lang=ru')).text)
       .to.contain('<html lang="ru">')
       .and.to.contain('Создать ключ');

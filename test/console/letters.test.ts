@@ -5,7 +5,7 @@ import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { comeIn, createVisitor, PASSWORD, setUpOperator, setUpOwner } from '../../testkit/pages.ts';
 import { type MailServer, startMailServer } from '../../testkit/smtp.ts';
 
-describe('letters', () => {
+describe('emails with a link', () => {
   let smtp: MailServer;
   let test: TestGateway;
 
@@ -24,7 +24,7 @@ describe('letters', () => {
   const letterTo = async (address: string) => (await smtp.letterTo(address)).text;
   const linkIn = (text: string) => /http\S+token=\S+/.exec(text)?.[0] ?? '';
 
-  it('lead to a new password, for an owner only, and every session ends', async () => {
+  it('reset the password of an owner and end all sessions', async () => {
     const owner = await setUpOwner(test, (await test.account()).id);
     expect((await visitor().get('/login')).text)
       .to.contain('href="/reset"')
@@ -40,7 +40,7 @@ describe('letters', () => {
     expect((await visitor().get(link.slice(test.url.length))).status).to.equal(404);
   });
 
-  it('say the same to everybody, and go to nobody who is unknown or an operator', async () => {
+  it('give every address the same answer, and are not sent to unknown users or operators', async () => {
     await setUpOperator(test);
     const before = smtp.letters.length;
     const texts = await Promise.all(
@@ -54,13 +54,13 @@ describe('letters', () => {
     expect((await visitor().submit('/reset', { email: 'x' })).status).to.equal(400);
   });
 
-  it('are few for one address', async () => {
+  it('are limited per address', async () => {
     const ask = () => visitor().submit('/reset', { email: 'flooded@example.com' });
     const statuses = [await ask(), await ask(), await ask(), await ask()].map(({ status }) => status);
     expect(statuses).to.deep.equal([200, 200, 200, 429]);
   });
 
-  it('open an account of their own to who registers', async () => {
+  it('open an account for users who register', async () => {
     await visitor().submit('/register', { email: 'new@example.com' });
     const person = await comeIn(test, linkIn(await letterTo('new@example.com')), { code: '' });
     expect((await person.get('/account')).status).to.equal(200);
@@ -70,7 +70,7 @@ describe('letters', () => {
     expect(await test.store.ledger.wallet(membership?.account ?? '')).to.include({ avail: 0n, topped: 0n });
   });
 
-  it('carry links of PUBLIC_URL, whatever the host of the request', async () => {
+  it('contain links below PUBLIC_URL, whatever the host of the request', async () => {
     const owner = await setUpOwner(test, (await test.account()).id);
     const person = visitor();
     await person.get('/reset');
@@ -78,7 +78,7 @@ describe('letters', () => {
     expect(linkIn(await letterTo(owner.email))).to.match(new RegExp(`^${test.url}/reset\\?token=`));
   });
 
-  it('are explained on the page that asks for an address, with a way back to sign-in before and after', async () => {
+  it('are explained on the page that asks for an address, with a link back to sign-in', async () => {
     const asking: readonly (readonly [path: string, words: string, back: string])[] = [
       ['/reset?lang=en', 'a link to set a new password', 'Back to sign-in'],
       ['/reset?lang=ru', 'чтобы задать новый пароль', 'Вернуться ко входу'],
@@ -98,7 +98,7 @@ describe('letters', () => {
     }
   });
 
-  it('are not sent by a server that refuses, which nobody but the log is told', async () => {
+  it('that the mail server refuses are only logged', async () => {
     const mailer = createMailer(`smtp://gate:wrong@127.0.0.1:${smtp.port}`, 'gate@example.com');
     const failure = await mailer.send({ to: 'a@example.com', subject: 's', text: 't' }).then(
       () => undefined,

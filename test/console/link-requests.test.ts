@@ -7,7 +7,7 @@ import { startMailServer } from '../../testkit/smtp.ts';
 
 const HOUR_MS = 3_600_000;
 
-describe('letters that are asked for', () => {
+describe('requested emails', () => {
   let smtp: Awaited<ReturnType<typeof startMailServer>>;
   let test: TestGateway;
 
@@ -33,7 +33,7 @@ describe('letters that are asked for', () => {
   const linksTo = (email: string) => lettersTo(email).map(({ text }) => /http\S+token=[\w-]+/.exec(text)?.[0] ?? '');
   const hourly = (email: string, kind = 'reset') => `letters:${kind}:${email}:${Math.floor(Date.now() / HOUR_MS)}`;
 
-  it('are three an hour to one address, and asking again moves no end', async () => {
+  it('are limited to three an hour per address, and retries do not extend the wait', async () => {
     const { email } = await owner();
     for (let time = 0; time < 3; time += 1) expect((await ask('/reset', email)).status).to.equal(200);
     const counted = await test.store.sessions.attempts(hourly(email));
@@ -47,7 +47,7 @@ describe('letters that are asked for', () => {
     expect(counted?.count).to.equal(3);
   });
 
-  it('leave the links of earlier ones good, and using one ends all', async () => {
+  it('keep earlier links valid until one of them is used', async () => {
     const { email } = await owner();
     for (let time = 0; time < 2; time += 1) await ask('/reset', email);
     await until(() => lettersTo(email).length === 2);
@@ -59,7 +59,7 @@ describe('letters that are asked for', () => {
     expect(late.status).to.equal(404);
   });
 
-  it('to register leave earlier links good too, until there is somebody', async () => {
+  it('to register keep earlier links valid until the user exists', async () => {
     const email = 'new-here@example.com';
     for (let time = 0; time < 2; time += 1) await ask('/register', email);
     await until(() => lettersTo(email).length === 2);
@@ -68,14 +68,14 @@ describe('letters that are asked for', () => {
     expect((await createVisitor(test.url).get(second.slice(test.url.length))).status).to.equal(404);
   });
 
-  it('to reset are no fewer because strangers asked to register', async () => {
+  it('to reset are not limited by requests to register', async () => {
     const { email } = await owner();
     for (let time = 0; time < 4; time += 1) await ask('/register', email);
     expect((await ask('/reset', email)).status).to.equal(200);
     await smtp.letterTo(email);
   });
 
-  it('come to a device of the owner, whatever strangers asked for', async () => {
+  it('reach a known device of the owner, whatever strangers have requested', async () => {
     const { email } = await owner();
     const home = createVisitor(test.url);
     await home.submit('/login', { email, password: PASSWORD, code: '' });
@@ -87,7 +87,7 @@ describe('letters that are asked for', () => {
     await until(() => lettersTo(email).length === before + 3);
   });
 
-  it('count anew with each hour, so that one an hour keeps nobody waiting', async () => {
+  it('are counted anew each hour, so that one an hour never waits', async () => {
     const { email } = await owner();
     const before = `letters:reset:${email}:${Math.floor(Date.now() / HOUR_MS) - 1}`;
     const rule = { now: Date.now(), since: 0, waitsMs: [0] };
@@ -95,7 +95,7 @@ describe('letters that are asked for', () => {
     for (let time = 0; time < 2; time += 1) expect((await ask('/reset', email)).status).to.equal(200);
   });
 
-  it('do not count when they could not be sent', async () => {
+  it('do not count if they could not be sent', async () => {
     const { email } = await owner();
     smtp.refuse(email);
     for (let time = 0; time < 5; time += 1) {

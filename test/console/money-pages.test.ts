@@ -31,7 +31,7 @@ describe('pages about money', () => {
     return String(headers['x-request-id']);
   }
 
-  it('write a price out so that it can be checked, and link every call', async () => {
+  it('show the calculation of a price, and link every call', async () => {
     const list = await owner.get('/account/calls');
     for (const id of ids) expect(list.text).to.contain(`/account/calls/${id}`);
     expect(list.text).not.to.contain(foreignId);
@@ -44,7 +44,7 @@ describe('pages about money', () => {
     expect(call.text).to.contain('Charged: ₽0.50').and.to.contain('A total below ₽0.50 is charged as ₽0.50');
   });
 
-  it('say what to do next where there is nothing to show', async () => {
+  it('suggest the next step where a list is empty', async () => {
     const { id } = await test.account('0');
     const newcomer = await setUpOwner(test, id, 'nothing@example.com');
     expect((await newcomer.get('/account/calls')).text)
@@ -55,7 +55,7 @@ describe('pages about money', () => {
       .and.not.to.contain('This account has made no calls');
   });
 
-  it('show nothing of another account, whatever the path and the query', async () => {
+  it('show nothing of another account, whatever the path and query', async () => {
     for (const path of [
       `/account/calls/${foreignId}`,
       ...[
@@ -94,7 +94,7 @@ describe('pages about money', () => {
     }
   });
 
-  it('find a call by its request id, and none of another account', async () => {
+  it('find a call by its request id, but none of another account', async () => {
     const found = await owner.get(`/account/calls?id=%20${ids[1]}`);
     expect([found.status, found.headers.location]).to.deep.equal([303, `/account/calls/${ids[1]}`]);
     for (const id of [foreignId, 'req_none']) {
@@ -107,7 +107,7 @@ describe('pages about money', () => {
     }
   });
 
-  it('filter calls, and ignore what is no filter', async () => {
+  it('filter calls, and ignore invalid filters', async () => {
     const of = async (query: string) =>
       (await owner.get(`/account/calls.csv?${query}`)).text.trim().split('\r\n').length - 1;
     expect(await of('')).to.equal(3);
@@ -119,7 +119,7 @@ describe('pages about money', () => {
     expect(await of('from=2026-02-31&to=x&kind=__proto__&state=constructor&key=')).to.equal(3);
   });
 
-  it('sum up what the wallet was charged, in pages and in CSV', async () => {
+  it('sum up the charges of the wallet, in pages and in CSV', async () => {
     const wallet = await test.wallet(account);
     const page = await owner.get('/account/usage');
     expect(page.text).to.contain(`₽${(Number(wallet.charged) / 1e6).toFixed(2)}`);
@@ -133,7 +133,7 @@ describe('pages about money', () => {
     expect(Number(row?.[2]) * 1e6).to.equal(Number(wallet.charged));
   });
 
-  it('give a Russian spreadsheet what it reads', async () => {
+  it('write CSV in the format of Russian spreadsheets', async () => {
     const csv = await owner.get('/account/usage.csv?by=model&lang=ru');
     expect(csv.headers['content-type']).to.equal('text/csv; charset=utf-8');
     expect(csv.headers['content-disposition']).to.match(/^attachment; filename="usage-acc_\w+\.csv"$/);
@@ -142,7 +142,7 @@ describe('pages about money', () => {
     await owner.get('/account?lang=en');
   });
 
-  it('show the entries of the wallet, older ones on further pages', async () => {
+  it('show the entries of the wallet, page by page', async () => {
     const first = await owner.get('/account/wallet');
     expect(first.text).to.contain('payment').and.to.contain('₽999.00');
     expect((await owner.get('/account/wallet?before=2')).text).not.to.contain('reservation returned');
@@ -151,7 +151,7 @@ describe('pages about money', () => {
     }
   });
 
-  it('calculate what a call would cost as the ledger does', async () => {
+  it('estimate the cost of a call like the ledger', async () => {
     const page = await owner.get('/account/models?model=sandbox-lite&characters=4000000&answer=0&max=512');
     expect(page.status).to.equal(200);
     expect(page.text).to.contain('<dt>Reserved</dt>');

@@ -100,14 +100,14 @@ describe('the pages, route by route', function () {
   const csrfOf = async (visitor: { get(path: string): Promise<{ text: string }> }, path: string) =>
     /name="csrf" value="([^"]+)"/.exec((await visitor.get(path)).text)?.[1] ?? '';
 
-  it('are all seen on the tour', () => {
+  it('are all part of the tour', () => {
     const seen = new Set(tour.stops.map(({ route }) => route));
     const missed = routes.filter(({ method, path }) => method === 'get' && !seen.has(path)).map(({ path }) => path);
     expect(missed).to.deep.equal([]);
     expect(routes.length).to.be.above(45);
   });
 
-  it('are for owners or operators below their paths, and for anybody nowhere else', () => {
+  it('require an owner or operator below their paths, and are public nowhere else', () => {
     const wrong = routes.filter(({ path, who }) => {
       if (path.startsWith('/admin')) return who !== 'operator';
       if (path === '/account/join') return who !== 'user';
@@ -117,7 +117,7 @@ describe('the pages, route by route', function () {
     expect(wrong).to.deep.equal([]);
   });
 
-  it('know no other account, in the query', async () => {
+  it('treat another account in the query as unknown', async () => {
     const before = await stateOf(victim);
     const csrf = await csrfOf(tour.visitors.owner, '/account/keys');
     for (const { method, path } of of('owner')) {
@@ -185,7 +185,7 @@ describe('the pages, route by route', function () {
     return changes;
   }
 
-  it('send who is not signed in to sign in, and then back', async () => {
+  it('send visitors without a session to sign in, and back', async () => {
     for (const { method, path } of [...of('owner'), ...of('user'), ...of('operator')]) {
       const stranger = createVisitor(test.url);
       const place = pathOf(path, foreign.key ?? '');
@@ -195,7 +195,7 @@ describe('the pages, route by route', function () {
     }
   });
 
-  it('of operators are not there for others', async () => {
+  it('of operators do not exist for others', async () => {
     const { owner } = tour.visitors;
     for (const { method, path } of of('operator')) {
       const place = pathOf(path, foreign.account ?? '');
@@ -205,7 +205,7 @@ describe('the pages, route by route', function () {
     }
   });
 
-  it('take no form without its token, from another site, or of another type', async () => {
+  it('refuse forms without a token, from another site, or of another type', async () => {
     const { owner, operator } = tour.visitors;
     for (const { path, who } of routes.filter(({ method }) => method === 'post')) {
       const visitor = { operator, owner, user: owner, anyone: createVisitor(test.url) }[who];
@@ -219,7 +219,7 @@ describe('the pages, route by route', function () {
     }
   });
 
-  it('of operators change nothing without a fresh code', async () => {
+  it('of operators change nothing without a recent code', async () => {
     const { operator } = tour.visitors;
     const session = hashToken(operator.cookies.get('session') ?? '');
     const provenAt = Date.now() - 11 * 60_000;
@@ -241,13 +241,13 @@ describe('the pages, route by route', function () {
     expect([await stateOf(victim), await changes()]).to.deep.equal(before);
   });
 
-  it('change nothing when they are looked at', async () => {
+  it('change nothing on GET', async () => {
     const before = [await stateOf(tour.busy), await test.store.auditLog.page({ limit: 1 })];
     for (const { path, as } of tour.stops) await tour.visitors[as].get(path);
     expect([await stateOf(tour.busy), await test.store.auditLog.page({ limit: 1 })]).to.deep.equal(before);
   });
 
-  it('say that this is a sandbox, also where something is wrong', async () => {
+  it('show the sandbox banner, also on error pages', async () => {
     const html = tour.stops.filter(({ route, name }) => !route.endsWith('.csv') && name !== 'export');
     for (const { path, as } of html) {
       // Who is not signed in is sent to a page that says so.
@@ -264,7 +264,7 @@ describe('the pages, route by route', function () {
     await plain.stop();
   });
 
-  it('carry the policy of pages, and are kept by no cache', async () => {
+  it('have a content policy and are never cached', async () => {
     for (const { path, as } of tour.stops) {
       const { headers } = await tour.visitors[as].get(path);
       expect(headers['content-security-policy'], path).to.contain("default-src 'none'; script-src 'self'");

@@ -142,7 +142,7 @@ describe('forms', () => {
   ];
 
   for (const { name, path, call, fields, change, stateOf } of conflicts) {
-    it(`say that ${name} changed in the meantime, and change and log nothing`, async () => {
+    it(`report that ${name} changed in the meantime, and change and log nothing`, async () => {
       const sent = await fields();
       const before = await stateOf();
       pages.faults.next(call, behind(change));
@@ -177,7 +177,7 @@ describe('forms', () => {
       return response.statusCode;
     }
 
-    it('once they are read, though they are still dealt with', async () => {
+    it('once they are read, while they are still being handled', async () => {
       let held: unknown;
       const look: Behaviour = async (call) => {
         held = rest();
@@ -192,7 +192,7 @@ describe('forms', () => {
       ]);
     });
 
-    it('after they were refused, before or after they were read', async () => {
+    it('after a refusal, before or after reading', async () => {
       const csrf = await csrfOf(SETTINGS);
       expect(await post(SETTINGS, form({ ...profile, csrf: 'wrong' }))).to.equal(403);
       expect(await post(SETTINGS, form({ ...profile, csrf, timeZone: 'Mars' }))).to.equal(400);
@@ -203,7 +203,7 @@ describe('forms', () => {
       expect(rest()).to.deep.equal([0, 0]);
     });
 
-    it('after a failure of the store', async () => {
+    it('after a store failure', async () => {
       const fail: Behaviour = async () => {
         throw new Error('failed by the test');
       };
@@ -213,7 +213,7 @@ describe('forms', () => {
       expect(rest()).to.deep.equal([0, 0]);
     });
 
-    it('after notices of payments', async () => {
+    it('after webhooks of payments', async () => {
       expect(await post('/payments/till/notice', '{"id":"1"}')).to.equal(200);
       const long = await fetch(`${pages.url}/payments/till/notice`, { method: 'POST', body: 'x'.repeat(70_000) });
       expect([long.status, rest()]).to.deep.equal([413, [0, 0]]);

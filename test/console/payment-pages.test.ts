@@ -46,7 +46,7 @@ describe('payment pages of an owner', () => {
 
   const avail = async () => (await test.wallet(account)).avail;
 
-  it('lead from the order over the payment host to the credit, and to a receipt with every digit', async () => {
+  it('lead from the payment page to the credit, and to a receipt with every digit', async () => {
     const page = await order('1500,50');
     const waiting = await owner.get(page);
     expect(waiting.text).to.contain('waiting for payment').and.to.contain('₽1,500.50');
@@ -68,7 +68,7 @@ describe('payment pages of an owner', () => {
     expect(receipt.text).to.contain(`pay:${provider}:${ref}`).and.to.contain('₽1,500.50').and.to.contain(account.id);
   });
 
-  it('ask the provider when the payer comes back before any notice', async () => {
+  it('ask the provider when the payer returns before any webhook', async () => {
     const page = await order('1000');
     await press(page, 'silent');
     expect(await avail()).to.equal(0n);
@@ -76,7 +76,7 @@ describe('payment pages of an owner', () => {
     expect(await avail()).to.equal(1000n * RUB);
   });
 
-  it('credit nothing for a page that is opened, whatever its query says', async () => {
+  it('credit nothing when a page is opened, whatever its query', async () => {
     const page = await order('1000');
     for (const more of ['', '&status=succeeded', '&paid=1']) {
       expect((await owner.get(page + more)).text).to.contain('waiting for payment');
@@ -85,7 +85,7 @@ describe('payment pages of an owner', () => {
     expect(await avail()).to.equal(0n);
   });
 
-  it('say in both languages what became of a payment that was not paid, or not as ordered', async () => {
+  it('explain in both languages a payment that was not paid, or not as ordered', async () => {
     const declined = await order('1000');
     await press(declined, 'insufficient_funds');
     expect((await owner.get(declined)).text)
@@ -105,7 +105,7 @@ describe('payment pages of an owner', () => {
     expect(await avail()).to.equal(0n);
   });
 
-  it('list what went back', async () => {
+  it('list refunds', async () => {
     const page = await order('1000');
     const link = linkOf((await owner.get(page)).text);
     await press(page, 'paid');
@@ -116,7 +116,7 @@ describe('payment pages of an owner', () => {
     expect(receipt.text).to.contain('refund:sandbox:').and.to.contain('\u2212₽500.00');
   });
 
-  it('refuse sums that are none, too small for the first payment, or too large, and keep what was typed', async () => {
+  it('refuse sums that are invalid, too small or too large, and keep the input', async () => {
     for (const amount of ['', '0', '-5', '1000.001', '999.99', '1e6', '1000001', 'x"><b>']) {
       const reply = await owner.submit(WALLET, { amount });
       expect(reply.status, amount).to.equal(400);
@@ -130,19 +130,19 @@ describe('payment pages of an owner', () => {
     await order('1');
   });
 
-  it('ignore what is no word of theirs in the query', async () => {
+  it('ignore unknown values in the query', async () => {
     for (const path of [WALLET, '/account/settings', '/account/settings/alerts']) {
       expect((await owner.get(`${path}?done=constructor&payments=x&before=x`)).status, path).to.equal(200);
     }
   });
 
-  it('stop at ten orders that wait to be paid', async () => {
+  it('allow at most ten unpaid payments', async () => {
     for (let made = 0; made < 10; made += 1) await order('1000');
     const reply = await owner.submit(WALLET, { amount: '1000' });
     expect([reply.status, reply.text.includes('Too many payments')]).to.deep.equal([400, true]);
   });
 
-  it('keep a card with the consent as it was shown, and never charge it once it is removed', async () => {
+  it('store a card with the consent shown, and never charge it after its removal', async () => {
     await press(await order('1000'), 'paid');
     expect(await test.store.payments.methods(account.id)).to.deep.equal([]);
     await press(await order('1000', { save: 'yes' }), 'paid', { card: 'good' });
@@ -166,7 +166,7 @@ describe('payment pages of an owner', () => {
     expect((await owner.get(WALLET)).text).not.to.contain('••••');
   });
 
-  it('show nothing of another account, and find that of one’s own which an order belongs to', async () => {
+  it('show nothing of another account, and switch to the own account that a payment belongs to', async () => {
     const page = await order('1000');
     for (const path of [page, page.replace('wallet', 'wallet/receipt'), `${WALLET}?order=pay_none`]) {
       expect((await stranger.get(path)).status, path).to.equal(404);
@@ -186,7 +186,7 @@ describe('payment pages of an owner', () => {
     expect((await owner.get(far)).text).to.contain('waiting for payment');
   });
 
-  it('say whom to ask where no provider is switched on', async () => {
+  it('say whom to ask if no provider is configured', async () => {
     const bare = await startGateway({ catalog: { upstreams: {}, models: [] } });
     const { id } = await bare.account('0');
     const visitor = await setUpOwner(bare, id);
@@ -215,7 +215,7 @@ describe('payment pages of an owner', () => {
     const auto = () => test.store.payments.autoTopup(account.id);
     const change = (fields: Readonly<Record<string, string>>) => owner.submit(WALLET, { ...AUTO, card, ...fields });
 
-    it('switch it on with its consent, show it, change it and switch it off', async () => {
+    it('turn it on with a consent, show it, change it and turn it off', async () => {
       expect((await change({})).headers.location).to.equal(`${WALLET}?done=auto`);
       const [consent] = await test.store.payments.consents(account.id);
       const row = await auto();
@@ -232,7 +232,7 @@ describe('payment pages of an owner', () => {
       expect((await auto())?.enabled).to.equal(false);
     });
 
-    it('say first what would be charged at once, and begin nothing until that is confirmed', async () => {
+    it('ask before an immediate charge, and charge nothing until it is confirmed', async () => {
       const asked = await change({ threshold: '1500' });
       expect(asked.status).to.equal(200);
       expect(asked.text).to.contain('charges ₽1,000.00 now').and.to.contain('•••• 4242');
@@ -248,7 +248,7 @@ describe('payment pages of an owner', () => {
       await until(async () => (await auto())?.dayCount === 1);
     });
 
-    it('refuse what is out of bounds, without consent, or with a card that is not one’s own', async () => {
+    it('refuse sums out of bounds, a missing consent, and cards of others', async () => {
       const wrong: readonly Readonly<Record<string, string>>[] = [
         ...['', '0', '-1', '1000001', 'x'].map((threshold) => ({ threshold })),
         ...['', '0.5', '1000.001', '1000001', 'x'].map((amount) => ({ amount, cap: '9000000' })),
@@ -262,7 +262,7 @@ describe('payment pages of an owner', () => {
       expect(await auto()).to.equal(undefined);
     });
 
-    it('keep within the bounds of the operator, which an edit of the catalog changes', async () => {
+    it('keep within the bounds of the catalog, also after it changes', async () => {
       await change({});
       const autoTopup = { threshold: { max: '400' }, amount: { min: '600', max: '800' }, cap: { max: '2000' } };
       test.writeCatalog({ autoTopup });
@@ -286,7 +286,7 @@ describe('payment pages of an owner', () => {
       }
     });
 
-    it('show a pause and its reason, which only another card ends', async () => {
+    it('show a pause and its reason, and resume with another card only', async () => {
       await change({});
       const row = await auto();
       const paused = { pausedAt: Date.now(), reason: 'card_expired', declines: 4, nextAt: 5, dayCount: 2, order: null };
@@ -301,7 +301,7 @@ describe('payment pages of an owner', () => {
       expect([after?.pausedAt, after?.declines, after?.dayCount]).to.deep.equal([null, 0, 2]);
     });
 
-    it('end it with its card', async () => {
+    it('end it when its card is removed', async () => {
       await change({});
       await owner.submit(WALLET, { change: 'remove_card', card });
       expect((await auto())?.enabled).to.equal(false);

@@ -52,7 +52,7 @@ describe('payment routes', () => {
     await gateway.checkMoney();
   });
 
-  it('refuse what is no notice, what is too long, and providers that are not there', async () => {
+  it('refuse invalid and too long webhooks, and unknown providers', async () => {
     expect((await post('{}')).status).to.equal(400);
     expect((await post('not JSON')).status).to.equal(400);
     expect((await post('x'.repeat(8 * 1024))).status).to.equal(400);
@@ -69,7 +69,7 @@ describe('payment routes', () => {
     expect(Math.max(...rows.map(({ body, headers }) => body.length + headers.length))).to.equal(300);
   });
 
-  it('read no further than 8 KiB of a notice without a length', async () => {
+  it('read at most 8 KiB of a webhook without a length', async () => {
     const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
     socket.write('POST /payments/till/notice HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n');
     const chunk = `1000\r\n${'x'.repeat(4096)}\r\n`;
@@ -88,7 +88,7 @@ describe('payment routes', () => {
     socket.destroy();
   });
 
-  it('answer 503 to a notice that the store cannot write', async () => {
+  it('answer 503 to a webhook that the store cannot write', async () => {
     const { ref, id } = await paid();
     const lock = new DatabaseSync(gateway.databaseUrl.slice('sqlite:'.length), { timeout: 5_000 });
     lock.exec('BEGIN IMMEDIATE');
@@ -118,7 +118,7 @@ describe('payment routes of play money', () => {
 });
 
 describe('notices', () => {
-  it('are three hundred a minute from one address at most', async () => {
+  it('are limited to three hundred a minute per address', async () => {
     const gateway = await startGateway({ catalog: { upstreams: {}, models: [] } });
     const post = (agent: Agent) => send(`${gateway.url}/payments/nobody/notice`, { method: 'POST', body: '{}', agent });
     const [near, far] = [{}, { localAddress: '127.0.0.2' }].map((from) => new Agent({ keepAlive: true, ...from }));
@@ -135,7 +135,7 @@ describe('notices', () => {
     await gateway.stop();
   });
 
-  it('are six hundred a minute from all addresses, those of the provider’s own senders apart', async function () {
+  it('are limited to six hundred a minute per provider, with its own senders counted apart', async function () {
     this.timeout(60_000);
     const settings = { baseUrl: 'http://127.0.0.1:1', senders: ['127.0.0.9'] };
     const payments = { till: { plugin: 'till', settings } };

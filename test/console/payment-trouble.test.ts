@@ -37,7 +37,7 @@ describe('payment pages while something fails', () => {
   const idOf = (page: string) => page.replace(/^.*=/, '');
   const phaseOf = async (page: string) => (await test.store.payments.get(idOf(page)))?.phase;
 
-  it('say that the provider has not answered an order yet, and show no link', async () => {
+  it('show that the provider has not answered yet, without a link', async () => {
     bank.hook = () => 503;
     const page = await owner.get(await order());
     expect(page.status).to.equal(200);
@@ -45,12 +45,12 @@ describe('payment pages while something fails', () => {
     expect(page.text).not.to.contain('class="button"');
   });
 
-  it('say that an order which the provider refuses has failed', async () => {
+  it('show that a payment refused by the provider has failed', async () => {
     bank.hook = (asked) => (asked === 'start' ? 400 : undefined);
     expect((await owner.get(await order())).text).to.contain('technical failure');
   });
 
-  it('show what is known while the provider cannot be asked, and the credit once it can', async () => {
+  it('show the last state while the provider is unreachable, and the credit later', async () => {
     const page = await order();
     bank.pay(idOf(page));
     bank.hook = () => 503;
@@ -62,7 +62,7 @@ describe('payment pages while something fails', () => {
     expect((await test.wallet(account)).avail).to.equal(1000n * RUB);
   });
 
-  it('show no link that has expired, though the provider cannot be asked', async () => {
+  it('show no expired link while the provider is unreachable', async () => {
     bank.linkMs = 60_000;
     const page = await order();
     expect((await owner.get(page)).text)
@@ -90,13 +90,13 @@ describe('payment pages while something fails', () => {
     expect((await owner.get(page)).text).to.contain('The money is in the wallet.');
   });
 
-  it('hold an order within the limits of its provider', async () => {
+  it('keep a payment within the limits of its provider', async () => {
     const { status, text } = await owner.submit(WALLET, { amount: '350000.01' });
     expect([status, text.includes('to ₽350,000.00')]).to.deep.equal([400, true]);
     expect((await owner.submit(WALLET, { amount: '350000' })).status).to.equal(303);
   });
 
-  it('take a notice again that could not be dealt with', async () => {
+  it('process a failed webhook again', async () => {
     const page = await order();
     const { id } = bank.pay(idOf(page));
     bank.hook = () => 503;
@@ -115,7 +115,7 @@ describe('payment pages while something fails', () => {
     expect([deed?.action, deed?.target]).to.deep.equal(['notice.retry', failed?.id]);
   });
 
-  it('answer 503 to an order that the store cannot write, and have made none', async () => {
+  it('answer 503 to a payment that the store cannot write, and create none', async () => {
     const { csrf = '' } = Object.fromEntries(
       [...(await owner.get(WALLET)).text.matchAll(/name="(csrf)" value="([^"]+)"/g)].map(([, name, value]) => [
         name ?? '',

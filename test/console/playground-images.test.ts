@@ -22,7 +22,7 @@ const file = (content: Buffer, fileName = 'cat.png'): FormPart => ({
 /** As a browser sends a field that was left empty. */
 const NONE: FormPart = { name: 'image', content: '', fileName: '', type: 'application/octet-stream' };
 
-describe('pictures in the playground', function () {
+describe('images in the playground', function () {
   this.timeout(30_000);
   let upstream: FilmUpstream;
   let test: TestGateway;
@@ -83,7 +83,7 @@ describe('pictures in the playground', function () {
     (await test.store.ledger.charges(account.id, { limit: 1 }))[0];
   const rub = (amount = 0n) => (Number(amount) / 1e6).toFixed(2);
 
-  it('are looked at by a vision model, for the price that was shown', async () => {
+  it('are read by a vision model at the quoted price', async () => {
     const files = [file(PNG), file(png({ width: 9, height: 9 }), ''), file(png({ width: 5, height: 7 }), 'b.gif')];
     const shown = await ask('text', files, { do: 'price' });
     expect(shown.status).to.equal(200);
@@ -100,7 +100,7 @@ describe('pictures in the playground', function () {
     expect(Number(priceIn(shown)) - Number(without)).to.be.closeTo(3, 0.001);
   });
 
-  it('are known by their number where only the price is asked for', async () => {
+  it('need only their number for a quote', async () => {
     const counted = await ask('text', [], { do: 'price', pictures: '2' });
     const seen = await ask('text', [file(PNG), file(PNG)], { do: 'price' });
     expect(priceIn(counted)).to.equal(priceIn(seen));
@@ -109,7 +109,7 @@ describe('pictures in the playground', function () {
     );
   });
 
-  it('go with a text that is streamed', async () => {
+  it('are sent with a streamed text call', async () => {
     const csrf = { name: 'csrf', content: /name="csrf" value="([^"]+)"/.exec((await owner.get(PAGE)).text)?.[1] ?? '' };
     const events = parseEvents((await owner.send(`${PAGE}/text`, [...partsOf('text'), csrf, file(PNG)])).text);
     expect(joinText(events)).to.contain('1. PNG, 2x3 pixels');
@@ -117,7 +117,7 @@ describe('pictures in the playground', function () {
     expect(events.at(-1)?.data.html).to.contain('<dd>eye</dd>');
   });
 
-  it('are edited, at the price and under the name of an edit', async () => {
+  it('are edited, at the price and under the kind of an edit', async () => {
     const shown = await ask('image', [file(png({ width: 64, height: 64 }))], { do: 'price' });
     const reply = await ask('image', [file(png({ width: 64, height: 64 })), file(PNG)]);
     expect(reply.status, reply.text).to.equal(200);
@@ -131,7 +131,7 @@ describe('pictures in the playground', function () {
     expect([priceIn(none), none.text.includes('does not edit')]).to.deep.equal([undefined, true]);
   });
 
-  it('begin a video', async () => {
+  it('start a video', async () => {
     const shown = await ask('video', [file(PNG)], { do: 'price' });
     const reply = await ask('video', [file(PNG)]);
     expect(reply.status, reply.text).to.equal(303);
@@ -142,7 +142,7 @@ describe('pictures in the playground', function () {
     await until(async () => !(await owner.get(place)).text.includes('data-again'), 10_000);
   });
 
-  describe('are refused, in words and for nothing', () => {
+  describe('are refused with an explanation and without a charge', () => {
     for (const [name, kind, files, more, status, words] of [
       ['five for a text', 'text', Array(5).fill(file(PNG)), {}, 400, 'at most four images'],
       ['five to edit', 'image', Array(5).fill(file(PNG)), {}, 400, 'at most four images'],
@@ -163,12 +163,12 @@ describe('pictures in the playground', function () {
       });
     }
 
-    it('the page that says so lets them be left out', async () => {
+    it('lets the user send without them', async () => {
       const { text } = await ask('text', [NONE], { pictures: '1' });
       expect(text).to.contain('name="pictures" value="0"');
     });
 
-    it('a body above 48 MiB, and one that came from elsewhere, unread', async () => {
+    it('a body above 48 MiB or from another site, unread', async () => {
       const whole = await ask('image', Array(7).fill(file(png({ bytes: 7 * MIB }))));
       expect(whole.status).to.equal(413);
       const parts = [...partsOf('image'), file(PNG)];
@@ -207,13 +207,13 @@ describe('pictures in the playground', function () {
       expect((await owner.get(PAGE)).text).not.to.contain('The wallet is empty');
     });
 
-    it('forms with files of pages that take none', async () => {
+    it('forms with files on pages that take none', async () => {
       const parts = [{ name: 'name', content: 'laptop' }, file(PNG)];
       expect((await owner.upload('/account/keys', parts)).status).to.equal(415);
     });
   });
 
-  it('give back their memory, however the call ends', async () => {
+  it('release their memory, however the call ends', async () => {
     const large = file(png({ bytes: 8 * MIB }));
     // Two of them are more than one person may hold at once: what one has left would refuse the next.
     for (const more of [
@@ -229,7 +229,7 @@ describe('pictures in the playground', function () {
     }
   });
 
-  it('weigh as much as in a call of the API', async () => {
+  it('count as many bytes as in an API call', async () => {
     const parts = [
       { name: 'model', content: 'sketch' },
       { name: 'prompt', content: 'x' },

@@ -54,7 +54,7 @@ describe('the samples of the playground', function () {
     );
   }
 
-  it('say where the pictures are, if there are any', async () => {
+  it('say where the images are, if there are any', async () => {
     const hint = async (pictures: string) =>
       (await owner.get(`/account/playground?kind=text&pictures=${pictures}`)).text.includes('image-1.png and so on');
     expect([await hint('0'), await hint('1')]).to.deep.equal([false, true]);
@@ -69,13 +69,13 @@ describe('the samples of the playground', function () {
     ['image', /\/media\/\w+\.png/],
     ['video', /\/media\/\w+\.mp4/],
   ] as const) {
-    it(`in JavaScript make a ${kind}`, async () => {
+    it(`in JavaScript generate a ${kind}`, async () => {
       const [, , js = ''] = await samplesOf(kind);
       expect(await runIn(process.execPath, ['--input-type=module'], js)).to.match(result);
       expect((await lastCharge())?.kind).to.equal(kind);
     });
 
-    it(`in a shell make a ${kind}`, async () => {
+    it(`in a shell generate a ${kind}`, async () => {
       const [curl = ''] = await samplesOf(kind);
       const before = (await lastCharge())?.id;
       const answer = await runIn('sh', [], curl.replace('curl ', 'curl -sS '));
@@ -91,7 +91,7 @@ describe('the samples of the playground', function () {
     ['motion', 'video', 1, /\/media\/\w+\.mp4/],
   ] as const) {
     const itOnce = task === 'motion' ? itLong : it;
-    itOnce(`with ${pictures} of a reader's pictures, in JavaScript and in a shell: ${task}`, async () => {
+    itOnce(`with ${pictures} local images, in JavaScript and in a shell: ${task}`, async () => {
       const [curl = '', , js = ''] = await samplesOf(kind, pictures);
       expect(await runIn(process.execPath, ['--input-type=module'], js)).to.match(result);
       const made = await lastCharge();
@@ -124,7 +124,7 @@ describe('the samples of the playground', function () {
     });
   }
 
-  it('name the key only as a place to fill in', async () => {
+  it('have a placeholder instead of the key', async () => {
     const { text } = await owner.get('/account/playground');
     expect(text.match(/YOUR_KEY/g)).to.have.length(4);
     expect(text).not.to.contain(account.key);

@@ -51,7 +51,7 @@ describe('the playground', function () {
     return (await test.store.ledger.charges(id, { limit: 1 }))[0];
   }
 
-  it('answers a text on a page, paid by the key that was chosen', async () => {
+  it('answers a text call on the page and charges the chosen key', async () => {
     const { id: other } = await createAccounts({ store: test.store, keyPrefix: 'tg-' }).issueKey(account.id, 'other');
     const reply = await ask({ ...TEXT, prompt: 'Tell me <b>all</b>\r\nabout trees' }, other);
     expect(reply.status).to.equal(200);
@@ -63,7 +63,7 @@ describe('the playground', function () {
     await until(async () => (await test.store.keys.get(other))?.requestsCount === 1);
   });
 
-  it('streams a text in the events of the chat dialect, and ends with what the page shows below it', async () => {
+  it('streams text as chat events and ends with the outcome of the page', async () => {
     const reply = await stream({ ...TEXT, prompt: 'Hello' });
     expect(reply.headers['content-type']).to.contain('text/event-stream');
     expect(reply.headers['content-security-policy']).to.contain("connect-src 'self'");
@@ -80,7 +80,7 @@ describe('the playground', function () {
     expect(line()?.stream).to.equal(true);
   });
 
-  it('tells of an upstream that fails in the middle of a stream, in the language of the visitor', async () => {
+  it("reports an upstream failure during a stream in the visitor's language", async () => {
     await owner.get(`${PAGE}?lang=ru`);
     const events = parseEvents((await stream({ ...TEXT, prompt: '[[fail-mid]]' })).text);
     await owner.get(`${PAGE}?lang=en`);
@@ -88,7 +88,7 @@ describe('the playground', function () {
     expect((await lastCharge())?.charged).to.equal(500_000n);
   });
 
-  it('makes a picture and links it on its own origin', async () => {
+  it('generates an image and links to it on the same origin', async () => {
     const reply = await ask(IMAGE);
     expect(reply.status).to.equal(200);
     const [, path = ''] = /<img src="(\/media\/[^"]+\.png)" alt="A red square">/.exec(reply.text) ?? [];
@@ -97,7 +97,7 @@ describe('the playground', function () {
     expect(await lastCharge()).to.include({ kind: 'image', key: account.keyId, charged: 5_000_000n, state: 'settled' });
   });
 
-  it('begins a video and shows how far it is until it is there, to its account alone', async () => {
+  it('starts a video and shows its progress to its own account only', async () => {
     const begun = await ask(VIDEO);
     const place = begun.headers.location ?? '';
     expect(begun.status).to.equal(303);
@@ -115,7 +115,7 @@ describe('the playground', function () {
     expect((await owner.get(`${PAGE}/video?id=vid_1`)).status).to.equal(404);
   });
 
-  it('says that a video failed and its price came back', async () => {
+  it('shows that a video failed and was refunded', async () => {
     const before = await test.wallet(account);
     const { location = '' } = (await ask({ ...VIDEO, prompt: '[[fail]]' })).headers;
     await until(async () => !(await owner.get(location)).text.includes('data-again'));
@@ -127,7 +127,7 @@ describe('the playground', function () {
   describe('shows the price before sending', () => {
     const priceIn = ({ text }: Reply) => /<section id="price"[\s\S]*?<strong class="big">([^<]+)</.exec(text)?.[1];
 
-    it('of a text: what will be held', async () => {
+    it('of a text call: the amount that will be held', async () => {
       const fields = { ...TEXT, model: 'sandbox-heavy', prompt: 'word '.repeat(1000) };
       const before = await lastCharge();
       const page = await owner.get(`${PAGE}?${new URLSearchParams(fields)}`);
@@ -155,13 +155,13 @@ describe('the playground', function () {
       });
     }
 
-    it('of smart: with the model that would answer', async () => {
+    it('of smart: with the model that will answer', async () => {
       const page = await owner.get(`${PAGE}?kind=text&model=smart&max_tokens=100&prompt=Translate:+tree`);
       expect(page.text).to.contain('<dd>sandbox-lite</dd>');
     });
   });
 
-  describe('refuses, in words and for nothing', () => {
+  describe('refuses with an explanation and without a charge', () => {
     const good = { ...TEXT, prompt: 'Hello' };
     const accounts = () => createAccounts({ store: test.store, keyPrefix: 'tg-' });
 
@@ -210,14 +210,14 @@ describe('the playground', function () {
       for (const id of [revoked.id, expired.id, foreign.keyId]) expect(text).not.to.contain(id);
     });
 
-    it('a model that the key may not be used for, of every kind', async () => {
+    it('a model that the key is not allowed to use, of every kind', async () => {
       const { id } = await accounts().issueKey(account.id, 'narrow', { models: ['sandbox-standard'] });
       for (const fields of [good, IMAGE, VIDEO]) {
         await refusedAs(ask(fields, id), { status: 403, words: 'may not be used for model' });
       }
     });
 
-    it('what the budget of the key does not cover, of every kind', async () => {
+    it('a call beyond the budget of the key, of every kind', async () => {
       const { id } = await accounts().issueKey(account.id, 'small', { budget: 400_000n });
       for (const fields of [good, IMAGE, VIDEO]) {
         await refusedAs(ask(fields, id), { status: 402, words: 'The budget of the key' });
@@ -225,7 +225,7 @@ describe('the playground', function () {
       expect((await ask(good, id)).text).not.to.contain('Go to the wallet');
     });
 
-    it('what cannot be paid, with a way to the wallet, in both languages', async () => {
+    it('a call that the wallet cannot pay, with a link to the wallet, in both languages', async () => {
       const poor = await test.account('1000');
       const never = await test.account('0');
       const poorOwner = await setUpOwner(test, poor.id);
@@ -250,7 +250,7 @@ describe('the playground', function () {
       }
     });
 
-    it('an account that is suspended', async () => {
+    it('a suspended account', async () => {
       const stopped = await test.account();
       const stoppedOwner = await setUpOwner(test, stopped.id);
       await accounts().suspend(stopped.id);
@@ -258,7 +258,7 @@ describe('the playground', function () {
       await refusedAs(reply, { status: 403, words: 'is suspended', of: stopped });
     });
 
-    it('forms of other sites, without a token, and of nobody', async () => {
+    it('forms from other sites, without a token, and without a session', async () => {
       const { csrf = '' } = hiddenFields((await owner.get(PAGE)).text, PAGE);
       const fields = { ...good, key: account.keyId, do: 'send' };
       const before = await lastCharge();
@@ -278,7 +278,7 @@ describe('the playground', function () {
       expect(await lastCharge()).to.deep.equal(before);
     });
 
-    it('on the path of events too, as a page', async () => {
+    it('on the streaming path too, as a page', async () => {
       await refusedAs(stream({ ...good, key: 'key_unknown' }), { status: 401, words: 'unknown or revoked' });
       await refusedAs(stream({ ...good, prompt: '' }), { status: 400, words: 'Enter a prompt.' });
       const reply = await stream({ ...good, model: 'nothing' });
@@ -286,7 +286,7 @@ describe('the playground', function () {
     });
   });
 
-  it('counts in the same bucket as the calls of the key', async () => {
+  it('shares the rate limit of the key', async () => {
     const narrow = await startGateway({ catalog: {}, env: { SANDBOX: 'on', RATE_LIMIT_PER_MINUTE: '2' } });
     try {
       const made = await narrow.account();
@@ -325,7 +325,7 @@ describe('the playground', function () {
     });
   }
 
-  it('keeps nothing of a prompt: neither in the log nor in the store', async () => {
+  it('stores no prompt, neither in the log nor in the store', async () => {
     const secret = 'violet-walrus-41';
     for (const fields of [TEXT, IMAGE, VIDEO]) await ask({ ...fields, prompt: `${secret} [[refuse]]` });
     for (const fields of [TEXT, IMAGE]) await ask({ ...fields, prompt: secret });
@@ -338,7 +338,7 @@ describe('the playground', function () {
     }
   });
 
-  it('leads an account without a key to its keys', async () => {
+  it('links an account without a key to the page of keys', async () => {
     const { id } = await createAccounts({ store: test.store, keyPrefix: 'tg-' }).create('no keys');
     const visitor = await setUpOwner(test, id);
     const page = await visitor.get(PAGE);
@@ -347,7 +347,7 @@ describe('the playground', function () {
     expect((await visitor.get(`${PAGE}?account=${account.id}`)).status).to.equal(404);
   });
 
-  it('pays from the account that a member of several chose', async () => {
+  it('charges the account that a member of several has chosen', async () => {
     const first = await test.account();
     const second = await test.account();
     const member = await setUpOwner(test, first.id);
@@ -360,7 +360,7 @@ describe('the playground', function () {
     expect([(await test.wallet(first)).charged, (await test.wallet(second)).charged]).to.deep.equal([0n, 500_000n]);
   });
 
-  it('has scripts of at most 6 KB together, and a style of 4', async () => {
+  it('keeps the scripts below 6 KB and the style below 4 KB', async () => {
     const load = async (name: string) => (await send(`${test.url}/static/${name}`)).text;
     const names = readdirSync('lib/console/static').filter((name) => name.endsWith('.js'));
     expect(names).to.have.members(['copy.js', 'confirm.js', 'live.js', 'chart.js', 'playground.js']);

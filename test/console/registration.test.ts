@@ -26,7 +26,7 @@ describe('registration by invitation', () => {
   });
   after(() => test?.stop());
 
-  it('lets whoever has a link open an account of their own, once', async () => {
+  it('opens an account by a link, once', async () => {
     const before = (await test.store.accounts.list()).length;
     const { status, text } = await invite(operator, ' Bob@Example.com ');
     expect([status, text.includes('Send this link to bob@example.com')]).to.deep.equal([200, true]);
@@ -54,7 +54,7 @@ describe('registration by invitation', () => {
     expect(entry).to.include({ target: 'bob@example.com', account: null });
   });
 
-  it('refuses what is no address, or one that has access, and sends the newest link only', async () => {
+  it('refuses invalid and known addresses, and keeps only the newest link', async () => {
     for (const [email, words] of [
       ['bob', 'Enter a valid email address.'],
       ['op@example.com', 'already exists'],
@@ -69,7 +69,7 @@ describe('registration by invitation', () => {
     expect(await Promise.all(statuses)).to.deep.equal([404, 200]);
   });
 
-  it('tells everybody else whom to ask, in both languages', async () => {
+  it('tells others whom to ask, in both languages', async () => {
     const stranger = createVisitor(test.url);
     expect((await stranger.get('/login')).text)
       .to.contain('by invitation')
@@ -86,7 +86,7 @@ describe('registration by invitation', () => {
     expect([sent.status, sent.text.includes('by invitation')]).to.deep.equal([200, true]);
   });
 
-  it('is recorded as what was given: an account of their own, or a part in one that exists', async () => {
+  it('is logged as an invitation to a new or an existing account', async () => {
     const { id } = await test.account();
     const path = `/admin/accounts/${id}`;
     await invite(operator, 'frank@example.com');
@@ -112,7 +112,7 @@ describe('registration by invitation', () => {
     await operator.get('/admin?lang=en');
   });
 
-  it('is for operators to give', async () => {
+  it('is for operators only', async () => {
     const link = linkIn((await invite(operator, 'dave@example.com')).text);
     const owner = await comeIn(test, link, { code: '' });
     expect((await owner.get(ACCOUNTS)).status).to.equal(404);
@@ -122,7 +122,7 @@ describe('registration by invitation', () => {
 });
 
 describe('registration by invitation with a mail server', () => {
-  it('mails the link, and shows it too', async () => {
+  it('mails the link and shows it', async () => {
     const smtp = await startMailServer();
     const test = await startGateway({ catalog: NO_MODELS, env: { REGISTRATION: 'invite', SMTP_URL: smtp.url } });
     const { text } = await invite(await setUpOperator(test), 'bob@example.com');
@@ -140,7 +140,7 @@ describe('registration by invitation with a mail server', () => {
 });
 
 describe('closed registration', () => {
-  it('has no page, no form, and no use for the links of a more open day', async () => {
+  it('has no page and no form, and refuses links created before', async () => {
     const inviting = await startGateway({ catalog: NO_MODELS, env: { REGISTRATION: 'invite' } });
     const operator = await setUpOperator(inviting);
     const link = linkIn((await invite(operator, 'bob@example.com')).text);
@@ -163,7 +163,7 @@ describe('closed registration', () => {
 });
 
 describe('open registration without a mail server', () => {
-  it('is by invitation, and the log says why', async () => {
+  it('falls back to invitations, and logs why', async () => {
     const test = await startGateway({ catalog: NO_MODELS, env: { REGISTRATION: 'open' } });
     const stranger = createVisitor(test.url);
     expect((await stranger.get('/register')).text)

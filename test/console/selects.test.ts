@@ -38,7 +38,7 @@ describe('the choices of a page', function () {
   });
 
   for (const language of LANGUAGES) {
-    it(`differ in their texts, in ${language}`, async () => {
+    it(`have different texts, in ${language}`, async () => {
       const seen = new Set<string>();
       for (const { path, as } of tour.stops) {
         const separator = path.includes('?') ? '&' : '?';
@@ -62,7 +62,7 @@ describe('the choices of a page', function () {
     });
   }
 
-  it('of one name show the end of their ids', () => {
+  it('with the same name show the end of their ids', () => {
     const options = tellApart([
       ['acc_000001', 'Shop'],
       ['acc_000002', 'Shop'],

@@ -7,7 +7,7 @@ import { itTimed } from '../../testkit/timed.ts';
 
 const PATH = '/account/settings';
 
-describe('settings of a person', () => {
+describe('settings of a user', () => {
   let test: TestGateway;
 
   before(async () => {
@@ -27,7 +27,7 @@ describe('settings of a person', () => {
   const signIn = (email: string, password: string) =>
     createVisitor(test.url).submit('/login', { email, password, code: '' });
 
-  it('change the password, which ends all other sessions', async () => {
+  it('change the password and end all other sessions', async () => {
     const owner = await comeIn();
     const other = createVisitor(test.url);
     await other.submit('/login', { email: owner.email, password: PASSWORD, code: '' });
@@ -47,7 +47,7 @@ describe('settings of a person', () => {
     expect((await signIn(owner.email, fresh)).status).to.equal(303);
   });
 
-  itTimed('make whoever guesses the password wait, as signing in does', async () => {
+  itTimed('throttle guesses of the password like signing in', async () => {
     const owner = await comeIn();
     const fields = { password: 'another tulip in rain', again: 'another tulip in rain' };
     const statuses: number[] = [];
@@ -65,7 +65,7 @@ describe('settings of a person', () => {
     await test.store.sessions.forget('address:127.0.0.1');
   });
 
-  it('change nothing by a form that says nothing of it', async () => {
+  it('ignore a form without a known change', async () => {
     const owner = await comeIn();
     expect((await change(owner, 'everything', {})).status).to.equal(403);
   });
@@ -78,14 +78,14 @@ describe('settings of a person', () => {
     expect([(await owner.get('/account')).status, (await other.get('/account')).status]).to.deep.equal([200, 303]);
   });
 
-  it('show who it is, and for which account', async () => {
+  it('show the user and the account', async () => {
     const owner = await comeIn();
     expect((await owner.get(PATH)).text)
       .to.contain(`<dd>${owner.email}</dd>`)
       .and.to.contain(`<code>${owner.account}</code>`);
   });
 
-  it('choose language and time zone, and refuse a zone that is none', async () => {
+  it('change language and time zone, and refuse an unknown zone', async () => {
     const owner = await comeIn();
     for (const timeZone of ['', 'Mars/Olympus', 'x'.repeat(100)]) {
       expect((await change(owner, 'profile', { language: 'ru', timeZone })).status).to.equal(400);
@@ -105,7 +105,7 @@ describe('settings of a person', () => {
     expect(await test.store.users.find(owner.email)).to.include({ language: 'ru', timeZone: 'UTC' });
   });
 
-  it('hand out what is stored, without secrets', async () => {
+  it('export the stored data without secrets', async () => {
     const owner = await comeIn();
     const { json, headers, text } = await owner.get(`${PATH}/export`);
     expect(headers['content-disposition']).to.match(/^attachment/);

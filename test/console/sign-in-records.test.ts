@@ -7,7 +7,7 @@ import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { comeIn, createVisitor, makeCode, PASSWORD, setUpOperator, setUpOwner } from '../../testkit/pages.ts';
 import { startMailServer } from '../../testkit/smtp.ts';
 
-describe('the record of who tries to get in', () => {
+describe('the audit log of sign-ins', () => {
   let smtp: Awaited<ReturnType<typeof startMailServer>>;
   let test: TestGateway;
   let operator: Awaited<ReturnType<typeof setUpOperator>>;
@@ -52,7 +52,7 @@ describe('the record of who tries to get in', () => {
     return now.sum('tollgate_sign_ins_total', labels) - earlier.sum('tollgate_sign_ins_total', labels);
   }
 
-  it('has passwords, right and wrong, of people and of nobody, and no password', async () => {
+  it('records right and wrong passwords of known and unknown users, without the passwords', async () => {
     const { email } = await owner();
     const user = await idOf(email);
     await signIn(email);
@@ -69,7 +69,7 @@ describe('the record of who tries to get in', () => {
     expect([await counted('password', 'ok'), await counted('password', 'wrong')]).to.deep.equal([1, 3]);
   });
 
-  it('has codes and recovery codes', async () => {
+  it('records codes and recovery codes', async () => {
     const { email } = await owner();
     const user = await test.store.users.find(email);
     if (!user) throw new Error('there is no owner');
@@ -92,7 +92,7 @@ describe('the record of who tries to get in', () => {
     ]).to.deep.equal([...[1, 1, 1]]);
   });
 
-  it('has the codes that operators give for a change', async () => {
+  it('records the codes that confirm changes of operators', async () => {
     const at = Date.now() - 11 * 60_000;
     const user = await test.store.users.find('op@example.com');
     for (const { hash } of await test.store.sessions.list(user?.id ?? '')) {
@@ -110,7 +110,7 @@ describe('the record of who tries to get in', () => {
     ]);
   });
 
-  it('has letters that are asked for, and links that are used', async () => {
+  it('records requested emails and used links', async () => {
     const { email } = await owner();
     const user = await idOf(email);
     const [fresh, stranger] = ['fresh@example.com', createVisitor(test.url)];
@@ -132,7 +132,7 @@ describe('the record of who tries to get in', () => {
     ]);
   });
 
-  it('has the first twenty unknown links of a network, which cost nothing to make up', async () => {
+  it('records the first twenty unknown links of a network', async () => {
     const visitor = createVisitor(test.url);
     const path = `/setup?token=${await createPeople(test).makeLink({ purpose: 'invite', email: 'a@example.com' })}`;
     const page = await visitor.get(path);
@@ -146,7 +146,7 @@ describe('the record of who tries to get in', () => {
     expect([await counted('link', 'wrong'), await counted('link', 'wait')]).to.deep.equal([20, 5]);
   });
 
-  it('has only the count of those who have to wait', async () => {
+  it('only counts throttled attempts', async () => {
     const { email } = await owner();
     const ends = await Promise.all(Array.from({ length: 12 }, () => signIn(email, 'not the password')));
     expect(ends.filter(({ status }) => status === 401)).to.have.length(5);
@@ -158,7 +158,7 @@ describe('the record of who tries to get in', () => {
     expect(await counted('reset', 'wait')).to.equal(2);
   });
 
-  it('reads as words in both languages', async () => {
+  it('is shown as text in both languages', async () => {
     await signIn('nobody-else@example.com');
     for (const [language, words] of [
       ['en', ['signed in with a password', 'result: refused, page: /login, email: nobody-else@example.com']],

@@ -13,7 +13,7 @@ import {
 
 const EMPTY = { upstreams: {}, models: [] };
 
-describe('coming in', () => {
+describe('signing in', () => {
   let test: TestGateway;
   let operator: Awaited<ReturnType<typeof setUpOperator>>;
   let ownerEmail: string;
@@ -31,8 +31,8 @@ describe('coming in', () => {
   const signIn = (email: string, more: Record<string, string> = {}) =>
     visitor().submit('/login', { email, password: PASSWORD, code: '', ...more });
 
-  describe('by the link of the first start', () => {
-    it('makes the operator, who is signed in at once, and sees recovery codes', async () => {
+  describe('with the first setup link', () => {
+    it('creates and signs in the operator, and shows recovery codes', async () => {
       expect((await operator.get('/admin')).status).to.equal(200);
       const user = await test.store.users.find('op@example.com');
       expect(user).to.include({ operator: true, status: 'active', totpSecret: operator.secret });
@@ -46,7 +46,7 @@ describe('coming in', () => {
       expect(again.text).to.contain('unknown, used or expired');
     });
 
-    it('is not used up by a look, and asks again for what was wrong', async () => {
+    it('is not used up by opening it, and shows what was wrong', async () => {
       const { createPeople } = await import('../../lib/users/people.ts');
       const token = await createPeople({ store: test.store }).makeLink({
         purpose: 'operator',
@@ -80,7 +80,7 @@ describe('coming in', () => {
       await other.stop();
     });
 
-    it('says where to look when it is missing', async () => {
+    it('explains where to find it when it is missing', async () => {
       const reply = await visitor().get('/setup');
       expect([reply.status, reply.text]).to.satisfy(
         ([status, text]: [number, string]) => status === 200 && /first link is printed when it starts/.test(text),
@@ -91,8 +91,8 @@ describe('coming in', () => {
     });
   });
 
-  describe('by signing in', () => {
-    it('leads an owner to the account, with a cookie that scripts cannot read', async () => {
+  describe('with a password', () => {
+    it('leads an owner to the account, with a cookie hidden from scripts', async () => {
       const reply = await signIn(ownerEmail);
       expect([reply.status, reply.headers.location]).to.deep.equal([303, '/account']);
       const [cookie = ''] = reply.headers['set-cookie'] ?? [];
@@ -115,7 +115,7 @@ describe('coming in', () => {
       expect(bare(unknown.text)).to.equal(bare(wrong.text));
     });
 
-    it('makes those wait who guess, also at an address that nobody has', async () => {
+    it('throttles guesses, also for an unknown address', async () => {
       const guesser = visitor();
       const statuses: number[] = [];
       for (let guess = 0; guess < 7; guess += 1) {
@@ -130,7 +130,7 @@ describe('coming in', () => {
       expect(statuses.at(-1)).to.equal(429);
     });
 
-    it('keeps nobody out on a device where they have signed in, whatever strangers guess', async () => {
+    it('never locks out a known device, whatever strangers guess', async () => {
       const person = visitor();
       const comeBack = () => person.submit('/login', { email: ownerEmail, password: PASSWORD, code: '' });
       expect((await comeBack()).status).to.equal(303);
@@ -158,14 +158,14 @@ describe('coming in', () => {
       ['javascript:alert(1)', '/account'],
       ['/api/v1/models', '/account'],
     ] as const) {
-      it(`leads to ${place} for next=${JSON.stringify(next)}`, async () => {
+      it(`redirects to ${place} for next=${JSON.stringify(next)}`, async () => {
         const path = `/login?next=${encodeURIComponent(next)}`;
         const reply = await visitor().submit(path, { email: ownerEmail, password: PASSWORD, code: '' });
         expect([reply.status, reply.headers.location]).to.deep.equal([303, place]);
       });
     }
 
-    it('ends with signing out, and with the suspension of the user', async () => {
+    it('ends with sign-out, and with the suspension of the user', async () => {
       const person = visitor();
       await person.submit('/login', { email: ownerEmail, password: PASSWORD, code: '' });
       const stolen = person.cookies.get('session') ?? '';
@@ -182,14 +182,14 @@ describe('coming in', () => {
       await test.store.users.change({ ...user, version: user.version + 1 });
     });
 
-    it('sends whoever is not signed in to the login, and back', async () => {
+    it('sends visitors without a session to the login, and back', async () => {
       const reply = await visitor().get('/account/keys?lang=ru');
       expect(reply.headers.location).to.equal('/login?next=%2Faccount%2Fkeys%3Flang%3Dru');
     });
   });
 
   describe('for strangers', () => {
-    it('is refused when a form lacks the token, or has that of another session', async () => {
+    it('refuses a form without a token, or with the token of another session', async () => {
       const person = visitor();
       const fields = { email: ownerEmail, password: PASSWORD, code: '' };
       expect((await person.post('/login', fields)).status).to.equal(403);
@@ -206,7 +206,7 @@ describe('coming in', () => {
       { 'sec-fetch-site': 'same-site' },
     ];
     for (const headers of foreign) {
-      it(`is refused with ${JSON.stringify(headers)}`, async () => {
+      it(`refuses a form with ${JSON.stringify(headers)}`, async () => {
         const reply = await visitor().submit(
           '/login',
           { email: ownerEmail, password: PASSWORD, code: '' },
@@ -217,7 +217,7 @@ describe('coming in', () => {
       });
     }
 
-    it('takes no form of another type, and none that is too long', async () => {
+    it('refuses forms of another type, and forms that are too long', async () => {
       const person = visitor();
       await person.get('/login');
       const json = await person.post('/login', {}, { headers: { 'content-type': 'application/json' } });
@@ -232,19 +232,19 @@ describe('coming in', () => {
       `session=a; session=b`,
       `session=${'x'.repeat(9000)}`,
     ]) {
-      it(`does not take the cookie ${cookie.slice(0, 30)}`, async () => {
+      it(`ignores the cookie ${cookie.slice(0, 30)}`, async () => {
         const reply = await visitor().get('/account', { headers: { cookie } });
         expect(reply.status).to.equal(303);
       });
     }
 
-    it('shows the pages of operators to nobody else', async () => {
+    it('shows operator pages to operators only', async () => {
       const person = visitor();
       await person.submit('/login', { email: ownerEmail, password: PASSWORD, code: '' });
       for (const path of ['/admin', '/admin/accounts']) expect((await person.get(path)).status).to.equal(404);
     });
 
-    it('answers what is not there as a page, and other methods with 404 or 405', async () => {
+    it('answers unknown paths with a page, and other methods with 404 or 405', async () => {
       const page = await visitor().get('/account/nothing');
       expect([page.status, page.headers['content-type']]).to.deep.equal([404, 'text/html; charset=utf-8']);
       expect(page.text).to.contain('Страница не найдена. <a href="/account">Перейти в аккаунт</a>');
@@ -253,7 +253,7 @@ describe('coming in', () => {
     });
   });
 
-  it('sends every page with a policy, and never to a cache', async () => {
+  it('sends every page with a content policy and no caching', async () => {
     const reply = await visitor().get('/login');
     expect(reply.headers['content-security-policy']).to.match(
       /^default-src 'none';.*form-action 'self';.*frame-ancestors 'none'$/,
@@ -267,7 +267,7 @@ describe('coming in', () => {
     expect(reply.text).not.to.match(/<script(?! type="module" src="\/static\/)|style="|onclick/);
   });
 
-  it('serves its style and scripts, and nothing beside them', async () => {
+  it('serves its style and scripts, and no other files', async () => {
     const style = await visitor().get('/static/style.css');
     expect([style.status, style.headers['cache-control']]).to.deep.equal([200, 'public, max-age=3600']);
     expect(style.headers['content-type']).to.match(/^text\/css/);

@@ -9,7 +9,7 @@ import { after as behind, openPages, type Pages } from './stage.ts';
 
 const OTHER_PASSWORD = 'seven boats on a pond';
 
-describe('coming in', () => {
+describe('signing in', () => {
   let pages: Pages;
 
   before(async () => {
@@ -40,7 +40,7 @@ describe('coming in', () => {
   ];
 
   for (const [what, change] of changes) {
-    it(`starts no session with a password that was checked before ${what}`, async () => {
+    it(`starts no session with a password checked before ${what}`, async () => {
       const user = await owner();
       const visitor = createVisitor(pages.url);
       pages.faults.next(
@@ -54,7 +54,7 @@ describe('coming in', () => {
     });
   }
 
-  it('starts one if only the language was changed meanwhile', async () => {
+  it('starts a session if only the language changed meanwhile', async () => {
     const user = await owner();
     const visitor = createVisitor(pages.url);
     pages.faults.next(
@@ -66,7 +66,7 @@ describe('coming in', () => {
     expect((await visitor.get('/account')).status).to.equal(200);
   });
 
-  it('starts no session by a link after another one was used', async () => {
+  it('starts no session by a link after another link was used', async () => {
     const user = await owner();
     const token = await people().makeLink({ purpose: 'reset', user: user.id, email: user.email });
     const visitor = createVisitor(pages.url);

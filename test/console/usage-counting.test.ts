@@ -51,7 +51,7 @@ for (const kind of longer([SQLITE], STORES)) {
       return { owner, id };
     }
 
-    it('shows what is counted, says so, and is soon complete', async () => {
+    it('shows the figures counted so far, and soon all of them', async () => {
       const { owner } = await setUpBehind();
       const page = async () => (await owner.get('/account/usage?lang=en')).text;
       expect(await page())
@@ -68,7 +68,7 @@ for (const kind of longer([SQLITE], STORES)) {
         .and.not.to.contain('data-again');
     });
 
-    it('says so in Russian', async () => {
+    it('says in Russian that it is incomplete', async () => {
       const { owner } = await setUpBehind();
       expect((await owner.get('/account/usage?lang=ru&by=model')).text)
         .to.contain('ещё подсчитываются')
@@ -76,7 +76,7 @@ for (const kind of longer([SQLITE], STORES)) {
         .and.to.contain('href="/account/usage?by=model"');
     });
 
-    it('says of a part up to when it goes', async () => {
+    it('says up to when the counted part reaches', async () => {
       const { owner, id } = await setUpBehind();
       for await (const _ of foldSteps(test.store, id)) break;
       // The first step has the top-up and 399 calls.
@@ -85,7 +85,7 @@ for (const kind of longer([SQLITE], STORES)) {
         .and.to.contain('399.00');
     });
 
-    it('gives no table that is not complete', async () => {
+    it('serves no incomplete CSV', async () => {
       const { owner } = await setUpBehind();
       const table = () => owner.get('/account/usage.csv?by=kind&lang=en');
       const { status, headers } = await table();

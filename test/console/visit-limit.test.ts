@@ -6,7 +6,7 @@ import { createVisitor, PASSWORD, setUpOperator, setUpOwner } from '../../testki
 const PAGES = 30;
 const FILES = 2;
 
-describe('visits of one person', () => {
+describe('visits of one user', () => {
   let test: TestGateway;
 
   beforeEach(async () => {
@@ -21,7 +21,7 @@ describe('visits of one person', () => {
     return all;
   };
 
-  it('beyond the limit get a page that says when to come back, whichever page or session it is', async () => {
+  it('beyond the limit are answered when to retry, on every page', async () => {
     const { id } = await test.account();
     const owner = await setUpOwner(test, id);
     const paths = ['/account', '/account/usage', '/account/calls', '/account/playground?kind=text&prompt=Hi'];
@@ -49,7 +49,7 @@ describe('visits of one person', () => {
     expect((await owner.get('/account/calls')).status).to.equal(200);
   });
 
-  it('have the same smaller limit for lists of calls that are searched for', async () => {
+  it('have the same smaller limit for filtered lists of calls', async () => {
     const { id } = await test.account();
     const owner = await setUpOwner(test, id);
     const searches = ['model=none', 'state=refunded', 'kind=video', 'key=none', 'from=2999-01-01', 'to=1999-01-01'];
@@ -62,7 +62,7 @@ describe('visits of one person', () => {
     expect((await owner.get('/account/calls?model=&state=&kind=&key=&from=&to=')).status).to.equal(200);
   });
 
-  it('start no more sessions than that', async () => {
+  it('start no more sessions than the smaller limit', async () => {
     const { id } = await test.account();
     const { email } = await setUpOwner(test, id);
     const signIn = () => createVisitor(test.url).submit('/login', { email, password: PASSWORD, code: '' });
@@ -74,7 +74,7 @@ describe('visits of one person', () => {
     expect(reply.status).to.equal(303);
   });
 
-  it('leave others alone, and the operator', async () => {
+  it('do not limit other users or operators', async () => {
     const one = await setUpOwner(test, (await test.account()).id);
     const other = await setUpOwner(test, (await test.account()).id);
     await statuses(() => one.get('/account/models'), PAGES + 1);

@@ -49,7 +49,7 @@ describe('the days of an account', () => {
   }
 
   for (const zone of ['UTC', 'Europe/Moscow', 'Asia/Vladivostok', 'America/New_York']) {
-    it(`begin and end at midnight in ${zone}, in calls, usage and their files`, async () => {
+    it(`start and end at midnight in ${zone}, in calls, usage and their files`, async () => {
       await live(zone);
       // The clocks of New York change on the day in the middle.
       const start = startOfDay('2026-03-08', zone);
@@ -80,7 +80,7 @@ describe('the days of an account', () => {
     });
   }
 
-  it('begin at the whole hour next to midnight in the usage of other zones, which says so', async () => {
+  it('start at the nearest whole hour in the usage of other zones, with a note', async () => {
     await live('Asia/Kolkata');
     const start = startOfDay('2026-03-08', 'Asia/Kolkata');
     for (const [minutes, rub] of [
@@ -97,7 +97,7 @@ describe('the days of an account', () => {
   });
 
   for (const zone of ['Europe/Moscow', 'Asia/Kathmandu', 'Pacific/Auckland']) {
-    it(`add up to the same thirty days on the overview, in usage and in the balance of a key, in ${zone}`, async () => {
+    it(`cover the same thirty days on the overview, in usage and in the balance of a key, in ${zone}`, async () => {
       await live(zone);
       const now = Date.now();
       const today = dayOfHour(now, zone);
@@ -119,7 +119,7 @@ describe('the days of an account', () => {
     });
   }
 
-  it('are those of its first owner, as budgets have them, for everybody who looks', async () => {
+  it('follow the time zone of the first owner, like budgets, for every user', async () => {
     const other = await setUpOwner(test, account.id, `other-${account.id}@example.com`);
     const members = await test.store.users.membersOf(account.id);
     const [first, second] = await Promise.all(members.map(({ user }) => test.store.users.get(user)));

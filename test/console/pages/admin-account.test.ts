@@ -34,7 +34,7 @@ describe('the pages of accounts', () => {
     return { avail, topped, adjusted };
   };
 
-  it('find accounts by a part of name or id, the newest first', async () => {
+  it('find accounts by part of the name or id, newest first', async () => {
     const made: string[] = [];
     for (const name of ['Lamp & Tulip', 'Tulip Two']) {
       const { headers } = await operator.submit(LIST, { name });
@@ -54,7 +54,7 @@ describe('the pages of accounts', () => {
     for (const name of ['', 'x'.repeat(101)]) expect((await operator.submit(LIST, { name })).status).to.equal(400);
   });
 
-  it('suspend an account, whose keys are refused, and end that', async () => {
+  it('suspend an account, whose keys are then refused, and resume it', async () => {
     const owner = await setUpOwner(test, account.id);
     const statusOf = async () => (await send(`${test.url}/api/v1/models`, { key: account.key })).status;
     for (const [change, status, action] of [
@@ -73,7 +73,7 @@ describe('the pages of accounts', () => {
     expect((await submit({ change: 'close' })).status).to.equal(403);
   });
 
-  it('record a payment once, and refuse what is none', async () => {
+  it('record a payment once, and refuse invalid ones', async () => {
     const topup = (amount: string, payment: string) => submit({ change: 'topup', amount, payment });
     for (const [amount, payment, words] of [
       ['much', 'bank-7', 'Enter an amount in RUB'],
@@ -112,7 +112,7 @@ describe('the pages of accounts', () => {
     expect(await sums()).to.deep.equal({ avail: 5_000_000n, topped: 0n, adjusted: 5_000_000n });
   });
 
-  it('correct a balance in both directions, never below zero, each time anew', async () => {
+  it('correct a balance in both directions, never below zero', async () => {
     const adjust = (amount: string, reason = 'a mistake of ours') => submit({ change: 'adjust', amount, reason });
     expect((await adjust('-1')).text).to.contain('balance cannot fall below zero');
     expect((await adjust('5', '')).text).to.contain('is empty or too long');
@@ -125,7 +125,7 @@ describe('the pages of accounts', () => {
     expect([deed?.action, JSON.parse(deed?.detail ?? '').rub_micro]).to.deep.equal(['wallet.adjust', '-500000']);
   });
 
-  it('correct once by one form, also when it is sent twice', async () => {
+  it('correct once per form, even if it is sent twice', async () => {
     const before = (await sums()).adjusted;
     const form = async () =>
       /name="adjust" value="(adj_[0-9a-f]{24})"/.exec((await operator.get(path)).text)?.[1] ?? '';
@@ -141,7 +141,7 @@ describe('the pages of accounts', () => {
     expect(await form()).to.not.equal(adjust);
   });
 
-  it('invite another owner, and show who the owners are', async () => {
+  it('invite another owner, and list the owners', async () => {
     const { email } = await setUpOwner(test, account.id);
     const { email: other } = await setUpOwner(test, (await test.account('0')).id);
     expect((await submit({ change: 'invite', email: 'no address' })).text).to.contain('Enter a valid email address');
@@ -164,7 +164,7 @@ describe('the pages of accounts', () => {
     expect((await operator.get(path)).text).to.contain(`${email}</a> (suspended)</li>`);
   });
 
-  it('are not there for an account that is not', async () => {
+  it('answer 404 for an unknown account', async () => {
     expect((await operator.get(`${LIST}/acc_none`)).status).to.equal(404);
   });
 });

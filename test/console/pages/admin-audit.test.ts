@@ -15,7 +15,7 @@ describe('the audit log', () => {
   });
   after(() => pages.close());
 
-  it('has a hundred deeds on a page, the newest first, and leads to those before', async () => {
+  it('shows a hundred entries per page, newest first, with a link to older ones', async () => {
     const user = (await pages.faults.real.users.find(operator.email))?.id ?? '';
     const { auditLog } = pages.faults.real;
     for (let number = 1; number <= 101; number += 1) {
@@ -33,7 +33,7 @@ describe('the audit log', () => {
     expect(numbersIn((await operator.get(`${PATH}?before=x`)).text)).to.have.length(100);
   });
 
-  it('leads to accounts, payments and notices, and shows other ids by their ends', async () => {
+  it('links to accounts, payments and webhooks, and shortens other ids', async () => {
     const [account, payment, notice, key] = (['acc', 'pay', 'ntc', 'key'] as const).map(newId) as [string, ...string[]];
     for (const target of [account, payment, notice, key]) {
       const deed = { at: Date.now(), user: 'usr_gone', action: 'test', account, target: target ?? '' };

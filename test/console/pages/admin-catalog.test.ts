@@ -7,7 +7,7 @@ const PAGES = ['/admin', '/admin/catalog', '/admin/checks'];
 const SAYS = { en: 'The catalog was not reloaded', ru: 'Каталог не обновлён' } as const;
 const FINE = { en: 'within a second', ru: 'в течение секунды' } as const;
 
-describe('a catalog that did not load', () => {
+describe('a catalog that failed to load', () => {
   let test: TestGateway;
   let operator: Visitor;
   const good = chatCatalog('http://127.0.0.1:1');
@@ -25,7 +25,7 @@ describe('a catalog that did not load', () => {
     )?.[1];
 
   for (const language of ['en', 'ru'] as const) {
-    it(`is shown with its mistake and the time until it loads, in ${language}`, async () => {
+    it(`is reported with its error and time until it loads, in ${language}`, async () => {
       test.writeCatalog({ ...good, models: [{ id: 'broken', type: 'text' }] });
       expect(await test.gateway.reload()).to.equal(false);
       for (const path of PAGES) {

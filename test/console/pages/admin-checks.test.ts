@@ -14,7 +14,7 @@ async function checksOf(operator: Visitor): Promise<readonly (readonly [string, 
   return rows.map(([, name = '', state = '']) => [name.split(' ').slice(-2).join(' '), state === 'ok']);
 }
 
-describe('the checks of a setup', () => {
+describe('the setup checks', () => {
   let test: TestGateway | undefined;
 
   afterEach(async () => {
@@ -22,7 +22,7 @@ describe('the checks of a setup', () => {
     test = undefined;
   });
 
-  it('pass one by one where everything is as it should be', async () => {
+  it('pass one by one as the setup is completed', async () => {
     const env = { PUBLIC_URL: 'https://gate.example.com' };
     test = await startGateway({ catalog: chatCatalog('http://127.0.0.1:1'), env });
     const operator = await setUpOperator(test);
@@ -38,7 +38,7 @@ describe('the checks of a setup', () => {
     expect(await passing()).to.deep.equal(all);
   });
 
-  it('name the secrets that payment providers lack', async () => {
+  it('name the missing secrets of payment providers', async () => {
     const settings = { shopId: '1', secret: `$${'{YOOKASSA_SECRET}'}` };
     const payments = { shop: { plugin: 'yookassa', settings } };
     test = await startGateway({
@@ -55,7 +55,7 @@ describe('the checks of a setup', () => {
     await until(() => readFileSync(log, 'utf8').includes('payments.shop is off: not set or empty: YOOKASSA_SECRET'));
   });
 
-  it('say what to do on loopback, and in a sandbox, which has models of all kinds', async () => {
+  it('advise what to do on loopback and in a sandbox', async () => {
     test = await startGateway({ catalog: {}, env: { SANDBOX: 'on' } });
     const operator = await setUpOperator(test);
     const checks = await checksOf(operator);

@@ -60,7 +60,7 @@ describe('the page of a payment', () => {
     });
   }
 
-  it('takes the amount of a dispute, which may be a part', async () => {
+  it('accepts a partial amount for a dispute', async () => {
     const payment = await credited('strict');
     for (const amount of ['x', '0', '1000.01']) {
       const { status } = await submit(payment, { change: 'dispute', dispute: 'CB-2', amount });
@@ -72,7 +72,7 @@ describe('the page of a payment', () => {
     expect((await test.store.accounts.get(account.id))?.status).to.equal('active');
   });
 
-  it('says that the number of a dispute belongs to another payment', async () => {
+  it("refuses the number of another payment's dispute", async () => {
     const first = await credited('strict');
     const second = await credited('strict');
     const dispute = { change: 'dispute', dispute: 'CB-3', amount: '' };
@@ -85,7 +85,7 @@ describe('the page of a payment', () => {
     expect((await found(second)).phase).to.equal('credited');
   });
 
-  it('asks for a refund under an id of its own where the form has none of ours', async () => {
+  it('creates a refund id if the form has no valid one', async () => {
     const payment = await credited('keeper');
     const { text } = await operator.get(`/admin/payments/${payment.id}`);
     const [, csrf = ''] = /name="csrf" value="([^"]+)"/.exec(text) ?? [];
@@ -107,7 +107,7 @@ describe('the page of a payment', () => {
     expect((await test.wallet(account)).avail).to.equal(0n);
   });
 
-  it('is found by phase and account, with further pages of the same', async () => {
+  it('is found by phase and account, page by page', async () => {
     const at = Date.now() + 100_000;
     const rows = Array.from({ length: 52 }, (_, n) => ({ provider: 'gone', createdAt: at + n, lease: at * 2 }));
     for (const row of rows) await test.store.payments.create(newOrder(account.id, row));

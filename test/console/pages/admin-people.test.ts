@@ -17,7 +17,7 @@ import {
 const LIST = '/admin/people';
 const MINUTE_MS = 60_000;
 
-describe('the pages of people', () => {
+describe('the pages of users', () => {
   let test: TestGateway;
   let operator: Awaited<ReturnType<typeof setUpOperator>>;
   let boss: User;
@@ -43,7 +43,7 @@ describe('the pages of people', () => {
     return operator.post(path, { csrf, change, ...fields });
   };
 
-  it('find people by a part of the address or the id', async () => {
+  it('find users by part of the address or id', async () => {
     const { email, user } = await owner();
     const found = async (wanted: string) => {
       const { text } = await operator.get(`${LIST}?q=${encodeURIComponent(wanted)}`);
@@ -57,7 +57,7 @@ describe('the pages of people', () => {
     await operator.get(`${LIST}?lang=en`);
   });
 
-  it('suspend a person, whose sessions end at once, and end that', async () => {
+  it('suspend a user, whose sessions end at once, and lift the suspension', async () => {
     const { email, user, path, get } = await owner();
     const signIn = () => createVisitor(test.url).submit('/login', { email, password: PASSWORD, code: '' });
     expect((await get('/account')).status).to.equal(200);
@@ -73,7 +73,7 @@ describe('the pages of people', () => {
     expect((await submit(path, 'forgive')).status).to.equal(403);
   });
 
-  it('end the sessions of a person, who may sign in again', async () => {
+  it('end the sessions of a user, who may sign in again', async () => {
     const { email, user, path, get } = await owner();
     expect((await operator.get(path)).text).to.contain('End all sessions');
     expect((await submit(path, 'sessions')).status).to.equal(303);
@@ -84,7 +84,7 @@ describe('the pages of people', () => {
     expect(again.status).to.equal(303);
   });
 
-  it('remove a person whose address is typed, and keep the name in the log of what they did', async () => {
+  it('remove a user whose address is typed, and keep the name in the audit log', async () => {
     const { email, user, account, path, get, submit: send } = await owner();
     await send('/account/keys', { name: 'laptop' });
     const token = await createPeople({ store: test.store }).makeLink({ purpose: 'reset', user: user.id, email });
@@ -109,7 +109,7 @@ describe('the pages of people', () => {
     expect((await test.store.users.find(email))?.id).not.to.equal(user.id);
   });
 
-  it('take an account from an owner, and say so when it was the last one', async () => {
+  it('remove an owner from an account, and warn about the only one', async () => {
     const { email, user, account, path, get } = await owner();
     expect((await operator.get(path)).text).to.contain('The only owner: nobody else can sign in');
     const second = await setUpOwner(test, account, `second-${email}`);
@@ -125,7 +125,7 @@ describe('the pages of people', () => {
     expect(await test.store.users.membersOf(account)).to.deep.equal([]);
   });
 
-  it('give an owner who lost password and app a link, and no other operator', async () => {
+  it('create a recovery link for an owner, but not for an operator', async () => {
     const { email, user, path } = await owner();
     await test.store.users.change({ ...user, totpSecret: makeSecret() });
     const { text } = await submit(path, 'restore');
@@ -139,7 +139,7 @@ describe('the pages of people', () => {
     expect(links.status).to.equal(200);
   });
 
-  it('keep the last active operator, and let another one go', async () => {
+  it('keep the last active operator, but remove others', async () => {
     const path = `${LIST}/${boss.id}`;
     for (const [change, fields] of [
       ['suspend', {}],
@@ -157,7 +157,7 @@ describe('the pages of people', () => {
     expect(await test.store.users.operators()).to.equal(1);
   });
 
-  it('need a code when the last one is old', async () => {
+  it('ask for a code when the last one is old', async () => {
     const { user, path } = await owner();
     const [session] = await test.store.sessions.list(boss.id);
     const { hash = '', seenAt = 0 } = session ?? {};
@@ -171,7 +171,7 @@ describe('the pages of people', () => {
     expect(await test.store.users.get(user.id)).to.include({ status: 'suspended' });
   });
 
-  it('are not there for somebody who never was', async () => {
+  it('answer 404 for an unknown user', async () => {
     expect((await operator.get(`${LIST}/usr_none`)).status).to.equal(404);
     const { csrf = '' } = hiddenFields((await operator.get('/admin')).text, '/logout');
     expect((await operator.post(`${LIST}/usr_none`, { csrf, change: 'suspend' })).status).to.equal(404);

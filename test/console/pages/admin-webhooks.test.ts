@@ -6,7 +6,7 @@ import { openPages, type Pages } from '../stage.ts';
 
 const PATH = '/admin/notices';
 
-describe('the pages of notices', () => {
+describe('the pages of payment webhooks', () => {
   let pages: Pages;
   let operator: Awaited<ReturnType<Pages['operator']>>;
 
@@ -22,7 +22,7 @@ describe('the pages of notices', () => {
     return notice;
   };
 
-  it('have fifty on a page, and lead to those before', async () => {
+  it('show fifty per page, with a link to older ones', async () => {
     const ids = Array.from({ length: 51 }, (_, number) => `ntc_${String(number).padStart(24, '0')}`);
     for (const id of ids) await add({ id });
     const idsIn = (text: string) => [...text.matchAll(/href="\/admin\/notices\/(ntc_\w+)"/g)].map(([, id]) => id);
@@ -34,7 +34,7 @@ describe('the pages of notices', () => {
     expect(second.text).not.to.contain('rel="next"');
   });
 
-  it('show what came, but neither card numbers nor secrets', async () => {
+  it('show a webhook as received, without card numbers and secrets', async () => {
     const body = JSON.stringify({ event: 'payment.succeeded', card: { number: '4111111111111111', last4: '1111' } });
     const { id } = await add({ body, headers: '{"authorization":"Basic secret-words"}', address: '192.0.2.9' });
     const { text } = await operator.get(`${PATH}/${id}`);
@@ -42,7 +42,7 @@ describe('the pages of notices', () => {
     expect(text).not.to.contain('4111111111111111').and.not.to.contain('secret-words');
   });
 
-  it('show of a notice that nothing came of what is kept, and do not take it again', async () => {
+  it('show the stored beginning of a webhook without effect, and do not process it again', async () => {
     const { id } = await add({ headers: '', body: '{"id":"cut', verdict: 'rejected' });
     const { text } = await operator.get(`${PATH}/${id}`);
     expect(text).to.contain('{&quot;id&quot;:&quot;cut').and.to.contain('only its beginning is kept');
@@ -54,7 +54,7 @@ describe('the pages of notices', () => {
     expect((await operator.post(`${PATH}/${id}`, hiddenFields(shown.text, path))).status).to.equal(404);
   });
 
-  it('list those about payments of the service alone, if wished', async () => {
+  it('list only webhooks about own payments on request', async () => {
     const vain = await add({ verdict: 'foreign' });
     const ours = await add({ verdict: 'failed' });
     const all = await operator.get(PATH);
@@ -68,7 +68,7 @@ describe('the pages of notices', () => {
     ['till', 'done', 'was processed again'],
     ['gone', 'gone', 'not configured'],
   ] as const) {
-    it(`say of a notice of ${provider} that is taken again: ${end}`, async () => {
+    it(`report ${end} for a webhook of ${provider} that is processed again`, async () => {
       const { id } = await add({ provider });
       const { headers } = await operator.submit(`${PATH}/${id}`, {});
       expect(headers.location).to.equal(`${PATH}?done=${end}`);

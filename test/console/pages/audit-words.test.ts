@@ -12,7 +12,7 @@ const MADE = ['wallet.topup', 'wallet.adjust', 'account.suspend', 'account.resum
 );
 
 describe('an action in the audit log', () => {
-  it('has words in both languages, whichever page recorded it', () => {
+  it('has a text in both languages, whichever page recorded it', () => {
     const files = readdirSync(WEB, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
     const recorded = files.flatMap((name) =>
       [...readFileSync(join(WEB, name), 'utf8').matchAll(/\baction: '(\w+\.\w+)'/g)].map(([, action = '']) => action),
@@ -24,7 +24,7 @@ describe('an action in the audit log', () => {
     }
   });
 
-  it('tells its details as people read them, without what is not set', () => {
+  it('has readable details without empty values', () => {
     const budget = { name: 'laptop', budget: '250.00', reset: 'none', expiresAt: 0, models: ['a', 'b'], more: null };
     const en = { language: 'en', format: getFormat('en', 'UTC') } as const;
     expect(detailText(en, JSON.stringify(budget))).to.equal(
@@ -37,7 +37,7 @@ describe('an action in the audit log', () => {
     expect(detailText(ru, '{}')).to.equal('');
   });
 
-  it('is its code where there are none', () => {
+  it('is shown as its code without a text', () => {
     expect([actionText('ru', 'key.new'), actionText('en', 'constructor')]).to.deep.equal(['key.new', 'constructor']);
   });
 });

@@ -47,7 +47,7 @@ describe('the list of calls', () => {
   /** The last of them first. */
   const newest = (count: number, from = CALLS) => Array.from({ length: count }, (_, at) => `call-${from - 1 - at}`);
 
-  it('has fifty on a page, and leads to the next as long as there may be more', async () => {
+  it('shows fifty per page, with a link while there may be more', async () => {
     const first = await owner.get(`${PATH}?kind=image&lang=en`);
     expect(idsIn(first.text)).to.deep.equal(newest(50));
     const older = linkIn(first.text, /rel="next"/) ?? '';
@@ -60,7 +60,7 @@ describe('the list of calls', () => {
     expect([idsIn(last.text), linkIn(last.text, /rel="next"/)]).to.deep.equal([['call-1', 'call-0'], undefined]);
   });
 
-  it('has every call in its file, once, newest first', async () => {
+  it('exports every call once, newest first', async () => {
     const { head, rows } = await rowsOf(`${PATH}.csv`);
     expect(head).to.equal('time,request_id,key_id,kind,model,state,held_rub,charged_rub,usage');
     expect(rows.map(([, id]) => id)).to.deep.equal(newest(CALLS));
@@ -68,7 +68,7 @@ describe('the list of calls', () => {
     expect(rows.at(-1)).to.deep.equal([time, 'call-0', account.keyId, 'image', 'm-1', 'settled', '0.01', '0.01', '']);
   });
 
-  it('has a range of whole days of the owner’s zone, the last one too', async () => {
+  it('filters by whole days in the owner’s zone, including the last', async () => {
     const day = Date.UTC(2025, 4, 9, 21);
     const times = [day - 1, day, day + DAY_MS, day + 2 * DAY_MS - 1, day + 2 * DAY_MS];
     await pay(
@@ -84,7 +84,7 @@ describe('the list of calls', () => {
     expect(await numbers('from=2025-5-11&to=2025-05-09T')).to.deep.equal([4, 3, 2, 1, 0]);
   });
 
-  it('shows what it filters by, and keeps the account in its form', async () => {
+  it('shows its filters, and keeps the account in its form', async () => {
     const query = `from=2026-03-01&to=2026-03-02&key=${account.keyId}&model=m-1&kind=image&state=settled`;
     const { text } = await owner.get(`${PATH}?${query}&account=${account.id}`);
     for (const part of [

@@ -5,7 +5,7 @@ import { createDepartures } from '../../../lib/users/departures.ts';
 import { startGateway, type TestGateway } from '../../../testkit/gateway.ts';
 import { createVisitor, PASSWORD, setUpOperator, setUpOwner } from '../../../testkit/pages.ts';
 
-describe('an invitation of somebody who has access', () => {
+describe('an invitation of an existing user', () => {
   let test: TestGateway;
   let operator: Awaited<ReturnType<typeof setUpOperator>>;
 
@@ -43,7 +43,7 @@ describe('an invitation of somebody who has access', () => {
     expect([(await get(path)).status, (await get(path)).text.includes('used or expired')]).to.deep.equal([404, true]);
   });
 
-  it('leads whoever is not signed in to sign in first, and back', async () => {
+  it('sends visitors without a session to sign in, and back', async () => {
     const { email, account, link, path } = await invited();
     const stranger = createVisitor(test.url);
     expect((await stranger.get(link)).headers.location).to.equal(path);
@@ -55,7 +55,7 @@ describe('an invitation of somebody who has access', () => {
     expect(await isOwner(email, account)).to.equal(true);
   });
 
-  it('is no use to anybody else, and sets no password', async () => {
+  it('is refused for other users, and sets no password', async () => {
     const { email, account, link, path } = await invited();
     const other = await setUpOwner(test, (await test.account('0')).id);
     const page = await other.get(path);
@@ -69,13 +69,13 @@ describe('an invitation of somebody who has access', () => {
     expect(login.status).to.equal(303);
   });
 
-  it('is none that leads to an account of their own, or to none at all', async () => {
+  it('is refused if the link is missing or unknown', async () => {
     const { get } = await invited();
     for (const token of ['', 'x', 'x'.repeat(43)])
       expect((await get(`/account/join?token=${token}`)).status).to.equal(404);
   });
 
-  it('ends when its account is taken from them before they accept, or they are removed', async () => {
+  it('is void once the user or the ownership is removed', async () => {
     const { user, account, path, get } = await invited();
     await createDepartures({ store: test.store }).removeOwner(user, account);
     expect((await get(path)).status).to.equal(404);
@@ -84,7 +84,7 @@ describe('an invitation of somebody who has access', () => {
     expect((await createVisitor(test.url).get(other.link)).status).to.equal(404);
   });
 
-  it('speaks Russian too', async () => {
+  it('is shown in Russian too', async () => {
     const { path, get } = await invited();
     expect((await get(`${path}&lang=ru`)).text).to.contain('Вас приглашают стать владельцем');
     expect((await get('/account/join?lang=ru')).text).to.contain('Приглашение неизвестно');

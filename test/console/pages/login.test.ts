@@ -10,7 +10,7 @@ import { createVisitor, hiddenFields, makeCode, PASSWORD, setUpOperator, setUpOw
 const MINUTE_MS = 60_000;
 const ACCOUNTS = '/admin/accounts';
 
-describe('the page to sign in', () => {
+describe('the sign-in page', () => {
   let test: TestGateway;
 
   before(async () => {
@@ -22,7 +22,7 @@ describe('the page to sign in', () => {
   const signIn = (email: string, password: string, visitor = createVisitor(test.url)) =>
     visitor.submit('/login', { email, password, code: '' });
 
-  it('takes a password with its spaces, and an address without', async () => {
+  it('keeps spaces of a password, and trims an address', async () => {
     const { email } = await owner();
     const user = await test.store.users.find(email);
     if (!user) throw new Error('there is no owner');
@@ -31,13 +31,13 @@ describe('the page to sign in', () => {
     expect((await signIn(` ${email.toUpperCase()} `, ' rain and tulips ')).status).to.equal(303);
   });
 
-  it('says only the address again of what was wrong', async () => {
+  it('repeats only the address after an error', async () => {
     const reply = await signIn('<ann@example.com>', 'rain and tulips');
     expect(reply.status).to.equal(401);
     expect(reply.text).to.contain('value="&lt;ann@example.com&gt;"').and.not.to.contain('rain and tulips');
   });
 
-  it('ends the session that the next one takes the place of, and no other', async () => {
+  it('ends the session that the new one replaces, and no other', async () => {
     const { email } = await owner();
     const here = createVisitor(test.url);
     const elsewhere = createVisitor(test.url);
@@ -48,7 +48,7 @@ describe('the page to sign in', () => {
     for (const visitor of [here, elsewhere]) expect((await visitor.get('/account')).status).to.equal(200);
   });
 
-  it('takes no form without the cookie that guards it, and none with two of them', async () => {
+  it('refuses a form without its guarding cookie, or with two of them', async () => {
     const { email } = await owner();
     const fields = { email, password: PASSWORD, csrf: csrfToken('') };
     const path = '/login';
@@ -58,12 +58,12 @@ describe('the page to sign in', () => {
     expect((await createVisitor(test.url).post(path, fields, { headers: { cookie: 'form=' } })).status).to.equal(403);
   });
 
-  it('leads from a form back to its page, without what its query said', async () => {
+  it('returns from a form to its page without the query', async () => {
     const reply = await createVisitor(test.url).post('/account/wallet?done=removed', {});
     expect([reply.status, reply.headers.location]).to.deep.equal([303, '/login?next=%2Faccount%2Fwallet']);
   });
 
-  it('leads back to a page however its path is spelled', async () => {
+  it('returns to a page however its path is spelled', async () => {
     const reply = await createVisitor(test.url).get('/%61ccount/%77allet?done=removed');
     expect(reply.headers.location).to.equal('/login?next=%2Faccount%2Fwallet%3Fdone%3Dremoved');
   });
@@ -88,7 +88,7 @@ describe('the page to sign in', () => {
     const create = (visitor: typeof operator | ReturnType<typeof createVisitor>, code?: string) =>
       visitor.submit(ACCOUNTS, { name: 'new one', ...(code !== undefined && { code }) });
 
-    it('is proof enough for changes of the next ten minutes', async () => {
+    it('allows changes for ten minutes', async () => {
       const visitor = createVisitor(test.url);
       const code = makeCode(operator.secret);
       await visitor.submit('/login', { email: 'op@example.com', password: PASSWORD, code });
@@ -96,7 +96,7 @@ describe('the page to sign in', () => {
       expect((await create(visitor)).status).to.equal(303);
     });
 
-    it('is asked for a code again later, once for all changes of ten minutes', async () => {
+    it('asks for a code later, once per ten minutes', async () => {
       await grow(operator, 11);
       expect((await operator.get(ACCOUNTS)).text).to.contain('name="code"');
       expect((await create(operator)).status).to.equal(403);
@@ -105,7 +105,7 @@ describe('the page to sign in', () => {
       expect((await create(operator)).status).to.equal(303);
     });
 
-    it('makes those wait who guess the code', async () => {
+    it('throttles guesses of the code', async () => {
       await grow(operator, 11);
       const user = await test.store.users.find('op@example.com');
       const device = await createDevices(test).find(user, operator.cookies.get('device'));
@@ -119,7 +119,7 @@ describe('the page to sign in', () => {
       expect((await create(operator, makeCode(operator.secret))).status).to.equal(303);
     });
 
-    it('is asked for a code however the path of the form is spelled', async () => {
+    it('asks for a code however the path of the form is spelled', async () => {
       await grow(operator, 11);
       const { csrf = '' } = hiddenFields((await operator.get(ACCOUNTS)).text, ACCOUNTS);
       const count = (await test.store.accounts.list()).length;
@@ -135,7 +135,7 @@ describe('the page to sign in', () => {
       expect(await test.store.accounts.list()).to.have.length(count);
     });
 
-    it('leads to the pages of operators, also from those of an owner that the operator is not', async () => {
+    it('leads to operator pages, also from owner pages if the operator owns no account', async () => {
       const to = async (path: string) => {
         const { status, headers } = await operator.get(path);
         return [status, headers.location];

@@ -30,7 +30,7 @@ describe('the overview of an owner', () => {
     return Object.fromEntries([...rows].map(([, name = '', value = '']) => [name, value]));
   }
 
-  it('counts what was spent in the last thirty days, and the days that are left at this pace', async () => {
+  it('shows the charges of thirty days, and how long the balance lasts', async () => {
     await spend(300n, 31, 'old');
     await spend(500n, 29, 'last month');
     await spend(100n, 0, 'today');
@@ -38,13 +38,13 @@ describe('the overview of an owner', () => {
     expect(shown).to.include.members(['₽100.00', '₽600.00', '5 days']);
   });
 
-  it('says that the money lasts while nothing is spent, and one day as one', async () => {
+  it('handles no spending, and the singular of a day', async () => {
     expect(Object.values(await facts())).to.include.members(['₽0.00', 'no spending yet']);
     await spend(960n, 1);
     expect(Object.values(await facts())).to.include.members(['₽40.00', '1 day']);
   });
 
-  it('shows the last ten calls, the newest first, and no steps after the first', async () => {
+  it('shows the latest ten calls, and no steps after the first call', async () => {
     expect((await owner.get('/account')).text).to.contain('Three steps to your first call');
     for (let number = 0; number < 11; number += 1) await spend(1n, 11 - number, `n${number}`);
     const { text } = await owner.get('/account');
@@ -53,7 +53,7 @@ describe('the overview of an owner', () => {
     expect(text).not.to.contain('Three steps');
   });
 
-  it('says of each of the first steps whether it is done', async () => {
+  it('marks finished steps', async () => {
     const done = async () => {
       const { text } = await owner.get('/account');
       return [...text.matchAll(/<li><a href="(\/account\/\w+)">[^<]*<\/a>( <strong>)?/g)]

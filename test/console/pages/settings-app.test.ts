@@ -50,7 +50,7 @@ describe('the authenticator app in the settings', () => {
     return { ...owner, secret, codes: recoveryCodes(reply.text) };
   }
 
-  it('is set up with the password, after which a code or a recovery code is asked for, each once', async () => {
+  it('is set up with the password; then sign-in needs a code or recovery code, each valid once', async () => {
     const owner = await comeIn();
     const [, secret = ''] = /name="secret" value="([A-Z2-7]{32})"/.exec((await owner.get(PATH)).text) ?? [];
     for (const [fields, words] of [
@@ -77,7 +77,7 @@ describe('the authenticator app in the settings', () => {
     await told(owner.email, 'Two-step sign-in was turned on');
   });
 
-  it('is replaced only with a code of the present one too', async () => {
+  it('is replaced only with a code of the current one', async () => {
     const owner = await withApp();
     const secret = makeSecret();
     const ways: readonly (readonly [fields: Readonly<Record<string, string>>, words: string])[] = [
@@ -112,7 +112,7 @@ describe('the authenticator app in the settings', () => {
     expect(await userOf(owner.email)).to.include({ totpSecret: secret });
   });
 
-  it('of an operator is not replaced by a session that was left open, which would then prove itself', async () => {
+  it('of an operator cannot be replaced by a session that was left open', async () => {
     const user = await userOf('op@example.com');
     const account = await test.account('0');
     await test.store.users.join({ user: user.id, account: account.id, role: 'owner' });
@@ -141,7 +141,7 @@ describe('the authenticator app in the settings', () => {
     expect(await userOf('op@example.com')).to.include({ totpSecret: operator.secret });
   });
 
-  it('gets new recovery codes with the password and a code, which end those before', async () => {
+  it('gets new recovery codes, which replace the old ones', async () => {
     const owner = await withApp();
     const [before = '', present = ''] = owner.codes;
     const refused: readonly Record<string, string>[] = [{}, { old: PASSWORD }, { present }];
@@ -155,7 +155,7 @@ describe('the authenticator app in the settings', () => {
     await told(owner.email, 'Your recovery codes were replaced');
   });
 
-  it('is removed with the password and a code, after which the password is enough', async () => {
+  it('is removed with the password and a code; then the password is enough', async () => {
     const owner = await withApp();
     const present = owner.codes[0] ?? '';
     const refused: readonly Record<string, string>[] = [{}, { old: PASSWORD }, { present }];
@@ -173,7 +173,7 @@ describe('the authenticator app in the settings', () => {
     expect(actions).to.include.members(['user.app', 'user.app_off', 'user.codes', 'sign_in.recovery']);
   });
 
-  it('makes those wait who guess its codes', async () => {
+  it('throttles guesses of its codes', async () => {
     const owner = await withApp();
     const secret = makeSecret();
     const guess = () => change(owner, 'app', { secret, code: makeCode(secret), old: PASSWORD, present: '000000' });
@@ -184,7 +184,7 @@ describe('the authenticator app in the settings', () => {
     await test.store.sessions.forget(`mail:${owner.email}`);
   });
 
-  it('is nothing for a guest, who has no password to confirm it with', async () => {
+  it('is not offered to a guest without a password', async () => {
     const owner = await comeIn();
     await test.store.users.change({ ...(await userOf(owner.email)), password: null });
     expect((await owner.get(PATH)).text).not.to.contain('name="secret"');
@@ -194,7 +194,7 @@ describe('the authenticator app in the settings', () => {
     expect(await userOf(owner.email)).to.include({ totpSecret: null });
   });
 
-  it('is spoken of in Russian to who speaks it', async () => {
+  it("is mailed about in the user's language", async () => {
     const owner = await comeIn();
     await test.store.users.change({ ...(await userOf(owner.email)), language: 'ru' });
     const secret = makeSecret();

@@ -20,7 +20,7 @@ import { itTimed } from '../../../testkit/timed.ts';
 
 const HOUR_MS = 3_600_000;
 
-describe('links that work once', () => {
+describe('one-time links', () => {
   let smtp: MailServer;
   let test: TestGateway;
   let operator: Awaited<ReturnType<typeof setUpOperator>>;
@@ -62,7 +62,7 @@ describe('links that work once', () => {
       };
     };
 
-    it('leave its address bar, and stay good until they are used, also elsewhere', async () => {
+    it('leave the address bar, and stay valid until they are used', async () => {
       const link = await pathOf({ purpose: 'operator' });
       const token = link.split('=')[1] ?? '';
       const person = visitor();
@@ -85,7 +85,7 @@ describe('links that work once', () => {
       for (const again of [path, link]) expect((await person.get(again, navigating)).status, again).to.equal(404);
     });
 
-    it('are each their own in two tabs', async () => {
+    it('do not mix in two tabs', async () => {
       const { id } = await test.account();
       const mails = [1, 2].map((tab) => `tab-${tab}-${Date.now()}@example.com`);
       const links = await Promise.all(mails.map((email) => pathOf({ purpose: 'invite', account: id, email })));
@@ -100,7 +100,7 @@ describe('links that work once', () => {
       for (const email of mails) expect((await signIn(email, PASSWORD)).status, email).to.equal(303);
     });
 
-    it('are shown as they are to whoever may keep no cookies, and to nobody if they are unknown', async () => {
+    it('stay in the URL for clients without cookies, and are refused if unknown', async () => {
       const link = await pathOf({ purpose: 'operator' });
       for (const mode of ['cors', 'no-cors']) {
         const { status, headers } = await visitor().get(link, { headers: { 'sec-fetch-mode': mode } });
@@ -117,7 +117,7 @@ describe('links that work once', () => {
       }
     });
 
-    it('keep a cookie that only https carries where the service has https', async () => {
+    it('set a secure cookie over https', async () => {
       const env = { PUBLIC_URL: 'https://gate.example.com', SANDBOX: 'on' };
       const other = await startGateway({ catalog: { upstreams: {}, models: [] }, env });
       const link = new URL(other.gateway.facts.links.setup ?? '');
@@ -131,7 +131,7 @@ describe('links that work once', () => {
     });
   });
 
-  it('are whole after an address that somebody has, or that is none', async () => {
+  it('stay valid after a taken or invalid address', async () => {
     const { email } = await owner();
     const path = await pathOf({ purpose: 'operator' });
     const { secret = '' } = hiddenFields((await visitor().get(path)).text, path);
@@ -150,7 +150,7 @@ describe('links that work once', () => {
     expect(await test.store.users.find('two@example.com')).to.include({ operator: true, totpSecret: secret });
   });
 
-  it('are no use with the address as the password', async () => {
+  it('refuse the address as the password', async () => {
     const email = 'ann.of.the.lamps@example.com';
     const path = await pathOf({ purpose: 'invite', account: (await test.account()).id, email });
     const reply = await use(path, { password: email, again: email });
@@ -159,7 +159,7 @@ describe('links that work once', () => {
     expect((await signIn(email, PASSWORD)).status).to.equal(303);
   });
 
-  it('set up an app for an owner who shows a code of it', async () => {
+  it('set up an app for an owner who enters a code of it', async () => {
     const email = 'careful@example.com';
     const path = await pathOf({ purpose: 'invite', account: (await test.account()).id, email });
     const { secret = '' } = hiddenFields((await visitor().get(path)).text, path);
@@ -171,7 +171,7 @@ describe('links that work once', () => {
     expect((await signIn(email, PASSWORD, recovery)).status).to.equal(303);
   });
 
-  it('from an operator open an account also where everybody may register', async () => {
+  it('from an operator open an account also with open registration', async () => {
     const reply = await operator.submit('/admin/accounts', { change: 'invite', email: 'bob@example.com' });
     const person = await comeIn(test, linkIn(reply.text), { code: '' });
     expect((await person.get('/account')).status).to.equal(200);
@@ -195,7 +195,7 @@ describe('links that work once', () => {
   const reset = (path: string, code: string, more: Readonly<Record<string, string>> = {}) =>
     visitor().submit(path, { password: FRESH, again: FRESH, code, ...more });
 
-  it('to a new password ask for a code of the app, and leave it as it is', async () => {
+  it('to reset a password ask for a code of the app, and keep the app', async () => {
     const { email, id, secret, path } = await forgetful();
     expect((await visitor().get(path)).text)
       .to.contain('name="code"')
@@ -215,14 +215,14 @@ describe('links that work once', () => {
     expect(letter.text).to.contain('was changed').and.to.contain('IP address: 127.0.0.1');
   });
 
-  it('to a new password take a recovery code, once', async () => {
+  it('to reset a password accept a recovery code once', async () => {
     const { id, email, secret, recovery, path } = await forgetful();
     expect((await reset(path, recovery)).status).to.equal(303);
     expect(await test.store.users.get(id)).to.deep.include({ totpSecret: secret, recovery: [] });
     expect((await signIn(email, FRESH, recovery)).status).to.equal(401);
   });
 
-  it('to a new password set up no app, for whoever has one or none', async () => {
+  it('to reset a password set up no app', async () => {
     const [mine, { email }] = [makeSecret(), await owner()];
     const user = await test.store.users.find(email);
     const path = await pathOf({ purpose: 'reset', user: user?.id ?? '', email });
@@ -234,7 +234,7 @@ describe('links that work once', () => {
     expect(await test.store.users.get(other.id)).to.include({ totpSecret: other.secret });
   });
 
-  itTimed('to a new password make those wait who guess codes', async () => {
+  itTimed('to reset a password throttle guesses of codes', async () => {
     const { secret, path } = await forgetful();
     const statuses: number[] = [];
     for (let guess = 0; guess < 6; guess += 1) statuses.push((await reset(path, `00000${guess}`)).status);
@@ -243,7 +243,7 @@ describe('links that work once', () => {
     expect([reply.status, reply.text.includes('Too many attempts')]).to.deep.equal([429, true]);
   });
 
-  it('from an operator, for a lost app, set a new password and take the app away', async () => {
+  it('to recover from a lost app set a new password and remove the app', async () => {
     const { id, email, get } = await forgetful();
     const path = await pathOf({ purpose: 'restore', user: id, email });
     expect((await visitor().get(path)).text)
@@ -260,7 +260,7 @@ describe('links that work once', () => {
     expect(await test.store.users.get(id)).to.include({ totpSecret: secret });
   });
 
-  it('are nothing for whoever is suspended or removed, also those made later', async () => {
+  it('are void for suspended or removed users, also if created later', async () => {
     for (const change of ['suspend', 'remove'] as const) {
       const { id, email, path } = await forgetful();
       const departures = createDepartures({ store: test.store });
@@ -276,12 +276,12 @@ describe('links that work once', () => {
     }
   });
 
-  it('of the first start are void once somebody runs the service', async () => {
+  it('for the first setup are void once there is an operator', async () => {
     const path = await pathOf({ purpose: 'setup' });
     expect((await visitor().get(path)).status).to.equal(404);
   });
 
-  it('to a demo account open no session of an owner who has a password', async () => {
+  it('to the demo account never sign in an owner with a password', async () => {
     const account = (await test.account()).id;
     const { email } = await setUpOwner(test, account, 'aaa@example.com');
     const user = await test.store.users.find(email);
@@ -302,7 +302,7 @@ describe('links that work once', () => {
   describe('by mail', () => {
     const ask = (path: string, email: string) => visitor().submit(path, { email });
 
-    it('go to nobody who is suspended, and none to register goes to who has access', async () => {
+    it('are not sent to suspended users, and registration links not to existing users', async () => {
       const gone = await owner();
       const known = await owner();
       const other = await owner();
@@ -322,7 +322,7 @@ describe('links that work once', () => {
       expect(letters).to.deep.equal([]);
     });
 
-    it('are twenty an hour at most for one network', async () => {
+    it('are limited to twenty an hour per network', async () => {
       for (let number = 1; number <= 20; number += 1) {
         expect((await ask('/reset', `nobody-${number}@example.com`)).status).to.equal(200);
       }
@@ -343,9 +343,9 @@ describe('links that work once', () => {
   });
 });
 
-describe('two links of the first start at once', () => {
+describe('two first setup links at once', () => {
   for (const kind of STORES) {
-    it(`make one operator (${kind.name})`, async () => {
+    it(`create one operator (${kind.name})`, async () => {
       const database = await kind.create();
       const test = await startGateway({ catalog: { upstreams: {}, models: [] }, database: database.url });
       try {

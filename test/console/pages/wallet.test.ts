@@ -5,7 +5,7 @@ import { openPages, type Pages } from '../stage.ts';
 
 const PATH = '/account/wallet';
 
-describe('the entries of a wallet', () => {
+describe('the list of wallet entries', () => {
   let pages: Pages;
 
   before(async () => {
@@ -16,7 +16,7 @@ describe('the entries of a wallet', () => {
   const changesIn = (text: string) =>
     [...text.matchAll(/>\+₽([\d,.]+)</g)].map(([, sum]) => Number(sum?.replace(',', '')));
 
-  it('are fifty on a page, the newest first, and lead to those before', async () => {
+  it('shows fifty per page, newest first, with a link to older ones', async () => {
     const owner = await pages.owner();
     const sums = Array.from({ length: 50 }, (_, number) => number + 1);
     const { real } = pages.faults;
@@ -34,7 +34,7 @@ describe('the entries of a wallet', () => {
     expect(second.text).to.contain('<dt>Corrections by the operator</dt><dd>₽1,275.00');
   });
 
-  it('are of the account that a member of several chose, on further pages too', async () => {
+  it('stays with the chosen account on further pages', async () => {
     const owner = await pages.owner();
     const { real } = pages.faults;
     const user = (await real.users.find(owner.email))?.id ?? '';

@@ -37,7 +37,7 @@ describe('automatic top-ups on the page of the wallet', () => {
     return rows.map(({ action, target, detail }) => [action, target, JSON.parse(detail)]);
   };
 
-  it('offer the cards that can be charged now, and take no other', async () => {
+  it('offer the cards that can be charged, and accept no other', async () => {
     const [gone, removed] = [await addCard('gone'), await addCard('till')];
     await payments().removeMethod(removed, Date.now());
     const { text } = await owner.get(WALLET);
@@ -50,7 +50,7 @@ describe('automatic top-ups on the page of the wallet', () => {
     expect(await row()).to.equal(undefined);
   });
 
-  it('are logged as they are set up, changed and ended, and so is the end of a card', async () => {
+  it('are logged when set up, changed or ended, and so is the removal of a card', async () => {
     expect((await owner.submit(WALLET, { ...WISH, card })).status).to.equal(303);
     expect((await owner.submit(WALLET, { change: 'auto_off' })).status).to.equal(303);
     expect((await owner.submit(WALLET, { change: 'remove_card', card })).status).to.equal(303);
@@ -62,7 +62,7 @@ describe('automatic top-ups on the page of the wallet', () => {
     ]);
   });
 
-  it('lose a removed card also when its owners cannot be told', async () => {
+  it('lose a removed card even if its owners cannot be notified', async () => {
     pages.faults.always('alerts.alarms', lose);
     const removed = await owner.submit(WALLET, { change: 'remove_card', card });
     pages.faults.always('alerts.alarms', undefined);
@@ -70,7 +70,7 @@ describe('automatic top-ups on the page of the wallet', () => {
     expect((await payments().method(card))?.removedAt).to.be.a('number');
   });
 
-  it('count what was charged in this month only', async () => {
+  it('count the charges of this month only', async () => {
     const month = new Date().toISOString().slice(0, 7);
     await setUp({ month, monthSum: 700n * RUB, cap: 3000n * RUB });
     expect((await owner.get(WALLET)).text).to.contain('₽700.00 / ₽3,000.00');
@@ -79,14 +79,14 @@ describe('automatic top-ups on the page of the wallet', () => {
     expect((await owner.get(WALLET)).text).to.contain('₽0.00 / ₽3,000.00');
   });
 
-  it('go on after a pause that no decline has caused as soon as they are changed', async () => {
+  it('resume from a pause without declines after any change', async () => {
     const paused = { pausedAt: Date.now(), reason: 'must be a saved method that can be charged' };
     await setUp(paused);
     expect((await owner.submit(WALLET, { ...WISH, card })).status).to.equal(303);
     expect(await row()).to.include({ pausedAt: null, reason: null });
   });
 
-  it('say that they wait, and until when', async () => {
+  it('show that they wait, and until when', async () => {
     const nextAt = Date.now() + 3_000_000;
     await setUp({ nextAt, declines: 1, reason: 'insufficient_funds' });
     const { text } = await owner.get(WALLET);
@@ -98,7 +98,7 @@ describe('automatic top-ups on the page of the wallet', () => {
     expect(await row()).to.include({ nextAt: 0, declines: 0 });
   });
 
-  describe('where nobody can be paid', () => {
+  describe('without a payment provider', () => {
     let bare: Pages;
 
     before(async () => {
@@ -106,7 +106,7 @@ describe('automatic top-ups on the page of the wallet', () => {
     });
     after(() => bare.close());
 
-    it('can be switched off, and nothing else', async () => {
+    it('can only be turned off', async () => {
       const visitor = await bare.owner();
       expect((await visitor.get(WALLET)).text).not.to.contain('Automatic top-up');
       await bare.faults.real.payments.changeAutoTopup(newAuto(visitor.account));

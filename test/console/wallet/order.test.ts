@@ -28,7 +28,7 @@ describe('payments on the page of the wallet', () => {
     return found(payment);
   }
 
-  it('have a receipt with what came, what went back, and what the bank took', async () => {
+  it('have a receipt with the payment, its refunds, and what the bank took back', async () => {
     const payment = await credited();
     const paths = [`${WALLET}/receipt?order=${payment.id}`, `${WALLET}?order=${payment.id}`];
     const [receipt = '', page = ''] = paths;
@@ -55,7 +55,7 @@ describe('payments on the page of the wallet', () => {
       .and.not.to.contain('<dt>Credited</dt>');
   });
 
-  it('lead to a first key, and to no second one', async () => {
+  it('link to a first key, and not to a second one', async () => {
     const { id } = await credited();
     const page = async () => (await owner.get(`${WALLET}?order=${id}`)).text;
     expect(await page()).to.contain('Next: create a key');
@@ -63,7 +63,7 @@ describe('payments on the page of the wallet', () => {
     expect(await page()).not.to.contain('Next: create a key');
   });
 
-  it('are listed twenty to a page, the newest first, with a receipt for those that came', async () => {
+  it('are listed twenty per page, newest first, with a receipt if credited', async () => {
     const at = Date.now();
     const ids: string[] = [];
     for (let number = 0; number < 21; number += 1) {

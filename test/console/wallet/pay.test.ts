@@ -7,7 +7,7 @@ import { startYooKassa, type YooKassa } from '../../../testkit/yookassa.ts';
 
 const WALLET = '/account/wallet';
 
-describe('the form to pay', () => {
+describe('the payment form', () => {
   let vendor: YooKassa;
   let test: TestGateway;
   let account: TestAccount;
@@ -28,7 +28,7 @@ describe('the form to pay', () => {
 
   const orders = () => test.store.payments.list({ wallet: account.id, limit: 10 });
 
-  it('asks for the chosen method, for whoever fills it in', async () => {
+  it('offers the methods and orders with the chosen one', async () => {
     const page = await owner.get(WALLET);
     expect(page.text).to.contain('<option value="yookassa:card" selected>').and.to.contain('value="yookassa:sbp"');
     const { headers } = await owner.submit(WALLET, { amount: '1000', method: 'yookassa:sbp' });
@@ -42,7 +42,7 @@ describe('the form to pay', () => {
     expect(JSON.parse(deed?.detail ?? '')).to.deep.equal(detail);
   });
 
-  it('offers no saved card where none could be charged, and takes no consent for one', async () => {
+  it('offers to save no card where none could be charged, and stores no consent', async () => {
     expect((await owner.get(WALLET)).text).not.to.contain('name="save"');
     const { status } = await owner.submit(WALLET, { amount: '1000', method: 'yookassa:card', save: 'yes' });
     const [order] = await orders();
@@ -50,7 +50,7 @@ describe('the form to pay', () => {
     expect(await test.store.payments.consents(account.id)).to.deep.equal([]);
   });
 
-  it('refuses a method that nobody offers, and keeps what was typed', async () => {
+  it('refuses an unknown method and keeps the input', async () => {
     const before = await orders();
     for (const method of ['yookassa:wallet', 'gone:card', 'card']) {
       const { status, text } = await owner.submit(WALLET, { amount: '1234', method });
