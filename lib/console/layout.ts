@@ -64,7 +64,7 @@ const WORDS = defineWords({
       upstreams: 'Провайдеры',
       notices: 'Вебхуки',
       audit: 'Журнал действий',
-      checks: 'Проверка настройки',
+      checks: 'Проверка',
       back: 'Мой аккаунт',
     },
   },

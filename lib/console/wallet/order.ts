@@ -64,7 +64,7 @@ const WORDS = defineWords({
     account: 'Аккаунт',
     entry: 'Номер операции',
     time: 'Время',
-    paid: 'Пополнение',
+    paid: 'Внесено',
     change: 'Изменение баланса',
     number: (seq: number, kind: string) => `Операция № ${seq}: ${kind}`,
   },

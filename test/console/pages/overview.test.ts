@@ -35,13 +35,13 @@ describe('the overview of an owner', () => {
     await spend(500n, 29, 'last month');
     await spend(100n, 0, 'today');
     const shown = Object.values(await facts());
-    expect(shown).to.include.members(['₽100.00', '₽600.00', '5 days']);
+    expect(shown).to.include.members(['₽100.00', '₽600.00', 'about 5 days']);
   });
 
   it('handles no spending, and the singular of a day', async () => {
     expect(Object.values(await facts())).to.include.members(['₽0.00', 'no spending yet']);
     await spend(960n, 1);
-    expect(Object.values(await facts())).to.include.members(['₽40.00', '1 day']);
+    expect(Object.values(await facts())).to.include.members(['₽40.00', 'about 1 day']);
   });
 
   it('shows the latest ten calls, and no steps after the first call', async () => {
