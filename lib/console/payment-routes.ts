@@ -87,8 +87,8 @@ async function answerPage(request: Request, h: ResponseToolkit, services: Consol
     query: Object.fromEntries(url.searchParams),
   } as const;
   const reply = await provider.page({ ...pageRequest, form: Object.fromEntries(form) }, AbortSignal.timeout(PAGE_MS));
-  for (const notice of reply.notices ?? [])
-    await processOwnWebhook(services, name, { ...notice, address: '127.0.0.1' });
+  for (const webhook of reply.notices ?? [])
+    await processOwnWebhook(services, name, { ...webhook, address: '127.0.0.1' });
   if (reply.location !== undefined) return h.response().code(303).header('location', reply.location);
   return h.response(reply.html).type('text/html; charset=utf-8').code(reply.status);
 }

@@ -64,13 +64,13 @@ export const adminCatalog = page({
       kinds[type],
       routes.length === 0 ? words.off : routes.map(({ upstream, model }) => `${upstream}: ${model}`).join(', '),
     ]);
-    const gone = [...retired].map(([id, replacement]) => [id, replacement]);
+    const retiredRows = [...retired].map(([id, replacement]) => [id, replacement]);
     const bar = catalogBar(visit);
     const body = html`${bar ?? html`<p>${words.edit} <code>tollgate catalog check</code> ${words.check}</p>`}
 ${warnings.length > 0 && html`<h2>${words.warnings}</h2>${warnings.map((warning) => message('error', warning))}`}
 ${table(words.catalog, columns, rows)}
-${gone.length > 0 && html`<h2>${words.retired}</h2>`}
-${gone.length > 0 && table(words.retired, [{ title: words.model }, { title: words.replacement }], gone)}`;
+${retiredRows.length > 0 && html`<h2>${words.retired}</h2>`}
+${retiredRows.length > 0 && table(words.retired, [{ title: words.model }, { title: words.replacement }], retiredRows)}`;
     return { title: words.catalog, body };
   },
 });

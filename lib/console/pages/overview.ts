@@ -120,9 +120,9 @@ function usageRows(visit: OwnerVisit, wallet: Wallet, used: UsageReport | undefi
   ] as const;
 }
 
-function daysLeft(avail: Micro, spent: Micro): number | undefined {
+function daysLeft(spendable: Micro, spent: Micro): number | undefined {
   if (spent <= 0n) return undefined;
-  return avail <= 0n ? 0 : Number((avail * BigInt(DAYS)) / spent);
+  return spendable <= 0n ? 0 : Number((spendable * BigInt(DAYS)) / spent);
 }
 
 interface Progress {

@@ -123,13 +123,13 @@ export function startVideo(
 ): Promise<VideoStarted | undefined> {
   const { videos, catalog } = visit.services;
   return runCallAsKey(visit, input.key, async (context) => {
-    const asked = parseVideo(buildRequestBody(input));
-    const model = findModel(catalog(), asked.model, 'video');
+    const videoRequest = parseVideo(buildRequestBody(input));
+    const model = findModel(catalog(), videoRequest.model, 'video');
     if (context.limits) refuseModel(context.limits, model);
     if (model.routes.length === 0) throw fault('video_unavailable');
     context.log.note({ model: model.id });
     const [image] = inputImages.map(toProviderImage);
-    return videos.start({ model, terms: termsOf(model, asked), prompt: asked.prompt, image }, context);
+    return videos.start({ model, terms: termsOf(model, videoRequest), prompt: videoRequest.prompt, image }, context);
   });
 }
 

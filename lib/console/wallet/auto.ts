@@ -61,16 +61,20 @@ async function listChargeableCards(visit: OwnerVisit): Promise<readonly SavedMet
 }
 
 /** Hidden where no provider can charge a card, unless it is on. */
-export async function autoSection(visit: OwnerVisit, wallet: Wallet, shown?: AutoProblem): Promise<Html | undefined> {
+export async function autoSection(
+  visit: OwnerVisit,
+  wallet: Wallet,
+  rejected?: AutoProblem,
+): Promise<Html | undefined> {
   const { services, language } = visit;
   const words = autoWords(language);
   const [auto, cards] = await Promise.all([readAutoTopup(visit), listChargeableCards(visit)]);
   const isOffered = services.payments.providers().some(({ provider }) => provider.charge);
   if (!isOffered && !auto.enabled) return undefined;
   return html`<h2>${words.title}</h2>
-${shown?.problems.form !== undefined && message('error', shown.problems.form)}
+${rejected?.problems.form !== undefined && message('error', rejected.problems.form)}
 ${auto.enabled && autoTopupState(visit, auto, wallet)}
-${cards.length === 0 ? html`<p>${words.noCard}</p>` : autoForm(visit, auto, { cards, shown })}
+${cards.length === 0 ? html`<p>${words.noCard}</p>` : autoForm(visit, auto, { cards, rejected: rejected })}
 ${auto.enabled && form(visit, { action: linkTo(visit, PATH), button: words.off, danger: true, confirm: `${words.title}: ${words.off}?`, fields: html`<input type="hidden" name="change" value="auto_off">` })}`;
 }
 
@@ -92,13 +96,13 @@ ${pausedAt !== null && html`<p>${words.resume}</p>`}`;
 
 interface AutoFormOptions {
   readonly cards: readonly SavedMethodRow[];
-  readonly shown: AutoProblem | undefined;
+  readonly rejected: AutoProblem | undefined;
 }
 
-function autoForm(visit: OwnerVisit, auto: AutoTopupRow, { cards, shown }: AutoFormOptions): Html {
+function autoForm(visit: OwnerVisit, auto: AutoTopupRow, { cards, rejected }: AutoFormOptions): Html {
   const { language } = visit;
   const words = autoWords(language);
-  const { typed = formatStored(visit, auto), problems = {} } = shown ?? {};
+  const { typed = formatStored(visit, auto), problems = {} } = rejected ?? {};
   const sum = (name: 'threshold' | 'amount' | 'cap', hint?: string) =>
     field({
       name,

@@ -70,7 +70,7 @@ function listPaymentOptions({ services }: OwnerVisit): readonly PaymentOption[] 
     .flatMap((open) => open.provider.methods.map((method) => ({ value: `${open.name}:${method}`, open, method })));
 }
 
-export async function paySection(visit: OwnerVisit, shown?: PayProblem): Promise<Html> {
+export async function paySection(visit: OwnerVisit, rejected?: PayProblem): Promise<Html> {
   const { services, account, language, format, signedIn } = visit;
   const words = WORDS[language];
   const options = listPaymentOptions(visit);
@@ -80,7 +80,7 @@ export async function paySection(visit: OwnerVisit, shown?: PayProblem): Promise
 <p>${words.off(format.rub(least), account.id)}${signedIn.user.operator && html` <a href="/admin/accounts/${account.id}">${words.record}</a>`}</p>`;
   const canSaveCard = options.some(({ open }) => open.provider.charge);
   const fields = html`<input type="hidden" name="change" value="pay">
-${field({ name: 'amount', label: words.amount, value: shown?.amount ?? '', inputmode: 'decimal', hint: words.least(format.rub(least)), error: shown?.problem, autofocus: shown !== undefined })}
+${field({ name: 'amount', label: words.amount, value: rejected?.amount ?? '', inputmode: 'decimal', hint: words.least(format.rub(least)), error: rejected?.problem, autofocus: rejected !== undefined })}
 ${methodField(visit, options)}
 ${canSaveCard && checkbox({ name: 'save', label: consentText(language, 'save_method'), checked: false })}`;
   return html`<h2>${words.title}</h2>
