@@ -239,21 +239,21 @@ describe('config', () => {
 
   for (const [name, { field, byDefault, good, bad }] of Object.entries(VARIABLES)) {
     describe(name, () => {
-      it(`is ${JSON.stringify(byDefault)} by default, also when it is empty`, () => {
+      it(`defaults to ${JSON.stringify(byDefault)}, also if empty`, () => {
         expect(readConfig({})[field]).to.deep.equal(byDefault);
         expect(readConfig({ [name]: '' })[field]).to.deep.equal(byDefault);
         expect(readConfig({ [name]: undefined })[field]).to.deep.equal(byDefault);
       });
       for (const [text, value] of good) {
-        it(`may be ${text}`, () => expect(readConfig({ [name]: text })[field]).to.deep.equal(value));
+        it(`accepts ${text}`, () => expect(readConfig({ [name]: text })[field]).to.deep.equal(value));
       }
       for (const text of bad) {
-        it(`may not be ${text}`, () => expect(mistake({ [name]: text })).to.contain(name));
+        it(`refuses ${text}`, () => expect(mistake({ [name]: text })).to.contain(name));
       }
     });
   }
 
-  it('never repeats a value that may hold a password', () => {
+  it('never repeats a value that may contain a password', () => {
     for (const url of ['postgres://user:hunter22@host/db', 'hunter22', 'mysql:hunter22']) {
       expect(mistake({ DATABASE_URL: url })).not.to.contain('hunter22');
     }
@@ -263,24 +263,24 @@ describe('config', () => {
       .and.not.to.match(/hunter22|abab/);
   });
 
-  it('names every mistake at once', () => {
+  it('reports all mistakes at once', () => {
     expect(mistake({ PORT: 'x', SANDBOX: 'x', LEASE_MS: '-1' })).to.match(/PORT.*; .*SANDBOX.*; .*LEASE_MS/);
   });
 
-  it('keeps metrics off the port of clients, also where that is the default', () => {
+  it('refuses the main port for metrics, also the default one', () => {
     expect(() => readConfig({ METRICS_PORT: '8080' })).to.throw(OperatorError, 'METRICS_PORT must differ from PORT');
     expect(readConfig({ PORT: '0', METRICS_PORT: '0' })).to.include({ port: 0, metricsPort: 0 });
     expect(readConfig({ METRICS_PORT: '' }).metricsPort).to.equal(undefined);
   });
 
-  it('links to its own port unless it was told where it is', () => {
+  it('uses its own port as the public URL unless one is set', () => {
     expect(readConfig({ PORT: '9000' })).to.include({ publicUrl: 'http://127.0.0.1:9000', publicUrlSet: false });
     expect(readConfig({ PUBLIC_URL: '' }).publicUrlSet).to.equal(false);
     const set = readConfig({ PORT: '9000', PUBLIC_URL: 'https://ai.example/' });
     expect(set).to.include({ publicUrl: 'https://ai.example', publicUrlSet: true });
   });
 
-  it('finds the shipped catalog wherever it is started', () => {
+  it('finds the shipped catalog from any working directory', () => {
     const before = process.cwd();
     process.chdir('/');
     try {
@@ -292,12 +292,12 @@ describe('config', () => {
     expect(readConfig({ CATALOG_DIR: '' }).catalogDir).to.equal(readConfig({}).catalogDir);
   });
 
-  it('keeps everything else of the environment for the catalog', () => {
+  it('keeps other variables for the catalog', () => {
     const env = { UPSTREAM_KEY: 'x', EMPTY: '' };
     expect(readConfig(env).env).to.deep.equal(env);
   });
 
-  it('knows a variable that is misspelt', () => {
+  it('detects misspelled variables', () => {
     const slips: Readonly<Record<string, string>> = {
       LEASEMS: 'LEASE_MS',
       LEASE_M: 'LEASE_MS',
@@ -313,7 +313,7 @@ describe('config', () => {
     }
   });
 
-  it('takes no other variable for a misspelling', () => {
+  it('does not take other variables for misspellings', () => {
     const others = [
       'PATH',
       'ADNSBOX',
@@ -331,14 +331,14 @@ describe('config', () => {
     expect(findMisspellings(Object.fromEntries([...others, ...NAMES].map((name) => [name, 'x'])))).to.deep.equal([]);
   });
 
-  it('cannot be changed', () => {
+  it('is frozen', () => {
     const config = readConfig({}) as { port: number };
     expect(() => {
       config.port = 1;
     }).to.throw(TypeError);
   });
 
-  it('is another owner of holds each time', () => {
+  it('has a new owner id each time', () => {
     expect(readConfig({}).ownerId).to.match(/^own_[0-9a-f]{24}$/);
     expect(readConfig({}).ownerId).not.to.equal(readConfig({}).ownerId);
   });

@@ -23,7 +23,7 @@ describe('a gateway', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  describe('that runs', () => {
+  describe('while running', () => {
     let gateway: TestGateway;
     let account: TestAccount;
 
@@ -36,7 +36,7 @@ describe('a gateway', () => {
 
     const metric = async (name: string) => (await scrape(gateway.gateway.facts.metricsUrl ?? '')).sum(name);
 
-    it('keeps pictures as long as it is told to, and counts them', async () => {
+    it('keeps images for the configured time and counts them', async () => {
       const body = { model: 'sketch', prompt: 'a red square' };
       expect((await send(gateway.url + GENERATIONS, { key: account.key, body })).status).to.equal(200);
       const [media, ...more] = await gateway.store.media.page({ limit: 10 });
@@ -44,20 +44,20 @@ describe('a gateway', () => {
       expect([more.length, await metric('tollgate_media_files_stored_total')]).to.deep.equal([0, 1]);
     });
 
-    it('counts the videos that it has begun', async () => {
+    it('counts started videos', async () => {
       const body = { model: 'film', prompt: 'a red square moves' };
       expect((await send(`${gateway.url}/api/v1/videos`, { key: account.key, body })).status).to.equal(200);
       expect(await metric('tollgate_open_videos')).to.equal(1);
     });
 
-    it('counts the payments that wait for its operator', async () => {
+    it('counts payments in review', async () => {
       const payment = await newSucceeded(gateway.store, account.id);
       await changed(gateway.store, payment, { kind: 'review', reason: 'the sum is another' });
       expect(await metric('tollgate_payments_in_review')).to.equal(1);
     });
   });
 
-  it('has written what it counted, left the store and closed its ports once it has stopped', async () => {
+  it('writes its counters, leaves the store and closes its ports when it stops', async () => {
     const env = { METRICS_PORT: '0' };
     const gateway = await startGateway({ folder, catalog: imageCatalog('http://127.0.0.1:9'), env });
     const { key, keyId } = await gateway.account();
@@ -76,7 +76,7 @@ describe('a gateway', () => {
     }
   });
 
-  it('that cannot be made gives its store back', async () => {
+  it('closes the store if it cannot be created', async () => {
     const database = join(folder, 'tollgate.db');
     writeFileSync(join(folder, 'models.json'), '{"models": 5}');
     const env = { DATABASE_URL: `sqlite:${database}`, DATA_DIR: folder, CATALOG_DIR: folder, SANDBOX: 'off' };

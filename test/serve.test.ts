@@ -10,7 +10,7 @@ const LOOPBACK = /PUBLIC_URL is not set: links to stored media will point to the
 const hasIpv6 = Object.values(networkInterfaces()).some((found) => found?.some(({ address }) => address === '::1'));
 const NO_MODEL = { upstreams: {}, models: [] };
 
-describe('the greeting of a start', () => {
+describe('the startup report', () => {
   let home: Home;
   beforeEach(() => {
     home = makeHome(chatCatalog('http://127.0.0.1:9'));
@@ -28,7 +28,7 @@ describe('the greeting of a start', () => {
     return exit;
   }
 
-  it('shows the key of a new demo account, and later how to get another', async () => {
+  it('shows the key of a new demo account, and at later starts how to issue another', async () => {
     const first = await run({ SANDBOX: 'on', HOST: '0.0.0.0', METRICS_PORT: '0' });
     expect(first.stdout).to.match(/^Tollgate is listening on http:\/\/0\.0\.0\.0:\d+ \(\d+ models\)$/m);
     expect(first.stdout).to.match(/^Metrics: http:\/\/127\.0\.0\.1:\d+\/metrics$/m);
@@ -45,7 +45,7 @@ describe('the greeting of a start', () => {
     expect(second.stdout).to.not.match(LOOPBACK).and.to.not.contain('Metrics: ');
   });
 
-  it('shows an address of IPv6 as a browser takes it, and what may be switched on where nothing is', async () => {
+  it('writes IPv6 addresses in brackets, and names the missing variables if no upstream is switched on', async () => {
     home.writeCatalog(NO_MODEL);
     const { stdout } = await run({ SANDBOX: 'off', HOST: hasIpv6 ? '::1' : 'localhost' });
     const [, host] = /^Tollgate is listening on http:\/\/(.*):\d+ \(0 models\)$/m.exec(stdout) ?? [];
@@ -54,7 +54,7 @@ describe('the greeting of a start', () => {
     expect(stdout).to.not.match(LOOPBACK).and.to.not.contain('Sandbox mode');
   });
 
-  it('is none where the port is taken, and no gateway is left on the store', async () => {
+  it('is not printed if the port is taken, and no gateway stays on the store', async () => {
     const taken = createServer();
     const port = await new Promise<number>((resolve) => {
       taken.listen(0, '127.0.0.1', () => resolve((taken.address() as { port: number }).port));

@@ -36,7 +36,7 @@ function serverOf({
 }
 
 describe('authentication that waits for the store', () => {
-  it('tells the limiter what the key took, and the call what both took', async () => {
+  it('passes the wait for the key to the limiter, and both waits to the call', async () => {
     let atLimit: number | undefined;
     let atCall: number | undefined;
     const limiter: Pick<Limiter, 'hit'> = {
@@ -62,7 +62,7 @@ describe('authentication that waits for the store', () => {
   });
 });
 
-describe('authentication of a key that is cooling down', () => {
+describe('authentication of a throttled key', () => {
   const WAIT_MS = 150;
   const heard: string[] = [];
   const throttle = {
@@ -94,7 +94,7 @@ describe('authentication of a key that is cooling down', () => {
     return { server, order };
   }
 
-  it('waits before the rate limit counts, and says so in the log line', async () => {
+  it('waits before the rate limit counts, and logs the wait', async () => {
     const { server, order } = serve({ limit: { name: 'generate', perMinute: 1 } });
     const from = performance.now();
     const reply = server.inject({ url: '/', headers });
@@ -105,13 +105,13 @@ describe('authentication of a key that is cooling down', () => {
     expect(order).to.deep.equal(['limit', 'handler']);
   });
 
-  it('does not wait where nothing is limited', async () => {
+  it('does not wait on unlimited routes', async () => {
     const { server } = serve({});
     expect((await server.inject({ url: '/', headers })).payload).to.equal('undefined');
     expect(heard).to.deep.equal([]);
   });
 
-  it('waits no longer for a client that leaves', async () => {
+  it('stops waiting if the client leaves', async () => {
     const begun = Promise.withResolvers<void>();
     const ended = Promise.withResolvers<void>();
     const limiter = {
@@ -139,7 +139,7 @@ describe('authentication of a key that is cooling down', () => {
   });
 });
 
-describe('the second look at a key, right before money moves', () => {
+describe('the second check of a key, right before money moves', () => {
   const model = { id: 'sonnet', aliases: ['newest'] };
   const limited = (limits: Partial<KeyLimits>) => ({ ...holder, limits: { ...NO_LIMITS, ...limits } });
 
@@ -155,7 +155,7 @@ describe('the second look at a key, right before money moves', () => {
     return { code, holder: getKeyHolder(request), waitedMs: state.waitedMs };
   }
 
-  it('takes over what the key has become, and counts how long that took', async () => {
+  it('takes over the current state of the key, and counts the wait for it', async () => {
     const changed = limited({ budget: 5n, models: ['newest'] });
     expect(await lookAgain(changed)).to.deep.equal({ code: undefined, holder: changed, waitedMs: 1 });
     const waited = await lookAgain(later(KEY_MS, changed));
@@ -195,7 +195,7 @@ describe('authentication', () => {
 
   const statusOf = async (key: string) => (await send(`${gateway.url}/api/v1/balance`, { key })).status;
 
-  it('limits every key by itself, also those of one account', async () => {
+  it('limits each key separately, also keys of one account', async () => {
     const { id, key } = await gateway.account();
     const second = await accounts.issueKey(id, 'second');
     for (const each of [key, second.key]) {
@@ -204,7 +204,7 @@ describe('authentication', () => {
     for (const each of [key, second.key]) expect(await statusOf(each)).to.equal(429);
   });
 
-  itTimed('lets a key wait that was refused again and again while another one calls', async () => {
+  itTimed('throttles a key after many refusals while another key calls', async () => {
     const bad = await gateway.account();
     const good = await gateway.account();
     const ask = (key: string) => send(`${gateway.url}${MESSAGES}`, { key, body: { model: 'none' } });
@@ -220,7 +220,7 @@ describe('authentication', () => {
     expect(waited(good.keyId)).to.equal(0);
   });
 
-  itTimed('lets a key wait after a few long bodies in vain, as long as they were', async () => {
+  itTimed('throttles a key after a few long refused bodies, by their length', async () => {
     const bad = await gateway.account();
     const good = await gateway.account();
     const url = `${gateway.url}${MESSAGES}`;
@@ -238,7 +238,7 @@ describe('authentication', () => {
     expect(waits()[0]).to.be.within(99 * EVERY_MS - sinceMs - 1000, WAIT_MAX_MS);
   });
 
-  it('takes a key after any number of spaces, in either header', async () => {
+  it('accepts a key after any number of spaces, in either header', async () => {
     const { key } = await gateway.account();
     const url = `${gateway.url}/api/v1/models`;
     for (const authorization of [`Bearer ${key}`, `bearer   ${key}`, `BEARER ${key}  `]) {
@@ -250,7 +250,7 @@ describe('authentication', () => {
     }
   });
 
-  it('believes x-api-key when both headers are there', async () => {
+  it('uses x-api-key if both headers have a key', async () => {
     const { key } = await gateway.account();
     const url = `${gateway.url}/api/v1/models`;
     expect((await send(url, { key, headers: { authorization: 'Bearer tg-nothing' } })).status).to.equal(200);
@@ -258,7 +258,7 @@ describe('authentication', () => {
     expect((await send(url, { key: 'tg-nothing', headers })).status).to.equal(401);
   });
 
-  it('takes the header that names a key when the other one is empty or blank', async () => {
+  it('uses the header with a key if the other is empty or blank', async () => {
     const { key } = await gateway.account();
     const url = `${gateway.url}/api/v1/models`;
     for (const blank of ['', ' ', '\t ']) {
@@ -275,7 +275,7 @@ describe('authentication', () => {
     expect((await send(url, { headers: wrong })).status).to.equal(401);
   });
 
-  it('counts the calls of a suspended account among the uses of its key, not against its limit', async () => {
+  it('counts calls of a suspended account as uses of its key, but not against its limit', async () => {
     const { id, keyId, key } = await gateway.account();
     await accounts.suspend(id);
     for (let call = 0; call <= limit; call += 1) expect(await statusOf(key)).to.equal(403);

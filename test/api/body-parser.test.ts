@@ -59,7 +59,7 @@ describe('body parser', () => {
     parser.parse(bytesOf(text), { format, signal: never });
 
   describe('of long bodies', () => {
-    it('reads what is read of short ones', async () => {
+    it('parses them like short ones', async () => {
       const long = 'Слово и word. '.repeat(20_000);
       const messages = [
         { role: 'system', content: 'first' },
@@ -80,7 +80,7 @@ describe('body parser', () => {
       expect(input).to.deep.equal(await estimateInput(expected));
     });
 
-    it('reads tools, calls and results of long ones as of short ones', async () => {
+    it('parses tools, calls and results like those of short ones', async () => {
       const long = 'Слово и word. '.repeat(20_000);
       const image = { type: 'image', source: { type: 'url', url: 'https://x.example/a.png' } };
       const body = JSON.stringify({
@@ -124,7 +124,7 @@ describe('body parser', () => {
       expect(request.tools?.text).to.equal('');
     });
 
-    it('refuses them in the same words', async () => {
+    it('refuses them with the same messages', async () => {
       const content = 'x'.repeat(LONG);
       for (const [body, message] of [
         [`{"model":"${content}`, /^The request body is not valid JSON/],
@@ -140,7 +140,7 @@ describe('body parser', () => {
       }
     });
 
-    it('reads many at once, each in its dialect, and goes on after a pause', async () => {
+    it('parses many at once, each in its dialect, and continues after a pause', async () => {
       const texts = Array.from({ length: 6 }, (_, at) => `${at}`.repeat(LONG));
       const brief = createBodyParser({ idleMs: 20 });
       const read = (text: string, at: number) =>
@@ -153,7 +153,7 @@ describe('body parser', () => {
       await brief.close();
     });
 
-    it('keeps its thread for the next one, unless one was so long that its garbage would stay', async function () {
+    it('keeps its thread for the next body, except after a very long one', async function () {
       // Only Linux shows threads by their names.
       if (!existsSync('/proc/self/task')) this.skip();
       const parsers = () => readdirSync('/proc/self/task').filter((id) => nameOf(id).startsWith('tollgate-parser'));
@@ -177,7 +177,7 @@ describe('body parser', () => {
       expect(threads(), 'after its close').to.equal(0);
     });
 
-    it('keeps its thread while a body is read, however long that takes', async () => {
+    it('keeps its thread while a body is parsed, however long that takes', async () => {
       mock.timers.enable({ apis: ['setTimeout'] });
       const own = createBodyParser({ idleMs: 20 });
       try {
@@ -193,7 +193,7 @@ describe('body parser', () => {
       }
     });
 
-    it('fails for the body whose thread dies, by our fault, and reads the next one with another', async () => {
+    it('reports an internal error if the thread dies, and parses the next body with another', async () => {
       const posted = mock.method(Worker.prototype, 'postMessage');
       const own = createBodyParser();
       const read = (text: string) =>
@@ -220,7 +220,7 @@ describe('body parser', () => {
       }
     });
 
-    it('lets go of a call that ends while it is read, and of no other', async () => {
+    it('rejects a call that ends while its body is parsed, and no other', async () => {
       const first = new AbortController();
       const last = new AbortController();
       const read = (text: string, { signal }: AbortController) =>
@@ -236,13 +236,13 @@ describe('body parser', () => {
       expect(firstText(await another)[0]).to.equal('3');
     });
 
-    it('reads nothing for a call that has ended already', async () => {
+    it('parses nothing for a call that has already ended', async () => {
       const signal = AbortSignal.abort('gone');
       const read = parser.parse(bytesOf(JSON.stringify(ask('x'.repeat(LONG)))), { format: 'chat', signal });
       expect(await Promise.resolve(read).catch((reason) => reason)).to.equal('gone');
     });
 
-    it('lets go of a call that ends before its turn', async () => {
+    it('rejects a call that ends before its turn', async () => {
       const body = JSON.stringify(ask('x'.repeat(LONG)));
       // The thread ends after it, and another one goes on.
       const first = parse(JSON.stringify(ask('x'.repeat(8 * MIB))));
@@ -256,7 +256,7 @@ describe('body parser', () => {
     });
   });
 
-  it('shows a long one without its texts first, which may be refused then', async () => {
+  it('passes the head of a long body to inspectHead, which may refuse it', async () => {
     const body = JSON.stringify(ask('x'.repeat(LONG), { system: 'y', max_tokens: 9 }));
     let seen: TextRequest | undefined;
     const look = async (request: TextRequest) => {
@@ -339,7 +339,7 @@ describe('body parser', () => {
     expect(worst).to.be.below(BLOCKED_MS_MAX);
   }
 
-  describe('holds nobody up', () => {
+  describe('does not block the event loop', () => {
     for (const [name, make] of Object.entries(shapes)) {
       it(`by ${name}`, async function () {
         this.timeout(30_000);

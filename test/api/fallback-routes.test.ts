@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { CHAT, DIALECTS, send } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
 
-describe('a path that is not there', () => {
+describe('an unknown path', () => {
   let gateway: TestGateway;
 
   before(async () => {
@@ -41,7 +41,7 @@ describe('a path that is not there', () => {
   }
 
   for (const [adds, right] of Object.entries(RIGHT)) {
-    it('is read in no time, however often it repeats an endpoint', async () => {
+    it('is matched quickly, however often it repeats an endpoint', async () => {
       const startedAt = performance.now();
       for (const endpoint of [...ENDPOINTS, '/api', '/v1', '//api', '//v1']) {
         for (const end of ['', '-', '/messages-', '/videos/x/y']) {
@@ -52,7 +52,7 @@ describe('a path that is not there', () => {
       expect(performance.now() - startedAt).to.be.below(2000);
     });
 
-    it(`is told the base that works for a client that appends ${adds || 'nothing'} and an endpoint`, async () => {
+    it(`gets the right base for a client that appends ${adds || 'nothing'} and an endpoint`, async () => {
       for (const base of BASES.filter((each) => each !== right)) {
         for (const endpoint of ENDPOINTS) {
           const path = `${base}${adds}${endpoint}`;
@@ -90,7 +90,7 @@ describe('a path that is not there', () => {
     '/api/api/v1/models': ' if it adds /api/v1/models, ORIGIN/api if it adds /v1/models, else to ORIGIN/api/v1',
   };
   for (const [path, base] of Object.entries(wrong)) {
-    it(`${path} is told the base ${base}`, async () => {
+    it(`${path} gets the base ${base}`, async () => {
       const { status, json } = await send(`${gateway.url}${path}?beta=true`, { body: {} });
       const advice = `${path} was called: set the base URL of your client to ORIGIN${base}.`;
       expect([status, json.error.message]).to.deep.equal([
@@ -100,20 +100,20 @@ describe('a path that is not there', () => {
     });
   }
 
-  it('is served where only a slash at the end was added', async () => {
+  it('is served if only a trailing slash was added', async () => {
     for (const path of [...DIALECTS, '/api/v1/models', '/api/v1/balance', '/login']) {
       expect((await send(`${gateway.url}${path}/`, { body: {} })).status, path).to.not.equal(404);
     }
   });
 
-  it('is told the start of a long path', async () => {
+  it('quotes only the start of a long path', async () => {
     const path = `/v1/models/${'m'.repeat(100)}`;
     const { status, json } = await send(gateway.url + path);
     expect(status).to.equal(404);
     expect(json.error.message).to.contain(`path. ${path.slice(0, 100)} was called: `);
   });
 
-  it('is told nothing where no base is likely', async () => {
+  it('gets no base if none is likely', async () => {
     for (const path of [
       '/',
       '/v1/models/a/b',
@@ -133,13 +133,13 @@ describe('a path that is not there', () => {
     }
   });
 
-  it('answers below the chat endpoint in its envelope, with the headers of the API', async () => {
+  it('is answered in the chat envelope below the chat endpoint, with the headers of the API', async () => {
     const { headers, json } = await send(`${gateway.url}${CHAT}/more`, { body: {} });
     expect(json.error).to.include({ type: 'not_found_error', code: 'not_found' });
     expect(headers['access-control-allow-origin']).to.equal('*');
   });
 
-  it('names every method of a path that it refuses another one', async () => {
+  it('names all methods of a path when another is refused', async () => {
     for (const [path, allowed] of [
       ['/api/v1/videos', ['GET', 'POST']],
       ['/api/v1/models', ['GET']],
@@ -150,7 +150,7 @@ describe('a path that is not there', () => {
     }
   });
 
-  it('answers a preflight for every path of the API, and for no other', async () => {
+  it('answers preflights on all paths of the API, and on no others', async () => {
     const headers = { origin: 'https://app.example', 'access-control-request-method': 'POST' };
     for (const path of [...DIALECTS, '/api/nowhere']) {
       expect((await send(gateway.url + path, { method: 'OPTIONS', headers })).status).to.equal(204);

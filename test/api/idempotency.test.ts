@@ -72,7 +72,7 @@ describe('idempotency keys and a store that fails', () => {
     }
   }
 
-  it('refuses a call while it cannot be told whether its key is new', async () => {
+  it('refuses a call while it is unknown whether its key is new', async () => {
     opened.next('idempotency.get', refuse);
     expect(await outcomeOf(open().readBody(BODY))).to.equal('store_unavailable');
     opened.next('idempotency.get', refuse);
@@ -85,7 +85,7 @@ describe('idempotency keys and a store that fails', () => {
     expect(await outcomeOf(open({ id: 'other', budget: 4n }).readBody(BODY))).to.equal('key_budget');
   });
 
-  it('lets a reply go that cannot be kept; its repeats wait, and are then told of the charge', async () => {
+  it('sends a reply that cannot be stored; its repeats wait, then get the charge', async () => {
     for (const failure of [refuse, lose]) {
       wallet = await opened.wallet();
       const call = await pay();
@@ -104,7 +104,7 @@ describe('idempotency keys and a store that fails', () => {
     expect(await outcomeOf(open().readBody(BODY))).to.equal('idempotency_done');
   });
 
-  it('knows a key that was used, whatever is sent under it', async () => {
+  it('recognises a used key, whatever the body', async () => {
     expect(await open().isKnown()).to.equal(false);
     await pay();
     expect(await open().isKnown()).to.equal(true);
@@ -112,7 +112,7 @@ describe('idempotency keys and a store that fails', () => {
     expect(await outcomeOf(open({ key: 'order-2' }).readBody(BODY))).to.equal('new');
   });
 
-  it('knows no key any more that has expired', async () => {
+  it('forgets an expired key', async () => {
     await pay();
     const expired = async (call: () => Promise<unknown>) => ({
       ...((await call()) as IdempotencyRecord),
@@ -123,7 +123,7 @@ describe('idempotency keys and a store that fails', () => {
     expect(await outcomeOf(open().readBody(Buffer.from('{}')))).to.equal('new');
   });
 
-  it('knows a body by every byte of it', async () => {
+  it('compares every byte of a body', async () => {
     const chunk = 4 * 1024 * 1024;
     const bytes = (different?: number) => {
       const body = Buffer.alloc(chunk + 2, 'x');
@@ -138,7 +138,7 @@ describe('idempotency keys and a store that fails', () => {
     }
   });
 
-  it('knows a form by its texts and files, one by one', async () => {
+  it('compares the texts and files of a form one by one', async () => {
     const file = (text: string, name = 'image', isCut = false) => ({ name, bytes: Buffer.from(text), isCut });
     const text = (content: string, name = 'prompt') => ({ name, text: content });
     const form = (...[texts, files]: [object[], object[]]) => ({ texts, files }) as unknown as Form;
@@ -159,7 +159,7 @@ describe('idempotency keys and a store that fails', () => {
     }
   });
 
-  it('asks whether a video that was charged a while ago has begun', async () => {
+  it('checks whether a video that was charged a while ago has started', async () => {
     const call = open();
     await call.readBody(BODY);
     const charge = {
@@ -203,7 +203,7 @@ describe('idempotency keys and a store that fails', () => {
     await opened.apply({ kind: 'settle', wallet, ...end });
   }
 
-  it('lets a repeat wait the longer, the longer the call has run, for a minute at most', async () => {
+  it('suggests a longer wait the longer the call has run, up to a minute', async () => {
     for (const [ageMs, least, most] of [
       [0, 1, 1],
       [20_000, 10, 12],
@@ -219,7 +219,7 @@ describe('idempotency keys and a store that fails', () => {
     }
   });
 
-  it('waits ten seconds for the reply of a call that has ended', async () => {
+  it('waits ten seconds for the reply of an ended call', async () => {
     await begin({ ageMs: 20_000, endedMs: 8000 });
     expect(await outcomeOf(open().readBody(BODY))).to.equal('idempotency_running');
     await begin({ ageMs: 20_000, endedMs: 10_001 });
@@ -231,7 +231,7 @@ describe('idempotency keys and a store that fails', () => {
     expect(expiresAt - Date.now()).to.be.within(24 * 3_600_000 - 5000, 24 * 3_600_000);
   });
 
-  it('lets others have their turns while it looks at a long body', async () => {
+  it('yields to other work while it hashes a long body', async () => {
     const turnsOf = async (bytes: number) => {
       let turns = 0;
       let isOver = false;
@@ -248,13 +248,13 @@ describe('idempotency keys and a store that fails', () => {
     expect((await turnsOf(16 * 1024 * 1024 + 1)) - once).to.be.within(3, 6);
   });
 
-  it('tells the repeat of a stream of its charge at once', async () => {
+  it('answers the repeat of a stream with its charge at once', async () => {
     await pay({ awaited: false });
     expect(await outcomeOf(open().readBody(BODY))).to.equal('idempotency_done');
   });
 });
 
-describe('a key against repeats', () => {
+describe('an idempotency key', () => {
   const repeat: IdempotencyRecord = {
     id: 'r',
     wallet: 'w',
@@ -277,7 +277,7 @@ describe('a key against repeats', () => {
     });
   }
 
-  it('is free without a charge, and when it has expired', () => {
+  it('is free without a charge and after its expiry', () => {
     expect(isIdempotencyKeyTaken(repeat, undefined, 999)).to.equal(false);
     expect(isIdempotencyKeyTaken(repeat, { state: 'settled' }, 1000)).to.equal(false);
     expect(isIdempotencyKeyTaken(undefined, { state: 'settled' }, 999)).to.equal(false);

@@ -6,7 +6,7 @@ import { describeApi } from '../../lib/api/openapi/document.ts';
 import { SUBJECTS } from '../contract/dialect/subject.ts';
 
 describe('ignored fields', () => {
-  it('change nothing of a request, whatever they are', () => {
+  it('do not change a request, whatever their values', () => {
     for (const { dialect, body } of SUBJECTS) {
       const plain = body({ messages: [{ role: 'user', content: 'hi' }] });
       for (const value of ['x', 5, null, [{}], { deep: [1] }]) {
@@ -16,7 +16,7 @@ describe('ignored fields', () => {
     }
   });
 
-  it('stand in docs/api.md and in the schemas of both requests', () => {
+  it('are listed in docs/api.md and in the schemas of both requests', () => {
     const page = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8');
     const [, listed = ''] = /Accepted and ignored, on both text endpoints:(.*?)and\s+anything/s.exec(page) ?? [];
     expect([...listed.matchAll(/`(\w+)`/g)].map(([, name]) => name)).to.deep.equal([...IGNORED_FIELDS]);

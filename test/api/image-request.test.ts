@@ -61,7 +61,7 @@ describe('image request', () => {
     });
   });
 
-  it('takes a number in a form for one only where one is wanted', () => {
+  it('reads numbers in a form only for number fields', () => {
     const files = [{ name: 'image', bytes: PNG, fileName: undefined, isCut: false }];
     const read = (n: string) =>
       parseEditForm({
@@ -75,7 +75,7 @@ describe('image request', () => {
     for (const n of ['one', '2', '1.0', ' 1']) expect(() => read(n), n).to.throw(/`n`/);
   });
 
-  it('keeps what is wrong with a picture for later, what is wrong with a field not', () => {
+  it('reports a wrong image later, but a wrong field at once', () => {
     const edit = parseEdit({ prompt: 'a hill', images: [uri(PNG), 'data:image/png;base64,AAAA', uri(PNG)] });
     expect(edit.images).to.deep.equal([]);
     expect(edit.refusal).to.deep.equal({ code: 'image_unsupported', detail: { field: 'images[1]' } });
@@ -88,7 +88,7 @@ describe('image request', () => {
     expect(() => parseEdit({ prompt: '', image: 'data:' })).to.throw(/`prompt`/);
   });
 
-  it('takes one to four pictures for an edit, wherever they are', () => {
+  it('accepts one to four images for an edit, in any field', () => {
     const inJson = (count: number) => parseEdit({ prompt: 'a hill', image: LINK, images: Array(count - 1).fill(LINK) });
     const inForm = (count: number) => {
       const texts = [
@@ -109,7 +109,7 @@ describe('image request', () => {
     expect(() => parseEdit({ prompt: 'a hill', images: [LINK, 5] })).to.throw('Invalid `images[1]`: must be a string');
   });
 
-  it('knows the parts of a form', () => {
+  it('classifies the parts of a form', () => {
     for (const name of ['image', 'image[]', 'images', 'images[]', 'image[0]']) {
       expect([classifyEditPart(name, true), classifyEditPart(name, false)], name).to.deep.equal(['file', 'text']);
     }
@@ -143,7 +143,7 @@ describe('image request of a long body', () => {
   };
   const prompt = 'Холм и море. '.repeat(20_000);
 
-  it('is the same as that of a short one', async () => {
+  it('equals that of a short one', async () => {
     const body = {
       prompt,
       model: 'm',
@@ -159,7 +159,7 @@ describe('image request of a long body', () => {
     expect(refused.refusal?.code).to.equal('invalid_field');
   });
 
-  it('shows itself without prompt and pictures first, and may be refused then', async () => {
+  it('can be refused by its head, without prompt and images', async () => {
     let head: ImageRequest | undefined;
     const look = async (seen: ImageRequest) => {
       head = seen;
@@ -180,7 +180,7 @@ describe('image request of a long body', () => {
     'many images': () => ({ prompt: 'a hill', images: Array(190_000).fill('https://a') }),
   };
   for (const [name, make] of Object.entries(shapes)) {
-    it(`holds nobody up by ${name}`, async function () {
+    it(`does not block the event loop by ${name}`, async function () {
       this.timeout(30_000);
       let worst = Number.POSITIVE_INFINITY;
       // What a collection of garbage falls into is tried again.

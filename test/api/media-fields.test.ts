@@ -38,7 +38,7 @@ const rows: readonly Row[] = [
 const accepts = (fields: BodySchema, name: string, value: unknown) =>
   fields.extract(name).validate(value, { convert: false }).error === undefined;
 
-describe('fields of pictures and videos', () => {
+describe('fields of images and videos', () => {
   for (const [fields, name, accepted, refused] of rows) {
     const kind = fields === videoFields ? 'a video' : fields === editFields ? 'an edit' : 'a picture';
     it(`${name} of ${kind}`, () => {
@@ -51,19 +51,19 @@ describe('fields of pictures and videos', () => {
     });
   }
 
-  it('has sides of a video that no pattern can tell', () => {
+  it('limits the sides of a video', () => {
     for (const size of ['15x16', '16x15', '8193x16', '16x8193'])
       expect(accepts(videoFields, 'size', size), size).to.equal(false);
   });
 
-  it('needs a prompt, and a video its model', () => {
+  it('requires a prompt, and the model of a video', () => {
     const parsers = [parseGeneration, parseEdit, parseVideo];
     for (const parse of parsers) expect(() => parse({ model: 'm', image: 'a' })).to.throw(/`prompt`/);
     expect(() => parseVideo({ prompt: 'a' })).to.throw(/`model`/);
     for (const model of [undefined, null]) expect(parseGeneration({ prompt: 'a', model }).model).to.equal(undefined);
   });
 
-  it('are all that a video is asked for', () => {
+  it('are all fields of a video request', () => {
     const link = 'https://pictures.example/a.png';
     const asked = {
       model: 'm',

@@ -14,7 +14,7 @@ describe('examples of errors in the API document', () => {
     [MESSAGES, 'Error402'],
     [CHAT, 'ChatError402'],
   ] as const) {
-    it(`name the page where money is added, as ${path} does`, async () => {
+    it(`name the page where money is added, like ${path}`, async () => {
       const page = `${gateway.url}/account/wallet`;
       const { key } = await gateway.account('0');
       const { status, text } = await send(gateway.url + path, { key, body: ask('hi') });

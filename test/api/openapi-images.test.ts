@@ -13,7 +13,7 @@ import { type ApiDocument, readDocument } from './document.ts';
 
 const IMAGE = `data:image/png;base64,${PNG.toString('base64')}`;
 
-describe('the API document of pictures', () => {
+describe('the API document of images', () => {
   let upstream: TestUpstream;
   let gateway: TestGateway;
   let api: ApiDocument;
@@ -40,7 +40,7 @@ describe('the API document of pictures', () => {
   }
   const ask = (more: object = {}) => ({ model: 'draw', prompt: 'a hill', image: IMAGE, ...more });
 
-  it('tells true requests from wrong ones as the gateway does', () => {
+  it('accepts and rejects requests like the gateway', () => {
     const good = [{}, { size: '1024x1792' }, { aspect: '4:3', n: 1, foo: 1 }, { model: null, size: null, n: null }];
     const wrong = [
       ...[{ prompt: '' }, { prompt: ' ' }, { prompt: null }, { prompt: 5 }, { model: 5 }, { model: '' }],
@@ -64,7 +64,7 @@ describe('the API document of pictures', () => {
     }
   });
 
-  it('lists the models with their price', async () => {
+  it('lists the models with their prices', async () => {
     const { key } = await gateway.account();
     const { json } = api.checkReply('GET /api/v1/models', await send(`${gateway.url}/api/v1/models`, { key }));
     const images = json.data.filter(({ type }: { type: string }) => type === 'image');
@@ -89,7 +89,7 @@ describe('the API document of pictures', () => {
     describe(path, () => {
       const call = (key: string, more: object = {}) => send(gateway.url + path, { key, body: ask(more) });
 
-      it('answers, and refuses', async () => {
+      it('matches replies and refusals', async () => {
         const { key } = await gateway.account();
         check(path, 200, await call(key));
         check(path, 400, await call(key, { model: 'words' }));
@@ -109,7 +109,7 @@ describe('the API document of pictures', () => {
         check(path, 408, await sendPartly(path, other.key, 100));
       });
 
-      it('answers repeats', async () => {
+      it('matches repeats', async () => {
         const { key } = await gateway.account();
         const headers = { 'idempotency-key': 'order-1' };
         const repeat = (more: object = {}) => send(gateway.url + path, { key, headers, body: ask(more) });
@@ -119,7 +119,7 @@ describe('the API document of pictures', () => {
         check(path, 409, await repeat());
       });
 
-      it('says when it cannot serve', async () => {
+      it('matches replies of an unavailable service', async () => {
         const broken = await startGateway({ catalog: imageCatalog(upstream.url, { defaults: {} }) });
         try {
           const { key, id } = await broken.account();
@@ -135,7 +135,7 @@ describe('the API document of pictures', () => {
         }
       });
 
-      it('has shown every status that the document names', () => {
+      it('covers every status in the document', () => {
         const documented = api.statusesOf(`POST ${path}`).map((status) => `POST ${path} ${status}`);
         expect([...seen].filter((name) => name.includes(`${path} `)).sort()).to.deep.equal(documented.sort());
       });

@@ -74,7 +74,7 @@ describe('the API document', () => {
     expect(api.json.servers).to.deep.equal([{ url: PUBLIC_URL }]);
   });
 
-  it('names the routes of the server but its pages, all of them and no others', () => {
+  it('names all routes of the server except pages, and no others', () => {
     const routes = gateway.gateway.server
       .table()
       .filter(({ method, realm }) => method !== '*' && method !== 'options' && realm.plugin !== 'web')
@@ -82,7 +82,7 @@ describe('the API document', () => {
     expect([...api.operations].sort()).to.deep.equal([...routes].sort());
   });
 
-  it('takes a key where the server does', async () => {
+  it('requires a key where the server does', async () => {
     for (const operation of api.operations) {
       const [method = '', path = ''] = operation.split(' ');
       const { status } = await send(gateway.url + path, { method });
@@ -100,7 +100,7 @@ describe('the API document', () => {
     }
   });
 
-  it('has every reference, and uses every schema and reply', () => {
+  it('resolves every reference, and uses every schema and response', () => {
     const references = new Set(
       [...JSON.stringify(api.json).matchAll(/"\$ref":"([^"]+)"/g)].map(([, target]) => target),
     );
@@ -125,7 +125,7 @@ describe('the API document', () => {
     expect(checked).to.be.above(50);
   });
 
-  it('tells true requests from wrong ones as the gateway does', () => {
+  it('accepts and rejects requests like the gateway', () => {
     const text = { type: 'text', text: 'hi' };
     const user = (content: unknown) => ({ messages: [{ role: 'user', content }] });
     const good = [
@@ -199,7 +199,7 @@ describe('the API document', () => {
         expect(failed.text).to.contain('Charge refunded');
       });
 
-      it(`${path}: answers and streams by smart, and says how`, async () => {
+      it(`${path}: answers and streams of smart, with its routing`, async () => {
         const { key } = await gateway.account();
         for (const model of ['smart', 'auto']) {
           const reply = await verify(path, 200, { key, body: ask('hi', { model }) });
@@ -335,7 +335,7 @@ describe('the API document', () => {
       seen.add(`${operation} 404`);
     });
 
-    it('a gateway that has lost a wallet, and one that has lost them all', async () => {
+    it('a gateway without a wallet, and one without its store', async () => {
       const broken = await startGateway({ catalog: chatCatalog(upstream.url) });
       try {
         const lost = await broken.account('0');
@@ -377,7 +377,7 @@ describe('the API document', () => {
       await Promise.all([...calls, stopping.stop()]);
     });
 
-    it('bodies that are too long or do not come', async () => {
+    it('bodies that are too long or stall', async () => {
       const account = await gateway.account();
       for (const path of DIALECTS) {
         verifyReply(path, 413, await sendPartly(path, account, 48 * 1024 * 1024 + 1));
@@ -385,7 +385,7 @@ describe('the API document', () => {
       }
     });
 
-    it('have shown every status that the document names', () => {
+    it('cover every status in the document', () => {
       // Pictures have tests of their own.
       const own = api.operations.filter((operation) => !operation.includes('/images/'));
       const documented = own.flatMap((operation) =>

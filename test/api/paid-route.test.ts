@@ -82,7 +82,7 @@ describe('paid route', () => {
       );
     }
 
-    it('a short one costs no look at the store', async () => {
+    it('a short body needs no read of the store', async () => {
       opened.always('ledger.wallet', refuse);
       expect(await admit(empty, SMALL_BYTES)).to.equal('admitted');
       expect(await admit(rich, SMALL_BYTES + 1)).to.equal('store_unavailable');
@@ -90,7 +90,7 @@ describe('paid route', () => {
       opened.always('ledger.wallet', undefined);
     });
 
-    it('a long one needs money in the wallet, unless it is a repeat', async () => {
+    it('a long body needs money in the wallet, unless it is a repeat', async () => {
       for (const bytes of [SMALL_BYTES + 1, BODY_BYTES_MAX, BODY_BYTES_MAX + 1, undefined]) {
         expect(await admit(rich, bytes), `${bytes}`).to.equal('admitted');
         expect(await admit(empty, bytes), `${bytes}`).to.equal('insufficient_balance');
@@ -103,7 +103,7 @@ describe('paid route', () => {
       expect(refused).to.deep.equal([bare, empty]);
     });
 
-    it('a wallet with money is looked at once a second, one without each time', async () => {
+    it('a wallet with money is read once a second, one without each time', async () => {
       const recentBalances = createRecentBalanceCache();
       const outcomes = async () => [
         await admit(rich, undefined, { recentBalances }),
@@ -115,7 +115,7 @@ describe('paid route', () => {
       opened.always('ledger.wallet', undefined);
     });
 
-    it('a long one needs room, and without it asks no store; one that is too long is refused for that', async () => {
+    it('a long body needs memory, and without it no store is read; one that is too long is refused for its length', async () => {
       opened.always('ledger.wallet', refuse);
       expect(await admit(rich, SMALL_BYTES + 1, { held: BODY_BYTES_MAX })).to.equal('no_room');
       expect(await admit(rich, BODY_BYTES_MAX, { held: 1 })).to.equal('no_room');
@@ -125,7 +125,7 @@ describe('paid route', () => {
     });
   });
 
-  it('refuses what costs more than there is, and not what costs all of it', async () => {
+  it('refuses a price above the balance, but not one equal to it', async () => {
     const { avail } = await opened.read(rich);
     refused.length = 0;
     const pay = (account: string, amount: bigint) => {
@@ -144,7 +144,7 @@ describe('paid route', () => {
     expect(await pay('nobody', 1n)).to.deep.equal(['internal', true]);
   });
 
-  it('logs with the id of the request, and notes for its line', () => {
+  it('logs with the id of the request, and adds to its log line', () => {
     const lines: unknown[] = [];
     const logs = (level: string) => (fields: object, message: string) => lines.push([level, fields, message]);
     const log = { debug: logs('debug'), warn: logs('warn'), error: logs('error') } as unknown as Services['log'];
@@ -165,7 +165,7 @@ describe('paid route', () => {
     expect(context).not.to.have.property('budget');
   });
 
-  it('sends a reply at once, and one that repeats may ask for once it is kept', async () => {
+  it('sends a reply at once, or after it is stored if repeats may request it', async () => {
     for (const isKept of [false, true]) {
       const gate = makeGate();
       const sent: unknown[] = [];
@@ -234,7 +234,7 @@ describe('paid route', () => {
     }
 
     for (const [name, end] of Object.entries(ends)) {
-      it(`${name}, it holds no memory and is no running call any more`, async () => {
+      it(`${name}, its memory and its running call are released`, async () => {
         const { budget, owners, calls, outcome } = run(name, async ({ reservation }) => {
           reservation.take(600);
           return end() as never;
@@ -246,7 +246,7 @@ describe('paid route', () => {
         else expect(result instanceof Error ? result.message : result).to.be.oneOf(['answer', 'ours', abandon]);
       });
 
-      it(`${name}, no repeat waits for a reply that was not kept`, async () => {
+      it(`${name}, no repeat waits for a reply that was not stored`, async () => {
         const { outcome } = run(name, async ({ idempotency, request }) => {
           await idempotency?.readBody(Buffer.from(name));
           const terms = idempotency?.terms({ awaited: true });
@@ -284,16 +284,16 @@ describe('paid route', () => {
     const left = { headersSent: true, destroyed: true };
     const error = new Error('ours');
 
-    it('is not a failure that can still be answered', () => {
+    it('is not assumed for a failure that can still be answered', () => {
       expect(end(error, waiting)).to.deep.equal([false, {}, false]);
     });
 
-    it('is one whose client left, which is noted', () => {
+    it('is noted for a client that left', () => {
       for (const response of [waiting, begun, left])
         expect(end(GONE, response)).to.deep.equal([true, { ending: 'gone' }, false]);
     });
 
-    it('is one that failed after its answer began: the reply is broken off, and the log says why', () => {
+    it('breaks off a reply that fails after its start, and logs why', () => {
       expect(end(error, begun)).to.deep.equal([true, { err: error }, true]);
       expect(end(error, left)).to.deep.equal([true, {}, false]);
       expect(end(error, { headersSent: false, destroyed: true })).to.deep.equal([true, {}, false]);

@@ -28,7 +28,7 @@ describe('parts of a request', () => {
       ),
     ].map((group) => group.length);
 
-  it('are grouped by number and by characters', () => {
+  it('are grouped by number and characters', () => {
     expect(groupsOf([])).to.deep.equal([]);
     expect(groupsOf(Array(2500).fill(0))).to.deep.equal([1000, 1000, 500]);
     expect(groupsOf(Array(1000).fill(1))).to.deep.equal([1000]);
@@ -37,7 +37,7 @@ describe('parts of a request', () => {
     expect(groupsOf([MIB / 2, MIB / 2, MIB / 2, MIB / 2, 1])).to.deep.equal([2, 2, 1]);
   });
 
-  it('are a few hundred tools at a time, each of which may be long', () => {
+  it('are groups of a few hundred tools, each of any length', () => {
     const tool = { name: 'look', description: undefined, schema: {} };
     const request = { messages: [], system: undefined, tools: { list: Array(600).fill(tool) } };
     const { groups } = cutTextRequest(request as unknown as TextRequest);
@@ -64,7 +64,7 @@ describe('parts of a request', () => {
     return joining.whole();
   }
 
-  it('make the request again, also where a text is several slices long', () => {
+  it('are joined to the same request, also with long texts in several slices', () => {
     const words = (word: string) => ({ type: 'text', text: word.repeat(MIB) });
     const picture = { type: 'picture', field: 'image', source: 'https://pictures.example/a.png' };
     const result = { type: 'tool-result', id: 'a', name: 'look', isError: true };
@@ -91,7 +91,7 @@ describe('parts of a request', () => {
     expect(passOn(cutPromptRequest(drawn), joinPromptRequest)).to.deep.equal(drawn);
   });
 
-  it('are pictures, whose memory is handed over', () => {
+  it('are images, whose memory is transferred', () => {
     const bytes = Buffer.from(PNG);
     const sniffed = sniffImage(bytes);
     if (!sniffed) throw new Error('a picture is one');

@@ -44,7 +44,7 @@ describe('the plugin of the API', () => {
     expect([media.origin, media.policy]).to.deep.equal(['*', "sandbox; default-src 'none'"]);
   });
 
-  it('leaves paths without a route to the server', async () => {
+  it('has no routes for other paths', async () => {
     expect(await ask('/api/v1/nothing')).to.include({ status: 404, text: 'strange' });
   });
 });

@@ -49,7 +49,7 @@ describe('a request with a prompt', () => {
   const read = (body: object, look = async () => undefined as undefined | never) =>
     readPromptBody(paidOf(body), 'edit', look);
 
-  it('weighs its prompt and its pictures once its body is read, and nothing if they are small', async () => {
+  it('reserves memory for its prompt and images once its body is read, unless they are small', async () => {
     const large = png({ bytes: 200_000 });
     const cases: readonly (readonly [body: object, bytes: number])[] = [
       [{ prompt: 'a', image: uri(PNG) }, 0],
@@ -65,7 +65,7 @@ describe('a request with a prompt', () => {
     }
   });
 
-  it('weighs nothing when it is refused, whoever refuses it', async () => {
+  it('reserves nothing if it is refused', async () => {
     const refuse = async () => {
       throw new Error('refused');
     };
@@ -81,7 +81,7 @@ describe('a request with a prompt', () => {
     expect(budget.used()).to.equal(0);
   });
 
-  it('says what is wrong with a picture when its pictures are needed', async () => {
+  it('reports a wrong image when its images are needed', async () => {
     const asked = await read({ prompt: 'a', image: 'data:image/png;base64,AAAA' });
     const refused = await fetchLinkedImages(paidOf({}), asked).catch((error: unknown) => error);
     expect(isFault(refused) && [refused.data?.code, refused.data?.detail.field]).to.deep.equal([
@@ -90,7 +90,7 @@ describe('a request with a prompt', () => {
     ]);
   });
 
-  it('weighs the pictures that it links to, each for as long as it is held', async () => {
+  it('reserves memory for linked images while they are held', async () => {
     const paid = paidOf({});
     const parts: ((() => void) | undefined)[] = [];
     const asked: unknown[] = [];
@@ -119,7 +119,7 @@ describe('a request with a prompt', () => {
     expect(budget.used()).to.equal(2 * MIB);
   });
 
-  it('releases every picture that has bytes', () => {
+  it('releases every image with bytes', () => {
     const released: string[] = [];
     const picture = (name: string) => ({ source: { release: () => void released.push(name) } });
     releaseImages([picture('first'), { source: 'https://pictures.example/a.png' }, picture('last')] as never);

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { createRecentBalanceCache } from '../../lib/api/recent-balance-cache.ts';
 
-describe('recentBalances accounts', () => {
-  it('are known for a second, each by itself', () => {
+describe('recent balances', () => {
+  it('are remembered for a second, each separately', () => {
     let now = 50;
     const recentBalances = createRecentBalanceCache(() => now);
     recentBalances.note('one');
@@ -16,7 +16,7 @@ describe('recentBalances accounts', () => {
     expect(recentBalances.has('one')).to.equal(true);
   });
 
-  it('are forgotten when there are too many of them', () => {
+  it('are forgotten when there are too many', () => {
     const recentBalances = createRecentBalanceCache(() => 0);
     const names = Array.from({ length: 1001 }, (_, at) => `${at}`);
     for (const name of names) recentBalances.note(name);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { chatStyle, mediaStyle, messageStyle, plainStyle, styleAt } from '../../lib/api/response-styles.ts';
 
 describe('response style of a path without a route', () => {
-  it('is that of the routes beside it', () => {
+  it('is that of neighbouring routes', () => {
     const styles = { chat: chatStyle, message: messageStyle, media: mediaStyle, plain: plainStyle };
     for (const [path, style] of [
       ['/api/v1/chat/completions', 'chat'],
@@ -22,7 +22,7 @@ describe('response style of a path without a route', () => {
     }
   });
 
-  it('lets pages read pictures and videos, which may not run anything, and nothing of the operator', () => {
+  it('lets other origins read media, which cannot run scripts, but nothing for operators', () => {
     expect(plainStyle.headers).to.deep.equal({});
     expect(mediaStyle.headers).to.include({
       'access-control-allow-origin': '*',

@@ -102,7 +102,7 @@ describe('the text endpoints', () => {
     });
 
   for (const path of DIALECTS) {
-    it(`${path}: weigh a long text until no route can need it, and nothing for a short one`, async () => {
+    it(`${path}: reserve memory for a long text until no route needs it, and none for a short one`, async () => {
       await call(path, 'hi');
       await call(path, LONG);
       expect(seen).to.deep.equal([
@@ -111,7 +111,7 @@ describe('the text endpoints', () => {
       ]);
     });
 
-    it(`${path}: refuse a long one that the wallet cannot pay, by the cheapest model that it may come to`, async () => {
+    it(`${path}: refuse a long text that the wallet cannot pay, by the cheapest possible model`, async () => {
       account = poor;
       expect((await call(path, LONG)).status).to.equal(402);
       expect(seen).to.have.length(0);
@@ -119,7 +119,7 @@ describe('the text endpoints', () => {
       expect(seen).to.have.length(1);
     });
 
-    it(`${path}: count as streams if they are, also in the log`, async () => {
+    it(`${path}: count streams as such, also in the log`, async () => {
       await call(path, 'hi', { stream: true });
       expect(http.notes().stream).to.equal(true);
       await call(path, 'hi');
@@ -127,7 +127,7 @@ describe('the text endpoints', () => {
       expect(seen.map(([, , streams]) => streams)).to.deep.equal([1, 0]);
     });
 
-    it(`${path}: are refused for a key that was revoked while the request came`, async () => {
+    it(`${path}: refuse a key that was revoked while the request arrived`, async () => {
       later = undefined;
       expect((await call(path, 'hi')).status).to.equal(401);
       expect(seen).to.deep.equal([]);

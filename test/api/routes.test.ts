@@ -104,7 +104,7 @@ describe('an endpoint that only reads', () => {
       });
     }
 
-    it('closes the connection of a file that breaks off, and tells why in the log', async () => {
+    it('closes the connection if a file breaks off, and logs why', async () => {
       const { id } = await keep(Buffer.alloc(4096));
       const begun = makeGate();
       read = async function* () {
@@ -148,7 +148,7 @@ describe('an endpoint that only reads', () => {
   describe('/api/v1/balance', () => {
     const PATH = '/api/v1/balance';
 
-    it('says what was spent in thirty days, and when the key was used last', async () => {
+    it('reports the charges of thirty days, and the last use of the key', async () => {
       const charge = {
         wallet: account,
         key: 'key',
@@ -176,13 +176,13 @@ describe('an endpoint that only reads', () => {
       expect(json.key).to.deep.equal({ name: 'mine', requests_count: 7, last_used_at: '2023-11-14T22:13:20.000Z' });
     });
 
-    it('says what the owner wishes for automatic top-ups', async () => {
+    it("reports the owner's settings of automatic top-ups", async () => {
       const wishes = { enabled: true, amount: 2_500_000_000n, threshold: 300_000_000n };
       await opened.real.accounts.setAutoTopup(account, wishes);
       expect((await ask(PATH)).json.auto_topup).to.deep.equal({ enabled: true, amount_rub: 2500, threshold_rub: 300 });
     });
 
-    it('is a 503 when any part of it cannot be read', async () => {
+    it('is a 503 if any part of it cannot be read', async () => {
       for (const call of ['ledger.wallet', 'ledger.chargedAt', 'accounts.get'] as const) {
         opened.next(call, refuse);
         expect((await ask(PATH)).status, call).to.equal(503);
@@ -191,7 +191,7 @@ describe('an endpoint that only reads', () => {
       expect((await ask(PATH)).status).to.equal(200);
     });
 
-    it('is our failure when there is no such account', async () => {
+    it('is an internal error if the account is missing', async () => {
       for (const call of ['ledger.wallet', 'accounts.get'] as const) {
         opened.next(call, async () => undefined);
         expect((await ask(PATH)).status, call).to.equal(500);
@@ -200,12 +200,12 @@ describe('an endpoint that only reads', () => {
     });
   });
 
-  it('/api/v1/models is a 503 when the wallet cannot be read', async () => {
+  it('/api/v1/models is a 503 if the wallet cannot be read', async () => {
     opened.next('ledger.wallet', refuse);
     expect((await ask('/api/v1/models')).status).to.equal(503);
   });
 
-  it('/readyz is not ready without a model, nor when the store does not answer, and says which', async () => {
+  it('/readyz is not ready without a model or a store, and says which is missing', async () => {
     const full = catalog;
     const none = build(catalogOf({ models: [] }));
     const { length: models } = (await ask('/api/v1/models')).json.data;

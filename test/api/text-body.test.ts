@@ -38,7 +38,7 @@ describe('text body', () => {
     return isFault(outcome) ? outcome.data?.code : outcome;
   }
 
-  it('is asked about before it is read, and takes memory until it is', async () => {
+  it('is admitted before it is read, and reserves memory until then', async () => {
     expect(await read(BODY, {})).to.deep.include({ model: 'm', messageCount: 1 });
     expect(steps).to.deep.equal([
       ['before', false, 0],
@@ -47,7 +47,7 @@ describe('text body', () => {
     ]);
   });
 
-  it('takes no memory once it is refused', async () => {
+  it('reserves no memory if it is refused', async () => {
     expect(await read('{', {})).to.equal('invalid_json');
     expect(steps.at(-1)).to.deep.equal(['after', true, 0]);
     expect(await read('x'.repeat(1001), {})).to.equal('no_room');
@@ -57,7 +57,7 @@ describe('text body', () => {
     ]);
   });
 
-  it('is not read when it is refused for its type, which nothing is asked about, or before', async () => {
+  it('is not read if its type or its caller is refused', async () => {
     expect(await read(BODY, { type: 'text/plain' })).to.equal('unsupported_media_type');
     expect(steps).to.deep.equal([['after', false, 0]]);
     const refusal = new Error('too dear');

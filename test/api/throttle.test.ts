@@ -25,7 +25,7 @@ describe('throttle', () => {
     for (let time = 0; time < times; time += 1) past(key, 400);
   };
 
-  it('begins with the hundredth refusal in a row, while others call', () => {
+  it('starts with the hundredth consecutive refusal while other keys call', () => {
     refuse('bad', REFUSALS_MAX - 1);
     expect([throttle.computeWaitMs('good'), throttle.computeWaitMs('bad')]).to.deep.equal([0, 0]);
     refuse('bad', 1);
@@ -55,20 +55,20 @@ describe('throttle', () => {
     });
   }
 
-  it('counts only requests with a key', () => {
+  it('counts requests with a key only', () => {
     for (let time = 0; time <= REFUSALS_MAX; time += 1) throttle.noteEnd({ status: 401, bytes: 0, notes: {} });
     throttle.computeWaitMs('good');
     expect(throttle.computeWaitMs('undefined')).to.equal(0);
   });
 
-  it('is of one key', () => {
+  it('applies to one key', () => {
     refuse('bad', REFUSALS_MAX);
     refuse('other', REFUSALS_MAX - 1);
     throttle.computeWaitMs('good');
     expect([throttle.computeWaitMs('other'), throttle.computeWaitMs('bad')]).to.deep.equal([0, EVERY_MS]);
   });
 
-  it('ends with a paid call, which begins the count anew', () => {
+  it('ends with a paid call, which resets the count', () => {
     refuse('bad', REFUSALS_MAX);
     past('bad', 200, { charged_micro: '0' });
     throttle.computeWaitMs('good');
@@ -81,7 +81,7 @@ describe('throttle', () => {
     expect(throttle.computeWaitMs('bad')).to.equal(EVERY_MS);
   });
 
-  it('lets one request of the key start after the other, of which none waits longer than twenty seconds', () => {
+  it('starts the requests of a key one after the other, none after more than twenty seconds', () => {
     refuse('bad', REFUSALS_MAX);
     throttle.computeWaitMs('good');
     const waits = Array.from({ length: 120 }, () => throttle.computeWaitMs('bad'));
@@ -95,7 +95,7 @@ describe('throttle', () => {
     expect([throttle.computeWaitMs('bad'), throttle.computeWaitMs('bad')]).to.deep.equal([EVERY_MS, 2 * EVERY_MS]);
   });
 
-  it('counts a refusal once more for each MiB of its body', () => {
+  it('counts each MiB of a refused body as one more refusal', () => {
     past('bad', 400, {}, 40 * MIB);
     past('bad', 413, {}, 49.5 * MIB);
     refuse('bad', 8);
@@ -106,7 +106,7 @@ describe('throttle', () => {
     expect(throttle.computeWaitMs('bad')).to.be.above(0);
   });
 
-  it('starts the next one later by as much for each MiB that was refused', () => {
+  it('delays the next request by each refused MiB', () => {
     refuse('bad', REFUSALS_MAX);
     now += WAIT_MAX_MS;
     past('bad', 400, {}, 10 * MIB);
@@ -125,7 +125,7 @@ describe('throttle', () => {
     expect(throttle.computeWaitMs('bad')).to.equal(EVERY_MS);
   });
 
-  it('goes on in order while further requests are refused', () => {
+  it('keeps the order while further requests are refused', () => {
     refuse('bad', REFUSALS_MAX);
     throttle.computeWaitMs('good');
     throttle.computeWaitMs('bad');
@@ -133,7 +133,7 @@ describe('throttle', () => {
     expect(throttle.computeWaitMs('bad')).to.equal(2 * EVERY_MS);
   });
 
-  it('is not for a key that calls alone', () => {
+  it('does not apply if no other key calls', () => {
     throttle.computeWaitMs('good');
     refuse('bad', REFUSALS_MAX);
     now += OTHERS_MS - 1;
@@ -142,7 +142,7 @@ describe('throttle', () => {
     expect(throttle.computeWaitMs('bad')).to.equal(0);
   });
 
-  it('takes neither its own earlier calls nor others that wait for company', () => {
+  it('counts neither its own calls nor throttled ones as other calls', () => {
     throttle.computeWaitMs('bad');
     refuse('bad', REFUSALS_MAX);
     expect(throttle.computeWaitMs('bad')).to.equal(0);
@@ -151,7 +151,7 @@ describe('throttle', () => {
     expect(throttle.computeWaitMs('bad')).to.equal(0);
   });
 
-  it('knows others also by calls before its own', () => {
+  it('counts other calls before its own', () => {
     throttle.computeWaitMs('good');
     throttle.computeWaitMs('bad');
     now += 10;
@@ -162,7 +162,7 @@ describe('throttle', () => {
     expect(throttle.computeWaitMs('bad')).to.equal(0);
   });
 
-  it('is over after a minute without a refusal', () => {
+  it('ends after a minute without a refusal', () => {
     refuse('bad', REFUSALS_MAX);
     now += FORGOTTEN_MS - 1;
     throttle.computeWaitMs('good');
@@ -174,7 +174,7 @@ describe('throttle', () => {
     expect(throttle.computeWaitMs('bad')).to.equal(0);
   });
 
-  it('forgets all keys when there are too many of them', () => {
+  it('forgets all keys when there are too many', () => {
     refuse('bad', REFUSALS_MAX);
     for (let at = 1; at < 1000; at += 1) refuse(`key ${at}`, 1);
     refuse('bad', 1);

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createFairQueue } from '../../lib/base/fair-queue.ts';
 
-describe('a fair gate', () => {
+describe('a fair queue', () => {
   const turn = () => new Promise((resolve) => setImmediate(resolve));
 
   /** Those in capitals are known. */
@@ -31,7 +31,7 @@ describe('a fair gate', () => {
     return { gate, begun, enter, end };
   }
 
-  it('lets sources take turns, whatever one of them sent before', async () => {
+  it('lets sources take turns, however many tasks one of them has queued', async () => {
     const { begun, enter, end } = open();
     const names = ['a 1', 'a 2', 'a 3', 'a 4', 'b 1', 'b 2', 'c 1'];
     const runs = names.map(enter);
@@ -40,14 +40,14 @@ describe('a fair gate', () => {
     expect(begun).to.deep.equal(['a 1', 'a 2', 'b 1', 'c 1', 'a 3', 'b 2', 'a 4']);
   });
 
-  it('refuses what is above the share of a source, and nobody else', async () => {
+  it('refuses tasks above the limit of a source, and no others', async () => {
     const { enter, end } = open({ sourceMax: 2 });
     const runs = ['a 1', 'a 2', 'a 3', 'a 4', 'b 1'].map(enter);
     for (let time = 0; time < 4; time += 1) await end();
     expect(await Promise.all(runs)).to.deep.equal(['a 1', 'a 2', 'a 3', 'full', 'b 1']);
   });
 
-  it('when it is full, refuses the newest of the source with the most, for one that has fewer', async () => {
+  it('drops the newest task of the source with most tasks for a source with fewer when full', async () => {
     const { enter, end } = open({ waitingMax: 3 });
     const runs = ['a 1', 'a 2', 'a 3', 'a 4', 'b 1', 'a 5', 'c 1', 'd 1'].map(enter);
     for (let time = 0; time < 4; time += 1) await end();
@@ -55,7 +55,7 @@ describe('a fair gate', () => {
     expect(await Promise.all(runs)).to.deep.equal(['a 1', 'a 2', 'full', 'full', 'b 1', 'full', 'c 1', 'full']);
   });
 
-  it('has a line for those who are known, which takes turns with that of strangers', async () => {
+  it('alternates between the lines of known and unknown sources', async () => {
     const { begun, enter, end } = open();
     const names = ['a 1', 'b 1', 'c 1', 'd 1', 'A 1', 'A 2', 'B 1', 'e 1'];
     const runs = names.map(enter);
@@ -64,7 +64,7 @@ describe('a fair gate', () => {
     expect(begun).to.deep.equal(['a 1', 'A 1', 'b 1', 'B 1', 'c 1', 'A 2', 'd 1', 'e 1']);
   });
 
-  it('has a place for the one when the other line is full', async () => {
+  it('accepts a source if only the other line is full', async () => {
     for (const [others, one] of [
       ['abcd', 'A 1'],
       ['ABCD', 'a 1'],
@@ -76,7 +76,7 @@ describe('a fair gate', () => {
     }
   });
 
-  it('hands its places on whatever becomes of a run, and then is as empty as before', async () => {
+  it('passes its places on after successes and failures, and is empty afterwards', async () => {
     const { gate, enter, end, begun } = open({ atOnce: 2, waitingMax: 1 });
     const failing = gate(sourceOf('a'), () => Promise.reject(new Error('no'))).catch((error: Error) => error.message);
     const first = enter('b 1');

@@ -54,7 +54,7 @@ const STATUSES: Readonly<Record<number, readonly [type: FaultType, ...chatCodes:
 };
 
 describe('faults', () => {
-  it('are documented, each as it is', () => {
+  it('match their documentation', () => {
     const text = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
     const rows = text
       .split('\n')
@@ -78,24 +78,24 @@ describe('faults', () => {
     describe(code, () => {
       const made = fault(code, DETAIL);
 
-      it('has the type and the chat code of its status', () => {
+      it('has the type and chat code of its status', () => {
         const [type, ...chatCodes] = STATUSES[made.output.statusCode] ?? [];
         expect(made.data?.type).to.equal(type);
         expect(chatCodes).to.include(made.data?.chatCode);
       });
 
-      it('does not invite again where that cannot help', () => {
+      it('does not suggest a retry that cannot help', () => {
         const { statusCode } = made.output;
         if ([400, 401, 402, 403, 404, 405, 413, 415].includes(statusCode)) expect(made.data?.retryable).to.equal(false);
         if ([429, 500, 503].includes(statusCode)) expect(made.data?.retryable).to.equal(true);
       });
 
-      it('says one or more whole sentences on one line', () => {
+      it('is one line of whole sentences', () => {
         expect(made.message).to.match(/^[A-Z][^\n]*\.$/);
         expect(made.message).not.to.match(/undefined|null|\[object/);
       });
 
-      it('says that the charge was refunded when it was', () => {
+      it('says that the charge was refunded', () => {
         const refunded = refundedFault(made);
         expect(refunded.message).to.equal(`${made.message} Charge refunded.`);
         expect(refunded.output.statusCode).to.equal(made.output.statusCode);
@@ -105,7 +105,7 @@ describe('faults', () => {
     });
   }
 
-  it('keep their cause for the log and out of the message', () => {
+  it('keep their cause for the log, not in the message', () => {
     const cause = new Error('secret words');
     const made = fault('upstream_failed', {}, cause);
     expect(made.cause).to.equal(cause);
@@ -114,7 +114,7 @@ describe('faults', () => {
     expect('cause' in fault('internal')).to.equal(false);
   });
 
-  it('speak of a reserve only where there is one', () => {
+  it('mention a reserve only if there is one', () => {
     const detail = { priceRub: '5.00', balanceRub: '1.00' };
     expect(fault('insufficient_balance', detail).message).to.equal(
       'The balance is too low: this call costs 5.00 RUB and the balance is 1.00 RUB. Top up the wallet.',
@@ -125,7 +125,7 @@ describe('faults', () => {
     );
   });
 
-  it('name the page of the wallet where it is known, and only where money is missing', () => {
+  it('name the wallet page if it is known and money is missing', () => {
     const detail = { priceRub: '5.00', balanceRub: '1.00', minimumRub: '1000.00' };
     const withPage = (code: FaultCode) => faultWithWallet(fault(code, detail), 'https://gate.example/account/wallet');
     for (const code of ['insufficient_balance', 'never_topped_up'] as const) {
@@ -137,13 +137,13 @@ describe('faults', () => {
     expect(faultWithWallet(fault('insufficient_balance', detail, cause), 'https://gate.example').cause).to.equal(cause);
   });
 
-  it('mention held money only when there is some', () => {
+  it('mention held money only if there is some', () => {
     const detail = { priceRub: '5.00', balanceRub: '1.00' };
     expect(fault('insufficient_balance', detail).message).not.to.contain('held');
     expect(fault('insufficient_balance', { ...detail, heldRub: '2.00' }).message).to.contain('2.00 RUB is held');
   });
 
-  it('say nothing of what is not known', () => {
+  it('omit unknown details', () => {
     const rows: readonly (readonly [code: FaultCode, detail: FaultDetail, message: string])[] = [
       ['unknown_model', { model: 'm' }, 'Unknown model `m`. See GET /api/v1/models for the list.'],
       ['no_such_model', { model: 'm' }, 'Unknown model `m`. See GET /api/v1/models for the list.'],
@@ -172,7 +172,7 @@ describe('faults', () => {
     for (const [code, detail, message] of rows) expect(fault(code, detail).message, code).to.equal(message);
   });
 
-  it('promise that nothing was charged only where that is certain', () => {
+  it('promise that nothing was charged only if that is certain', () => {
     const messageOf = (detail: FaultDetail) => fault('store_unavailable', detail).message;
     expect(messageOf({})).to.equal('The service is temporarily unavailable. Nothing was charged.');
     expect(messageOf({ unconfirmed: true })).to.equal(
@@ -180,7 +180,7 @@ describe('faults', () => {
     );
   });
 
-  it('are told from other errors', () => {
+  it('are distinguished from other errors', () => {
     expect(isFault(fault('internal'))).to.equal(true);
     const others = [
       badRequest('no'),
@@ -193,7 +193,7 @@ describe('faults', () => {
     for (const other of others) expect(isFault(other)).to.equal(false);
   });
 
-  it('are made of anything thrown', () => {
+  it('are made from any thrown value', () => {
     const made = fault('not_found');
     expect(toFault(made)).to.equal(made);
     for (const thrown of [new Error('no'), badRequest('no'), 'no', null, Symbol('no')]) {
@@ -203,7 +203,7 @@ describe('faults', () => {
     expect(toFault(undefined).data?.code).to.equal('internal');
   });
 
-  it('point to where they were made', () => {
+  it('have a stack that starts at their creation', () => {
     function makeOne() {
       return fault('internal');
     }

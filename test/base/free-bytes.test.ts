@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { freeBytes } from '../../lib/base/free-bytes.ts';
 
 describe('freeBytes', () => {
-  it('takes the memory away from everybody who refers to it', () => {
+  it('detaches the memory from all references', () => {
     const bytes = Buffer.allocUnsafeSlow(1000);
     const part = bytes.subarray(10, 20);
     freeBytes(bytes);

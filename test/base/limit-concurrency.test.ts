@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { limitConcurrency } from '../../lib/base/limit-concurrency.ts';
 
-describe('a gate', () => {
-  it('lets so many through at once and the others after them, in order', async () => {
+describe('limitConcurrency', () => {
+  it('runs at most the given number at once and the others in order', async () => {
     const gate = limitConcurrency(2);
     const begun: number[] = [];
     const ends: ((fails?: boolean) => void)[] = [];

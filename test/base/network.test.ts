@@ -77,7 +77,7 @@ describe('trusted proxies', () => {
     ['no hop is trusted', '0', '192.0.2.9', '192.0.2.1', '192.0.2.9'],
     ['the peer is unknown', INNER, 'unknown', '192.0.2.1', 'unknown'],
   ] as const) {
-    it(`tell the client when ${what}`, () => {
+    it(`find the client if ${what}`, () => {
       expect(findClient(peer, forwarded, read(trusted))).to.equal(client);
     });
   }

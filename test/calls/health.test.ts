@@ -48,13 +48,13 @@ describe('health of routes', () => {
   /** The route that a call would ask first; the attempt says nothing of it. */
   const first = (ways = ALL) => tried(ways, undefined);
 
-  it('leaves the order alone while all are well', () => {
+  it('keeps the order while all routes are healthy', () => {
     expect([tried(ALL, WELL), tried(ALL, DOWN), tried(ALL, DOWN), tried(ALL, WELL), first()]).to.deep.equal(
       Array(5).fill('a'),
     );
   });
 
-  it('puts a route that has failed three times in a row behind the others, and says so once', () => {
+  it('tries a route that has failed three times in a row last, and reports that once', () => {
     fails(A, 2);
     expect([first(), health.isOpen(A), told()]).to.deep.equal(['a', false, []]);
     fails(A, 3);
@@ -68,7 +68,7 @@ describe('health of routes', () => {
       for (let count = 0; count < times; count += 1) health.notePluginError(upstream, [A, OTHER, A, B, C]);
     };
 
-    it('is open after five in a minute, on all its routes and no others, tried or not', () => {
+    it('opens all its routes, and no others, after five within a minute', () => {
       tried([A], WELL);
       strays('a', 4);
       strays('b', 4);
@@ -79,7 +79,7 @@ describe('health of routes', () => {
       expect(first()).to.equal('b');
     });
 
-    it('counts a minute only, and anew once it is open', () => {
+    it('counts within a minute, and starts again once it is open', () => {
       strays('a', 4);
       now += 60_000;
       strays('a', 4);
@@ -96,7 +96,7 @@ describe('health of routes', () => {
     });
   });
 
-  it('counts failures in a row only', () => {
+  it('counts consecutive failures only', () => {
     for (let round = 0; round < 5; round += 1) {
       fails(A, 2);
       tried([A], WELL);
@@ -113,13 +113,13 @@ describe('health of routes', () => {
     });
   }
 
-  it('counts answers that end without finishing, and faults of our own', () => {
+  it('counts answers that break off, and unexpected faults', () => {
     for (const code of ['upstream_truncated', 'upstream_empty', 'internal'] as const)
       tried([A], { type: 'error', fault: fault(code) });
     expect(told()).to.deep.equal(['a open 0']);
   });
 
-  it('learns nothing from a client that leaves or a service that stops', () => {
+  it('ignores attempts that the client or a shutdown ended', () => {
     fails(A, 2);
     tried([A], { type: 'gone' });
     tried([A], undefined);
@@ -131,7 +131,7 @@ describe('health of routes', () => {
   describe('that is open', () => {
     beforeEach(() => fails(A, 3));
 
-    it('lets one call try it after a second, and the others pass it by meanwhile', () => {
+    it('lets one call try it after a second, while others skip it', () => {
       now += 999;
       expect(first()).to.equal('b');
       now += 1;
@@ -141,7 +141,7 @@ describe('health of routes', () => {
       expect([first(), told().at(-1)]).to.deep.equal(['a', 'a closed 1000']);
     });
 
-    it('stays open for twice as long after each try that fails, to fifteen seconds', () => {
+    it('stays open twice as long after each failed try, up to fifteen seconds', () => {
       for (const openMs of [1_000, 2_000, 4_000, 8_000, 15_000, 15_000]) {
         now += openMs - 1;
         expect(first(), `${openMs}`).to.equal('b');
@@ -156,7 +156,7 @@ describe('health of routes', () => {
       expect(first(), 'a second again').to.equal('a');
     });
 
-    it('may be tried by the next call once an answer has begun, and closes with a whole one', () => {
+    it('may be tried by the next call once an answer has started, and closes after a complete one', () => {
       now += 1_000;
       const probe = health.begin(ALL);
       probe.first();
@@ -165,7 +165,7 @@ describe('health of routes', () => {
       expect(health.isOpen(A)).to.equal(false);
     });
 
-    it('does not close by answers that begin and break off', () => {
+    it('does not close after answers that break off', () => {
       for (const openMs of [1_000, 2_000, 4_000]) {
         now += openMs;
         const probe = health.begin(ALL);
@@ -176,12 +176,12 @@ describe('health of routes', () => {
       expect(told()).to.deep.equal(['a open 0']);
     });
 
-    it('is tried by another call when the client of the first one leaves', () => {
+    it('is tried by another call if the client of the first one leaves', () => {
       now += 1_000;
       expect([first(), first()]).to.deep.equal(['a', 'a']);
     });
 
-    it('is tried by another call when the first one has brought nothing for fifteen seconds', () => {
+    it('is tried by another call if the first one has no result within fifteen seconds', () => {
       now += 1_000;
       const stuck = health.begin(ALL);
       now += 14_999;
@@ -190,7 +190,7 @@ describe('health of routes', () => {
       expect([nameOf(stuck), first()]).to.deep.equal(['a', 'a']);
     });
 
-    it('does not close by a call that began before it opened', () => {
+    it('does not close after a call that started before it opened', () => {
       tried([B], WELL);
       const old = health.begin([C]);
       now += 1;
@@ -199,19 +199,19 @@ describe('health of routes', () => {
       expect(health.isOpen(C)).to.equal(true);
     });
 
-    it('is asked all the same where there is no other, and closes by that', () => {
+    it('is tried anyway if there is no other route, and may close', () => {
       expect(tried([A], DOWN)).to.equal('a');
       expect(tried([A], WELL)).to.equal('a');
       expect(told()).to.deep.equal(['a open 0', 'a closed 0']);
     });
 
-    it('is not kept open longer by calls that have no other', () => {
+    it('is not kept open longer by calls without another route', () => {
       fails(A, 50);
       now += 1_000;
       expect(first()).to.equal('a');
     });
 
-    it('is asked after the others, the one that is due first before the rest', () => {
+    it('is tried after the others, in the order in which they are due', () => {
       now += 300;
       fails(C, 3);
       now += 300;
@@ -220,7 +220,7 @@ describe('health of routes', () => {
       expect([first(left), first(left.slice(0, 2)), first([B])]).to.deep.equal(['a', 'c', 'b']);
     });
 
-    it('is the same route for every model that has it', () => {
+    it('is shared by all models that use it', () => {
       expect(health.isOpen({ upstream: 'a', key: A.key })).to.equal(true);
       expect(first([{ ...A }, { ...B }])).to.equal('b');
     });
@@ -234,7 +234,7 @@ describe('health of routes', () => {
         .join('');
     const measured = (route: RouteRef, ms: number) => tried([route], WELL, ms);
 
-    it('asks each that nobody knows once, then the fastest', () => {
+    it('tries each untried route once, then the fastest', () => {
       expect(order()).to.equal('abc');
       measured(A, 300);
       expect(order()).to.equal('bca');
@@ -244,7 +244,7 @@ describe('health of routes', () => {
       expect(order()).to.equal('bca');
     });
 
-    it('takes the time to the first fragment, not to the end', () => {
+    it('measures the time to the first fragment, not to the end', () => {
       const long = health.begin([A]);
       now += 50;
       long.first();
@@ -256,7 +256,7 @@ describe('health of routes', () => {
       expect(order()).to.equal('abc');
     });
 
-    it('goes by a moving average', () => {
+    it('uses a moving average', () => {
       measured(A, 100);
       measured(B, 110);
       measured(C, 120);
@@ -266,14 +266,14 @@ describe('health of routes', () => {
       expect(order()).to.equal('abc');
     });
 
-    it('does not take a fast failure for a fast answer', () => {
+    it('does not count fast failures as fast answers', () => {
       tried([A], DOWN);
       measured(B, 100);
       measured(C, 200);
       expect(order()).to.equal('bca');
     });
 
-    it('sends one call a minute to a slower route, to see how fast it is now', () => {
+    it('sends one call a minute to a slower route to measure it again', () => {
       measured(C, 300);
       now += 30_000;
       measured(A, 100);
@@ -289,7 +289,7 @@ describe('health of routes', () => {
       expect(order()).to.equal('cab');
     });
 
-    it('leaves other orders and single routes alone', () => {
+    it('does not reorder other models and single routes', () => {
       measured(B, 1);
       for (const how of ['listed', 'price']) expect(health.inOrder({ order: how, routes: ALL })).to.equal(ALL);
       const one = [A];

@@ -20,7 +20,7 @@ describe('paid calls', () => {
     return { requestId, accountId, keyId: 'key', signal, onFirst: () => undefined, log };
   }
 
-  it('that cannot be billed fail, and their holds are returned', async () => {
+  it('fail if they cannot be billed, and their holds are returned', async () => {
     const wallet = await store.wallet();
     const ledger = createLedger({ store: store.store, ownerId: 'me', leaseMs: 60_000, log: quiet });
     const errors: object[] = [];
@@ -39,7 +39,7 @@ describe('paid calls', () => {
     expect(errors[0]).to.have.property('err').that.is.instanceOf(RangeError);
   });
 
-  it('that owe nothing for what they used are settled, not returned', async () => {
+  it('are settled, not returned, if their usage costs nothing', async () => {
     const wallet = await store.wallet();
     const ledger = createLedger({ store: store.store, ownerId: 'me', leaseMs: 60_000, log: quiet });
     const { paid } = await createPaidCalls(ledger).run({
@@ -53,7 +53,7 @@ describe('paid calls', () => {
     expect(charge).to.include({ state: 'settled', usage: '{"tokens_input":1,"tokens_output":1}' });
   });
 
-  it('hold with all that the ledger must know, and those of the wallet that are above their holds', async () => {
+  it("pass all terms to the hold, including what the wallet's calls have used above their holds", async () => {
     const wallet = await store.wallet();
     const ledger = createLedger({ store: store.store, ownerId: 'me', leaseMs: 60_000, log: quiet });
     const requests: object[] = [];
@@ -90,7 +90,7 @@ describe('paid calls', () => {
     ]);
   });
 
-  it('count as above their holds until they are settled', async () => {
+  it('count as overshoot until they are settled', async () => {
     const wallet = await store.wallet();
     const ledger = createLedger({ store: store.store, ownerId: 'me', leaseMs: 60_000, log: quiet });
     const owed: (bigint | undefined)[] = [];
@@ -118,7 +118,7 @@ describe('paid calls', () => {
     expect(owed).to.deep.equal([0n, RUB]);
   });
 
-  it('are billed at once when they have finished', async () => {
+  it('are billed as soon as they finish', async () => {
     const wallet = await store.wallet();
     const ledger = createLedger({ store: store.store, ownerId: 'me', leaseMs: 60_000, log: quiet });
     const events: string[] = [];
@@ -134,7 +134,7 @@ describe('paid calls', () => {
     expect(events).to.deep.equal(['billed', 'a turn']);
   });
 
-  it('whose clients leave together are all over before the first of them is billed', async () => {
+  it('are all closed before the first is billed if their clients leave together', async () => {
     const wallet = await store.wallet();
     const ledger = createLedger({ store: store.store, ownerId: 'me', leaseMs: 60_000, log: quiet });
     const calls = createPaidCalls(ledger);

@@ -42,20 +42,20 @@ describe('the routes of a call', () => {
     return ending.type === 'finish' ? ending.result : ending;
   }
 
-  it('are asked in order until one answers', async () => {
+  it('are tried in order until one answers', async () => {
     ends = { a: DOWN, b: DOWN, c: WELL };
     expect([await ask(), asked.join('')]).to.deep.equal(['done', 'abc']);
     expect([await ask({ routes: [] }), asked]).to.deep.equal([{ type: 'error', fault: fault('upstream_failed') }, []]);
   });
 
-  it('are not to blame for what fails in the gateway, and another is not asked then', async () => {
+  it('are not blamed for a failure of the gateway, and no other route is tried', async () => {
     const ours: Ending<string> = { type: 'error', fault: fault('result_not_kept') };
     ends = { a: ours, b: WELL, c: WELL };
     for (let call = 0; call < 5; call += 1) expect([await ask(), asked.join('')]).to.deep.equal([ours, 'a']);
     expect(ROUTES.map((route) => health.isOpen(route))).to.deep.equal([false, false, false]);
   });
 
-  it('are asked after the others while they fail, and all of them before a call fails', async () => {
+  it('are tried last while they fail, and all are tried before a call fails', async () => {
     ends = { a: DOWN, b: DOWN, c: WELL };
     for (let call = 0; call < 3; call += 1) await ask();
     expect([await ask(), asked.join('')]).to.deep.equal(['done', 'c']);
@@ -66,7 +66,7 @@ describe('the routes of a call', () => {
     expect([...asked].sort()).to.deep.equal(['a', 'b', 'c']);
   });
 
-  it('are tried by one of many calls when they are due', async () => {
+  it('are tried by one of many calls once they are due', async () => {
     ends = { a: DOWN, b: WELL, c: WELL };
     for (let call = 0; call < 3; call += 1) await ask();
     now = 1_000;
@@ -83,7 +83,7 @@ describe('the routes of a call', () => {
     expect(firsts.join('')).to.equal('abbbbb');
   });
 
-  it('are not asked further once something was delivered, the request refused, or the time over', async () => {
+  it('are not tried after output was delivered, the request was refused, or the deadline passed', async () => {
     ends.a = DOWN;
     expect([await ask({ committed: true }), asked.join('')]).to.deep.equal([DOWN, 'a']);
     expect([await ask({ lateMs: 1000 }), asked.join('')]).to.deep.equal([DOWN, 'a']);
@@ -91,7 +91,7 @@ describe('the routes of a call', () => {
     expect([await ask(), asked.join('')]).to.deep.equal([REFUSED, 'a']);
   });
 
-  it('that fail are logged: what will not pass by itself as an alert, and what upstreams say for debugging alone', async () => {
+  it('are logged on failure: permanent failures as alerts, upstream messages at debug only', async () => {
     const lines: unknown[] = [];
     const keep = (level: string) => (fields: object, message: string) => void lines.push([level, fields, message]);
     const logged = { debug: keep('debug'), warn: keep('warn'), error: keep('error'), note() {} };
@@ -126,7 +126,7 @@ describe('the routes of a call', () => {
     expect(line[1].at).to.match(/^at .*routes\.test\.ts/);
   });
 
-  it('are not judged by calls that the client or the service ended', async () => {
+  it('are not judged by calls that the client or a shutdown ended', async () => {
     for (const reason of [GONE, fault('shutting_down')]) {
       for (let call = 0; call < 10; call += 1) {
         const controller = new AbortController();

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createRunningCalls } from '../../lib/calls/running.ts';
 
 describe('running calls', () => {
-  it('are above their holds by the sum over the calls of a wallet, and of no other', () => {
+  it("sum up the overshoot of one wallet's calls", () => {
     const calls = createRunningCalls();
     expect(calls.overshoot('w')).to.equal(0n);
     let used = 2n;

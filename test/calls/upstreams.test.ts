@@ -5,7 +5,7 @@ const route = (key: string, upstream: string) => ({ key, upstream });
 const keys = { keys: 1 };
 
 describe('upstreams', () => {
-  it('have the routes of all models, each once, and how many of them are open', () => {
+  it('count the routes of all models once, and the open ones', () => {
     const [first, second, third] = [route('a/x', 'a'), route('a/y', 'a'), route('b/x', 'b')] as const;
     const facts = {
       catalog: () => ({ models: [{ routes: [first, third] }, { routes: [first, second] }] }),

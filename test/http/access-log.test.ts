@@ -57,7 +57,7 @@ describe('access log', () => {
     return { state, socket, close: () => response.emit('close') };
   }
 
-  it('has the id, the times and what was noted, and is one line', () => {
+  it('writes one line with the id, the times and the collected fields', () => {
     const { state, socket, close } = open(COMPLETE, { notes: { model: 'model-a' }, ageMs: 20 });
     expect([lines, pasts]).to.deep.equal([[], []]);
     socket.bytesRead += 1234;
@@ -81,7 +81,7 @@ describe('access log', () => {
     ]);
   });
 
-  it('has no status when none was sent, and says that the connection was lost', () => {
+  it('has status 0 and says that the connection was lost if no reply was sent', () => {
     open({ statusCode: 200 }).close();
     open({ statusCode: 206, headersSent: true }).close();
     expect(lines.map(({ line }) => [line.status, line.aborted])).to.deep.equal([
@@ -94,14 +94,14 @@ describe('access log', () => {
     ]);
   });
 
-  it('is an error when something of ours failed', () => {
+  it('logs an error after a failure of the gateway', () => {
     const err = new Error('ours');
     open(COMPLETE, { notes: { err } }).close();
     expect(lines[0]).to.deep.include({ level: 'error', message: 'request' });
     expect(lines[0]?.line.err).to.equal(err);
   });
 
-  it('waits for the call of a client that left, and has what is noted until then', () => {
+  it('waits for the call of a client that left, and includes the fields noted until then', () => {
     const { state, close } = open({});
     const call: Pick<LiveCall, 'onClosed'> = {};
     state.call = call as LiveCall;
@@ -113,7 +113,7 @@ describe('access log', () => {
     expect(lines[0]?.line).to.include({ ending: 'gone', aborted: true });
   });
 
-  it('has the start of a path, and of names that are secret', () => {
+  it('shortens long paths and secret names', () => {
     const long = `/${'p'.repeat(30).concat('/').repeat(20)}`;
     const name = `Abc123${'x'.repeat(37)}`;
     const paths = [long, `/media/${name}.png`, `/media/${name}y/${name}`, `/media/${name.slice(1)}`];

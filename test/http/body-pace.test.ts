@@ -13,7 +13,7 @@ const WINDOW_BYTES = 10 * 1024;
 
 type Part = readonly [atS: number, bytes: number];
 
-describe('body without limits of its own', () => {
+describe('body with default limits', () => {
   afterEach(() => {
     mock.timers.reset();
     mock.restoreAll();
@@ -37,7 +37,7 @@ describe('body without limits of its own', () => {
     return { request, outcome };
   }
 
-  itTimed('may say nothing for ten seconds', async () => {
+  itTimed('may be idle for ten seconds', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     let ended = false;
     const { outcome } = receive();
@@ -98,7 +98,7 @@ describe('body without limits of its own', () => {
     });
   }
 
-  itTimed('leaves nothing behind on the request, however it ends', async () => {
+  itTimed('removes its listeners from the request, however it ends', async () => {
     for (const end of ['end', 'close', 'error']) {
       const made = mock.method(globalThis, 'setTimeout');
       const cleared = mock.method(globalThis, 'clearTimeout');

@@ -84,12 +84,12 @@ describe('body', () => {
   const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
   const LAST = '0\r\n\r\n';
 
-  it('is read in one piece', async () => {
+  it('is read as one buffer', async () => {
     announced(5).write('hello');
     expect((await done).bytes?.toString()).to.equal('hello');
   });
 
-  itTimed('is not waited for when it came with its headers', async () => {
+  itTimed('is returned at once if it came with its headers', async () => {
     let listeners: number | undefined;
     take = async (request, options) => {
       while (request.readableLength < 5) await sleep(1);
@@ -106,7 +106,7 @@ describe('body', () => {
     { name: 'that remains if it was announced', send: () => announced(6), ends: [4, 0], framed: String },
     { name: 'unknown if it was not', send: chunked, ends: [undefined, undefined], framed: chunk },
   ]) {
-    it(`is passed on in pieces, with the length ${name}`, async () => {
+    it(`is passed on in chunks, with the length ${name}`, async () => {
       const pieces: (string | number | undefined)[][] = [];
       const onChunk = (piece: Buffer, left: number | undefined) => {
         pieces.push([piece.toString(), left]);
@@ -126,18 +126,18 @@ describe('body', () => {
     });
   }
 
-  it('is empty when there is none', async () => {
+  it('is empty if there is none', async () => {
     open('x: y');
     expect((await done).bytes).to.have.length(0);
     expect(readAnnouncedBytes({ headers: {} } as IncomingMessage)).to.equal(0);
   });
 
-  it('is empty when its only chunk is the last', async () => {
+  it('is empty if its only chunk is the last', async () => {
     chunked().write(LAST);
     expect((await done).bytes).to.have.length(0);
   });
 
-  itTimed('is read byte by byte', async () => {
+  itTimed('is read when it arrives byte by byte', async () => {
     const body = Buffer.from('привет 👋');
     const socket = announced(body.length);
     for (const byte of body) {
@@ -147,7 +147,7 @@ describe('body', () => {
     expect((await done).bytes).to.deep.equal(body);
   });
 
-  it('is the same in any number of chunks of any size', async () => {
+  it('is the same in any chunks', async () => {
     const pieces = Array.from({ length: 300 }, (_, at) => `${at}`.repeat(at % 50 === 0 ? 3000 : at + 1));
     const socket = chunked();
     for (const piece of pieces) socket.write(chunk(piece));
@@ -155,7 +155,7 @@ describe('body', () => {
     expect((await done).bytes?.toString()).to.equal(pieces.join(''));
   });
 
-  itTimed('holds little more than itself, also when every byte is a chunk', async function () {
+  itTimed('takes little more memory than its size, also if every byte is a chunk', async function () {
     this.timeout(30_000);
     const socket = chunked();
     const before = process.memoryUsage().rss;
@@ -173,7 +173,7 @@ describe('body', () => {
     expect(most / 1024 / 1024).to.be.below(100);
   });
 
-  it('may be as long as the limit', async () => {
+  it('is accepted at the limit', async () => {
     limits = { bytesMax: 1000 };
     announced(1000).write('x'.repeat(1000));
     expect((await done).bytes).to.have.length(1000);
@@ -187,7 +187,7 @@ describe('body', () => {
     expect(ms).to.be.below(100);
   });
 
-  itTimed('is refused when it grows too long', async () => {
+  itTimed('is refused when it exceeds the limit', async () => {
     limits = { bytesMax: 1000 };
     const socket = chunked();
     socket.write(chunk('x'.repeat(1000)));
@@ -196,7 +196,7 @@ describe('body', () => {
     expect((await done).code).to.equal('body_too_large');
   });
 
-  itTimed('is refused when all of it has arrived that is too long', async () => {
+  itTimed('is refused if a body above the limit has arrived with its headers', async () => {
     limits = { bytesMax: 1000 };
     take = async (request, options) => {
       while (!request.complete) await sleep(1);
@@ -219,13 +219,13 @@ describe('body', () => {
     });
   }
 
-  it('may be said to be in no encoding', async () => {
+  it('is accepted with the encoding identity', async () => {
     open('content-length: 2\r\ncontent-encoding: Identity').write('ok');
     expect((await done).bytes?.toString()).to.equal('ok');
   });
 
-  describe('in time', () => {
-    itTimed('is refused when it does not begin', async () => {
+  describe('and its time limits', () => {
+    itTimed('is refused if it does not start', async () => {
       limits = { idleMs: 50 };
       announced(5);
       const { code, ms } = await done;
@@ -243,7 +243,7 @@ describe('body', () => {
       expect(ms).to.be.within(70, 350);
     });
 
-    itTimed('may be slow as long as something comes', async () => {
+    itTimed('is accepted if it is slow but not idle', async () => {
       limits = { idleMs: 150 };
       const socket = announced(8);
       for (const letter of 'patience') {
@@ -255,7 +255,7 @@ describe('body', () => {
       expect(ms).to.be.above(250);
     });
 
-    itTimed('is refused when it drips for too long', async () => {
+    itTimed('is refused if it trickles for too long', async () => {
       limits = { idleMs: 1000, graceMs: 100, windowMs: 50, rateMinBytesPerS: 100 };
       const socket = announced(1000);
       const drip = setInterval(() => socket.write('x'), 20);
@@ -265,7 +265,7 @@ describe('body', () => {
       expect(ms).to.be.within(100, 400);
     });
 
-    itTimed('is refused when it drips after it came fast', async () => {
+    itTimed('is refused if it trickles after a fast start', async () => {
       limits = { idleMs: 1000, graceMs: 100, windowMs: 100, rateMinBytesPerS: 1000 };
       const socket = announced(1_000_000);
       socket.write('x'.repeat(900_000));
@@ -276,7 +276,7 @@ describe('body', () => {
       expect(ms).to.be.within(100, 1000);
     });
 
-    itTimed('may go on for long when it is fast enough in every window', async () => {
+    itTimed('may take long if it is fast enough in every window', async () => {
       limits = { idleMs: 1000, graceMs: 50, windowMs: 100, rateMinBytesPerS: 50 };
       const socket = announced(1000);
       for (let at = 0; at < 20; at += 1) {
@@ -296,7 +296,7 @@ describe('body', () => {
       expect(ms).to.be.within(150, 600);
     });
 
-    itTimed('may be slow at first', async () => {
+    itTimed('may be slow during the grace period', async () => {
       limits = { idleMs: 1000, graceMs: 300, windowMs: 10, rateMinBytesPerS: 1_000_000 };
       const socket = announced(3);
       for (const letter of 'abc') {
@@ -307,12 +307,12 @@ describe('body', () => {
     });
   });
 
-  describe('in its share', () => {
+  describe('and its memory reservation', () => {
     const room = (bytesMax: number) => {
       budget = createMemoryQuota({ bytesMax: 2 * bytesMax, ownerBytesMax: bytesMax });
     };
 
-    it('holds what was announced, before it is there', async () => {
+    it('reserves the announced length before it arrives', async () => {
       room(1_000_000);
       const socket = announced(700_000);
       await arrived;
@@ -322,7 +322,7 @@ describe('body', () => {
       expect(budget.used()).to.equal(700_000);
     });
 
-    itTimed('is refused by its announced length when there is no room for it', async () => {
+    itTimed('is refused by its announced length if there is no room', async () => {
       room(1_000_000);
       budget.reserve('key').take(400_000);
       announced(700_000);
@@ -332,7 +332,7 @@ describe('body', () => {
       expect(budget.used()).to.equal(400_000);
     });
 
-    it('is refused when it grows beyond it', async () => {
+    it('is refused when it grows beyond the available memory', async () => {
       room(1_000_000);
       const socket = chunked();
       for (let at = 0; at < 30; at += 1) socket.write(chunk('x'.repeat(50_000)));
@@ -341,8 +341,8 @@ describe('body', () => {
     });
   });
 
-  describe('broken off', () => {
-    itTimed('by the client is no fault and waits for nothing', async () => {
+  describe('that breaks off', () => {
+    itTimed('rejects with GONE at once if the client leaves', async () => {
       const socket = announced(5);
       socket.write('ab');
       await arrived;
@@ -353,28 +353,28 @@ describe('body', () => {
       expect(ms).to.be.below(500);
     });
 
-    it('by its end is none either', async () => {
+    it('rejects with GONE if the connection ends', async () => {
       const socket = announced(5);
       await arrived;
       socket.end('ab');
       expect((await done).error).to.equal(GONE);
     });
 
-    it('by what is no chunk is none: the server answers that', async () => {
+    it('rejects with GONE after an invalid chunk, which the server answers', async () => {
       const socket = chunked();
       await arrived;
       socket.write('zz\r\nnonsense');
       expect((await done).error).to.equal(GONE);
     });
 
-    it('by the signal ends with its reason', async () => {
+    it('rejects with the reason of the signal', async () => {
       announced(5).write('ab');
       await arrived;
       controller.abort('gone');
       expect((await done).error).to.equal('gone');
     });
 
-    it('by a signal that had aborted before is not read', async () => {
+    it('is not read if the signal has already aborted', async () => {
       controller.abort('gone');
       announced(5).write('hello');
       expect((await done).error).to.equal('gone');

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { connectionsFor, readDescriptorLimit } from '../../lib/http/descriptors.ts';
 
 describe('connectionsFor', () => {
-  it('leaves descriptors to upstreams, the store and other files', () => {
+  it('reserves descriptors for upstreams, the store and other files', () => {
     expect(connectionsFor(400)).to.equal(168);
     expect(connectionsFor(1024)).to.equal(448);
     expect(connectionsFor(50)).to.equal(32);

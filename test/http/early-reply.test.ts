@@ -7,7 +7,7 @@ import { until } from '../../testkit/client.ts';
 import { openTestHttp, type TestHttp } from '../../testkit/http.ts';
 import { itTimed } from '../../testkit/timed.ts';
 
-describe('an answer before the end of the request', () => {
+describe('a reply before the end of the request', () => {
   let http: TestHttp;
   let socket: Socket;
   let text: string;
@@ -40,7 +40,7 @@ describe('an answer before the end of the request', () => {
     socket.write(`POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${bytes}\r\n\r\n`);
   }
 
-  it('is complete at once, also while the client goes on sending', async () => {
+  it('is complete at once, even while the client is still sending', async () => {
     const bytes = 20 * 1024 * 1024;
     start(bytes);
     await until(() => /"code":"request_too_large"|too large|48 MiB/.test(text));
@@ -55,7 +55,7 @@ describe('an answer before the end of the request', () => {
     expect(error).to.equal(undefined);
   });
 
-  itTimed('ends the connection after two seconds, whatever the client does', async () => {
+  itTimed('closes the connection after two seconds, even if the client keeps sending', async () => {
     start(100_000_000);
     const from = performance.now();
     const sending = setInterval(() => socket.write('x'), 20);
@@ -64,7 +64,7 @@ describe('an answer before the end of the request', () => {
     socket.destroy();
   });
 
-  itTimed('waits for nothing once the client has gone', async () => {
+  itTimed('ends at once when the client has left', async () => {
     start(100_000_000);
     await until(() => text.includes('413'));
     socket.destroy();

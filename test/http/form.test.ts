@@ -120,7 +120,7 @@ describe('form', () => {
     files.map(({ name, bytes, isCut }) => [name, bytes.toString('latin1'), isCut]),
   ];
 
-  it('is told by its type', () => {
+  it('is recognised by its content type', () => {
     for (const type of [TYPE, 'multipart/form-data', 'Multipart/Form-Data ; boundary="x"'])
       expect(isForm(type)).to.equal(true);
     for (const type of [undefined, '', 'application/json', 'multipart/mixed; boundary=x', 'multipart/form-datax']) {
@@ -128,7 +128,7 @@ describe('form', () => {
     }
   });
 
-  it('has its texts and files, whether its length is announced or not', async () => {
+  it('contains its texts and files, with and without an announced length', async () => {
     const png = randomBytes(300_000);
     const body = encode([
       text('prompt', 'Рисуй 🎨'),
@@ -150,7 +150,7 @@ describe('form', () => {
     }
   });
 
-  it('is the same wherever the network cuts it', async function () {
+  it('is the same wherever it is split into chunks', async function () {
     this.timeout(120_000);
     // Nearly a boundary, over and over.
     const tricky = Buffer.from(`\r\n--\r\n${BOUNDARY}\r\n--${BOUNDARY.slice(0, -1)}\r\r\n\r\n--x\r`);
@@ -173,7 +173,7 @@ describe('form', () => {
     expect(contents((await send(bytes, { length: false }).result) as Form)).to.deep.equal(expected);
   });
 
-  it('keeps what any files have', async function () {
+  it('keeps the bytes of any files', async function () {
     this.timeout(60_000);
     const piece = fc.constantFrom('\r\n', '--', BOUNDARY, '\r', '\n', '-', 'x', '\0');
     const content = fc.array(piece, { maxLength: 12 }).map((pieces) => Buffer.from(pieces.join('')));
@@ -191,7 +191,7 @@ describe('form', () => {
     );
   });
 
-  it('forgets what nobody asked for, and takes a type for a file where there is no name of one', async () => {
+  it('drops unknown parts, and recognises a file by its type if it has no name', async () => {
     const body = encode([
       file('mask', Buffer.alloc(500_000)),
       text('user', 'x'.repeat(5000)),
@@ -217,7 +217,7 @@ describe('form', () => {
     ]);
   });
 
-  it('takes what has a name of a file for one, where a text may come too', async () => {
+  it('recognises a file by its name where texts are also accepted', async () => {
     options = { classifyPart: (_name, isFile) => (isFile ? 'file' : 'text') };
     const typed = (type: string) => ({
       head: `content-disposition: form-data; name="image"\r\ncontent-type: ${type}`,
@@ -244,14 +244,14 @@ describe('form', () => {
     ]);
   });
 
-  it('passes over what stands before and behind it', async () => {
+  it('ignores preamble and epilogue', async () => {
     const body = encode([text('prompt', 'hi')]);
     const around = Buffer.concat([Buffer.from('a preamble\r\n'), body, Buffer.from('an epilogue\r\n')]);
     expect(contents(await read(around))).to.deep.equal([[['prompt', 'hi']], []]);
     expect(contents(await read(encode([])))).to.deep.equal([[], []]);
   });
 
-  it('cuts a file at its limit, keeps the others', async () => {
+  it('truncates a file at its limit and keeps the others', async () => {
     const form = await read(encode([file('image', Buffer.alloc(MEBIBYTE + 1)), file('image', Buffer.alloc(MEBIBYTE))]));
     expect(form.files.map(({ bytes, isCut }) => [bytes.length, isCut])).to.deep.equal([
       [MEBIBYTE, true],
@@ -282,7 +282,7 @@ describe('form', () => {
       });
     }
 
-    it('wherever it breaks off', async function () {
+    it('if it breaks off anywhere', async function () {
       this.timeout(60_000);
       for (let at = 0; at < whole.length - '--\r\n'.length; at += 1) {
         expect(await refused(whole.subarray(0, at)), `cut at ${at}`).to.deep.equal(['invalid_form', early]);
@@ -296,26 +296,26 @@ describe('form', () => {
       ]);
     });
 
-    it('for what is wrong with it first, as soon as that has come', async () => {
+    it('for its first mistake, as soon as that arrives', async () => {
       const wrong = encode([text('prompt', 'x'.repeat(1001)), ...Array(64).fill(text('note', 'x'))]);
       const { socket, result } = send([wrong.subarray(0, -1)], { length: false, end: false });
       expect(((await result) as Fault).message).to.equal('Invalid `prompt`: is too long.');
       socket.destroy();
     });
 
-    it('with a text that is too long under a name that is cut and cleaned', async () => {
+    it('with a text that is too long, by its name truncated and sanitized', async () => {
       options = { classifyPart: () => 'text' };
       const name = `image[<i>]${'x'.repeat(60)}`;
       const [, message] = await refused(encode([text(name, 'x'.repeat(1001))]));
       expect(message).to.equal(`Invalid \`image[?i?]${'x'.repeat(40)}\`: is too long.`);
     });
 
-    it('with more than so many parts only', async () => {
+    it('with too many parts', async () => {
       const form = await read(encode(Array(64).fill(text('note', 'x'))));
       expect(form.texts).to.have.length(64);
     });
 
-    it('in part where a part has too many headers', async () => {
+    it('in the part with too many headers', async () => {
       const form = (before: number) => {
         const head = `${'x-more: 1\r\n'.repeat(before)}content-disposition: form-data; name="prompt"`;
         return read(encode([{ head, content: 'hi' }]));
@@ -332,38 +332,38 @@ describe('form', () => {
     });
   });
 
-  describe('under the clocks and limits of every body', () => {
+  describe('with the limits of every body', () => {
     const whole = encode([text('prompt', 'hi'), file('image', Buffer.alloc(200_000))]);
     const codeOf = async (result: Promise<unknown>) => {
       const reason = await result;
       return isFault(reason) ? reason.data?.code : reason;
     };
 
-    it('is refused when it stalls', async () => {
+    it('is refused if it stalls', async () => {
       limits = { idleMs: 50 };
       const { socket, result } = send([whole.subarray(0, 1000)], { length: false, end: false });
       expect(await codeOf(result)).to.equal('body_timeout');
       socket.destroy();
     });
 
-    it('is refused when it is too long', async () => {
+    it('is refused if it is too long', async () => {
       limits = { bytesMax: 100_000 };
       for (const length of [true, false])
         expect(await codeOf(send([whole], { length }).result)).to.equal('body_too_large');
     });
 
-    it('is refused when there is no room for it', async () => {
+    it('is refused if there is no room', async () => {
       budget = createMemoryQuota({ bytesMax: 150_000, ownerBytesMax: 150_000 });
       for (const length of [true, false]) expect(await codeOf(send([whole], { length }).result)).to.equal('no_room');
     });
 
-    it('broken off by the client is no fault', async () => {
+    it('rejects with GONE if the client leaves', async () => {
       const { socket, result } = send([whole.subarray(0, 100_000)], { length: false, end: false });
       setTimeout(() => socket.destroy(), 50);
       expect(await codeOf(result)).to.equal(GONE);
     });
 
-    it('ends with its signal', async () => {
+    it('rejects when its signal aborts', async () => {
       const { socket, result } = send([whole.subarray(0, 100_000)], { length: false, end: false });
       setTimeout(() => controller.abort('over'), 50);
       expect(await codeOf(result)).to.equal('over');
@@ -371,7 +371,7 @@ describe('form', () => {
     });
   });
 
-  itTimed('holds nobody up, however long it is', async function () {
+  itTimed('does not block the event loop, however long it is', async function () {
     this.timeout(60_000);
     budget = createMemoryQuota({ bytesMax: 128 * MEBIBYTE, ownerBytesMax: 64 * MEBIBYTE });
     options = { fileBytesMax: 8 * MEBIBYTE, textBytesMax: 12 * MEBIBYTE };

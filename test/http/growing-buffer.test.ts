@@ -4,7 +4,7 @@ import { createGrowingBuffer } from '../../lib/http/growing-buffer.ts';
 
 const KIB = 1024;
 
-describe('room', () => {
+describe('growing buffer', () => {
   /** What is asked for when pieces of these lengths arrive. */
   function taken(lengths: readonly number[], options: { announced?: number; bytesMax?: number } = {}) {
     const { announced, bytesMax = 1000 * KIB } = options;
@@ -16,27 +16,27 @@ describe('room', () => {
     return asked;
   }
 
-  it('is taken once if the length is announced', () => {
+  it('is allocated once if the length is announced', () => {
     expect(taken([1, 5, 94], { announced: 100 })).to.deep.equal([100]);
   });
 
-  it('begins with room for some pieces, and doubles when it is full', () => {
+  it('starts with room for several chunks and doubles when full', () => {
     expect(taken([1, 64 * KIB - 1])).to.deep.equal([64 * KIB]);
     expect(taken([1, 64 * KIB])).to.deep.equal([64 * KIB, 64 * KIB + 2]);
     expect(taken([100 * KIB, 150 * KIB])).to.deep.equal([200 * KIB, 300 * KIB]);
   });
 
-  it('is never more than may come', () => {
+  it('never exceeds the maximum length', () => {
     expect(taken([600 * KIB, 400 * KIB])).to.deep.equal([1000 * KIB]);
     expect(taken([10, 20], { bytesMax: 30 })).to.deep.equal([30]);
   });
 
-  it('is empty at first, and costs nothing then', () => {
+  it('is empty at first and takes no memory', () => {
     expect(taken([])).to.deep.equal([]);
     expect(taken([0])).to.deep.equal([]);
   });
 
-  it('passes on why there is none, and keeps what has arrived', () => {
+  it('passes on a refusal of memory and keeps the bytes received', () => {
     let isFull = false;
     const take = () => {
       if (isFull) throw new Error('full');

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { findHeaderProblem, securityHeaders } from '../../lib/http/headers.ts';
 
 describe('headers', () => {
-  it('ask browsers to stay with https, where that is what clients use', () => {
+  it('send HSTS if clients use https', () => {
     const plain = { 'x-content-type-options': 'nosniff' };
     const secure = { ...plain, 'strict-transport-security': 'max-age=31536000' };
     for (const [publicUrl, headers] of [
@@ -30,30 +30,30 @@ describe('headers', () => {
     ...['x', 'ai.example.com', 'a_b.example:8080', '127.0.0.1:80', '[::1]:8080', '[2001:db8::1]', 'x:', ''],
     'xn--e1afmkfd.xn--p1ai',
   ]) {
-    it(`may name ${JSON.stringify(host)} as the host`, () => {
+    it(`accept the host ${JSON.stringify(host)}`, () => {
       expect(problem([`Host: ${host}`])).to.equal(undefined);
     });
   }
 
   for (const host of ['a b', 'a/b', 'a@b', 'a?b', 'a#b', 'a, b', 'a:b', '[::1', 'http://a', 'пример.рф']) {
-    it(`may not name ${JSON.stringify(host)}`, () => {
+    it(`refuse the host ${JSON.stringify(host)}`, () => {
       expect(problem([`host: ${host}`])).to.equal('its host header is not a host');
     });
   }
 
-  it('need a host, but for HTTP/1.0', () => {
+  it('need a host, except in HTTP/1.0', () => {
     expect(problem(['accept: x'])).to.equal('it has no host header');
     expect(problem(['accept: x'], '1.0')).to.equal(undefined);
   });
 
-  it('belong to a version that is spoken here', () => {
+  it('need a supported HTTP version', () => {
     for (const version of ['0.9', '2.0']) {
       expect(problem(['host: x'], version)).to.equal(`it is HTTP/${version}, not HTTP/1.1`);
     }
     expect(problem(['host: x'], '1.0')).to.equal(undefined);
   });
 
-  it('say that the body comes in chunks, and nothing else, and only where chunks are known', () => {
+  it('accept only chunked as the transfer encoding, and only in HTTP/1.1', () => {
     const unsupported = 'its transfer-encoding is not supported';
     for (const [coding, version, expected] of [
       ['chunked', '1.1', undefined],
@@ -66,7 +66,7 @@ describe('headers', () => {
     }
   });
 
-  it('may repeat what is a list', () => {
+  it('may repeat headers that are lists', () => {
     const lists = ['accept: a', 'accept: b', 'x-forwarded-for: 1.1.1.1', 'x-forwarded-for: 2.2.2.2', 'cookie: a=b'];
     expect(problem(['host: x', ...lists, 'cookie: c=d', 'via: a', 'via: b'])).to.equal(undefined);
   });

@@ -39,18 +39,18 @@ describe('json', () => {
     [`{"a":"${'x'.repeat(5000)}" "b":1}`, 'it goes wrong at character 5009'],
   ];
   for (const [text, place] of places) {
-    it(`says where ${text.slice(0, 30)} is none`, () => {
+    it(`reports the position of the mistake in ${text.slice(0, 30)}`, () => {
       expect(refusalOf(() => parse(text))).to.equal(`The request body is not valid JSON: ${place}.`);
     });
   }
 
-  it('is not searched for the place of a mistake when it is long', () => {
+  it('is not searched for the position of a mistake if it is long', () => {
     const long = `[${'1,'.repeat(8192)}`;
     expect(refusalOf(() => parse(`${long.slice(0, 16_383)}x`))).to.contain('it goes wrong at character 16384');
     expect(refusalOf(() => parse(`${long}x`))).to.equal('The request body is not valid JSON.');
   });
 
-  describe('within its limits is what JSON.parse makes of it', () => {
+  describe('within its limits equals the result of JSON.parse', () => {
     const tricky = fc.string({
       unit: fc.constantFrom(
         '"',
@@ -120,7 +120,7 @@ describe('json', () => {
       }
     });
 
-    it('for any text at all: the same value, or a refusal where it throws', () => {
+    it('for any text: the same value, or a refusal if it throws', () => {
       const symbols = fc.constantFrom('"', '\\', '[', ']', '{', '}', ',', ':', '1', ' ', 'null', '"a"', '\\u0022', '-');
       fc.assert(
         fc.property(
@@ -156,7 +156,7 @@ describe('json', () => {
   });
 
   describe('depth', () => {
-    it(`may be ${JSON_DEPTH_MAX} and no more`, () => {
+    it(`is limited to ${JSON_DEPTH_MAX}`, () => {
       expect(parse(nested(JSON_DEPTH_MAX))).to.be.an('array');
       const objects = '{"a":'.repeat(JSON_DEPTH_MAX);
       expect(parse(`${objects}1${'}'.repeat(JSON_DEPTH_MAX)}`)).to.be.an('object');
@@ -165,7 +165,7 @@ describe('json', () => {
       expect(refusalOf(() => parse(`${objects}{}`))).to.equal(message);
     });
 
-    it('counts what is open, not what was', () => {
+    it('counts open containers only', () => {
       expect(parse(`[${Array(1000).fill('[[]]').join()}]`)).to.have.length(1000);
       expect(parse(JSON.stringify({ text: '['.repeat(1000) }))).to.deep.equal({ text: '['.repeat(1000) });
     });
@@ -189,14 +189,14 @@ describe('json', () => {
           .join()}]`,
     };
     for (const [name, make] of Object.entries(shapes)) {
-      it(`may be ${JSON_VALUES_MAX} and no more: ${name}`, () => {
+      it(`are limited to ${JSON_VALUES_MAX}: ${name}`, () => {
         const most = parse(make(JSON_VALUES_MAX));
         expect(countValues(most)).to.equal(JSON_VALUES_MAX);
         expect(refusalOf(() => parse(make(JSON_VALUES_MAX + 1)))).to.equal(message);
       });
     }
 
-    it('are those of the value, in any mixture', () => {
+    it('are counted exactly in any mixture', () => {
       // Three for each pair, one for the array around them and one for what is left.
       const pairs = Array((JSON_VALUES_MAX - 2) / 3).fill('[{"a":0}]');
       const text = `[${[...pairs, 1].join()}]`;
@@ -204,39 +204,39 @@ describe('json', () => {
       expect(refusalOf(() => parse(`[1,${text.slice(1)}`))).to.equal(message);
     });
 
-    it('do not count within strings', () => {
+    it('are not counted inside strings', () => {
       const text = ',:[]{}'.repeat(JSON_VALUES_MAX);
       expect(parse(JSON.stringify([text, `\\"${text}`]))).to.deep.equal([text, `\\"${text}`]);
     });
   });
 
   describe('bytes', () => {
-    it('may begin with a byte order mark, once', () => {
+    it('may start with one byte order mark', () => {
       expect(parse('\ufeff{"a":1}')).to.deep.equal({ a: 1 });
       expect(refusalOf(() => parse('\ufeff\ufeff{}'))).to.match(NOT_JSON);
       expect(refusalOf(() => parse('{\ufeff}'))).to.match(NOT_JSON);
       expect(refusalOf(() => parse('\ufeff'))).to.match(NOT_JSON);
     });
 
-    it('have to be there', () => {
+    it('must not be empty', () => {
       expect(refusalOf(() => parseJson(Buffer.alloc(0)))).to.equal('The request body is not valid JSON: it is empty.');
       expect(refusalOf(() => parse('  \n'))).to.match(NOT_JSON);
     });
 
-    it('have to be UTF-8', () => {
+    it('must be UTF-8', () => {
       const message = 'The request body is not valid JSON: it is not UTF-8.';
       for (const hex of ['22ff22', '22c322', '22eda08022', '22f09f9122', 'fffe5b005d00']) {
         expect(refusalOf(() => parseJson(Buffer.from(hex, 'hex')))).to.equal(message);
       }
     });
 
-    it('may escape a surrogate without its pair', () => {
+    it('may escape a lone surrogate', () => {
       expect(parse('"\\ud83d"')).to.equal('\ud83d');
       expect(parse('"\\udc4b\\ud83d"')).to.equal('\udc4b\ud83d');
     });
   });
 
-  it('leaves out what would change a prototype, at any depth, and keeps the rest', () => {
+  it('drops keys that would change a prototype, at any depth, and keeps the rest', () => {
     const text =
       '{"__proto__":{"a":1},"b":[{"\\u005f_proto__":7,"c":{"__pro\\u0074o__":null,"d":1}}],"constructor":{"prototype":2}}';
     const value = parse(text) as Record<string, unknown>;
@@ -264,7 +264,7 @@ describe('json', () => {
     it(`refuses ${JSON.stringify(text)}`, () => expect(refusalOf(() => parse(text))).to.match(NOT_JSON));
   }
 
-  it('never repeats what was sent', () => {
+  it('never repeats the body', () => {
     expect(refusalOf(() => parse('{"key": tg-sk-secret}'))).to.match(NOT_JSON);
   });
 
@@ -303,7 +303,7 @@ describe('json', () => {
       nothing: () => filled(' '),
     };
     for (const [name, make] of some(attacks)) {
-      itTimed(`is refused soon: ${name}`, () => expect(time(make(), true)).to.be.below(1500));
+      itTimed(`is refused quickly: ${name}`, () => expect(time(make(), true)).to.be.below(1500));
     }
 
     const values: Readonly<Record<string, () => Buffer>> = {
@@ -316,7 +316,7 @@ describe('json', () => {
       spaces: () => around('[', filled(' '), ']'),
     };
     for (const [name, make] of some(values)) {
-      itTimed(`is read soon: ${name}`, () => expect(time(make(), false)).to.be.below(3000));
+      itTimed(`is read quickly: ${name}`, () => expect(time(make(), false)).to.be.below(3000));
     }
   });
 
@@ -331,7 +331,7 @@ describe('json', () => {
       ' application/json ; a=b',
       'application/vnd.api+json',
     ]) {
-      it(`may be ${type}`, () => checkJsonType(type));
+      it(`accepts ${type}`, () => checkJsonType(type));
     }
     for (const type of [
       'text/plain',
@@ -341,7 +341,7 @@ describe('json', () => {
       'application/+x',
       ';',
     ]) {
-      it(`may not be ${type}`, () => {
+      it(`refuses ${type}`, () => {
         expect(refusalOf(() => checkJsonType(type)))
           .to.contain('content-type')
           .and.not.to.contain(type);

@@ -39,7 +39,7 @@ describe('live calls', () => {
     return { client, response: res, hapi: { raw: { req, res }, app: {} } as unknown as Request };
   }
 
-  it('counts those that stream among them', async () => {
+  it('counts the streams among them', async () => {
     const first = calls.open((await arrive()).hapi);
     const second = calls.open((await arrive()).hapi);
     second.streams = true;
@@ -71,7 +71,7 @@ describe('live calls', () => {
     expect(signal.reason).to.equal(GONE);
   });
 
-  it('aborts as soon as the client has reset the connection, before it is closed here', async () => {
+  it('aborts as soon as the client resets the connection, before it is closed here', async () => {
     const { hapi, client, response } = await arrive();
     const { signal } = calls.open(hapi);
     const closed = new Promise<boolean>((resolve) => signal.addEventListener('abort', () => resolve(response.closed)));
@@ -90,7 +90,7 @@ describe('live calls', () => {
     expect(signal.reason).to.equal(GONE);
   });
 
-  itTimed('does not abort when the reply is over', async () => {
+  itTimed('does not abort after the reply', async () => {
     const { hapi, response } = await arrive();
     const { signal } = calls.open(hapi);
     response.end('all');
@@ -99,14 +99,14 @@ describe('live calls', () => {
     expect(signal.aborted).to.equal(false);
   });
 
-  it('has aborted already when the client left before', async () => {
+  it('has already aborted if the client left before', async () => {
     const { hapi, client, response } = await arrive();
     client.destroy();
     await until(() => response.destroyed);
     expect(calls.open(hapi).signal.reason).to.equal(GONE);
   });
 
-  itTimed('drains at once when there is none', async () => {
+  itTimed('drains at once if there is none', async () => {
     const startedAt = performance.now();
     expect(await calls.drain(5000)).to.equal(0);
     expect(performance.now() - startedAt).to.be.below(50);
@@ -126,7 +126,7 @@ describe('live calls', () => {
     expect(left).to.equal(0);
   });
 
-  itTimed('drains no longer than allowed, and says how many are left', async () => {
+  itTimed('drains no longer than allowed, and returns how many are left', async () => {
     const open: LiveCall[] = [];
     for (let at = 0; at < 3; at += 1) open.push(calls.open((await arrive()).hapi));
     const startedAt = performance.now();
@@ -136,7 +136,7 @@ describe('live calls', () => {
     expect(await calls.drain(50)).to.equal(0);
   });
 
-  it('ends all with a reason, but those whose client left keep theirs', async () => {
+  it('ends all with a reason, but keeps the reason of calls whose client left', async () => {
     const { hapi, client } = await arrive();
     const left = calls.open(hapi);
     client.destroy();
@@ -147,7 +147,7 @@ describe('live calls', () => {
     expect(getEventListeners(stays.signal, 'abort')).to.have.length(0);
   });
 
-  it('is over at once when it comes after all were ended', async () => {
+  it('aborts at once after all calls were ended', async () => {
     const ending = createLiveCalls();
     ending.endAll('stopping');
     const late = ending.open((await arrive()).hapi);

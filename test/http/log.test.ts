@@ -121,7 +121,7 @@ describe('log', () => {
     expect(lines[4]).to.contain('"big":5');
   });
 
-  itTimed('has written everything when it says so, without waiting for the next time to write', async () => {
+  itTimed('has written everything when written() resolves, without waiting for the next flush', async () => {
     const from = performance.now();
     log.info('a line');
     log.line({}, 'another');
@@ -130,7 +130,7 @@ describe('log', () => {
     expect(read()).to.contain('"a line"').and.to.contain('"another"');
   });
 
-  it('writes when each line was made', async () => {
+  it('writes the time of each line', async () => {
     const from = Date.now();
     log.line({}, 'first');
     await sleep(5);
@@ -141,7 +141,7 @@ describe('log', () => {
     expect(at(second)).to.be.at.most(Date.now());
   });
 
-  it('keeps to its level', async () => {
+  it('respects its level', async () => {
     open({ level: 'warn' });
     log.info('quiet');
     log.line({}, 'quiet');
@@ -160,7 +160,7 @@ describe('log', () => {
     for (const line of text.trim().split('\n')) JSON.parse(line);
   });
 
-  it('never writes a part of a key that is long enough to matter', async () => {
+  it('never writes a significant part of a key', async () => {
     const key = makeKey('tg-');
     log.info(`cut ${key.slice(0, 20)}…`);
     log.info(`marked ${key}_x`);
@@ -169,7 +169,7 @@ describe('log', () => {
     expect(text).to.contain('cut [secret]…');
   });
 
-  it('never writes the secret of a one-time link, nor the whole name of a stored file', async () => {
+  it('never writes the token of a one-time link or the full name of a stored file', async () => {
     const token = makeToken();
     const name = makeSecret();
     sayEverywhere(`https://gate.example.com/setup?token=${token}&lang=en`);
@@ -186,7 +186,7 @@ describe('log', () => {
     for (const line of text.trim().split('\n')) JSON.parse(line);
   });
 
-  it('knows the keys of any prefix', async () => {
+  it('scrubs keys with any prefix', async () => {
     for (const keyPrefix of ['', 'my-own-', 'a1-']) {
       open({ keyPrefix });
       const key = makeKey(keyPrefix);
@@ -195,7 +195,7 @@ describe('log', () => {
     }
   });
 
-  it('writes each line without waiting for the next, also those that come while others are being written', async () => {
+  it('writes each line without waiting for the next, also during a write', async () => {
     for (const text of ['first', 'second']) {
       log.info('x'.repeat(70_000));
       log.info(`the ${text} small line`);
@@ -203,7 +203,7 @@ describe('log', () => {
     }
   });
 
-  it('makes one system call for many lines, and none while there is nothing to write', async () => {
+  it('makes one system call for many lines, and none without lines', async () => {
     const { write } = fs;
     const files: number[] = [];
     const counted = (file: number, ...args: unknown[]) => {
@@ -222,7 +222,7 @@ describe('log', () => {
     }
   });
 
-  it('drops what it cannot hold while nothing can be written, and goes on after that', async () => {
+  it('drops lines beyond its buffer while nothing can be written, and continues afterwards', async () => {
     // All in one turn, in which nothing is written.
     for (let line = 0; line < 100; line += 1) log.info('x'.repeat(65_536));
     await log.written();
@@ -231,7 +231,7 @@ describe('log', () => {
     expect(read().length).to.be.within(3.9 * 1024 * 1024, 4 * 1024 * 1024);
   });
 
-  it('writes words that only look like a key', async () => {
+  it('writes words that only resemble a key', async () => {
     log.info('tg-sk- and tg-sk-short are no keys');
     expect(await written()).to.contain('tg-sk- and tg-sk-short are no keys');
   });
@@ -247,7 +247,7 @@ describe('log', () => {
     'one with a control character': 'abc\u0000def\u001fghi',
   };
   for (const [name, secret] of Object.entries(secrets)) {
-    it(`never writes a secret it was told: ${name}`, async () => {
+    it(`never writes an added secret: ${name}`, async () => {
       log.addSecrets([secret]);
       sayEverywhere(secret);
       const text = await written();
@@ -257,7 +257,7 @@ describe('log', () => {
     });
   }
 
-  it('leaves nothing of a secret that contains another', async () => {
+  it('scrubs all of a secret that contains another', async () => {
     for (const order of [
       ['shared-secret', 'shared-secret-of-two', 'the-shared-secret-of-two'],
       ['the-shared-secret-of-two', 'shared-secret-of-two', 'shared-secret'],
@@ -271,7 +271,7 @@ describe('log', () => {
     }
   });
 
-  it('goes on knowing the secrets it was told before', async () => {
+  it('keeps scrubbing secrets added before', async () => {
     log.addSecrets(['first-secret']);
     log.addSecrets(['second-secret']);
     log.addSecrets([]);
@@ -279,7 +279,7 @@ describe('log', () => {
     expect(await written()).to.contain('[secret] [secret]');
   });
 
-  it('does not take a short word for a secret', async () => {
+  it('does not scrub short values', async () => {
     log.addSecrets(['', 'info', 'level']);
     log.info('the level is info');
     expect(await written()).to.contain('the level is info');
@@ -295,7 +295,7 @@ describe('log', () => {
     for (const secret of all) expect(rest).not.to.contain(JSON.stringify(secret).slice(1, -1));
   });
 
-  describe('of a process that ends', () => {
+  describe('of an ending process', () => {
     /** Runs a program that has a log; resolves to its exit code and its output. */
     async function run(destination: string, program: string): Promise<readonly [code: number | null, text: string]> {
       const code = `import { createLog } from '${new URL('../../lib/http/log.ts', import.meta.url)}';
@@ -311,12 +311,12 @@ describe('log', () => {
       return [exitCode, text];
     }
 
-    it('has its last line, however it ends', async () => {
+    it('writes the last line, however the process ends', async () => {
       const [code, text] = await run('1', `log.info('last'); process.exit(3);`);
       expect([code, JSON.parse(text).msg]).to.deep.equal([3, 'last']);
     });
 
-    it('has its last line also when writing has failed before', async () => {
+    it('writes the last line also after failed writes', async () => {
       const [code, text] = await run(
         '1',
         `const { default: fs } = await import('node:fs');
@@ -335,13 +335,13 @@ describe('log', () => {
       expect([code, JSON.parse(text.trim().split('\n').at(-1) ?? '').msg]).to.deep.equal([3, 'last']);
     });
 
-    it('does not hold it up when it cannot be written', async () => {
+    it('does not keep the process from ending if it cannot be written', async () => {
       const [code] = await run(`'/dev/full'`, `log.info('last'); await log.written(); process.exit(3);`);
       expect(code).to.equal(3);
     });
   });
 
-  it('leaves the lines of several processes whole that share a pipe, which a slow reader fills', async () => {
+  it('keeps the lines of several processes intact on a shared pipe with a slow reader', async () => {
     const child = fileURLToPath(new URL('./log-child.ts', import.meta.url));
     const all = `for each in 1 2 3; do "${process.execPath}" "${child}" & done; wait`;
     const { stdout } = spawn('sh', ['-c', all], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -4,7 +4,7 @@ import { createMemoryQuota, type MemoryQuota, SMALL_BYTES } from '../../lib/http
 
 const MIB = 1024 * 1024;
 
-describe('budget', () => {
+describe('memory quota', () => {
   let budget: MemoryQuota;
 
   beforeEach(() => {
@@ -24,7 +24,7 @@ describe('budget', () => {
     expect(budget.used()).to.equal(before);
   };
 
-  it('counts what shares take and give back', () => {
+  it('counts what reservations take and release', () => {
     const one = budget.reserve('a');
     const other = budget.reserve('b');
     one.take(MIB);
@@ -39,7 +39,7 @@ describe('budget', () => {
     expect(budget.used()).to.equal(MIB + 1);
   });
 
-  it('gives one owner no more than its part, in any number of shares', () => {
+  it('limits one owner, in any number of reservations', () => {
     const one = budget.reserve('a');
     const more = budget.reserve('a');
     one.take(3 * MIB);
@@ -51,7 +51,7 @@ describe('budget', () => {
     more.take(3 * MIB);
   });
 
-  it('says whether there is room without taking it', () => {
+  it('checks for room without taking it', () => {
     const share = budget.reserve('a');
     share.check(4 * MIB);
     expect(budget.used()).to.equal(0);
@@ -61,7 +61,7 @@ describe('budget', () => {
     refuses(() => share.check(MIB + 1));
   });
 
-  it('keeps an eighth for small shares', () => {
+  it('keeps an eighth for small reservations', () => {
     budget.reserve('a').take(4 * MIB);
     const large = budget.reserve('b');
     large.take(3 * MIB);
@@ -72,7 +72,7 @@ describe('budget', () => {
     refuses(() => small.take(1));
   });
 
-  it('gives back a part once, and with all the rest', () => {
+  it('releases a part once, also with everything else', () => {
     const share = budget.reserve('a');
     share.take(MIB);
     const part = share.takePart(2 * MIB);
@@ -88,7 +88,7 @@ describe('budget', () => {
     expect(budget.used()).to.equal(MIB);
   });
 
-  it('is full for small shares too in the end', () => {
+  it('is eventually full for small reservations, too', () => {
     budget.reserve('a').take(4 * MIB);
     budget.reserve('b').take(3 * MIB);
     for (let at = 0; at < MIB / SMALL_BYTES; at += 1) budget.reserve(`c${at}`).take(SMALL_BYTES);

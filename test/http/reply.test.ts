@@ -34,7 +34,7 @@ describe('reply', () => {
   };
 
   describe('headers', () => {
-    it('carry the same id twice, another one each time', async () => {
+    it('carry the same id twice, and a new one for each request', async () => {
       const ids = new Set<unknown>();
       for (const path of ['/healthz', MESSAGES, '/nowhere', '/api/nowhere']) {
         const { headers } = await ask(path);
@@ -45,7 +45,7 @@ describe('reply', () => {
       expect(ids.size).to.equal(4);
     });
 
-    it('allow any origin below /api/, also on errors, and nothing elsewhere', async () => {
+    it('allow any origin below /api/, also on errors, but not elsewhere', async () => {
       for (const path of [MESSAGES, CHAT, '/api/nowhere']) {
         const { headers } = await ask(path, { headers: { origin: 'https://app.example' } });
         expect(headers['access-control-allow-origin']).to.equal('*');
@@ -62,7 +62,7 @@ describe('reply', () => {
   });
 
   describe('to a preflight', () => {
-    it('is 204 on any path below /api/, and allows what was asked for', async () => {
+    it('is 204 on any path below /api/, and allows the requested headers', async () => {
       for (const path of [MESSAGES, '/api/nowhere']) {
         const headers = { ...PREFLIGHT, 'access-control-request-headers': 'x-api-key, x-stainless-os' };
         const reply = await ask(path, { method: 'OPTIONS', headers });
@@ -77,12 +77,12 @@ describe('reply', () => {
       }
     });
 
-    it('allows any header when none was named', async () => {
+    it('allows any header if none is named', async () => {
       const { headers } = await ask(MESSAGES, { method: 'OPTIONS', headers: PREFLIGHT });
       expect(headers['access-control-allow-headers']).to.equal('*');
     });
 
-    it('gives back no signs that do not belong into a header', async () => {
+    it('does not repeat characters that are invalid in headers', async () => {
       const headers = { ...PREFLIGHT, 'access-control-request-headers': 'x-é\u00ff\tkey' };
       const reply = await ask(MESSAGES, { method: 'OPTIONS', headers });
       expect([reply.status, reply.headers['access-control-allow-headers']]).to.deep.equal([204, 'x-key']);
@@ -106,7 +106,7 @@ describe('reply', () => {
       expect(json).to.deep.equal({ error: { message, type: 'permission_error', code: 'account_suspended' } });
     });
 
-    it('says when a retry cannot help, and when it can how soon', async () => {
+    it('says whether a retry can help, and after how long', async () => {
       expect((await failing(MESSAGES, fault('unknown_model', { model: 'x' }))).headers['x-should-retry']).to.equal(
         'false',
       );
@@ -118,12 +118,12 @@ describe('reply', () => {
       expect(limited.headers['retry-after']).to.equal('17');
     });
 
-    it('names the method a path takes', async () => {
+    it('names the methods of the path', async () => {
       const { status, headers } = await failing(MESSAGES, fault('method_not_allowed', { hint: 'POST' }));
       expect([status, headers.allow]).to.deep.equal([405, 'POST']);
     });
 
-    it('is not found where there is nothing', async () => {
+    it('is 404 for an unknown path', async () => {
       const { status, json } = await ask('/api/v1/nothing');
       expect(status).to.equal(404);
       expect(json.error.type).to.equal('not_found_error');
@@ -137,7 +137,7 @@ describe('reply', () => {
       'one that looks like a fault': new Boom('secret words', { statusCode: 500, data: { code: 'secret words' } }),
     };
     for (const [name, thrown] of Object.entries(foreign)) {
-      it(`is our own failure, in our own words: ${name}`, async () => {
+      it(`is an internal error with our own message: ${name}`, async () => {
         const { status, json, text } = await failing(MESSAGES, thrown);
         expect([status, json.error.type]).to.deep.equal([500, 'api_error']);
         expect(text).not.to.contain('secret');
@@ -146,18 +146,18 @@ describe('reply', () => {
       });
     }
 
-    it('is a bad request when hapi refuses it', async () => {
+    it('is a bad request if hapi refuses it', async () => {
       const { status, text } = await failing(MESSAGES, forbidden('secret words'));
       expect(status).to.equal(400);
       expect(text).not.to.contain('secret');
     });
 
-    it('is noted for the log without what an upstream said, which may quote a prompt', async () => {
+    it("is logged without the upstream's message, which may quote a prompt", async () => {
       await failing(MESSAGES, fault('upstream_failed', {}, new Error('why')));
       expect(http.notes()).to.deep.equal({ fault: 'upstream_failed' });
     });
 
-    it('is noted for the log with its cause, or itself if it is ours and has none', async () => {
+    it('is logged with its cause, or itself if it is internal and has none', async () => {
       const cause = new Error('why');
       await failing(MESSAGES, fault('store_unavailable', {}, cause));
       expect(http.notes()).to.deep.equal({ fault: 'store_unavailable', err: cause });
@@ -171,7 +171,7 @@ describe('reply', () => {
       expect(http.notes()).to.deep.equal({ fault: 'image_unreachable', field: 'messages' });
     });
 
-    it('is noted for the log with the field and the model it is about', async () => {
+    it('is logged with its field and model', async () => {
       await failing(MESSAGES, fault('invalid_field', { field: 'max_tokens' }));
       expect(http.notes()).to.deep.equal({ fault: 'invalid_field', field: 'max_tokens' });
       await failing(MESSAGES, fault('unknown_model', { model: 'nope' }));
@@ -179,7 +179,7 @@ describe('reply', () => {
     });
   });
 
-  it('closes the connection when an early answer leaves a body unread', async () => {
+  it('closes the connection if an early reply leaves the body unread', async () => {
     const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
     failure = () => {
       throw fault('missing_key');

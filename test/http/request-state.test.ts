@@ -5,7 +5,7 @@ import { createRequestState, getRequestState, measureStoreWait } from '../../lib
 import { itTimed } from '../../testkit/timed.ts';
 
 describe('state of a request', () => {
-  it('is made once, with an id of its own', () => {
+  it('is created once, with a unique id', () => {
     const ids = new Set(Array.from({ length: 1000 }, () => createRequestState().id));
     expect(ids.size).to.equal(1000);
     for (const id of ids) expect(id).to.match(/^req_[0-9a-f]{32}$/);
@@ -13,14 +13,14 @@ describe('state of a request', () => {
     expect(getRequestState(hapi)).to.equal(getRequestState(hapi));
   });
 
-  itTimed('begins its id with the time, so that later ones sort behind', () => {
+  itTimed('has an id that starts with the time, so that later ids sort after it', () => {
     const from = Date.now();
     const times = Array.from({ length: 600 }, () => Number.parseInt(createRequestState().id.slice(4, 16), 16));
     for (const time of times) expect(time).to.be.within(from, Date.now());
     expect(new Set(Array.from({ length: 600 }, () => createRequestState().id.slice(16))).size).to.equal(600);
   });
 
-  itTimed('adds up how long it waited, whether there was an answer or not', async () => {
+  itTimed('adds up its waits for the store, including failed ones', async () => {
     const state = createRequestState();
     expect(state.waitedMs).to.equal(0);
     expect(await measureStoreWait(state, sleep(30, 'answer'))).to.equal('answer');

@@ -10,7 +10,7 @@ import { openTestHttp, type TestHttp } from '../../testkit/http.ts';
 import { itTimed } from '../../testkit/timed.ts';
 
 describe('http server', () => {
-  it('still answers what comes on connections that were there before it closes', async () => {
+  it('answers requests on existing connections while it closes', async () => {
     const http = createHttp({ styleAt, host: '127.0.0.1', port: 0 });
     http.server.route({ method: 'GET', path: '/', handler: () => 'here' });
     await http.start();
@@ -66,18 +66,18 @@ describe('http server', () => {
     const ask = (headers: Readonly<Record<string, string>>, body?: string) =>
       send(`http://127.0.0.1:${http.server.info.port}/`, { headers, body });
 
-    it('takes up to 32 KiB of headers', async () => {
+    it('accepts up to 32 KiB of headers', async () => {
       expect((await ask({ x: 'y'.repeat(31 * 1024) })).status).to.equal(200);
       expect((await ask({ x: 'y'.repeat(33 * 1024) })).status).to.equal(431);
     });
 
-    it('sends a reply as it is to a client that would take it compressed', async () => {
+    it('does not compress replies', async () => {
       const { text, headers } = await ask({ 'accept-encoding': 'gzip, deflate, br' });
       expect(text).to.equal('here'.repeat(1000));
       expect(headers).not.to.have.any.keys('content-encoding', 'vary');
     });
 
-    it('passes over cookies that are none, and over content types', async () => {
+    it('ignores invalid cookies and content types', async () => {
       expect((await ask({ cookie: 'a="b; =; c d' })).status).to.equal(200);
       for (const type of ['nothing', 'multipart/form-data', '/', '']) {
         expect((await ask({ 'content-type': type }, '{')).status, type).to.equal(200);
@@ -85,7 +85,7 @@ describe('http server', () => {
     });
   });
 
-  it('keeps an idle connection longer than proxies do, and waits for a head and a request for so long only', () => {
+  it('keeps idle connections longer than proxies do, and limits the time of headers and requests', () => {
     const { listener } = createHttp({ styleAt, host: '127.0.0.1', port: 0 }).server;
     expect(listener).to.include({ keepAliveTimeout: 75_000, headersTimeout: 10_000, requestTimeout: 900_000 });
   });
@@ -124,7 +124,7 @@ describe('http server', () => {
     await http.close(async () => undefined);
   });
 
-  it('closes a connection at once that pipelines many requests', async () => {
+  it('closes a connection that pipelines many requests at once', async () => {
     const http = openTestHttp();
     http.server.route({ method: 'GET', path: '/', handler: () => new Promise(() => undefined) });
     await http.start();
@@ -150,7 +150,7 @@ describe('http server', () => {
     await http.close(async () => undefined);
   });
 
-  itTimed('takes a client that reads nothing of a long reply for gone, and one that waits for it not', async () => {
+  itTimed('disconnects a client that reads nothing of a long reply, but not one that waits for a reply', async () => {
     const http = createHttp({ styleAt, host: '127.0.0.1', port: 0, stallMs: 200 });
     let left = false;
     http.server.route([
@@ -179,7 +179,7 @@ describe('http server', () => {
     await http.close(async () => undefined);
   });
 
-  itTimed('closes idle connections at once when nothing runs any more', async () => {
+  itTimed('closes idle connections as soon as no request is running', async () => {
     const http = createHttp({ styleAt, host: '127.0.0.1', port: 0 });
     http.server.route({ method: 'GET', path: '/', handler: () => 'here' });
     await http.start();
@@ -191,7 +191,7 @@ describe('http server', () => {
     expect(performance.now() - startedAt).to.be.below(700);
   });
 
-  it('writes no refusal into a reply that has begun', async () => {
+  it('writes no refusal into a reply that has started', async () => {
     const http = createHttp({ styleAt, host: '127.0.0.1', port: 0 });
     http.server.route({
       method: 'POST',
@@ -216,7 +216,7 @@ describe('http server', () => {
     await http.close(async () => undefined);
   });
 
-  it('sends a reply whole that has ended but is not read yet', async () => {
+  it('sends all of a reply that has ended but is not read yet', async () => {
     const bytes = 16 * 1024 * 1024;
     const http = createHttp({ styleAt, host: '127.0.0.1', port: 0 });
     http.server.route({ method: 'GET', path: '/', handler: () => 'x'.repeat(bytes) });
@@ -232,7 +232,7 @@ describe('http server', () => {
     expect(received).to.be.above(bytes);
   });
 
-  it('gives the last replies a second, and a client that reads nothing no longer', async () => {
+  it('gives the last replies a second, then closes their connections', async () => {
     const http = createHttp({ styleAt, host: '127.0.0.1', port: 0 });
     http.server.route({ method: 'GET', path: '/', handler: () => 'x'.repeat(32 * 1024 * 1024) });
     await http.start();
@@ -262,7 +262,7 @@ describe('http server', () => {
     }
   });
 
-  it('closes a connection that spoke no HTTP even if its client never does', async () => {
+  it('closes a connection that sent no HTTP, even if its client keeps it open', async () => {
     const http = createHttp({ styleAt, host: '127.0.0.1', port: 0 });
     await http.start();
     mock.timers.enable({ apis: ['setTimeout'] });
@@ -288,7 +288,7 @@ describe('http server', () => {
     }
   });
 
-  it('hides no failure of its listener once that listens', async () => {
+  it('removes its own error listener once it listens', async () => {
     const http = createHttp({ styleAt, host: '127.0.0.1', port: 0 });
     const before = http.server.listener.listenerCount('error');
     await http.start();
@@ -296,7 +296,7 @@ describe('http server', () => {
     await http.close(async () => undefined);
   });
 
-  it('tells of everything that was not HTTP, by the id that its client got', async () => {
+  it('reports all input that was not HTTP, with the id sent to the client', async () => {
     const told: BadHttp[] = [];
     const http = createHttp({ styleAt, host: '127.0.0.1', port: 0, headersTimeoutMs: 400 });
     http.onBadHttp((refusal) => void told.push(refusal));
@@ -349,7 +349,7 @@ describe('http server', () => {
     });
   }
 
-  it('finds a free port for processes that share it, and leaves it free', async () => {
+  it('finds a free port for workers and leaves it free', async () => {
     const host = '127.0.0.1';
     const port = await findPort({ host, port: 0 });
     expect(port).to.be.within(1, 65_535);

@@ -10,7 +10,7 @@ import { itTimed } from '../../testkit/timed.ts';
 /** More than the buffers of a connection on this machine take. */
 const MUCH_BYTES = 16 * 1024 * 1024;
 
-describe('reply of events', () => {
+describe('SSE reply', () => {
   let server: Server;
   let client: Socket;
   let response: ServerResponse;
@@ -45,7 +45,7 @@ describe('reply of events', () => {
     return createSseReply(response, { headers: { 'x-request-id': 'req_1' }, stallMs });
   }
 
-  it('sends status and headers at once, then what is written, as it is written', async () => {
+  it('sends status and headers at once, then each text as it is written', async () => {
     const reply = await open();
     reply.open();
     await until(() => text.includes('\r\n\r\n'));
@@ -67,7 +67,7 @@ describe('reply of events', () => {
     await until(() => text.endsWith('0\r\n\r\n'));
   });
 
-  it('sends a client that knows no chunks the texts alone', async () => {
+  it('sends plain texts to a client without chunked encoding', async () => {
     const reply = await open(60_000, '1.0');
     reply.open();
     const short = 'data: Ж\n\n';
@@ -84,7 +84,7 @@ describe('reply of events', () => {
     expect(rest).to.deep.equal([`${short}: keep-alive\n\n${long}`]);
   });
 
-  it('sends long texts whole, whatever their characters', async () => {
+  it('sends long texts whole, with any characters', async () => {
     const reply = await open();
     reply.open();
     const long = 'Жук 😀 '.repeat(3000);
@@ -95,7 +95,7 @@ describe('reply of events', () => {
     expect(text.replace(/\r\n[0-9a-f]*\r\n/g, '')).to.contain(`${long}short Ж`);
   });
 
-  itTimed('says when the client takes less than comes, and when it has taken it', async () => {
+  itTimed('reports when the client is slow, and when it has caught up', async () => {
     const reply = await open();
     client.pause();
     reply.open();
@@ -114,7 +114,7 @@ describe('reply of events', () => {
     await until(() => received > MUCH_BYTES);
   });
 
-  it('calls no client slow while the system takes what is written, however long it is', async () => {
+  it('does not report a client as slow while the system takes long texts', async () => {
     const reply = await open();
     reply.open();
     for (let at = 0; at < 10; at += 1) {
@@ -159,7 +159,7 @@ describe('reply of events', () => {
     expect(body.replaceAll(long, '…')).to.equal('<a>a…<b>b…\r\n');
   });
 
-  it('leaves no listener behind, however often the client is slow', async () => {
+  it('leaves no listeners behind, however often the client is slow', async () => {
     const reply = await open();
     reply.open();
     const names = ['drain', 'close', 'timeout', 'error'];
@@ -177,7 +177,7 @@ describe('reply of events', () => {
     }
   });
 
-  itTimed('cuts off a client that takes nothing for the time of a stall', async () => {
+  itTimed('disconnects a client that reads nothing for the stall time', async () => {
     const reply = await open(400);
     client.pause();
     reply.open();
@@ -192,7 +192,7 @@ describe('reply of events', () => {
     expect(isTaken).to.equal(false);
   });
 
-  itTimed('does not cut off a client that is slow but goes on', async function () {
+  itTimed('does not disconnect a client that is slow but keeps reading', async function () {
     this.timeout(30_000);
     const reply = await open(200);
     reply.open();
@@ -215,7 +215,7 @@ describe('reply of events', () => {
     await until(() => received > 3 * MUCH_BYTES);
   });
 
-  itTimed('cuts off a client that stops after a while, that long after it stopped', async () => {
+  itTimed('disconnects a client a stall time after it stops reading', async () => {
     const reply = await open(400);
     reply.open();
     client.pause();
@@ -236,7 +236,7 @@ describe('reply of events', () => {
     expect(performance.now() - stoppedAt).to.be.within(250, 2000);
   });
 
-  itTimed('cuts off a client that stops before the end, although nothing more is written', async () => {
+  itTimed('disconnects a client that stops reading before the end, even if nothing more is written', async () => {
     const reply = await open(200);
     client.pause();
     reply.open();
@@ -248,7 +248,7 @@ describe('reply of events', () => {
     expect(performance.now() - startedAt).to.be.within(195, 2000);
   });
 
-  itTimed('does not cut off a client while there is nothing to take', async () => {
+  itTimed('does not disconnect a client while there is nothing to read', async () => {
     const reply = await open(50);
     reply.open();
     await reply.write('x'.repeat(MUCH_BYTES));

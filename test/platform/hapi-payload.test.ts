@@ -37,7 +37,7 @@ describe('markPayloadRead', () => {
     return headers.connection;
   }
 
-  it('lets the connection live on, which hapi closes by itself', async () => {
+  it('keeps the connection open, which hapi would close', async () => {
     marks = false;
     expect(await connectionOf()).to.equal('close');
     marks = true;

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { directOutput, takeOverChunks } from '../../lib/platform/manual-chunks.ts';
 import { until } from '../../testkit/client.ts';
 
-describe('own chunks', () => {
+describe('manual chunks', () => {
   let server: Server;
   let client: Socket;
   let text: string;
@@ -29,7 +29,7 @@ describe('own chunks', () => {
 
   const get = (version = '1.1') => `GET / HTTP/${version}\r\nhost: x\r\n\r\n`;
 
-  it('leaves the frame of chunks to the caller, and the connection open for the next request', async () => {
+  it('leaves the framing to the caller, and the connection open for the next request', async () => {
     let replies = 0;
     await ask(get() + get(), (response) => {
       response.writeHead(200).flushHeaders();
@@ -50,7 +50,7 @@ describe('own chunks', () => {
     }
   });
 
-  it('is not possible where Node sends no chunks', async () => {
+  it('is refused for replies without chunks', async () => {
     await ask(get('1.0'), (response) => {
       expect(takeOverChunks(response)).to.equal(false);
       response.writeHead(200).flushHeaders();
@@ -60,7 +60,7 @@ describe('own chunks', () => {
     await until(() => text.endsWith('\r\n\r\nall of it'));
   });
 
-  it('may go past a reply when it is its turn, and not before', async () => {
+  it('writes to the socket only when the reply has its turn on the connection', async () => {
     const replies: ServerResponse[] = [];
     await ask(get() + get(), (response) => {
       response.writeHead(200).flushHeaders();
@@ -83,7 +83,7 @@ describe('own chunks', () => {
     expect(text).to.match(/\r\n\r\n3\r\none\r\n3\r\ntwo\r\n5\r\nthree\r\n0\r\n\r\n$/);
   });
 
-  it('does not go to a connection that the client has left', async () => {
+  it('does not write to a closed connection', async () => {
     let response: ServerResponse | undefined;
     await ask(get(), (made) => {
       made.writeHead(200).flushHeaders();

@@ -29,7 +29,7 @@ describe('stopListening', () => {
     server.close();
   });
 
-  it('refuses new connections and leaves an idle one as it is, until that closes', async () => {
+  it('refuses new connections and keeps idle ones until they close', async () => {
     const { port } = server.address() as AddressInfo;
     let stopped = false;
     void stopListening(server).then(() => {
@@ -44,7 +44,7 @@ describe('stopListening', () => {
     await until(() => stopped);
   });
 
-  it('is not what the server does by itself: that cuts the idle one', async () => {
+  it('differs from server.close, which cuts idle connections', async () => {
     const closed = new Promise((resolve) => client.once('close', resolve));
     server.close();
     await closed;

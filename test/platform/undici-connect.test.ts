@@ -32,7 +32,7 @@ describe('connections of undici', () => {
     return socket;
   }
 
-  it('get the options that it does not know: reads are short, and each is a copy of its own', async () => {
+  it('pass unknown options on: reads are short, and each is a copy', async () => {
     const lengths: number[] = [];
     const memories = new Set<ArrayBufferLike>();
     const agent = new Agent({ connect: withSmallBuffers({}) });
@@ -49,7 +49,7 @@ describe('connections of undici', () => {
     for (const { byteLength } of memories) expect(byteLength).to.be.at.most(32 * 1024);
   });
 
-  it('are read in longer pieces without them', async () => {
+  it('have longer reads without these options', async () => {
     const agent = new Agent();
     const { body } = await agent.request({ origin: originOf(), path: '/', method: 'GET' });
     let longest = 0;
@@ -69,14 +69,14 @@ describe('connections of undici', () => {
     return status;
   }
 
-  it('are used when they are handed out in a later turn, and not in the same one', async () => {
+  it('are used if they are returned in a later tick, but not in the same one', async () => {
     expect(await statusBy(connectOnce(await openSocket()))).to.equal(200);
     const socket = await openSocket();
     expect(await statusBy((_options, callback) => callback(null, socket))).to.equal('nothing');
     socket.destroy();
   });
 
-  it('are handed out once', async () => {
+  it('are returned once', async () => {
     const socket = await openSocket();
     const connector = connectOnce(socket);
     const hand = () =>

@@ -79,7 +79,7 @@ describe('chores', () => {
     db.close();
   }
 
-  it('remove media and idempotency keys that have expired, and count the media', async () => {
+  it('remove expired media and idempotency keys, and count the media', async () => {
     const { media, idempotency } = opened.real;
     const expiresAt = Date.now() - 1;
     const gone = await media.write(newMedia({ expiresAt }), piecesOf(Buffer.from('gone')));
@@ -94,7 +94,7 @@ describe('chores', () => {
     expect(await readLastAudit(opened.real)).to.equal(undefined);
   });
 
-  it('verify every hour what has changed in the ledger, and say nothing while it adds up', async () => {
+  it('verify changes of the ledger every hour, and log nothing while it adds up', async () => {
     const wallet = await opened.wallet();
     pass(HOUR_MS);
     await until(async () => (await metrics.scrape()).includes('tollgate_ledger_problems{audit="last"} 0'));
@@ -104,7 +104,7 @@ describe('chores', () => {
     expect(await messages()).to.deep.equal([]);
   });
 
-  it('log the first problems of the ledger, and count all of them', async () => {
+  it('log the first problems of the ledger and count all', async () => {
     await addWrong(10);
     pass(HOUR_MS);
     await until(async () => (await messages()).includes('the ledger does not add up'));
@@ -116,7 +116,7 @@ describe('chores', () => {
     expect(line?.problems).to.have.length(20);
   });
 
-  it('go on when the store fails, and log what could not be done', async () => {
+  it('continue after a store failure and log it', async () => {
     opened.always('media.clean', refuse);
     opened.always('idempotency.clean', refuse);
     opened.always('checkpoints.changes', refuse);
@@ -131,7 +131,7 @@ describe('chores', () => {
     expect((await logged()).map(({ level }) => level)).to.deep.equal(['warn', 'warn', 'warn']);
   });
 
-  it('end together, also those that were added', () => {
+  it('stop together, including added chores', () => {
     const calls: string[] = [];
     for (const name of ['media.clean', 'idempotency.clean', 'checkpoints.changes'] as const) {
       opened.always(name, (call) => {
@@ -144,7 +144,7 @@ describe('chores', () => {
     expect(steps).to.deep.equal(['start', 'stop']);
   });
 
-  it('sum up the usage of wallets left behind where they are told to, and log a failure', async () => {
+  it('fold the usage of wallets left behind if asked to, and log failures', async () => {
     const wallet = await opened.wallet();
     await openUsage(opened.store, log, { sweeps: false }).fold();
     expect(await opened.real.usage.cursor(wallet)).to.equal(0);

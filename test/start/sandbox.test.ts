@@ -74,7 +74,7 @@ describe('the mode of a start', () => {
     });
   }
 
-  it('is no sandbox on a store that has accounts already', async () => {
+  it('is not the sandbox on a store with accounts', async () => {
     await store.wallet();
     expect(await start({})).to.equal(false);
   });
@@ -89,7 +89,7 @@ describe('the demo account', () => {
   });
   afterEach(() => store.close());
 
-  it('is made once, with a key and 1000 RUB, and found while it can be used', async () => {
+  it('is created once, with a key and 1000 RUB, and found unless it is suspended', async () => {
     const key = await makeDemoAccount(store.real, keyPrefix);
     expect(key).to.match(/^tg-sk-\w{49}$/);
     const [account] = await store.real.accounts.list();
@@ -102,7 +102,7 @@ describe('the demo account', () => {
     expect(await findDemoAccount(store.real)).to.equal(undefined);
   });
 
-  it('is none on a store that has accounts, or had one and has it no more', async () => {
+  it('is not created on a store that has accounts or had a demo account', async () => {
     await store.wallet();
     expect(await makeDemoAccount(store.real, keyPrefix)).to.equal(undefined);
     expect(await findDemoAccount(store.real)).to.equal(undefined);

@@ -7,10 +7,10 @@ import type { KeepRequest } from '../../../lib/media/results.ts';
 
 const HOUR_MS = 3_600_000;
 
-describe('an attempt at a picture', () => {
+describe('an image attempt', () => {
   afterEach(() => mock.restoreAll());
 
-  it('tells when it asks and when it has a picture, which is kept after that, through the proxy of its route', async () => {
+  it('reports its request and its first image, which is then stored through the proxy of its route', async () => {
     const events: string[] = [];
     const kept: KeepRequest[] = [];
     const image = async () => {

@@ -132,7 +132,7 @@ describe('image engine', () => {
     return { answer, thrown, asked, attempts, kept, notes, charge, charged, held };
   }
 
-  it('holds the price while the upstream works, and charges one picture once it is kept', async () => {
+  it('holds the price while the upstream works, and charges one image once it is stored', async () => {
     let held = 0n;
     const looking: Make = async () => {
       held = (await store.read(wallet)).held;
@@ -190,7 +190,7 @@ describe('image engine', () => {
     });
   }
 
-  it('asks the next route for what the first does not make, or what cannot be fetched of it', async () => {
+  it('tries the next route if the first makes no image or its result cannot be fetched', async () => {
     const first = await run([fails(upstreamFault('overloaded', 'no')), makes]);
     expect([first.asked.length, first.charged]).to.deep.equal([2, PRICE]);
     let tries = 0;
@@ -203,14 +203,14 @@ describe('image engine', () => {
     expect([second.asked.length, second.charged]).to.deep.equal([2, 2n * PRICE]);
   });
 
-  it('asks the routes in the order that their health gives them, and tells how each attempt ended', async () => {
+  it('tries the routes in the order of their health, and reports how each attempt ended', async () => {
     const inOrder: RouteHealth['inOrder'] = ({ routes }) => [...routes].reverse();
     const health = { ...createRouteHealth(), inOrder };
     const { attempts } = await run([makes, fails(upstreamFault('server', 'no'))], { health });
     expect(attempts).to.deep.equal(['up-1 error', 'up-0 finish']);
   });
 
-  it('returns the price when our store does not take the picture, and asks nobody else', async () => {
+  it('returns the price if the store does not accept the image, and tries no other route', async () => {
     const keep: Keep = async () => {
       throw fault('result_not_kept');
     };
@@ -222,7 +222,7 @@ describe('image engine', () => {
     expect([asked.length, charged]).to.deep.equal([1, 0n]);
   });
 
-  it('gives up when the time of all routes is over, also while it keeps a picture, and heeded or not', async () => {
+  it('gives up at the deadline of all routes, also while storing an image', async () => {
     const deaf: Make = () => new Promise(() => undefined);
     for (const [make, keep] of [
       [hanging, undefined],
@@ -235,14 +235,14 @@ describe('image engine', () => {
     }
   });
 
-  describe('of a client that leaves', () => {
+  describe('whose client leaves', () => {
     const leaving = (afterMs: number) => {
       const controller = new AbortController();
       setTimeout(() => controller.abort(GONE), afterMs);
       return controller;
     };
 
-    it('keeps the price when an upstream was asked, whatever it does then', async () => {
+    it('keeps the price if an upstream was called', async () => {
       const deaf: Make = () => new Promise(() => undefined);
       for (const make of [hanging, deaf]) {
         const { answer, thrown, asked, charge } = await run([make, makes], { controller: leaving(30) });
@@ -253,7 +253,7 @@ describe('image engine', () => {
       expect(charged).to.equal(3n * PRICE);
     });
 
-    it('takes nothing when it left before', async () => {
+    it('charges nothing if the client left before', async () => {
       const controller = new AbortController();
       controller.abort(GONE);
       const early = await run([makes], { controller });
@@ -269,7 +269,7 @@ describe('image engine', () => {
       expect([asked.length, charge?.state, charged]).to.deep.equal([0, 'released', 0n]);
     });
 
-    it('returns the price when it is the service that ends the call', async () => {
+    it('returns the price if a shutdown ends the call', async () => {
       const controller = new AbortController();
       setTimeout(() => controller.abort(fault('shutting_down')), 30);
       const { thrown, charged } = await run([hanging, makes], { controller });
@@ -278,25 +278,25 @@ describe('image engine', () => {
   });
 
   describe('with a store that fails', () => {
-    it('asks nobody when nothing can be held', async () => {
+    it('calls no upstream if nothing can be held', async () => {
       store.always('ledger.apply', refuse);
       const { thrown, asked, charge } = await run([makes]);
       expect([thrown?.data?.code, asked.length, charge]).to.deep.equal(['store_unavailable', 0, undefined]);
     });
 
-    it('asks nobody when the wallet is too low', async () => {
+    it('calls no upstream if the balance is too low', async () => {
       wallet = await store.wallet(0n);
       const { thrown, asked } = await run([makes]);
       expect([thrown?.data?.code, asked.length]).to.deep.equal(['never_topped_up', 0]);
     });
 
-    it('charges once when the answer to the charge is lost', async () => {
+    it("charges once if the store's answer to the charge is lost", async () => {
       store.next('ledger.apply', (call) => call(), lose);
       const { answer, charged } = await run([makes]);
       expect([answer?.paid.charged, charged]).to.deep.equal([PRICE, PRICE]);
     });
 
-    it('charges late when the store does not take it at once', async () => {
+    it('charges later if the store does not accept it at once', async () => {
       store.next('ledger.apply', (call) => call());
       const settling = run([
         async () => {
@@ -311,7 +311,7 @@ describe('image engine', () => {
       expect((await store.read(wallet)).charged).to.equal(PRICE);
     });
 
-    it('returns the price once when the answer to that is lost', async () => {
+    it("returns the price once if the store's answer is lost", async () => {
       store.next('ledger.apply', (call) => call(), lose);
       const { thrown, charged, held } = await run([fails(upstreamFault('server', 'no'))]);
       expect([thrown?.data?.code, charged, held]).to.deep.equal(['upstream_failed', 0n, 0n]);

@@ -20,7 +20,7 @@ const NUMERALS: readonly (readonly [number, string])[] = [
 ];
 
 describe('amounts in a request', () => {
-  it('are read from numerals and figures, in thousands too', () => {
+  it('are read from words and digits, including thousands', () => {
     for (const [value, numerals] of [...NUMERALS, [12, '12'] as const]) {
       for (const numeral of numerals.split(' ')) {
         expect(asked(`write ${numeral} words`), numeral).to.equal(value);
@@ -30,7 +30,7 @@ describe('amounts in a request', () => {
     expect(asked('write a few words')).to.equal(0);
   });
 
-  it('count by their unit, the largest of several, and only near it', () => {
+  it('count by their unit if it is near, and the largest of several wins', () => {
     for (const [text, words] of [
       ['two pages', 700],
       ['in 2024 write 300 words', 300],
@@ -58,7 +58,7 @@ describe('figures in a request', () => {
   const figures = (text: string) =>
     extractNumbers([{ tokens: readTokens(text) }] as unknown as Parameters<typeof extractNumbers>[0]);
 
-  it('are numbers, signs of arithmetic, and formulas', () => {
+  it('are numbers, arithmetic signs and formulas', () => {
     for (const [text, numbers, operations, formulas] of [
       ['12 + 7 = 19', 3, 2, 0],
       ['12 * 7 - 3', 3, 2, 0],

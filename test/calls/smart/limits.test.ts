@@ -138,7 +138,7 @@ describe('smart router limits', function () {
     }
   });
 
-  it('reads the beginning and the end of a long message, of one block or of many', () => {
+  it('reads the start and the end of a long message, of one block or many', () => {
     const filler = 'The tenant pays the rent in advance. '.repeat(3000);
     expect(routeSmart(ask(`Переведи договор на английский.\n\n${filler}`)).signals).to.include('translate');
     expect(routeSmart(ask(`${filler}\n\nTranslate the text above into Spanish.`)).signals).to.include('translate');
@@ -167,13 +167,13 @@ describe('smart router limits', function () {
     }
   });
 
-  it('does not take a script it cannot read for a trifle', () => {
+  it('does not score an unknown script as trivial', () => {
     for (const prompt of ['写一个快速排序算法并分析其复杂度', 'اكتب مقالا طويلا عن تاريخ الفلك']) {
       expect(routeSmart(ask(prompt)).tier).to.equal('standard');
     }
   });
 
-  it('answers anything', () => {
+  it('handles any text', () => {
     const empty: SmartRequest[] = [
       { messages: [] },
       { messages: [{ role: 'assistant', content: [{ type: 'text', text: 'hi' }] }] },

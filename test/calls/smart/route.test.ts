@@ -62,7 +62,7 @@ describe('smart router', () => {
     ];
     for (const [tier, prompt] of rows) it(`${tier}: ${prompt}`, () => expect(tierOf(prompt)).to.equal(tier));
 
-    it('names what it found', () => {
+    it('names the signals it found', () => {
       expect(routeSmart(ask('Translate this sentence to French: I like rain.')).signals).to.include.members([
         'short',
         'translate',
@@ -97,7 +97,7 @@ describe('smart router', () => {
       }
     }
 
-    it('told by tags, triple quotes and fences alone too', () => {
+    it('also if only tags, triple quotes or fences mark it', () => {
       for (const [open, close] of [
         ['<letter>', '</letter>'],
         ['"""', '"""'],
@@ -111,14 +111,14 @@ describe('smart router', () => {
       }
     });
 
-    it('but not work that makes something of it', () => {
+    it('but not work that creates something from it', () => {
       expect(tierOf(`Write a friendly reply to this letter.\n\n${text}`)).to.equal('standard');
       expect(tierOf(`Write a Python script that parses letters like this one.\n\n${text}`)).to.equal('heavy');
     });
   });
 
   describe('dialogs and system prompts', () => {
-    it('lets the last turn decide', () => {
+    it('lets the last message decide', () => {
       const essay: Turn[] = [
         ['user', 'Write a long essay about Rome with five chapters'],
         ['assistant', 'Rome ...'],
@@ -130,7 +130,7 @@ describe('smart router', () => {
       );
     });
 
-    it('takes the subject of a turn that has none from history', () => {
+    it('takes the subject of a message without one from the history', () => {
       const code: Turn[] = [
         ['user', 'Напиши функцию на Python, которая считает слова'],
         ['assistant', 'def count(text): ...'],
@@ -140,14 +140,14 @@ describe('smart router', () => {
       expect(signals).to.include('dialog');
     });
 
-    it('is not impressed by a role', () => {
+    it('ignores roles', () => {
       const system =
         'You are a senior architect and mathematician who designs distributed systems and proves theorems.';
       expect(tierOf({ ...ask('hello'), system })).to.equal('lite');
       expect(tierOf({ ...ask('Напиши поздравление маме'), system })).to.equal('standard');
     });
 
-    it('obeys a standing order of the system prompt', () => {
+    it('follows a standing order of the system prompt', () => {
       const system = 'Translate every user message into English. Output the translation only.';
       expect(tierOf({ ...ask('Напиши программу сортировки и докажи её корректность'), system })).to.equal('lite');
       const able = 'You are a helpful assistant that can translate texts and write code.';
@@ -171,7 +171,7 @@ describe('smart router', () => {
       }
     });
 
-    it('is cut into tiers by the thresholds it is given', () => {
+    it('is divided into tiers by the given thresholds', () => {
       const request = ask('Напиши пост про кофейню');
       const { score } = routeSmart(request);
       expect(routeSmart(request, { standard: score + 1, heavy: score + 2 }).tier).to.equal('lite');
@@ -180,7 +180,7 @@ describe('smart router', () => {
       expect(explain(request).thresholds).to.equal(SMART_THRESHOLDS);
     });
 
-    it('is the same each time, whatever was asked before', () => {
+    it('does not depend on earlier requests', () => {
       const prompts = readSet(GUARD).slice(0, 200);
       const first = prompts.map(({ request }) => routeSmart(request));
       const again = [...prompts].reverse().map(({ request }) => routeSmart(structuredClone(request)));
@@ -189,7 +189,7 @@ describe('smart router', () => {
   });
 
   describe('labelled prompts', () => {
-    it('are right in 90 % of a set that nothing was fitted to, and swapped in 1 %', () => {
+    it('are right in 90 % of an unseen set, with at most 1 % swapped between lite and heavy', () => {
       const { rows, right, total, swaps } = judge(readSet(GUARD));
       expect(total).to.be.at.least(300);
       expect(right / total).to.be.at.least(0.9);
@@ -202,17 +202,17 @@ describe('smart router', () => {
       }
     });
 
-    it('are right in 93 % of the sets that the weights are fitted to', () => {
+    it('are right in 93 % of the training sets', () => {
       const { right, total, swaps } = judge(USED.flatMap(readSet));
       expect(right / total).to.be.at.least(0.93);
       expect(swaps / total).to.be.at.most(0.01);
     });
 
-    it('are routed as they were, unless a change means to alter that and pins the new routings', () => {
+    it('keep their pinned routing', () => {
       expect(changedRoutings()).to.deep.equal([]);
     });
 
-    it('are unique over all sets, and accept neighbours only', () => {
+    it('are unique over all sets, and accept neighbouring tiers only', () => {
       const prompts = [GUARD, ...USED].flatMap((name) => readSet(name as SetName));
       const texts = prompts.map(({ request }) => JSON.stringify(request));
       expect(new Set(texts).size).to.equal(texts.length);

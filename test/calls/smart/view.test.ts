@@ -8,13 +8,13 @@ const ask = (...texts: readonly string[]) => ({
 });
 const promptOf = (...texts: readonly string[]) => viewRequest({ messages: [ask(...texts)] }).prompt;
 
-describe('what the router reads', () => {
-  it('is a short prompt whole, its texts on lines of their own', () => {
+describe('the excerpt for the router', () => {
+  it('contains a short prompt in full, with each text on its own line', () => {
     expect(promptOf('one', '', 'two')).to.equal('one\ntwo');
     expect(promptOf('x'.repeat(2300))).to.equal('x'.repeat(2300));
   });
 
-  it('is the first 1,500 and the last 800 characters of a long one, in one text or in several', () => {
+  it('contains the first 1,500 and the last 800 characters of a long prompt, in one text or several', () => {
     const head = 'a'.repeat(1500);
     const tail = 'z'.repeat(800);
     expect(promptOf(`${head}middle${tail}`)).to.equal(`${head}\n\n\n${tail}`);
@@ -24,7 +24,7 @@ describe('what the router reads', () => {
     );
   });
 
-  it('is the beginning of three earlier prompts, nearest first, and of the system prompt', () => {
+  it('contains the start of three earlier prompts, nearest first, and of the system prompt', () => {
     const messages = ['1', '2', '3', '4', 'last'].map((text) => ask(`${text}${'.'.repeat(700)}`));
     const view = viewRequest({ system: 's'.repeat(2000), messages });
     expect(view.earlier.map((text) => [text[0], text.length])).to.deep.equal(['4', '3', '2'].map((of) => [of, 601]));

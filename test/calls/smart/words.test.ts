@@ -31,7 +31,7 @@ const words = (text: string) =>
   readTokens(plainText(text)).map(({ word, quoted }) => (quoted && /\w/.test(word) ? `«${word}»` : word));
 
 describe('smart router words', () => {
-  it('are listed once, in small letters, in both languages', () => {
+  it('are listed once, in lower case, in both languages', () => {
     const lists = readLists();
     expect(lists.size).to.be.at.least(70);
     for (const [concept, patterns] of lists) {
@@ -52,7 +52,7 @@ describe('smart router words', () => {
     }
   });
 
-  it('weigh for a signal that there is', () => {
+  it('count for existing signals', () => {
     for (const [name, points] of Object.entries(weights)) {
       expect(isSignalSubject(name.split('.')[0]!), name).to.equal(true);
       expect(findSignal(name), name).to.be.a('string');
@@ -74,13 +74,13 @@ describe('smart router words', () => {
     }
   });
 
-  it('count for nothing in quotes', () => {
+  it('do not count inside quotes', () => {
     expect(concepts('say «translate» in class')).to.not.include('translate');
     expect(words('say "write a program" twice')).to.include.members(['say', '«write»', '«program»', 'twice']);
     expect(words("don't say 'go away' to him")).to.include.members(['say', '«go»', '«away»', 'him']);
   });
 
-  it('are read without typographic tricks', () => {
+  it('are read without typographic variants', () => {
     expect(words('ＷＲＩＴＥ ｃｏｄｅ')).to.deep.equal(['write', 'code']);
     expect(words('cafe\u0301 naïve ёлка')).to.deep.equal(['cafe', 'naive', 'елка']);
     expect(words('пpивeт')).to.deep.equal(['привет']);
@@ -89,7 +89,7 @@ describe('smart router words', () => {
     expect(words('ask a.b@c.example or https://x.example/y?z=1.')).to.deep.equal(['ask', '@', 'or', '@']);
   });
 
-  it('ship: what lies beside the code and is no module is copied when the package is made', () => {
+  it('are shipped: data files beside the code are copied into the package', () => {
     const root = new URL('../../../', import.meta.url);
     const { scripts } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as {
       scripts: { prepack: string };
@@ -101,7 +101,7 @@ describe('smart router words', () => {
     for (const path of data) expect(scripts.prepack).to.contain(`'lib/${path.slice(0, path.lastIndexOf('/'))}'`);
   });
 
-  it('are not looked for in a text of which most is in another script', () => {
+  it('are not searched in a text mostly in another script', () => {
     for (const text of ['写一首关于春天的诗', 'დაწერე ლექსი', '東京の天気 now', 'مرحبا بالعالم']) {
       expect(isForeign(text), text).to.equal(true);
     }
