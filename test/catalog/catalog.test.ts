@@ -17,7 +17,7 @@ describe('catalog', () => {
     return says.replaceAll(FILE, '');
   };
 
-  it('has the models with their prices, by id and by alias', () => {
+  it('finds models with their prices by id and by alias', () => {
     const { models, byName, warnings } = build(
       catalogOf({ models: [{ ...TEXT, aliases: ['small', 's'] }, IMAGE, VIDEO] }),
     );
@@ -29,7 +29,7 @@ describe('catalog', () => {
     expect(warnings).to.deep.equal([]);
   });
 
-  it('has the routes that work, in their order', () => {
+  it('has the usable routes in their order', () => {
     const routes = [
       { upstream: 'off', model: 'a' },
       { upstream: 'two', model: 'b', options: { c: 1 } },
@@ -61,7 +61,7 @@ describe('catalog', () => {
     ]);
   });
 
-  it('has the cheapest route first where the order is by price, and those of unknown cost last', () => {
+  it('sorts routes by price if so ordered, with unknown costs last', () => {
     const costs = [undefined, '900.5', '90', undefined, '90', '1000'];
     const routes = costs.map((cost, at) => ({ upstream: 'one', model: `${at}`, ...(cost && { cost }) }));
     const modelsOf = (order?: string) => {
@@ -148,7 +148,7 @@ describe('catalog', () => {
       }
     });
 
-    it('a tier that is no text model', () => {
+    it('a tier that is not a text model', () => {
       for (const name of ['image-1', 'nothing', 'smart', 'constructor']) {
         for (const tier of ['lite', 'standard', 'heavy']) {
           for (const value of [name, ['text-1', name]]) {
@@ -160,7 +160,7 @@ describe('catalog', () => {
       }
     });
 
-    it('and names everything that is wrong', () => {
+    it('and lists all mistakes', () => {
       const message = mistake(
         catalogOf({
           models: [TEXT, { ...TEXT, routes: [{ upstream: 'two', model: 'm' }] }],
@@ -174,12 +174,12 @@ describe('catalog', () => {
     });
   });
 
-  it('takes an alias as a tier', () => {
+  it('accepts an alias as a tier', () => {
     const { smart } = build(catalogOf({ models: [{ ...TEXT, aliases: ['a'] }], smart: { ...SMART, lite: 'a' } }));
     expect(smart?.models.lite.id).to.equal('text-1');
   });
 
-  it('warns of references that lead nowhere', () => {
+  it('warns about dangling references', () => {
     const { warnings } = build(
       catalogOf({
         vision: ['image-1', 'text-1'],
@@ -196,12 +196,12 @@ describe('catalog', () => {
     ]);
   });
 
-  it('gives a route only to models whose type its upstream can do', () => {
+  it("has routes only to upstreams that support the model's type", () => {
     const { models } = build(catalogOf(), { one: { image: () => undefined } as unknown as Provider });
     expect(models.map(({ routes }) => routes.length)).to.deep.equal([0, 1, 0]);
   });
 
-  it('has the prices of pictures and videos as numbers', () => {
+  it('has numeric prices of images and videos', () => {
     const priced = (price: object) => build(catalogOf({ models: [{ ...VIDEO, price }] })).models[0]?.price;
     expect(build(catalogOf({ models: [IMAGE] })).models[0]?.price).to.deep.equal({ request: 12_500_000n });
     expect(priced({ second: '9' })).to.deep.equal({ unit: 'second', second: 9_000_000n });
@@ -219,7 +219,7 @@ describe('catalog', () => {
     const off = { routes: [{ upstream: 'off', model: 'm' }] };
     const upstreams = { one: upstream(), off: upstream() };
 
-    it('pass over what has no route, and for edits what does not edit', () => {
+    it('skip models without a route and, for edits, models that do not edit', () => {
       const models = [
         { ...TEXT, id: 'blind', ...off },
         { ...TEXT, id: 'seeing' },
@@ -234,7 +234,7 @@ describe('catalog', () => {
       expect([defaults.image?.id, defaults.edit?.id]).to.deep.equal(['image-1', 'editor']);
     });
 
-    it('may end with nothing', () => {
+    it('may be empty in the end', () => {
       const { vision, defaults } = build(catalogOf(), { one: ALL });
       expect({ vision, defaults }).to.deep.equal({ vision: [], defaults: { image: undefined, edit: undefined } });
     });
@@ -276,7 +276,7 @@ describe('catalog', () => {
       [['big'], ['big', 'big', 'big']],
     ];
     for (const [usable, models] of falls) {
-      it(`falls up, and down where there is none above: with ${usable.join(' and ')} alone`, () => {
+      it(`uses a higher tier, or else a lower one: with ${usable.join(' and ')} alone`, () => {
         const { names, warnings } = smartOf(usable);
         expect(names).to.deep.equal(models);
         expect(warnings).to.have.length(3 - usable.length);
@@ -288,17 +288,17 @@ describe('catalog', () => {
       });
     }
 
-    it('takes the first of a tier that has a route before it falls', () => {
+    it('uses the first usable model of a tier before another tier', () => {
       const tiers = { lite: ['small', 'big', 'middle'], standard: 'middle', heavy: ['middle', 'big'] };
       expect(smartOf(['middle', 'big'], tiers).names).to.deep.equal(['big', 'middle', 'middle']);
       expect(smartOf(['big'], tiers).names).to.deep.equal(['big', 'big', 'big']);
     });
 
-    it('falls as well from a tier that no file names', () => {
+    it('also replaces a tier that no file defines', () => {
       expect(smartOf(ids, { standard: 'middle' }).names).to.deep.equal(['middle', 'middle', 'middle']);
     });
 
-    it('is not there without any route, or without tiers', () => {
+    it('does not exist without a route or without tiers', () => {
       expect(smartOf([]).built).to.equal(undefined);
       expect(smartOf([]).warnings).to.deep.equal([]);
       expect(build(catalogOf()).smart).to.equal(undefined);

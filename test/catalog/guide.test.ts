@@ -37,7 +37,7 @@ describe('the guide to the catalog', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('names every setting of every shipped plugin, with its values and the address by default', async () => {
+  it('documents every setting of every shipped plugin, with its values and the default address', async () => {
     const texts = [guide, readFileSync(new URL('../../docs/providers.md', import.meta.url), 'utf8')];
     const rows = texts.flatMap((text) => text.split('\n')).filter((line) => line.startsWith('|'));
     for (const [name, plugin] of await loadPlugins({ shipped: PROVIDERS, path: [] })) {
@@ -65,7 +65,7 @@ describe('the guide to the catalog', () => {
     for (const order of ORDERS) expect(guide).to.contain(`\`"order": "${order}"\``);
   });
 
-  it('shows catalogs that are valid, all of them beside the shipped files', async () => {
+  it('shows valid catalogs, also combined with the shipped files', async () => {
     cpSync(SHIPPED, folder, { recursive: true });
     const check = () => checkCatalog(readConfig({ CATALOG_DIR: folder, ...KEYS }));
     const before = await check();
@@ -100,7 +100,7 @@ describe('the guide to the catalog', () => {
     for (const text of examples.filter(isOfText)) {
       const { upstreams, models } = JSON.parse(text);
       const [{ id, delivery, routes }] = models;
-      it(`${Object.keys(upstreams)[0]} as it answers`, async () => {
+      it(`${Object.keys(upstreams)[0]} with its replies`, async () => {
         await show(text, upstream.url);
         const { key } = await gateway.account();
         const reply = await send(gateway.url + CHAT, { key, body: ask('hi', { model: id }) });
@@ -115,7 +115,7 @@ describe('the guide to the catalog', () => {
       });
     }
 
-    it('a server of videos as it is asked', async () => {
+    it('a video server with its requests', async () => {
       await show(examples.find((example) => !isOfText(example)) ?? '', films.url);
       films.behave({ submit: ({ response, id }) => json(response, { id, status: 'queued' }) });
       const { key } = await gateway.account();

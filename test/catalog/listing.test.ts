@@ -7,7 +7,7 @@ import { ALL, build, catalogOf, IMAGE, TEXT, VIDEO } from './folder.ts';
 const SMART = { lite: 'text-1', standard: 'text-1', heavy: 'text-1' };
 
 describe('listing of models', () => {
-  it('shows exactly what a key can use', () => {
+  it('shows exactly the usable models', () => {
     const models = [
       { ...TEXT, aliases: ['small'] },
       { ...TEXT, id: 'text-2', routes: [] },
@@ -28,7 +28,7 @@ describe('listing of models', () => {
     ]);
   });
 
-  it('shows models of pictures and videos with the unit of their price', () => {
+  it('shows image and video models with the unit of their price', () => {
     const models = [
       IMAGE,
       VIDEO,
@@ -65,17 +65,17 @@ describe('listing of models', () => {
     });
   });
 
-  it('shows nothing that no endpoint serves', () => {
+  it('hides models without an endpoint', () => {
     const all = listModels(build(catalogOf(), { one: ALL })).map(({ id }) => id);
     expect(all).to.deep.equal(['text-1', 'image-1', 'video-1']);
   });
 
-  it('shows nothing whose upstreams are switched off', () => {
+  it('hides models whose upstreams are switched off', () => {
     expect(listModels(build(catalogOf({ smart: SMART }), {}))).to.deep.equal([]);
     expect(listModels(build(catalogOf(), { one: {} }))).to.deep.equal([]);
   });
 
-  it('shows a key what it may be used for, and smart with one of the models behind it', () => {
+  it('shows a key its allowed models, and smart if one of its models is allowed', () => {
     const models = ['text-1', 'text-2', 'text-3'].map((id) => ({ ...TEXT, id, aliases: [`${id}-alias`] }));
     const smart = { lite: 'text-1', standard: 'text-1', heavy: 'text-2' };
     const catalog = build(catalogOf({ models, smart }));

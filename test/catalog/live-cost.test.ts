@@ -30,7 +30,7 @@ describe('upstreams that cost real money', () => {
   const load = (sandbox: boolean) => stage.load({ sandbox, noteCost, lookEveryMs: 20 });
   const lines = (words: string) => stage.lines.filter((line) => line.includes(words));
 
-  it('are recorded at the start, before anything else is there, and once', async () => {
+  it('are recorded once, first of all at the start', async () => {
     const { opened, open } = makeGate();
     gate = opened;
     stage.folder.write(real());
@@ -45,7 +45,7 @@ describe('upstreams that cost real money', () => {
     expect(noted).to.deep.equal(['one']);
   });
 
-  it('end a start that cannot record them, in one line for the operator, with everything closed', async () => {
+  it('end a start that cannot record them with one line for the operator, and everything closed', async () => {
     failures.push(new Error('disk full'));
     stage.folder.write(real());
     const error: unknown = await load(false).catch((thrown: unknown) => thrown);
@@ -56,7 +56,7 @@ describe('upstreams that cost real money', () => {
     expect(made().map(({ closed }) => closed)).to.deep.equal([1]);
   });
 
-  it('are not recorded where there are none', async () => {
+  it('are not recorded if there are none', async () => {
     failures.push(new Error('nobody asks'));
     stage.folder.write(trial());
     await load(true);
@@ -65,14 +65,14 @@ describe('upstreams that cost real money', () => {
     expect(noted).to.deep.equal([]);
   });
 
-  describe('that an edit switches on', () => {
+  describe('switched on by an edit', () => {
     beforeEach(async () => {
       stage.folder.write(trial());
       await load(true);
       stage.folder.write(real());
     });
 
-    it('wait until they are recorded', async () => {
+    it('take effect after they are recorded', async () => {
       const { opened, open } = makeGate();
       gate = opened;
       const reloading = stage.live.reload();
@@ -83,7 +83,7 @@ describe('upstreams that cost real money', () => {
       expect([price(), noted]).to.deep.equal([300_000_000n, ['one']]);
     });
 
-    it('leave the old catalog in force while they cannot be, and take effect by themselves once they can', async () => {
+    it('leave the old catalog in force while they cannot be recorded, and take effect later by themselves', async () => {
       failures.push(...['first', 'second'].map((words) => new Error(words)));
       const before = stage.live.current();
       expect(await stage.live.reload()).to.equal(false);
@@ -98,7 +98,7 @@ describe('upstreams that cost real money', () => {
       expect(noted).to.deep.equal(['one']);
     });
 
-    it('are not tried again after an edit that takes them out', async () => {
+    it('are not retried after an edit that removes them', async () => {
       failures.push(new Error('first'));
       expect(await stage.live.reload()).to.equal(false);
       stage.folder.write(trial());
@@ -109,7 +109,7 @@ describe('upstreams that cost real money', () => {
       expect(lines('the catalog was reloaded').length).to.equal(reloads);
     });
 
-    it('are opened once by two reloads at a time', async () => {
+    it('are opened once by two concurrent reloads', async () => {
       const { opened, open } = makeGate();
       gate = opened;
       const reloads = [stage.live.reload(), stage.live.reload()];

@@ -10,7 +10,7 @@ import { CatalogStage, made } from './stage.ts';
 
 const SWITCHED_OFF = 'the edit switched an upstream or a payment provider off';
 
-describe('a catalog that is read again', () => {
+describe('a catalog reload', () => {
   const stage = new CatalogStage();
   const { up, content } = stage;
   beforeEach(() => stage.open());
@@ -20,7 +20,7 @@ describe('a catalog that is read again', () => {
   });
   const counted = (words: string) => stage.lines.filter((line) => line.startsWith(words)).length;
 
-  it('says once that an edit switched something off, an upstream or a payment provider', async () => {
+  it('logs once that an edit switched an upstream or a payment provider off', async () => {
     const off = up(variable('UNSET'));
     stage.folder.write(content({ one: up('key-of-one'), two: off }));
     await stage.load();
@@ -42,7 +42,7 @@ describe('a catalog that is read again', () => {
     }
   });
 
-  it('tells at the start and at every reload what leads nowhere', async () => {
+  it('warns about dangling references at the start and at every reload', async () => {
     const lost = 'vision: nothing is not a model';
     stage.folder.write({ ...content({ one: up('key-of-one') }), vision: ['nothing'] });
     await stage.load();
@@ -51,7 +51,7 @@ describe('a catalog that is read again', () => {
     expect(counted(lost)).to.equal(2);
   });
 
-  it('is not read once more by the watch after a reload on request', async () => {
+  it('does not happen twice after a reload on request', async () => {
     stage.folder.write(content({ one: up('key-of-one') }));
     await stage.load({ lookEveryMs: 5 });
     stage.folder.write(content({ one: up('key-of-one') }, '300'));
@@ -61,7 +61,7 @@ describe('a catalog that is read again', () => {
     expect(counted('the catalog was reloaded')).to.equal(1);
   });
 
-  it('is not read by the watch for files that it does not consist of', async () => {
+  it('is not triggered by other files', async () => {
     stage.folder.write(content({ one: up('key-of-one') }));
     await stage.load({ lookEveryMs: 5 });
     stage.live.watch();
@@ -73,7 +73,7 @@ describe('a catalog that is read again', () => {
     await until(() => counted('the catalog was reloaded') === 1, 3000);
   });
 
-  it('keeps why it failed, and when, until a reload succeeds', async () => {
+  it('keeps the reason and time of a failure until the next success', async () => {
     stage.folder.write(content({ one: up('key-of-one') }));
     await stage.load();
     expect(stage.live.failure()).to.equal(undefined);
@@ -91,7 +91,7 @@ describe('a catalog that is read again', () => {
     expect(stage.live.failure()).to.equal(undefined);
   });
 
-  it('quotes no secret in it, whoever names one', async () => {
+  it('never quotes a secret in the reason', async () => {
     stage.folder.write(content({ one: up('key-of-one') }));
     await stage.load();
     stage.folder.write(content({ one: up('key-of-two', { refuse: 'key-of-two' }) }));
@@ -105,7 +105,7 @@ describe('a catalog that is read again', () => {
     expect(stage.lines.join()).not.to.contain('key-of');
   });
 
-  it('is not read again for a bad edit that nobody mends', async () => {
+  it('does not repeat for an unchanged bad edit', async () => {
     stage.folder.write(content({ one: up('key-of-one') }));
     await stage.load({ lookEveryMs: 2 });
     stage.folder.write('{');
@@ -115,7 +115,7 @@ describe('a catalog that is read again', () => {
     expect(counted('the catalog was not reloaded')).to.equal(1);
   });
 
-  describe('with an upstream that changed', () => {
+  describe('with a changed upstream', () => {
     async function change(totalTimeoutMs: number): Promise<void> {
       stage.folder.write(content({ one: up('key-of-one') }));
       await stage.load({ totalTimeoutMs });
@@ -135,7 +135,7 @@ describe('a catalog that is read again', () => {
       expect(closed()).to.deep.equal([1, 1]);
     });
 
-    it('closes it once where the service ends before', async () => {
+    it('closes it once if the service stops before', async () => {
       await change(5000);
       await stage.live.close();
       expect(closed()).to.deep.equal([1, 1]);
@@ -144,7 +144,7 @@ describe('a catalog that is read again', () => {
     });
   });
 
-  it('names its models by id and alias, those of the sandbox and those without a route too', () => {
+  it('lists all names of models, including the sandbox and models without a route', () => {
     const models = [
       { ...TEXT, aliases: ['small'] },
       { ...TEXT, id: 'text-2', routes: [] },

@@ -25,7 +25,7 @@ describe('live catalog', () => {
     return (error as Error).message;
   }
 
-  it('makes providers by the plugins of PROVIDERS_PATH', async () => {
+  it('creates providers from the plugins of PROVIDERS_PATH', async () => {
     stage.folder.write(content({ one: up('key-of-one') }));
     await stage.load();
     expect(made()).to.have.length(1);
@@ -49,14 +49,14 @@ describe('live catalog', () => {
       );
     });
 
-    it('settings the plugin does not take, without their secrets', async () => {
+    it('settings that the plugin does not accept, without quoting secrets', async () => {
       stage.folder.write(content({ one: up('key-of-one', { refuse: 'key-of-one' }) }));
       const message = await mistake();
       expect(message).to.match(/\/models\.json: Upstream `one`: bad settings: `refuse` /);
       expect(message).not.to.contain('key-of-one');
     });
 
-    it('a plugin that fails, and closes what it made before', async () => {
+    it('a failing plugin, and closes the providers created before', async () => {
       stage.folder.write(content({ one: up('key-of-one'), two: up('key-of-two', { refuse: true }) }));
       expect(await mistake())
         .to.contain('Upstream `two`')
@@ -64,7 +64,7 @@ describe('live catalog', () => {
       expect(made().map(({ closed }) => closed)).to.deep.equal([1]);
     });
 
-    it('a catalog that is wrong in itself, and closes what it made', async () => {
+    it('an inconsistent catalog, and closes the providers', async () => {
       stage.folder.write(catalogOf({ upstreams: { one: up('key-of-one') }, models: [TEXT, TEXT] }));
       expect(await mistake()).to.contain('used twice');
       expect(made().map(({ closed }) => closed)).to.deep.equal([1]);
@@ -85,22 +85,22 @@ describe('live catalog', () => {
       expect(listModels(stage.live.current()).map(({ id }) => id)).to.deep.equal(['text-1']);
     });
 
-    it('is the shipped one when the operator has none', async () => {
+    it('is the shipped one if the operator has none', async () => {
       stage.folder.write(content({ one: up(variable('UNSET')) }));
       await stage.load({ sandbox: true });
       const ids = listModels(stage.live.current()).map(({ id }) => id);
       expect(ids).to.include('sandbox-lite').and.not.to.include('text-1');
     });
 
-    it('is nothing outside of it', async () => {
+    it('is off outside of sandbox mode', async () => {
       stage.folder.write(content({ one: up('key-of-one') }));
       await stage.load();
       expect(stage.live.current().models.map(({ id }) => id)).to.deep.equal(['text-1']);
     });
   });
 
-  describe('read again', () => {
-    it('is another one as a whole; who holds the old one keeps it', async () => {
+  describe('after a reload', () => {
+    it('is replaced as a whole, while running calls keep the old one', async () => {
       stage.folder.write(content({ one: up('key-of-one') }));
       await stage.load();
       const before = stage.live.current();
@@ -111,7 +111,7 @@ describe('live catalog', () => {
       expect(stage.lines).to.include('the catalog was reloaded');
     });
 
-    it('keeps the provider of an upstream that did not change', async () => {
+    it('keeps the provider of an unchanged upstream', async () => {
       stage.folder.write(content({ one: up('key-of-one'), two: up('key-of-two') }));
       await stage.load();
       const before = stage.providerNow();
@@ -124,7 +124,7 @@ describe('live catalog', () => {
       expect(made().map(({ closed }) => closed)).to.deep.equal([0, 0, 0]);
     });
 
-    it('makes a new provider when another plugin is named with the same settings', async () => {
+    it('creates a new provider for another plugin with the same settings', async () => {
       mkdirSync(join(stage.plugins, 'other-plugin'));
       const source = readFileSync(join(stage.plugins, 'test-plugin', 'index.js'), 'utf8');
       writeFileSync(join(stage.plugins, 'other-plugin', 'index.js'), source.replace('test-plugin', 'other-plugin'));
@@ -137,7 +137,7 @@ describe('live catalog', () => {
       expect(made()).to.have.length(2);
     });
 
-    it('closes the provider of one that changed once no call can be left on it', async () => {
+    it('closes the provider of a changed upstream once no call can use it', async () => {
       stage.folder.write(content({ one: up('key-of-one') }));
       await stage.load({ totalTimeoutMs: 100 });
       const before = stage.providerNow();
@@ -150,7 +150,7 @@ describe('live catalog', () => {
       expect(stage.lines).to.include('a retired upstream did not close');
     });
 
-    it('closes every provider in the end, those that changed as well', async () => {
+    it('closes all providers in the end, including replaced ones', async () => {
       stage.folder.write(content({ one: up('key-of-one') }));
       await stage.load({ totalTimeoutMs: 2_147_483_647 });
       for (const key of ['key-of-1', 'key-of-2']) {
@@ -191,7 +191,7 @@ describe('live catalog', () => {
   });
 
   describe('facts', () => {
-    it('count what can be used and name what is missing', () => {
+    it('count usable models and name missing variables', () => {
       stage.folder.write(
         content({
           one: up(variable('ONE_KEY')),
@@ -204,7 +204,7 @@ describe('live catalog', () => {
       expect(facts).to.deep.equal({ models: 1, upstreams: 2, switchedOff: ['two (TWO_KEY, TWO_MORE)'], real: true });
     });
 
-    it('tell a catalog that can only be tried from a real one', () => {
+    it('distinguish a sandbox catalog from a real one', () => {
       stage.folder.write(content({ one: up(variable('ONE_KEY')), fake: { ...up('key-of-fake'), sandbox: true } }));
       expect(readCatalogFacts(stage.configOf({})).real).to.equal(false);
     });
@@ -213,7 +213,7 @@ describe('live catalog', () => {
   describe('check', () => {
     const check = (env: Readonly<Record<string, string>> = {}) => checkCatalog(stage.configOf({ env }));
 
-    it('says what a start would find, and leaves nothing open', async () => {
+    it('reports what a start would find, and leaves nothing open', async () => {
       const upstreams = { one: up('key-of-one'), two: up(variable('TWO_KEY')) };
       stage.folder.write(catalogOf({ upstreams, models: [TEXT], vision: ['nothing'] }));
       expect(await check()).to.deep.equal({
@@ -259,7 +259,7 @@ describe('live catalog', () => {
       }
     });
 
-    it('has smart in the sandbox, a model for each tier, also beside a catalog of the operator', async () => {
+    it("has smart with a model for each tier in the sandbox, also beside the operator's catalog", async () => {
       const smart = { lite: 'text-1', standard: 'text-1', heavy: 'text-1' };
       stage.folder.write({ ...content({ one: up(variable('UNSET')) }), smart });
       for (const catalogDir of [shipped, stage.folder.catalog]) {
@@ -270,7 +270,7 @@ describe('live catalog', () => {
       }
     });
 
-    it('sees, draws and edits pictures in the sandbox', async () => {
+    it('understands, creates and edits images in the sandbox', async () => {
       await stage.load({ sandbox: true, catalogDir: shipped });
       const { vision, defaults } = stage.live.current();
       expect(vision[0]).to.include({ id: 'sandbox-vision', vision: true });

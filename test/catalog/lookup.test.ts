@@ -37,7 +37,7 @@ describe('look-up of models', () => {
     expect(findTextModel(catalog(), 'small').id).to.equal('text-1');
   });
 
-  it('finds smart by its two names, when there is one', () => {
+  it('finds smart by its two names, if it exists', () => {
     const found = build(catalogOf({ smart: SMART }));
     for (const name of ['smart', 'auto']) {
       expect(findSmartModel(found, name)).to.equal(found.smart).and.to.be.an('object');
@@ -49,7 +49,7 @@ describe('look-up of models', () => {
     }
   });
 
-  it('finds who makes and who edits pictures, by default too, and says why there is nobody', () => {
+  it('finds models that create and edit images, also by default, and explains why there is none', () => {
     const edits = { ...IMAGE, id: 'edits-1', edits: true };
     const models = [TEXT, IMAGE, edits, { ...IMAGE, id: 'off-1', routes: [] }, { ...edits, id: 'off-2', routes: [] }];
     const defaults = { image: ['off-1', 'image-1'], edit: ['image-1', 'off-2', 'edits-1'] };
@@ -78,11 +78,11 @@ describe('look-up of models', () => {
     expect(found(findEditModel, undefined, bare)).to.equal('images_unavailable');
   });
 
-  it('says what to use in place of a retired one', () => {
+  it('names the replacement of a retired model', () => {
     expect(fail('old').message).to.equal('Model `old` is retired. Use `text-1` instead.');
   });
 
-  it('names no replacement that cannot be used', () => {
+  it('does not name an unusable replacement', () => {
     const message = (models: readonly object[], retired: object) => {
       try {
         findTextModel(build(catalogOf({ models, retired })), 'old');
@@ -96,7 +96,7 @@ describe('look-up of models', () => {
     expect(message([TEXT], { old: 'smart' })).to.equal('Model `old` is retired.');
   });
 
-  it('names up to three ids that are close to an unknown one, nearest first', () => {
+  it('suggests up to three similar ids, nearest first', () => {
     const models = ['gpt-5', 'gpt-5-mini', 'gpt-5-nano', 'gpt-5-max', 'claude-5'].map((id) => ({ ...TEXT, id }));
     const found = build(catalogOf({ models: [...models, { ...TEXT, id: 'gpt-5-off', routes: [] }] }));
     const asked = (name: string) => {
@@ -117,7 +117,7 @@ describe('look-up of models', () => {
     expect(asked('llama')).to.equal(`Unknown model \`llama\`. ${list}`);
   });
 
-  it('takes a part of an id for that id from four characters on, and counts typos by length, in either case', () => {
+  it('matches parts of an id from four characters on, and tolerates typos by length, in any case', () => {
     const ids = ['ab1', 'Wide-Model', 'kimi-k2-turbo'];
     const found = build(catalogOf({ models: ids.map((id) => ({ ...TEXT, id })) }));
     const hint = (name: string) => {
@@ -146,7 +146,7 @@ describe('look-up of models', () => {
     for (const [name, wanted] of rows) expect(hint(name), name).to.equal(wanted);
   });
 
-  it('finds any model by id for a look-up, if it can be used, and suggests others where it cannot', () => {
+  it('finds any usable model by id, and suggests others for an unusable one', () => {
     const find = (name: string) => {
       try {
         return findUsableModel(catalog(), name).id;
@@ -161,7 +161,7 @@ describe('look-up of models', () => {
     expect(find('old')).to.deep.equal(['retired_model', '`text-1`']);
   });
 
-  it('names the model that edits in place of one that does not', () => {
+  it('names a model that edits instead of one that does not', () => {
     const edits = { ...IMAGE, id: 'edits-1', edits: true };
     const find = (defaults: object) => () =>
       findEditModel(build(catalogOf({ models: [TEXT, IMAGE, edits], defaults }), { one: ALL }), 'image-1');
@@ -169,7 +169,7 @@ describe('look-up of models', () => {
     expect(find({})).to.throw(/does not edit them\.$/);
   });
 
-  it('finds models of every type for their endpoints, with a route or without', () => {
+  it('finds models of every type for their endpoints, with and without a route', () => {
     const found = build(catalogOf({ models: [TEXT, IMAGE, VIDEO], smart: SMART }));
     expect(findModel(found, 'image-1', 'image').id).to.equal('image-1');
     expect(findModel(found, 'video-1', 'video').routes).to.deep.equal([]);
@@ -178,12 +178,12 @@ describe('look-up of models', () => {
     expect(() => findModel(found, 'video-1', 'image')).to.throw('Use it with POST /api/v1/videos');
   });
 
-  it('says where other models are used', () => {
+  it('names the endpoint of a model of another type', () => {
     expect(fail('image-1').message).to.contain('Use it with POST /api/v1/images/generations.');
     expect(fail('video-1').message).to.contain('Use it with POST /api/v1/videos.');
   });
 
-  it('does not know what is not there, or has no route', () => {
+  it('does not find unknown models and models without a route', () => {
     for (const name of ['nothing', 'text-2', '', 'TEXT-1', ' text-1', 'constructor', '__proto__', 'toString']) {
       expect(fail(name).data?.code).to.equal('unknown_model');
     }
@@ -199,7 +199,7 @@ describe('look-up of models', () => {
     expect(fail('имя-модели').message).to.contain('`имя-модели`');
   });
 
-  itTimed('takes no time for the longest name', () => {
+  itTimed('is fast for the longest name', () => {
     const name = 'x\n'.repeat(20_000_000);
     const before = cpuMs();
     fail(name);

@@ -52,14 +52,14 @@ describe('payment providers of a catalog', () => {
     return (error as Error).message;
   }
 
-  it('are made by the plugins of PAYMENTS_PATH, with their secrets kept out of the log', async () => {
+  it('are created from the plugins of PAYMENTS_PATH, with their secrets kept out of the log', async () => {
     expect(await load({ main: REAL })).to.deep.equal(['main']);
     const payment = stage.live.payments().get('main');
     expect([payment?.provider.shop, payment?.shortfall]).to.deep.equal(['shop', 'suspend']);
     expect(stage.secrets).to.include('a-long-secret');
   });
 
-  it('are switched off by a variable that is not set', async () => {
+  it('are switched off by an unset variable', async () => {
     const payments = { main: till({ secret: variable('TILL_SECRET') }), other: REAL };
     const unset: readonly Record<string, string>[] = [{}, { TILL_SECRET: '' }, { TILL_SECRET: ' \t' }];
     for (const env of unset) {
@@ -70,7 +70,7 @@ describe('payment providers of a catalog', () => {
     }
   });
 
-  it('come and go by an edit, and stay as they were after a bad one', async () => {
+  it('change with an edit, and stay as they are after a bad one', async () => {
     await load({ main: REAL });
     const before = stage.live.payments().get('main')?.provider;
     write({ main: REAL, second: till({ secret: 'another-secret', shop: 'second' }, { shortfall: 'keep' }) });
@@ -97,14 +97,14 @@ describe('payment providers of a catalog', () => {
     });
   }
 
-  it('are refused where play money stands beside real money, in either order', async () => {
+  it('are refused if play money and real money are mixed, in either order', async () => {
     const words = /models\.json: payments\.trial: its money is not real, and main takes real money/;
     expect(await mistake({ main: REAL, trial: TRIAL })).to.match(words);
     expect(await mistake({ trial: TRIAL, main: REAL })).to.match(words);
     expect(await load({ trial: TRIAL }, {}, { sandbox: true })).to.deep.equal(['trial']);
   });
 
-  it('are refused where play money would buy what costs real money, at a start and by an edit', async () => {
+  it('are refused if play money would pay for real models, at a start and by an edit', async () => {
     const words =
       /models\.json: payments\.trial: its money is not real, and the upstream one costs real money: .*SANDBOX=on/;
     expect(await mistake({ trial: TRIAL })).to.match(words);
@@ -116,7 +116,7 @@ describe('payment providers of a catalog', () => {
     expect(stage.lines.at(-1)).to.match(/old one stays in force: .*payments\.trial: its money is not real/);
   });
 
-  it('of the sandbox alone are off beside an upstream that costs real money, and the operator is told', async () => {
+  it('are switched off with a warning if they are sandbox-only beside a real upstream', async () => {
     const trial = { ...TRIAL, sandbox: true };
     expect(await load({ trial }, { sandbox: true })).to.deep.equal([]);
     expect(stage.live.current().warnings).to.include(
@@ -125,25 +125,25 @@ describe('payment providers of a catalog', () => {
     expect(await load({ trial }, { sandbox: true }, { sandbox: true })).to.deep.equal(['trial']);
   });
 
-  it('take no real money in the sandbox', async () => {
+  it('accept no real money in the sandbox', async () => {
     const words = /payments\.main: it takes real money, which the sandbox must not/;
     expect(await mistake({ main: REAL }, { sandbox: true })).to.match(words);
     expect(await load({ trial: { ...TRIAL, sandbox: true } }, { sandbox: false })).to.deep.equal([]);
   });
 
-  it('are refused with a name that is no part of a path, and with an unknown plugin', async () => {
+  it('are refused with a name that cannot be part of a path, and with an unknown plugin', async () => {
     expect(await mistake({ 'Main/1': REAL })).to.match(/payments\.Main\/1/);
     expect(await mistake({ main: { plugin: 'purse' } })).to.match(
       /payment provider main: unknown plugin purse, neither shipped nor in PAYMENTS_PATH$/,
     );
   });
 
-  it('may not name the variables of the service', async () => {
+  it('may not use the variables of the service', async () => {
     const payments = { main: till({ secret: variable('DATABASE_URL') }) };
     expect(await mistake(payments)).to.match(/payments\.main\.settings\.secret: DATABASE_URL belongs to the service/);
   });
 
-  it('have a rule for money that is missing, which a file says whether or not they are switched on', () => {
+  it('have a shortfall rule, whether or not they are switched on', () => {
     const off = till({ secret: variable('TILL_SECRET') }, { shortfall: 'keep' });
     write({ main: REAL, off });
     const rules = ['main', 'off', 'gone'].map((name) => readShortfallRule(stage.configOf({}), name));

@@ -19,7 +19,7 @@ for (const [page, models] of [
     });
     afterEach(() => rmSync(folder, { recursive: true }));
 
-    it('is valid beside the shipped files, and its upstream is switched on by the variable that it names', async () => {
+    it('is valid beside the shipped files, and its variable switches its upstream on', async () => {
       const shipped = readdirSync(new URL('catalog/', ROOT));
       cpSync(new URL('catalog/', ROOT), folder, { recursive: true });
       const readme = readFileSync(new URL(page, ROOT), 'utf8');

@@ -11,12 +11,12 @@ describe('resolution labels', () => {
     });
   }
 
-  it('are nothing else', () => {
+  it('accept no other texts', () => {
     for (const word of ['720', 'p', '2K', '10k', '0720p', '720p ', '72p', '12345p', 'hd', ''])
       expect(word).not.to.match(RESOLUTION_LABEL);
   });
 
-  it('the nearest is found whatever the order, the smaller of two equally near', () => {
+  it('have a nearest one in any order, the smaller of two equally near ones', () => {
     expect(findNearestResolution(['4k', '720p', '480p'], 1080)).to.equal('720p');
     expect(findNearestResolution(['480p', '720p', '4k'], 1500)).to.equal('4k');
     expect(findNearestResolution(['2k', '720p'], 1080)).to.equal('720p');

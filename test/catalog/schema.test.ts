@@ -21,7 +21,7 @@ describe('catalog files', () => {
   };
   const mistake = (content: unknown) => mistakeOf(() => readOne(content));
 
-  it('fill in what may be left out', () => {
+  it('fill in defaults', () => {
     const { sources, ...file } = readOne({ upstreams: { one: { plugin: 'p' } }, models: [TEXT, IMAGE] });
     expect([...(sources?.keys() ?? [])]).to.deep.equal(['upstreams.one', 'models[0]', 'models[1]']);
     expect(file).to.deep.equal({
@@ -56,7 +56,7 @@ describe('catalog files', () => {
     });
   });
 
-  it('mean schemas by `json`, and demands by `tools`, unless they say otherwise', () => {
+  it('default `schema` to `json` and `demands` to `tools`', () => {
     const taken = (more: object) => {
       const [model] = readOne({ models: [{ ...TEXT, ...more }] }).models;
       return model?.type === 'text' && [model.json, model.schema, model.tools, model.demands];
@@ -66,18 +66,18 @@ describe('catalog files', () => {
     expect(taken({ schema: true, tools: true, demands: false })).to.deep.equal([false, true, true, false]);
   });
 
-  it('may hold comments to the end of a line', () => {
+  it('may contain line comments', () => {
     const text = `// first\n${JSON.stringify({ models: [{ ...TEXT, id: 'a//b' }] })} // last`;
     expect(readOne(text).models[0]?.id).to.equal('a//b');
   });
 
-  it('may each name some of the tiers', () => {
+  it('may each define some of the tiers', () => {
     folder.write({ models: [TEXT], smart: { lite: 'text-1' } }, 'a.json');
     folder.write({ smart: { heavy: ['text-1'] } }, 'b.json');
     expect(read().smart).to.deep.equal({ lite: ['text-1'], standard: [], heavy: ['text-1'] });
   });
 
-  it('are remembered by what comes from them', () => {
+  it('remember the source file of each entry', () => {
     folder.write({ models: [TEXT], smart: { lite: ['x', 'y'] }, upstreams: { one: upstream() } }, 'a.json');
     folder.write({ models: [IMAGE, VIDEO], smart: { lite: 'z' }, retired: { old: 'text-1' } }, 'b.json');
     const { sources = new Map<string, string>() } = read();
@@ -98,7 +98,7 @@ describe('catalog files', () => {
     expect(readOne({})).to.deep.include({ models: [], upstreams: {} });
   });
 
-  it('add up in the order of their names, and only *.json', () => {
+  it('are merged in the order of their names, *.json only', () => {
     const smart = { lite: 'text-1', standard: ['text-1'], heavy: ['text-1', 'text-2'] };
     folder.write(catalogOf({ models: [TEXT], smart, vision: ['text-1'], retired: { a: 'text-1' } }), 'b.json');
     folder.write(
@@ -128,7 +128,7 @@ describe('catalog files', () => {
     expect(file.retired).to.deep.equal({ a: 'text-1', b: 'text-1' });
   });
 
-  it('name the thresholds of smart once, in any of them', () => {
+  it('define the thresholds of smart once, in any file', () => {
     const smart = { lite: 'text-1', standard: 'text-1', heavy: 'text-1' };
     for (const thresholds of [
       { standard: 0, heavy: 100 },
@@ -143,7 +143,7 @@ describe('catalog files', () => {
     }
   });
 
-  it('name an upstream and a retired model once', () => {
+  it('define an upstream and a retired model once', () => {
     folder.write(catalogOf({ retired: { old: 'text-1' } }), 'a.json');
     folder.write({ upstreams: { one: upstream() } }, 'b.json');
     expect(mistakeOf(read)).to.match(/b\.json: upstream one is defined twice$/);
@@ -152,38 +152,38 @@ describe('catalog files', () => {
   });
 
   describe('are refused with the name of the file', () => {
-    it('when the folder is not there or has none', () => {
+    it('if the folder is missing or has none', () => {
       expect(mistakeOf(() => listCatalogFiles(join(folder.root, 'nowhere')))).to.match(
         /^CATALOG_DIR .*nowhere: .*ENOENT/,
       );
       expect(mistakeOf(read)).to.match(/^CATALOG_DIR .*: there is no \*\.json file in it$/);
     });
 
-    it('when they are no JSON', () => {
+    it('if they are not JSON', () => {
       for (const content of ['', '{', '{"models": [}', '{"models": [],}', 'models']) {
         expect(mistake(content)).to.match(/models\.json: /);
       }
     });
 
-    it('when they are no JSON, without what stands in them', () => {
+    it('if they are not JSON, without quoting them', () => {
       const text = JSON.stringify(catalogOf(), null, 2).replace('"key-of-it"', 'key-of-it');
       expect(mistake(text)).not.to.contain('key-of');
       expect(mistake('{\n"a": 1,\n"b": x,\n"c": 1,\n"d": 1\n}')).to.match(/models\.json: .* in JSON near line 3$/);
     });
 
-    it('when they are no file', () => {
+    it('if they are not files', () => {
       mkdirSync(join(folder.catalog, 'folder.json'));
       expect(mistakeOf(read)).to.match(/folder\.json: .*EISDIR/);
     });
 
-    it('when they are gone meanwhile', () => {
+    it('if they disappear meanwhile', () => {
       folder.write(catalogOf());
       const files = listCatalogFiles(folder.catalog);
       unlinkSync(join(folder.catalog, 'models.json'));
       expect(mistakeOf(() => readCatalogFiles(files, ['*']))).to.match(/models\.json: .*ENOENT/);
     });
 
-    it('when they are another value', () => {
+    it('if they contain another value', () => {
       for (const content of ['[]', 'null', '7', '"text"']) expect(mistake(content)).to.match(/models\.json: /);
     });
   });
@@ -213,14 +213,14 @@ describe('catalog files', () => {
       '1_000',
       '1000000000.000001',
     ]) {
-      it(`may not be ${JSON.stringify(price)}`, () => {
+      it(`refuse ${JSON.stringify(price)}`, () => {
         expect(mistake(catalogOf({ models: [{ ...TEXT, price: { input: price, output: '1' } }] }))).to.match(shown);
         expect(mistake(catalogOf({ models: [{ ...TEXT, price: { input: '1', output: price } }] }))).to.match(shown);
         expect(mistake(catalogOf({ models: [{ ...IMAGE, price: { request: price } }] }))).to.match(shown);
       });
     }
     for (const price of ['', 12, 0, true, ['1'], {}, null]) {
-      it(`may not be ${JSON.stringify(price)}, which is none`, () => {
+      it(`refuse ${JSON.stringify(price)}, which is not a price`, () => {
         expect(mistake(catalogOf({ models: [{ ...TEXT, price: { input: price, output: '1' } }] }))).to.match(
           /models\[0\]\.price\.input/,
         );
@@ -234,7 +234,7 @@ describe('catalog files', () => {
       ['999999.999999', 999_999_999_999n],
       ['1000000000', 1_000_000_000_000_000n],
     ] as const) {
-      it(`may be ${price}`, () => {
+      it(`accept ${price}`, () => {
         readOne(catalogOf({ models: [{ ...TEXT, price: { input: price, output: price } }] }));
         expect(readPrice(price)).to.equal(micro);
       });
@@ -254,10 +254,10 @@ describe('catalog files', () => {
       ['of zero for a second', { ...VIDEO, price: { second: '0' } }, /models\[0\]\.price/],
     ];
     for (const [name, model, says] of shapes) {
-      it(`may not be ${name}`, () => expect(mistake(catalogOf({ models: [model] }))).to.match(says));
+      it(`refuse ${name}`, () => expect(mistake(catalogOf({ models: [model] }))).to.match(says));
     }
     for (const price of [{ second: '9' }, { second: { '720p': '8', '4k': '20' } }, { request: '90' }]) {
-      it(`may be ${JSON.stringify(price)} for a video`, () => {
+      it(`accept ${JSON.stringify(price)} for a video`, () => {
         expect(readOne(catalogOf({ models: [{ ...VIDEO, price }] })).models[0]?.price).to.deep.equal(price);
       });
     }
@@ -320,21 +320,21 @@ describe('catalog files', () => {
       ],
     ];
     for (const [name, content, says] of wrong) {
-      it(`may not have ${name}`, () => expect(mistake(catalogOf(content))).to.match(says));
+      it(`refuse ${name}`, () => expect(mistake(catalogOf(content))).to.match(says));
     }
 
-    it('may not have a resolution of two digits', () => {
+    it('refuse a resolution of two digits', () => {
       const model = { ...VIDEO, price: { second: { '72p': '8' } } };
       expect(mistake(catalogOf({ models: [model] }))).to.match(/models\[0\]\.price/);
     });
 
-    it('may have names as long as they may be', () => {
+    it('accept names of the maximum length', () => {
       const models = [{ ...TEXT, id: 'x'.repeat(200) }];
       const payments = { ['x'.repeat(40)]: { plugin: 'p' } };
       expect(readOne(catalogOf({ models, payments })).models[0]?.id).to.have.length(200);
     });
 
-    it('are all named at once', () => {
+    it('report all mistakes at once', () => {
       const message = mistake(
         catalogOf({
           models: [
@@ -348,7 +348,7 @@ describe('catalog files', () => {
         .and.to.match(/models\[1\]\.price/);
     });
 
-    it('never show a key in a mistake', () => {
+    it('never quote a key in an error', () => {
       const settings = { apiKey: 'key-of-it' };
       expect(mistake({ upstreams: { one: { plugin: 7, settings, apiKey: 'key-of-it' } } })).not.to.contain('key-of-it');
     });

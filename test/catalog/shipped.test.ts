@@ -137,7 +137,7 @@ async function load(env: Readonly<Record<string, string>>): Promise<[Catalog, re
 }
 
 describe('the shipped catalog', () => {
-  it('is looked at with the variables of each upstream alone', () => {
+  it('is tested with the variables of each upstream alone', () => {
     const named = readdirSync(SHIPPED).flatMap((file) => {
       const { upstreams } = JSON.parse(readFileSync(join(SHIPPED, file), 'utf8')) as { upstreams: object };
       return [...JSON.stringify(upstreams).matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name);
@@ -145,7 +145,7 @@ describe('the shipped catalog', () => {
     expect(ROWS.flatMap(({ env }) => Object.keys(env))).to.have.members([...new Set(named)]);
   });
 
-  it('says of every text model what it can and what it cannot', () => {
+  it('declares the abilities of every text model', () => {
     const silent = readdirSync(SHIPPED).flatMap((file) => {
       const { models } = JSON.parse(readFileSync(join(SHIPPED, file), 'utf8')) as { models: Fields[] };
       const texts = models.filter(({ type }) => type === 'text');
@@ -162,18 +162,18 @@ describe('the shipped catalog', () => {
         [catalog, lines] = await load(env);
       });
 
-      it('loads without a complaint', () => expect(lines).to.deep.equal([]));
+      it('loads without warnings', () => expect(lines).to.deep.equal([]));
 
       it('has a model for every tier', () => {
         expect(Object.values(catalog.smart?.models ?? {}).map(({ id }) => id)).to.deep.equal(smart);
       });
 
-      it('has models that see', () => {
+      it('has vision models', () => {
         expect(catalog.vision.map(({ id }) => id)).to.deep.equal(vision);
         for (const model of catalog.vision) expect(model.vision, model.id).to.equal(true);
       });
 
-      it('has tools only where all routes of a model carry them', () => {
+      it('declares tools only if all routes of a model support them', () => {
         const texts = catalog.models.flatMap((model) => (model.type === 'text' && model.tools ? [model] : []));
         for (const { id, routes } of texts) {
           expect(
@@ -183,7 +183,7 @@ describe('the shipped catalog', () => {
         }
       });
 
-      it('has models that make videos, of every length and shape that it says', () => {
+      it('has video models that support every declared length and aspect', () => {
         const models = catalog.models.filter(
           (model) => model.type === 'video' && model.routes.length > 0,
         ) as VideoModel[];
@@ -203,7 +203,7 @@ describe('the shipped catalog', () => {
         }
       });
 
-      it('has models that draw and edit by default', () => {
+      it('has default models for images and edits', () => {
         expect(catalog.defaults.image?.id).to.equal(image);
         expect(catalog.defaults.edit?.id).to.equal(edit);
       });

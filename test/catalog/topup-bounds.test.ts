@@ -18,7 +18,7 @@ describe('bounds of automatic top-ups', () => {
     return readTopupBounds(read().autoTopup);
   };
 
-  it('are three orders a day and what the payment provider takes, by default', () => {
+  it('default to three orders a day and the limits of the payment provider', () => {
     folder.write(catalogOf());
     const { perDay, threshold, amount, cap } = readTopupBounds(read().autoTopup);
     expect([perDay, threshold, amount.min, cap.min]).to.deep.equal([
@@ -30,7 +30,7 @@ describe('bounds of automatic top-ups', () => {
     expect(boundsOf({})).to.deep.equal(readTopupBounds());
   });
 
-  it('are what the catalog says, each by itself', () => {
+  it('can each be set in the catalog', () => {
     expect(boundsOf({ perDay: 1 })).to.deep.equal({ ...readTopupBounds(), perDay: 1 });
     const sums = { threshold: { max: '500' }, amount: { min: '100', max: '5000.50' }, cap: { max: '20000' } };
     const { threshold, amount, cap } = boundsOf(sums);
@@ -68,7 +68,7 @@ describe('bounds of automatic top-ups', () => {
     });
   }
 
-  it('are there once', () => {
+  it('can be defined once only', () => {
     folder.write(catalogOf({ autoTopup: { perDay: 2 } }), 'a.json');
     folder.write({ autoTopup: { perDay: 2 } }, 'b.json');
     expect(mistakeOf(read)).to.match(/b\.json: autoTopup is defined twice$/);

@@ -9,24 +9,24 @@ describe('variables of a catalog', () => {
     return [substituteVariables(value, env, missing), [...missing]];
   };
 
-  it('are filled in wherever a string is', () => {
+  it('are substituted in every string', () => {
     const value = { a: variable('A'), b: [`x-${variable('A')}-${variable('B_2')}`, 7, null, { c: true }] };
     expect(fill(value, { A: '1', B_2: '2' })).to.deep.equal([{ a: '1', b: ['x-1-2', 7, null, { c: true }] }, []]);
   });
 
-  it('are taken as they are, whatever stands in them', () => {
+  it('are inserted literally', () => {
     const text = `$& $1 ${variable('B')} "quoted" \\ \n`;
     expect(fill({ a: variable('A') }, { A: text })).to.deep.equal([{ a: text }, []]);
   });
 
-  it('are missing when they are unset or empty', () => {
+  it('are missing if they are unset or empty', () => {
     expect(fill([variable('A'), variable('B'), variable('A')], { B: '' })).to.deep.equal([
       ['', '', ''],
       ['A', 'B'],
     ]);
   });
 
-  it('are not what only looks like one', () => {
+  it('are not substituted in similar texts', () => {
     const value = ['$A', '{A}', `$${'{1A}'}`, `$${'{A B}'}`, '${'];
     expect(fill(value, { A: '1' })).to.deep.equal([value, []]);
   });
@@ -35,7 +35,7 @@ describe('variables of a catalog', () => {
     expect([...listVariables({ a: [variable('A')], b: variable('B'), c: 7 })]).to.deep.equal(['A', 'B']);
   });
 
-  describe('that a catalog may name', () => {
+  describe('allowed in a catalog', () => {
     const defaults = readConfig({}).catalogVariables;
     const forbidden = (name: string, patterns: readonly string[] = defaults) =>
       findForbiddenVariables({ one: { settings: { keys: ['x', `y-${variable(name)}`] } } }, 'upstreams', patterns);
@@ -43,7 +43,7 @@ describe('variables of a catalog', () => {
       `upstreams.one.settings.keys.1: ${name} is not among the variables that CATALOG_VARIABLES allows a catalog to name`,
     ];
 
-    it('are by default those that upstreams need', () => {
+    it('default to those that upstreams need', () => {
       const names = 'A_API_KEY B_2_SECRET C_SHOP_ID D_BASE_URL E_FOLDER F_SCOPE G_AUTH_URL H_CA'.split(' ');
       for (const name of names) expect(forbidden(name), name).to.deep.equal([]);
       for (const name of ['PATH', 'API_KEY', 'A_API_KEY_2', 'HOME', 'AWS_SESSION_TOKEN', 'SMTP_HOST', 'a_api_key']) {
@@ -51,7 +51,7 @@ describe('variables of a catalog', () => {
       }
     });
 
-    it('are those of the list and no others', () => {
+    it('are those on the list and no others', () => {
       expect(forbidden('MY_KEY', ['MY_KEY', 'X'])).to.deep.equal([]);
       expect(forbidden('MY_KEY_2', ['MY_KEY'])).to.deep.equal(says('MY_KEY_2'));
       expect(forbidden('A_API_KEY', ['MY_KEY'])).to.deep.equal(says('A_API_KEY'));
@@ -69,7 +69,7 @@ describe('variables of a catalog', () => {
       expect(VARIABLES).to.include.members(['DATABASE_URL', 'CATALOG_VARIABLES', 'KEY_PREFIX']);
     });
 
-    it('are looked at in every string', () => {
+    it('are checked in every string', () => {
       const value = {
         a: variable('ONE'),
         b: { c: [variable('TWO'), 7, null, true] },

@@ -21,13 +21,13 @@ describe('live catalog', () => {
     };
     const file = (name = 'models.json') => join(stage.folder.catalog, name);
 
-    it('takes over a file that is written anew', async () => {
+    it('reloads a rewritten file', async () => {
       await start();
       stage.folder.write(priced('300'));
       await stage.priceIs(300_000_000n);
     });
 
-    it('takes over a file that was replaced by another name, as editors do', async () => {
+    it('reloads a file replaced by a rename, as editors do', async () => {
       await start();
       stage.folder.write(priced('300'), 'models.json~');
       renameSync(file('models.json~'), file());
@@ -37,7 +37,7 @@ describe('live catalog', () => {
       await stage.priceIs(400_000_000n);
     });
 
-    it('takes over a file that comes and one that goes', async () => {
+    it('reloads after a file is added or removed', async () => {
       await start();
       stage.folder.write({ models: [{ ...TEXT, id: 'text-2' }] }, 'more.json');
       await until(() => stage.live.current().models.length === 2, 3000);
@@ -45,7 +45,7 @@ describe('live catalog', () => {
       await until(() => stage.live.current().models.length === 1, 3000);
     });
 
-    it('takes over a folder that a link swaps as a whole, again and again', async () => {
+    it('reloads a folder swapped by a symlink, repeatedly', async () => {
       const linked = join(stage.folder.root, 'linked');
       const swap = (name: string, price: string) => {
         mkdirSync(join(stage.folder.root, name));
@@ -61,7 +61,7 @@ describe('live catalog', () => {
       await stage.priceIs(400_000_000n);
     });
 
-    it('takes over an edit of a file that is a link to elsewhere', async () => {
+    it('reloads after an edit of a linked file', async () => {
       const elsewhere = join(stage.folder.root, 'elsewhere.json');
       writeFileSync(elsewhere, JSON.stringify(priced('240')));
       rmSync(file());
@@ -71,7 +71,7 @@ describe('live catalog', () => {
       await stage.priceIs(300_000_000n);
     });
 
-    it('waits until a file that is written in steps is whole', async () => {
+    it('waits until a file written in steps is complete', async () => {
       await start();
       const text = JSON.stringify(priced('300'));
       writeFileSync(file(), '');
@@ -83,7 +83,7 @@ describe('live catalog', () => {
       expect(stage.lines.join()).not.to.contain('not reloaded');
     });
 
-    it('reads an edit once, and nothing without one', async () => {
+    it('reloads once per edit', async () => {
       await start();
       stage.folder.write(priced('300'));
       await stage.priceIs(300_000_000n);
@@ -91,14 +91,14 @@ describe('live catalog', () => {
       expect(stage.lines.filter((line) => line === 'the catalog was reloaded')).to.have.length(1);
     });
 
-    it('does not miss an edit from before it was watched', async () => {
+    it('does not miss an edit made before it was watched', async () => {
       await stage.load();
       stage.folder.write(priced('300'));
       stage.live.watch();
       await stage.priceIs(300_000_000n);
     });
 
-    it('survives a bad edit and a folder that is gone for a while', async () => {
+    it('survives a bad edit and a missing folder', async () => {
       await start();
       stage.folder.write('{');
       await until(() => stage.lines.join().includes('not reloaded'), 3000);
@@ -109,7 +109,7 @@ describe('live catalog', () => {
       await stage.priceIs(300_000_000n);
     });
 
-    it('is left alone once it is closed', async () => {
+    it('does not reload after it is closed', async () => {
       await start();
       const before = stage.live.current();
       await stage.live.close();

@@ -13,7 +13,7 @@ describe('cli account', () => {
 
   after(() => rig.close());
 
-  it('makes, shows, suspends, resumes and lists', async () => {
+  it('creates, shows, suspends, resumes and lists accounts', async () => {
     expect(await rig.text('account', 'list')).to.equal('No accounts.\n');
     const created = await rig.json('account', 'create', '--name', ' Acme "north" ');
     expect(Object.keys(created)).to.deep.equal(['account_id']);
@@ -39,7 +39,7 @@ describe('cli account', () => {
     expect(rows.map((row) => row.indexOf('active'))).to.deep.equal([head!.indexOf('status'), head!.indexOf('status')]);
   });
 
-  it('shows the automatic top-up that its owner has switched on', async () => {
+  it('shows the automatic top-up of the account', async () => {
     const id = String((await rig.json('account', 'create', '--name', 'automatic')).account_id);
     const store = await openStore(rig.databaseUrl, { inProcess: true });
     await store.accounts.setAutoTopup(id, { enabled: true, amount: 500_000_000n, threshold: 99_500_000n });
@@ -52,7 +52,7 @@ describe('cli account', () => {
     expect(await rig.text('account', 'show', id)).to.match(/^auto top-up +500\.00 RUB below 99\.50 RUB$/m);
   });
 
-  it('is found by its name by commands that only read, and by no other', async () => {
+  it('finds accounts by name in read-only commands only', async () => {
     const id = String((await rig.json('account', 'create', '--name', 'by name')).account_id);
     await rig.json('wallet', 'topup', id, '1000', '--payment-id', 'by-name');
     for (const command of [

@@ -16,7 +16,7 @@ function refusalOf(read: () => unknown): string {
 }
 
 describe('cli arguments', () => {
-  it('reads every amount people are shown', () => {
+  it('reads every amount that is shown to people', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -AMOUNT_MAX, max: AMOUNT_MAX }), (micro) => {
         fc.pre(micro !== 0n);
@@ -47,7 +47,7 @@ describe('cli arguments', () => {
     });
   }
 
-  it('agrees with the ledger about what an amount is', () => {
+  it('accepts the same amounts as the ledger', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^-?\d{0,14}(\.\d{0,8})?$/), (text) => {
         const micro = parseRub(text);
@@ -63,7 +63,7 @@ describe('cli arguments', () => {
     expect(readPayment('5')).to.equal(5_000_000n);
   });
 
-  it('reads short texts of one line', () => {
+  it('reads short one-line texts', () => {
     expect(readText('  paid in full ')).to.equal('paid in full');
     expect(refusalOf(() => readText(' \t'))).to.match(/empty/);
     expect(refusalOf(() => readText('a\nb'))).to.match(/control characters/);

@@ -43,7 +43,7 @@ describe('cli catalog', () => {
     return runCommand(['catalog', 'check', ...options], { ...rig.env, CATALOG_DIR: folder });
   }
 
-  it('counts what is there and names what is switched off, without a store', async () => {
+  it('counts the models and names what is switched off, without a store', async () => {
     const content = JSON.stringify(catalogOf('secret-of-the-upstream'));
     const { code, stdout, stderr } = await check('right', content, '--json');
     expect([code, stderr]).to.deep.equal([0, '']);
@@ -58,7 +58,7 @@ describe('cli catalog', () => {
     expect(stdout + text.stdout).to.not.include('secret-of-the-upstream');
   });
 
-  it('names the secret of a payment provider that is not set or blank', async () => {
+  it('names the unset or blank secret of a payment provider', async () => {
     const secret = `$${'{YOOKASSA_SECRET}'}`;
     const shop = { plugin: 'yookassa', settings: { shopId: '1', secret } };
     const content = JSON.stringify({ ...catalogOf('key'), payments: { shop } });
@@ -73,7 +73,7 @@ describe('cli catalog', () => {
     }
   });
 
-  it('says in one line what is wrong', async () => {
+  it('reports mistakes in one line', async () => {
     const wrong: [content: string, line: RegExp][] = [
       ['{ "models": [', /catalog\.json/],
       [JSON.stringify(catalogOf('key', { input: '40', output: '-1' })), /price/],

@@ -54,7 +54,7 @@ describe('cli charge', () => {
     expect(text).to.include('Older calls: repeat with --before vid_1');
   });
 
-  it('shows a video by its own id and by that of its request: what was asked for, how far it is, and its money', async () => {
+  it('shows a video by its own id and by its request id: its terms, its progress and its money', async () => {
     const requestId = `req_${'ab'.repeat(16)}`;
     const id = `vid_${'ab'.repeat(16)}`;
     const store = await openStore(rig.databaseUrl, { inProcess: true });
@@ -90,7 +90,7 @@ describe('cli charge', () => {
     expect(text).to.match(/^state +refunded$/m);
   });
 
-  it('shows what a picture cost', async () => {
+  it('shows the cost of an image', async () => {
     const shown = await rig.json('charge', 'show', 'req_picture');
     expect(shown).to.include({ kind: 'edit', charged_rub: 2, images: 1 });
     expect(shown.prices_rub).to.deep.equal({ request: 2 });
@@ -101,7 +101,7 @@ describe('cli charge', () => {
       .and.to.match(/^images +1$/m);
   });
 
-  it('lists only what its filters ask for', async () => {
+  it('filters the list', async () => {
     const listed = async (...filter: string[]) => {
       const { charges } = await rig.json('charge', 'list', account, ...filter);
       return (charges as { request_id: string }[]).map((c) => c.request_id);
@@ -115,7 +115,7 @@ describe('cli charge', () => {
     expect(await rig.text('charge', 'list', account, '--from', '2999-01-01')).to.equal('No calls.\n');
   });
 
-  it('says what is wrong with a list that cannot be made', async () => {
+  it('reports invalid filters', async () => {
     const refusedWith = async (code: 1 | 2, ...args: string[]) => rig.refused(code, 'charge', 'list', ...args);
     expect(await refusedWith(1, 'nobody')).to.include('There is no account "nobody".');
     expect(await refusedWith(1, account, '--before', 'req_none')).to.include('There is no charge "req_none"');

@@ -21,7 +21,7 @@ describe('cli key', () => {
 
   after(() => rig.close());
 
-  it('issues, lists and revokes', async () => {
+  it('issues, lists and revokes keys', async () => {
     expect(await rig.text('key', 'list', account)).to.equal('No keys.\n');
     const issued = await rig.json('key', 'issue', account, '--name', 'production');
     expect(Object.keys(issued)).to.deep.equal(['key_id', 'key']);
@@ -48,7 +48,7 @@ describe('cli key', () => {
     expect(await rig.text('key', 'list', account)).to.match(new RegExp(`^${id} +….... +revoked`, 'm'));
   });
 
-  it('issues with limits, changes those that are named, and shows them', async () => {
+  it('issues a key with limits, changes the given ones, and shows them', async () => {
     const owner = String((await rig.json('account', 'create', '--name', 'limits')).account_id);
     const wish = ['--expires', '2100-01-01', '--models', 'sandbox-lite, sandbox-heavy'];
     const { key_id: id } = await rig.json('key', 'issue', owner, '--name', 'limited', ...wish);
@@ -71,7 +71,7 @@ describe('cli key', () => {
     expect(await rig.refused(1, 'key', 'limit', String(id), '--expires', 'never')).to.include('which is final');
   });
 
-  it('warns of models that the catalog lacks, and of a catalog that cannot be read, once the change is made', async () => {
+  it('warns about models that the catalog lacks, and about an unreadable catalog, after the change', async () => {
     const names = ['--models', 'sandbox-lite,sandbox-light,none-such'];
     const issued = await rig.run('key', 'issue', account, '--name', 'misspelt', ...names, '--json');
     expect(issued.code).to.equal(0);
@@ -89,7 +89,7 @@ describe('cli key', () => {
     expect((await rig.run('key', 'limit', id, '--models', 'all')).stderr).to.equal('');
   });
 
-  it('gives a key a budget, and shows what is spent of it', async () => {
+  it('sets a budget and shows what is spent', async () => {
     const owner = String((await rig.json('account', 'create', '--name', 'budget')).account_id);
     const wish = ['--budget', '12.5', '--reset', 'day'];
     const { key_id: id } = await rig.json('key', 'issue', owner, '--name', 'limited', ...wish);
@@ -111,7 +111,7 @@ describe('cli key', () => {
     expect(await rig.text('key', 'list', owner)).to.not.include('unlimited');
   });
 
-  it('issues a key in the place of another, which goes on for some hours and shares the budget', async () => {
+  it('rotates a key; the old one works for some hours and shares the budget', async () => {
     const owner = String((await rig.json('account', 'create', '--name', 'rotation')).account_id);
     const { key_id: old } = await rig.json('key', 'issue', owner, '--name', 'laptop', '--budget', '5');
     const before = Date.now();
@@ -142,7 +142,7 @@ describe('cli key', () => {
     expect(await rig.refused(1, 'key', 'rotate', 'key_none')).to.include('no key "key_none"');
   });
 
-  it('shows what is spent in the period of now, and a key that ended by its last word', async () => {
+  it('shows the spending of the current period, and the final status of an ended key', async () => {
     const owner = String((await rig.json('account', 'create', '--name', 'periods')).account_id);
     const ids: string[] = [];
     for (const name of ['now', 'before']) {
@@ -166,7 +166,7 @@ describe('cli key', () => {
     expect(((await rig.json('key', 'list', owner)) as { keys: object[] }).keys[0]).to.include({ status: 'revoked' });
   });
 
-  it('refuses limits that are none', async () => {
+  it('refuses invalid limits', async () => {
     const { key_id: id } = await rig.json('key', 'issue', account, '--name', 'limits');
     expect(await rig.refused(1, 'key', 'limit', String(id), '--expires', '2001-01-01')).to.include('in the past');
     expect(await rig.refused(2, 'key', 'limit', String(id), '--expires', 'soon')).to.include('Give a day such as');
@@ -178,7 +178,7 @@ describe('cli key', () => {
     expect(await rig.refused(1, 'key', 'limit', 'key_none', '--models', 'all')).to.include('no key "key_none"');
   });
 
-  it('shows a key once, with a hint to keep it, and stores it nowhere', async () => {
+  it('shows a key once with a hint to save it, and does not store it', async () => {
     const text = await rig.text('key', 'issue', account, '--name', 'shown');
     const key = text.match(/^key +(tg-sk-\w{49})$/m)?.[1] ?? '';
     expect(isWellFormedKey('tg-', key)).to.equal(true);

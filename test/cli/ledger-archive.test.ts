@@ -25,7 +25,7 @@ describe('cli ledger archive', () => {
   });
   after(() => rig.close());
 
-  it('refuses what it cannot do, and leaves everything as it was', async () => {
+  it('refuses invalid requests and changes nothing', async () => {
     expect(await rig.refused(2, 'ledger', 'archive')).to.include('--before and --to are needed');
     expect(await rig.refused(1, 'ledger', 'archive', '--before', day(20), '--to', file)).to.include('35 days');
     expect(await rig.refused(1, 'ledger', 'archive', 'verify', file)).to.include(file);
@@ -38,7 +38,7 @@ describe('cli ledger archive', () => {
     expect(await rig.text('ledger', 'archive', 'list')).to.equal('No archives.\n');
   });
 
-  it('moves old calls into a file that verifies, and nothing else changes', async () => {
+  it('moves old calls into a file that verifies, and changes nothing else', async () => {
     const usage = await rig.json('usage', wallet, '--by', 'model');
     const shown = await rig.json('wallet', 'show', wallet);
     const done = await rig.json('ledger', 'archive', '--before', day(40), '--to', file);
@@ -69,7 +69,7 @@ describe('cli ledger archive', () => {
     expect(existsSync(`${file}.2`)).to.equal(false);
   });
 
-  it('is named wherever calls are listed', async () => {
+  it('is mentioned in lists of calls', async () => {
     const note = `Calls that ended before ${day(40)}T00:00:00.000Z are archived: tollgate ledger archive list`;
     expect(await rig.text('charge', 'list', wallet)).to.include(note);
     expect(await rig.text('usage', wallet, '--state', 'settled')).to.include(note);
@@ -81,7 +81,7 @@ describe('cli ledger archive', () => {
     expect(await rig.text('charge', 'list', 'first')).to.not.include('archived');
   });
 
-  it('shows an archived call from its file, and says which one is missing', async () => {
+  it('shows an archived call from its file, or names the missing file', async () => {
     const [id = ''] = old;
     expect(await rig.json('charge', 'show', id)).to.include({ request_id: id, state: 'settled', archived: file });
     expect(await rig.text('charge', 'show', id)).to.include(`Archived in ${file}.`);

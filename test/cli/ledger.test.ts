@@ -28,7 +28,7 @@ describe('cli ledger', () => {
 
   const list = async (...args: string[]) => (await rig.json('ledger', 'list', account, ...args)) as unknown as Page;
 
-  it('adds up when there is nothing yet', async () => {
+  it('adds up without any entries', async () => {
     expect(await rig.json('ledger', 'verify')).to.deep.equal({ ok: true, wallets: 1, entries: 0, drift_rub: 0 });
     expect(await rig.text('ledger', 'list', account)).to.equal('No entries.\n');
     expect(await list()).to.deep.equal({ account_id: account, entries: [], next_before: null });
@@ -63,7 +63,7 @@ describe('cli ledger', () => {
     expect(await rig.refused(1, 'ledger', 'list', 'acc_none')).to.include('no account "acc_none"');
   });
 
-  it('works beside a process that writes all the time', async () => {
+  it('works beside a process that writes continuously', async () => {
     const busy = String((await rig.json('account', 'create', '--name', 'busy')).account_id);
     await rig.json('wallet', 'topup', busy, '1000', '--payment-id', 'busy');
     const writer = spawn(process.execPath, [CALLS, rig.databaseUrl, busy], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -90,7 +90,7 @@ describe('cli ledger', () => {
     expect(await rig.text('ledger', 'verify')).to.match(/^ledger +adds up$/m);
   });
 
-  it('finds a balance that was changed behind its back, with exit code 1', async () => {
+  it('detects a falsified balance and exits with 1', async () => {
     const db = new DatabaseSync(rig.databaseUrl.slice('sqlite:'.length), { timeout: 5_000 });
     db.prepare('UPDATE wallets SET avail = avail + 2500000, adjusted = adjusted + 2500000 WHERE id = ?').run(account);
     db.close();

@@ -38,7 +38,7 @@ describe('cli', () => {
 
   after(() => rig.close());
 
-  it('explains itself, its exit codes and its commands', async () => {
+  it('prints help with exit codes and commands', async () => {
     const main = await rig.text('--help');
     for (const part of ['--json', 'DATABASE_URL', 'Exit codes']) expect(main).to.include(part);
     const groups = Map.groupBy(COMMANDS, (command) => command.split(' ')[0]!);
@@ -49,7 +49,7 @@ describe('cli', () => {
     }
   });
 
-  it('says its version, in a folder of its own too', async () => {
+  it('prints its version, from any folder', async () => {
     const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
     expect(await rig.text('--version')).to.equal(`${version}\n`);
     expect(await spawnCommand(['--version'], rig.env, { cwd: rig.folder })).to.deep.equal({
@@ -65,7 +65,7 @@ describe('cli', () => {
     });
   }
 
-  it('answers a wrong command line with one line and exit code 2', async () => {
+  it('reports a wrong command line in one line, with exit code 2', async () => {
     const wrong: [line: RegExp, ...args: string[]][] = [
       [/which command\?/],
       [/which command\? "tollgate account --help"/, 'account'],
@@ -83,12 +83,12 @@ describe('cli', () => {
     for (const [line, ...args] of wrong) expect(await rig.refused(2, ...args)).to.match(line);
   });
 
-  it('names a bad environment in one line', async () => {
+  it('reports a bad environment in one line', async () => {
     expectRefusal(await runCommand(['account', 'list'], { ...rig.env, PORT: 'high' }), 1);
     expectRefusal(await runCommand(['account', 'list'], { ...rig.env, DATABASE_URL: 'postgres://127.0.0.1/x' }), 1);
   });
 
-  it('names a store that cannot be opened in one line', async () => {
+  it('reports a store that cannot be opened in one line', async () => {
     const notOurs = join(rig.folder, 'notes.txt');
     await writeFile(notOurs, 'not a database\n'.repeat(1000));
     const locked = join(rig.folder, 'locked');
@@ -104,7 +104,7 @@ describe('cli', () => {
     await chmod(locked, 0o700);
   });
 
-  it('takes --json before, between and after', async () => {
+  it('accepts --json before, between and after commands', async () => {
     await rig.json('account', 'create', '--name', 'place');
     for (const args of [
       ['--json', 'account', 'list'],
@@ -123,14 +123,14 @@ describe('cli', () => {
     return JSON.parse(stdout);
   };
 
-  it('does its work as a process, and ends with it', async () => {
+  it('runs as a process and exits', async () => {
     await spawned('account', 'create', '--name', 'process');
     expect(await spawned('ledger', 'verify')).to.include({ ok: true });
     expectRefusal(await spawnCommand(['charge', 'show', 'req_none'], rig.env), 1);
     expectRefusal(await spawnCommand(['wallet', 'show'], rig.env), 2);
   });
 
-  itLong('does each of its work as a process, and ends with it', async () => {
+  itLong('runs each command as a process and exits', async () => {
     const { account_id: id } = await spawned('account', 'create', '--name', 'whole');
     await spawned('account', 'suspend', id);
     await spawned('account', 'resume', id);
@@ -149,7 +149,7 @@ describe('cli', () => {
     await spawned('store', 'backup', join(rig.folder, 'whole.db'));
   });
 
-  it('shows what an option is without being given', async () => {
+  it('shows the defaults of options', async () => {
     const defaults: readonly (readonly [value: string, ...command: string[]])[] = [
       ['50', 'charge', 'list'],
       ['50', 'ledger', 'list'],
@@ -163,7 +163,7 @@ describe('cli', () => {
     }
   });
 
-  it('fails when its answer cannot be written, and says so', async () => {
+  it('fails if its output cannot be written', async () => {
     const full = await open('/dev/full', 'w');
     const child = spawn(process.execPath, [MAIN, 'account', 'list'], {
       env: rig.env,
@@ -181,7 +181,7 @@ describe('cli', () => {
     ]);
   });
 
-  it('does not fail when its reader is gone', async () => {
+  it('does not fail if its reader is gone', async () => {
     for (const args of [['account', 'list'], ['--json', 'account', 'list'], ['--help']]) {
       const child = spawn(process.execPath, [MAIN, ...args], { env: rig.env, stdio: ['ignore', 'pipe', 'pipe'] });
       child.stdout.destroy();

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { formatCsv, formatPairs, formatTable, toJson, withoutControls } from '../../lib/cli/output.ts';
 
 describe('cli output', () => {
-  it('quotes values of CSV that need it, and defuses those that would be a formula', () => {
+  it('quotes CSV values that need it, and defuses formulas', () => {
     const cells: Readonly<Record<string, string>> = {
       plain: 'plain',
       'a,b': '"a,b"',
@@ -24,7 +24,7 @@ describe('cli output', () => {
     }
   });
 
-  it('passes no control characters of others on to a terminal', () => {
+  it('removes control characters from texts of others', () => {
     const text = 'Browser\u009b31m \u001b]0;title\u0007\u007f é\n';
     expect(withoutControls(text)).to.equal('Browser\ufffd31m \ufffd]0;title\ufffd\ufffd é\n');
     const json = toJson({ text });
@@ -32,7 +32,7 @@ describe('cli output', () => {
     expect(JSON.parse(json)).to.deep.equal({ text });
   });
 
-  it('aligns pairs, and columns to the side that their head says', () => {
+  it('aligns pairs and columns', () => {
     expect(
       formatPairs([
         ['a', '1'],

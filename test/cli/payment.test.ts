@@ -63,7 +63,7 @@ describe('cli payment', () => {
     expect(await rig.refused(2, 'payment', 'list', '--phase', 'lost')).to.include('lost');
   });
 
-  it('decides once about a payment in review', async () => {
+  it('decides on a payment in review once', async () => {
     const one = await reviewed();
     const other = await reviewed();
     const decide = (id: string, ...how: string[]) => ['payment', 'decide', id, ...how, '--reason', 'seen'] as const;
@@ -76,7 +76,7 @@ describe('cli payment', () => {
     expect(await balance()).to.equal(999.5);
   });
 
-  it('asks for a refund once, and not for more than there is', async () => {
+  it('requests a refund once, and not more than the payment', async () => {
     const id = await credited();
     const ask = (rub: string) => ['payment', 'refund', id, rub, '--reason', 'wish', '--refund-id', 'mine'] as const;
     expect(await rig.refused(1, ...ask('1000.01'))).to.include('cannot be done');
@@ -95,7 +95,7 @@ describe('cli payment', () => {
     }
   });
 
-  it('enters a dispute about a part, shows it, and says how much is left where something cannot be done', async () => {
+  it('records a partial dispute, and names the amount left in refusals', async () => {
     const id = await credited();
     const enter = (...how: string[]) => ['payment', 'dispute', id, ...how] as const;
     for (const how of [
@@ -116,7 +116,7 @@ describe('cli payment', () => {
     expect(payments).to.have.length(1);
   });
 
-  it('enters a dispute and its end', async () => {
+  it('records a dispute and its end', async () => {
     const lost = await credited();
     const won = await credited();
     const before = Number(await balance());
@@ -135,7 +135,7 @@ describe('cli payment', () => {
     expect((await rig.json('wallet', 'show', account)).status).to.equal('active');
   });
 
-  it('suspends an account that lacks the money of a lost dispute, unless the operator does not want it', async () => {
+  it('suspends an account that lacks the money of a lost dispute, unless told not to', async () => {
     const accounts: string[] = [];
     for (const [how, status] of [
       [[], 'suspended'],

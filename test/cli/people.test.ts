@@ -20,7 +20,7 @@ describe('cli people', () => {
   /** The same path on the gateway of the test. */
   const here = (url: unknown) => `${test.url}${new URL(String(url)).pathname}${new URL(String(url)).search}`;
 
-  it('makes an operator, who chooses a password and an app', async () => {
+  it('creates an operator, who chooses a password and an app', async () => {
     const { url, ...more } = await rig.json('operator', 'create', 'Ann@Example.com');
     expect(more).to.deep.equal({});
     const ann = await comeIn(test, here(url));
@@ -28,7 +28,7 @@ describe('cli people', () => {
     expect(await rig.refused(1, 'operator', 'create', 'ann@example.com')).to.match(/ann@example.com is already in use/);
   });
 
-  it('resets an operator: a new password and app, and every session ends', async () => {
+  it('resets an operator, which ends all sessions', async () => {
     const { url } = await rig.json('operator', 'create', 'lost@example.com');
     const before = await comeIn(test, here(url));
     const reset = await rig.json('operator', 'reset', 'lost@example.com');
@@ -39,14 +39,14 @@ describe('cli people', () => {
     expect(await rig.refused(1, 'operator', 'reset', 'nobody@example.com')).to.match(/There is no operator/);
   });
 
-  it('refuses to reset an operator who is suspended', async () => {
+  it('refuses to reset a suspended operator', async () => {
     const { url } = await rig.json('operator', 'create', 'asleep@example.com');
     await comeIn(test, here(url));
     await rig.json('user', 'suspend', 'asleep@example.com');
     expect(await rig.refused(1, 'operator', 'reset', 'asleep@example.com')).to.include('is suspended');
   });
 
-  it('invites an owner by the account or its name, and who is known accepts it', async () => {
+  it('invites an owner by account id or name; a known user accepts after signing in', async () => {
     const account = String((await rig.json('account', 'create', '--name', 'Acme')).account_id);
     const other = String((await rig.json('account', 'create', '--name', 'Other')).account_id);
     const { url } = await rig.json('user', 'invite', 'Acme', 'bob@example.com');
@@ -72,7 +72,7 @@ describe('cli people', () => {
     expect(await rig.refused(1, 'user', 'invite', other, 'bob@example.com')).to.include('is suspended');
   });
 
-  it('refuses what is no address, and no account', async () => {
+  it('refuses invalid addresses and unknown accounts', async () => {
     for (const text of [
       'bob',
       'bob@',

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createBar, withBar } from '../../lib/cli/progress.ts';
 
 describe('cli progress', () => {
-  it('shows a bar to people only', () => {
+  it('shows a bar on terminals only', () => {
     const shown: string[] = [];
     const write = (text: string | Uint8Array) => shown.push(String(text)) > 0;
     const bar = createBar({ isTTY: true, write });
@@ -25,7 +25,7 @@ describe('cli progress', () => {
     expect(shown.at(-1)).to.equal(`\r[${'#'.repeat(40)}] 0 of 0 entries`);
   });
 
-  it('takes the bar away when the work is done, and when it fails', async () => {
+  it('removes the bar after success and failure', async () => {
     const { stderr } = process;
     const { isTTY, write } = stderr;
     const shown: string[] = [];

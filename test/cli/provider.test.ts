@@ -30,7 +30,7 @@ describe('cli provider', function () {
     expect(checks).to.be.above(5);
   });
 
-  it('needs neither a store nor a right environment', async () => {
+  it('needs neither a store nor a valid environment', async () => {
     const { code } = await runCommand(['provider', 'check', SANDBOX], {
       PATH: process.env.PATH,
       DATABASE_URL: 'nonsense',
@@ -38,7 +38,7 @@ describe('cli provider', function () {
     expect(code).to.equal(0);
   });
 
-  it('exits with 1 when a check fails, and says which and why', async () => {
+  it('exits with 1 if a check fails, and says which and why', async () => {
     const folder = join(rig.folder, 'failing', 'sandbox');
     await cp(SANDBOX, folder, { recursive: true });
     const index = join(folder, 'index.ts');
@@ -51,7 +51,7 @@ describe('cli provider', function () {
     expect(failures[0]).to.include({ group: 'calls', check: 'are cut at the limit of tokens' });
   });
 
-  it('refuses a folder without a plugin, and none at all', async () => {
+  it('refuses a folder without a plugin, and a missing folder', async () => {
     expect(await rig.refused(1, 'provider', 'check', join(rig.folder, 'nowhere'))).to.match(
       /There is no folder \S+nowhere$/m,
     );
@@ -59,7 +59,7 @@ describe('cli provider', function () {
     expect(await rig.refused(2, 'provider', 'check')).to.include("missing required argument 'folder'");
   });
 
-  itLong('runs from the packed package on a folder of somebody else', async () => {
+  itLong('runs from the packed package on an external folder', async () => {
     const { execFile } = await import('node:child_process');
     const { promisify } = await import('node:util');
     const own = join(rig.folder, 'own');

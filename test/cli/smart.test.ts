@@ -29,7 +29,7 @@ describe('cli smart', () => {
     return parseObject(stdout);
   };
 
-  it('says tier, score and signals with their weights, as the router does', async () => {
+  it('prints tier, score and signals with their weights', async () => {
     for (const text of [PROMPT, 'write a quicksort in Go', 'hi', 'x'.repeat(100_000)]) {
       expect(await json(text)).to.deep.equal(explained(text));
     }
@@ -37,7 +37,7 @@ describe('cli smart', () => {
     expect([tier, signals]).to.deep.equal(['lite', ['short', 'translate']]);
   });
 
-  it('adds up its points before the eyes of people', async () => {
+  it('prints points that add up', async () => {
     const { code, stdout, stderr } = await spawnCommand(EXPLAIN, rig.env, { stdin: PROMPT });
     expect([code, stderr]).to.deep.equal([0, '']);
     const { tier, score, base, details } = explained(PROMPT);
@@ -49,18 +49,18 @@ describe('cli smart', () => {
     }
   });
 
-  it('leaves out the newline that echo adds, and nothing else', async () => {
+  it('drops the newline that echo adds, and nothing else', async () => {
     for (const end of ['\n', '\r\n']) expect(await json(`hi${end}`)).to.deep.equal(explained('hi'));
     const block = ' code:\n\n```\nx = 1\n```\n';
     expect(await json(`${block}\n`)).to.deep.equal(explained(block));
   });
 
-  it('takes what is no text', async () => {
+  it('accepts binary input', async () => {
     const bytes = Buffer.from([0xff, 0xfe, 0x00, 0x80, 0x0a]);
     expect(await json(bytes)).to.deep.equal(explained(bytes.subarray(0, 4).toString()));
   });
 
-  it('cuts by the thresholds of the catalog', async () => {
+  it('uses the thresholds of the catalog', async () => {
     const folder = join(rig.folder, 'catalog');
     await mkdir(folder);
     const thresholds = { standard: 1, heavy: 2 };
@@ -84,13 +84,13 @@ describe('cli smart', () => {
     }
   });
 
-  it('refuses more than a request may have', async () => {
+  it('refuses a prompt above the request limit', async () => {
     const result = await run(Buffer.alloc(48 * 1024 * 1024 + 1, 'a'));
     expectRefusal(result, 1);
     expect(result.stderr).to.contain('larger than 48 MiB');
   });
 
-  it('does not wait for someone who types at a terminal', async () => {
+  it('does not read from a terminal', async () => {
     // The other end of a new terminal: it is one itself, and nothing ever comes from it.
     const terminal = openSync('/dev/ptmx', 'r+');
     try {
@@ -102,7 +102,7 @@ describe('cli smart', () => {
     }
   });
 
-  it('takes no arguments, and says so', async () => {
+  it('refuses arguments', async () => {
     expectRefusal(await runCommand([...EXPLAIN, 'hello'], rig.env), 2);
     expectRefusal(await runCommand(['smart'], rig.env), 2);
   });

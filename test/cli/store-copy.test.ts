@@ -66,7 +66,7 @@ describe('cli store copy', () => {
     expect(await using(back, everythingOf)).to.deep.equal(wanted);
   }).timeout(60_000);
 
-  it('copies media files: of the service from DATA_DIR, of others from beside them, or from where it is told', async () => {
+  it('copies media files from DATA_DIR, from beside the file, or from a given folder', async () => {
     const folder = join(rig.folder, 'media test');
     const at = (name: string) => `sqlite:${join(folder, name)}`;
     const env = { ...rig.env, DATABASE_URL: at('own.db'), DATA_DIR: join(folder, 'data') };
@@ -106,7 +106,7 @@ describe('cli store copy', () => {
     expect(await using(target, everythingOf)).to.deep.equal(before);
   }).timeout(30_000);
 
-  it('goes on where a copy was killed; until then no other command takes the target for a store', async () => {
+  it('continues a killed copy; until then other commands refuse the target', async () => {
     const target = await newDatabase();
     const child = spawn(process.execPath, [MAIN, 'store', 'copy', source, target], { env: rig.env });
     const exited = once(child, 'exit');
@@ -124,7 +124,7 @@ describe('cli store copy', () => {
     expect((await runCommand(['ledger', 'verify'], env)).code).to.equal(0);
   }).timeout(60_000);
 
-  it('takes along what came to the source between two tries, and refuses a target with more than the source', async () => {
+  it('copies what was added between two tries, and refuses a target with more than the source', async () => {
     const [changing, target] = [`sqlite:${join(rig.folder, 'changing.db')}`, await newDatabase()];
     const wallet = await using(changing, (store) => newWallet(store));
     await rig.json('store', 'copy', changing, target);
@@ -152,13 +152,13 @@ describe('cli store copy', () => {
     expect(await using(`sqlite:${target}`, (store) => store.accounts.list(), { unfinished: true })).to.deep.equal([]);
   });
 
-  it('needs two URLs of stores, and repeats no secret', async () => {
+  it('needs two store URLs, and never repeats a secret', async () => {
     expect(await rig.refused(2, 'store', 'copy', source)).to.include('to');
     const line = await rig.refused(1, 'store', 'copy', source, 'redis://ann:s3cret@host/0');
     expect(line).to.include('mongodb://').and.to.not.include('s3cret');
   });
 
-  it('takes the URL of either side from a variable, so that no password is on the command line', async () => {
+  it('reads the URL of either side from a variable', async () => {
     const [small, target] = ['small', 'named'].map((name) => `sqlite:${join(rig.folder, `${name}.db`)}`) as [
       string,
       string,

@@ -19,7 +19,7 @@ describe('cli store', () => {
 
   after(() => rig.close());
 
-  it('writes a copy with which the command line works', async () => {
+  it('writes a copy that the command line can use', async () => {
     const file = join(rig.folder, 'copy one.db');
     const json = await rig.json('store', 'backup', file);
     expect(json).to.deep.equal({ file, bytes: (await stat(file)).size });
@@ -43,14 +43,14 @@ describe('cli store', () => {
     await copy.close();
   });
 
-  it('takes a path relative to where it is called', async () => {
+  it('resolves a relative path from the working directory', async () => {
     const { code, stdout } = await spawnCommand(['store', 'backup', 'relative.db'], rig.env, { cwd: rig.folder });
     expect(code).to.equal(0);
     expect(stdout).to.match(/^backup +\/.*\/relative\.db$/m);
     expect((await stat(join(rig.folder, 'relative.db'))).size).to.be.above(0);
   });
 
-  it('refuses an existing file, a folder and a place that is not there', async () => {
+  it('refuses an existing file, a folder and a missing parent folder', async () => {
     const file = join(rig.folder, 'precious.txt');
     await writeFile(file, 'precious');
     await mkdir(join(rig.folder, 'folder'));

@@ -35,7 +35,7 @@ describe('cli stores', () => {
 
   const on = (databaseUrl: string) => ({ ...rig.env, DATABASE_URL: databaseUrl });
 
-  it('refuses a missing file in every command but account create, and makes nothing', async () => {
+  it('refuses a missing file in every command but account create, and creates nothing', async () => {
     const path = join(rig.folder, 'mistyped', 'a.db');
     const commands = [...COMMANDS, ['store', 'backup', join(rig.folder, 'copy.db')]];
     for (const args of commands) {
@@ -54,7 +54,7 @@ describe('cli stores', () => {
     expect(JSON.parse(stdout).store).to.equal(`sqlite:${path}`);
   }).timeout(120_000);
 
-  it('refuses a database that no Tollgate has set up, and leaves it as it is', async () => {
+  it('refuses a database that is not a Tollgate store, and does not change it', async () => {
     const database = await createMongoDatabase();
     const client = await MongoClient.connect(database.url);
     try {
@@ -113,7 +113,7 @@ describe('cli stores', () => {
     expect(readFileSync(path).equals(before)).to.equal(true);
   }).timeout(60_000);
 
-  it('refuses a source on which gateways are alive, naming them; --force copies and says what may be missing', async () => {
+  it('refuses a source with live gateways and names them; --force copies with a warning', async () => {
     const source = `sqlite:${join(rig.folder, 'living.db')}`;
     const target = `sqlite:${join(rig.folder, 'forced.db')}`;
     const store = await openStore(source, { inProcess: true });

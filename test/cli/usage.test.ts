@@ -28,7 +28,7 @@ describe('cli usage', () => {
 
   after(() => rig.close());
 
-  it('adds up an account by day, in UTC, for people', async () => {
+  it('adds up an account by day in UTC', async () => {
     expect(await rig.text('usage', 'Anna')).to.equal(
       [
         'day          calls       charged      refunded   tokens input   tokens output',
@@ -41,7 +41,7 @@ describe('cli usage', () => {
     expect(await rig.text('usage', account, '--from', '2027-01-01')).to.equal('No calls.\n');
   });
 
-  it('gives the same numbers as JSON, which add up to the wallet', async () => {
+  it('prints the same numbers as JSON, which add up to the wallet', async () => {
     const sum = { calls: 1, charged_rub: 1.000001, refunded_rub: 0, tokens_input: 1000, tokens_output: 5000 };
     const more = { images: 0, seconds: 0 };
     expect(await rig.json('usage', account, '--to', '2026-02-01')).to.deep.equal({
@@ -60,7 +60,7 @@ describe('cli usage', () => {
     expect([second?.key_id, second?.key_name, second?.calls]).to.deep.equal(['key_test', '', 2]);
   });
 
-  it('adds up every call of a wallet that no gateway has counted for long', async () => {
+  it('counts calls that no gateway has folded yet', async () => {
     const busy = String((await rig.json('account', 'create', '--name', 'busy')).account_id);
     await rig.json('wallet', 'topup', busy, '1000', '--payment-id', 'busy');
     const store = await openStore(rig.databaseUrl, { inProcess: true });
@@ -72,7 +72,7 @@ describe('cli usage', () => {
     expect((await rig.json('usage', busy)).total).to.include({ calls: 250, charged_rub: 250 });
   });
 
-  it('takes the filters of charge list, the end not included', async () => {
+  it('accepts the filters of charge list, with an exclusive end', async () => {
     const calls = async (...filter: string[]) =>
       ((await rig.json('usage', account, ...filter)).total as { calls: number }).calls;
     expect(await calls('--from', '2026-02-01')).to.equal(2);
@@ -83,7 +83,7 @@ describe('cli usage', () => {
     expect(await calls('--kind', 'video')).to.equal(0);
   });
 
-  it('prints CSV alone on stdout, each value in its place', async () => {
+  it('prints only CSV on stdout', async () => {
     const { code, stdout, stderr } = await rig.run('usage', 'Anna', '--by', 'key', '--csv');
     expect([code, stderr]).to.deep.equal([0, `Store: ${rig.databaseUrl}\n`]);
     expect(stdout.split('\n')).to.deep.equal([
@@ -96,7 +96,7 @@ describe('cli usage', () => {
     expect(none).to.equal('day,calls,charged_rub,refunded_rub,tokens_input,tokens_output,images,seconds\n');
   });
 
-  it('says what is wrong with a report that cannot be made', async () => {
+  it('reports invalid options', async () => {
     const refusedWith = async (code: 1 | 2, ...args: string[]) => rig.refused(code, 'usage', ...args);
     expect(await refusedWith(1, 'nobody')).to.include('There is no account "nobody".');
     expect(await refusedWith(2, account, '--by', 'week')).to.include('day, model, key, kind');

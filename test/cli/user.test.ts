@@ -31,7 +31,7 @@ describe('cli user', () => {
   const signIn = async (email: string) =>
     (await createVisitor(test.url).submit('/login', { email, password: PASSWORD, code: '' })).status;
 
-  it('lists everybody with their accounts', async () => {
+  it('lists all people with their accounts', async () => {
     const { user, account } = await owner();
     const { users, ...more } = (await rig.json('user', 'list')) as { users: Record<string, unknown>[] };
     expect(more).to.deep.equal({});
@@ -55,7 +55,7 @@ describe('cli user', () => {
     expect(text).to.contain(account);
   });
 
-  it('suspends and resumes a person, by address or id, also again', async () => {
+  it('suspends and resumes a person by address or id, repeatedly', async () => {
     const { email, user, account, get } = await owner();
     const suspended = await rig.json('user', 'suspend', email.toUpperCase());
     expect(suspended).to.include({ user_id: user.id, email, status: 'suspended' });
@@ -86,7 +86,7 @@ describe('cli user', () => {
     expect((await boss.get('/admin')).status).to.equal(200);
   });
 
-  it('takes an account from an owner, and says when it was the last one', async () => {
+  it('removes an owner from an account, and says if it was the last one', async () => {
     const { email, user, account, get } = await owner();
     const second = await setUpOwner(test, account, `second-${email}`);
     const left = await rig.json('user', 'remove-owner', account, email);
@@ -97,7 +97,7 @@ describe('cli user', () => {
     expect(await rig.text('user', 'remove-owner', account, second.email)).to.contain('It was the last owner');
   });
 
-  it('shows where a person is signed in, and ends it', async () => {
+  it('lists and ends the sessions of a person', async () => {
     const { email, user, get } = await owner();
     const { sessions } = (await rig.json('user', 'sessions', 'list', email)) as { sessions: object[] };
     expect(sessions).to.have.length(1);
@@ -113,7 +113,7 @@ describe('cli user', () => {
     expect(await rig.json('user', 'sessions', 'end', email)).to.include({ ended: 0 });
   });
 
-  it('lets an owner back in who has lost password and app, and no operator', async () => {
+  it('restores an owner without password and app, but not an operator', async () => {
     const { email, user } = await owner();
     await test.store.users.change({ ...user, totpSecret: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ' });
     const { url } = await rig.json('user', 'reset', email);
@@ -126,7 +126,7 @@ describe('cli user', () => {
     expect(await rig.refused(1, 'user', 'reset', email)).to.include('is suspended');
   });
 
-  it('refuses whom it does not know, and half a command', async () => {
+  it('refuses unknown people and incomplete commands', async () => {
     for (const command of ['suspend', 'resume', 'remove', 'reset'])
       expect(await rig.refused(1, 'user', command, 'nobody@example.com'), command).to.include('There is nobody');
     expect(await rig.refused(2, 'user', 'suspend')).to.include('missing required argument');

@@ -43,7 +43,7 @@ describe('cli wallet', () => {
     expect(json).to.include({ account_id: account, balance_rub: 1000, topped_up_total_rub: 1000, repeated: false });
   });
 
-  it('books a payment once, whatever way it is repeated', async () => {
+  it('books a payment once, however it is repeated', async () => {
     expect(await rig.json(...topup(account, '12.345678', 'twice'))).to.include({ balance_rub: 1012.345678 });
     expect(await rig.json(...topup(account, '12.345678', 'twice'))).to.include({
       balance_rub: 1012.345678,
@@ -59,7 +59,7 @@ describe('cli wallet', () => {
     expect(await rig.json('wallet', 'show', other)).to.include({ balance_rub: 0 });
   });
 
-  it('converts play money or writes it off, once, with the reason in the ledger', async () => {
+  it('converts play money or writes it off once, with the reason in the ledger', async () => {
     const decide = (id: string, ...how: string[]) =>
       ['wallet', 'play-money', id, ...how, '--reason', 'decided'] as const;
     expect(await rig.refused(1, ...decide(account, '--convert'))).to.include('holds no play money');
@@ -91,7 +91,7 @@ describe('cli wallet', () => {
     }
   });
 
-  it('books a payment once when several processes send it at the same time', async () => {
+  it('books a payment once if several processes send it at the same time', async () => {
     const results = await Promise.all(
       Array.from({ length: longer(3, 6) }, () => spawnCommand(['--json', ...topup(other, '1000', 'same')], rig.env)),
     );
@@ -104,7 +104,7 @@ describe('cli wallet', () => {
       .with.length(1);
   });
 
-  it('adjusts by either sign, every time anew, never below zero', async () => {
+  it('adjusts up and down, each time anew, never below zero', async () => {
     const { balance_rub: before } = await rig.json('wallet', 'show', other);
     expect(before).to.equal(1000);
     const first = await rig.json(...adjust(other, '-5'));
@@ -134,7 +134,7 @@ describe('cli wallet', () => {
     expect(await rig.refused(1, ...adjust(other, '8'), '--adjust-id', 'ticket-7')).to.include(taken);
   });
 
-  it('refuses what is not an amount, in one line', async () => {
+  it('refuses invalid amounts in one line', async () => {
     const wrong: [args: readonly string[], line: RegExp][] = [
       [topup(account, '1e3', 'bad'), /plain digits/],
       [topup(account, '', 'bad'), /plain digits/],
@@ -150,7 +150,7 @@ describe('cli wallet', () => {
     expect(await rig.json('wallet', 'show', account)).to.include({ balance_rub: 1012.345678, adjusted_rub: 0 });
   });
 
-  it('refuses unknown accounts and empty or many-lined ids and reasons', async () => {
+  it('refuses unknown accounts, and empty or multi-line ids and reasons', async () => {
     for (const args of [topup('acc_none', '1000', 'p'), adjust('acc_none', '5'), ['wallet', 'show', 'acc_none']]) {
       expect(await rig.refused(1, ...args)).to.equal('tollgate: There is no account "acc_none".\n');
     }

@@ -20,24 +20,24 @@ describe('deadlines of a fetch', () => {
   });
   afterEach(() => expect(getEventListeners(call.signal, 'abort')).to.deep.equal([]));
 
-  it('give what came in time', async () => {
+  it('return a result that arrives in time', async () => {
     expect(await withDeadline(60_000, call.signal, async () => 'in time')).to.equal('in time');
     expect(await abortable(Promise.resolve('in time'), call.signal)).to.equal('in time');
   });
 
-  it('abort with a failure of their own when the time is up', async () => {
+  it('abort with a failure when the time is up', async () => {
     const thrown = await thrownBy(withDeadline(1, call.signal, aborted));
     expect(thrown).to.be.instanceOf(FetchFailure).and.to.have.property('reason', 'slow');
   });
 
-  it('abort with the reason of the call when it ends before', async () => {
+  it('abort with the reason of a call that ends first', async () => {
     const inner = thrownBy(withDeadline(60_000, call.signal, aborted));
     const outer = thrownBy(abortable(never(), call.signal));
     call.abort('gone');
     expect([await inner, await outer]).to.deep.equal(['gone', 'gone']);
   });
 
-  it('begin nothing for a call that has ended', async () => {
+  it('start nothing for an ended call', async () => {
     const over = AbortSignal.abort('gone');
     expect(await thrownBy(withDeadline(60_000, over, () => expect.fail('it ran')))).to.equal('gone');
     expect(await thrownBy(abortable(never(), over))).to.equal('gone');

@@ -10,7 +10,7 @@ describe('failures of a fetch', () => {
       (thrown: unknown) => thrown,
     );
 
-  it('have a reason, a status, and the code of what was thrown, but no other word of it', async () => {
+  it('have a reason, a status and an error code, but nothing else of the original message', async () => {
     const coded = (code: unknown) => Object.assign(new Error('connect to 10.0.0.1'), { code });
     for (const [cause, message] of [
       [coded('ECONNRESET'), 'broken (ECONNRESET)'],
@@ -25,7 +25,7 @@ describe('failures of a fetch', () => {
     expect(new FetchFailure('status', { status: 404 })).to.include({ message: 'status 404', status: 404 });
   });
 
-  it('stay what they are, and give way to the reason of a call that has ended', async () => {
+  it('are kept, unless the call has ended with a reason', async () => {
     const own = new FetchFailure('redirects');
     expect(await thrownBy(own)).to.equal(own);
     const over = AbortSignal.abort('gone');

@@ -8,7 +8,7 @@ import { chunked, createStage, drip, MIB, picture } from './stage.ts';
 describe('media fetcher with a budget', () => {
   const { serve, fetchImage } = createStage();
 
-  it('takes what it holds and gives it back once, when it is let go', async () => {
+  it('takes memory and returns it once, on release', async () => {
     const { state, budget } = createBudget(16 * MIB);
     const bytes = files.png({ bytes: MIB });
     for (const answer of [picture(bytes), chunked(bytes)]) {
@@ -21,7 +21,7 @@ describe('media fetcher with a budget', () => {
     }
   });
 
-  it('gives everything back when the image is refused', async () => {
+  it('returns all memory if the image is refused', async () => {
     const { state, budget } = createBudget(32 * MIB);
     const cut = reply({ headers: { 'content-length': 1000 }, body: files.PNG });
     for (const answer of [picture(files.HTML), chunked(files.png({ bytes: 9 * MIB })), drip, cut]) {
@@ -32,7 +32,7 @@ describe('media fetcher with a budget', () => {
     expect(state.most).to.be.above(8 * MIB);
   });
 
-  it('answers 503 when there is no room, by the length or by what comes', async () => {
+  it('answers 503 if there is no room, by the declared or the actual length', async () => {
     const { state, budget } = createBudget(MIB);
     const bytes = files.png({ bytes: 2 * MIB });
     for (const answer of [picture(bytes), chunked(bytes)]) {

@@ -12,7 +12,7 @@ import { MP4 } from './pictures.ts';
 
 const { signal } = new AbortController();
 
-describe('media fetcher, by limits of its own', () => {
+describe('media fetcher with default limits', () => {
   let now: number;
   let origin: string;
   /** What the server has said, and been asked. */
@@ -111,7 +111,7 @@ describe('media fetcher, by limits of its own', () => {
     expect(reasonOf(ending)).to.equal('slow');
   });
 
-  it('tells of a host that it cannot reach at whole seconds', async () => {
+  it('reports an unreachable host at whole seconds', async () => {
     const ending = fetchImage('https://10.0.0.1/a.png');
     await turn();
     await pass(999);
@@ -122,7 +122,7 @@ describe('media fetcher, by limits of its own', () => {
 
   const own = () => ({ trustedOrigins: new Set([origin]) });
 
-  it('waits ten seconds for a picture, and tells at once that they are over', async () => {
+  it('waits ten seconds for an image, then fails at once', async () => {
     const { fetchImage: fetch } = createFetcher(own());
     const ending = watch(fetch(`${origin}/a.png`, { field: 'FIELD', signal }));
     await until(() => asked === 1);
@@ -132,7 +132,7 @@ describe('media fetcher, by limits of its own', () => {
     expect(reasonOf(ending)).to.equal('slow');
   });
 
-  it('waits ten seconds for the answer to a post, and tells at once that they are over', async () => {
+  it('waits ten seconds for the response to a post, then fails at once', async () => {
     const ending = watch(createFetcher(own()).post(`${origin}/in`, { headers: {}, body: '{}', signal }));
     await until(() => asked === 1);
     await pass(9_999);
@@ -159,7 +159,7 @@ describe('media fetcher, by limits of its own', () => {
     expect(isUpstreamFault(ending.error) && ending.error.kind).to.equal('timeout');
   });
 
-  it('waits half a minute for more of a result', async () => {
+  it('waits half a minute for the next bytes of a result', async () => {
     says = Buffer.concat([Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n'), MP4, Buffer.alloc(99)]);
     const ending = fetchFilm();
     await until(() => asked === 1);

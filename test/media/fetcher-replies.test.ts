@@ -84,7 +84,7 @@ describe('media fetcher refuses', () => {
     });
   }
 
-  it('what is declared to be no picture, or too large, and closes the connection without reading it', async () => {
+  it('replies declared as another type or too large, and closes the connection without reading them', async () => {
     for (const [headers, refusal] of [
       [{ 'content-type': 'text/html', 'content-length': 999 }, UNSUPPORTED],
       [{ 'content-length': 9 * MIB }, TOO_LARGE],
@@ -101,13 +101,13 @@ describe('media fetcher refuses', () => {
     }
   });
 
-  it('an endless film after its first bytes, without waiting for more', async () => {
+  it('an endless video after its first bytes', async () => {
     const film = flood(files.MP4, Buffer.alloc(64 * 1024, 7), 64 * MIB);
     await refused(await serve(film.answer), UNSUPPORTED, { limits: { imageMs: 10_000 } });
     expect(film.sent()).to.be.below(16 * MIB);
   });
 
-  it('hosts that nobody is behind', async () => {
+  it('unreachable hosts', async () => {
     network.names.set('closed.pictures.net', [network.nextAddress()]);
     await refused('https://closed.pictures.net/secret', NO_CONNECTION);
     await refused('https://unknown.pictures.net/secret', UNKNOWN_HOST);
@@ -115,7 +115,7 @@ describe('media fetcher refuses', () => {
     await refused('https://empty.pictures.net/secret', UNKNOWN_HOST);
   });
 
-  it('hosts and resolvers that keep it waiting', async () => {
+  it('slow hosts and resolvers', async () => {
     const address = network.nextAddress();
     network.silence(address);
     network.names.set('silent.pictures.net', [address]);
@@ -125,7 +125,7 @@ describe('media fetcher refuses', () => {
     await refused('https://slow.pictures.net/secret', SLOW, { limits });
   });
 
-  it('certificates that are not for the name, and what is no TLS, before it asks for anything', async () => {
+  it('wrong certificates and non-TLS servers, before sending a request', async () => {
     const otherName = await serve(picture(), { certificate: ['other.net'] });
     await refused(otherName, NO_CONNECTION);
     await refused(await serve(picture(), { certificate: 'none', port: 443 }), NO_CONNECTION);

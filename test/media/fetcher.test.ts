@@ -8,7 +8,7 @@ import { chunked, createStage, MIB, picture, unmeasured } from './stage.ts';
 describe('media fetcher', () => {
   const { network, serve, fetchImage, refused } = createStage();
 
-  it('fetches a picture over a verified connection to the address that was checked', async () => {
+  it('fetches an image over a verified connection to the checked address', async () => {
     const url = await serve(picture(files.PNG, { 'content-type': 'image/png' }));
     const { bytes, ...image } = await fetchImage(`${url}#part`);
     expect(bytes.equals(files.PNG)).to.equal(true);
@@ -26,7 +26,7 @@ describe('media fetcher', () => {
     ]);
   });
 
-  it('lets the bytes decide among the four formats', async () => {
+  it('detects the four formats from the bytes', async () => {
     const kinds: readonly (readonly [Buffer, string, string])[] = [
       [files.JPEG, 'image/png', 'image/jpeg'],
       [files.GIF, 'application/octet-stream', 'image/gif'],
@@ -39,7 +39,7 @@ describe('media fetcher', () => {
     }
   });
 
-  it('takes what is exactly 8 MiB, with its length, in chunks, or up to the end of the connection', async () => {
+  it('accepts exactly 8 MiB, with a length, in chunks, or until the connection ends', async () => {
     const bytes = files.png({ bytes: 8 * MIB });
     const ways = [picture(bytes), chunked(bytes), unmeasured(bytes)];
     for (const answer of ways) {
@@ -48,8 +48,8 @@ describe('media fetcher', () => {
     }
   });
 
-  describe('never connects inwards', () => {
-    it('when a name has an inner address, alone or among outer ones', async () => {
+  describe('never connects to internal addresses', () => {
+    it('if a name has an internal address, alone or among public ones', async () => {
       const inner = [
         '127.0.0.1',
         '10.0.0.1',
@@ -78,7 +78,7 @@ describe('media fetcher', () => {
       expect(network.dialled).to.deep.equal([]);
     });
 
-    it('when the second answer of a name is another one: nobody asks twice', async () => {
+    it('if a second resolution of the name would differ: it is resolved once', async () => {
       const url = await serve(picture());
       const { host } = new URL(url);
       const [address = ''] = network.names.get(host) as readonly string[];
@@ -110,7 +110,7 @@ describe('media fetcher', () => {
       `https://public-name.pictures.net/${'x'.repeat(2100)}`,
     ];
     for (const location of INNER_TARGETS) {
-      it(`when a public host sends it to ${location.slice(0, 60)}`, async () => {
+      it(`if a public host redirects to ${location.slice(0, 60)}`, async () => {
         network.names.set('inner-name.pictures.net', ['10.0.0.7']);
         network.names.set('public-name.pictures.net', [network.nextAddress()]);
         await refused(await serve(redirect(location)), { code: 'image_unreachable' });
@@ -127,7 +127,7 @@ describe('media fetcher', () => {
       return url;
     }
 
-    it('are followed three times, each with its own look-up and connection', async () => {
+    it('are followed three times, each with its own resolution and connection', async () => {
       expect((await fetchImage(await chain(3))).format).to.equal('png');
       expect([network.resolved.length, network.dialled.length]).to.deep.equal([4, 4]);
     });
@@ -137,7 +137,7 @@ describe('media fetcher', () => {
       expect(network.dialled).to.have.length(4);
     });
 
-    it('in a loop end', async () => {
+    it('end if they loop', async () => {
       const url = await serve((socket, head) => redirect(url)(socket, head));
       await refused(url, { code: 'image_refused' });
       expect(network.dialled).to.have.length(4);
@@ -162,7 +162,7 @@ describe('media fetcher', () => {
       });
     }
 
-    it('carry no cookies on', async () => {
+    it('do not carry cookies', async () => {
       const target = await serve(picture());
       await fetchImage(await serve(reply({ status: 302, headers: { location: target, 'set-cookie': 'a=b; path=/' } })));
       expect(network.heads).to.have.length(2);
@@ -170,7 +170,7 @@ describe('media fetcher', () => {
     });
   });
 
-  it('tries the next address of a name when one does not answer', async () => {
+  it('tries the next address of a name if one does not answer', async () => {
     const url = await serve(picture());
     const { host } = new URL(url);
     const closed = network.nextAddress();
@@ -184,7 +184,7 @@ describe('media fetcher', () => {
     expect(network.dialled).to.deep.equal(many.slice(0, 3).map((address) => `${address}:443`));
   });
 
-  it('verifies the certificate of a host that is named by its address', async () => {
+  it('verifies the certificate of a host given as an address', async () => {
     const address = await network.host('x.pictures.net', picture(), {
       certificate: ['93.184.216.250'],
       address: '93.184.216.250',
@@ -198,7 +198,7 @@ describe('media fetcher', () => {
     expect(network.resolved).to.deep.equal([]);
   });
 
-  it('asks trusted origins as they are, and them alone', async () => {
+  it('requests trusted origins without checks, and no others', async () => {
     await network.host('minio', picture(), { certificate: 'none', address: '10.0.0.5', port: 9000 });
     const options = { trustedOrigins: readOrigins('http://minio:9000') };
     expect((await fetchImage('http://minio:9000/x.png', options)).format).to.equal('png');
@@ -237,7 +237,7 @@ describe('media fetcher', () => {
     expect(network.resolved).to.deep.equal([]);
   });
 
-  itTimed('ends at once, connections too, when the call does', async () => {
+  itTimed('ends at once when the call does, including its connections', async () => {
     let closed = 0;
     const url = await serve((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n');
@@ -255,7 +255,7 @@ describe('media fetcher', () => {
     expect(String(early)).to.equal('Error: the client left');
   });
 
-  it('ends at once while it waits to tell a failure', async () => {
+  it('ends at once while it delays a failure', async () => {
     const call = new AbortController();
     setTimeout(() => call.abort(new Error('the client left')), 50);
     const limits = { imageMs: 60_000, stepMs: 60_000 };
@@ -265,7 +265,7 @@ describe('media fetcher', () => {
     expect(String(thrown)).to.equal('Error: the client left');
   });
 
-  it('names a host by its address in brackets where it is one', async () => {
+  it('sends an IPv6 host in brackets', async () => {
     await network.host('', picture(), { certificate: 'none', address: '::1', port: 8080 });
     const options = { trustedOrigins: readOrigins('http://[::1]:8080') };
     expect((await fetchImage('http://[::1]:8080/x.png', options)).format).to.equal('png');

@@ -78,12 +78,12 @@ describe('media inline images', () => {
     });
   }
 
-  it('tells data URIs from URLs', () => {
+  it('distinguishes data URIs from URLs', () => {
     expect(['data:x', 'DATA:', 'dAtA:image/png'].every(isDataUri)).to.equal(true);
     expect(['', 'data', ' data:', 'https://data:1/', 'xdata:'].some(isDataUri)).to.equal(false);
   });
 
-  it('reads base64 with, without and with a wrong media type of a picture', () => {
+  it('reads base64 with, without and with a wrong image type', () => {
     for (const mediaType of [undefined, 'image/png', 'image/jpeg', 'IMAGE/GIF', 'image/png; q=1']) {
       const image = readBase64(PNG_64, { field, ...(mediaType !== undefined && { mediaType }) });
       expect([image.mediaType, image.bytes.equals(files.PNG)]).to.deep.equal(['image/png', true]);
@@ -101,7 +101,7 @@ describe('media inline images', () => {
     }
   });
 
-  it('reads every length with and without its padding, and no other padding', () => {
+  it('reads every length with and without padding, but no wrong padding', () => {
     for (let extra = 0; extra < 12; extra++) {
       const bytes = Buffer.concat([files.GIF, Buffer.alloc(extra, 0xfb)]);
       const text = bytes.toString('base64');
@@ -119,7 +119,7 @@ describe('media inline images', () => {
     }
   });
 
-  it('accepts exactly the standard alphabet, at every place', () => {
+  it('accepts exactly the standard alphabet, at every position', () => {
     const characters = [...Array(0x180).keys()].map((code) => String.fromCharCode(code));
     const wide = ['\u2028', '\ufeff', '\ud83d', '\u4141', '\uff21', '\ud83d\ude00'];
     for (const character of [...characters, ...wide]) {
@@ -131,7 +131,7 @@ describe('media inline images', () => {
     }
   });
 
-  it('agrees with a plain rule on texts of any kind', () => {
+  it('agrees with a simple rule on any texts', () => {
     const prefix = files.GIF.subarray(0, 6).toString('base64');
     const unit = fc.constantFrom(...'AZaz09+/=-_ \n\r\t,%é\u0141\u4141'.split(''));
     const text = fc.oneof(fc.string({ unit, maxLength: 40 }), fc.base64String({ maxLength: 60 }));
@@ -149,7 +149,7 @@ describe('media inline images', () => {
     );
   });
 
-  it('finds what does not belong at any border of its slices', () => {
+  it('detects invalid characters at any slice boundary', () => {
     const text = files.png({ bytes: 300_000 }).toString('base64');
     expect(readBase64(text, { field }).bytes.length).to.equal(300_000);
     for (const at of [65_535, 65_536, 65_537, 131_071, 131_072, text.length - 3]) {
@@ -168,7 +168,7 @@ describe('media inline images', () => {
     }
   });
 
-  it('counts 8 MiB of the picture, not of its text, before it decodes', () => {
+  it('limits the decoded size to 8 MiB, before decoding', () => {
     const most = files.png({ bytes: 8 * MIB }).toString('base64');
     expect(readBase64(most, { field }).bytes.length).to.equal(8 * MIB);
     expect(readBase64(most.replace(/=+$/, ''), { field }).bytes.length).to.equal(8 * MIB);
@@ -179,7 +179,7 @@ describe('media inline images', () => {
     expect(state.most).to.equal(0);
   });
 
-  it('holds its bytes of the budget until it is let go, and none for what it refuses', () => {
+  it('holds its memory until release, and none for refused texts', () => {
     const { state, budget } = createBudget(200);
     const image = readDataUri(`data:image/png;base64,${PNG_64}`, { field, budget });
     expect(state.taken).to.equal(files.PNG.length);
@@ -196,7 +196,7 @@ describe('media inline images', () => {
     expect(state.taken).to.equal(0);
   });
 
-  it('reads four pictures of 8 MiB in a moment, one copy of each, and refuses bad ones no slower', () => {
+  it('reads four images of 8 MiB quickly with one copy each, and refuses bad ones as fast', () => {
     const text = files.png({ bytes: 8 * MIB }).toString('base64');
     const good = parsed(`data:image/png;base64,${text}`);
     const bad = [

@@ -7,7 +7,7 @@ import { PNG } from './pictures.ts';
 
 const OWN = 'https://gateway.example/media/own.png';
 
-describe('a linked picture', () => {
+describe('a linked image', () => {
   let read: string[];
   let released: number;
   let call: AbortController;
@@ -44,14 +44,14 @@ describe('a linked picture', () => {
     [read, released, call, meanwhile] = [[], 0, new AbortController(), () => undefined];
   });
 
-  it('comes from the store where the link is ours, and is fetched otherwise', async () => {
+  it('is read from the store if the link is ours, and fetched otherwise', async () => {
     expect((await readUrl(OWN)).bytes).to.equal(PNG);
     expect((await readUrl('https://pictures.net/a.png')).bytes).to.equal(PNG);
     expect(read).to.deep.equal(['FIELD: stored own', 'FIELD: fetched https://pictures.net/a.png']);
     expect(released).to.equal(0);
   });
 
-  it('is let go when its call has ended while it was read', async () => {
+  it('is released if its call ends while it is read', async () => {
     const reason = new Error('the client left');
     meanwhile = () => call.abort(reason);
     expect(await readUrl(OWN).catch((error: unknown) => error)).to.equal(reason);

@@ -27,7 +27,7 @@ describe('a post', () => {
     return thrown.reason;
   }
 
-  it('brings its headers and its body to a public https host', async () => {
+  it('sends its headers and its body to a public https host', async () => {
     await network.host('receiver.net', reply({ status: 202 }));
     await post('https://receiver.net/in?a=1');
     const [head = ''] = network.heads;
@@ -35,7 +35,7 @@ describe('a post', () => {
     expect(head.toLowerCase()).to.contain('x-mark: m').and.contain('content-length: 10');
   });
 
-  it('keeps no connection: neither one that was answered, nor one whose handshake is not answered', async () => {
+  it('closes its connection, also during a TLS handshake', async () => {
     const seen: Socket[] = [];
     const keep: Answer = (socket) => void seen.push(socket);
     const answer = reply({ headers: { 'content-length': 10 }, end: false });
@@ -49,7 +49,7 @@ describe('a post', () => {
     await until(() => seen.length === 2 && seen.every(({ destroyed }) => destroyed));
   });
 
-  it('fails by the status, and follows no redirect', async () => {
+  it('fails by the status and follows no redirects', async () => {
     await network.host('elsewhere.net', reply({}));
     const answers = [reply({ status: 500 }), reply({ status: 304 }), redirect('https://elsewhere.net/')];
     for (const [at, answer] of answers.entries()) {
@@ -59,7 +59,7 @@ describe('a post', () => {
     expect(network.resolved).not.to.include('elsewhere.net');
   });
 
-  it('goes nowhere that is not public, neither by address nor by name', async () => {
+  it('goes only to public hosts, by address and by name', async () => {
     network.names.set('rebinding.net', ['93.184.216.200', '10.0.0.1']);
     network.names.set('inner.net', ['192.168.1.1']);
     const urls = ['https://rebinding.net/', 'https://inner.net/', 'https://127.0.0.1/', 'https://[fd00::1]/'];
@@ -70,7 +70,7 @@ describe('a post', () => {
     expect(network.dialled).to.deep.equal([]);
   });
 
-  itTimed('ends at a host that does not answer, and where its signal aborts', async () => {
+  itTimed('times out if the host does not answer, and ends when its signal aborts', async () => {
     const silent = await network.host('silent.net', () => undefined);
     const from = performance.now();
     expect(await reasonOf('https://silent.net/')).to.equal('slow');
@@ -82,7 +82,7 @@ describe('a post', () => {
     expect(await post('https://silent.net/', {}, controller.signal).catch((error) => error)).to.equal(reason);
   });
 
-  itTimed('takes whole steps to fail, whatever was in the way', async () => {
+  itTimed('fails at whole steps, whatever the cause', async () => {
     network.names.set('inner.net', ['192.168.1.1']);
     for (const url of ['https://10.0.0.1/', 'https://inner.net/', 'https://unknown.net/']) {
       const from = performance.now();
@@ -92,7 +92,7 @@ describe('a post', () => {
     }
   });
 
-  it('knows from the text of a URL what it never goes to', () => {
+  it('refuses URLs by their text', () => {
     const { findUrlRefusal: refusalOf } = network.fetcher();
     expect(refusalOf('https://receiver.net/')).to.equal(undefined);
     expect(refusalOf('https://10.0.0.1/')).to.equal('not-public');

@@ -18,7 +18,7 @@ describe('references', () => {
     released.length = 0;
   });
 
-  it('are fetched where they are links, four at a time', async () => {
+  it('are fetched if they are links, four at a time', async () => {
     let [now, most] = [0, 0];
     const fetch: FetchReference = async (url, { field }) => {
       now += 1;
@@ -42,7 +42,7 @@ describe('references', () => {
     expect(() => toProviderImage(link('a'))).to.throw('the picture a was not fetched');
   });
 
-  it('are all let go when one cannot be had, and the others are not waited for', async () => {
+  it('are all released if one fails, without waiting for the others', async () => {
     const aborted: string[] = [];
     const fetch: FetchReference = async (_url, { field, signal: each }) => {
       if (field === 'a') return imageOf(field);
@@ -62,7 +62,7 @@ describe('references', () => {
     expect(getEventListeners(signal, 'abort')).to.have.length(0);
   });
 
-  it('are let go also where they come after one that cannot be had', async () => {
+  it('are also released if they arrive after a failure', async () => {
     let later = (_image: Image) => {};
     const fetch: FetchReference = async (_url, { field }) => {
       if (field === 'a') throw new Error('no a');
@@ -76,7 +76,7 @@ describe('references', () => {
     expect([await failing, released]).to.deep.equal(['no a', ['b']]);
   });
 
-  it('end with the signal of the call', async () => {
+  it('end when the signal aborts', async () => {
     const controller = new AbortController();
     const fetch: FetchReference = (_url, { signal: each }) =>
       new Promise((_resolve, reject) => each.addEventListener('abort', () => reject(each.reason)));

@@ -64,7 +64,7 @@ describe('media resolve', () => {
 
   const reasonOf = (records: Records) => addresses(records).catch((error) => error.reason);
 
-  it('asks for both families and takes all addresses', async () => {
+  it('queries both address families and returns all addresses', async () => {
     const { resolve, questions } = await resolver({
       [A]: [
         [8, 8, 8, 8],
@@ -76,13 +76,13 @@ describe('media resolve', () => {
     expect(questions.map((question) => question.split(' ')[0])).to.have.members(['1', '28']);
   });
 
-  it('is content with one family, also when nobody answers for the other', async () => {
+  it('accepts one family if the other does not answer', async () => {
     expect(await addresses({ [A]: [[8, 8, 8, 8]] })).to.deep.equal(['8.8.8.8']);
     expect(await addresses({ [AAAA]: [V6] })).to.deep.equal(['2606:4700::1']);
     expect(await addresses({ [A]: [[8, 8, 8, 8]], [AAAA]: 'silence' })).to.deep.equal(['8.8.8.8']);
   });
 
-  it('refuses a name with any inner address', async () => {
+  it('refuses a name with an internal address', async () => {
     expect(
       await reasonOf({
         [A]: [
@@ -94,13 +94,13 @@ describe('media resolve', () => {
     expect(await reasonOf({ [A]: [[8, 8, 8, 8]], [AAAA]: [[...Array<number>(15).fill(0), 1]] })).to.equal('not-public');
   });
 
-  it('does not find names without addresses, unknown ones, and those whose servers are silent', async () => {
+  it('fails for names without addresses, unknown names and silent servers', async () => {
     expect(await reasonOf({})).to.equal('unknown-host');
     expect(await reasonOf({ [A]: 'unknown', [AAAA]: 'unknown' })).to.equal('unknown-host');
     expect(await reasonOf({ [A]: 'silence', [AAAA]: 'silence' })).to.be.oneOf(['slow', 'unknown-host']);
   });
 
-  itTimed('stops asking when the call ends', async () => {
+  itTimed('stops when the call ends', async () => {
     const { resolve } = await resolver({ [A]: 'silence', [AAAA]: 'silence' });
     const call = new AbortController();
     setTimeout(() => call.abort(), 20);
@@ -112,7 +112,7 @@ describe('media resolve', () => {
     expect(performance.now() - startedAt).to.be.below(1_400);
   });
 
-  it('finds trusted origins by the look-up of the system, which knows its own names', async () => {
+  it('resolves trusted origins by the system, which knows local names', async () => {
     const server = createServer((_request, response) => response.end(PNG)).listen(0, 'localhost');
     await once(server, 'listening');
     const origin = `http://localhost:${(server.address() as AddressInfo).port}`;

@@ -86,7 +86,7 @@ describe('media results through a proxy', () => {
   };
   const basic = `Basic ${btoa('operator:pass word')}`;
 
-  it('come over a tunnel; the proxy resolves, the certificate is still that of the host', async () => {
+  it("are fetched through a tunnel: the proxy resolves the name, and the host's certificate is verified", async () => {
     await network.host('cdn.pictures.net', picture(PNG));
     expect((await fetchResult('https://cdn.pictures.net/a.png')).equals(PNG)).to.equal(true);
     expect(asked).to.deep.equal(['CONNECT cdn.pictures.net:443']);
@@ -98,7 +98,7 @@ describe('media results through a proxy', () => {
     expect(network.heads).to.have.length(1);
   });
 
-  it("come from the upstream's own origin with the operator's headers, which no redirect takes along", async () => {
+  it("are fetched from the upstream's origin with the operator's headers, but without them after a redirect", async () => {
     await network.host('cdn.pictures.net', picture(PNG));
     await network.host('models.intranet', redirect('https://cdn.pictures.net/b.png'), {
       certificate: 'none',
@@ -115,7 +115,7 @@ describe('media results through a proxy', () => {
     expect(other).not.to.match(/secret|proxy-auth/i);
   });
 
-  it('verify the certificate of the host even if the environment says not to', async () => {
+  it("verify the host's certificate even if the environment disables that", async () => {
     await network.host('named.pictures.net', picture(PNG), { certificate: ['other.net'] });
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
     try {
@@ -126,7 +126,7 @@ describe('media results through a proxy', () => {
     expect(network.heads).to.deep.equal([]);
   });
 
-  it('are refused by the text of a URL before the proxy hears of it', async () => {
+  it('are refused by the text of a URL without contacting the proxy', async () => {
     for (const from of [
       'http://cdn.pictures.net/a.png',
       'https://cdn.pictures.net:8443/a.png',
@@ -147,13 +147,13 @@ describe('media results through a proxy', () => {
     expect(asked).to.deep.equal(['CONNECT turn.pictures.net:443']);
   });
 
-  it('are a fault of the network when the proxy refuses or is not there', async () => {
+  it('are a network fault if the proxy refuses or is unreachable', async () => {
     answer = 'refuse';
     await refused('https://cdn.pictures.net/a.png', 'network');
     await refused('https://cdn.pictures.net/a.png', 'network', { proxy: 'http://operator:pass@127.0.0.1:9' });
   });
 
-  itTimed('end with the call while the proxy says nothing', async () => {
+  itTimed('end with the call while the proxy does not respond', async () => {
     answer = 'wait';
     const call = new AbortController();
     const fetching = fetchResult('https://cdn.pictures.net/a.png', { signal: call.signal }).catch((error) => error);
@@ -164,7 +164,7 @@ describe('media results through a proxy', () => {
     expect(performance.now() - startedAt).to.be.below(500);
   });
 
-  it('are not what clients name: pictures never go through it', async () => {
+  it("never include clients' images, which do not use the proxy", async () => {
     await network.host('mine.pictures.net', reply({ headers: { 'content-type': 'image/png' }, body: PNG }));
     const { signal } = new AbortController();
     await network.fetcher().fetchImage('https://mine.pictures.net/a.png', { field: 'f', signal });

@@ -50,7 +50,7 @@ describe('media results', () => {
 
   const film = Buffer.concat([files.MP4, Buffer.alloc(3 * MIB, 7)]);
 
-  it('come from public hosts, with what they are and their bytes as they were', async () => {
+  it('are fetched from public hosts, with their type and unchanged bytes', async () => {
     for (const [answer, length] of [
       [picture(film), film.length],
       [chunked(film), undefined],
@@ -72,7 +72,7 @@ describe('media results', () => {
     expect(small).to.deep.equal(files.GIF);
   });
 
-  it('come where they are exactly as large as may be, with their length and without', async () => {
+  it('may be exactly as large as the limit, with and without a length', async () => {
     for (const answer of [picture(film), chunked(film)]) {
       const kept = await fetchResult<Buffer>(await serve(answer), { bytesMax: film.length }, whole);
       expect(kept.equals(film)).to.equal(true);
@@ -80,12 +80,12 @@ describe('media results', () => {
     }
   });
 
-  it('come from URLs with long signatures', async () => {
+  it('are fetched from URLs with long signatures', async () => {
     const url = `${await serve(picture(files.MP4))}&x=${'y'.repeat(8000)}`;
     expect(await fetchResult(url, {}, whole)).to.deep.equal(files.MP4);
   });
 
-  it('come whole to a slow reader, although their server closes at once', async () => {
+  it('reach a slow reader in full, although the server closes at once', async () => {
     const kept = await fetchResult(await serve(picture(film)), {}, async ({ chunks }) => {
       let read = 0;
       for await (const chunk of chunks) {
@@ -97,7 +97,7 @@ describe('media results', () => {
     expect(kept).to.equal(film.length);
   });
 
-  it("come from the upstream's own origin, and only there with the operator's headers", async () => {
+  it("are fetched from the upstream's origin, and only there with the operator's headers", async () => {
     expect(await fetchResult(await upstream(picture(files.MP4)), {}, whole)).to.deep.equal(files.MP4);
     expect(network.dialled).to.have.length(1);
     expect(network.heads.join()).to.match(/^GET \/results\/1 .*\r\nauthorization: Bearer secret\r\n/s);
@@ -110,7 +110,7 @@ describe('media results', () => {
     expect(network.heads.join()).not.to.match(/authorization|Bearer/i);
   });
 
-  it("do not take the operator's headers across a redirect, not even back home", async () => {
+  it("lose the operator's headers on a redirect, even to the same origin", async () => {
     const elsewhere = await serve(picture(files.MP4));
     await fetchResult(await upstream(redirect(elsewhere)), {}, whole);
     const home = await upstream((socket, head) =>
@@ -122,7 +122,7 @@ describe('media results', () => {
     expect(secrets).to.deep.equal([true, false, true, false, false, false]);
   });
 
-  it('come from trusted origins', async () => {
+  it('are fetched from trusted origins', async () => {
     await network.host('minio', picture(files.MP4), { certificate: 'none', address: '10.0.1.1', port: 9000 });
     const options = { trustedOrigins: readOrigins('http://minio:9000') };
     expect(await fetchResult('http://minio:9000/secret', { options }, whole)).to.deep.equal(files.MP4);
@@ -130,7 +130,7 @@ describe('media results', () => {
     await refused('http://minio:9000/secret', 'protocol');
   });
 
-  it('come from nowhere else', async () => {
+  it('are refused from any other origin', async () => {
     network.names.set('inner.pictures.net', ['10.0.0.9']);
     const urls = [
       'https://inner.pictures.net/secret',
@@ -196,7 +196,7 @@ describe('media results', () => {
     'a connection that ends at once': (socket) => void socket.destroy(),
   };
   for (const [name, late] of Object.entries(LATE)) {
-    it(`are tried again where patience is asked for: ${name}`, async () => {
+    it(`are retried if requested: ${name}`, async () => {
       let requests = 0;
       const url = await serve((socket, head) => {
         requests += 1;
@@ -207,7 +207,7 @@ describe('media results', () => {
     });
   }
 
-  it('are tried again for as long as patience lasts, and not for what waiting does not mend', async () => {
+  it('are retried for the given time, and not after permanent failures', async () => {
     for (const [answer, patienceMs, tries, kind] of [
       [reply({ status: 404 }), 1000, 3, 'protocol'],
       [reply({ status: 404 }), undefined, 1, 'protocol'],
@@ -224,7 +224,7 @@ describe('media results', () => {
     }
   });
 
-  it('are not tried again once nobody waits, nor when keeping them failed', async () => {
+  it('are not retried after the call ended or storing failed', async () => {
     const call = new AbortController();
     let requests = 0;
     const url = await serve((socket, head) => {
@@ -240,17 +240,17 @@ describe('media results', () => {
     expect(await fetchResult(film, { patienceMs: 20_000 }, keep).catch((error) => error)).to.equal(full);
   });
 
-  it('fail on hosts that are silent', async () => {
+  it('fail on silent hosts', async () => {
     await refused(await serve(() => {}), 'timeout', { options: { limits: { resultMs: 300 } } });
   });
 
-  it('fail on hosts that are not there', async () => {
+  it('fail on unreachable hosts', async () => {
     await refused('https://unknown.pictures.net/', 'network');
     network.names.set('closed.pictures.net', [network.nextAddress()]);
     await refused('https://closed.pictures.net/', 'network');
   });
 
-  it('wait for a reader that takes its time, and hold little of the rest meanwhile', async () => {
+  it('wait for a slow reader and buffer little meanwhile', async () => {
     const film64 = flood(files.MP4, Buffer.alloc(64 * 1024, 7), 64 * MIB);
     const url = await serve(film64.answer);
     let bytes = 0;
@@ -268,7 +268,7 @@ describe('media results', () => {
       .and.to.be.above(60 * MIB);
   });
 
-  it('throw what their keeper throws, and close the connection', async () => {
+  it('pass on errors of the reader and close the connection', async () => {
     const closed = new Promise((resolve) => {
       void serve((socket) => {
         socket.on('close', resolve);
@@ -282,7 +282,7 @@ describe('media results', () => {
     await closed;
   });
 
-  it('end when their call does', async () => {
+  it('end with their call', async () => {
     const call = new AbortController();
     const url = await serve(reply({ headers: { 'content-length': 9_999 }, body: files.MP4, end: false }));
     const fetching = fetchResult(url, { signal: call.signal }, async (result) => {

@@ -53,8 +53,8 @@ describe('results', () => {
     return error;
   }
 
-  describe('are kept', () => {
-    it('from bytes, as what they are by their bytes, until they expire', async () => {
+  describe('are stored', () => {
+    it('from bytes, with the detected type, until they expire', async () => {
       for (const [bytes, kind, mediaType, extension] of [
         [files.PNG, 'image', 'image/png', 'png'],
         [files.JPEG, 'image', 'image/jpeg', 'jpg'],
@@ -70,7 +70,7 @@ describe('results', () => {
       }
     });
 
-    it('from links, as they come, and from the origin of the upstream although it is not public', async () => {
+    it('from links as they arrive, also from an upstream origin that is not public', async () => {
       const film = Buffer.concat([files.MP4, Buffer.alloc(3 * MIB, 7)]);
       for (const answer of [picture(film), chunked(film)]) {
         const stored = await results.keep({ url: await serve(answer) }, request({ kind: 'video' }));
@@ -90,7 +90,7 @@ describe('results', () => {
       expect(isUpstreamFault(await refused(source))).to.equal(true);
     });
 
-    it('from links as large as they may be, by the proxy and with the headers of the upstream', async () => {
+    it('from links with the size limit, the proxy and the headers of the upstream', async () => {
       const asked: object[] = [];
       const fetchResult = (url: string, { signal: _, ...wanted }: object & { signal?: unknown }) => {
         asked.push({ url, ...wanted });
@@ -116,7 +116,7 @@ describe('results', () => {
       ]);
     });
 
-    it('and told to whoever counts them, those only that are stored', async () => {
+    it('and reported only if they are stored', async () => {
       const told: object[] = [];
       results = open({ onStored: (media) => told.push(media) });
       const stored = await results.keep({ bytes: files.PNG }, request());
@@ -125,7 +125,7 @@ describe('results', () => {
       expect(told).to.deep.equal([stored]);
     });
 
-    it('under ids that are long and never the same', async () => {
+    it('under long, unique ids', async () => {
       const ids = new Set<string>();
       for (let time = 0; time < 50; time += 1) ids.add((await results.keep({ bytes: files.GIF }, request())).id);
       expect(ids.size).to.equal(50);
@@ -133,8 +133,8 @@ describe('results', () => {
     });
   });
 
-  describe('are not kept', () => {
-    it('when they are not what they should be, or nothing', async () => {
+  describe('are not stored', () => {
+    it('if they are of the wrong type or empty', async () => {
       for (const [bytes, kind] of [
         [files.MP4, 'image'],
         [files.PNG, 'video'],
@@ -154,7 +154,7 @@ describe('results', () => {
       }
     });
 
-    it('when they are too large, sent or fetched', async () => {
+    it('if they are too large, sent or fetched', async () => {
       const large = files.png({ bytes: 32 * MIB + 1 });
       expect(await refused({ bytes: large })).to.satisfy(isUpstreamFault);
       expect(await refused({ url: await serve(chunked(large)) })).to.satisfy(isUpstreamFault);
@@ -162,7 +162,7 @@ describe('results', () => {
       expect(bytes).to.equal(32 * MIB);
     }).timeout(60_000);
 
-    it('when they break off or stall', async () => {
+    it('if they break off or stall', async () => {
       const film = Buffer.concat([files.MP4, Buffer.alloc(MIB, 7)]);
       const breaking = await serve((socket) => {
         socket.write(Buffer.concat([HEAD, film]), () => setTimeout(() => socket.destroy(), 50));
@@ -173,7 +173,7 @@ describe('results', () => {
       expect(error).to.satisfy(isUpstreamFault).and.to.have.property('kind', 'timeout');
     });
 
-    it('when the call is over: with its reason', async () => {
+    it('if the call has ended: with its reason', async () => {
       const over = new AbortController();
       const url = await serve((socket) => void socket.write(Buffer.concat([HEAD, files.MP4])));
       const keeping = refused({ url }, { kind: 'video', signal: over.signal });
@@ -184,7 +184,7 @@ describe('results', () => {
       expect(await refused({ bytes: files.PNG }, { signal: over.signal })).to.equal(reason);
     });
 
-    it('when the store does not take them: a 503 of ours', async () => {
+    it('if the store does not accept them: with a 503', async () => {
       for (const source of [{ bytes: files.PNG }, { url: await serve(picture(files.PNG)) }]) {
         opened.next('media.write', refuse);
         const error = await refused(source);
@@ -194,7 +194,7 @@ describe('results', () => {
     });
   });
 
-  describe('are told by their links', () => {
+  describe('are recognised by their links', () => {
     const id = 'Zz09'.padEnd(43, 'a');
     const own = [
       `${PUBLIC_URL}/media/${id}.png`,
@@ -231,13 +231,13 @@ describe('results', () => {
     for (const url of foreign)
       it(`foreign: ${url.slice(0, 120)}`, () => expect(results.readLinkId(url)).to.equal(undefined));
 
-    it('that say what the file is, as far as anybody knows', () => {
+    it('with the extension of the file, if known', () => {
       const linkOf = (mediaType: string) => results.buildLink({ id, mediaType });
       expect(linkOf('video/webm')).to.equal(`${PUBLIC_URL}/media/${id}.webm`);
       expect(linkOf('video/odd')).to.equal(`${PUBLIC_URL}/media/${id}.bin`);
     });
 
-    it('own: the host in any case, and the port of its scheme', () => {
+    it('own: with the host in any case and a default port', () => {
       expect(results.readLinkId(`HTTPS://Gateway.Example:443/base/media/${id}.png`)).to.equal(id);
       expect(
         open({ publicUrl: () => 'http://127.0.0.1:8080' }).readLinkId(`http://127.0.0.1:8080/media/${id}.png`),
@@ -245,14 +245,14 @@ describe('results', () => {
     });
   });
 
-  describe('are read as pictures', () => {
+  describe('are read as images', () => {
     const refusedRead = async (id: string, more: object = {}) => {
       const error = await rejection(results.readImage(id, { field: FIELD, ...more }));
       if (!isFault(error)) throw new Error('not a fault', { cause: error });
       return [error.data?.code, error.data?.detail.field];
     };
 
-    it('with their size, in memory of the budget until they are let go', async () => {
+    it('with their size, in memory of the budget until release', async () => {
       const { state, budget } = createBudget(MIB);
       const { id } = await results.keep({ bytes: files.png({ width: 7, height: 5, bytes: MIB / 2 }) }, request());
       const image = await results.readImage(id, { field: FIELD, budget });
@@ -262,7 +262,7 @@ describe('results', () => {
       expect(state.taken).to.equal(0);
     });
 
-    it('not when they are unknown, expired or lost', async () => {
+    it('but not if they are unknown, expired or lost', async () => {
       const { id } = await results.keep({ bytes: files.PNG }, request());
       expect(await refusedRead('a'.repeat(43))).to.deep.equal(['image_gone', FIELD]);
       now += TTL_MS - 1;
@@ -271,7 +271,7 @@ describe('results', () => {
       expect(await refusedRead(id)).to.deep.equal(['image_gone', FIELD]);
     });
 
-    it('not when the file is lost: that is for the client to mend', async () => {
+    it('but not if the file is lost, which is a client error', async () => {
       const { id } = await results.keep({ bytes: files.PNG }, request());
       const { state, budget } = createBudget(MIB);
       opened.next('media.read', async () => {
@@ -281,7 +281,7 @@ describe('results', () => {
       expect(state.taken).to.equal(0);
     });
 
-    it('not when they are films, too large, or more than there is room for', async () => {
+    it('but not if they are videos, too large, or there is no room', async () => {
       const film = await results.keep({ bytes: files.MP4 }, request({ kind: 'video' }));
       expect(await refusedRead(film.id)).to.deep.equal(['image_unsupported', FIELD]);
       const large = await results.keep({ bytes: files.png({ bytes: 8 * MIB + 1 }) }, request());
@@ -293,7 +293,7 @@ describe('results', () => {
       (await results.readImage(fitting.id, { field: FIELD })).release();
     });
 
-    it('not when the store fails, before or in the middle of it: the memory is given back', async () => {
+    it('but not if the store fails: the memory is released', async () => {
       const { id } = await results.keep({ bytes: files.PNG }, request());
       const { state, budget } = createBudget(MIB);
       for (const name of ['media.get', 'media.read'] as const) {
@@ -303,7 +303,7 @@ describe('results', () => {
       }
     });
 
-    it('not when the file is no picture any more', async () => {
+    it('but not if the file is no longer an image', async () => {
       const media = newMedia({ expiresAt: now + TTL_MS });
       await opened.real.media.write(media, piecesOf(Buffer.from('something else')));
       expect(await refusedRead(media.id)).to.deep.equal(['image_unsupported', FIELD]);

@@ -47,14 +47,14 @@ const NEITHER: readonly (readonly [string, Buffer])[] = [
 
 describe('media sniff', () => {
   for (const [name, bytes, format, extension, width, height] of PICTURES) {
-    it(`knows ${name} and its size`, () => {
+    it(`detects ${name} and its size`, () => {
       const expected = { kind: 'image', format, mediaType: `image/${format}`, extension };
       expect(sniff(bytes)).to.deep.equal(expected);
       expect(sniffImage(bytes)).to.deep.equal(expected);
       expect(readImageSize(bytes, format)).to.deep.equal({ width, height });
     });
 
-    it(`reads no size beyond the end of a cut ${name}`, () => {
+    it(`reads no size beyond the end of a truncated ${name}`, () => {
       for (let end = 0; end < bytes.length; end++) {
         const size = readImageSize(bytes.subarray(0, end), format);
         if (size) expect(size).to.deep.equal({ width, height });
@@ -63,7 +63,7 @@ describe('media sniff', () => {
     });
   }
 
-  it('knows videos', () => {
+  it('detects videos', () => {
     const kinds = [files.MP4, files.QUICKTIME, files.WEBM, boxed('mp42'), boxed('isom')].map((bytes) => sniff(bytes));
     expect(kinds.map((sniffed) => [sniffed?.kind, sniffed?.mediaType, sniffed?.extension])).to.deep.equal([
       ['video', 'video/mp4', 'mp4'],
@@ -76,22 +76,22 @@ describe('media sniff', () => {
   });
 
   for (const [name, bytes] of NEITHER) {
-    it(`does not take ${name} for anything`, () => expect(sniff(bytes)).to.equal(undefined));
+    it(`does not detect ${name}`, () => expect(sniff(bytes)).to.equal(undefined));
   }
 
-  it('finds the type of a WebM among its first elements, and no further', () => {
+  it('detects WebM by its first elements only', () => {
     const headed = (bytes: number) =>
       Buffer.concat([latin1('\x1a\x45\xdf\xa3\x9f'), Buffer.alloc(bytes - 5, 1), latin1('\x42\x82\x84webm')]);
     expect(sniff(headed(57))).to.include({ format: 'webm' });
     expect(sniff(headed(58))).to.equal(undefined);
   });
 
-  it('knows QuickTime by its whole brand', () => {
+  it('detects QuickTime by its whole brand', () => {
     expect(sniff(boxed('qt  '))).to.include({ format: 'quicktime', mediaType: 'video/quicktime' });
     expect(sniff(boxed('qtxx'))).to.include({ format: 'mp4' });
   });
 
-  it('finds the frame of a JPEG behind tables, fill bytes and marks without a length', () => {
+  it('finds the frame of a JPEG after tables, fill bytes and markers without a length', () => {
     const frame = 'ffc2000b0800070005010111';
     for (const before of ['ffc40004aaaa', 'ffc80004aaaa', 'ffcc0004aaaa', 'ffff', 'ff01', 'ffd0', 'ffd7', 'fffe0002']) {
       const bytes = Buffer.from(`ffd8${before}${frame}00`, 'hex');
@@ -102,19 +102,19 @@ describe('media sniff', () => {
     }
   });
 
-  it('looks at a view of a larger buffer where it begins', () => {
+  it('respects the offset of a view into a larger buffer', () => {
     const around = Buffer.concat([Buffer.alloc(33, 0xff), files.PNG, Buffer.alloc(33, 0xff)]);
     const view = new Uint8Array(around.buffer, around.byteOffset + 33, files.PNG.length);
     expect(sniff(view)?.format).to.equal('png');
     expect(readImageSize(view, 'png')).to.deep.equal({ width: 2, height: 3 });
   });
 
-  it('calls a picture without width or height one of unknown size', () => {
+  it('reports an unknown size for an image without width or height', () => {
     expect(readImageSize(files.png({ width: 0 }), 'png')).to.equal(undefined);
     expect(readImageSize(latin1('GIF89a\0\0\x05\0'), 'gif')).to.equal(undefined);
   });
 
-  itTimed('walks a JPEG of megabytes of tiny segments in no time', () => {
+  itTimed('walks a JPEG of many tiny segments quickly', () => {
     const segments = Buffer.alloc(8 * 1024 * 1024, 'fffe0002', 'hex');
     const startedAt = performance.now();
     expect(readImageSize(Buffer.concat([latin1('\xff\xd8'), segments]), 'jpeg')).to.equal(undefined);

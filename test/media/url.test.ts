@@ -40,7 +40,7 @@ const PUBLIC_ADDRESSES = `
 `;
 
 describe('media url', () => {
-  it(`is tried with hostile cases by the hundred`, () => {
+  it(`is tested with hundreds of hostile cases`, () => {
     const urls = HOSTILE_URLS.map(([url]) => url);
     expect(new Set(urls).size).to.equal(urls.length).and.to.be.at.least(300);
   });
@@ -54,12 +54,12 @@ describe('media url', () => {
   }
 
   for (const [url, origin, host, path] of HARMLESS) {
-    it(`takes ${url.slice(0, 80)}`, () => {
+    it(`accepts ${url.slice(0, 80)}`, () => {
       expect(readUrl(url)).to.deep.equal({ origin, host, path, secure: true, port: 443, trusted: false });
     });
   }
 
-  it('says what is wrong with a field, in one wording for all that is not public, and never the URL', () => {
+  it('names the field and the mistake, with one message for all hosts that are not public, and never the URL', () => {
     const messages = HOSTILE_URLS.map(([url, refusal]) => {
       expect(readUrl(url)).to.equal(refusal);
       const thrown = urlFault(refusal, 'FIELD');
@@ -72,7 +72,7 @@ describe('media url', () => {
     expect(new Set(messages).size).to.equal(7);
   });
 
-  it('knows the borders of what is public', () => {
+  it('knows the boundaries of public address ranges', () => {
     const addresses = PUBLIC_ADDRESSES.trim().split(/\s+/);
     const last = addresses.splice(addresses.indexOf('3ffe::'), 1);
     expect(addresses.filter((address) => !isPublicAddress(address))).to.deep.equal([]);
@@ -88,7 +88,7 @@ describe('media url', () => {
       ),
     };
 
-    it('takes their scheme, port and address', () => {
+    it('accepts their scheme, port and address', () => {
       const trusted = { trusted: true, path: '/x' };
       expect(readUrl('http://127.0.0.1:9000/x', rules)).to.deep.equal({
         ...trusted,
@@ -126,7 +126,7 @@ describe('media url', () => {
       it(`refuses ${url.slice(0, 60)} by its ${refusal}`, () => expect(readUrl(url, rules)).to.equal(refusal));
     }
 
-    it('keeps to exact origins', () => {
+    it('accepts exact origins only', () => {
       for (const bad of [
         'minio.local',
         'http://a.com/x',
@@ -148,7 +148,7 @@ describe('media url', () => {
     });
   });
 
-  it('leads nowhere on the host of the gateway itself', () => {
+  it("is refused on the gateway's own host", () => {
     const rules: UrlRules = {
       ownOrigin: 'https://api.example.com',
       trustedOrigins: new Set(['https://api.example.com']),
@@ -162,7 +162,7 @@ describe('media url', () => {
     expect(readUrl('http://127.0.0.1:9000/x', beside)).to.be.an('object');
   });
 
-  it('may be longer where the caller says so', () => {
+  it('may be longer if the caller allows it', () => {
     const url = `https://example.com/${'a'.repeat(4000)}`;
     expect(readUrl(url)).to.equal('length');
     expect(readUrl(url, { lengthMax: 8192 })).to.be.an('object');
