@@ -24,8 +24,8 @@ import { createResults } from './media/results.ts';
 import { readOrigins } from './media/url.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { openMetrics } from './metrics/open.ts';
-import { createMemory } from './payments/memory.ts';
-import { watchCost } from './payments/play-money.ts';
+import { createCostWatch } from './payments/play-money.ts';
+import { createProviderMemory } from './payments/provider-memory.ts';
 import { createChores, openUsage } from './start/chores.ts';
 import { openEngines } from './start/engines.ts';
 import { openHttp, reportRequests } from './start/http.ts';
@@ -114,8 +114,8 @@ async function compose(config: Config, { log, store, timings, member }: Foundati
   const isFirst = member?.isFirst !== false;
   const facts = readCatalogFacts(config);
   const sandbox = await decideSandbox({ store, setting: config.sandbox, hasRealUpstream: facts.real, log });
-  const { isReal, noteCost } = watchCost(store, log);
-  const catalog = await openCatalog(config, { sandbox, store, log, noteCost });
+  const { isReal, recordCostlyUpstream } = createCostWatch(store, log);
+  const catalog = await openCatalog(config, { sandbox, store, log, recordCostlyUpstream });
 
   const throttle = createThrottle();
   const http = openHttp(config, { sandbox, sharesPort: isMember, headersTimeoutMs: timings.headersTimeoutMs });
@@ -228,10 +228,13 @@ function openLimiter(store: Store, member: Membership | undefined) {
 
 interface CatalogParts extends Pick<Foundation, 'store' | 'log'> {
   readonly sandbox: boolean;
-  readonly noteCost: (upstream: string) => Promise<void>;
+  readonly recordCostlyUpstream: (upstream: string) => Promise<void>;
 }
 
-function openCatalog(config: Config, { sandbox, store, log, noteCost }: CatalogParts): Promise<LiveCatalog> {
+function openCatalog(
+  config: Config,
+  { sandbox, store, log, recordCostlyUpstream }: CatalogParts,
+): Promise<LiveCatalog> {
   return openLiveCatalog({
     config,
     sandbox,
@@ -242,8 +245,8 @@ function openCatalog(config: Config, { sandbox, store, log, noteCost }: CatalogP
       error: (message, fields) => log.error(fields, message),
     },
     onSecrets: log.addSecrets,
-    openMemory: (provider) => createMemory(store.settings, provider),
-    recordRealMoney: noteCost,
+    openMemory: (provider) => createProviderMemory(store.settings, provider),
+    recordRealMoney: recordCostlyUpstream,
   });
 }
 

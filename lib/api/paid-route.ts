@@ -180,7 +180,7 @@ function refusePlayMoney({ isReal }: Pick<Services, 'isReal'>, { playMoney }: Wa
 
 /** Reports the refusal to the automatic top-up, because the ledger never sees the call. */
 function createBalanceFault({ topups }: Pick<Services, 'topups'>, wallet: Wallet, cost: Cost): Fault {
-  topups.refused(wallet.id);
+  topups.reportRefusal(wallet.id);
   return wallet.topped === 0n ? neverToppedFault() : insufficientFault(wallet, cost);
 }
 

@@ -42,7 +42,7 @@ export interface Services {
   /** Whether models here cost real money: play money pays for none of them. */
   readonly isReal: () => boolean;
   /** Notified of calls refused for lack of money. */
-  readonly topups: Pick<AutoTopup, 'refused'>;
+  readonly topups: Pick<AutoTopup, 'reportRefusal'>;
   readonly log: Logger;
   readonly bodyLimits: BodyLimits;
   /** The rate limits of generating endpoints, of the balance, and of video polls. */

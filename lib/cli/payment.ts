@@ -5,7 +5,7 @@ import { OperatorError } from '../base/operator-error.ts';
 import type { Micro } from '../money/money.ts';
 import { toRub } from '../money/money.ts';
 import { PAYMENT_PHASES, type Payment, type PaymentPhase, parseDispute, parseRefunds } from '../money/payment-rules.ts';
-import { askRefund, decideReview, endDispute, type OperatorOutcome, openDispute } from '../payments/operator.ts';
+import { decideReview, endDispute, type OperatorOutcome, openDispute, requestRefund } from '../payments/operator.ts';
 import { readCount, readPayment, readText } from './arguments.ts';
 import { addCheckCommand } from './checks.ts';
 import { type Answer, formatMoney, formatPairs, formatTable, toTime } from './output.ts';
@@ -117,7 +117,11 @@ interface RefundOptions {
 async function refund({ store }: Session, id: string, amount: Micro, options: RefundOptions): Promise<Answer> {
   const { reason, refundId } = options;
   const refundRequest = { at: Date.now(), amount, reason, ...(refundId !== undefined && { refund: refundId }) };
-  return createAnswer(id, await askRefund(store, id, refundRequest), 'Refund requested; a running gateway sends it.');
+  return createAnswer(
+    id,
+    await requestRefund(store, id, refundRequest),
+    'Refund requested; a running gateway sends it.',
+  );
 }
 
 interface DecideOptions {

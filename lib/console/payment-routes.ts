@@ -5,7 +5,7 @@ import { fault } from '../base/faults.ts';
 import { toClientNetwork } from '../base/network.ts';
 import { readBody } from '../http/body.ts';
 import { findClientAddress } from '../http/client-address.ts';
-import { isSender } from '../payments/notices.ts';
+import { isSender } from '../payments/webhooks.ts';
 import { StoreError } from '../store/store.ts';
 import type { RawNotice } from '../upstream/contract/payment.ts';
 import { choosePageStyle } from './response-style.ts';
@@ -49,7 +49,7 @@ async function answerWebhook(request: Request, h: ResponseToolkit, services: Con
   await countWebhook(services, WEBHOOKS_PER_PROVIDER, isSender(open.provider, address) ? `${name}:senders` : name);
   const body = await readBodyText(request, services, WEBHOOK_BYTES_MAX);
   const end = await services.payments
-    .notice(name, { headers: request.raw.req.headers, body, address })
+    .handleWebhook(name, { headers: request.raw.req.headers, body, address })
     .catch(rethrowAsUnavailable);
   switch (end) {
     case undefined:
@@ -96,7 +96,7 @@ async function answerPage(request: Request, h: ResponseToolkit, services: Consol
 /** Like over the network, a webhook that fails does not fail its sender. */
 async function processOwnWebhook({ payments, log }: ConsoleServices, name: string, raw: RawNotice): Promise<void> {
   await payments
-    .notice(name, raw)
+    .handleWebhook(name, raw)
     .catch((err: unknown) => log.warn({ err, provider: name }, 'could not process a notice'));
 }
 

@@ -62,7 +62,7 @@ export interface ConsoleServices extends CallServices {
   readonly mailer: Mailer | undefined;
   readonly alerts: Alerts;
   readonly payments: Payments;
-  readonly topups: Pick<AutoTopup, 'notice' | 'refused'>;
+  readonly topups: Pick<AutoTopup, 'checkSoon' | 'reportRefusal'>;
   /** Whether models here cost real money: play money pays for none of them. */
   readonly isReal: () => boolean;
   /** Counts usage in the background. */

@@ -15,7 +15,7 @@ export interface PaymentMetrics {
 export interface PaymentCounts {
   readonly onOrder: (provider: string, origin: 'manual' | 'auto') => void;
   readonly onCredit: (provider: string) => void;
-  readonly onNotice: (provider: string, outcome: (typeof NOTICE_ENDS)[number]) => void;
+  readonly onWebhook: (provider: string, outcome: (typeof NOTICE_ENDS)[number]) => void;
   /** A provider could not be asked, or refused. */
   readonly onFailure: (provider: string, kind: UpstreamFaultKind) => void;
 }
@@ -70,7 +70,7 @@ export function createPaymentMetrics(registry: Registry, { providers }: SeriesFa
     payments: {
       onOrder: (provider, origin) => orders.inc({ provider, origin }),
       onCredit: (provider) => credits.inc({ provider }),
-      onNotice: (provider, outcome) => notices.inc({ provider, outcome }),
+      onWebhook: (provider, outcome) => notices.inc({ provider, outcome }),
       onFailure: (provider, kind) => failures.inc({ provider, kind }),
     },
     watchReviews(payments) {

@@ -46,7 +46,7 @@ export interface BeginPayment extends Change {
 
 /** The payment was polled, and nothing has changed. */
 export interface PollPayment extends Change {
-  readonly kind: 'look';
+  readonly kind: 'poll';
   readonly dueAt: number | null;
   /** `NOT_ACCEPTED` for an order that is only polled from now on, not started; absent: unchanged. */
   readonly reason?: string;
@@ -183,7 +183,7 @@ const IN_WALLET: readonly PaymentPhase[] = ['credited', 'partly_refunded'];
 
 const ALLOWED: Readonly<Record<PaymentChange['kind'], readonly PaymentPhase[]>> = {
   begin: ['created'],
-  look: ['created', 'pending', 'succeeded', 'expired', ...IN_WALLET, ...DISPUTE_PHASES],
+  poll: ['created', 'pending', 'succeeded', 'expired', ...IN_WALLET, ...DISPUTE_PHASES],
   succeed: WAITING,
   review: ['succeeded'],
   reject: ['review'],
@@ -210,7 +210,7 @@ export function decidePayment(payment: Payment | undefined, change: PaymentChang
     return { status: 'stale', payment };
   const changed = applyPaymentChange(payment, change, moved);
   if (!changed) return { status: 'stale', payment };
-  const changedAt = change.kind === 'look' ? payment.changedAt : change.at;
+  const changedAt = change.kind === 'poll' ? payment.changedAt : change.at;
   return { status: 'done', payment: { ...payment, ...NO_LEASE, changedAt, ...changed, version: payment.version + 1 } };
 }
 
@@ -228,7 +228,7 @@ function applyPaymentChange(
       const { ref, payUrl, expiresAt, dueAt } = change;
       return { phase: 'pending', ref, payUrl, expiresAt, dueAt, reason: null };
     }
-    case 'look':
+    case 'poll':
       return { dueAt: change.dueAt, ...(change.reason !== undefined && { reason: change.reason }) };
     case 'succeed':
       if (payment.ref !== null && payment.ref !== change.ref) return undefined;

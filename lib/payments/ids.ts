@@ -1,4 +1,4 @@
-// Ids of orders, refunds, methods, notices and corrections: sortable by time of creation, and unguessable.
+// Ids of orders, refunds, payment methods, consents, webhooks and adjustments: sortable by time, and unguessable.
 import { randomBytes } from 'node:crypto';
 
 /** 12 hex digits of time, 24 random ones; at most 40 characters, which every provider accepts as a key. */

@@ -1,5 +1,5 @@
-// What only an operator does to a payment: decide one in review, request a refund, record a dispute. It uses the store
-// alone, so that pages and the command line do the same; any live gateway then asks the provider for the refund.
+// Actions of operators on payments: decide a payment in review, request a refund, record a dispute. They use only the
+// store, so that pages and the command line do the same; any live gateway then asks the provider for the refund.
 import { bookOperation } from '../ledger/booking.ts';
 import type { PaybackOp, PayOp } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
@@ -14,12 +14,12 @@ import {
 } from '../money/payment-rules.ts';
 import type { Store } from '../store/store.ts';
 import { newId } from './ids.ts';
-import { costOf, isPlayMoney, playOf } from './play-money.ts';
+import { findPlayMoneyConflict, isPlayMoney, playMoneyFlag } from './play-money.ts';
 
 /**
- * `done`; `exists` it had been done before; `refused` the payment is in no phase for it, or the amount is not there: see
- * the payment; `stale` it changed at this very moment: look at it and try again; `play_money` it is not real, and wallets
- * here pay for upstreams that cost real money; `number_taken` another payment has a dispute of this number; `no_payment`.
+ * `exists`: the action was already done. `refused`: the payment is in the wrong phase, or the amount is too large.
+ * `stale`: the payment changed at the same time; read it and try again. `play_money`: the payment is not real, and
+ * wallets here pay for upstreams that cost real money. `number_taken`: another payment has a dispute of this number.
  */
 export type OperatorStatus = 'done' | 'exists' | 'refused' | 'stale' | 'play_money' | 'number_taken' | 'no_payment';
 
@@ -29,11 +29,11 @@ export interface OperatorOutcome {
   readonly payment?: Payment;
 }
 
-type Parts = Pick<Store, 'payments' | 'ledger'>;
+type OperatorStore = Pick<Store, 'payments' | 'ledger'>;
 
 /** Decides a payment in review, once: credits the amount that really arrived, or rejects it. */
 export async function decideReview(
-  store: Parts & Pick<Store, 'settings'>,
+  store: OperatorStore & Pick<Store, 'settings'>,
   id: string,
   verdict: { readonly at: number; readonly reason: string; readonly credit: Micro | null },
 ): Promise<OperatorOutcome> {
@@ -45,55 +45,67 @@ export async function decideReview(
     const isSame = credit === null ? payment.phase === 'rejected' : payment.credited === credit;
     return { status: isSame ? 'exists' : 'refused', payment };
   }
-  if (credit === null) return freely(store, { kind: 'reject', id, version, at, reason });
-  if (isPlayMoney(payment) && (await costOf(store.settings)) !== undefined) return { status: 'play_money', payment };
-  // Whatever the provider has refunded while it was in review is booked next.
+  if (credit === null) return applyFreeChange(store, { kind: 'reject', id, version, at, reason });
+  if (isPlayMoney(payment) && (await findPlayMoneyConflict(store.settings)) !== undefined)
+    return { status: 'play_money', payment };
+  // Due now, so that refunds made during the review are booked next.
   const change = { kind: 'credit', id, version, at, reason, dueAt: at } as const;
-  const paid = { amount: credit, paymentId: `${provider}:${ref}`, order: id, ...playOf(payment), payment: change };
-  return paidFor(store, { kind: 'pay', wallet, at, ...paid });
+  const paid = {
+    amount: credit,
+    paymentId: `${provider}:${ref}`,
+    order: id,
+    ...playMoneyFlag(payment),
+    payment: change,
+  };
+  return applyMoneyChange(store, { kind: 'pay', wallet, at, ...paid });
 }
 
 /**
- * Requests a refund of the rest of a payment, or part of it, which leaves the balance at once. `refund` is its id, which
- * makes a repeat idempotent.
+ * Requests a refund of all or part of a payment. The amount leaves the balance at once. `refund` is the refund's id, which
+ * makes a repeated request idempotent.
  */
-export async function askRefund(
-  store: Parts,
+export async function requestRefund(
+  store: OperatorStore,
   id: string,
-  wish: { readonly at: number; readonly amount: Micro; readonly reason: string; readonly refund?: string },
+  request: { readonly at: number; readonly amount: Micro; readonly reason: string; readonly refund?: string },
 ): Promise<OperatorOutcome> {
   const payment = await store.payments.get(id);
   if (!payment) return { status: 'no_payment' };
-  const { at, amount, reason, refund = newId('rfd', at) } = wish;
+  const { at, amount, reason, refund = newId('rfd', at) } = request;
   if (parseRefunds(payment).some((each) => each.id === refund)) return { status: 'exists', payment };
   if (amount <= 0n || amount > refundableAmount(payment)) return { status: 'refused', payment };
-  return paidFor(store, refundRequestOp(payment, { at, refund, reason }, amount));
+  return applyMoneyChange(store, refundRequestOp(payment, { at, refund, reason }, amount));
 }
 
 /**
- * A payer's bank wants the money back: nothing moves until the dispute is lost. Without an amount, all that is left.
+ * Records that a payer's bank demands the money back. No money moves until the dispute is lost. Without an amount, the
+ * dispute is about all that is left of the payment.
  */
 export async function openDispute(
-  store: Parts,
+  store: OperatorStore,
   id: string,
-  entered: { readonly at: number; readonly dispute: string; readonly amount?: Micro },
+  opened: { readonly at: number; readonly dispute: string; readonly amount?: Micro },
 ): Promise<OperatorOutcome> {
   const payment = await store.payments.get(id);
   if (!payment) return { status: 'no_payment' };
-  const { at, dispute, amount = payment.credited - payment.refunded } = entered;
-  if (await isNumberTaken(store, payment, dispute)) return { status: 'number_taken', payment };
-  return freely(store, { kind: 'dispute', id, version: payment.version, at, dispute, amount });
+  const { at, dispute, amount = payment.credited - payment.refunded } = opened;
+  if (await isDisputeNumberTaken(store, payment, dispute)) return { status: 'number_taken', payment };
+  return applyFreeChange(store, { kind: 'dispute', id, version: payment.version, at, dispute, amount });
 }
 
-/** The entry of a lost dispute has its number: a second one of the same number could never be lost. */
-async function isNumberTaken({ payments, ledger }: Parts, payment: Payment, dispute: string): Promise<boolean> {
+/** The number is part of a lost dispute's entry id, so a second dispute with the same number could not be booked. */
+async function isDisputeNumberTaken(
+  { payments, ledger }: OperatorStore,
+  payment: Payment,
+  dispute: string,
+): Promise<boolean> {
   const { id, provider } = payment;
   const lost = lostDisputeOp(payment, { at: 0 }, { dispute, amount: 1n, suspend: false });
   const entry = await ledger.entry(operationId(lost));
   if (entry) return entry.note !== id;
   for (let before: Payment | undefined; ; ) {
     const open = { provider, phases: ['disputed'], limit: ROWS_PER_PAGE } as const;
-    const page = await payments.list({ ...open, ...(before && { before }) });
+    const page = await payments.list({ ...open, before });
     if (page.some((other) => other.id !== id && parseDispute(other)?.id === dispute)) return true;
     before = page.at(-1);
     if (!before || page.length < ROWS_PER_PAGE) return false;
@@ -102,9 +114,9 @@ async function isNumberTaken({ payments, ledger }: Parts, payment: Payment, disp
 
 const ROWS_PER_PAGE = 500;
 
-/** The dispute was won, or lost: then the money leaves the balance, which falls below zero by what is not there. */
+/** Ends a dispute. If it is lost, the money leaves the balance, which may fall below zero. */
 export async function endDispute(
-  store: Parts,
+  store: OperatorStore,
   id: string,
   end: { readonly at: number; readonly how: 'won' | 'lost'; readonly suspend: boolean },
 ): Promise<OperatorOutcome> {
@@ -116,23 +128,23 @@ export async function endDispute(
   const phase = how === 'won' ? 'kept' : 'reversed';
   if (payment.phase !== 'disputed' || !dispute)
     return { status: payment.phase === phase ? 'exists' : 'refused', payment };
-  if (how === 'won') return freely(store, { kind: 'keep', id, version, at });
-  // A refund may have been booked since.
+  if (how === 'won') return applyFreeChange(store, { kind: 'keep', id, version, at });
+  // A refund may have been booked since the dispute was opened.
   const left = payment.credited - payment.refunded;
   const asked = BigInt(dispute.amount);
   const amount = asked < left ? asked : left;
   if (amount <= 0n) return { status: 'refused', payment };
-  return paidFor(store, lostDisputeOp(payment, { at }, { dispute: dispute.id, amount, suspend }));
+  return applyMoneyChange(store, lostDisputeOp(payment, { at }, { dispute: dispute.id, amount, suspend }));
 }
 
-async function freely({ payments }: Parts, change: FreePaymentChange): Promise<OperatorOutcome> {
+async function applyFreeChange({ payments }: OperatorStore, change: FreePaymentChange): Promise<OperatorOutcome> {
   const { status, payment } = await payments.change(change);
   if (!payment) return { status: 'no_payment' };
   if (status !== 'stale') return { status: status === 'exists' ? 'exists' : 'done', payment };
   return { status: payment.version === change.version ? 'refused' : 'stale', payment };
 }
 
-async function paidFor(store: Parts, op: PayOp | PaybackOp): Promise<OperatorOutcome> {
+async function applyMoneyChange(store: OperatorStore, op: PayOp | PaybackOp): Promise<OperatorOutcome> {
   const { status, payment } = await bookOperation(store, op);
   const after = payment && { payment };
   if (status === 'done' || status === 'exists') return { status, ...after };

@@ -1,6 +1,5 @@
-// The payments service behind the pages, the notice route and automatic top-up. An owner's payment begins with `order`
-// and continues with `look`; automatic top-up uses `charge`. Operators' actions are in `operator.ts`.
-
+// The payments service behind the pages, the webhook route and automatic top-ups. An owner's payment starts with `order`
+// and continues with `poll`; an automatic top-up uses `charge`. Operators' actions are in `operator.ts`.
 import { fault } from '../base/faults.ts';
 import type { OpenPayment } from '../catalog/payments.ts';
 import { createLeaseLoop, type LoopClock } from '../ledger/lease-loop.ts';
@@ -11,16 +10,16 @@ import type { AutoTopupRow, SavedMethodRow } from '../store/ports/payments.ts';
 import type { Store } from '../store/store.ts';
 import type { UpstreamFault } from '../upstream/contract/fault.ts';
 import type { MethodKind, Order, RawNotice } from '../upstream/contract/payment.ts';
-import { boundsOf, KOPECK, LEAST_ORDER } from './bounds.ts';
-import type { OrderFacts } from './facts.ts';
-import { createFollow, type PaymentLog } from './follow.ts';
+import { createPaymentFollower, type PaymentLog } from './follower.ts';
 import { newId } from './ids.ts';
-import { createNotices, type NoticeEnd } from './notices.ts';
+import { getOrderBounds, KOPECK, MINIMUM_ORDER } from './order-bounds.ts';
+import type { OrderFacts } from './order-facts.ts';
+import { createWebhookHandler, type WebhookOutcome } from './webhooks.ts';
 import { createWork } from './work.ts';
 
 export interface PaymentsOptions {
   readonly store: Pick<Store, 'payments' | 'ledger' | 'settings'>;
-  /** The providers that are switched on now. */
+  /** The providers that are enabled now. */
   readonly providers: () => ReadonlyMap<string, OpenPayment>;
   readonly publicUrl: () => string;
   readonly ownerId: string;
@@ -28,17 +27,17 @@ export interface PaymentsOptions {
   /** The store's clock. */
   readonly clock: LoopClock;
   readonly log: PaymentLog;
-  /** Called when this process has saved a card or another method. */
+  /** Called when this process has saved a card or another payment method. */
   readonly onSaved?: (method: SavedMethodRow) => void;
   readonly counts?: PaymentCounts | undefined;
 }
 
-/** Told of what happens in this process, for metrics. */
+/** Receives this process's events for metrics. */
 export interface PaymentCounts {
   onOrder(provider: string, origin: Payment['origin']): void;
   onCredit(provider: string): void;
-  onNotice(provider: string, end: NoticeEnd): void;
-  /** A provider could not be asked, or refused. */
+  onWebhook(provider: string, end: WebhookOutcome): void;
+  /** A request to a provider failed or was refused. */
   onFailure(provider: string, kind: UpstreamFault['kind']): void;
 }
 
@@ -51,7 +50,7 @@ export interface OrderRequest {
   readonly locale: Order['locale'];
   readonly email?: string;
   readonly method?: MethodKind;
-  /** The owner agreed to save the method: store the consent first. */
+  /** The owner agreed to save the method. The caller stores the consent first. */
   readonly saveMethod: boolean;
 }
 
@@ -63,45 +62,44 @@ export interface ChargeRequest extends Pick<OrderRequest, 'wallet' | 'amount' | 
 export interface Payments {
   /** Registers what is called after every stored change of a payment's phase or money made by this process. */
   onChange(report: (payment: Payment) => void): void;
-  /** The providers that are switched on, for a page that offers them. */
+  /** The enabled providers, for the pages that offer them. */
   providers(): readonly OpenPayment[];
-  /** The wallet's minimum order at this time: higher until the first payment. */
-  leastOrder(wallet: string): Promise<Micro>;
+  /** The wallet's current minimum order: the first payment has a higher one. */
+  minimumOrder(wallet: string): Promise<Micro>;
   /**
-   * Makes an order and asks its provider to start it. The payment has its `payUrl`, or is still `created` if the
-   * provider did not answer: it is retried, and the page shows the link once it is there. Throws `invalid_field`
-   * faults, or rejects with `StoreError`: then the order is either listed or was never made.
+   * Creates an order and asks its provider to start it. The payment has its `payUrl`, or is still `created` if the
+   * provider did not answer; the start is then retried, and the page shows the link once it exists. Rejects with
+   * `invalid_field` faults or `StoreError`; after a `StoreError` the order is either listed or was never created.
    */
   order(request: OrderRequest): Promise<Payment>;
   /**
    * Charges a saved method without its owner present. `claim` gets the new order's id and returns the next version of
-   * the automatic top-up that starts it; both are stored in one transaction. Undefined if the automatic top-up changed
-   * in the meantime; then nothing was started. The payment may be pending: its end arrives through `onChange`, in any
-   * process, or through `store.payments.get`.
+   * the automatic top-up that starts it; both are stored in one transaction. Undefined if the automatic top-up has
+   * changed in the meantime; then nothing was started. The payment may still be pending: `onChange`, in any process, or
+   * `store.payments.get` reports how it ends.
    */
   charge(request: ChargeRequest, claim: (orderId: string) => AutoTopupRow): Promise<Payment | undefined>;
-  /** Asks the provider now: for the page a payer returns to, and for an operator. Undefined for an unknown id. */
-  look(id: string): Promise<Payment | undefined>;
-  /** Processes a notice; undefined if the provider is not switched on. */
-  notice(provider: string, raw: RawNotice): Promise<NoticeEnd | undefined>;
+  /** Polls the provider now, for the page a payer returns to and for an operator. Undefined for an unknown id. */
+  poll(id: string): Promise<Payment | undefined>;
+  /** Processes a webhook; undefined if the provider is not enabled. */
+  handleWebhook(provider: string, raw: RawNotice): Promise<WebhookOutcome | undefined>;
   start(): void;
   stop(): Promise<void>;
 }
 
-/** Orders of one wallet waiting for their payer. */
+/** Unpaid orders of one wallet. */
 const OPEN_MAX = 10;
 const GAP_MS = 1000;
-/** How long notices are kept as evidence. */
-const NOTICES_KEPT_MS = 180 * 86_400_000;
+/** How long webhooks are kept as evidence. */
+const WEBHOOK_RETENTION_MS = 180 * 86_400_000;
 const CLEAN_EVERY_MS = 6 * 3_600_000;
-/** For one exchange with a provider. */
-const ASK_MS = 30_000;
+const EXCHANGE_TIMEOUT_MS = 30_000;
 
 export function createPayments(options: PaymentsOptions): Payments {
   const { store, providers, publicUrl, ownerId, leaseMs, clock, log, counts } = options;
   const now = clock.now;
-  const follow = createFollow({ store, now, log, onChange: noteChange, onSaved: options.onSaved });
-  const notices = createNotices({ store, follow, now, log });
+  const follow = createPaymentFollower({ store, now, log, onChange: noteChange, onSaved: options.onSaved });
+  const notices = createWebhookHandler({ store, follow, now, log });
   const work = createWork({ store, follow, providers, now, log, onFailure: counts?.onFailure });
   const life = new AbortController();
   let report: (payment: Payment) => void = () => undefined;
@@ -112,35 +110,35 @@ export function createPayments(options: PaymentsOptions): Payments {
     leaseMs,
     gapMs: GAP_MS,
     clock,
-    work: async (payment, signal) => expect(await work(payment, AbortSignal.any([signal, limit()]))),
+    work: async (payment, signal) => expectDue(await work(payment, AbortSignal.any([signal, createExchangeSignal()]))),
     onClaimError: (err) => log.warn({ err }, 'could not claim the payments that are due'),
     onWorkError: (err, payment) => log.warn({ err, payment: payment.id }, 'could not process a payment'),
   });
 
   function noteChange(payment: Payment): void {
-    // A refund of it changes it too, and leaves it credited when it is refused.
+    // A refused refund also changes a payment and leaves it `credited`; that is no new credit.
     if (payment.phase === 'credited' && payment.refunds === '[]') counts?.onCredit(payment.provider);
     report(payment);
   }
 
-  function limit(): AbortSignal {
-    return AbortSignal.any([life.signal, AbortSignal.timeout(ASK_MS)]);
+  function createExchangeSignal(): AbortSignal {
+    return AbortSignal.any([life.signal, AbortSignal.timeout(EXCHANGE_TIMEOUT_MS)]);
   }
 
-  function expect({ id, dueAt }: Payment): void {
+  function expectDue({ id, dueAt }: Payment): void {
     if (dueAt !== null) loop.expectDue(id, dueAt);
   }
 
-  async function clean(): Promise<void> {
+  async function removeOldWebhooks(): Promise<void> {
     try {
-      while ((await store.payments.removeOldWebhooks(now() - NOTICES_KEPT_MS)) > 0 && !life.signal.aborted);
+      while ((await store.payments.removeOldWebhooks(now() - WEBHOOK_RETENTION_MS)) > 0 && !life.signal.aborted);
     } catch (err) {
       log.warn({ err }, 'could not remove old notices');
     }
   }
 
-  async function leastOrder(wallet: string): Promise<Micro> {
-    return (await store.ledger.wallet(wallet))?.topped === 0n ? FIRST_TOPUP_MINIMUM : LEAST_ORDER;
+  async function minimumOrder(wallet: string): Promise<Micro> {
+    return (await store.ledger.wallet(wallet))?.topped === 0n ? FIRST_TOPUP_MINIMUM : MINIMUM_ORDER;
   }
 
   async function order(request: OrderRequest): Promise<Payment> {
@@ -152,8 +150,8 @@ export function createPayments(options: PaymentsOptions): Payments {
     if (waiting.length === OPEN_MAX)
       throw fault('invalid_field', { field: 'amount', hint: 'too many orders wait to be paid' });
     const id = newId('pay', now());
-    const facts = factsFor({ id, provider, amount, locale, saveMethod }, { email, method });
-    return begin(startOf({ id, wallet, amount, origin: 'manual' }, open, facts), undefined);
+    const facts = buildOrderFacts({ id, provider, amount, locale, saveMethod }, { email, method });
+    return createAndStart(buildNewPayment({ id, wallet, amount, origin: 'manual' }, open, facts), undefined);
   }
 
   async function charge(
@@ -168,24 +166,24 @@ export function createPayments(options: PaymentsOptions): Payments {
     }
     await checkAmount({ ...request, method: method.kind as MethodKind }, open);
     const id = newId('pay', now());
-    const facts = factsFor({ id, provider: open.name, amount, locale, saveMethod: false }, { email, charges });
+    const facts = buildOrderFacts({ id, provider: open.name, amount, locale, saveMethod: false }, { email, charges });
     const auto = claim(id);
-    const made = startOf({ id, wallet, amount, origin: 'auto' }, open, facts);
-    return begin(made, auto);
+    const made = buildNewPayment({ id, wallet, amount, origin: 'auto' }, open, facts);
+    return createAndStart(made, auto);
   }
 
   async function checkAmount(
     { wallet, amount, method }: Pick<OrderRequest, 'wallet' | 'amount' | 'method'>,
     open: OpenPayment,
   ): Promise<void> {
-    const { min, max } = boundsOf(await leastOrder(wallet), open, method);
+    const { min, max } = getOrderBounds(await minimumOrder(wallet), open, method);
     const refuse = (hint: string) => fault('invalid_field', { field: 'amount', hint });
     if (amount % KOPECK !== 0n) throw refuse('must be whole kopecks');
     if (amount < min) throw refuse(`must be at least ${formatRub(min)} RUB`);
     if (amount > max) throw refuse(`must be at most ${formatRub(max)} RUB`);
   }
 
-  function factsFor(
+  function buildOrderFacts(
     {
       id,
       provider,
@@ -195,22 +193,21 @@ export function createPayments(options: PaymentsOptions): Payments {
     }: Pick<OrderRequest, 'provider' | 'amount' | 'locale' | 'saveMethod'> & {
       id: string;
     },
-    more: { readonly [Name in 'email' | 'method' | 'charges']?: OrderFacts[Name] | undefined },
+    optional: Pick<OrderFacts, 'email' | 'method' | 'charges'>,
   ): OrderFacts {
     const base = publicUrl();
-    const given = Object.fromEntries(Object.entries(more).filter(([, value]) => value !== undefined));
     const description = `${locale === 'ru' ? 'Пополнение счёта' : 'Top-up'} ${formatRub(amount)} RUB`;
     const urls = { returnUrl: `${base}/account/wallet?order=${id}`, pageUrl: `${base}/payments/${provider}/page` };
-    return { description, ...urls, locale, saveMethod, ...given };
+    return { description, ...urls, locale, saveMethod, ...optional };
   }
 
-  function startOf(
+  function buildNewPayment(
     what: Pick<NewPayment, 'id' | 'wallet' | 'amount' | 'origin'>,
     { name, provider }: OpenPayment,
     facts: OrderFacts,
   ): NewPayment {
     const at = now();
-    const maker = { owner: ownerId, lease: at + Math.max(leaseMs, ASK_MS), createdAt: at };
+    const maker = { owner: ownerId, lease: at + Math.max(leaseMs, EXCHANGE_TIMEOUT_MS), createdAt: at };
     return {
       ...what,
       provider: name,
@@ -221,39 +218,39 @@ export function createPayments(options: PaymentsOptions): Payments {
     };
   }
 
-  async function begin(start: NewPayment, auto: undefined): Promise<Payment>;
-  async function begin(start: NewPayment, auto: AutoTopupRow): Promise<Payment | undefined>;
-  async function begin(start: NewPayment, auto: AutoTopupRow | undefined): Promise<Payment | undefined> {
+  async function createAndStart(start: NewPayment, auto: undefined): Promise<Payment>;
+  async function createAndStart(start: NewPayment, auto: AutoTopupRow): Promise<Payment | undefined>;
+  async function createAndStart(start: NewPayment, auto: AutoTopupRow | undefined): Promise<Payment | undefined> {
     const release = loop.markCreating(start.id);
     try {
       if ((await store.payments.create(start, auto)) === 'stale') return undefined;
       counts?.onOrder(start.provider, start.origin);
       const made = (await store.payments.get(start.id)) as Payment;
-      const payment = await work(made, limit()).catch((err: unknown) => {
-        // It is stored: whoever claims it next continues.
+      const payment = await work(made, createExchangeSignal()).catch((err: unknown) => {
+        // The payment is stored: the process that claims it next continues.
         log.warn({ err, payment: start.id }, 'could not start an order right away');
         return made;
       });
-      expect(payment);
+      expectDue(payment);
       return payment;
     } finally {
       release();
     }
   }
 
-  async function look(id: string): Promise<Payment | undefined> {
+  async function poll(id: string): Promise<Payment | undefined> {
     const payment = await store.payments.get(id);
-    // Another process may be starting it at this moment.
-    if (!payment || payment.ref === null || !LOOKED_AT.includes(payment.phase)) return payment;
-    const after = await work(payment, limit());
-    expect(after);
+    // Without a `ref`, another process may be starting it at this moment.
+    if (!payment || payment.ref === null || !POLLED_PHASES.includes(payment.phase)) return payment;
+    const after = await work(payment, createExchangeSignal());
+    expectDue(after);
     return after;
   }
 
-  async function notice(name: string, raw: RawNotice): Promise<NoticeEnd | undefined> {
+  async function handleWebhook(name: string, raw: RawNotice): Promise<WebhookOutcome | undefined> {
     const open = providers().get(name);
-    const end = open && (await notices.take(open, raw, limit()));
-    if (end) counts?.onNotice(name, end);
+    const end = open && (await notices.handle(open, raw, createExchangeSignal()));
+    if (end) counts?.onWebhook(name, end);
     return end;
   }
 
@@ -262,14 +259,14 @@ export function createPayments(options: PaymentsOptions): Payments {
       report = listener;
     },
     providers: () => [...providers().values()],
-    leastOrder,
+    minimumOrder,
     order,
     charge,
-    look,
-    notice,
+    poll,
+    handleWebhook,
     start() {
       loop.start();
-      cleaning = setInterval(() => void clean(), CLEAN_EVERY_MS).unref();
+      cleaning = setInterval(() => void removeOldWebhooks(), CLEAN_EVERY_MS).unref();
     },
     async stop() {
       life.abort();
@@ -279,7 +276,7 @@ export function createPayments(options: PaymentsOptions): Payments {
   };
 }
 
-/** Payments that a provider can still change. */
-const LOOKED_AT = PAYMENT_PHASES.filter(
+/** The phases in which a provider can still change a payment. */
+const POLLED_PHASES = PAYMENT_PHASES.filter(
   (phase) => !['created', 'review', 'canceled', 'failed', 'rejected', 'refunded'].includes(phase),
 );

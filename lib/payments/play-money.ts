@@ -1,6 +1,6 @@
-// Play money, which a sandbox or a shop under test takes: no wallet gets it that pays for upstreams which cost real money,
-// and a wallet that has it pays for none of them until an operator has converted it or written it off.
-// Processes of one store may differ in their catalogs, so the store remembers that one of them has such upstreams.
+// Play money comes from a sandbox or a shop in test mode. Where any upstream costs real money, no wallet is credited with
+// play money, and a wallet that already has some cannot pay until an operator converts it or writes it off.
+// Processes of one store may have different catalogs, so the store remembers that one of them has such an upstream.
 
 import { videoIdOf } from '../calls/videos/job-id.ts';
 import { bookOperation } from '../ledger/booking.ts';
@@ -11,49 +11,49 @@ import { heldForRefund, type Payment, parseRefunds } from '../money/payment.ts';
 import type { SettingStore } from '../store/ports/settings.ts';
 import type { Store } from '../store/store.ts';
 import type { PaymentState } from '../upstream/contract/payment.ts';
-import { lesser } from './bounds.ts';
 import { newId } from './ids.ts';
+import { minMicro } from './order-bounds.ts';
 
-const COSTLY = 'costly-upstream';
+const COSTLY_UPSTREAM_SETTING = 'costly-upstream';
 const ROWS_PER_PAGE = 500;
 
-/** Resolves to the wallets that were credited play money before, which buys something real from now on. */
-export async function noteCost(
+/** Resolves, for the first such upstream, to the wallets that already have play money. */
+export async function recordCostlyUpstream(
   { settings, payments }: Pick<Store, 'settings' | 'payments'>,
   upstream: string,
 ): Promise<readonly string[]> {
-  const isFirst = (await costOf(settings)) === undefined;
-  const wallets = isFirst ? await walletsOfPlayMoney(payments) : [];
-  await settings.set(COSTLY, upstream);
+  const isFirst = (await findPlayMoneyConflict(settings)) === undefined;
+  const wallets = isFirst ? await listPlayMoneyWallets(payments) : [];
+  await settings.set(COSTLY_UPSTREAM_SETTING, upstream);
   return wallets;
 }
 
 export interface CostWatch {
-  /** Whether models here cost real money. Once true it stays so: a call keeps the catalog it started with. */
+  /** Whether models here cost real money. Never returns to false: a call keeps the catalog it started with. */
   isReal(): boolean;
-  noteCost(upstream: string): Promise<void>;
+  recordCostlyUpstream(upstream: string): Promise<void>;
 }
 
-/** What this process knows of it, which tells the operator of the wallets that are refused from now on. */
-export function watchCost(
+/** Remembers costly upstreams in this process, and warns the operator of wallets that are refused from then on. */
+export function createCostWatch(
   store: Pick<Store, 'settings' | 'payments'>,
   log: { warn(fields: object, message: string): void },
 ): CostWatch {
   let real = false;
   return {
     isReal: () => real,
-    async noteCost(upstream) {
-      const accounts = await noteCost(store, upstream);
+    async recordCostlyUpstream(upstream) {
+      const accounts = await recordCostlyUpstream(store, upstream);
       real = true;
-      if (accounts.length > 0) log.warn({ accounts }, PLAY_MONEY);
+      if (accounts.length > 0) log.warn({ accounts }, PLAY_MONEY_WARNING);
     },
   };
 }
 
-const PLAY_MONEY =
+const PLAY_MONEY_WARNING =
   'wallets hold money of test payments, which pays for no real model: convert it or write it off with "tollgate wallet play-money"';
 
-async function walletsOfPlayMoney(payments: Pick<Store['payments'], 'page'>): Promise<readonly string[]> {
+async function listPlayMoneyWallets(payments: Pick<Store['payments'], 'page'>): Promise<readonly string[]> {
   const found = new Set<string>();
   for (let after = ''; ; ) {
     const page = await payments.page('payments', { after, limit: ROWS_PER_PAGE });
@@ -64,45 +64,45 @@ async function walletsOfPlayMoney(payments: Pick<Store['payments'], 'page'>): Pr
   }
 }
 
-/** What makes play money worth something in this store, in words; undefined: nothing does. */
-export async function costOf(settings: Pick<SettingStore, 'get'>): Promise<string | undefined> {
-  const upstream = await settings.get(COSTLY);
+/** Why play money would pay for real costs in this store, as text; undefined if it would not. */
+export async function findPlayMoneyConflict(settings: Pick<SettingStore, 'get'>): Promise<string | undefined> {
+  const upstream = await settings.get(COSTLY_UPSTREAM_SETTING);
   return !upstream ? undefined : `wallets here pay for the upstream ${upstream}, which costs real money`;
 }
 
-/** By its order, or by what its provider said of it. */
+/** The order was a test, or the provider reported a test payment. */
 export function isPlayMoney({ test, state }: Pick<Payment, 'test' | 'state'>): boolean {
   return test || (state !== null && (JSON.parse(state) as Partial<PaymentState>).test === true);
 }
 
-/** Marks the wallet in the transaction that credits it. */
-export function playOf(payment: Pick<Payment, 'test' | 'state'>): { readonly isPlay?: true } {
+/** The flag with which the credit marks its wallet in the same transaction. */
+export function playMoneyFlag(payment: Pick<Payment, 'test' | 'state'>): { readonly isPlay?: true } {
   return isPlayMoney(payment) ? { isPlay: true } : {};
 }
 
-/** What an operator decides on the play money of a wallet. */
+/** An operator's decision on a wallet's play money. */
 export interface PlayMoneyVerdict {
-  /** `convert`: it stays, as if it had been paid; `write_off`: what is left of it is taken away. */
+  /** `convert`: the money stays, as if it had been real; `write_off`: the rest of it is taken away. */
   readonly how: 'convert' | 'write_off';
   readonly reason: string;
   readonly at: number;
 }
 
 /**
- * `none`: the wallet has none, any more; `running`: calls that play money pays for have not ended, and what they return
- * would be as good as real; `stale`: it was being spent at this very moment: try again.
+ * `none`: the wallet has no play money (any more). `running`: calls paid with play money are running, and their refunds
+ * would turn into real money. `stale`: the wallet changed at the same time; try again.
  */
 export type PlayMoneyStatus = 'done' | 'none' | 'running' | 'stale' | 'no_wallet';
 
 export interface PlayMoneyOutcome {
   readonly status: PlayMoneyStatus;
-  /** What was taken away. */
+  /** The written-off amount. */
   readonly amount: Micro;
   /** The wallet afterwards. */
   readonly wallet?: Wallet;
 }
 
-/** Decides once, with an entry of its own; from then on the wallet pays for everything. */
+/** Books the decision, once, as a ledger entry; from then on the wallet can pay for all models. */
 export async function settlePlayMoney(
   store: Pick<Store, 'ledger' | 'payments' | 'jobs'>,
   id: string,
@@ -121,14 +121,14 @@ export async function settlePlayMoney(
   return { status: after.playMoney ? 'stale' : 'none', amount: 0n, wallet: after };
 }
 
-/** They are charged when they start, and refunded if they fail, by their deadline at the latest. */
+/** Videos are charged when they start and refunded if they fail, by their deadline at the latest. */
 async function hasOpenVideos({ ledger, jobs }: Pick<Store, 'ledger' | 'jobs'>, wallet: string, at: number) {
   const filter = { kind: 'video', state: 'settled', from: at - VIDEO_MS } as const;
   for (let before: string | undefined; ; ) {
     const page = await ledger.charges(wallet, {
       limit: ROWS_PER_PAGE,
       filter,
-      ...(before !== undefined && { before }),
+      before,
     });
     for (const { id } of page) {
       const job = await jobs.get(videoIdOf(id));
@@ -140,29 +140,29 @@ async function hasOpenVideos({ ledger, jobs }: Pick<Store, 'ledger' | 'jobs'>, w
 }
 
 const OPEN_JOBS: readonly JobPhase[] = ['starting', 'running'];
-/** Far above the deadline of a video, also where no gateway ran meanwhile. */
+/** Far above a video's deadline, even if no gateway ran for a while. */
 const VIDEO_MS = 24 * 3_600_000;
 
-/** Calls have spent it before anything else: they were all the sandbox's. Never more than can be spent. */
+/** Calls spend play money first, because they were all sandbox calls. Never more than the available balance. */
 export async function playMoneyLeft(store: Pick<Store, 'ledger' | 'payments'>, wallet: Wallet): Promise<Micro> {
   const gift = await store.ledger.entry(`topup:demo-${wallet.id}`);
-  const left = (gift?.topped ?? 0n) + (await sumOfPlayMoney(store, wallet.id)) - wallet.charged - wallet.held;
-  const least = lesser(left, wallet.avail);
+  const left = (gift?.topped ?? 0n) + (await sumPlayMoney(store, wallet.id)) - wallet.charged - wallet.held;
+  const least = minMicro(left, wallet.avail);
   return least > 0n ? least : 0n;
 }
 
-async function sumOfPlayMoney({ payments }: Pick<Store, 'payments'>, wallet: string): Promise<Micro> {
+async function sumPlayMoney({ payments }: Pick<Store, 'payments'>, wallet: string): Promise<Micro> {
   let sum = 0n;
   for (let before: Payment | undefined; ; ) {
-    const page = await payments.list({ wallet, limit: ROWS_PER_PAGE, ...(before && { before }) });
-    for (const payment of page) if (isPlayMoney(payment)) sum += leftOf(payment);
+    const page = await payments.list({ wallet, limit: ROWS_PER_PAGE, before });
+    for (const payment of page) if (isPlayMoney(payment)) sum += unrefundedAmount(payment);
     before = page.at(-1);
     if (!before || page.length < ROWS_PER_PAGE) return sum;
   }
 }
 
-/** What requested refunds have taken is off the balance already. */
-function leftOf(payment: Payment): Micro {
+/** Requested refunds have already left the balance. */
+function unrefundedAmount(payment: Payment): Micro {
   return parseRefunds(payment).reduce(
     (left, refund) => left - heldForRefund(refund),
     payment.credited - payment.refunded,

@@ -1,41 +1,46 @@
-// What a payment needs next, given its provider's state: one change or one operation at a time, until nothing is left.
+// Decides what a payment needs next, given its provider's state: one change or one operation at a time, until nothing is
+// left to do. Pure.
 import type { PaybackOp, PayOp } from '../money/decide.ts';
 import { formatRub } from '../money/money.ts';
 import { refundBookingOp, refundRefusalOp } from '../money/payback.ts';
 import { NEVER_STARTED } from '../money/payment.ts';
 import { type FreePaymentChange, type Payment, parseRefunds, type Refund } from '../money/payment-rules.ts';
 import type { PaymentState, RefundState } from '../upstream/contract/payment.ts';
-import { nextLookAt, nextRefundLookAt } from './pace.ts';
-import { playOf } from './play-money.ts';
+import { playMoneyFlag } from './play-money.ts';
+import { nextPollAt, nextRefundPollAt } from './poll-schedule.ts';
 
-export type Step =
+export type PaymentStep =
   | { readonly change: FreePaymentChange; readonly op?: never }
   | { readonly op: PayOp | PaybackOp; readonly change?: never };
 
-export interface StepFacts {
+export interface PaymentStepFacts {
   readonly at: number;
   /** Whether a wallet that cannot cover a refund is suspended. */
   readonly suspend: boolean;
-  /** What its provider says now of the money it takes. */
+  /** Whether the provider now takes real money. */
   readonly live: boolean;
-  /** Why play money buys something real here; undefined: it does not. */
+  /** Why play money would pay for real costs here; undefined if it would not. */
   readonly costly: string | undefined;
 }
 
-export function nextStep(payment: Payment, state: PaymentState, facts: StepFacts): Step | undefined {
+export function nextPaymentStep(
+  payment: Payment,
+  state: PaymentState,
+  facts: PaymentStepFacts,
+): PaymentStep | undefined {
   switch (payment.phase) {
     case 'created':
     case 'pending':
     case 'expired':
-      return stepOfWaiting(payment, state, facts.at);
+      return nextWaitingStep(payment, state, facts.at);
     case 'succeeded':
-      return stepOfSucceeded(payment, state, facts);
+      return nextSucceededStep(payment, state, facts);
     case 'credited':
     case 'partly_refunded':
     case 'disputed':
     case 'reversed':
     case 'kept':
-      return stepOfCredited(payment, state, facts);
+      return nextCreditedStep(payment, state, facts);
     default:
       return undefined;
   }
@@ -45,7 +50,7 @@ export function nextStep(payment: Payment, state: PaymentState, facts: StepFacts
 export function findDisagreement(
   payment: Payment,
   state: PaymentState,
-  { live, costly }: Pick<StepFacts, 'live' | 'costly'>,
+  { live, costly }: Pick<PaymentStepFacts, 'live' | 'costly'>,
 ): string | undefined {
   const { amount, shop, test, id, ref } = payment;
   const pairs: readonly (readonly [name: string, found: unknown, wanted: unknown])[] = [
@@ -60,31 +65,31 @@ export function findDisagreement(
   const wrong = pairs
     .filter(([, found, wanted]) => found !== wanted)
     .map(([name, found, wanted]) => `${name}: ${found} instead of ${wanted}`);
-  // The order may be older than the shop's real secret.
+  // The order may be older than the shop's live secret.
   if (test && state.test && live) wrong.push('test: true, but its provider takes real money now');
   if (!test && !state.test && !live) wrong.push('test: false, but its provider takes no real money now');
   if ((test || state.test) && costly !== undefined) wrong.push(`test: its money is not real, and ${costly}`);
   return wrong.length === 0 ? undefined : wrong.join('; ');
 }
 
-function stepOfWaiting(payment: Payment, state: PaymentState, at: number): Step | undefined {
+function nextWaitingStep(payment: Payment, state: PaymentState, at: number): PaymentStep | undefined {
   const { id, version, phase } = payment;
   const base = { id, version, at };
   if (payment.ref !== null && payment.ref !== state.id) return undefined;
   if (state.status === 'succeeded') {
-    return { change: { kind: 'succeed', ...base, ref: state.id, state: jsonOf(state) } };
+    return { change: { kind: 'succeed', ...base, ref: state.id, state: serializeState(state) } };
   }
-  if (state.status === 'canceled') return stepOfCanceled(payment, state, at);
-  // The process that is starting it knows the link as well.
+  if (state.status === 'canceled') return nextCanceledStep(payment, state, at);
+  // The process that is starting it records the link with the start.
   if (phase === 'created') return undefined;
-  const dueAt = nextLookAt(payment, at);
+  const dueAt = nextPollAt(payment, at);
   if (phase === 'pending' && at >= (payment.expiresAt ?? at)) {
     return { change: { kind: 'expire', ...base, reason: 'not paid in time', dueAt } };
   }
-  return isDue(payment, at) ? { change: { kind: 'look', ...base, dueAt } } : undefined;
+  return isDue(payment, at) ? { change: { kind: 'poll', ...base, dueAt } } : undefined;
 }
 
-function stepOfCanceled(payment: Payment, state: PaymentState, at: number): Step | undefined {
+function nextCanceledStep(payment: Payment, state: PaymentState, at: number): PaymentStep | undefined {
   const { id, version, phase } = payment;
   const base = { id, version, at };
   const { kind, code: reason } = state.reason ?? { kind: 'soft', code: 'canceled' };
@@ -94,29 +99,32 @@ function stepOfCanceled(payment: Payment, state: PaymentState, at: number): Step
     return isKnown ? undefined : { change: { kind: 'expire', ...base, reason, dueAt: null } };
   }
   if (kind === 'technical' && phase !== 'expired') return { change: { kind: 'fail', ...base, reason } };
-  return { change: { kind: 'cancel', ...base, reason, state: jsonOf(state) } };
+  return { change: { kind: 'cancel', ...base, reason, state: serializeState(state) } };
 }
 
-function stepOfSucceeded(payment: Payment, state: PaymentState, facts: StepFacts): Step {
+function nextSucceededStep(payment: Payment, state: PaymentState, facts: PaymentStepFacts): PaymentStep {
   const { id, version, wallet, provider, ref, amount } = payment;
   const { at } = facts;
   const disagreement = findDisagreement(payment, state, facts);
   if (disagreement !== undefined) return { change: { kind: 'review', id, version, at, reason: disagreement } };
-  // Its refunds are booked in the next step, by whoever goes on after a crash.
+  // Its refunds are booked in the next step; `dueAt` lets another process do so after a crash.
   const dueAt = state.refunds.some(({ status }) => status === 'succeeded') ? at : null;
   const credit = { kind: 'credit', id, version, at, reason: null, dueAt } as const;
-  const paid = { amount, paymentId: `${provider}:${ref}`, order: id, ...playOf(payment) };
+  const paid = { amount, paymentId: `${provider}:${ref}`, order: id, ...playMoneyFlag(payment) };
   return { op: { kind: 'pay', wallet, at, ...paid, payment: credit } };
 }
 
-type RefundFacts = Pick<StepFacts, 'at' | 'suspend'>;
+type RefundStepFacts = Pick<PaymentStepFacts, 'at' | 'suspend'>;
 
-function stepOfCredited(payment: Payment, state: PaymentState, { at, suspend }: RefundFacts): Step | undefined {
-  // Never another payment's refunds.
+function nextCreditedStep(
+  payment: Payment,
+  state: PaymentState,
+  { at, suspend }: RefundStepFacts,
+): PaymentStep | undefined {
   if (state.id !== payment.ref) return undefined;
   const ours = parseRefunds(payment);
   for (const refund of state.refunds) {
-    const step = stepOfRefund(payment, { ours, refund }, { at, suspend });
+    const step = nextRefundStep(payment, { ours, refund }, { at, suspend });
     if (step) return step;
   }
   if (!isDue(payment, at)) return undefined;
@@ -126,11 +134,11 @@ function stepOfCredited(payment: Payment, state: PaymentState, { at, suspend }: 
   if (lost) {
     return { op: refundRefusalOp(payment, { at, refund: lost.id, reason: NEVER_STARTED }) };
   }
-  const dueAt = asked.length === 0 ? null : Math.min(...asked.map((refund) => nextRefundLookAt(refund.at, at)));
-  return { change: { kind: 'look', id, version, at, dueAt } };
+  const dueAt = asked.length === 0 ? null : Math.min(...asked.map((refund) => nextRefundPollAt(refund.at, at)));
+  return { change: { kind: 'poll', id, version, at, dueAt } };
 }
 
-/** By then its key has not been sent for an hour. */
+/** Its idempotency key was last sent at least an hour earlier. */
 const LOST_MS = 25 * 3_600_000;
 
 interface RefundPair {
@@ -138,7 +146,11 @@ interface RefundPair {
   readonly refund: RefundState;
 }
 
-function stepOfRefund(payment: Payment, { ours, refund }: RefundPair, { at, suspend }: RefundFacts): Step | undefined {
+function nextRefundStep(
+  payment: Payment,
+  { ours, refund }: RefundPair,
+  { at, suspend }: RefundStepFacts,
+): PaymentStep | undefined {
   const { id, version } = payment;
   const base = { id, version, at };
   if (ours.some((one) => one.state === 'booked' && one.ref === refund.id)) return undefined;
@@ -155,17 +167,17 @@ function stepOfRefund(payment: Payment, { ours, refund }: RefundPair, { at, susp
     return { op: refundRefusalOp(payment, { at, refund: asked.id, reason: 'the provider refused it' }) };
   }
   if (asked.ref === refund.id) return undefined;
-  const dueAt = nextRefundLookAt(asked.at, at);
+  const dueAt = nextRefundPollAt(asked.at, at);
   return { change: { kind: 'note_refund', ...base, refund: asked.id, ref: refund.id, dueAt } };
 }
 
-/** The process that has claimed it, or finds it overdue, sets when it is fetched next. */
+/** Only the process that has claimed the payment, or finds it overdue, schedules the next poll. */
 function isDue({ dueAt }: Payment, at: number): boolean {
   return dueAt !== null && dueAt <= at;
 }
 
-/** For the operator who reviews it, without what charges the method. */
-function jsonOf({ saved, ...state }: PaymentState): string {
+/** For the operator's review, without the id that can charge the saved method. */
+function serializeState({ saved, ...state }: PaymentState): string {
   const { kind, brand, last4, expiry } = saved ?? {};
   const shown = { ...state, saved: saved && { kind, brand, last4, expiry } };
   return JSON.stringify(shown, (_name, value) => (typeof value === 'bigint' ? String(value) : value));

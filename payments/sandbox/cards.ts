@@ -1,10 +1,10 @@
-// The sandbox's cards, by what happens when they are charged without their owner, and the reasons a bank may give.
+// The sandbox's cards, named by what happens when they are charged without their owner, and the decline reasons of banks.
 import type { Decline, SavedMethod } from '../../lib/upstream/contract/payment.ts';
 
 export interface Card {
   readonly name: 'good' | 'soft' | 'hard' | 'hang';
   readonly last4: string;
-  /** The reason given for declining every charge. */
+  /** The reason for which every charge is declined. */
   readonly decline?: string;
   /** Charges are never answered. */
   readonly hangs?: boolean;
@@ -19,7 +19,7 @@ const ALL: readonly Card[] = [
 
 export const CARDS: ReadonlyMap<string, Card> = new Map(ALL.map((card) => [card.name, card]));
 
-/** By reason, what it means for a retry. */
+/** Kinds of declines by reason; the kind decides about retries. */
 export const DECLINES: Readonly<Record<string, Decline['kind']>> = {
   insufficient_funds: 'soft',
   limit_exceeded: 'soft',
@@ -32,7 +32,7 @@ export const DECLINES: Readonly<Record<string, Decline['kind']>> = {
   canceled_by_payer: 'expired',
 };
 
-/** `id` begins with the name of the card. */
-export function savedOf({ name, last4 }: Card, id: string): SavedMethod {
+/** `id` starts with the name of the card. */
+export function toSandboxMethod({ name, last4 }: Card, id: string): SavedMethod {
   return { id, kind: 'card', brand: 'Sandbox', last4, expiry: '2099-12', fingerprint: name };
 }

@@ -1,7 +1,7 @@
-// Payments without money: its own pay page, whose buttons do what payers, banks and networks do, so that everything
-// around a payment can be tried for free.
+// A payment plugin without real money. The buttons of its pay page do what payers, banks and networks do, so that
+// everything around a payment can be tried for free.
 import type { Order, PaymentHost, PaymentPlugin, PaymentProvider } from '../../lib/upstream/contract/payment.ts';
-import { CARDS, savedOf } from './cards.ts';
+import { CARDS, toSandboxMethod } from './cards.ts';
 import { createPage } from './page.ts';
 import { createTill, type SandboxSettings } from './till.ts';
 
@@ -37,7 +37,7 @@ function createProvider(settings: SandboxSettings, host: PaymentHost): PaymentPr
       const card = CARDS.get(saved.id.split('-')[0] ?? '');
       if (!card) throw host.fault.make('request', 'there is no such card');
       if (card.hangs) await host.clock.sleep(KEYS_LIVE_MS, signal);
-      const { id } = await till.open(order, savedOf(card, saved.id));
+      const { id } = await till.open(order, toSandboxMethod(card, saved.id));
       await till.decide(id, card.decline ? { kind: 'declined', code: card.decline } : { kind: 'paid' });
       return till.fetch(id);
     },

@@ -1,5 +1,5 @@
-// The sandbox's payments: what was ordered, decided on the page, and given back. They are stored by the gateway, so
-// every process knows them, also after a restart; only time makes a payment late or expired.
+// The sandbox's payments: what was ordered, decided on the page, and refunded. The gateway stores them, so every process
+// knows them, even after a restart. Late and expired payments are computed from the time alone.
 import { createHash } from 'node:crypto';
 import type {
   Order,
@@ -12,18 +12,18 @@ import type {
 import { DECLINES } from './cards.ts';
 
 export interface SandboxSettings {
-  /** How long a link to the page can be used to pay. */
+  /** How long the pay page accepts a payment. */
   readonly linkMs: number;
   /** How long a late payment takes, past the end of its link if necessary. */
   readonly lateMs: number;
 }
 
-/** What a button did. */
+/** The effect of a button. */
 export type Decision =
   | { readonly kind: 'paid' | 'late' | 'wrong-sum' | 'wrong-currency' }
   | { readonly kind: 'declined'; readonly code: string };
 
-/** One payment, as JSON: amounts are strings. */
+/** One payment as stored in JSON, with amounts as strings. */
 export interface Entry {
   readonly id: string;
   readonly order: string;
@@ -42,53 +42,53 @@ export interface Entry {
 
 export type Till = ReturnType<typeof createTill>;
 
-interface Place {
+interface TillContext {
   readonly host: PaymentHost;
   readonly shop: string;
 }
 
-export function createTill({ linkMs, lateMs }: SandboxSettings, { host, shop }: Place) {
+export function createTill({ linkMs, lateMs }: SandboxSettings, { host, shop }: TillContext) {
   const { memory, clock, fault } = host;
-  let turn: Promise<unknown> = Promise.resolve();
+  let lastChange: Promise<unknown> = Promise.resolve();
 
-  async function entryOf(id: string): Promise<Entry | undefined> {
+  async function readEntry(id: string): Promise<Entry | undefined> {
     const text = await memory.get(id);
     return text === undefined ? undefined : JSON.parse(text);
   }
 
-  /** Serialises this process's changes. */
-  function change(id: string, make: (entry: Entry | undefined) => Entry): Promise<Entry> {
-    const changing = turn.then(async () => {
-      const entry = make(await entryOf(id));
+  /** Runs the changes of this process one after another. */
+  function changeEntry(id: string, make: (entry: Entry | undefined) => Entry): Promise<Entry> {
+    const changing = lastChange.then(async () => {
+      const entry = make(await readEntry(id));
       await memory.set(id, JSON.stringify(entry));
       return entry;
     });
-    turn = changing.catch(() => undefined);
+    lastChange = changing.catch(() => undefined);
     return changing;
   }
 
-  function known(entry: Entry | undefined): Entry {
+  function requirePayment(entry: Entry | undefined): Entry {
     if (!entry) throw fault.make('missing', 'there is no such payment', { status: 404 });
     return entry;
   }
 
-  /** What is left of it, in micro-roubles. */
-  const leftOf = ({ amount, refunds }: Entry) =>
+  /** In micro-roubles. */
+  const unrefundedSum = ({ amount, refunds }: Entry) =>
     refunds.reduce((left, refund) => left - BigInt(refund.amount), BigInt(amount));
 
-  function statusOf({ decision, expiresAt }: Entry): PaymentState['status'] {
+  function currentStatus({ decision, expiresAt }: Entry): PaymentState['status'] {
     if (!decision) return clock.now() < expiresAt ? 'pending' : 'canceled';
     if (decision.kind === 'declined') return 'canceled';
     return decision.kind === 'late' && clock.now() < decision.at + lateMs ? 'pending' : 'succeeded';
   }
 
-  function reasonOf({ decision }: Entry): PaymentState['reason'] {
+  function findDecline({ decision }: Entry): PaymentState['reason'] {
     if (decision?.kind !== 'declined') return { kind: 'expired', code: 'link_expired' };
     return { kind: DECLINES[decision.code] ?? 'soft', code: decision.code };
   }
 
-  function stateOf(entry: Entry): PaymentState {
-    const status = statusOf(entry);
+  function toPaymentState(entry: Entry): PaymentState {
+    const status = currentStatus(entry);
     const amount = BigInt(entry.amount);
     const kind = status === 'succeeded' ? entry.decision?.kind : undefined;
     return {
@@ -100,70 +100,71 @@ export function createTill({ linkMs, lateMs }: SandboxSettings, { host, shop }: 
       test: true,
       order: entry.order,
       saved: (status === 'succeeded' && entry.saved) || null,
-      refunds: entry.refunds.map(refundState),
-      reason: status === 'canceled' ? reasonOf(entry) : null,
+      refunds: entry.refunds.map(toRefundState),
+      reason: status === 'canceled' ? findDecline(entry) : null,
     };
   }
 
-  function giveBack(id: string, refund: Entry['refunds'][number]): Promise<Entry> {
-    return change(id, (before) => {
-      const entry = known(before);
+  function addRefund(id: string, refund: Entry['refunds'][number]): Promise<Entry> {
+    return changeEntry(id, (before) => {
+      const entry = requirePayment(before);
       if (entry.refunds.some((other) => other.id === refund.id)) return entry;
-      if (statusOf(entry) !== 'succeeded' || BigInt(refund.amount) > leftOf(entry))
+      if (currentStatus(entry) !== 'succeeded' || BigInt(refund.amount) > unrefundedSum(entry))
         throw fault.make('request', 'there is not so much left of the payment');
       return { ...entry, refunds: [...entry.refunds, refund] };
     });
   }
 
   return {
-    entryOf,
-    leftOf,
-    statusOf,
-    /** The payment of an order; with the key of an earlier call, the existing one. */
+    readEntry,
+    unrefundedSum,
+    currentStatus,
+    /** Creates the payment of an order, or returns the existing one if the idempotency key was used before. */
     async open(order: Order, saved?: SavedMethod): Promise<Entry> {
-      const id = idOf('sb', order.idempotenceKey);
+      const id = deriveId('sb', order.idempotenceKey);
       await memory.set(`order/${order.id}`, id);
-      return change(id, (before) => {
+      return changeEntry(id, (before) => {
         if (before) return before;
         const { amount, description, returnUrl, locale, saveMethod: save } = order;
         const expiresAt = clock.now() + linkMs;
         const entry = { id, order: order.id, amount: String(amount), description, returnUrl, locale, save, expiresAt };
-        return { ...entry, refunds: [], ...(saved && { saved }) };
+        return { ...entry, refunds: [], saved };
       });
     },
-    /** The first decision stays. */
+    /** Does nothing after the first decision. */
     decide(id: string, decision: Decision, saved?: SavedMethod): Promise<Entry> {
-      return change(id, (before) => {
-        const entry = known(before);
-        if (entry.decision || statusOf(entry) !== 'pending') return entry;
+      return changeEntry(id, (before) => {
+        const entry = requirePayment(before);
+        if (entry.decision || currentStatus(entry) !== 'pending') return entry;
         return { ...entry, decision: { ...decision, at: clock.now() }, ...(saved && entry.save && { saved }) };
       });
     },
-    dispute: (id: string): Promise<Entry> => change(id, (before) => ({ ...known(before), disputed: true })),
-    fetch: async (id: string): Promise<PaymentState> => stateOf(known(await entryOf(id))),
+    dispute: (id: string): Promise<Entry> =>
+      changeEntry(id, (before) => ({ ...requirePayment(before), disputed: true })),
+    fetch: async (id: string): Promise<PaymentState> => toPaymentState(requirePayment(await readEntry(id))),
     async find(order: string): Promise<PaymentState | undefined> {
       const id = await memory.get(`order/${order}`);
-      const entry = id === undefined ? undefined : await entryOf(id);
-      return entry && stateOf(entry);
+      const entry = id === undefined ? undefined : await readEntry(id);
+      return entry && toPaymentState(entry);
     },
     async refund({ id: order, idempotenceKey, payment, amount }: RefundOrder): Promise<RefundState> {
-      const refund = { id: idOf('rf', idempotenceKey), amount: String(amount), order };
-      await giveBack(payment, refund);
-      return refundState(refund);
+      const refund = { id: deriveId('rf', idempotenceKey), amount: String(amount), order };
+      await addRefund(payment, refund);
+      return toRefundState(refund);
     },
-    /** A refund that starts here instead of in the gateway. */
+    /** A refund made at the provider instead of through the gateway. */
     async refundHere(id: string, amount: bigint): Promise<Entry> {
-      const { refunds } = known(await entryOf(id));
-      return giveBack(id, { id: idOf('rf', `${id} ${refunds.length}`), amount: String(amount), order: null });
+      const { refunds } = requirePayment(await readEntry(id));
+      return addRefund(id, { id: deriveId('rf', `${id} ${refunds.length}`), amount: String(amount), order: null });
     },
   };
 }
 
-function refundState({ id, amount, order }: Entry['refunds'][number]): RefundState {
+function toRefundState({ id, amount, order }: Entry['refunds'][number]): RefundState {
   return { id, status: 'succeeded', amount: BigInt(amount), currency: 'RUB', order };
 }
 
-/** As hard to guess as the key. */
-function idOf(kind: string, key: string): string {
+/** The same id for the same key, as hard to guess as the key. */
+function deriveId(kind: string, key: string): string {
   return `${kind}-${createHash('sha256').update(key).digest('hex').slice(0, 32)}`;
 }

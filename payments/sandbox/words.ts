@@ -1,4 +1,4 @@
-// What the pay page of the sandbox says, in both languages.
+// The texts of the sandbox's pay page in both languages.
 
 export type Language = 'en' | 'ru';
 

@@ -1,7 +1,7 @@
-// The YooKassa client: payments and refunds under idempotency keys, single ones by id, lists page by page.
+// The YooKassa client: creates payments and refunds under idempotency keys, reads single ones by id and lists by page.
 import { Buffer } from 'node:buffer';
 import type { Host, JsonObject, Order, RefundOrder, UpstreamFault } from '../../lib/upstream/contract/payment.ts';
-import { fieldsOf, ORDER, REFUND } from './fields.ts';
+import { ORDER, REFUND, toFields } from './fields.ts';
 
 export interface Account {
   readonly baseUrl: string;
@@ -9,19 +9,19 @@ export interface Account {
   readonly secret: string;
 }
 
-interface Posting {
+interface KeyedPost {
   readonly key: string;
   readonly body: object;
   readonly signal: AbortSignal;
-  /** Searches for what the key made before. */
+  /** Searches for the payment or refund created with this key before. */
   readonly find: () => Promise<JsonObject | undefined>;
 }
 
-/** The vendor remembers keys for a day from the first request, which took some time to arrive. */
+/** The vendor remembers a key for a day after its first request; an hour of margin covers slow requests. */
 export const KEYS_LIVE_MS = 23 * 3_600_000;
-/** Its clock may differ from ours. */
+/** The vendor's clock may differ from ours. */
 const SKEW_MS = 600_000;
-/** Stops endless lists: at 100 a page, this is more than any of our shops sells in a day. */
+/** Stops endless lists: at 100 payments a page, this is more than one day of any shop. */
 const PAGES_MAX = 1000;
 
 export function createClient({ baseUrl, shopId, secret }: Account, host: Host) {
@@ -29,17 +29,17 @@ export function createClient({ baseUrl, shopId, secret }: Account, host: Host) {
   const headers = { authorization: `Basic ${Buffer.from(`${shopId}:${secret}`).toString('base64')}` };
 
   async function get(path: string, signal: AbortSignal): Promise<JsonObject> {
-    return fieldsOf((await host.json(base + path, { method: 'GET', headers, signal })).value);
+    return toFields((await host.json(base + path, { method: 'GET', headers, signal })).value);
   }
 
-  async function post(path: string, { key, body, signal, find }: Posting): Promise<JsonObject> {
+  async function post(path: string, { key, body, signal, find }: KeyedPost): Promise<JsonObject> {
     const own = { ...headers, 'content-type': 'application/json', 'idempotence-key': key };
     try {
       const init = { method: 'POST', headers: own, body: JSON.stringify(body), signal } as const;
-      return fieldsOf((await host.json(base + path, init)).value);
+      return toFields((await host.json(base + path, init)).value);
     } catch (error) {
-      if (!isAboutKey(error)) throw error;
-      // It was made with another body, for example before a change of the settings: nothing must be made in addition.
+      if (!isKeyConflict(error)) throw error;
+      // The key was used with another body, for example before a change of the settings: nothing must be created twice.
       const made = await find();
       if (made) return made;
       throw host.fault.make('protocol', `the key is taken, but not by this order: ${error.detail}`);
@@ -51,41 +51,41 @@ export function createClient({ baseUrl, shopId, secret }: Account, host: Host) {
     for (let page = 0; page < PAGES_MAX; page += 1) {
       const { items, next_cursor: cursor } = await get(`${path}?${query}`, signal);
       if (!Array.isArray(items)) throw host.fault.make('protocol', 'a list without items');
-      yield* items.map(fieldsOf);
+      yield* items.map(toFields);
       if (typeof cursor !== 'string') return;
       query.set('cursor', cursor);
     }
     throw host.fault.make('protocol', `a list of more than ${PAGES_MAX} pages`);
   }
 
-  /** The payment whose metadata name the order. */
+  /** Finds the payment whose metadata contain the order's id. */
   async function find({ id, createdAt }: Pick<Order, 'id' | 'createdAt'>, signal: AbortSignal) {
     const filter = {
       'created_at.gte': new Date(createdAt - SKEW_MS).toISOString(),
       'created_at.lte': new Date(createdAt + KEYS_LIVE_MS + SKEW_MS).toISOString(),
     };
     for await (const payment of list('/payments', filter, signal)) {
-      if (fieldsOf(payment.metadata)[ORDER] === id) return payment;
+      if (toFields(payment.metadata)[ORDER] === id) return payment;
     }
     return undefined;
   }
 
-  const refunds = (payment: string, signal: AbortSignal) => list('/refunds', { payment_id: payment }, signal);
+  const streamRefunds = (payment: string, signal: AbortSignal) => list('/refunds', { payment_id: payment }, signal);
 
   return {
     find,
     payment: (id: string, signal: AbortSignal) => get(`/payments/${encodeURIComponent(id)}`, signal),
-    /** Makes a payment, or returns the one already made for the order. */
+    /** Creates the order's payment, or returns the existing one. */
     pay(order: Order, body: object, signal: AbortSignal) {
       return post('/payments', { key: order.idempotenceKey, body, signal, find: () => find(order, signal) });
     },
-    async refundsOf({ id, status }: JsonObject, signal: AbortSignal): Promise<readonly JsonObject[]> {
-      return status === 'succeeded' ? Array.fromAsync(refunds(String(id), signal)) : [];
+    async listRefunds({ id, status }: JsonObject, signal: AbortSignal): Promise<readonly JsonObject[]> {
+      return status === 'succeeded' ? Array.fromAsync(streamRefunds(String(id), signal)) : [];
     },
     refund({ id, payment, idempotenceKey: key }: RefundOrder, body: object, signal: AbortSignal) {
       async function find() {
-        for await (const refund of refunds(payment, signal))
-          if (fieldsOf(refund.metadata)[REFUND] === id) return refund;
+        for await (const refund of streamRefunds(payment, signal))
+          if (toFields(refund.metadata)[REFUND] === id) return refund;
         return undefined;
       }
       return post('/refunds', { key, body, signal, find });
@@ -93,8 +93,8 @@ export function createClient({ baseUrl, shopId, secret }: Account, host: Host) {
   };
 }
 
-/** `Idempotence key duplicated`, or any other complaint about a key. */
-function isAboutKey(error: unknown): error is UpstreamFault {
+/** `Idempotence key duplicated`, or any other error about a key. */
+function isKeyConflict(error: unknown): error is UpstreamFault {
   const { kind, detail } = error as Partial<UpstreamFault>;
   return kind === 'request' && /idempotence[ -]key/i.test(detail ?? '');
 }

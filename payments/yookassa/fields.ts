@@ -1,7 +1,7 @@
-// Names shared by requests and answers.
+// Field names and units shared by requests and responses.
 import type { JsonObject } from '../../lib/upstream/contract/payment.ts';
 
-/** In the metadata: our ids. */
+/** The metadata fields with our ids. */
 export const ORDER = 'order_id';
 export const REFUND = 'refund_id';
 
@@ -9,6 +9,6 @@ export const METHOD_TYPES = { card: 'bank_card', sbp: 'sbp', wallet: 'yoo_money'
 
 export const MICRO_PER_KOPECK = 10_000n;
 
-export function fieldsOf(value: unknown): JsonObject {
+export function toFields(value: unknown): JsonObject {
   return typeof value === 'object' && value !== null ? (value as JsonObject) : {};
 }

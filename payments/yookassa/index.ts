@@ -1,21 +1,21 @@
-// Payment plugin for YooKassa: pages for cards and SBP, charges of saved methods, refunds, receipts by 54-FZ.
+// Payment plugin for YooKassa: pay pages for cards and SBP, charges of saved methods, refunds, receipts (law 54-FZ).
 // https://yookassa.ru/developers/api
 import type { Host, MethodKind, PaymentPlugin, PaymentProvider } from '../../lib/upstream/contract/payment.ts';
 import { createBodies, type Receipt } from './bodies.ts';
 import { createClient, KEYS_LIVE_MS } from './client.ts';
 import { METHOD_TYPES } from './fields.ts';
-import { createNotices, SENDERS } from './notice.ts';
 import { createReader } from './state.ts';
+import { createYooKassaWebhooks, SENDERS } from './webhook.ts';
 
 export interface Settings {
   readonly baseUrl: string;
   readonly shopId: string;
   readonly secret: string;
   readonly methods: readonly MethodKind[];
-  /** The vendor allows this shop to charge saved methods; otherwise it refuses to save any. */
+  /** Whether the vendor allows this shop to save methods and charge them. */
   readonly autopayments: boolean;
   readonly receipt?: Receipt;
-  /** Networks that notices come from; an empty list accepts any. */
+  /** Networks from which webhooks are accepted; an empty list accepts any. */
   readonly senders: readonly string[];
   readonly redirectHosts: readonly string[];
   readonly proxy?: string;
@@ -75,7 +75,7 @@ function createProvider(settings: Settings, host: Host): PaymentProvider {
   return {
     methods,
     redirectHosts,
-    // Keys of test shops start like this, and their payments are marked as tests.
+    // Secrets of test shops start with `test_`, and their payments are marked as tests.
     live: !secret.startsWith('test_'),
     shop: shopId,
     keysLiveMs: KEYS_LIVE_MS,
@@ -93,16 +93,16 @@ function createProvider(settings: Settings, host: Host): PaymentProvider {
     }),
     async fetch({ id }, signal) {
       const payment = await client.payment(id, signal);
-      return reader.payment(payment, await client.refundsOf(payment, signal));
+      return reader.payment(payment, await client.listRefunds(payment, signal));
     },
     async find(order, signal) {
       const payment = await client.find(order, signal);
-      return payment && reader.payment(payment, await client.refundsOf(payment, signal));
+      return payment && reader.payment(payment, await client.listRefunds(payment, signal));
     },
     async refund(order, signal) {
       const body = await bodies.refund(order, () => client.payment(order.payment, signal));
       return reader.refund(await client.refund(order, body, signal));
     },
-    ...createNotices(senders),
+    ...createYooKassaWebhooks(senders),
   };
 }

@@ -35,7 +35,7 @@ describe('paid route', () => {
   let empty: string;
   /** Accounts that the automatic top-up was told of. */
   const refused: string[] = [];
-  const topups = { refused: (account: string) => void refused.push(account) };
+  const topups = { reportRefusal: (account: string) => void refused.push(account) };
 
   before(async () => {
     opened = await openFaultyStore();

@@ -70,7 +70,7 @@ describe('the text endpoints', () => {
       throttle: { computeWaitMs: () => 0 },
       parser,
       recentBalances: createRecentBalanceCache(),
-      topups: { refused: () => undefined },
+      topups: { reportRefusal: () => undefined },
       bodyLimits: {},
       catalog: () => catalog,
       text: { run },

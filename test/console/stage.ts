@@ -57,7 +57,7 @@ export async function openPages({ isPaid = true } = {}): Promise<Pages> {
     alerts,
     payments: {
       providers: () => (isPaid ? [{ name: 'till', provider, shortfall: 'suspend' }] : []),
-      leastOrder: async () => RUB,
+      minimumOrder: async () => RUB,
       look: async () => undefined,
       notice: async (name: string) => (name === 'till' ? 'done' : undefined),
     },

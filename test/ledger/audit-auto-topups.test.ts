@@ -1,7 +1,7 @@
 // The audit of automatic top-ups accepts counts in any zone that the account may have had when a payment was made.
 import { expect } from 'chai';
 import { checkAutoTopups } from '../../lib/ledger/audit-auto-topups.ts';
-import { claimed } from '../../lib/payments/topup-rules.ts';
+import { markClaimed } from '../../lib/payments/topup-rules.ts';
 import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
@@ -30,7 +30,7 @@ describe('the audit of automatic top-ups', () => {
   async function start(zone: string, createdAt: number): Promise<AutoTopupRow> {
     const auto = (await faulty.store.payments.autoTopup(wallet)) ?? newAuto(wallet, { version: 0, order: null });
     const order = newOrder(wallet, { origin: 'auto', amount: auto.amount, createdAt });
-    const next = claimed(auto, order.id, { at: createdAt, zone });
+    const next = markClaimed(auto, order.id, { at: createdAt, zone });
     expect(await faulty.store.payments.create(order, next)).to.equal('created');
     return next;
   }

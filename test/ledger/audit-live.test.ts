@@ -6,7 +6,7 @@ import { verifyChanges } from '../../lib/ledger/audit-changes.ts';
 import { foldUsage } from '../../lib/ledger/usage-fold.ts';
 import type { CreateJob } from '../../lib/money/job-rules.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
-import { claimed, ended } from '../../lib/payments/topup-rules.ts';
+import { markClaimed, markEnded } from '../../lib/payments/topup-rules.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { longer } from '../../testkit/long.ts';
 import { STORES } from '../../testkit/stores.ts';
@@ -87,11 +87,11 @@ async function makeTopup(store: Store, wallet: string): Promise<void> {
   };
   const auto = (await store.payments.autoTopup(wallet)) ?? first;
   const order = newOrder(wallet, { origin: 'auto', amount: auto.amount, createdAt: now });
-  await store.payments.create(order, claimed(auto, order.id, { at: now, zone: 'UTC' }));
+  await store.payments.create(order, markClaimed(auto, order.id, { at: now, zone: 'UTC' }));
   const state = JSON.stringify({ reason: { kind: 'technical' } });
   const over = await changed(store, order, { kind: 'cancel', reason: 'no', state, at: Date.now() });
   const after = (await store.payments.autoTopup(wallet)) as typeof auto;
-  await store.payments.changeAutoTopup(ended(after, over, { at: Date.now(), zone: 'UTC' })?.auto as typeof auto);
+  await store.payments.changeAutoTopup(markEnded(after, over, { at: Date.now(), zone: 'UTC' })?.auto as typeof auto);
 }
 
 for (const kind of STORES) {

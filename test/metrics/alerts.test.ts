@@ -101,7 +101,7 @@ describe('alerts', () => {
       metrics.onAttempt('up', { type: 'error', fault: fault(code) });
     }
     for (const kind of FAULT_KINDS) metrics.payments.onFailure('till', kind);
-    for (const end of ['done', 'again', 'rejected'] as const) metrics.payments.onNotice('till', end);
+    for (const end of ['done', 'again', 'rejected'] as const) metrics.payments.onWebhook('till', end);
     await watched.settle({ charge: { model: 'model-a' } } as never, {} as never);
     await watched.expireOrphans({} as never);
     await store.ledger.apply([]).catch(() => undefined);

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { buildCatalog } from '../../lib/catalog/catalog.ts';
 import { readCatalogFiles } from '../../lib/catalog/files.ts';
 import { createMetrics } from '../../lib/metrics/metrics.ts';
-import { askRefund } from '../../lib/payments/operator.ts';
+import { requestRefund } from '../../lib/payments/operator.ts';
 import { parseExposition } from '../../testkit/exposition.ts';
 import { SQLITE } from '../../testkit/stores.ts';
 import { RUB } from '../contract/store/context.ts';
@@ -41,18 +41,18 @@ describe('metrics of payments', () => {
     expect(await sums()).to.deep.equal([1, 1, 2, 0, 1, 0, 0]);
     // A refund that is refused leaves it credited, once.
     stage.bank.hook = (asked) => (asked === 'refund' ? 400 : undefined);
-    await askRefund(stage.store, payment.id, { at: stage.now(), amount: 5n * RUB, reason: 'wish' });
-    await service.payments.look(payment.id);
+    await requestRefund(stage.store, payment.id, { at: stage.now(), amount: 5n * RUB, reason: 'wish' });
+    await service.payments.poll(payment.id);
     stage.bank.hook = (asked) => {
       if (asked === 'fetch') throw new Error('down');
       return undefined;
     };
     const other = await stage.order(service);
     await stage.notice(service, stage.refOf(other));
-    await service.payments.look(other.id);
+    await service.payments.poll(other.id);
     stage.bank.hook = () => undefined;
     stage.bank.pay(other.id, { currency: 'USD' });
-    await service.payments.look(other.id);
+    await service.payments.poll(other.id);
     expect(await sums()).to.deep.equal([2, 1, 2, 1, 1, 1, 1]);
   });
 

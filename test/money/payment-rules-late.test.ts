@@ -62,7 +62,7 @@ describe('a payment with late changes', () => {
     const open = changed(CREDITED, { kind: 'dispute', dispute: 'cb_1', amount: 600n * RUB });
     const moved = { amount: 600n * RUB, taken: 600n * RUB };
     const lost = changed(open, { kind: 'reverse' }, moved);
-    const later = changed(lost, { kind: 'look', dueAt: null });
+    const later = changed(lost, { kind: 'poll', dueAt: null });
     for (const version of [open.version, later.version]) {
       const again = decidePayment(later, { kind: 'reverse', id: 'pay_1', version, at: AT + 9 }, moved);
       expect(again).to.deep.equal({ status: 'exists', payment: later });

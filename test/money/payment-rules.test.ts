@@ -50,7 +50,7 @@ function inPhase(phase: PaymentPhase): Payment {
 const base = { id: 'pay_1', version: 1, at: AT + 5 };
 const CHANGES: readonly PaymentChange[] = [
   { kind: 'begin', ...base, ref: 'ref_1', payUrl: 'https://till/', expiresAt: AT + 9, dueAt: AT + 7 },
-  { kind: 'look', ...base, dueAt: AT + 77 },
+  { kind: 'poll', ...base, dueAt: AT + 77 },
   { kind: 'succeed', ...base, ref: 'ref_1', state: '{"a":1}' },
   { kind: 'review', ...base, reason: 'sum' },
   { kind: 'reject', ...base, reason: 'no' },
@@ -75,19 +75,19 @@ const MOVED: Readonly<Record<string, Moved>> = {
 
 /** The next phase for each change in each phase; absent: the change is refused. */
 const NEXT: { readonly [Phase in PaymentPhase]?: { readonly [Kind in PaymentChange['kind']]?: PaymentPhase } } = {
-  created: { begin: 'pending', look: 'created', succeed: 'succeeded', cancel: 'canceled', fail: 'failed' },
+  created: { begin: 'pending', poll: 'created', succeed: 'succeeded', cancel: 'canceled', fail: 'failed' },
   pending: {
-    look: 'pending',
+    poll: 'pending',
     succeed: 'succeeded',
     cancel: 'canceled',
     expire: 'expired',
     fail: 'failed',
   },
-  expired: { look: 'expired', succeed: 'succeeded', cancel: 'canceled', expire: 'expired' },
-  succeeded: { look: 'succeeded', review: 'review', credit: 'credited' },
+  expired: { poll: 'expired', succeed: 'succeeded', cancel: 'canceled', expire: 'expired' },
+  succeeded: { poll: 'succeeded', review: 'review', credit: 'credited' },
   review: { reject: 'rejected', credit: 'credited' },
   credited: {
-    look: 'credited',
+    poll: 'credited',
     ask_refund: 'credited',
     note_refund: 'credited',
     refuse_refund: 'credited',
@@ -95,7 +95,7 @@ const NEXT: { readonly [Phase in PaymentPhase]?: { readonly [Kind in PaymentChan
     refund: 'partly_refunded',
   },
   partly_refunded: {
-    look: 'partly_refunded',
+    poll: 'partly_refunded',
     ask_refund: 'partly_refunded',
     note_refund: 'partly_refunded',
     refuse_refund: 'partly_refunded',
@@ -103,15 +103,15 @@ const NEXT: { readonly [Phase in PaymentPhase]?: { readonly [Kind in PaymentChan
     refund: 'partly_refunded',
   },
   disputed: {
-    look: 'disputed',
+    poll: 'disputed',
     note_refund: 'disputed',
     refuse_refund: 'disputed',
     keep: 'kept',
     reverse: 'reversed',
     refund: 'disputed',
   },
-  reversed: { look: 'reversed', note_refund: 'reversed', refuse_refund: 'reversed', refund: 'reversed' },
-  kept: { look: 'kept', note_refund: 'kept', refuse_refund: 'kept', refund: 'kept' },
+  reversed: { poll: 'reversed', note_refund: 'reversed', refuse_refund: 'reversed', refund: 'reversed' },
+  kept: { poll: 'kept', note_refund: 'kept', refuse_refund: 'kept', refund: 'kept' },
 };
 const FINAL: readonly PaymentPhase[] = ['canceled', 'failed', 'rejected', 'refunded', 'reversed', 'kept'];
 
@@ -279,7 +279,7 @@ describe('a payment', () => {
 
   it('changes only its due time when polled', () => {
     const before = inPhase('pending');
-    const { payment } = decidePayment(before, { kind: 'look', ...base, dueAt: AT + 77 });
+    const { payment } = decidePayment(before, { kind: 'poll', ...base, dueAt: AT + 77 });
     expect(payment).to.deep.equal({ ...before, dueAt: AT + 77, version: 2 });
   });
 

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { refundableAmount } from '../../lib/money/payment-rules.ts';
-import { askRefund } from '../../lib/payments/operator.ts';
+import { requestRefund } from '../../lib/payments/operator.ts';
 import { type Call, mapCalls, READS } from '../../lib/store/port-calls.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { longer } from '../../testkit/long.ts';
@@ -144,13 +144,13 @@ function suite(kind: StoreKind): void {
           stage.bank.pay(id ?? '', { status: 'canceled', reason: { kind: 'soft', code: 'declined' } });
         return;
       case 'look':
-        return service.payments.look(id ?? '');
+        return service.payments.poll(id ?? '');
       case 'notice':
         return stage.notice(service, payment?.id);
       case 'notices':
         return Promise.allSettled([1, 2, 3].map(() => stage.notice(service, payment?.id)));
       case 'ask':
-        return askRefund(service.store, id ?? '', { at: Date.now(), amount, reason: '' });
+        return requestRefund(service.store, id ?? '', { at: Date.now(), amount, reason: '' });
       case 'giveBack': {
         const row = id === undefined ? undefined : await stage.store.payments.get(id);
         if (row && row.credited > 0n && amount <= refundableAmount(row) && stage.bank.holds([row.id]) >= amount)
@@ -172,7 +172,7 @@ function suite(kind: StoreKind): void {
       const [payment] = stage.bank.ofOrder(id);
       for (let turn = 0; turn < 3; turn += 1) {
         if (payment) expect(await stage.notice(service, payment.id)).to.equal('done');
-        await service.payments.look(id);
+        await service.payments.poll(id);
       }
     }
   }

@@ -4,7 +4,7 @@ import { readTopupBounds } from '../../lib/catalog/topup-bounds.ts';
 import { createLedger } from '../../lib/ledger/ledger.ts';
 import type { Payment } from '../../lib/money/payment.ts';
 import { type AutoTopup, createAutoTopup } from '../../lib/payments/auto-topup.ts';
-import { factsOf } from '../../lib/payments/facts.ts';
+import { parseOrderFacts } from '../../lib/payments/order-facts.ts';
 import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
 import type { User } from '../../lib/store/ports/users.ts';
 import { until } from '../../testkit/client.ts';
@@ -62,7 +62,7 @@ describe('automatic top-ups and their owners', () => {
   }
 
   async function charged(): Promise<Payment> {
-    await topups.look(stage.wallet);
+    await topups.checkWallet(stage.wallet);
     const [payment] = await stage.store.payments.list({ wallet: stage.wallet, limit: 1 });
     return payment as Payment;
   }
@@ -75,13 +75,13 @@ describe('automatic top-ups and their owners', () => {
     for (const user of users) consents.push(await agree(user));
     for (const [at, { email, language }] of users.entries()) {
       await change({ consent: consents[at] ?? null, order: null, nextAt: 0 });
-      expect(factsOf(await charged())).to.include({ email, locale: language });
+      expect(parseOrderFacts(await charged())).to.include({ email, locale: language });
     }
   });
 
   it('name nobody where nobody is known to have agreed', async () => {
     await setUp({ consent: 'con_none' });
-    const facts = factsOf(await charged());
+    const facts = parseOrderFacts(await charged());
     expect([facts.locale, facts.email]).to.deep.equal(['ru', undefined]);
   });
 
@@ -90,12 +90,12 @@ describe('automatic top-ups and their owners', () => {
     const { id } = await charged();
     await change({ enabled: false });
     stage.bank.pay(id);
-    await service.payments.look(id);
-    await topups.lookAtAll();
+    await service.payments.poll(id);
+    await topups.checkAllWallets();
     expect(await row()).to.include({ enabled: false, order: null });
     expect(told).to.deep.equal(['topup.succeeded']);
     // Nothing begins after that.
-    await topups.lookAtAll();
+    await topups.checkAllWallets();
     expect((await stage.store.payments.list({ wallet: stage.wallet, limit: 9 })).length).to.equal(2);
   });
 
@@ -104,10 +104,10 @@ describe('automatic top-ups and their owners', () => {
     const later = { changedAt: stage.now() + 1000, phase: 'partly_refunded', refunded: RUB } as const;
     await stage.store.payments.put('payments', [{ ...paid, ...later }]);
     await change({ enabled: false });
-    await topups.look(stage.wallet);
+    await topups.checkWallet(stage.wallet);
     expect(await row()).to.include({ declines: 4, reason: 'card_expired' });
     await change({ enabled: true });
-    await topups.look(stage.wallet);
+    await topups.checkWallet(stage.wallet);
     expect(await row()).to.include({ pausedAt: null, reason: null });
     expect((await row()).order).not.to.equal(null);
   });
@@ -121,11 +121,11 @@ describe('automatic top-ups and their owners', () => {
 
     const other = topupsOf();
     await change({ threshold: 2000n * RUB });
-    await other.look(stage.wallet);
+    await other.checkWallet(stage.wallet);
     const { order } = await row();
     const [made] = stage.bank.ofOrder(order ?? '');
     Object.assign(made ?? {}, { status: 'canceled', reason: { kind: 'soft', code: 'insufficient_funds' } });
-    other.onPayment((await service.payments.look(order ?? '')) as Payment);
+    other.onPayment((await service.payments.poll(order ?? '')) as Payment);
     await until(async () => (await row()).declines === 1);
     expect((await row()).order).to.equal(null);
     await other.stop();
@@ -134,7 +134,7 @@ describe('automatic top-ups and their owners', () => {
   it('are set off by a call that was refused after the last one, by the clock of the store', async () => {
     stage.aheadMs = HOUR_MS;
     await setUp({ threshold: RUB, nextAt: stage.now() - 1000 });
-    await topups.look(stage.wallet);
+    await topups.checkWallet(stage.wallet);
     const log = { warn() {}, error() {} };
     const plain = createLedger({ store: stage.store, ownerId: newId('own'), leaseMs: 60_000, log });
     const call = { chargeId: newId('req'), wallet: stage.wallet, key: 'key', kind: 'text', model: 'm' } as const;
@@ -148,7 +148,7 @@ describe('automatic top-ups and their owners', () => {
     const gate = makeGate();
     const slow = topupsOf(faults.store);
     faults.next('payments.autoTopup', waitFor(gate.opened));
-    const looking = slow.look(stage.wallet);
+    const looking = slow.checkWallet(stage.wallet);
     const ends: string[] = [];
     const stopping = slow.stop().then(() => void ends.push('stopped'));
     void looking.then(() => ends.push('looked'));

@@ -113,13 +113,13 @@ function suite(kind: StoreKind): void {
     await stage.letTimePass();
     service.payments.start();
     await until(async () => {
-      await topups.lookAtAll();
+      await topups.checkAllWallets();
       return (await row()).order === null && told.length > 0;
     }, 20_000);
   }
 
   async function expectOneCharge(): Promise<void> {
-    await topups.lookAtAll();
+    await topups.checkAllWallets();
     expect([stage.bank.payments.size, types(), await avail()]).to.deep.equal([1, ['topup.succeeded'], 700n * RUB]);
     expect(await row()).to.include({ order: null, dayCount: 1, monthSum: 500n * RUB, declines: 0, pausedAt: null });
     const entries = await stage.store.ledger.entries(stage.wallet, { limit: 10 });
@@ -138,7 +138,7 @@ function suite(kind: StoreKind): void {
         struck = true;
         return behaviour(...args);
       });
-      await topups.look(stage.wallet).catch(() => undefined);
+      await topups.checkWallet(stage.wallet).catch(() => undefined);
       await goOn();
       expect(struck, 'it was never called').to.equal(true);
       await expectOneCharge();
@@ -157,7 +157,7 @@ function suite(kind: StoreKind): void {
   ] as const) {
     it(`tell of a success once where the letter ${name}, and charge nothing meanwhile`, async () => {
       letters.push(send);
-      await rejection(topups.look(stage.wallet));
+      await rejection(topups.checkWallet(stage.wallet));
       expect((await row()).order).to.be.a('string');
       await goOn();
       await expectOneCharge();
@@ -172,7 +172,7 @@ function suite(kind: StoreKind): void {
         count += 1;
         throw new Error('down');
       };
-      await topups.look(stage.wallet);
+      await topups.checkWallet(stage.wallet);
       expect((await row()).order).to.be.a('string');
       await goOn();
       expect([count, stage.bank.payments.size, types()]).to.deep.equal([1, 1, ['topup.succeeded']]);
@@ -190,9 +190,9 @@ function suite(kind: StoreKind): void {
     it(`count a decline once where its end ${how}`, async () => {
       stage.bank.charges = 'decline';
       fail('payments.changeAutoTopup', 1, behaviour);
-      await rejection(topups.look(stage.wallet));
-      await topups.lookAtAll();
-      await topups.lookAtAll();
+      await rejection(topups.checkWallet(stage.wallet));
+      await topups.checkAllWallets();
+      await topups.checkAllWallets();
       expect(await row()).to.include({ order: null, declines: 1, dayCount: 1, monthSum: 0n });
       expect([types(), stage.bank.payments.size]).to.deep.equal([['topup.declined'], 1]);
     });
@@ -200,8 +200,8 @@ function suite(kind: StoreKind): void {
     it(`pause what cannot be begun although that ${how} at first`, async () => {
       await stage.store.payments.changeAutoTopup({ ...(await row()), amount: 500n * RUB + 1n });
       fail('payments.changeAutoTopup', 1, behaviour);
-      await rejection(topups.look(stage.wallet));
-      await topups.lookAtAll();
+      await rejection(topups.checkWallet(stage.wallet));
+      await topups.checkAllWallets();
       expect((await row()).reason).to.contain('kopecks');
       expect(stage.bank.payments.size).to.equal(0);
     });
@@ -211,7 +211,7 @@ function suite(kind: StoreKind): void {
       await stage.credited(use.service(), 50);
       stage.bank.payments.clear();
       fail('payments.changeAutoTopup', 1, behaviour);
-      await rejection(topups.look(stage.wallet));
+      await rejection(topups.checkWallet(stage.wallet));
       await goOn();
       expect([stage.bank.payments.size, types(), await avail()]).to.deep.equal([1, ['topup.succeeded'], 750n * RUB]);
     });
@@ -222,7 +222,7 @@ function suite(kind: StoreKind): void {
     await stage.credited(use.service(), 50);
     stage.bank.payments.clear();
     fail('payments.list', 1, refuse);
-    await rejection(topups.look(stage.wallet));
+    await rejection(topups.checkWallet(stage.wallet));
     expect(stage.bank.payments.size).to.equal(0);
     await goOn();
     expect([stage.bank.payments.size, types()]).to.deep.equal([1, ['topup.succeeded']]);
@@ -239,7 +239,7 @@ function suite(kind: StoreKind): void {
 
     beforeEach(async () => {
       await applied(stage.store, adjust(stage.wallet, 800n * RUB));
-      await topups.lookAtAll();
+      await topups.checkAllWallets();
     });
 
     it('until a look has gone through', async () => {
@@ -255,12 +255,12 @@ function suite(kind: StoreKind): void {
     it('while they looked, for the next look', async () => {
       const gate = makeGate();
       faults.next('ledger.wallet', waitFor(gate.opened));
-      const looking = topups.look(stage.wallet);
+      const looking = topups.checkWallet(stage.wallet);
       await refuseCall();
       gate.open();
       await looking;
       expect(stage.bank.payments.size).to.equal(0);
-      await topups.look(stage.wallet);
+      await topups.checkWallet(stage.wallet);
       expect(stage.bank.payments.size).to.equal(1);
     });
   });
@@ -283,12 +283,12 @@ function suite(kind: StoreKind): void {
     await stage.store.payments.changeAutoTopup(newAuto(other, wish));
     const topped = async (wallet: string) => (await stage.store.ledger.wallet(wallet))?.topped;
     faults.next('payments.page', refuse);
-    await topups.lookAtAll();
+    await topups.checkAllWallets();
     expect(warnings.at(-1)?.message).to.equal('could not check the automatic top-ups');
     const [first = '', second = ''] = [stage.wallet, other].sort();
     faults.always('payments.autoTopup', (call, [wallet]) => (wallet === first ? refuse(call, []) : call()));
     const before = await topped(first);
-    await topups.lookAtAll();
+    await topups.checkAllWallets();
     expect(warnings.at(-1)).to.deep.include({ message: 'could not check an automatic top-up' });
     expect([await topped(first), (await topped(second)) ?? 0n]).to.deep.equal([
       before,
@@ -302,14 +302,14 @@ function suite(kind: StoreKind): void {
 
   it('begin again after an outage in which nothing was begun', async () => {
     stage.bank.hook = (asked) => (asked === 'start' ? 401 : undefined);
-    await topups.look(stage.wallet);
+    await topups.checkWallet(stage.wallet);
     expect(stage.bank.payments.size).to.equal(0);
     stage.aheadMs = 25 * HOUR_MS;
     stage.bank.hook = () => undefined;
     await stage.letTimePass();
     service.payments.start();
     await until(async () => {
-      await topups.lookAtAll();
+      await topups.checkAllWallets();
       return (await row()).order === null;
     }, 20_000);
     stage.aheadMs += HOUR_MS;

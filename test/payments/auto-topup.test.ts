@@ -5,7 +5,7 @@ import { readTopupBounds, type TopupBounds } from '../../lib/catalog/topup-bound
 import { createLedger } from '../../lib/ledger/ledger.ts';
 import type { Payment } from '../../lib/money/payment.ts';
 import { type AutoTopup, createAutoTopup } from '../../lib/payments/auto-topup.ts';
-import { askRefund, endDispute, openDispute } from '../../lib/payments/operator.ts';
+import { endDispute, openDispute, requestRefund } from '../../lib/payments/operator.ts';
 import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
 import { until } from '../../testkit/client.ts';
 import { createFaultyStore, refuse } from '../../testkit/faulty-store.ts';
@@ -29,7 +29,7 @@ function suite(kind: StoreKind): void {
   let bounds: TopupBounds;
   const opened: AutoTopup[] = [];
 
-  function topupsOf({ store, payments }: Service, everyMs = 60_000): AutoTopup {
+  function createTopups({ store, payments }: Service, everyMs = 60_000): AutoTopup {
     const alerts = {
       tell: async (_account: string, happening: Happening, id: string) => {
         if (!told.some(({ type, data }) => type === happening.type && data.payment === id)) told.push(happening);
@@ -52,7 +52,7 @@ function suite(kind: StoreKind): void {
     service = use.service();
     told = [];
     bounds = readTopupBounds();
-    topups = topupsOf(service);
+    topups = createTopups(service);
   });
   afterEach(async () => {
     for (const one of opened.splice(0)) await one.stop();
@@ -87,21 +87,21 @@ function suite(kind: StoreKind): void {
   it('charge nothing while what is there and held is enough', async () => {
     await setUp();
     await hold(900);
-    await topups.look(stage.wallet);
+    await topups.checkWallet(stage.wallet);
     expect(starts()).to.equal(0);
   });
 
   it('charge once for fifty calls that cross the threshold at once, in two gateways', async () => {
     await setUp();
-    const other = topupsOf(stage.service('own_2', await stage.openStore()));
+    const other = createTopups(stage.service('own_2', await stage.openStore()));
     stage.bank.charges = 'pay';
-    await topups.lookAtAll();
-    await other.lookAtAll();
+    await topups.checkAllWallets();
+    await other.checkAllWallets();
     const ledger = ledgerOf();
     const calls = Array.from({ length: 50 }, async () => ledger.settle(await ledger.hold(call(18)), used(18)));
-    await Promise.all([...calls, ...Array.from({ length: 10 }, () => other.look(stage.wallet))]);
+    await Promise.all([...calls, ...Array.from({ length: 10 }, () => other.checkWallet(stage.wallet))]);
     await until(async () => (await row()).order === null && types().length > 0, 20_000);
-    await topups.look(stage.wallet);
+    await topups.checkWallet(stage.wallet);
     expect([starts(), types(), await avail()]).to.deep.equal([1, ['topup.succeeded'], 600n]);
     expect(await row()).to.include({ dayCount: 1, monthSum: 500n * RUB, declines: 0 });
   });
@@ -111,13 +111,13 @@ function suite(kind: StoreKind): void {
     stage.bank.charges = 'pay';
     const ledger = ledgerOf();
     await rejection(ledger.hold(call(1200)));
-    await topups.lookAtAll();
+    await topups.checkAllWallets();
     expect(starts()).to.equal(0);
     await Promise.all(Array.from({ length: 20 }, () => rejection(ledger.hold(call(1200)))));
     await until(async () => (await avail()) === 1500n && (await row()).order === null, 20_000);
     await ledger.hold(call(1200));
     await new Promise((resolve) => setTimeout(resolve, 1200));
-    await topups.look(stage.wallet);
+    await topups.checkWallet(stage.wallet);
     expect([starts(), types()]).to.deep.equal([1, ['topup.succeeded']]);
   });
 
@@ -125,7 +125,7 @@ function suite(kind: StoreKind): void {
     await setUp();
     await spend(800);
     stage.bank.charges = 'decline';
-    await topups.look(stage.wallet);
+    await topups.checkWallet(stage.wallet);
     expect([starts(), types()]).to.deep.equal([1, ['topup.declined']]);
     for (const [hours, count] of [
       [0.9, 1],
@@ -136,16 +136,16 @@ function suite(kind: StoreKind): void {
       [25, 4],
     ] as const) {
       stage.aheadMs = hours * HOUR_MS;
-      await topups.look(stage.wallet);
+      await topups.checkWallet(stage.wallet);
       expect(starts(), `after ${hours} h`).to.equal(count);
     }
     expect(types()).to.deep.equal(['topup.declined', 'topup.paused']);
     stage.aheadMs = 30 * DAY_MS;
-    await topups.lookAtAll();
+    await topups.checkAllWallets();
     expect(starts()).to.equal(4);
     stage.bank.charges = 'pay';
     await stage.credited(service, 50);
-    await topups.look(stage.wallet);
+    await topups.checkWallet(stage.wallet);
     expect((await row()).pausedAt).to.equal(null);
     expect([types().at(-1), await avail()]).to.deep.equal(['topup.succeeded', 750n]);
   });
@@ -158,10 +158,10 @@ function suite(kind: StoreKind): void {
     const latest = await stage.credited(service, 50);
     stage.bank.asked.clear();
     await stage.store.payments.put('payments', [{ ...latest, origin: 'auto' }]);
-    await topups.look(stage.wallet);
+    await topups.checkWallet(stage.wallet);
     expect([starts(), (await row()).declines]).to.deep.equal([0, 4]);
     await stage.store.payments.put('payments', [latest]);
-    await topups.look(stage.wallet);
+    await topups.checkWallet(stage.wallet);
     expect([starts(), (await row()).declines]).to.deep.equal([1, 0]);
   });
 
@@ -170,14 +170,14 @@ function suite(kind: StoreKind): void {
     await stage.credited(service, 50);
     const changes: Record<string, (paid: Payment) => Promise<unknown>> = {
       'a refund is requested': ({ id }) =>
-        askRefund(stage.store, id, { at: stage.now(), amount: RUB, reason: 'a wish' }),
+        requestRefund(stage.store, id, { at: stage.now(), amount: RUB, reason: 'a wish' }),
       'it is refused': async ({ id }) => {
         stage.bank.hook = (asked) => (asked === 'refund' ? 400 : undefined);
-        return service.payments.look(id);
+        return service.payments.poll(id);
       },
       'one is made at the bank': async ({ id }) => {
         stage.bank.giveBack(id, RUB);
-        return service.payments.look(id);
+        return service.payments.poll(id);
       },
       'a dispute is opened': ({ id }) =>
         openDispute(stage.store, id, { at: stage.now(), dispute: 'CB-1', amount: RUB }),
@@ -192,11 +192,11 @@ function suite(kind: StoreKind): void {
     for (const [name, change] of Object.entries(changes)) {
       stage.aheadMs += 60_000;
       await change(paid);
-      await topups.lookAtAll();
+      await topups.checkAllWallets();
       expect([starts(), (await row()).declines], name).to.deep.equal([0, 4]);
     }
     await stage.credited(service, 50);
-    await topups.look(stage.wallet);
+    await topups.checkWallet(stage.wallet);
     expect((await row()).declines).to.equal(0);
   });
 
@@ -204,21 +204,21 @@ function suite(kind: StoreKind): void {
     await setUp({ pausedAt: stage.now(), declines: 4 });
     await stage.credited(service, 50);
     const faults = createFaultyStore(stage.store);
-    const other = topupsOf({ ...service, store: faults.store });
+    const other = createTopups({ ...service, store: faults.store });
     faults.next('ledger.entry', refuse);
-    await rejection(other.look(stage.wallet));
+    await rejection(other.checkWallet(stage.wallet));
     expect((await row()).declines).to.equal(4);
-    await other.look(stage.wallet);
+    await other.checkWallet(stage.wallet);
     expect((await row()).declines).to.equal(0);
   });
 
   it('are set off by a call that is refused before it reaches the ledger', async () => {
     await setUp();
     stage.bank.charges = 'pay';
-    topups.refused(stage.wallet);
+    topups.reportRefusal(stage.wallet);
     expect(await avail()).to.equal(1000n);
-    await topups.look(stage.wallet);
-    topups.refused(stage.wallet);
+    await topups.checkWallet(stage.wallet);
+    topups.reportRefusal(stage.wallet);
     await until(async () => (await avail()) === 1500n && (await row()).order === null, 20_000);
     expect(starts()).to.equal(1);
   });
@@ -235,14 +235,14 @@ function suite(kind: StoreKind): void {
     ] as const) {
       stage.aheadMs = minutes * 60_000;
       stage.bank.hook = (asked) => (asked === 'start' ? status : undefined);
-      await topups.look(stage.wallet);
+      await topups.checkWallet(stage.wallet);
       expect(await row()).to.include({ order: null, pausedAt: null, dayCount: 0, monthSum: 0n });
     }
     stage.bank.hook = () => undefined;
-    await topups.look(stage.wallet);
+    await topups.checkWallet(stage.wallet);
     expect([starts(), types()]).to.deep.equal([4, []]);
     stage.aheadMs = 64 * 60_000;
-    await topups.look(stage.wallet);
+    await topups.checkWallet(stage.wallet);
     expect([types(), await avail(), stage.bank.payments.size]).to.deep.equal([['topup.succeeded'], 700n, 2]);
   });
 
@@ -250,23 +250,23 @@ function suite(kind: StoreKind): void {
     await setUp();
     stage.bank.charges = 'pay';
     bounds = readTopupBounds({ amount: { max: '499.99' } });
-    await topups.lookAtAll();
+    await topups.checkAllWallets();
     await rejection(ledgerOf().hold(call(1200)));
-    await topups.look(stage.wallet);
+    await topups.checkWallet(stage.wallet);
     bounds = readTopupBounds();
-    await topups.look(stage.wallet);
+    await topups.checkWallet(stage.wallet);
     expect([starts(), await avail()]).to.deep.equal([0, 1000n]);
   });
 
   it('pause at once for a card that is over, and begin no fourth order in a day', async () => {
     await setUp({ threshold: 100_000n * RUB });
     stage.bank.charges = 'pay';
-    for (let looks = 0; looks < 5; looks += 1) await topups.look(stage.wallet);
+    for (let looks = 0; looks < 5; looks += 1) await topups.checkWallet(stage.wallet);
     expect([starts(), await avail()]).to.deep.equal([3, 2500n]);
     stage.aheadMs = DAY_MS;
     stage.bank.charges = 'refuse for good';
-    await topups.look(stage.wallet);
-    await topups.look(stage.wallet);
+    await topups.checkWallet(stage.wallet);
+    await topups.checkWallet(stage.wallet);
     expect([starts(), types().at(-1)]).to.deep.equal([4, 'topup.paused']);
   });
 
@@ -274,13 +274,13 @@ function suite(kind: StoreKind): void {
     await setUp({ threshold: 100_000n * RUB });
     stage.bank.charges = 'pay';
     bounds = readTopupBounds({ amount: { max: '499.99' } });
-    await topups.look(stage.wallet);
+    await topups.checkWallet(stage.wallet);
     expect(starts()).to.equal(0);
     bounds = readTopupBounds({ perDay: 1 });
-    for (let looks = 0; looks < 3; looks += 1) await topups.look(stage.wallet);
+    for (let looks = 0; looks < 3; looks += 1) await topups.checkWallet(stage.wallet);
     expect(starts()).to.equal(1);
     bounds = readTopupBounds({ perDay: 4 });
-    for (let looks = 0; looks < 3; looks += 1) await topups.look(stage.wallet);
+    for (let looks = 0; looks < 3; looks += 1) await topups.checkWallet(stage.wallet);
     expect(starts()).to.equal(4);
   });
 
@@ -288,36 +288,36 @@ function suite(kind: StoreKind): void {
     await setUp({ threshold: 100_000n * RUB, cap: 1200n * RUB });
     stage.bank.charges = 'pay';
     for (let day = 0; day < 3; day += 1) {
-      const again = topupsOf(stage.service(`own_${day}`, await stage.openStore()));
-      await again.look(stage.wallet);
-      await again.look(stage.wallet);
+      const again = createTopups(stage.service(`own_${day}`, await stage.openStore()));
+      await again.checkWallet(stage.wallet);
+      await again.checkWallet(stage.wallet);
     }
     expect([starts(), (await row()).monthSum / RUB]).to.deep.equal([2, 1000n]);
     stage.aheadMs = 31 * DAY_MS;
-    await topups.look(stage.wallet);
+    await topups.checkWallet(stage.wallet);
     expect(starts()).to.equal(4);
   });
 
   it('go on where another process has died: its order ends, its row is free', async () => {
     await setUp();
     await spend(800);
-    await topups.look(stage.wallet);
+    await topups.checkWallet(stage.wallet);
     const { order } = await row();
     const pending = (await stage.store.payments.get(order ?? '')) as Payment;
     expect(pending.phase).to.equal('pending');
-    await topups.look(stage.wallet);
+    await topups.checkWallet(stage.wallet);
     expect(starts()).to.equal(1);
     stage.bank.pay(pending.id);
     const other = stage.service('own_2', await stage.openStore());
-    await other.payments.look(pending.id);
-    await topupsOf(other).lookAtAll();
+    await other.payments.poll(pending.id);
+    await createTopups(other).checkAllWallets();
     expect([(await row()).order, types()]).to.deep.equal([null, ['topup.succeeded']]);
   });
 
   it('are paused with the reason where the card cannot be charged any more', async () => {
     await setUp({ amount: RUB + RUB / 1000n });
     await spend(800);
-    await topups.look(stage.wallet);
+    await topups.checkWallet(stage.wallet);
     expect((await row()).reason).to.include('kopecks');
     expect(starts()).to.equal(0);
   });
@@ -326,7 +326,7 @@ function suite(kind: StoreKind): void {
     await setUp();
     await spend(800);
     stage.bank.charges = 'pay';
-    const own = topupsOf(service, 20);
+    const own = createTopups(service, 20);
     own.start();
     await until(async () => (await avail()) === 700n, 20_000);
     await own.stop();

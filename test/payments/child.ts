@@ -2,7 +2,7 @@
 // begin`. It lives the LIFE that is named: `order` orders, looks, and asks for a refund; `charge` looks at an automatic
 // top-up; `lost` and `won` enter a dispute and how it ended. The steps at the bank are killed from outside.
 import type { OpenPayment } from '../../lib/catalog/payments.ts';
-import { askRefund, endDispute, openDispute } from '../../lib/payments/operator.ts';
+import { endDispute, openDispute, requestRefund } from '../../lib/payments/operator.ts';
 import { createPayments } from '../../lib/payments/payments.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Call } from '../../lib/store/port-calls.ts';
@@ -11,21 +11,21 @@ import type { PaymentProvider } from '../../lib/upstream/contract/payment.ts';
 import { createProvider } from '../../lib/upstream/host/settings.ts';
 import till from '../../testkit/payments/till/index.ts';
 import { RUB } from '../contract/store/context.ts';
-import { topupsOf } from './kill.ts';
+import { createTopups } from './kill.ts';
 
 const { DATABASE_URL = '', BANK_URL = '', WALLET = '', PAYMENT = '', KILL_AT = '', LIFE = 'order' } = process.env;
 const [killWhen, killStep] = KILL_AT.split(' ');
 
 const real = await openStore(DATABASE_URL);
 const store = mapCalls(real, (call: Call, { port, name }) => async (...args) => {
-  const step = stepOf(port, name, args[0]);
+  const step = nameStep(port, name, args[0]);
   if (step === killStep && killWhen === 'before') die();
   const result = await call(...args);
   if (step === killStep && killWhen === 'after') die();
   return result;
 });
 
-function stepOf(port: string | undefined, name: string, argument: unknown): string {
+function nameStep(port: string | undefined, name: string, argument: unknown): string {
   if (port === 'payments' && name === 'change') return (argument as { kind: string }).kind;
   if (port === 'ledger' && name === 'apply') {
     const { kind, payment } = (argument as { op: { kind: string; payment?: { kind: string } } }[])[0]?.op ?? {
@@ -61,11 +61,11 @@ const LIVES: Readonly<Record<string, () => Promise<unknown>>> = {
   async order() {
     const asked = { wallet: WALLET, provider: 'till', amount: 1000n * RUB, locale: 'en', saveMethod: false } as const;
     const { id } = await payments.order(asked);
-    await payments.look(id);
-    await askRefund(store, id, { at: Date.now(), amount: 300n * RUB, reason: 'wish', refund: `rfd_${id}` });
-    await payments.look(id);
+    await payments.poll(id);
+    await requestRefund(store, id, { at: Date.now(), amount: 300n * RUB, reason: 'wish', refund: `rfd_${id}` });
+    await payments.poll(id);
   },
-  charge: () => topupsOf({ store, payments }).look(WALLET),
+  charge: () => createTopups({ store, payments }).checkWallet(WALLET),
   lost: () => dispute('lost'),
   won: () => dispute('won'),
 };

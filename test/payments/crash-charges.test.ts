@@ -1,14 +1,14 @@
 // A gateway killed with -9 before and after every step of an automatic top-up, and of disputes lost and won: whoever goes
 // on, the card is charged once, the owner is told once, and what the payer's bank took is taken once, or nothing is.
 import { expect } from 'chai';
-import { askRefund, endDispute, openDispute } from '../../lib/payments/operator.ts';
+import { endDispute, openDispute, requestRefund } from '../../lib/payments/operator.ts';
 import type { Asked } from '../../testkit/bank.ts';
 import { until } from '../../testkit/client.ts';
 import { longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { adjust, applied, RUB, type StoreKind } from '../contract/store/context.ts';
 import { newAuto, newMethod } from '../contract/store/payments.ts';
-import { type Doomed, live, topupsOf } from './kill.ts';
+import { createTopups, type KilledRun, runUntilKilled } from './kill.ts';
 import { PaymentStage } from './service-stage.ts';
 
 const CHARGE_STEPS = ['create', 'begin', 'succeed', 'pay', 'tell', 'changeAutoTopup'];
@@ -61,15 +61,15 @@ function suite(kind: StoreKind): void {
     async function recover(): Promise<void> {
       const { wallet, store } = stage;
       const other = stage.service('own_other', await stage.openStore());
-      const topups = topupsOf(other);
+      const topups = createTopups(other);
       await stage.letTimePass();
       other.payments.start();
       const alarms = () => store.alerts.alarms(wallet);
       await until(async () => {
-        await topups.look(wallet);
+        await topups.checkWallet(wallet);
         return (await store.payments.autoTopup(wallet))?.order === null && (await alarms()).length > 0;
       }, 20_000);
-      await topups.look(wallet);
+      await topups.checkWallet(wallet);
       await topups.stop();
       const [payment] = await store.payments.list({ wallet, limit: 1 });
       const told = await alarms();
@@ -80,8 +80,8 @@ function suite(kind: StoreKind): void {
       expect([stage.bank.payments.size, await stage.topped()]).to.deep.equal([1, 1500n * RUB]);
     }
 
-    const dies = async (doomed: Doomed, watch?: (kill: () => void) => void) =>
-      expect(await live(stage, { life: 'charge', ...doomed }, watch)).to.equal('SIGKILL');
+    const dies = async (doomed: KilledRun, watch?: (kill: () => void) => void) =>
+      expect(await runUntilKilled(stage, { life: 'charge', ...doomed }, watch)).to.equal('SIGKILL');
 
     for (const at of CHARGE_CASES) {
       it(at, async function () {
@@ -109,7 +109,7 @@ function suite(kind: StoreKind): void {
 
     it('not at all', async function () {
       this.timeout(60_000);
-      expect(await live(stage, { life: 'charge' })).to.equal(null);
+      expect(await runUntilKilled(stage, { life: 'charge' })).to.equal(null);
       await recover();
     });
   });
@@ -122,7 +122,7 @@ function suite(kind: StoreKind): void {
           const { id } = await stage.credited(stage.service());
           const { store, wallet } = stage;
           if (spent > 0n) await applied(store, adjust(wallet, -spent * RUB));
-          expect(await live(stage, { life: 'lost', payment: id, at })).to.equal('SIGKILL');
+          expect(await runUntilKilled(stage, { life: 'lost', payment: id, at })).to.equal('SIGKILL');
           // The operator repeats what was not answered.
           const statuses = [
             (await openDispute(store, id, { at: Date.now(), dispute: `CB-${id}` })).status,
@@ -152,7 +152,7 @@ function suite(kind: StoreKind): void {
           const { id, ref } = await stage.credited(stage.service());
           const { store, wallet } = stage;
           if (spent > 0n) await applied(store, adjust(wallet, -spent * RUB));
-          const signal = await live(stage, { life: 'won', payment: id, at });
+          const signal = await runUntilKilled(stage, { life: 'won', payment: id, at });
           expect(signal).to.equal(at === 'never' ? null : 'SIGKILL');
           const end = (how: 'won' | 'lost') => endDispute(store, id, { at: Date.now(), how, suspend: true });
           const statuses = [
@@ -167,7 +167,7 @@ function suite(kind: StoreKind): void {
           const other = stage.service('own_other', await stage.openStore());
           other.payments.start();
           expect(await stage.notice(other, ref ?? '')).to.equal('done');
-          await other.payments.look(id);
+          await other.payments.poll(id);
           expect(await stage.payment(id)).to.deep.equal(kept);
           const entries = await store.ledger.entries(wallet, { limit: 10 });
           expect(entries.map((entry) => entry.kind).filter((kind) => kind !== 'adjust')).to.deep.equal(['pay']);
@@ -185,9 +185,9 @@ function suite(kind: StoreKind): void {
         const service = stage.service();
         const { id } = await stage.credited(service);
         stage.bank.refunds = 'pending';
-        await askRefund(store, id, { at: Date.now(), amount: 300n * RUB, reason: 'wish' });
-        await service.payments.look(id);
-        expect(await live(stage, { life: 'won', payment: id, at })).to.equal('SIGKILL');
+        await requestRefund(store, id, { at: Date.now(), amount: 300n * RUB, reason: 'wish' });
+        await service.payments.poll(id);
+        expect(await runUntilKilled(stage, { life: 'won', payment: id, at })).to.equal('SIGKILL');
         await endDispute(store, id, { at: Date.now(), how: 'won', suspend: true });
         const [refund] = stage.bank.ofOrder(id)[0]?.refunds ?? [];
         Object.assign(refund ?? {}, { status: 'succeeded' });

@@ -1,13 +1,13 @@
 // A gateway killed with -9 before and after every step of a payment and its refund: whoever goes on, the wallet has what the
 // bank holds, once.
 import { expect } from 'chai';
-import { askRefund } from '../../lib/payments/operator.ts';
+import { requestRefund } from '../../lib/payments/operator.ts';
 import type { Asked } from '../../testkit/bank.ts';
 import { until } from '../../testkit/client.ts';
 import { longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { RUB, type StoreKind } from '../contract/store/context.ts';
-import { live } from './kill.ts';
+import { runUntilKilled } from './kill.ts';
 import { PaymentStage } from './service-stage.ts';
 
 const ALL_STEPS = ['create', 'begin', 'succeed', 'pay', 'ask_refund', 'note_refund', 'payback'];
@@ -59,7 +59,7 @@ function suite(kind: StoreKind): void {
       return (await stage.payment(id)).credited > 0n;
     }, 15_000);
     const wish = { at: Date.now(), amount: 300n * RUB, reason: 'wish', refund: `rfd_${id}` };
-    await askRefund(stage.store, id, wish);
+    await requestRefund(stage.store, id, wish);
     await until(async () => {
       await stage.letTimePass();
       return (await stage.payment(id)).refunded > 0n;
@@ -76,7 +76,7 @@ function suite(kind: StoreKind): void {
       it(`${when} ${step}`, async function () {
         this.timeout(60_000);
         stage.bank.hook = payAtOnce;
-        expect(await live(stage, { at: `${when} ${step}` })).to.equal('SIGKILL');
+        expect(await runUntilKilled(stage, { at: `${when} ${step}` })).to.equal('SIGKILL');
         await recover();
         expect(await stage.problems()).to.deep.equal([]);
       });
@@ -87,7 +87,7 @@ function suite(kind: StoreKind): void {
     for (const when of ['before', 'after'] as const) {
       it(`${when} the bank does what it is asked: ${step}`, async function () {
         this.timeout(60_000);
-        const signal = await live(stage, {}, (kill) => {
+        const signal = await runUntilKilled(stage, {}, (kill) => {
           stage.bank.hook = (asked, at) => {
             payAtOnce();
             if (asked === step && at === when) kill();
@@ -104,7 +104,7 @@ function suite(kind: StoreKind): void {
   it('not at all', async function () {
     this.timeout(60_000);
     stage.bank.hook = payAtOnce;
-    expect(await live(stage, {})).to.equal(null);
+    expect(await runUntilKilled(stage, {})).to.equal(null);
     await recover();
   });
 }

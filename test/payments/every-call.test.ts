@@ -3,7 +3,13 @@
 import { expect } from 'chai';
 import type { Wallet } from '../../lib/money/decide.ts';
 import { parseDispute } from '../../lib/money/payment.ts';
-import { askRefund, decideReview, endDispute, type OperatorOutcome, openDispute } from '../../lib/payments/operator.ts';
+import {
+  decideReview,
+  endDispute,
+  type OperatorOutcome,
+  openDispute,
+  requestRefund,
+} from '../../lib/payments/operator.ts';
 import { type Call, mapCalls, READS } from '../../lib/store/port-calls.ts';
 import { type Store, StoreError } from '../../lib/store/store.ts';
 import type { Asked, BankPayment } from '../../testkit/bank.ts';
@@ -86,7 +92,7 @@ function suite(kind: StoreKind): void {
     }
     if (!find()) return undefined;
     stage.bank.pay(id, paid);
-    await again(() => service.payments.look(id));
+    await again(() => service.payments.poll(id));
     if (!['credited', 'review'].includes((await stage.payment(id)).phase)) await recover();
     expect((await stage.payment(id)).phase).to.be.oneOf(['credited', 'review']);
     return id;
@@ -106,8 +112,8 @@ function suite(kind: StoreKind): void {
         const id = await credited(service);
         if (id === undefined) return;
         const wish = { at: Date.now(), amount: 300n * RUB, reason: 'wish', refund: `rfd_${id}` };
-        await entered(() => askRefund(store, id, wish));
-        await again(() => service.payments.look(id));
+        await entered(() => requestRefund(store, id, wish));
+        await again(() => service.payments.poll(id));
         await recover();
         const dispute = { at: Date.now(), dispute: `cb_${id}`, amount: 400n * RUB };
         await entered(() => openDispute(store, id, dispute));

@@ -11,7 +11,7 @@ import type { PaymentStage } from './service-stage.ts';
 
 const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url));
 
-export interface Doomed {
+export interface KilledRun {
   /** `before begin`; none: it lives to its end. */
   readonly at?: string;
   readonly life?: 'order' | 'charge' | 'lost' | 'won';
@@ -19,9 +19,9 @@ export interface Doomed {
 }
 
 /** Resolves to the signal it died by. `watch` gets what kills it. */
-export async function live(
+export async function runUntilKilled(
   stage: PaymentStage,
-  { at = '', life = 'order', payment = '' }: Doomed,
+  { at = '', life = 'order', payment = '' }: KilledRun,
   watch: (kill: () => void) => void = () => undefined,
 ): Promise<NodeJS.Signals | null> {
   const where = { DATABASE_URL: stage.databaseUrl, BANK_URL: stage.bank.url, WALLET: stage.wallet };
@@ -33,7 +33,7 @@ export async function live(
 }
 
 /** Letters are kept in the store, and go nowhere. */
-export function topupsOf({ store, payments }: { readonly store: Store; readonly payments: Payments }): AutoTopup {
+export function createTopups({ store, payments }: { readonly store: Store; readonly payments: Payments }): AutoTopup {
   const log = { warn() {} };
   const fetcher = () => ({ post: () => Promise.reject(new Error('nothing is sent')) });
   const publicUrl = () => 'https://gate.example.com';

@@ -1,7 +1,7 @@
 // What an operator is told when a payment has changed at the moment of asking.
 import { expect } from 'chai';
 import type { Payment } from '../../lib/money/payment-rules.ts';
-import { askRefund } from '../../lib/payments/operator.ts';
+import { requestRefund } from '../../lib/payments/operator.ts';
 
 const CREDITED = {
   id: 'pay',
@@ -33,7 +33,7 @@ describe('a refund asked for while its payment changes', () => {
       const wish = { at: 1000, amount, reason: 'wish', refund: 'rfd' };
       const isPossible = amount > 0n && amount <= 100n;
       const payment = isPossible ? changed : CREDITED;
-      expect(await askRefund({ payments, ledger } as never, 'pay', wish)).to.deep.equal({ status, payment });
+      expect(await requestRefund({ payments, ledger } as never, 'pay', wish)).to.deep.equal({ status, payment });
     });
   }
 });

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { Payment } from '../../lib/money/payment-rules.ts';
 import { parseRefunds } from '../../lib/money/payment-rules.ts';
-import { askRefund, decideReview, endDispute, openDispute } from '../../lib/payments/operator.ts';
+import { decideReview, endDispute, openDispute, requestRefund } from '../../lib/payments/operator.ts';
 import { until } from '../../testkit/client.ts';
 import { longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
@@ -24,10 +24,10 @@ function suite(kind: StoreKind): void {
     it('leaves the balance when it is asked of the bank, and is booked once it has gone', async () => {
       const payment = await credited();
       const wish = { at: stage.now(), amount: 300n * RUB, reason: 'wish', refund: 'rfd_1' };
-      expect((await askRefund(stage.store, payment.id, wish)).status).to.equal('done');
-      expect((await askRefund(stage.store, payment.id, wish)).status).to.equal('exists');
+      expect((await requestRefund(stage.store, payment.id, wish)).status).to.equal('done');
+      expect((await requestRefund(stage.store, payment.id, wish)).status).to.equal('exists');
       stage.bank.refunds = 'pending';
-      expect((await service.payments.look(payment.id))?.phase).to.equal('credited');
+      expect((await service.payments.poll(payment.id))?.phase).to.equal('credited');
       const [refund] = stage.bank.ofOrder(payment.id)[0]?.refunds ?? [];
       if (!refund) throw new Error('the bank was not asked');
       expect(await stage.topped()).to.equal(700n * RUB);
@@ -41,21 +41,21 @@ function suite(kind: StoreKind): void {
         dueAt: null,
       });
       const more = { at: stage.now(), amount: 701n * RUB, reason: '' };
-      expect((await askRefund(stage.store, payment.id, more)).status).to.equal('refused');
+      expect((await requestRefund(stage.store, payment.id, more)).status).to.equal('refused');
       expect(await stage.problems()).to.deep.equal([]);
     });
 
     it('is asked for once although the answer was lost, and is booked though it was begun elsewhere', async () => {
       const payment = await credited();
-      await askRefund(stage.store, payment.id, { at: stage.now(), amount: 300n * RUB, reason: '' });
+      await requestRefund(stage.store, payment.id, { at: stage.now(), amount: 300n * RUB, reason: '' });
       stage.bank.hook = (asked, when) => {
         if (asked === 'refund' && when === 'after') throw new Error('lost');
         return undefined;
       };
-      await service.payments.look(payment.id);
+      await service.payments.poll(payment.id);
       stage.bank.hook = () => undefined;
       stage.bank.giveBack(payment.id, 200n * RUB);
-      const after = await service.payments.look(payment.id);
+      const after = await service.payments.poll(payment.id);
       expect(stage.bank.ofOrder(payment.id)[0]?.refunds.length).to.equal(2);
       expect(after).to.include({ refunded: 500n * RUB, phase: 'partly_refunded' });
       expect(parseRefunds(after as Payment).map(({ state }) => state)).to.deep.equal(['booked', 'booked']);
@@ -65,9 +65,9 @@ function suite(kind: StoreKind): void {
     it('that the bank refuses stays where it is', async () => {
       const payment = await credited();
       stage.bank.refunds = 'canceled';
-      await askRefund(stage.store, payment.id, { at: stage.now(), amount: 300n * RUB, reason: '' });
+      await requestRefund(stage.store, payment.id, { at: stage.now(), amount: 300n * RUB, reason: '' });
       expect(await stage.topped()).to.equal(700n * RUB);
-      const after = (await service.payments.look(payment.id)) as Payment;
+      const after = (await service.payments.poll(payment.id)) as Payment;
       expect(parseRefunds(after)[0]?.state).to.equal('refused');
       expect([after.phase, after.dueAt, await stage.topped()]).to.deep.equal(['credited', null, 1000n * RUB]);
     });
@@ -94,7 +94,7 @@ function suite(kind: StoreKind): void {
         } as const;
         await stage.store.ledger.apply([{ op: { ...hold, ...call }, tried: false, abandoned: false }]);
         stage.bank.giveBack(payment.id, 1000n * RUB);
-        expect(await one.payments.look(payment.id)).to.include({ phase: 'refunded', shortfall: 800n * RUB });
+        expect(await one.payments.poll(payment.id)).to.include({ phase: 'refunded', shortfall: 800n * RUB });
         const wallet = await stage.store.ledger.wallet(stage.wallet);
         expect(wallet).to.include({ avail: -800n * RUB, held: 800n * RUB, topped: 0n });
         expect(wallet?.status).to.equal(shortfall === 'keep' ? 'active' : 'suspended');
@@ -155,7 +155,7 @@ function suite(kind: StoreKind): void {
         expect((await endDispute(stage.store, id, { at, how, suspend: false })).status).to.equal('done');
         stage.bank.giveBack(id, 300n * RUB);
         expect(await stage.notice(service, ref ?? '')).to.equal('done');
-        expect(await service.payments.look(id)).to.include({ phase, refunded: refunded * RUB, dueAt: null });
+        expect(await service.payments.poll(id)).to.include({ phase, refunded: refunded * RUB, dueAt: null });
       }
       expect(await stage.topped()).to.equal(500n * RUB);
       expect(await stage.problems()).to.deep.equal([]);
@@ -166,7 +166,7 @@ function suite(kind: StoreKind): void {
       const at = stage.now();
       await openDispute(stage.store, id, { at, dispute: `cb_${id}` });
       stage.bank.giveBack(id, 1000n * RUB);
-      expect(await service.payments.look(id)).to.include({ phase: 'disputed', refunded: 1000n * RUB });
+      expect(await service.payments.poll(id)).to.include({ phase: 'disputed', refunded: 1000n * RUB });
       const end = (how: 'won' | 'lost') => endDispute(stage.store, id, { at, how, suspend: false });
       expect([(await end('lost')).status, (await end('won')).status]).to.deep.equal(['refused', 'done']);
       expect(await stage.topped()).to.equal(0n);
@@ -176,7 +176,7 @@ function suite(kind: StoreKind): void {
     it('before an operator credited it is taken right after', async () => {
       const payment = await stage.order(service);
       stage.bank.pay(payment.id, { currency: 'USD' });
-      expect((await service.payments.look(payment.id))?.phase).to.equal('review');
+      expect((await service.payments.poll(payment.id))?.phase).to.equal('review');
       stage.bank.giveBack(payment.id, 300n * RUB);
       expect(await stage.notice(service, stage.refOf(payment))).to.equal('done');
       const verdict = { at: stage.now(), reason: 'seen', credit: 1000n * RUB };
@@ -185,7 +185,7 @@ function suite(kind: StoreKind): void {
         if (asked === 'fetch') throw new Error('down');
         return undefined;
       };
-      expect(await service.payments.look(payment.id))
+      expect(await service.payments.poll(payment.id))
         .to.have.property('dueAt')
         .above(stage.now());
       stage.bank.hook = () => undefined;

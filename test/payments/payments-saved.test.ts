@@ -29,7 +29,7 @@ function suite(kind: StoreKind): void {
       expect(await stage.store.payments.methods(stage.wallet)).to.deep.equal([]);
       const payment = await stage.order(service, 1000, { saveMethod: true });
       stage.bank.pay(payment.id);
-      await Promise.all([service.payments.look(payment.id), stage.notice(service, refOf(payment))]);
+      await Promise.all([service.payments.poll(payment.id), stage.notice(service, refOf(payment))]);
       const methods = await stage.store.payments.methods(stage.wallet);
       expect(methods.map(({ ref, last4, removedAt }) => [ref, last4, removedAt])).to.deep.equal([
         ['card-1', '4242', null],
@@ -38,7 +38,7 @@ function suite(kind: StoreKind): void {
       expect(service.saved).to.deep.equal(methods);
       const again = await stage.order(service, 1000, { saveMethod: true });
       stage.bank.pay(again.id);
-      await service.payments.look(again.id);
+      await service.payments.poll(again.id);
       expect(service.saved).to.have.length(1);
     });
 
@@ -46,7 +46,7 @@ function suite(kind: StoreKind): void {
       stage.bank.saves = { ...card, id: 'card-2' };
       const payment = await stage.order(service, 1000, { saveMethod: true });
       stage.bank.pay(payment.id, { order: 'pay_another' });
-      expect((await service.payments.look(payment.id))?.phase).to.equal('review');
+      expect((await service.payments.poll(payment.id))?.phase).to.equal('review');
       expect(await stage.store.payments.methods(stage.wallet)).to.deep.equal([]);
     });
 
@@ -65,7 +65,7 @@ function suite(kind: StoreKind): void {
       expect(more).to.deep.equal([]);
       expect(payment).to.include({ origin: 'auto', phase: 'pending', payUrl: null });
       stage.bank.pay(payment?.id ?? '');
-      expect((await service.payments.look(payment?.id ?? ''))?.phase).to.equal('credited');
+      expect((await service.payments.poll(payment?.id ?? ''))?.phase).to.equal('credited');
       expect(await stage.store.payments.autoTopup(stage.wallet)).to.include({ order: payment?.id });
     });
 

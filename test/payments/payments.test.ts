@@ -73,9 +73,9 @@ function suite(kind: StoreKind): void {
       expect(payment.payUrl).to.match(/^https:\/\/pay\.example\.com\//);
       // Nobody can have paid it yet.
       expect(stage.bank.asked.get('fetch')).to.equal(undefined);
-      expect((await service.payments.look(payment.id))?.phase).to.equal('pending');
+      expect((await service.payments.poll(payment.id))?.phase).to.equal('pending');
       stage.bank.pay(payment.id);
-      expect((await service.payments.look(payment.id))?.phase).to.equal('credited');
+      expect((await service.payments.poll(payment.id))?.phase).to.equal('credited');
       expect(await stage.topped()).to.equal(1000n * RUB);
       expect(service.changes.map(({ phase }) => phase)).to.deep.equal(['pending', 'succeeded', 'credited']);
       expect(await stage.problems()).to.deep.equal([]);
@@ -111,7 +111,7 @@ function suite(kind: StoreKind): void {
       await stage.order(service, 1000);
       const error = await rejection(stage.order(service, 999));
       expect(String(error)).to.match(/at least 1000\b/);
-      expect(await service.payments.leastOrder(stage.wallet)).to.equal(1000n * RUB);
+      expect(await service.payments.minimumOrder(stage.wallet)).to.equal(1000n * RUB);
       await credited();
       expect((await stage.order(service, 1)).phase).to.equal('pending');
       for (const amount of [0n, RUB / 100n, 1_000_001n, 2_000_000n * RUB]) {
@@ -230,7 +230,7 @@ function suite(kind: StoreKind): void {
       for (const one of [service, other]) one.payments.start();
       stage.aheadMs = 6000;
       const notices = [service, other, service, other, service].map((one) => stage.notice(one, ref));
-      const looks = [service, other].map((one) => one.payments.look(payment.id));
+      const looks = [service, other].map((one) => one.payments.poll(payment.id));
       expect(await Promise.all(notices)).to.deep.equal(['done', 'done', 'done', 'done', 'done']);
       await Promise.all(looks);
       await until(async () => (await stage.payment(payment.id)).phase === 'credited', 5000);
@@ -244,8 +244,12 @@ function suite(kind: StoreKind): void {
       expect(await stage.notice(service, refOf(payment))).to.equal('done');
       expect(await stage.notice(service, 'bp-unknown')).to.equal('done');
       expect(await stage.notice(service, undefined)).to.equal('rejected');
-      expect(await service.payments.notice('till', { headers: {}, body: '{', address: '' })).to.equal('rejected');
-      expect(await service.payments.notice('nobody', { headers: {}, body: '{}', address: '' })).to.equal(undefined);
+      expect(await service.payments.handleWebhook('till', { headers: {}, body: '{', address: '' })).to.equal(
+        'rejected',
+      );
+      expect(await service.payments.handleWebhook('nobody', { headers: {}, body: '{}', address: '' })).to.equal(
+        undefined,
+      );
       expect([(await stage.payment(payment.id)).phase, await stage.topped()]).to.deep.equal(['pending', 0n]);
       const notices = await stage.store.payments.webhooks({ limit: 4 });
       expect(notices.map(({ verdict }) => verdict)).to.have.members(['done', 'foreign', 'rejected', 'rejected']);
@@ -306,7 +310,7 @@ function suite(kind: StoreKind): void {
       it(`does not follow from another ${name}: an operator decides, once`, async () => {
         const payment = await stage.order(service);
         stage.bank.pay(payment.id, wrong);
-        const reviewed = await service.payments.look(payment.id);
+        const reviewed = await service.payments.poll(payment.id);
         expect([reviewed?.phase, await stage.topped()]).to.deep.equal(['review', 0n]);
         expect(reviewed?.reason).to.include(name.split(' ')[0]);
         await stage.notice(service, refOf(payment));
@@ -328,7 +332,7 @@ function suite(kind: StoreKind): void {
       const other = await stage.order(service);
       const paid = stage.bank.pay(one.id);
       paid.order = other.id;
-      expect((await service.payments.look(one.id))?.phase).to.equal('review');
+      expect((await service.payments.poll(one.id))?.phase).to.equal('review');
       expect(await stage.notice(service, paid.id)).to.equal('done');
       expect((await stage.payment(other.id)).phase).to.equal('pending');
       expect(await stage.topped()).to.equal(0n);
@@ -337,7 +341,7 @@ function suite(kind: StoreKind): void {
     it('follows a success that comes after the link has expired here', async () => {
       const payment = await stage.order(service);
       stage.aheadMs = 2 * HOUR_MS;
-      expect((await service.payments.look(payment.id))?.phase).to.equal('expired');
+      expect((await service.payments.poll(payment.id))?.phase).to.equal('expired');
       stage.bank.pay(payment.id);
       stage.aheadMs += HOUR_MS + MINUTE_MS;
       await stage.letTimePass();
@@ -349,10 +353,10 @@ function suite(kind: StoreKind): void {
     it('is not looked for without end: a day after its link, only when somebody asks', async () => {
       const payment = await stage.order(service);
       stage.aheadMs = 26 * HOUR_MS;
-      const expired = await service.payments.look(payment.id);
+      const expired = await service.payments.poll(payment.id);
       expect(expired).to.include({ phase: 'expired', dueAt: null });
       stage.bank.pay(payment.id);
-      expect((await service.payments.look(payment.id))?.phase).to.equal('credited');
+      expect((await service.payments.poll(payment.id))?.phase).to.equal('credited');
     });
 
     it('does not follow a decline', async () => {
@@ -363,8 +367,8 @@ function suite(kind: StoreKind): void {
       ] as const) {
         const payment = await stage.order(service);
         stage.bank.pay(payment.id, { status: 'canceled', reason });
-        expect(await service.payments.look(payment.id)).to.include({ phase, reason: reason.code, dueAt: null });
-        await service.payments.look(payment.id);
+        expect(await service.payments.poll(payment.id)).to.include({ phase, reason: reason.code, dueAt: null });
+        await service.payments.poll(payment.id);
       }
       expect(await stage.topped()).to.equal(0n);
     });

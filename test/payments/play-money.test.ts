@@ -5,8 +5,8 @@ import { videoIdOf } from '../../lib/calls/videos/job-id.ts';
 import type { ChargeOp, Operation } from '../../lib/money/decide.ts';
 import type { Job } from '../../lib/money/job-rules.ts';
 import type { Payment } from '../../lib/money/payment.ts';
-import { askRefund, decideReview } from '../../lib/payments/operator.ts';
-import { noteCost, settlePlayMoney } from '../../lib/payments/play-money.ts';
+import { decideReview, requestRefund } from '../../lib/payments/operator.ts';
+import { recordCostlyUpstream, settlePlayMoney } from '../../lib/payments/play-money.ts';
 import { mapCalls } from '../../lib/store/port-calls.ts';
 import { until } from '../../testkit/client.ts';
 import { refuse } from '../../testkit/faulty-store.ts';
@@ -31,7 +31,7 @@ for (const kind of longer([SQLITE], STORES))
       const service = stage.service('own_play');
       const payment = await stage.order(service);
       stage.bank.pay(payment.id, more);
-      return (await service.payments.look(payment.id)) as Payment;
+      return (await service.payments.poll(payment.id)) as Payment;
     };
 
     it('is credited where nothing costs money', async () => {
@@ -39,7 +39,7 @@ for (const kind of longer([SQLITE], STORES))
     });
 
     it('waits for an operator in a store whose wallets pay for real models, who cannot credit it either', async () => {
-      await noteCost(stage.store, 'acme');
+      await recordCostlyUpstream(stage.store, 'acme');
       const { id, phase, reason } = await paidIn(false);
       expect([phase, await stage.topped()]).to.deep.equal(['review', 0n]);
       expect(reason).to.contain('its money is not real').and.to.contain('the upstream acme');
@@ -50,7 +50,7 @@ for (const kind of longer([SQLITE], STORES))
     });
 
     it('is not credited by an operator where only its order says so, or only its provider', async () => {
-      await noteCost(stage.store, 'acme');
+      await recordCostlyUpstream(stage.store, 'acme');
       for (const live of [true, false]) {
         const { id, phase } = await paidIn(live, { test: live });
         expect(phase).to.equal('review');
@@ -67,9 +67,9 @@ for (const kind of longer([SQLITE], STORES))
       const service = stage.service('own_play', store);
       const payment = await stage.order(service);
       stage.bank.pay(payment.id, { test: true });
-      await service.payments.look(payment.id).catch(() => undefined);
+      await service.payments.poll(payment.id).catch(() => undefined);
       expect(await stage.topped()).to.equal(0n);
-      await stage.service('own_other').payments.look(payment.id);
+      await stage.service('own_other').payments.poll(payment.id);
       expect(await stage.topped()).to.equal(1000n * RUB);
     });
 
@@ -82,7 +82,7 @@ for (const kind of longer([SQLITE], STORES))
         const payment = await stage.order(stage.service('own_was'));
         stage.settings = { live: is };
         stage.bank.pay(payment.id, { test });
-        const looked = await stage.service('own_is').payments.look(payment.id);
+        const looked = await stage.service('own_is').payments.poll(payment.id);
         expect(looked?.phase).to.equal('review');
         expect(looked?.reason).to.match(new RegExp(`^test: ${test}, but its provider takes (no )?real money now$`));
       }
@@ -90,7 +90,7 @@ for (const kind of longer([SQLITE], STORES))
     });
 
     it('needs no look at the settings where money is real', async () => {
-      await noteCost(stage.store, 'acme');
+      await recordCostlyUpstream(stage.store, 'acme');
       expect((await paidIn(true, { test: false })).phase).to.equal('credited');
     });
   });
@@ -107,7 +107,7 @@ for (const kind of longer([SQLITE], STORES))
       const service = stage.service('own_play');
       const payment = await stage.order(service);
       stage.bank.pay(payment.id, { test: !live });
-      return (await service.payments.look(payment.id)) as Payment;
+      return (await service.payments.poll(payment.id)) as Payment;
     };
     const settle = (how: 'convert' | 'write_off') =>
       settlePlayMoney(stage.store, stage.wallet, { how, reason: 'over', at: stage.now() });
@@ -121,12 +121,12 @@ for (const kind of longer([SQLITE], STORES))
 
     it('leaves real money alone where a refund of a test payment is under way', async () => {
       const at = stage.now();
-      const asked = await askRefund(stage.store, played.id, { at, amount: 700n * RUB, reason: 'a test' });
+      const asked = await requestRefund(stage.store, played.id, { at, amount: 700n * RUB, reason: 'a test' });
       expect([asked.status, await avail()]).to.deep.equal(['done', 1300n]);
       expect((await settle('write_off')).amount).to.equal(300n * RUB);
       expect(await avail()).to.equal(1000n);
       // The bank makes it at last, whose money is gone already.
-      await stage.service('own_late').payments.look(played.id);
+      await stage.service('own_late').payments.poll(played.id);
       expect([(await stage.payment(played.id)).phase, await avail()]).to.deep.equal(['partly_refunded', 1000n]);
     });
 

@@ -2,7 +2,7 @@
 // when it is refused, and is taken once, whatever fails in between.
 import { expect } from 'chai';
 import { type Payment, parseRefunds } from '../../lib/money/payment-rules.ts';
-import { askRefund, endDispute, openDispute } from '../../lib/payments/operator.ts';
+import { endDispute, openDispute, requestRefund } from '../../lib/payments/operator.ts';
 import { until } from '../../testkit/client.ts';
 import { createFaultyStore, lose, refuse } from '../../testkit/faulty-store.ts';
 import { longer } from '../../testkit/long.ts';
@@ -33,7 +33,12 @@ function suite(kind: StoreKind): void {
   afterEach(async () => expect(await stage.problems()).to.deep.equal([]));
 
   const ask = (rub: bigint, refund?: string) =>
-    askRefund(stage.store, paid.id, { at: stage.now(), amount: rub * RUB, reason: 'wish', ...(refund && { refund }) });
+    requestRefund(stage.store, paid.id, {
+      at: stage.now(),
+      amount: rub * RUB,
+      reason: 'wish',
+      ...(refund && { refund }),
+    });
   const balance = async () => {
     const { avail = 0n, held = 0n, topped = 0n } = (await stage.store.ledger.wallet(stage.wallet)) ?? {};
     return [avail, held, topped].map((micro) => Number(micro / RUB));
@@ -45,7 +50,7 @@ function suite(kind: StoreKind): void {
     expect(await balance()).to.deep.equal([300, 0, 300]);
     const [refused] = await applied(stage.store, reserve(stage.wallet, { amount: 301n * RUB }));
     expect(refused?.status).to.equal('insufficient');
-    await service.payments.look(paid.id);
+    await service.payments.poll(paid.id);
     expect([await balance(), await states()]).to.deep.equal([[300, 0, 300], ['booked']]);
   });
 
@@ -61,7 +66,7 @@ function suite(kind: StoreKind): void {
     await applied(stage.store, settle(stage.wallet, two, { amount: 100n * RUB }));
     expect(await balance()).to.deep.equal([0, 0, 100]);
     // All of it was there in the end: nothing is missing, and nobody is suspended.
-    expect(await service.payments.look(paid.id)).to.include({ phase: 'partly_refunded', shortfall: 0n });
+    expect(await service.payments.poll(paid.id)).to.include({ phase: 'partly_refunded', shortfall: 0n });
     expect((await stage.store.accounts.get(stage.wallet))?.status).to.equal('active');
   });
 
@@ -71,7 +76,7 @@ function suite(kind: StoreKind): void {
     await applied(stage.store, settle(stage.wallet, chargeId, { amount: 800n * RUB }));
     await ask(1000n);
     expect((await stage.store.accounts.get(stage.wallet))?.status).to.equal('active');
-    expect(await service.payments.look(paid.id)).to.include({ phase: 'refunded', shortfall: 800n * RUB });
+    expect(await service.payments.poll(paid.id)).to.include({ phase: 'refunded', shortfall: 800n * RUB });
     expect((await stage.store.accounts.get(stage.wallet))?.status).to.equal('suspended');
     expect(await balance()).to.deep.equal([-800, 0, 0]);
   });
@@ -82,7 +87,7 @@ function suite(kind: StoreKind): void {
     await ask(600n);
     expect(await balance()).to.deep.equal([-500, 900, 400]);
     stage.bank.hook = () => 500;
-    await service.payments.look(paid.id);
+    await service.payments.poll(paid.id);
     await service.payments.stop();
     stage.bank.hook = (asked) => (asked === 'refund' ? 400 : undefined);
     const other = stage.service('own_2', await stage.openStore());
@@ -90,7 +95,7 @@ function suite(kind: StoreKind): void {
     other.payments.start();
     await until(async () => (await states())[0] === 'refused', 10_000);
     expect(await balance()).to.deep.equal([100, 900, 1000]);
-    await other.payments.look(paid.id);
+    await other.payments.poll(paid.id);
     expect(await balance()).to.deep.equal([100, 900, 1000]);
     expect((await ask(600n)).status).to.equal('done');
   });
@@ -98,14 +103,16 @@ function suite(kind: StoreKind): void {
   it('is taken once, however often and by however many it is requested under one id', async () => {
     const other = await stage.openStore();
     const wish = { at: stage.now(), amount: 300n * RUB, reason: 'wish', refund: `rfd_${paid.id}` };
-    const asked = await Promise.all([stage.store, other, stage.store].map((store) => askRefund(store, paid.id, wish)));
+    const asked = await Promise.all(
+      [stage.store, other, stage.store].map((store) => requestRefund(store, paid.id, wish)),
+    );
     for (const { status } of asked) expect(status).to.be.oneOf(['done', 'exists', 'stale']);
     expect(asked.filter(({ status }) => status === 'done')).to.have.length(1);
-    expect((await askRefund(other, paid.id, wish)).status).to.equal('exists');
+    expect((await requestRefund(other, paid.id, wish)).status).to.equal('exists');
     expect(await balance()).to.deep.equal([700, 0, 700]);
-    await service.payments.look(paid.id);
+    await service.payments.poll(paid.id);
     expect([await balance(), stage.bank.holds([paid.id])]).to.deep.equal([[700, 0, 700], 700n * RUB]);
-    expect((await askRefund(other, paid.id, wish)).status).to.equal('exists');
+    expect((await requestRefund(other, paid.id, wish)).status).to.equal('exists');
     expect((await ask(701n)).status).to.equal('refused');
   });
 
@@ -115,7 +122,7 @@ function suite(kind: StoreKind): void {
       if (asked === 'refund' && when === 'after') throw new Error('lost');
       return undefined;
     };
-    await service.payments.look(paid.id);
+    await service.payments.poll(paid.id);
     await service.payments.stop();
     stage.bank.hook = () => undefined;
     const other = stage.service('own_2', await stage.openStore());
@@ -126,10 +133,10 @@ function suite(kind: StoreKind): void {
   });
 
   it('is given up with its money where the provider never began it', async () => {
-    await askRefund(stage.store, paid.id, { at: stage.now() - 26 * 3_600_000, amount: 300n * RUB, reason: '' });
+    await requestRefund(stage.store, paid.id, { at: stage.now() - 26 * 3_600_000, amount: 300n * RUB, reason: '' });
     expect(await balance()).to.deep.equal([700, 0, 700]);
     await stage.letTimePass();
-    await service.payments.look(paid.id);
+    await service.payments.poll(paid.id);
     expect([await balance(), await states()]).to.deep.equal([[1000, 0, 1000], ['refused']]);
   });
 
@@ -146,13 +153,13 @@ function suite(kind: StoreKind): void {
         const other = stage.service('own_faulty', faults.store);
         faults.next('ledger.apply', behaviour);
         const wish = { at: stage.now(), amount: 300n * RUB, reason: '', refund: `rfd_${paid.id}` };
-        await askRefund(faults.store, paid.id, wish);
-        await askRefund(faults.store, paid.id, wish);
+        await requestRefund(faults.store, paid.id, wish);
+        await requestRefund(faults.store, paid.id, wish);
         expect(await balance()).to.deep.equal([700, 0, 700]);
         if (how === 'refused') stage.bank.hook = (asked) => (asked === 'refund' ? 400 : undefined);
         faults.next('ledger.apply', behaviour);
-        await other.payments.look(paid.id);
-        await other.payments.look(paid.id);
+        await other.payments.poll(paid.id);
+        await other.payments.poll(paid.id);
         expect(parseRefunds(await stage.payment(paid.id)).map(({ state }) => state)).to.deep.equal(states);
         expect(await balance()).to.deep.equal(how === 'refused' ? [1000, 0, 1000] : [700, 0, 700]);
       });
@@ -163,16 +170,16 @@ function suite(kind: StoreKind): void {
     const faults = createFaultyStore(stage.store);
     faults.always('ledger.apply', refuse);
     const wish = { at: stage.now(), amount: 300n * RUB, reason: '', refund: `rfd_${paid.id}` };
-    await rejection(askRefund(faults.store, paid.id, wish));
+    await rejection(requestRefund(faults.store, paid.id, wish));
     expect([await balance(), await states()]).to.deep.equal([[1000, 0, 1000], []]);
     faults.always('ledger.apply', undefined);
-    expect((await askRefund(faults.store, paid.id, wish)).status).to.equal('done');
+    expect((await requestRefund(faults.store, paid.id, wish)).status).to.equal('done');
   });
 
   it('goes with a dispute that is lost, which takes each rouble once', async () => {
     stage.bank.refunds = 'pending';
     await ask(200n);
-    await service.payments.look(paid.id);
+    await service.payments.poll(paid.id);
     await ask(300n);
     expect(await balance()).to.deep.equal([500, 0, 500]);
     const at = stage.now();
@@ -185,7 +192,7 @@ function suite(kind: StoreKind): void {
     // The bank made the first all the same: it is taken as far as anything is left of the payment.
     const [refund] = stage.bank.ofOrder(paid.id)[0]?.refunds ?? [];
     Object.assign(refund ?? {}, { status: 'succeeded' });
-    await service.payments.look(paid.id);
+    await service.payments.poll(paid.id);
     expect([await balance(), await states()]).to.deep.equal([
       [0, 0, 0],
       ['booked', 'refused'],
@@ -195,7 +202,7 @@ function suite(kind: StoreKind): void {
   it('stays off the balance when a dispute about another part of the payment is lost, and is taken once', async () => {
     stage.bank.refunds = 'pending';
     await ask(200n);
-    await service.payments.look(paid.id);
+    await service.payments.poll(paid.id);
     await ask(100n);
     const at = stage.now();
     await openDispute(stage.store, paid.id, { at, dispute: `CB-${paid.id}`, amount: 150n * RUB });
@@ -208,7 +215,7 @@ function suite(kind: StoreKind): void {
     ]);
     const [refund] = stage.bank.ofOrder(paid.id)[0]?.refunds ?? [];
     Object.assign(refund ?? {}, { status: 'succeeded' });
-    expect(await service.payments.look(paid.id)).to.include({ refunded: 350n * RUB, shortfall: 0n });
+    expect(await service.payments.poll(paid.id)).to.include({ refunded: 350n * RUB, shortfall: 0n });
     expect([await balance(), await states()]).to.deep.equal([
       [650, 0, 650],
       ['booked', 'refused'],
@@ -219,16 +226,16 @@ function suite(kind: StoreKind): void {
     it(`is not sent while the bank may take the same money, and ${how === 'won' ? 'goes on' : 'ends'} with the dispute`, async () => {
       stage.bank.hook = (asked) => (asked === 'refund' ? 503 : undefined);
       await ask(300n);
-      await service.payments.look(paid.id);
+      await service.payments.poll(paid.id);
       const at = stage.now();
       await openDispute(stage.store, paid.id, { at, dispute: `CB-${paid.id}` });
       stage.bank.hook = () => undefined;
       await stage.letTimePass();
-      await service.payments.look(paid.id);
+      await service.payments.poll(paid.id);
       expect([await balance(), await states()]).to.deep.equal([[700, 0, 700], ['asked']]);
       expect(stage.bank.holds([paid.id])).to.equal(1000n * RUB);
       expect((await endDispute(stage.store, paid.id, { at, how, suspend: true })).status).to.equal('done');
-      await service.payments.look(paid.id);
+      await service.payments.poll(paid.id);
       const [left, state, kept] = how === 'won' ? [700, 'booked', 700n] : [0, 'refused', 1000n];
       expect([await balance(), await states()]).to.deep.equal([[left, 0, left], [state]]);
       expect(stage.bank.holds([paid.id])).to.equal(kept * RUB);
@@ -238,7 +245,7 @@ function suite(kind: StoreKind): void {
   it('stays off the balance beside one made at the bank, as far as the payment covers both', async () => {
     stage.bank.refunds = 'pending';
     await ask(400n);
-    await service.payments.look(paid.id);
+    await service.payments.poll(paid.id);
     await ask(400n);
     stage.bank.refunds = 'succeeded';
     stage.bank.giveBack(paid.id, 500n * RUB);
@@ -250,7 +257,7 @@ function suite(kind: StoreKind): void {
     ]);
     const [first] = stage.bank.ofOrder(paid.id)[0]?.refunds ?? [];
     Object.assign(first ?? {}, { status: 'succeeded' });
-    expect(await service.payments.look(paid.id)).to.include({ refunded: 900n * RUB, shortfall: 0n });
+    expect(await service.payments.poll(paid.id)).to.include({ refunded: 900n * RUB, shortfall: 0n });
     expect([await balance(), await states()]).to.deep.equal([
       [100, 0, 100],
       ['booked', 'refused', 'booked'],
@@ -260,7 +267,7 @@ function suite(kind: StoreKind): void {
   it('leaves its money to one that somebody made at the bank, and is refused there', async () => {
     await ask(600n);
     stage.bank.giveBack(paid.id, 1000n * RUB);
-    const after = await service.payments.look(paid.id);
+    const after = await service.payments.poll(paid.id);
     expect(after).to.include({ phase: 'refunded', refunded: 1000n * RUB, shortfall: 0n });
     expect([await balance(), stage.bank.holds([paid.id])]).to.deep.equal([[0, 0, 0], 0n]);
   });

@@ -145,7 +145,7 @@ export class PaymentStage {
 
   /** As the bank posts it. */
   notice({ payments }: Pick<Service, 'payments'>, id: string | undefined) {
-    return payments.notice('till', { headers: {}, body: JSON.stringify({ id }), address: '127.0.0.1' });
+    return payments.handleWebhook('till', { headers: {}, body: JSON.stringify({ id }), address: '127.0.0.1' });
   }
 
   /** The bank's id of an order's payment. */
@@ -157,7 +157,7 @@ export class PaymentStage {
   async credited(service: Service, rub = 1000): Promise<Payment> {
     const payment = await this.order(service, rub);
     this.bank.pay(payment.id);
-    return (await service.payments.look(payment.id)) as Payment;
+    return (await service.payments.poll(payment.id)) as Payment;
   }
 
   async topped(): Promise<bigint> {

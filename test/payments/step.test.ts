@@ -1,14 +1,14 @@
 // What a payment needs next, as tables: its phase, what its provider says, and the one step that follows.
 import { expect } from 'chai';
 import { NEVER_STARTED, newPayment, type Payment, type PaymentPhase, type Refund } from '../../lib/money/payment.ts';
-import { nextStep, type StepFacts } from '../../lib/payments/step.ts';
+import { nextPaymentStep, type PaymentStepFacts } from '../../lib/payments/step.ts';
 import type { Decline, PaymentState, RefundState } from '../../lib/upstream/contract/payment.ts';
 
 const RUB = 1_000_000n;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const AT = 1_800_000_000_000;
-const FACTS: StepFacts = { at: AT, suspend: true, live: true, costly: undefined };
+const FACTS: PaymentStepFacts = { at: AT, suspend: true, live: true, costly: undefined };
 
 const ORDER = newPayment({
   id: 'pay_1',
@@ -36,8 +36,8 @@ function said(more: Partial<PaymentState> = {}): PaymentState {
 }
 
 const base = { id: 'pay_1', version: 4, at: AT };
-const step = (payment: Payment, state: PaymentState, facts: Partial<StepFacts> = {}) =>
-  nextStep(payment, state, { ...FACTS, ...facts });
+const step = (payment: Payment, state: PaymentState, facts: Partial<PaymentStepFacts> = {}) =>
+  nextPaymentStep(payment, state, { ...FACTS, ...facts });
 const kindOf = (found: ReturnType<typeof step>) => found?.change?.kind ?? found?.op?.kind;
 
 describe('the next step of a payment', () => {
@@ -65,18 +65,18 @@ describe('the next step of a payment', () => {
     const pending = said({ status: 'pending' });
     const waits: readonly [name: string, Payment, object | undefined][] = [
       ['nothing while it is being started', inPhase('created'), undefined],
-      ['to look again in a minute', inPhase('pending'), { kind: 'look', dueAt: AT + MINUTE_MS }],
+      ['to look again in a minute', inPhase('pending'), { kind: 'poll', dueAt: AT + MINUTE_MS }],
       ['nothing before it is due', inPhase('pending', { dueAt: AT + 1 }), undefined],
       ['nothing if it is not due at all', inPhase('pending', { dueAt: null }), undefined],
-      ['to look while its link lives', inPhase('pending', { expiresAt: AT + 1 }), { kind: 'look' }],
+      ['to look while its link lives', inPhase('pending', { expiresAt: AT + 1 }), { kind: 'poll' }],
       [
         'to expire when its link does',
         inPhase('pending', { expiresAt: AT }),
         { kind: 'expire', reason: 'not paid in time', dueAt: AT + HOUR_MS },
       ],
       ['to expire where its link has no time', inPhase('pending', { expiresAt: null }), { kind: 'expire' }],
-      ['to look hourly later', inPhase('expired', { expiresAt: AT - 1 }), { kind: 'look', dueAt: AT + HOUR_MS }],
-      ['to give up after a day', inPhase('expired', { expiresAt: AT - 24 * HOUR_MS }), { kind: 'look', dueAt: null }],
+      ['to look hourly later', inPhase('expired', { expiresAt: AT - 1 }), { kind: 'poll', dueAt: AT + HOUR_MS }],
+      ['to give up after a day', inPhase('expired', { expiresAt: AT - 24 * HOUR_MS }), { kind: 'poll', dueAt: null }],
     ];
     for (const [name, payment, wanted] of waits) {
       it(`is ${name}`, () => {
@@ -133,7 +133,7 @@ describe('the next step of a payment', () => {
       expect(due('pending')).to.include({ kind: 'credit', dueAt: null });
     });
 
-    const wrong: readonly [words: string, Partial<PaymentState>, Partial<StepFacts>?, Partial<Payment>?][] = [
+    const wrong: readonly [words: string, Partial<PaymentState>, Partial<PaymentStepFacts>?, Partial<Payment>?][] = [
       ['status: pending instead of succeeded', { status: 'pending' }],
       ['status: canceled instead of succeeded', { status: 'canceled' }],
       ['sum: 999.99 instead of 1000.00', { amount: 999_990_000n }],
@@ -180,7 +180,7 @@ describe('the next step of a payment', () => {
       currency: 'RUB',
       order: 'rfd_1',
     };
-    const back = (payment: Payment, refund: Partial<RefundState> = {}, facts: Partial<StepFacts> = {}) =>
+    const back = (payment: Payment, refund: Partial<RefundState> = {}, facts: Partial<PaymentStepFacts> = {}) =>
       step(payment, said({ refunds: [{ ...theirs, ...refund }] }), facts);
     const asking = (more: Partial<Refund> = {}, payment: Partial<Payment> = {}) =>
       inPhase('credited', { refunds: JSON.stringify([{ ...ours, ...more }]), ...payment });
@@ -262,21 +262,21 @@ describe('the next step of a payment', () => {
     it('is to look at it as long as a refund is open, at the one that is due first', () => {
       const look = (refunds: readonly Refund[], dueAt: number | null = AT) =>
         step(inPhase('credited', { refunds: JSON.stringify(refunds), dueAt }), said())?.change;
-      expect(look([])).to.include({ kind: 'look', dueAt: null });
+      expect(look([])).to.include({ kind: 'poll', dueAt: null });
       expect(look([], AT + 1)).to.equal(undefined);
       expect(look([], null)).to.equal(undefined);
-      expect(look([ours])).to.include({ kind: 'look', dueAt: AT + MINUTE_MS });
+      expect(look([ours])).to.include({ kind: 'poll', dueAt: AT + MINUTE_MS });
       const old = { ...ours, id: 'rfd_2', at: AT - HOUR_MS };
-      expect(look([old])).to.include({ kind: 'look', dueAt: AT + HOUR_MS });
-      expect(look([old, ours])).to.include({ kind: 'look', dueAt: AT + MINUTE_MS });
+      expect(look([old])).to.include({ kind: 'poll', dueAt: AT + HOUR_MS });
+      expect(look([old, ours])).to.include({ kind: 'poll', dueAt: AT + MINUTE_MS });
     });
 
     it('is to give up a refund that the provider never began, once its key is long dead', () => {
       const next = (ms: number, ref: string | null = null) => step(asking({ at: AT - ms, ref }), said());
       const aged = (...asked: Parameters<typeof next>) => next(...asked)?.change ?? next(...asked)?.op?.payment;
-      expect(aged(25 * HOUR_MS)).to.include({ kind: 'look' });
+      expect(aged(25 * HOUR_MS)).to.include({ kind: 'poll' });
       expect(aged(25 * HOUR_MS + 1)).to.include({ kind: 'refuse_refund', refund: 'rfd_1', reason: NEVER_STARTED });
-      expect(aged(25 * HOUR_MS + 1, 're_1')).to.include({ kind: 'look' });
+      expect(aged(25 * HOUR_MS + 1, 're_1')).to.include({ kind: 'poll' });
     });
   });
 });

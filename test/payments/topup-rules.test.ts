@@ -4,13 +4,13 @@ import fc from 'fast-check';
 import { readTopupBounds } from '../../lib/catalog/topup-bounds.ts';
 import { NEVER_STARTED, NOT_ACCEPTED, type Payment } from '../../lib/money/payment.ts';
 import {
-  claimed,
-  ended,
   findBlocker,
-  type Hindrance,
   type Moment,
-  paused,
-  resumed,
+  markClaimed,
+  markEnded,
+  markPaused,
+  markResumed,
+  type TopupBlocker,
   WAITS_MS,
 } from '../../lib/payments/topup-rules.ts';
 import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
@@ -43,7 +43,7 @@ const BOUNDS = readTopupBounds();
 const ORDERS_PER_DAY = 3;
 const LOW = { avail: 300n * RUB, held: 100n * RUB, status: 'active' } as const;
 
-const HINDRANCES: readonly [name: string, Partial<AutoTopupRow>, object, Hindrance | undefined][] = [
+const HINDRANCES: readonly [name: string, Partial<AutoTopupRow>, object, TopupBlocker | undefined][] = [
   ['low', {}, {}, undefined],
   ['at the threshold', {}, { held: 200n * RUB }, 'enough'],
   ['a hair below it', {}, { held: 200n * RUB - 1n }, undefined],
@@ -75,7 +75,7 @@ function paymentOf(more: Partial<Payment>): Payment {
 }
 
 const NOW: Moment = { at: AT, zone: 'UTC' };
-const FLYING = claimed(ROW, 'pay_1', NOW);
+const FLYING = markClaimed(ROW, 'pay_1', NOW);
 
 describe('rules of automatic top-ups', () => {
   for (const [name, row, wallet, hindrance] of HINDRANCES) {
@@ -105,25 +105,25 @@ describe('rules of automatic top-ups', () => {
   it('counts an order when it begins, from zero in a new day and month', () => {
     expect(FLYING).to.deep.equal({ ...ROW, order: 'pay_1', dayCount: 1, monthSum: 1000n * RUB });
     const old = { ...ROW, day: '2026-10-31', dayCount: 3, month: '2026-10', monthSum: 4000n * RUB };
-    expect(claimed(old, 'pay_1', NOW)).to.deep.equal(FLYING);
+    expect(markClaimed(old, 'pay_1', NOW)).to.deep.equal(FLYING);
     const today = { ...ROW, day: '2026-11-21', dayCount: 3, monthSum: 2000n * RUB };
-    expect(claimed(today, 'pay_1', NOW)).to.include({ day: '2026-11-22', dayCount: 1, monthSum: 3000n * RUB });
+    expect(markClaimed(today, 'pay_1', NOW)).to.include({ day: '2026-11-22', dayCount: 1, monthSum: 3000n * RUB });
   });
 
   it('gives a month back no more than it has counted', () => {
     const counted = { ...FLYING, monthSum: 400n * RUB };
-    expect(ended(counted, paymentOf({ phase: 'rejected' }), NOW)?.auto.monthSum).to.equal(0n);
+    expect(markEnded(counted, paymentOf({ phase: 'rejected' }), NOW)?.auto.monthSum).to.equal(0n);
   });
 
   for (const phase of ['created', 'pending', 'succeeded', 'review'] as const) {
     it(`goes on waiting while its payment is ${phase}`, () => {
-      expect(ended(FLYING, paymentOf({ phase }), NOW)).to.equal(undefined);
+      expect(markEnded(FLYING, paymentOf({ phase }), NOW)).to.equal(undefined);
     });
   }
 
   for (const phase of ['credited', 'partly_refunded', 'refunded', 'disputed', 'reversed', 'kept'] as const) {
     it(`is free, and its declines forgotten, once its payment is ${phase}`, () => {
-      const end = ended({ ...FLYING, declines: 2, reason: 'x' }, paymentOf({ phase }), { ...NOW, at: AT + 1 });
+      const end = markEnded({ ...FLYING, declines: 2, reason: 'x' }, paymentOf({ phase }), { ...NOW, at: AT + 1 });
       expect(end).to.deep.equal({ auto: { ...FLYING, order: null, nextAt: AT + 1 }, news: 'succeeded' });
     });
   }
@@ -133,7 +133,7 @@ describe('rules of automatic top-ups', () => {
     const seen: unknown[] = [];
     for (let decline = 1; decline <= 4; decline += 1) {
       const payment = paymentOf({ phase: 'canceled', state: said('soft'), reason: 'insufficient_funds' });
-      const end = ended({ ...auto, order: 'pay_1' }, payment, NOW);
+      const end = markEnded({ ...auto, order: 'pay_1' }, payment, NOW);
       seen.push([end?.news, (end?.auto.nextAt ?? 0) - AT, end?.auto.pausedAt]);
       auto = end?.auto as AutoTopupRow;
     }
@@ -146,11 +146,11 @@ describe('rules of automatic top-ups', () => {
     ]);
     expect([one, three, seven].map((ms) => ms / HOUR_MS)).to.deep.equal([1, 3, 7]);
     expect(auto).to.include({ declines: 4, reason: 'insufficient_funds', order: null });
-    expect(resumed(auto)).to.include({ pausedAt: null, declines: 0, nextAt: 0, reason: null });
+    expect(markResumed(auto)).to.include({ pausedAt: null, declines: 0, nextAt: 0, reason: null });
   });
 
   it('pauses at once for a card that will never do', () => {
-    const end = ended(FLYING, paymentOf({ phase: 'canceled', state: said('hard'), reason: 'card_expired' }), NOW);
+    const end = markEnded(FLYING, paymentOf({ phase: 'canceled', state: said('hard'), reason: 'card_expired' }), NOW);
     expect([end?.news, end?.auto.pausedAt, end?.auto.reason]).to.deep.equal(['paused', AT, 'card_expired']);
   });
 
@@ -163,28 +163,28 @@ describe('rules of automatic top-ups', () => {
     ['one that was not paid in time', { phase: 'expired' }],
   ] as const) {
     it(`takes ${name} for no decline`, () => {
-      const end = ended({ ...FLYING, declines: 1 }, paymentOf(payment), NOW);
+      const end = markEnded({ ...FLYING, declines: 1 }, paymentOf(payment), NOW);
       expect(end?.news).to.equal(undefined);
       expect(end?.auto).to.include({ order: null, declines: 1, pausedAt: null, nextAt: AT + 900_000 });
     });
   }
 
   it('pauses at once for an order that its provider would not take', () => {
-    const end = ended(FLYING, paymentOf({ phase: 'failed', ref: null, reason: 'unknown card' }), NOW);
+    const end = markEnded(FLYING, paymentOf({ phase: 'failed', ref: null, reason: 'unknown card' }), NOW);
     expect([end?.news, end?.auto.pausedAt, end?.auto.reason, end?.auto.monthSum]).to.deep.equal([
       ...['paused', AT, 'unknown card', 0n],
     ]);
   });
 
   it('takes a provider that accepts nothing of ours for no decline, and does not count it', () => {
-    const end = ended(FLYING, paymentOf({ phase: 'failed', ref: null, reason: NOT_ACCEPTED }), NOW);
+    const end = markEnded(FLYING, paymentOf({ phase: 'failed', ref: null, reason: NOT_ACCEPTED }), NOW);
     expect(end?.news).to.equal(undefined);
     expect(end?.auto).to.include({ order: null, pausedAt: null, nextAt: AT + 900_000 });
     expect(end?.auto).to.include({ dayCount: FLYING.dayCount - 1, monthSum: 0n, declines: 0 });
   });
 
   it('counts for its month only what may have been paid', () => {
-    const sumAfter = (more: Partial<Payment>) => ended(FLYING, paymentOf(more), NOW)?.auto.monthSum;
+    const sumAfter = (more: Partial<Payment>) => markEnded(FLYING, paymentOf(more), NOW)?.auto.monthSum;
     expect(sumAfter({ phase: 'credited' })).to.equal(1000n * RUB);
     expect(sumAfter({ phase: 'expired' })).to.equal(1000n * RUB);
     expect(sumAfter({ phase: 'failed' })).to.equal(0n);
@@ -204,11 +204,11 @@ describe('rules of automatic top-ups', () => {
     ] as const) {
       expect(findBlocker(counted, LOW, { at, zone, bounds: BOUNDS }), zone).to.equal(hindrance);
     }
-    const begun = claimed(counted, 'pay_1', { at, zone: 'Europe/Moscow' });
+    const begun = markClaimed(counted, 'pay_1', { at, zone: 'Europe/Moscow' });
     expect(begun).to.include({ day: '2026-12-01', dayCount: 1, month: '2026-12', monthSum: 1000n * RUB });
     const lost = paymentOf({ phase: 'failed', ref: 'ref_1', createdAt: at });
-    expect(ended(begun, lost, { at, zone: 'Europe/Moscow' })?.auto.monthSum).to.equal(0n);
-    expect(ended(begun, lost, { at, zone: 'UTC' })?.auto.monthSum, 'another zone in between').to.equal(1000n * RUB);
+    expect(markEnded(begun, lost, { at, zone: 'Europe/Moscow' })?.auto.monthSum).to.equal(0n);
+    expect(markEnded(begun, lost, { at, zone: 'UTC' })?.auto.monthSum, 'another zone in between').to.equal(1000n * RUB);
   });
 
   it('begins no day anew for an account whose zone changes back and forth', () => {
@@ -216,7 +216,8 @@ describe('rules of automatic top-ups', () => {
     const spent = { ...ROW, dayCount: ORDERS_PER_DAY };
     const east = { at, zone: 'Asia/Vladivostok' };
     expect(findBlocker(spent, LOW, { ...east, bounds: BOUNDS }), 'its 23rd').to.equal(undefined);
-    const next = ended(claimed(spent, 'pay_1', east), paymentOf({ phase: 'credited' }), east)?.auto as AutoTopupRow;
+    const next = markEnded(markClaimed(spent, 'pay_1', east), paymentOf({ phase: 'credited' }), east)
+      ?.auto as AutoTopupRow;
     expect(next).to.include({ day: '2026-11-23', dayCount: 1 });
     const back = { zone: 'UTC', bounds: BOUNDS };
     expect(findBlocker(next, LOW, { ...back, at }), 'still the 22nd').to.equal('waits');
@@ -225,7 +226,7 @@ describe('rules of automatic top-ups', () => {
   });
 
   it('is paused with a reason where it cannot be begun', () => {
-    expect(paused(ROW, 'no card', AT)).to.deep.equal({ ...ROW, pausedAt: AT, reason: 'no card' });
+    expect(markPaused(ROW, 'no card', AT)).to.deep.equal({ ...ROW, pausedAt: AT, reason: 'no card' });
   });
 
   it('never begins more than three orders a day or charges more than its cap in a month, whatever happens', () => {
@@ -240,9 +241,9 @@ describe('rules of automatic top-ups', () => {
         const charged = new Map<string, bigint>();
         for (const { waitMs, outcome: how, zone } of steps) {
           at += waitMs;
-          if (how === 'manual' && auto.pausedAt !== null) auto = resumed(auto);
+          if (how === 'manual' && auto.pausedAt !== null) auto = markResumed(auto);
           if (findBlocker(auto, LOW, { at, zone, bounds: BOUNDS }) !== undefined) continue;
-          auto = claimed(auto, 'pay_1', { at, zone });
+          auto = markClaimed(auto, 'pay_1', { at, zone });
           const { day, month } = auto;
           begun.set(day, (begun.get(day) ?? 0) + 1);
           const isDecline = ['soft', 'hard', 'technical'].includes(how);
@@ -253,7 +254,7 @@ describe('rules of automatic top-ups', () => {
             createdAt: at,
             ...(isDecline && { state: said(how) }),
           });
-          auto = ended(auto, payment, { at, zone })?.auto as AutoTopupRow;
+          auto = markEnded(auto, payment, { at, zone })?.auto as AutoTopupRow;
         }
         for (const count of begun.values()) expect(count).to.be.at.most(ORDERS_PER_DAY);
         for (const sum of charged.values()) expect(sum <= ROW.cap).to.equal(true);

@@ -117,7 +117,7 @@ describe('a refund', () => {
 describe('an order that its provider does not find', () => {
   it('may still arrive for a quarter of an hour, and has never begun after that', async () => {
     const { changes } = await worked({ createdAt: AT - 15 * MINUTE_MS + 1 }, 11 * MINUTE_MS);
-    expect(changes.map(({ kind, dueAt }) => [kind, dueAt])).to.deep.equal([['look', AT + MINUTE_MS]]);
+    expect(changes.map(({ kind, dueAt }) => [kind, dueAt])).to.deep.equal([['poll', AT + MINUTE_MS]]);
     const late = await worked({ createdAt: AT - 15 * MINUTE_MS }, 11 * MINUTE_MS);
     expect(late.changes.map(({ kind, reason }) => [kind, reason])).to.deep.equal([['fail', NEVER_STARTED]]);
   });
@@ -132,15 +132,15 @@ describe('a provider that does not do what it is asked', () => {
 
     it(`refuses ${isFinal ? 'for good' : 'no refund'} by a failure of the kind ${kind}${endsOrder ? ', and ends an order' : ''}`, async () => {
       const order = await worked({ version: 1 }, 24 * HOUR_MS, kind);
-      expect(order.changes.map((change) => change.kind)).to.deep.equal([endsOrder ? 'fail' : 'look']);
+      expect(order.changes.map((change) => change.kind)).to.deep.equal([endsOrder ? 'fail' : 'poll']);
       const refund = await worked(asking(0), 24 * HOUR_MS, kind);
-      expect(refund.changes.map((change) => change.kind)[0]).to.equal(isFinal ? 'refuse_refund' : 'look');
+      expect(refund.changes.map((change) => change.kind)[0]).to.equal(isFinal ? 'refuse_refund' : 'poll');
     });
   }
 
   it('may have begun what it refuses to begin again', async () => {
     const { asked, changes } = await worked({ createdAt: AT - MINUTE_MS }, 24 * HOUR_MS, 'request');
     expect(asked).to.deep.equal(['start', 'find']);
-    expect(changes.map(({ kind }) => kind)).to.deep.equal(['look']);
+    expect(changes.map(({ kind }) => kind)).to.deep.equal(['poll']);
   });
 });

@@ -59,7 +59,7 @@ async function changesOf(more: Partial<Payment>, { isOn = true, signal = new Abo
 }
 
 describe('a payment whose provider cannot be asked', () => {
-  const look = { kind: 'look', id: 'pay', version: 4, at: AT };
+  const look = { kind: 'poll', id: 'pay', version: 4, at: AT };
 
   it('is looked at as often as one that was asked, by its age and its phase', async () => {
     const credited = { phase: 'credited', credited: 5n } as const;

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { NewPayment } from '../../lib/money/payment.ts';
 import { NOT_ACCEPTED, parseRefunds } from '../../lib/money/payment.ts';
-import { askRefund } from '../../lib/payments/operator.ts';
+import { requestRefund } from '../../lib/payments/operator.ts';
 import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
 import type { PaymentProvider } from '../../lib/upstream/contract/payment.ts';
 import { until } from '../../testkit/client.ts';
@@ -27,7 +27,7 @@ function suite(kind: StoreKind): void {
   const provider = () => service.payments.providers()[0]?.provider as PaymentProvider;
   const ask = (id: string, more: { readonly at?: number; readonly rub?: bigint } = {}) => {
     const { at = stage.now(), rub = 100n } = more;
-    return askRefund(stage.store, id, { at, amount: rub * RUB, reason: 'wish' });
+    return requestRefund(stage.store, id, { at, amount: rub * RUB, reason: 'wish' });
   };
 
   const links: readonly (readonly [url: string, isKept: boolean])[] = [
@@ -88,7 +88,7 @@ function suite(kind: StoreKind): void {
       stage.bank.asked.clear();
       await stage.letTimePass();
       service.payments.start();
-      for (const id of made) await service.payments.look(id);
+      for (const id of made) await service.payments.poll(id);
       expect([...stage.bank.asked], 'asked later').to.deep.equal([]);
       expect((await stage.order(service)).phase).to.equal('pending');
       expect(stage.bank.payments.size).to.equal(1);
@@ -134,7 +134,7 @@ function suite(kind: StoreKind): void {
   it('leaves a payment at rest where it is when its provider cannot be asked', async () => {
     const payment = await stage.credited(service);
     stage.bank.hook = () => 500;
-    expect(await service.payments.look(payment.id)).to.deep.equal(payment);
+    expect(await service.payments.poll(payment.id)).to.deep.equal(payment);
     expect(await stage.payment(payment.id)).to.deep.equal(payment);
   });
 
@@ -143,7 +143,7 @@ function suite(kind: StoreKind): void {
     stage.bank.refunds = 'pending';
     for (let count = 1; count <= 3; count += 1) {
       await ask(id);
-      await service.payments.look(id);
+      await service.payments.poll(id);
       expect(stage.bank.asked.get('refund')).to.equal(count);
     }
     expect(stage.bank.ofOrder(id)[0]?.refunds.length).to.equal(3);
@@ -152,11 +152,11 @@ function suite(kind: StoreKind): void {
   it('never asks for a refund whose key its provider may have forgotten', async () => {
     const { id } = await stage.credited(service);
     await ask(id, { at: stage.now() - DAY_MS });
-    const payment = await service.payments.look(id);
+    const payment = await service.payments.poll(id);
     expect(stage.bank.asked.get('refund')).to.equal(undefined);
     expect(parseRefunds(payment ?? expect.fail('it is gone')).map(({ state }) => state)).to.deep.equal(['asked']);
     await ask(id);
-    await service.payments.look(id);
+    await service.payments.poll(id);
     expect(stage.bank.asked.get('refund')).to.equal(1);
   });
 
@@ -164,7 +164,7 @@ function suite(kind: StoreKind): void {
     const { id } = await stage.credited(service);
     Object.assign(provider(), { refund: undefined });
     await ask(id);
-    const payment = await service.payments.look(id);
+    const payment = await service.payments.poll(id);
     const [refund] = parseRefunds(payment ?? expect.fail('it is gone'));
     expect([refund?.state, payment?.dueAt]).to.deep.equal(['refused', null]);
     expect(refund?.reason).to.include('gives nothing back');

@@ -3,7 +3,7 @@ import { fault } from '../../base/faults.ts';
 import { formatRub, type Micro } from '../../money/money.ts';
 import type { Payment } from '../../money/payment.ts';
 import { newId } from '../../payments/ids.ts';
-import { askRefund, decideReview, endDispute, type OperatorOutcome, openDispute } from '../../payments/operator.ts';
+import { decideReview, endDispute, type OperatorOutcome, openDispute, requestRefund } from '../../payments/operator.ts';
 import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
 import { type Form, isLine } from '../forms.ts';
@@ -54,7 +54,7 @@ async function refused(visit: UserVisit, payment: Payment, problem: string): Pro
 }
 
 async function refreshPayment(visit: UserVisit, { id, wallet }: Payment): Promise<Answer> {
-  await visit.services.payments.look(id);
+  await visit.services.payments.poll(id);
   await audit(visit, { action: 'payment.look', target: id, account: wallet });
   return { to: `/admin/payments/${id}?done=looked` };
 }
@@ -81,7 +81,7 @@ async function refund(visit: UserVisit, payment: Payment, sent: Form): Promise<A
   const { store, now } = visit.services;
   // The form's own id, so that a double submission refunds once.
   const refundId = /^rfd_[0-9a-f]{1,60}$/.test(id) ? id : newId('rfd', now());
-  const outcome = await askRefund(store, payment.id, { at: now(), amount, reason, refund: refundId });
+  const outcome = await requestRefund(store, payment.id, { at: now(), amount, reason, refund: refundId });
   return finishAction(visit, payment, { action: 'refund', amount, reason, outcome });
 }
 

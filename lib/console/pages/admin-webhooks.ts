@@ -2,7 +2,7 @@
 import { fault } from '../../base/faults.ts';
 import type { PaymentPhase } from '../../money/payment.ts';
 import { maskJson } from '../../payments/mask.ts';
-import { FOREIGN } from '../../payments/notices.ts';
+import { FOREIGN } from '../../payments/webhooks.ts';
 import type { PaymentWebhook } from '../../store/ports/payments.ts';
 import { audit } from '../audit.ts';
 import { codeField } from '../code-field.ts';
@@ -144,7 +144,7 @@ ${isCut(webhook) ? html`<p>${words.cut}</p>` : rest}
     if (isCut(webhook)) throw fault('not_found');
     const { id, provider, headers, body, address } = webhook;
     const raw = { headers: JSON.parse(headers), body, address };
-    const end = (await visit.services.payments.notice(provider, raw)) ?? 'gone';
+    const end = (await visit.services.payments.handleWebhook(provider, raw)) ?? 'gone';
     await audit(visit, { action: 'notice.retry', target: id, detail: { end } });
     return { to: `/admin/notices?done=${end}` };
   },

@@ -1,5 +1,5 @@
 // The texts of automatic top-ups on the wallet page.
-import type { Hindrance } from '../../payments/topup-rules.ts';
+import type { TopupBlocker } from '../../payments/topup-rules.ts';
 import { defineWords, type Language } from '../language.ts';
 
 interface AutoWords {
@@ -15,7 +15,7 @@ interface AutoWords {
   readonly save: string;
   readonly off: string;
   readonly state: string;
-  readonly states: Readonly<Record<Hindrance | 'due', string>>;
+  readonly states: Readonly<Record<TopupBlocker | 'due', string>>;
   readonly since: string;
   readonly why: string;
   readonly next: string;

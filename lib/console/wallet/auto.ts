@@ -2,8 +2,8 @@
 import { fault } from '../../base/faults.ts';
 import type { Wallet } from '../../money/decide.ts';
 import { formatRub, type Micro } from '../../money/money.ts';
-import { boundsOf, commonOf, KOPECK } from '../../payments/bounds.ts';
-import { countsAt, findBlocker, resumed } from '../../payments/topup-rules.ts';
+import { getOrderBounds, intersectBounds, KOPECK } from '../../payments/order-bounds.ts';
+import { countOrders, findBlocker, markResumed } from '../../payments/topup-rules.ts';
 import type { AutoTopupRow, SavedMethodRow } from '../../store/ports/payments.ts';
 import type { MethodKind } from '../../upstream/contract/payment.ts';
 import { readRub } from '../amount.ts';
@@ -89,7 +89,7 @@ function autoTopupState({ language, format, services, zone }: OwnerVisit, auto: 
     ...(pausedAt === null ? [] : [[words.since, format.time(pausedAt)] as const]),
     ...(reason === null ? [] : [[words.why, reasonText(language, reason)] as const]),
     ...(state === 'waits' && nextAt > now.at ? [[words.next, format.time(nextAt)] as const] : []),
-    [words.month, `${format.rub(countsAt(auto, now).monthSum)} / ${format.rub(cap)}`],
+    [words.month, `${format.rub(countOrders(auto, now).monthSum)} / ${format.rub(cap)}`],
   ])}
 ${pausedAt !== null && html`<p>${words.resume}</p>`}`;
 }
@@ -139,7 +139,7 @@ export async function changeAuto(visit: OwnerVisit, sent: Form): Promise<Redirec
   const [auto, wallet] = await Promise.all([readAutoTopup(visit), services.store.ledger.wallet(account.id)]);
   if (!wallet) throw fault('internal', {}, new Error(`account ${account.id} has no wallet`));
   const changed = { ...auto, ...sums, enabled: true, method: card.id };
-  const next = isPauseSolved(auto, card) ? resumed(changed) : changed;
+  const next = isPauseSolved(auto, card) ? markResumed(changed) : changed;
   const { autoTopup: bounds } = services.catalog();
   const isDue = findBlocker(next, wallet, { at: services.now(), zone: visit.zone, bounds }) === undefined;
   if (isDue && !sent.has('confirm')) return confirmPage(visit, sent, input);
@@ -148,7 +148,7 @@ export async function changeAuto(visit: OwnerVisit, sent: Form): Promise<Redirec
     return { typed: readTyped(sent), problems: { form: autoWords(language).conflict } };
   }
   // A charge that is due, which the owner has confirmed, starts now.
-  services.topups.notice(account.id);
+  services.topups.checkSoon(account.id);
   const { threshold, amount, cap } = sums;
   const detail = { threshold: formatRub(threshold), amount: formatRub(amount), cap: formatRub(cap), card: card.id };
   await audit(visit, { action: 'auto_topup.on', target: account.id, detail });
@@ -182,8 +182,8 @@ async function readAutoForm(visit: OwnerVisit, sent: Form): Promise<AutoTopupFor
   if (threshold === undefined || !isWithin(threshold, allowed.threshold))
     return refuse('threshold', describeBounds(visit, allowed.threshold));
   if (amount === undefined || amount % KOPECK !== 0n) return refuse('amount', words.badAmount);
-  const bounds = commonOf(
-    boundsOf(await services.payments.leastOrder(account.id), open, card.kind as MethodKind),
+  const bounds = intersectBounds(
+    getOrderBounds(await services.payments.minimumOrder(account.id), open, card.kind as MethodKind),
     allowed.amount,
   );
   if (!isWithin(amount, bounds)) return refuse('amount', describeBounds(visit, bounds));

@@ -143,7 +143,7 @@ function payLink({ language, format, services }: OwnerVisit, { phase, payUrl, ex
 async function refreshPayment({ services, account }: OwnerVisit, payment: Payment): Promise<Payment> {
   const { allowed } = await services.limiter.hit(REFRESH_LIMIT, account.id);
   if (!allowed) return payment;
-  const after = await services.payments.look(payment.id).catch((err: unknown) => {
+  const after = await services.payments.poll(payment.id).catch((err: unknown) => {
     services.log.warn({ err, payment: payment.id }, 'could not refresh a payment');
     return undefined;
   });

@@ -4,7 +4,7 @@ import { fault, isFault } from '../../base/faults.ts';
 import type { OpenPayment } from '../../catalog/payments.ts';
 import type { SumBounds } from '../../catalog/topup-bounds.ts';
 import { formatRub, type Micro } from '../../money/money.ts';
-import { boundsOf, KOPECK } from '../../payments/bounds.ts';
+import { getOrderBounds, KOPECK } from '../../payments/order-bounds.ts';
 import { StoreError } from '../../store/store.ts';
 import type { MethodKind } from '../../upstream/contract/payment.ts';
 import { readRub } from '../amount.ts';
@@ -74,7 +74,7 @@ export async function paySection(visit: OwnerVisit, rejected?: PayProblem): Prom
   const { services, account, language, format, signedIn } = visit;
   const words = WORDS[language];
   const options = listPaymentOptions(visit);
-  const least = await services.payments.leastOrder(account.id);
+  const least = await services.payments.minimumOrder(account.id);
   if (options.length === 0)
     return html`<h2>${words.title}</h2>
 <p>${words.off(format.rub(least), account.id)}${signedIn.user.operator && html` <a href="/admin/accounts/${account.id}">${words.record}</a>`}</p>`;
@@ -112,7 +112,7 @@ export async function startPayment(visit: OwnerVisit, sent: Form): Promise<Redir
   const amount = readRub(typed);
   if (amount === undefined || amount % KOPECK !== 0n) return refuse(words.badAmount);
   const { open, method } = option;
-  const bounds = boundsOf(await services.payments.leastOrder(account.id), open, method);
+  const bounds = getOrderBounds(await services.payments.minimumOrder(account.id), open, method);
   if (!isWithin(amount, bounds)) return refuse(describeBounds(visit, bounds));
   const saveMethod = sent.has('save') && open.provider.charge !== undefined;
   if (saveMethod) await storeConsent(visit, 'save_method');

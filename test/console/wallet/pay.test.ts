@@ -1,6 +1,6 @@
 // What a form to pay asks the provider for: the method, the payer's address, and no saved card where none could be charged.
 import { expect } from 'chai';
-import { factsOf } from '../../../lib/payments/facts.ts';
+import { parseOrderFacts } from '../../../lib/payments/order-facts.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../../testkit/gateway.ts';
 import { setUpOwner } from '../../../testkit/pages.ts';
 import { startYooKassa, type YooKassa } from '../../../testkit/yookassa.ts';
@@ -35,7 +35,7 @@ describe('the payment form', () => {
     const [order] = await orders();
     if (!order) throw new Error('there is no order');
     expect(headers.location).to.equal(`${WALLET}?order=${order.id}`);
-    expect(factsOf(order)).to.include({ method: 'sbp', email: owner.email, locale: 'en', saveMethod: false });
+    expect(parseOrderFacts(order)).to.include({ method: 'sbp', email: owner.email, locale: 'en', saveMethod: false });
     const [deed] = await test.store.auditLog.page({ limit: 1 });
     expect(deed).to.include({ action: 'payment.order', account: account.id, target: order.id });
     const detail = { rub: '1000.00', provider: 'yookassa', method: 'sbp', save: false };
@@ -46,7 +46,7 @@ describe('the payment form', () => {
     expect((await owner.get(WALLET)).text).not.to.contain('name="save"');
     const { status } = await owner.submit(WALLET, { amount: '1000', method: 'yookassa:card', save: 'yes' });
     const [order] = await orders();
-    expect([status, order && factsOf(order).saveMethod]).to.deep.equal([303, false]);
+    expect([status, order && parseOrderFacts(order).saveMethod]).to.deep.equal([303, false]);
     expect(await test.store.payments.consents(account.id)).to.deep.equal([]);
   });
 

@@ -271,10 +271,10 @@ export function paymentContract(context: StoreContext): void {
       const { id, version } = first;
       expect(await store.payments.renew({ id, version, owner: 'own_1', leaseMs: LEASE_MS })).to.equal(true);
       expect(await store.payments.renew({ id, version, owner: 'own_2', leaseMs: LEASE_MS })).to.equal(false);
-      const freed = await changed(store, first, { kind: 'look', dueAt: null });
+      const freed = await changed(store, first, { kind: 'poll', dueAt: null });
       expect(freed).to.include({ owner: null, lease: null, dueAt: null });
-      for (const each of made.slice(0, 1)) await changed(store, { id: each }, { kind: 'look', dueAt: null });
-      for (const each of made.slice(2)) await changed(store, { id: each }, { kind: 'look', dueAt: null });
+      for (const each of made.slice(0, 1)) await changed(store, { id: each }, { kind: 'poll', dueAt: null });
+      for (const each of made.slice(2)) await changed(store, { id: each }, { kind: 'poll', dueAt: null });
     });
   });
 

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { OpenPayment } from '../../lib/catalog/payments.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
-import { createFollow } from '../../lib/payments/follow.ts';
+import { createPaymentFollower } from '../../lib/payments/follower.ts';
 import type { PaymentState } from '../../lib/upstream/contract/payment.ts';
 import { rejection } from '../contract/store/context.ts';
 
@@ -44,7 +44,7 @@ describe('a change of a payment', () => {
     const told: string[] = [];
     const payments = { change: async () => ({ status, payment: after }), get: async () => after };
     const log = (_fields: object, message: string) => void told.push(message);
-    const follow = createFollow({
+    const follow = createPaymentFollower({
       store: { payments } as never,
       now: () => 1000,
       log: { info: log, warn: log, error: log },
@@ -76,7 +76,7 @@ describe('a change of a payment', () => {
       await failed.change({ kind: 'fail', ...base, reason: 'no' });
       expect(failed.told, status).to.have.length(count);
       const looked = open(status);
-      await looked.change({ kind: 'look', ...base, dueAt: 2000 });
+      await looked.change({ kind: 'poll', ...base, dueAt: 2000 });
       expect(looked.told, status).to.deep.equal([]);
     }
   });
@@ -101,14 +101,14 @@ describe('a change of a payment', () => {
       },
     };
     const payments = { get: async () => paid };
-    const { follow } = createFollow({ store: { payments, ledger } as never, now: () => 1000, log });
+    const { follow } = createPaymentFollower({ store: { payments, ledger } as never, now: () => 1000, log });
     expect(await follow(paid, OPEN, { ...STATE, status: 'succeeded', reason: null } as PaymentState)).to.equal(paid);
     expect([applied, errors]).to.deep.equal([1, ['the ledger refused the money of a payment']]);
   });
 
   it('fails when the payment is gone', async () => {
     const { change, follow } = open('no_payment');
-    const failures = [change({ kind: 'look', id: 'pay', version: 4, at: 0, dueAt: 0 }), follow(PENDING, OPEN, STATE)];
+    const failures = [change({ kind: 'poll', id: 'pay', version: 4, at: 0, dueAt: 0 }), follow(PENDING, OPEN, STATE)];
     for (const failure of failures) expect(String(await rejection(failure))).to.include('the payment pay is gone');
   });
 });

@@ -185,15 +185,15 @@ function suite(kind: StoreKind): void {
     const body = JSON.stringify({ id: 'bp-strange', token: 'secret-words', text: 'я'.repeat(4000) });
     const headers = { cookie: 'x'.repeat(9000) };
     const from = { address: '192.0.2.7', headers };
-    expect(await service.payments.notice('till', { ...from, body })).to.equal('done');
-    expect(await service.payments.notice('till', { ...from, body: 'я'.repeat(4000) })).to.equal('rejected');
+    expect(await service.payments.handleWebhook('till', { ...from, body })).to.equal('done');
+    expect(await service.payments.handleWebhook('till', { ...from, body: 'я'.repeat(4000) })).to.equal('rejected');
     const [rejected, foreign] = ['rejected', 'foreign'].map(await verdicts());
     expect(rejected).to.include({ verdict: 'rejected', address: '192.0.2.7', headers: '', body: 'я'.repeat(150) });
     expect(foreign).to.include({ verdict: 'foreign', headers: '', detail: 'not of this service' });
     expect(foreign?.body).to.contain('bp-strange').and.not.to.contain('secret-words');
     expect(Buffer.byteLength(foreign?.body ?? '')).to.be.within(298, 300);
     const payment = await stage.order(service);
-    await service.payments.notice('till', { ...from, body: JSON.stringify({ id: stage.refOf(payment) }) });
+    await service.payments.handleWebhook('till', { ...from, body: JSON.stringify({ id: stage.refOf(payment) }) });
     expect((await verdicts())('done')).to.include({ address: '192.0.2.7', headers: '{}' });
   });
 
@@ -204,7 +204,7 @@ function suite(kind: StoreKind): void {
     const provider = service.payments.providers()[0]?.provider as PaymentProvider;
     Object.assign(provider, { isSender: (address: string) => address === '192.0.2.1' });
     const send = (id: string | undefined, address = '192.0.2.2') =>
-      service.payments.notice('till', { headers: {}, body: JSON.stringify({ id }), address });
+      service.payments.handleWebhook('till', { headers: {}, body: JSON.stringify({ id }), address });
     const sent = async (times: number, id: string | undefined, address?: string) => {
       const ends: unknown[] = [];
       for (let at = 0; at < times; at += 1) ends.push(await send(id, address));

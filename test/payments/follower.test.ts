@@ -1,7 +1,7 @@
 // What is told while a payment moves: each change once to whoever watches, and to operators what they have to know.
 import { expect } from 'chai';
 import { type Payment, parseRefunds } from '../../lib/money/payment.ts';
-import { askRefund } from '../../lib/payments/operator.ts';
+import { requestRefund } from '../../lib/payments/operator.ts';
 import { longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { adjust, applied, RUB, type StoreKind } from '../contract/store/context.ts';
@@ -23,7 +23,7 @@ function suite(kind: StoreKind): void {
     const { id } = await stage.credited(service);
     for (const rub of [100n, 200n]) {
       stage.bank.giveBack(id, rub * RUB);
-      await service.payments.look(id);
+      await service.payments.poll(id);
     }
     const told = service.changes.slice(-2).map(({ phase, refunded }) => [phase, refunded / RUB]);
     expect(told).to.deep.equal([
@@ -37,13 +37,13 @@ function suite(kind: StoreKind): void {
     const { id } = await stage.credited(service);
     await applied(stage.store, adjust(stage.wallet, -900n * RUB));
     stage.bank.giveBack(id, 300n * RUB);
-    await service.payments.look(id);
+    await service.payments.poll(id);
     await applied(stage.store, adjust(stage.wallet, 500n * RUB));
     stage.bank.giveBack(id, 100n * RUB);
-    expect(await service.payments.look(id)).to.include({ refunded: 400n * RUB, shortfall: 200n * RUB });
+    expect(await service.payments.poll(id)).to.include({ refunded: 400n * RUB, shortfall: 200n * RUB });
     stage.bank.hook = (asked) => (asked === 'refund' ? 400 : undefined);
-    await askRefund(stage.store, id, { at: stage.now(), amount: RUB, reason: 'a wish' });
-    const [, , refused] = parseRefunds((await service.payments.look(id)) as Payment);
+    await requestRefund(stage.store, id, { at: stage.now(), amount: RUB, reason: 'a wish' });
+    const [, , refused] = parseRefunds((await service.payments.poll(id)) as Payment);
     expect(refused?.state).to.equal('refused');
     expect(errors()).to.deep.equal(['the wallet could not cover a refund or dispute in full']);
   });
@@ -65,7 +65,7 @@ function suite(kind: StoreKind): void {
     const { id, ref } = await stage.order(service);
     const other = await stage.order(service);
     stage.bank.payments.set(ref ?? '', { ...stage.bank.pay(other.id), order: id });
-    expect(await service.payments.look(id)).to.include({ phase: 'pending', credited: 0n });
+    expect(await service.payments.poll(id)).to.include({ phase: 'pending', credited: 0n });
     expect(errors()).to.deep.equal([HELD]);
   });
 }

@@ -1,6 +1,5 @@
-// What an order tells its provider besides the amount, stored as JSON with the payment so that any process can repeat
-// it.
-
+// What an order tells its provider besides the amount. It is stored as JSON with the payment, so that any process can
+// send the same order again.
 import type { Payment } from '../money/payment-rules.ts';
 import type { MethodKind, Order } from '../upstream/contract/payment.ts';
 
@@ -16,13 +15,13 @@ export interface OrderFacts {
   readonly charges?: string;
 }
 
-export function factsOf({ facts }: Pick<Payment, 'facts'>): OrderFacts {
+export function parseOrderFacts({ facts }: Pick<Payment, 'facts'>): OrderFacts {
   return JSON.parse(facts);
 }
 
-/** The order as sent to the provider, identical in every repeat. */
-export function orderOf(payment: Payment): Order {
-  const { charges: _, ...facts } = factsOf(payment);
+/** The order as sent to the provider, identical in every retry. */
+export function buildOrder(payment: Payment): Order {
+  const { charges: _, ...facts } = parseOrderFacts(payment);
   const { id, amount, wallet, createdAt } = payment;
   return { id, idempotenceKey: id, amount, currency: 'RUB', customer: wallet, createdAt, ...facts };
 }

@@ -1,8 +1,8 @@
-// Which payment a YooKassa notice asks to fetch. Notices are not signed: the sender's network keeps noise away but
-// proves nothing, so a notice is trusted only for which payment to fetch.
+// Reads which payment a YooKassa webhook asks to fetch. Webhooks are not signed: the sender's network filters noise but
+// proves nothing, so a webhook is trusted only for which payment to fetch.
 import { BlockList, isIPv6 } from 'node:net';
 import type { JsonObject, NoticeVerdict, PaymentProvider, RawNotice } from '../../lib/upstream/contract/payment.ts';
-import { fieldsOf } from './fields.ts';
+import { toFields } from './fields.ts';
 
 /** https://yookassa.ru/developers/using-api/webhooks#ip */
 export const SENDERS: readonly string[] = [
@@ -15,7 +15,7 @@ export const SENDERS: readonly string[] = [
   '2a02:5180::/32',
 ];
 
-/** By event, the field of its object that holds the payment's id. */
+/** For each event, the field of its object that holds the payment's id. */
 const EVENTS = new Map<unknown, 'id' | 'payment_id'>([
   ['payment.succeeded', 'id'],
   ['payment.canceled', 'id'],
@@ -25,15 +25,17 @@ const EVENTS = new Map<unknown, 'id' | 'payment_id'>([
 
 const ID = /^[0-9a-f-]{36}$/i;
 
-/** An empty list accepts notices from anywhere; the vendor's own senders still come first. */
-export function createNotices(senders: readonly string[]): Required<Pick<PaymentProvider, 'notice' | 'isSender'>> {
+/** With an empty list, webhooks are accepted from anywhere, and `isSender` knows the vendor's own networks. */
+export function createYooKassaWebhooks(
+  senders: readonly string[],
+): Required<Pick<PaymentProvider, 'notice' | 'isSender'>> {
   const known = buildAllowList(senders.length > 0 ? senders : SENDERS);
   const isSender = (address: string) => known.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
   const notice = ({ body, address }: RawNotice): NoticeVerdict => {
     if (senders.length > 0 && !isSender(address)) return 'rejected';
-    const { type, event, object } = parse(body);
+    const { type, event, object } = parseBody(body);
     const field = EVENTS.get(event);
-    const id = field && fieldsOf(object)[field];
+    const id = field && toFields(object)[field];
     return type === 'notification' && typeof id === 'string' && ID.test(id) ? { fetch: [id] } : 'rejected';
   };
   return { notice, isSender };
@@ -50,9 +52,9 @@ function buildAllowList(senders: readonly string[]): BlockList {
   return list;
 }
 
-function parse(body: string): JsonObject {
+function parseBody(body: string): JsonObject {
   try {
-    return fieldsOf(JSON.parse(body));
+    return toFields(JSON.parse(body));
   } catch {
     return {};
   }

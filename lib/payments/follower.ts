@@ -7,18 +7,18 @@ import { type FreePaymentChange, type Payment, type PaymentStatus, parseRefunds 
 import type { SavedMethodRow } from '../store/ports/payments.ts';
 import type { Store } from '../store/store.ts';
 import type { PaymentState, SavedMethod } from '../upstream/contract/payment.ts';
-import { factsOf } from './facts.ts';
 import { newId } from './ids.ts';
-import { costOf, isPlayMoney } from './play-money.ts';
-import { nextStep, type StepFacts } from './step.ts';
+import { parseOrderFacts } from './order-facts.ts';
+import { findPlayMoneyConflict, isPlayMoney } from './play-money.ts';
+import { nextPaymentStep, type PaymentStepFacts } from './step.ts';
 
-export interface FollowOptions {
+export interface PaymentFollowerOptions {
   readonly store: Pick<Store, 'payments' | 'ledger' | 'settings'>;
   readonly now: () => number;
   readonly log: PaymentLog;
   /** Called after every stored change of a payment's phase or money. */
   readonly onChange?: ((payment: Payment) => void) | undefined;
-  /** Called with a method that was not saved before; never keeps the money waiting. */
+  /** Called with a method that was not saved before. It must not delay the credit. */
   readonly onSaved?: ((method: SavedMethodRow) => void) | undefined;
 }
 
@@ -28,36 +28,36 @@ export interface PaymentLog {
   error(fields: object, message: string): void;
 }
 
-export interface Follow {
-  /** Resolves to the payment afterwards; after a rejection with `StoreError` the same state may be passed again. */
+export interface PaymentFollower {
+  /** Resolves to the payment afterwards. After a rejection with `StoreError` the same state may be passed again. */
   follow(payment: Payment, open: OpenPayment, state: PaymentState): Promise<Payment>;
-  /** Makes one change, unless another process was faster. Resolves to the payment afterwards. */
+  /** Applies one change, unless another process was faster. Resolves to the payment afterwards. */
   change(change: FreePaymentChange): Promise<Payment>;
-  /** Makes one change with its money, as above. */
+  /** The same for a change that moves money. */
   book(op: PaybackOp): Promise<Payment>;
 }
 
 /** Changes not worth reporting. */
-const QUIET: readonly FreePaymentChange['kind'][] = ['look', 'note_refund'];
+const UNREPORTED_CHANGES: readonly FreePaymentChange['kind'][] = ['poll', 'note_refund'];
 
-/** Each step moves forward; more than this is a bug of ours, or two contradicting provider states. */
+/** Each step moves forward, so more steps mean a bug in the gateway or contradicting provider states. */
 const STEPS_MAX = 100;
 
-export function createFollow({ store, now, log, onChange, onSaved }: FollowOptions): Follow {
+export function createPaymentFollower({ store, now, log, onChange, onSaved }: PaymentFollowerOptions): PaymentFollower {
   const { payments } = store;
 
   async function follow(first: Payment, open: OpenPayment, state: PaymentState): Promise<Payment> {
     let payment = first;
     for (let steps = 0; steps < STEPS_MAX; steps += 1) {
-      const step = nextStep(payment, state, await factsFor(payment, open));
+      const step = nextPaymentStep(payment, state, await collectStepFacts(payment, open));
       if (!step) {
         warnOfContradiction(payment, state);
         return payment;
       }
-      if (step.op?.kind === 'pay') await keepMethod(payment, state);
-      const { status, payment: after } = step.op ? await paid(step.op) : await payments.change(step.change);
-      if (status === 'done' && after) tell(payment, after);
-      // The row from the outcome, or as another process has left it.
+      if (step.op?.kind === 'pay') await saveMethodOnce(payment, state);
+      const { status, payment: after } = step.op ? await bookMoney(step.op) : await payments.change(step.change);
+      if (status === 'done' && after) reportChange(payment, after);
+      // Without a row in the outcome, another process changed the payment: read it again.
       const next = after ?? (await payments.get(payment.id));
       if (!next) throw new Error(`the payment ${payment.id} is gone`);
       if (status === 'refused') return next;
@@ -66,51 +66,54 @@ export function createFollow({ store, now, log, onChange, onSaved }: FollowOptio
     throw new Error(`the payment ${payment.id} takes too many steps`);
   }
 
-  async function factsFor(payment: Payment, { shortfall, provider: { live } }: OpenPayment): Promise<StepFacts> {
-    const asksCost = payment.phase === 'succeeded' && isPlayMoney(payment);
-    const costly = asksCost ? await costOf(store.settings) : undefined;
+  async function collectStepFacts(
+    payment: Payment,
+    { shortfall, provider: { live } }: OpenPayment,
+  ): Promise<PaymentStepFacts> {
+    const needsCost = payment.phase === 'succeeded' && isPlayMoney(payment);
+    const costly = needsCost ? await findPlayMoneyConflict(store.settings) : undefined;
     return { at: now(), suspend: shortfall === 'suspend', live, costly };
   }
 
-  async function paid(
+  async function bookMoney(
     op: Parameters<typeof bookOperation>[1],
   ): Promise<{ status: PaymentStatus | 'refused'; payment?: Payment }> {
     const { status, payment } = await bookOperation(store, op);
     if (status === 'done' || status === 'exists' || status === 'stale_payment') {
-      return { status: status === 'stale_payment' ? 'stale' : status, ...(payment && { payment }) };
+      return { status: status === 'stale_payment' ? 'stale' : status, payment };
     }
     log.error({ operation: op, status }, 'the ledger refused the money of a payment');
     return { status: 'refused' };
   }
 
-  async function bookOne(op: PaybackOp): Promise<Payment> {
-    const { status, payment } = await paid(op);
+  async function bookPayback(op: PaybackOp): Promise<Payment> {
+    const { status, payment } = await bookMoney(op);
     const after = payment ?? (await payments.get(op.order));
     if (!after) throw new Error(`the payment ${op.order} is gone`);
-    if (status === 'done') tell(undefined, after);
+    if (status === 'done') reportChange(undefined, after);
     return after;
   }
 
   async function change(wanted: FreePaymentChange): Promise<Payment> {
     const { status, payment } = await payments.change(wanted);
     if (!payment) throw new Error(`the payment ${wanted.id} is gone`);
-    if (status === 'done' && !QUIET.includes(wanted.kind)) tell(undefined, payment);
+    if (status === 'done' && !UNREPORTED_CHANGES.includes(wanted.kind)) reportChange(undefined, payment);
     return payment;
   }
 
   /**
-   * Before the credit: a crash in between leaves one saved method too many, not one too few. Never of a payment that
-   * goes to review, whose method may be another payer's.
+   * Runs before the credit, so that a crash in between leaves one saved method too many, not one too few. Not called for
+   * a payment that goes to review: its method may belong to another payer.
    */
-  async function keepMethod(payment: Payment, { saved }: PaymentState): Promise<void> {
-    if (!saved || !factsOf(payment).saveMethod) return;
+  async function saveMethodOnce(payment: Payment, { saved }: PaymentState): Promise<void> {
+    if (!saved || !parseOrderFacts(payment).saveMethod) return;
     const { wallet, provider } = payment;
-    const wanted = methodRow({ wallet, provider, createdAt: now() }, saved);
+    const wanted = buildMethodRow({ wallet, provider, createdAt: now() }, saved);
     const kept = await payments.saveMethod(wanted);
     if (kept.id === wanted.id) onSaved?.(kept);
   }
 
-  function tell(before: Payment | undefined, after: Payment): void {
+  function reportChange(before: Payment | undefined, after: Payment): void {
     if (before && before.phase === after.phase && before.refunded === after.refunded) return;
     const { id: payment, wallet: account, provider, phase, reason, shortfall } = after;
     const fields = { payment, account, provider, phase, ...(reason !== null && { reason }) };
@@ -121,7 +124,7 @@ export function createFollow({ store, now, log, onChange, onSaved }: FollowOptio
     onChange?.(after);
   }
 
-  /** A final state never changes, whatever the provider says later; but the operator has to know. */
+  /** A final state never changes, but if the provider contradicts it later, the operator has to know. */
   function warnOfContradiction({ id, phase, ref, credited }: Payment, state: PaymentState): void {
     const isPaid = state.status === 'succeeded' && credited === 0n && ['canceled', 'failed'].includes(phase);
     const isOther = ref !== null && ref !== state.id;
@@ -129,15 +132,18 @@ export function createFollow({ store, now, log, onChange, onSaved }: FollowOptio
       log.error({ payment: id, phase, found: state.id }, 'the provider holds money that was not credited');
   }
 
-  return { follow, change, book: bookOne };
+  return { follow, change, book: bookPayback };
 }
 
-function methodRow(of: { wallet: string; provider: string; createdAt: number }, { id: ref, ...method }: SavedMethod) {
+function buildMethodRow(
+  of: { wallet: string; provider: string; createdAt: number },
+  { id: ref, ...method }: SavedMethod,
+) {
   return { id: newId('pm', of.createdAt), ...of, ref, ...method, removedAt: null };
 }
 
-/** Whether the provider has to be asked for a refund: not while the bank may take the same money. */
-export function hasAsked(payment: Payment): boolean {
+/** Whether the provider still has to be asked for a refund. During a dispute the bank may take the same money. */
+export function hasUnsentRefund(payment: Payment): boolean {
   return (
     payment.phase !== 'disputed' && parseRefunds(payment).some(({ state, ref }) => state === 'asked' && ref === null)
   );

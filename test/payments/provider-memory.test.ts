@@ -1,6 +1,6 @@
 // What payment providers remember is there after a start and in every process, each provider's own.
 import { expect } from 'chai';
-import { createMemory } from '../../lib/payments/memory.ts';
+import { createProviderMemory } from '../../lib/payments/provider-memory.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
 import plugin from '../../payments/sandbox/index.ts';
@@ -28,7 +28,7 @@ for (const kind of longer([SQLITE], STORES)) {
 
     it('is each one’s own, and the last value counts', async () => {
       const { settings } = await open();
-      const [one, two] = [createMemory(settings, 'one'), createMemory(settings, 'two')];
+      const [one, two] = [createProviderMemory(settings, 'one'), createProviderMemory(settings, 'two')];
       await one.set('x', '1');
       await one.set('x', '2');
       await two.set('x', '3');
@@ -38,12 +38,16 @@ for (const kind of longer([SQLITE], STORES)) {
     it('keeps a payment of the sandbox across a start', async () => {
       const order = makeOrder();
       const first = await open();
-      const before = openPayments(plugin, {}, { memory: createMemory(first.settings, 'sandbox') }).provider;
+      const before = openPayments(plugin, {}, { memory: createProviderMemory(first.settings, 'sandbox') }).provider;
       const { id } = await before.start(order, signal);
       await before.page?.({ method: 'POST', path: `/${id}`, query: {}, form: { button: 'paid' } }, signal);
       await first.close();
       stores.splice(0);
-      const after = openPayments(plugin, {}, { memory: createMemory((await open()).settings, 'sandbox') }).provider;
+      const after = openPayments(
+        plugin,
+        {},
+        { memory: createProviderMemory((await open()).settings, 'sandbox') },
+      ).provider;
       expect(await after.fetch({ id }, signal)).to.include({ status: 'succeeded', order: order.id });
     });
   });

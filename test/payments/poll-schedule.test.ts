@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { nextLookAt, nextRefundLookAt } from '../../lib/payments/pace.ts';
+import { nextPollAt, nextRefundPollAt } from '../../lib/payments/poll-schedule.ts';
 
 const SECOND = 1000;
 const MINUTE = 60_000;
@@ -17,12 +17,12 @@ describe('a look at a payment', () => {
     ['a day after its link', 25 * HOUR, null],
   ] as const) {
     it(`${name}: ${afterMs === null ? 'is the last' : `the next comes ${afterMs / SECOND} s later`}`, () => {
-      expect(nextLookAt(link, at)).to.equal(afterMs === null ? null : at + afterMs);
+      expect(nextPollAt(link, at)).to.equal(afterMs === null ? null : at + afterMs);
     });
   }
 
   it('comes each minute where no link is known, and for a refund ever more seldom', () => {
-    expect(nextLookAt({ createdAt: 0, expiresAt: null }, 50 * HOUR)).to.equal(50 * HOUR + MINUTE);
-    expect([nextRefundLookAt(0, MINUTE), nextRefundLookAt(0, HOUR)]).to.deep.equal([2 * MINUTE, 2 * HOUR]);
+    expect(nextPollAt({ createdAt: 0, expiresAt: null }, 50 * HOUR)).to.equal(50 * HOUR + MINUTE);
+    expect([nextRefundPollAt(0, MINUTE), nextRefundPollAt(0, HOUR)]).to.deep.equal([2 * MINUTE, 2 * HOUR]);
   });
 });

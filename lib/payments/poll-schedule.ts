@@ -1,0 +1,22 @@
+// When a payment is polled next: often while the payer is busy, less often later, never more than a day after its link.
+import type { Payment } from '../money/payment-rules.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const FIRST_MINUTE_GAP_MS = 5000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Every 5 s in the first minute, every minute while its link is valid, hourly for one more day; then null. */
+export function nextPollAt(
+  { createdAt, expiresAt }: Pick<Payment, 'createdAt' | 'expiresAt'>,
+  at: number,
+): number | null {
+  if (at - createdAt < MINUTE_MS) return at + FIRST_MINUTE_GAP_MS;
+  if (expiresAt === null || at < expiresAt) return at + MINUTE_MS;
+  return at - expiresAt < DAY_MS ? at + HOUR_MS : null;
+}
+
+/** Polls have no end: a provider may take days for a refund. */
+export function nextRefundPollAt(askedAt: number, at: number): number {
+  return at + (at - askedAt < 10 * MINUTE_MS ? MINUTE_MS : HOUR_MS);
+}
