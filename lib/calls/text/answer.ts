@@ -129,7 +129,7 @@ export class TextAnswer<Out>
           countTokens,
           pictures: estimate.pictures,
         },
-        stops: request.stops && { strings: request.stops, isCovered: () => !this.#exceedsHold() },
+        stops: request.stops && { strings: request.stops, isCovered: () => this.#isCovered() },
         extra: engine.transforms ?? [],
         delivery: {
           replyId: context.requestId,
@@ -157,8 +157,10 @@ export class TextAnswer<Out>
     return this.#pipe?.delivery.hasText === true;
   }
 
-  #exceedsHold(): boolean {
-    return this.#pipe?.meter.exceeds(this.#held) === true;
+  /** Whether the hold pays for what has been used so far. */
+  #isCovered(): boolean {
+    const used = this.#pipe?.meter.used();
+    return used === undefined || textCost(this.#options.model.price, used) <= this.terms.amount;
   }
 
   overshoot(reserved: Micro): Micro {
