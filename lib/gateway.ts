@@ -8,6 +8,7 @@ import { apiPlugin } from './api/plugin.ts';
 import { createRecentBalanceCache } from './api/recent-balance-cache.ts';
 import type { Services } from './api/services.ts';
 import { createThrottle } from './api/throttle.ts';
+import type { CreateTransform } from './calls/text/pipeline.ts';
 import type { OnPluginError } from './calls/upstreams.ts';
 import { listModels } from './catalog/listing.ts';
 import { type LiveCatalog, openLiveCatalog, readCatalogFacts } from './catalog/live.ts';
@@ -35,6 +36,10 @@ import { closeAll, endCalls, endLedger } from './start/shutdown.ts';
 import { openServiceStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
 import { createMailer, type Mailer } from './users/mail.ts';
+
+export type { CreateTransform } from './calls/text/pipeline.ts';
+export type { StreamPart } from './stream/part.ts';
+export type { Transform } from './stream/pipeline.ts';
 
 export interface Gateway {
   readonly server: Server;
@@ -89,13 +94,15 @@ interface GatewayOptions {
   readonly timings?: Timings | undefined;
   /** Absent for the only process of a start. */
   readonly member?: Membership;
+  /** Further steps on the way of every text answer, each made anew for an attempt: docs/architecture.md shows one. */
+  readonly transforms?: readonly CreateTransform[] | undefined;
 }
 
 export async function createGateway(config: Config, log: Log, options: GatewayOptions = {}): Promise<Gateway> {
-  const { timings = {}, member } = options;
+  const { timings = {}, member, transforms = [] } = options;
   const store = await openServiceStore(config);
   try {
-    return await compose(config, { log, store, timings, member });
+    return await compose(config, { log, store, timings, member, transforms });
   } catch (error) {
     await store.close();
     throw error;
@@ -107,9 +114,10 @@ interface Foundation {
   readonly store: Store;
   readonly timings: Timings;
   readonly member: Membership | undefined;
+  readonly transforms: readonly CreateTransform[];
 }
 
-async function compose(config: Config, { log, store, timings, member }: Foundation): Promise<Gateway> {
+async function compose(config: Config, { log, store, timings, member, transforms }: Foundation): Promise<Gateway> {
   const isMember = member !== undefined;
   const isFirst = member?.isFirst !== false;
   const facts = readCatalogFacts(config);
@@ -132,7 +140,7 @@ async function compose(config: Config, { log, store, timings, member }: Foundati
   const money = openMoney(config, { store, log, catalog, metrics, alerts, publicUrl, isReal, onPeers });
   const { owner, payments, topups } = money;
   const ledger = topups.watch(usage.watch(money.ledger));
-  const settings = { ...config, heartbeatMs: timings.heartbeatMs };
+  const settings = { ...config, heartbeatMs: timings.heartbeatMs, transforms };
   const engines = openEngines(settings, { store, log, catalog, metrics, ledger, owner, results });
   const { videos, upstreams } = engines;
 

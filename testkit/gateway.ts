@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAccounts } from '../lib/accounts/accounts.ts';
 import { readConfig } from '../lib/config.ts';
-import { createGateway, type Gateway, type Membership, type Timings } from '../lib/gateway.ts';
+import { type CreateTransform, createGateway, type Gateway, type Membership, type Timings } from '../lib/gateway.ts';
 import { createLog } from '../lib/http/log.ts';
 import { verifyLedger } from '../lib/ledger/audit.ts';
 import type { Wallet } from '../lib/money/decide.ts';
@@ -39,6 +39,7 @@ export interface TestGatewayOptions {
   readonly catalog: object;
   readonly env?: Readonly<Record<string, string>>;
   readonly timings?: Timings;
+  readonly transforms?: readonly CreateTransform[];
   /** It is one of several of a start. */
   readonly member?: Membership;
   /** A folder to continue with instead of a new one. */
@@ -48,7 +49,7 @@ export interface TestGatewayOptions {
 }
 
 export async function startGateway(options: TestGatewayOptions): Promise<TestGateway> {
-  const { catalog, env = {}, timings, member, folder, database } = options;
+  const { catalog, env = {}, timings, transforms, member, folder, database } = options;
   const home = folder ?? mkdtempSync(join(tmpdir(), 'tollgate-'));
   const catalogDir = join(home, 'catalog');
   mkdirSync(catalogDir, { recursive: true });
@@ -68,7 +69,7 @@ export async function startGateway(options: TestGatewayOptions): Promise<TestGat
     ...env,
   });
   const log = createLog({ level: config.logLevel, keyPrefix: config.keyPrefix, destination: join(home, 'log') });
-  const gateway = await createGateway(config, log, { timings, ...(member && { member }) });
+  const gateway = await createGateway(config, log, { timings, transforms, ...(member && { member }) });
   await gateway.start();
   const store = await openOwnStore(config, { inProcess: true });
   const accounts = createAccounts({ store, keyPrefix: config.keyPrefix });

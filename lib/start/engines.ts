@@ -4,6 +4,7 @@ import { createImageEngine } from '../calls/images/engine.ts';
 import { createPaidCalls } from '../calls/paid.ts';
 import type { TextTimeouts } from '../calls/text/attempt.ts';
 import { createTextEngine } from '../calls/text/engine.ts';
+import type { CreateTransform } from '../calls/text/pipeline.ts';
 import { countPluginErrors, listUpstreamHealth } from '../calls/upstreams.ts';
 import { openVideos, type VideoSettings } from '../calls/videos/open.ts';
 import type { LiveCatalog } from '../catalog/live.ts';
@@ -24,13 +25,24 @@ interface EngineParts {
   readonly results: Results;
 }
 
-export function openEngines(settings: TextTimeouts & VideoSettings, parts: EngineParts) {
+export interface EngineSettings extends TextTimeouts, VideoSettings {
+  readonly transforms: readonly CreateTransform[];
+}
+
+export function openEngines(settings: EngineSettings, parts: EngineParts) {
   const { store, log, catalog, metrics, ledger, owner, results } = parts;
-  const { totalTimeoutMs } = settings;
+  const { totalTimeoutMs, transforms } = settings;
   const paidCalls = createPaidCalls(ledger);
   const health = openHealth(log, metrics);
   const onAttempt = metrics?.onAttempt;
-  const text = createTextEngine({ catalog: catalog.current, paidCalls, timeouts: settings, health, onAttempt });
+  const text = createTextEngine({
+    catalog: catalog.current,
+    paidCalls,
+    timeouts: settings,
+    health,
+    onAttempt,
+    transforms,
+  });
   const images = createImageEngine({ paidCalls, results, totalTimeoutMs, health, onAttempt });
   const videos = openVideos({
     settings,

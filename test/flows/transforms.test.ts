@@ -1,0 +1,76 @@
+// The steps that an embedder adds to the way of every answer; the first is the example of docs/architecture.md.
+import { expect } from 'chai';
+import type { StreamPart, Transform } from '../../lib/gateway.ts';
+import { ask, CHAT, DIALECTS, joinText, parseEvents, send } from '../../testkit/client.ts';
+import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { chatAnswer, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
+
+describe('transforms of an embedder', () => {
+  const counts: number[] = [];
+  let failing = false;
+  let upstream: TestUpstream;
+  let gateway: TestGateway;
+
+  /** Counts the words of an answer. */
+  function createWordCounter(): Transform<StreamPart> {
+    let text = '';
+    return {
+      push(batch) {
+        for (const part of batch) if (part.type === 'block-delta') text += part.text;
+        return batch;
+      },
+      end() {
+        counts.push(text.split(/\s+/).filter((word) => word !== '').length);
+        return [];
+      },
+    };
+  }
+
+  const createShouter = (): Transform<StreamPart> => ({
+    push(batch) {
+      if (failing) throw new Error('the secret words of an embedder');
+      return batch.map((part) => (part.type === 'block-delta' ? { ...part, text: part.text.toUpperCase() } : part));
+    },
+  });
+
+  before(async () => {
+    upstream = await startUpstream(chatAnswer('Hello there, you.', { input: 7, output: 400 }));
+    gateway = await startGateway({
+      catalog: chatCatalog(upstream.url),
+      transforms: [createWordCounter, createShouter],
+    });
+  });
+  afterEach(() => gateway.checkMoney());
+  after(async () => {
+    await gateway.stop();
+    await upstream.close();
+  });
+
+  for (const path of DIALECTS) {
+    it(`see every part and may change it: ${path}`, async () => {
+      counts.length = 0;
+      const { key } = await gateway.account();
+      const streamed = await send(gateway.url + path, { key, body: ask('hi', { stream: true }) });
+      expect(joinText(parseEvents(streamed.text))).to.equal('HELLO THERE, YOU.');
+      const { json } = await send(gateway.url + path, { key, body: ask('hi') });
+      expect(json.content?.[0].text ?? json.choices[0].message.content).to.equal('HELLO THERE, YOU.');
+      expect(counts).to.deep.equal([3, 3]);
+    });
+  }
+
+  it('do not change what is billed', async () => {
+    const { key } = await gateway.account();
+    const { json } = await send(gateway.url + CHAT, { key, body: ask('hi') });
+    expect(json.usage).to.include({ prompt_tokens: 7, completion_tokens: 400 });
+  });
+
+  it('fail the call when they throw, which is refunded, and nobody reads why', async () => {
+    failing = true;
+    const account = await gateway.account();
+    const reply = await send(gateway.url + CHAT, { key: account.key, body: ask('hi') });
+    failing = false;
+    expect(reply.status).to.equal(500);
+    expect(reply.text).to.include('Charge refunded').and.not.include('secret words');
+    expect((await gateway.wallet(account)).charged).to.equal(0n);
+  });
+});
