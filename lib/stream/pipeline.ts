@@ -29,8 +29,10 @@ const NOTHING: readonly never[] = [];
 export async function* pipeline<In, Out>(options: PipelineOptions<In>): AsyncGenerator<readonly Out[], void> {
   const { source, transforms, signal, onError } = options;
   let batches = 0;
+  let reader: AbortableReader<readonly In[]> | undefined;
   try {
-    for await (const batch of readUntilAborted(source, signal)) {
+    reader = new AbortableReader(openSource(source), signal);
+    for await (const batch of reader) {
       if (!Array.isArray(batch)) throw new TypeError('the source yields something else than arrays');
       const passed = pushThrough(transforms, batch);
       if (passed.length > 0) yield passed as readonly Out[];
@@ -41,6 +43,8 @@ export async function* pipeline<In, Out>(options: PipelineOptions<In>): AsyncGen
   } catch (error) {
     const passed = pushThrough(transforms, [onError(error)]);
     if (passed.length > 0) yield passed as readonly Out[];
+  } finally {
+    reader?.close();
   }
   const rest = endAll(transforms);
   if (rest.length > 0) yield rest as readonly Out[];
@@ -78,10 +82,6 @@ const nextTick = () => new Promise((resolve) => setImmediate(resolve));
  * Reads a source, and rejects with the signal's reason as soon as it aborts. A source that does not obey is abandoned,
  * and its late errors are ignored.
  */
-function readUntilAborted<T>(source: AsyncIterable<T>, signal: AbortSignal): AsyncIterableIterator<T> {
-  return new AbortableReader(openSource(source), signal);
-}
-
 class AbortableReader<T> implements AsyncIterableIterator<T> {
   readonly #iterator: AsyncIterator<T>;
   readonly #signal: AbortSignal;
@@ -98,30 +98,29 @@ class AbortableReader<T> implements AsyncIterableIterator<T> {
     return this;
   }
 
-  async next(): Promise<IteratorResult<T>> {
-    this.#signal.throwIfAborted();
-    const result = await new Promise<IteratorResult<T>>((resolve, reject) => {
+  next(): Promise<IteratorResult<T>> {
+    return new Promise((resolve, reject) => {
+      this.#signal.throwIfAborted();
       this.#reject = reject;
       this.#iterator.next().then(resolve, reject);
     });
-    if (result.done) this.#close();
-    return result;
   }
 
   /** Called when the reader is left early, whether or not a read is pending. */
   async return(): Promise<IteratorResult<T>> {
-    this.#close();
+    this.close();
     abandon(this.#iterator);
     return { done: true, value: undefined };
   }
 
   readonly #onAbort = (): void => {
     this.#reject?.(this.#signal.reason);
-    this.#close();
+    this.close();
     abandon(this.#iterator);
   };
 
-  #close(): void {
+  /** Nothing more is read. */
+  close(): void {
     this.#reject = undefined;
     this.#signal.removeEventListener('abort', this.#onAbort);
   }
