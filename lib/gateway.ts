@@ -28,7 +28,7 @@ import { openMetrics } from './metrics/open.ts';
 import { createCostWatch } from './payments/play-money.ts';
 import { createProviderMemory } from './payments/provider-memory.ts';
 import { createChores, openUsage } from './start/chores.ts';
-import { openEngines } from './start/engines.ts';
+import { type EngineSettings, openEngines } from './start/engines.ts';
 import { openHttp, reportRequests } from './start/http.ts';
 import { openMoney } from './start/money.ts';
 import { type Demo, decideSandbox, NO_DEMO, openDemo } from './start/sandbox.ts';
@@ -140,7 +140,7 @@ async function compose(config: Config, { log, store, timings, member, transforms
   const money = openMoney(config, { store, log, catalog, metrics, alerts, publicUrl, isReal, onPeers });
   const { owner, payments, topups } = money;
   const ledger = topups.watch(usage.watch(money.ledger));
-  const settings = { ...config, heartbeatMs: timings.heartbeatMs, transforms };
+  const settings = readEngineSettings(config, timings, transforms);
   const engines = openEngines(settings, { store, log, catalog, metrics, ledger, owner, results });
   const { videos, upstreams } = engines;
 
@@ -329,6 +329,24 @@ function openServices(config: Config, parts: ServiceParts, { bodyLimits = {} }: 
 function openHolders({ keyPrefix }: Config, store: Store, log: Log): Holders {
   const onFlushError = (err: unknown) => log.warn({ err }, 'could not write the usage counters of keys');
   return createHolders({ store, prefix: keyPrefix, onFlushError });
+}
+
+function readEngineSettings(
+  config: Config,
+  { heartbeatMs }: Timings,
+  transforms: readonly CreateTransform[],
+): EngineSettings {
+  return {
+    ownerId: config.ownerId,
+    leaseMs: config.leaseMs,
+    firstTokenTimeoutMs: config.firstTokenTimeoutMs,
+    idleTimeoutMs: config.idleTimeoutMs,
+    totalTimeoutMs: config.totalTimeoutMs,
+    heartbeatMs,
+    videoPollMs: config.videoPollMs,
+    videoDeadlineMs: config.videoDeadlineMs,
+    transforms,
+  };
 }
 
 function readRateLimits(config: Config): Services['limits'] {

@@ -1,4 +1,4 @@
-// The whole service in one process: what its settings reach, what its metrics know, and what it leaves behind.
+// The whole service in one process: its settings, its metrics, and what it leaves behind.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// What a start prints for the person at the terminal, by its settings; and that it leaves nothing behind where it fails.
+// The startup report by settings; and that a failed start leaves nothing behind.
 import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-// Who may call, and how often; the waits of one request for the store share one time.
+// Authentication: who may call and how often; all waits of a request for the store share one time limit.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Hapi from '@hapi/hapi';

@@ -1,4 +1,4 @@
-// A request of any shape and size keeps the thread that serves everybody for no longer than 50 ms before its hold.
+// The body parser: no request blocks the main thread for more than 50 ms before its hold.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mock } from 'node:test';
 import { Worker } from 'node:worker_threads';

@@ -1,4 +1,4 @@
-// The API document as tests use it: every reply checked against what the document says of it, extra keys refused.
+// The API document for tests: checks every reply against it, and refuses extra properties.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Reply } from '../../testkit/client.ts';
 

@@ -1,4 +1,4 @@
-// Paths as clients make them that were given a wrong base address: the answer names the right one, in the right envelope.
+// Paths of clients with a wrong base URL: the reply names the right one, in the right envelope.
 import { expect } from 'chai';
 import { CHAT, DIALECTS, send } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';

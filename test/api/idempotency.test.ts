@@ -1,4 +1,4 @@
-// Keys against repeats when the store fails: a call is paid for once, its reply goes out, and no repeat pays again.
+// Idempotency keys while the store fails: a call is paid once, its reply is sent, and no repeat pays again.
 import { expect } from 'chai';
 import { openIdempotentCall, Replay } from '../../lib/api/idempotency.ts';
 import type { Form } from '../../lib/http/form.ts';

@@ -1,4 +1,4 @@
-// What is accepted and ignored is said, in the API document and in docs/api.md, and is what the dialects do.
+// Ignored fields are documented, in the API document and in docs/api.md.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { IGNORED_FIELDS } from '../../lib/api/dialects/text-fields.ts';

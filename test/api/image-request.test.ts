@@ -1,4 +1,4 @@
-// Requests for pictures as they are read: short or long, in JSON or as a form, the same; and long ones hold nobody up.
+// Image requests are read alike as JSON and forms, short and long; long ones do not block the event loop.
 import { expect } from 'chai';
 import { type BodyParser, createBodyParser } from '../../lib/api/body-parser.ts';
 import { classifyEditPart, parseEdit, parseEditForm, parseGeneration } from '../../lib/api/image-request.ts';

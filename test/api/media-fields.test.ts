@@ -1,4 +1,4 @@
-// Fields of picture and video requests at their bounds: the check and the API document agree.
+// Bounds of image and video fields: validation and API document agree.
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { type BodySchema, describeFields } from '../../lib/api/dialects/fields.ts';

@@ -1,4 +1,4 @@
-// Every status of the endpoint that counts tokens, for the test that holds replies against the API document.
+// Every status of the token count endpoint, for the test of replies against the API document.
 import { ask, type Reply, type SendOptions, send } from '../../testkit/client.ts';
 import type { TestAccount, TestGateway } from '../../testkit/gateway.ts';
 

@@ -1,4 +1,4 @@
-// The examples of errors in the API document read as what a running gateway answers.
+// The error examples in the API document equal the replies of a running gateway.
 import { expect } from 'chai';
 import { ask, CHAT, MESSAGES, send } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';

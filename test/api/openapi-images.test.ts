@@ -1,4 +1,4 @@
-// What the API document says of pictures is true to a running gateway, in every status that it names.
+// The API document of images matches a running gateway, in every documented status.
 import { request as openRequest } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-// Every status of the endpoints of videos, for the test that holds replies against the API document.
+// Every status of the video endpoints, for the test of replies against the API document.
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { type Reply, type SendOptions, until } from '../../testkit/client.ts';

@@ -1,4 +1,4 @@
-// The API document: valid, complete, true to what a running gateway answers, in every status that it names.
+// The API document is valid, complete, and matches the replies of a running gateway in every status.
 
 import { request as openRequest } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';

@@ -1,4 +1,4 @@
-// What a paid call is asked before its body is read, what its log lines say, and how it ends without an answer.
+// Paid routes: the checks before the body is read, the log lines, and calls that end without a reply.
 import { EventEmitter } from 'node:events';
 import type { Request } from '@hapi/hapi';
 import { expect } from 'chai';

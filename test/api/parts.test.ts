@@ -1,4 +1,4 @@
-// How a long request is cut for its way between threads: pieces short enough to copy, pictures without a copy.
+// How long requests are split for the transfer between threads: small steps, images without a copy.
 import { expect } from 'chai';
 import { cutPromptRequest, joinPromptRequest } from '../../lib/api/image-parts.ts';
 import {

@@ -1,4 +1,4 @@
-// That each endpoint answers in its own format, whatever the server holds for paths without one.
+// Each endpoint of the API plugin answers in its own format.
 import { expect } from 'chai';
 import { apiPlugin } from '../../lib/api/plugin.ts';
 import type { Services } from '../../lib/api/services.ts';

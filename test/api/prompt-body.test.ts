@@ -1,4 +1,4 @@
-// What a request for a picture or a video weighs while it runs, and what is released when it is over.
+// The memory that image and video requests reserve while they run and release afterwards.
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { type BodyParser, createBodyParser } from '../../lib/api/body-parser.ts';

@@ -1,4 +1,4 @@
-// What a text call holds of the process while it runs, and who may still make it once its request is there.
+// The memory of text calls while they run, and the checks of the key once the body has arrived.
 import { expect } from 'chai';
 import type { Holders } from '../../lib/accounts/holders.ts';
 import { registerAuth } from '../../lib/api/auth.ts';

@@ -1,4 +1,4 @@
-// The endpoints that only read, over a store that fails or has more to tell than usual.
+// The read-only endpoints, also over a failing store.
 import { expect } from 'chai';
 import type { Holders } from '../../lib/accounts/holders.ts';
 import { registerAuth } from '../../lib/api/auth.ts';

@@ -1,4 +1,4 @@
-// The body of a text call: refused by its type before anything is asked, and held in memory only while it is read.
+// The body of a text call: refused by its type first, and held in memory only while it is read.
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { createBodyParser } from '../../lib/api/body-parser.ts';

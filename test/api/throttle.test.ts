@@ -1,4 +1,4 @@
-// Which requests of a key that is refused again and again have to wait, for how long, and what ends it.
+// Throttling: which requests of a key with many refusals wait, for how long, and what ends it.
 import { expect } from 'chai';
 import {
   createThrottle,

@@ -1,4 +1,4 @@
-// A fair gate lets so many through at once; sources take turns, and nobody waits in vain behind one that sends many.
+// The fair queue limits concurrent tasks; sources take turns, and a busy source does not starve others.
 import { expect } from 'chai';
 import { createFairQueue } from '../../lib/base/fair-queue.ts';
 

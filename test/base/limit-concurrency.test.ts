@@ -1,4 +1,4 @@
-// A gate lets so many through at once, in order, whatever becomes of them.
+// Limits concurrent tasks and starts the others in order, after successes and failures.
 import { expect } from 'chai';
 import { limitConcurrency } from '../../lib/base/limit-concurrency.ts';
 

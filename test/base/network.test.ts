@@ -1,4 +1,4 @@
-// Addresses in one form, the network that a client has to itself, and whom a proxy may speak for.
+// Canonical addresses, the network of a client, and trusted proxies.
 import { expect } from 'chai';
 import { findClient, readAddress, readProxies, type TrustedProxies, toClientNetwork } from '../../lib/base/network.ts';
 

@@ -1,4 +1,4 @@
-// A paid call on a real ledger: in which order calls that end together ask, end and pay.
+// Paid calls on a real ledger: the order in which calls that end together are asked, ended and billed.
 import { expect } from 'chai';
 import { type CallContext, GONE } from '../../lib/calls/context.ts';
 import { createPaidCalls } from '../../lib/calls/paid.ts';

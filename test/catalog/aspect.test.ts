@@ -1,4 +1,4 @@
-// Which words are aspects: two numbers from 1 to 99.
+// Which texts are aspects: two numbers from 1 to 99.
 import { expect } from 'chai';
 import { ASPECT, ASPECTS } from '../../lib/catalog/aspect.ts';
 

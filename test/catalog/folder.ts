@@ -1,4 +1,4 @@
-// A folder of catalog files that a test writes, and the smallest catalog that loads.
+// A folder of catalog files for a test, and the smallest valid catalog.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

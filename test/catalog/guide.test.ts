@@ -1,5 +1,4 @@
-// The catalogs that docs/catalog.md shows work as they are printed, each by itself and beside the shipped files, and what
-// they describe answers.
+// The catalogs in docs/catalog.md work as printed, alone and beside the shipped files, with servers as they describe.
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// An upstream that costs real money takes effect once that is recorded: at a start, at a reload, and when both fail.
+// An upstream that costs real money takes effect once that is recorded: at a start, at a reload, and after failures.
 import { expect } from 'chai';
 import { OperatorError } from '../../lib/base/operator-error.ts';
 import { until } from '../../testkit/client.ts';

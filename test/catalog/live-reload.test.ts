@@ -1,4 +1,4 @@
-// What a catalog that is read again tells the operator, whom it leaves alone, and when it closes what it retires.
+// Catalog reloads: what the log says, which upstreams stay open, and when replaced ones are closed.
 
 import { mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';

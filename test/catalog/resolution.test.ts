@@ -1,4 +1,4 @@
-// Resolution labels: the shorter side they stand for, and the nearest of those a model sells.
+// Resolution labels: their shorter side, and the nearest label of a model.
 import { expect } from 'chai';
 import { findNearestResolution, parseShortSide, RESOLUTION_LABEL } from '../../lib/catalog/resolution.ts';
 

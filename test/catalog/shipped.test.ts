@@ -1,4 +1,4 @@
-// The catalog that ships, with the variables of one upstream set and no others.
+// The shipped catalog with the variables of a single upstream.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-// A live catalog over a folder that a test writes, with a plugin of a third party.
+// A live catalog over a folder for a test, with a third-party plugin.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CatalogConfig, type LiveCatalog, openLiveCatalog } from '../../lib/catalog/live.ts';

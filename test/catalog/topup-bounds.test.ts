@@ -1,4 +1,4 @@
-// The bounds of automatic top-ups: what a catalog may say of them, and what is refused with file and field.
+// The bounds of automatic top-ups: valid entries, and mistakes reported by file and field.
 import { expect } from 'chai';
 import { listCatalogFiles, readCatalogFiles } from '../../lib/catalog/files.ts';
 import { readTopupBounds } from '../../lib/catalog/topup-bounds.ts';

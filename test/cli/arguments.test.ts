@@ -1,4 +1,4 @@
-// What people type: every amount read exactly or refused.
+// Command-line arguments: every amount is read exactly or refused.
 import { expect } from 'chai';
 import { InvalidArgumentError } from 'commander';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-// Makes calls' money move on a store, as a running server does: in this process, or as one of its own without an end.
+// Moves the money of calls on a store like a running server, in this process or in an endless one of its own.
 import { pathToFileURL } from 'node:url';
 import type { HoldOp, Operation, SettleOp } from '../../lib/money/decide.ts';
 import { openStore } from '../../lib/store/open.ts';

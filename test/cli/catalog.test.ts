@@ -1,4 +1,4 @@
-// `tollgate catalog check`, in both modes, on catalogs that are right and wrong.
+// `tollgate catalog check`, in both modes, on valid and invalid catalogs.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';

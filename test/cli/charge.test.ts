@@ -1,4 +1,4 @@
-// `tollgate charge`, in both modes, on calls that were held, settled and returned.
+// `tollgate charge`, in both modes, on calls in all states.
 import { expect } from 'chai';
 import { openStore } from '../../lib/store/open.ts';
 import { apply, reserveOf, settleOf } from './calls.ts';

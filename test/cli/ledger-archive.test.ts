@@ -1,4 +1,4 @@
-// `tollgate ledger archive`: old calls leave for a file, and every command that shows calls says so.
+// `tollgate ledger archive`: old calls move to a file, and commands that list calls say so.
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';

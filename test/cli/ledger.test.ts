@@ -1,4 +1,4 @@
-// `tollgate ledger`, in both modes: pages, an audit that finds what was tampered with, and work beside a busy writer.
+// `tollgate ledger`, in both modes: pages, an audit that detects tampering, and a busy writer beside it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { DatabaseSync } from 'node:sqlite';

@@ -1,4 +1,4 @@
-// The command line as a whole: help, usage errors, environments that do not work, pipes that end early.
+// The command line as a whole: help, usage errors, bad environments, and pipes that close early.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, open, readFile, writeFile } from 'node:fs/promises';

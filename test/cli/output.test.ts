@@ -1,4 +1,4 @@
-// What commands print, by itself: aligned text, and values that a spreadsheet takes as they are.
+// The output of commands: aligned text and CSV values.
 import { expect } from 'chai';
 import { formatCsv, formatPairs, formatTable, toJson, withoutControls } from '../../lib/cli/output.ts';
 

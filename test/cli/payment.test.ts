@@ -1,4 +1,4 @@
-// `tollgate payment`, in both modes: what was paid, and what only an operator does about it, once.
+// `tollgate payment`, in both modes: payments, and decisions of operators, which apply once.
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { openStore } from '../../lib/store/open.ts';

@@ -1,4 +1,4 @@
-// `tollgate operator` and `tollgate user`: links that a browser can follow, and what is refused.
+// `tollgate operator` and `tollgate user`: working links, and refusals.
 import { expect } from 'chai';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { comeIn } from '../../testkit/pages.ts';

@@ -1,4 +1,4 @@
-// The bar of commands that take long.
+// The progress bar of long commands.
 import { expect } from 'chai';
 import { createBar, withBar } from '../../lib/cli/progress.ts';
 

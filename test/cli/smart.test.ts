@@ -1,4 +1,4 @@
-// `tollgate smart explain`, in both modes: what stands on stdin decides, the catalog cuts the score into tiers.
+// `tollgate smart explain`, in both modes: the prompt on stdin, and the thresholds of the catalog.
 import { closeSync, openSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// `tollgate store copy`: the whole store or nothing that passes for it, between both kinds of stores.
+// `tollgate store copy`: copies a whole store or nothing usable, between both kinds of stores.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// `tollgate store backup`: a copy that is whole, and never one over something that exists.
+// `tollgate store backup`: a complete copy, which never overwrites a file.
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-// Which store a command works on: it says so, it makes none by mistake, and it writes only where it has to.
+// Which store a command uses: it names it, creates none by mistake, and writes only if needed.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-// `tollgate user`: people listed, suspended, removed, taken off accounts, signed out and let back in, beside a server.
+// `tollgate user`: list, suspend, remove, take off accounts, sign out and restore people, beside a server.
 import { expect } from 'chai';
 import type { User } from '../../lib/store/ports/users.ts';
 import { createSessions } from '../../lib/users/sessions.ts';

@@ -1,4 +1,4 @@
-// `tollgate wallet`, in both modes: payments once, corrections of either sign, and no amount misread.
+// `tollgate wallet`, in both modes: payments once, corrections up and down, and exact amounts.
 import { expect } from 'chai';
 import { readConfig } from '../../lib/config.ts';
 import { openOwnStore } from '../../lib/store/open.ts';

@@ -1,4 +1,4 @@
-// The line of a request and what metrics are told, whatever became of its reply and its call.
+// The log line of a request and the report to metrics, for every end of its reply and its call.
 import { EventEmitter } from 'node:events';
 import type { Request } from '@hapi/hapi';
 import { expect } from 'chai';

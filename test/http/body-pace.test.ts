@@ -1,4 +1,4 @@
-// The times that a body gets where nobody sets them, by a clock of the test's own.
+// The default time limits of bodies, with a mocked clock.
 import { EventEmitter } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { mock } from 'node:test';

@@ -1,4 +1,4 @@
-// Early answers to clients that are still sending, over real sockets and through hapi.
+// Early replies to clients that are still sending, over real sockets and through hapi.
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-// Bodies of forms over real sockets: any cut, any parts, their limits, and what is not a form.
+// Form bodies over real sockets: any chunks, any parts, limits, and invalid forms.
 import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';

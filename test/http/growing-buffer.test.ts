@@ -1,4 +1,4 @@
-// How much memory a body of any length asks for, and that nothing of it is lost on the way.
+// The memory that a growing buffer takes for any length, and that it loses no bytes.
 import { expect } from 'chai';
 import { createGrowingBuffer } from '../../lib/http/growing-buffer.ts';
 

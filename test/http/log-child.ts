@@ -1,4 +1,4 @@
-// Writes many lines to the standard output that it shares with others.
+// Writes many lines to a standard output shared with other processes.
 import { createLog } from '../../lib/http/log.ts';
 
 const log = createLog({ level: 'info', keyPrefix: 'tg-', isShared: true });

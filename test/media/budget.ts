@@ -1,4 +1,4 @@
-// A budget that tells what was taken of it.
+// A budget that records what was taken from it.
 import type { ByteBudget } from '../../lib/media/image.ts';
 
 export function createBudget(bytesMax: number) {

@@ -1,4 +1,4 @@
-// Time limits of a fetch: what they throw, and that they leave nothing behind.
+// Time limits of a fetch: their errors, and that they leave nothing behind.
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import { abortable, waitForStep, withDeadline } from '../../lib/media/deadline.ts';

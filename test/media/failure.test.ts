@@ -1,4 +1,4 @@
-// Failures of a fetch: what they say of their cause.
+// Failures of a fetch: what they reveal about their cause.
 import { expect } from 'chai';
 import { FetchFailure, failAs } from '../../lib/media/failure.ts';
 

@@ -1,4 +1,4 @@
-// How long a fetcher waits unless it is told otherwise: for an address, a name, a picture, a post, and a result.
+// The default time limits of a fetcher: for an address, a name, an image, a post, and a result.
 import { once } from 'node:events';
 import { syncBuiltinESMExports } from 'node:module';
 import { type AddressInfo, createServer, Socket } from 'node:net';

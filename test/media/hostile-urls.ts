@@ -1,4 +1,4 @@
-// URLs that must not be fetched, each with the reason that its text alone gives.
+// URLs that must not be fetched, each with the reason given by its text.
 import type { UrlRefusal } from '../../lib/media/url.ts';
 
 const NOT_PUBLIC_IPV4 = `

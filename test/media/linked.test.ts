@@ -1,4 +1,4 @@
-// A picture that a request links to: our own links from the store, any other by fetching.
+// Linked images: our own links are read from the store, others are fetched.
 import { expect } from 'chai';
 import { createImage, type Image } from '../../lib/media/image.ts';
 import { readLinkedImage } from '../../lib/media/linked.ts';

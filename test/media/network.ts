@@ -1,5 +1,5 @@
-// A small Internet on loopback: names with addresses that look public, servers behind them, and a record of every
-// connection that was asked for.
+// A small Internet on loopback: names with public-looking addresses, servers behind them, and a record of every requested
+// connection.
 import { channel } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, Socket } from 'node:net';

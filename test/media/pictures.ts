@@ -1,4 +1,4 @@
-// The smallest files of each format that decoders accept, and ways to make them larger.
+// The smallest valid files of each format, and ways to enlarge them.
 import { crc32, deflateSync } from 'node:zlib';
 
 function chunk(type: string, data: Buffer): Buffer {

@@ -1,4 +1,4 @@
-// Posts to URLs that owners give: the same guard as for pictures, no redirects, a deadline, and failures that look alike.
+// Posts to owners' URLs: the same guard as for images, no redirects, a deadline, and failures that look alike.
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import { type FailureReason, FetchFailure } from '../../lib/media/failure.ts';

@@ -1,4 +1,4 @@
-// Results of an upstream whose settings name a proxy: a real one on loopback, with names of its own.
+// Results of an upstream with a proxy in its settings: a real proxy on loopback that resolves names itself.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request as send } from 'node:http';
 import type { AddressInfo, Server, Socket } from 'node:net';

@@ -1,4 +1,4 @@
-// Results: kept from bytes and from links, linked, recognised, and read back as pictures.
+// Results: stored from bytes and links, linked, recognised, and read as images.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { isFault } from '../../lib/base/faults.ts';

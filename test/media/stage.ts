@@ -1,4 +1,4 @@
-// A fetcher on the small Internet, and what its failures must look like.
+// A fetcher on the small Internet, and the expected form of its failures.
 import { expect } from 'chai';
 import { type FaultCode, isFault } from '../../lib/base/faults.ts';
 import { isPublicAddress } from '../../lib/media/address.ts';

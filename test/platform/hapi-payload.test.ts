@@ -1,4 +1,4 @@
-// How hapi ends the connection of a request whose body it did not read itself.
+// How hapi ends the connection of a request whose body the handler read.
 import { Agent, request as send } from 'node:http';
 import Hapi, { type Server } from '@hapi/hapi';
 import { expect } from 'chai';

@@ -1,5 +1,4 @@
-// That Node sends what is written after the headers as it is, once it was told that there are no chunks, and in order
-// also if some of it goes past the reply.
+// Node sends writes unframed once chunking is taken over, and in order, also if some go directly to the socket.
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-// How a server is told to take no more connections without cutting those that are idle.
+// A server that stops listening without closing idle connections.
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-// What undici makes of the options and the connector that a dispatcher is given.
+// How undici uses the options and the connector of a dispatcher.
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';

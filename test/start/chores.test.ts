@@ -1,4 +1,4 @@
-// The chores of a running service: what has expired is removed, the ledger is verified, and failures are logged.
+// The chores: expired things are removed, the ledger is verified, and failures are logged.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

@@ -1,4 +1,4 @@
-// The mode of a start, by what the operator says and what the store has been used for.
+// The mode of a start, by the setting and by the history of the store.
 import { expect } from 'chai';
 import { readConfig } from '../../lib/config.ts';
 import { decideSandbox, findDemoAccount, makeDemoAccount } from '../../lib/start/sandbox.ts';

@@ -1,4 +1,4 @@
-// One attempt at a route: when it tells of its picture, how it has it kept, and that nothing of it is left running.
+// One attempt at a route: its reports, the stored result, and that nothing is left running.
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import { type AttemptOptions, attemptImage } from '../../../lib/calls/images/attempt.ts';

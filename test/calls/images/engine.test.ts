@@ -1,5 +1,5 @@
-// The image engine on a real store that fails on demand, with routes and a shelf that a test writes: every await on the
-// way of the money, and what it comes to when that await fails.
+// The image engine on a real store that fails on demand, with scripted routes and results: the outcome when any await on
+// the money path fails.
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import { type Fault, fault } from '../../../lib/base/faults.ts';

@@ -1,4 +1,4 @@
-// What routing costs of everyday prompts, measured in a process of its own on a machine that does nothing else.
+// The cost of routing everyday prompts, measured in a process of its own on an idle machine.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';

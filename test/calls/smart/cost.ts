@@ -1,4 +1,4 @@
-// Prints what routing costs in a process of its own, where nothing else has run: microseconds a call, by kind of prompt.
+// Prints the cost of routing in a fresh process: microseconds per call, by kind of prompt.
 import { routeSmart, type SmartRequest } from '../../../lib/calls/smart/route.ts';
 
 const RUSSIAN =

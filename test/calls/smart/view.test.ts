@@ -1,4 +1,4 @@
-// What is read of long prompts: their beginning and their end, never more.
+// The excerpt of long prompts: their start and their end only.
 import { expect } from 'chai';
 import { viewRequest } from '../../../lib/calls/smart/view.ts';
 
