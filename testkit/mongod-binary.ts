@@ -56,7 +56,7 @@ async function fill(): Promise<string> {
     try {
       return await way();
     } catch (error) {
-      problems.push(firstLine(error));
+      problems.push(lastLine(error));
     }
   }
   throw new Error(`No mongod for the tests of the MongoDB store. ${HOW} Tried: ${problems.join('; ')}.`);
@@ -101,12 +101,12 @@ async function findProblem(path: string): Promise<string | undefined> {
     const major = Number(/db version v(\d+)\./.exec(stdout)?.[1]);
     return major >= MAJOR_MIN ? undefined : `it is older than ${MAJOR_MIN}.0`;
   } catch (error) {
-    return firstLine(error);
+    return lastLine(error);
   }
 }
 
 /** The last line says why; those before it say where. */
-function firstLine(error: unknown): string {
+function lastLine(error: unknown): string {
   const { message, stderr } = error as Error & { stderr?: string };
   const line = (stderr || message).trim().split('\n').at(-1) ?? '';
   return line.replace(/\.$/, '');

@@ -57,7 +57,7 @@ async function requestImage(
   signal: AbortSignal,
 ): Promise<StoredMedia> {
   const { provider, model, options, upstream, origin, proxy } = route;
-  if (!provider.image) throw new Error(`upstream ${upstream} cannot make images`);
+  if (!provider.image) throw new Error(`upstream ${upstream} cannot make pictures`);
   onAsk();
   const { image } = provider;
   const request = { ...call, model, options };
