@@ -8,7 +8,7 @@ import { createLog, type Log } from './http/log.ts';
 import { StoreError } from './store/store.ts';
 import { findStray, type PluginName } from './upstream/host/stray.ts';
 import { WorkerFailed } from './workers/pool.ts';
-import { makeStartupReport, type Told } from './workers/startup-report.ts';
+import { makeStartupReport, type StartupReport } from './workers/startup-report.ts';
 import { isWorker, startWorker } from './workers/worker.ts';
 
 /** Serves until a signal ends the process; a failure to start is reported on stderr. */
@@ -24,7 +24,7 @@ function reportFailure(error: unknown): void {
 
 /** What was started: one gateway, or several workers. */
 interface Served {
-  readonly told: Told;
+  readonly report: StartupReport;
   readonly metricsUrl: string | undefined;
   stop(): Promise<void>;
   reload(): Promise<boolean>;
@@ -45,7 +45,7 @@ async function start(): Promise<void> {
   onStarted(served, stop);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal));
   process.on('SIGHUP', () => void served.reload());
-  printGreeting(config, served);
+  printStartupReport(config, served);
   if (!config.publicUrlSet && !['127.0.0.1', 'localhost', '::1'].includes(config.host)) {
     log.warn('PUBLIC_URL is not set: links to stored media will point to the loopback address');
   }
@@ -59,7 +59,7 @@ async function startAlone(config: Config, log: Log): Promise<Served> {
     await gateway.stop();
     throw error;
   }
-  return { ...gateway, told: makeStartupReport(gateway), metricsUrl: gateway.facts.metricsUrl };
+  return { ...gateway, report: makeStartupReport(gateway), metricsUrl: gateway.facts.metricsUrl };
 }
 
 async function startSeveral(config: Config, log: Log): Promise<Served> {
@@ -123,48 +123,48 @@ function watchUnhandled(log: Log, { drainMs }: Pick<Config, 'drainMs'>): OnStart
 const COMMAND = process.env.npm_lifecycle_event === 'start' ? 'npm run -s tollgate --' : 'tollgate';
 
 /** Printed directly, because the log would scrub the key. */
-function printGreeting(config: Config, { told: facts, metricsUrl }: Served): void {
-  const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${facts.port}`;
-  const lines = [`Tollgate is listening on ${url} (${pluralize(facts.models.length, 'model')})`];
-  const model = facts.models.find(({ type }) => type === 'text')?.id;
+function printStartupReport(config: Config, { report, metricsUrl }: Served): void {
+  const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${report.port}`;
+  const lines = [`Tollgate is listening on ${url} (${pluralize(report.models.length, 'model')})`];
+  const model = report.models.find(({ type }) => type === 'text')?.id;
   if (config.workers > 1) lines.push(`Workers: ${config.workers}`);
   if (metricsUrl) lines.push(`Metrics: ${metricsUrl}`);
-  if (facts.sandbox) lines.push('Sandbox mode: answers are made up, and no upstream is called.');
-  if (facts.demoAccount && !facts.demoKey) {
+  if (report.sandbox) lines.push('Sandbox mode: answers are made up, and no upstream is called.');
+  if (report.demoAccount && !report.demoKey) {
     lines.push(
-      `Lost the key of the demo account? This issues another: ${COMMAND} key issue ${facts.demoAccount} --name demo`,
+      `Lost the key of the demo account? This issues another: ${COMMAND} key issue ${report.demoAccount} --name demo`,
     );
   }
-  if (facts.demoKey) {
+  if (report.demoKey) {
     lines.push(
       '',
       'A demo account with 1000 RUB was created. Its key is shown only once:',
       '',
-      `  ${facts.demoKey}`,
+      `  ${report.demoKey}`,
       '',
       'Try it:',
       '',
-      `  curl -N ${url}/api/v1/messages -H 'x-api-key: ${facts.demoKey}' -H 'content-type: application/json' \\`,
+      `  curl -N ${url}/api/v1/messages -H 'x-api-key: ${report.demoKey}' -H 'content-type: application/json' \\`,
       `    -d '{"model":"${model}","stream":true,"messages":[{"role":"user","content":"Hello!"}]}'`,
       '',
     );
   }
-  if (facts.links.demo)
+  if (report.links.demo)
     lines.push(
       'The pages of the demo account open with this link, once, within an hour:',
       '',
-      `  ${facts.links.demo}`,
+      `  ${report.links.demo}`,
       '',
     );
-  if (facts.links.setup)
+  if (report.links.setup)
     lines.push(
       'There is no operator yet. This link makes the first one, once, within an hour:',
       '',
-      `  ${facts.links.setup}`,
+      `  ${report.links.setup}`,
       '',
     );
-  if (facts.models.length === 0) {
-    const wanted = facts.switchedOff.join(', ') || '(the catalog has none)';
+  if (report.models.length === 0) {
+    const wanted = report.switchedOff.join(', ') || '(the catalog has none)';
     lines.push(`No upstream is switched on. Set one of: ${wanted}; or SANDBOX=on for made-up answers.`);
   }
   // A closed stdout must not end the process.

@@ -44,14 +44,14 @@ function preflight(under: string, methods: string): ServerRoute {
     path: `${under}/{p*}`,
     options: { auth: false },
     handler: (request, h) => {
-      const asked = request.raw.req.headers['access-control-request-headers'];
+      const requestedHeaders = request.raw.req.headers['access-control-request-headers'];
       return h
         .response()
         .code(204)
         .header('access-control-allow-methods', methods)
         .header('access-control-max-age', '600')
         .header('vary', 'access-control-request-headers')
-        .header('access-control-allow-headers', asked === undefined ? '*' : printable(asked));
+        .header('access-control-allow-headers', requestedHeaders === undefined ? '*' : printable(requestedHeaders));
     },
   };
 }

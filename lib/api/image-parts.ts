@@ -27,7 +27,7 @@ export function cutPromptRequest<Request extends PromptRequest>(whole: Request):
 
 function* listSteps({ prompt, images }: PromptRequest): Generator<PromptStep> {
   for (const text of sliceText(prompt)) yield { text };
-  for (const picture of images) yield createImageStep(picture);
+  for (const image of images) yield createImageStep(image);
 }
 
 export function joinPromptRequest<Request extends PromptRequest>(head: Request): Joining<Request, PromptStep> {

@@ -31,8 +31,8 @@ export async function readPromptBody<Name extends PromptFormat>(
   return parsed;
 }
 
-function countBytes({ prompt, images: pictures }: PromptRequest): number {
-  const inline = pictures.map(({ source }) => (typeof source === 'string' ? 0 : source.bytes.length));
+function countBytes({ prompt, images }: PromptRequest): number {
+  const inline = images.map(({ source }) => (typeof source === 'string' ? 0 : source.bytes.length));
   return inline.reduce((sum, bytes) => sum + bytes, prompt.length);
 }
 
@@ -44,11 +44,11 @@ interface MaybeRefused extends PromptRequest {
 /** Returns the images of a request, with linked ones fetched. */
 export async function fetchLinkedImages(
   { services, call, reservation }: PaidRequest,
-  { images: pictures, refusal }: MaybeRefused,
+  { images, refusal }: MaybeRefused,
 ): Promise<readonly RequestImage[]> {
   if (refusal) throw fault(refusal.code, refusal.detail);
   const budget = { take: (bytes: number) => reservation.takePart(bytes) };
   const fetch: FetchReference = (url, options) => readLinkedImage(services, url, { ...options, budget });
-  const fetched = await fetchReferences(pictures, fetch, call.signal);
-  return pictures.map((picture) => ({ ...picture, source: fetched.get(picture) ?? picture.source }));
+  const fetched = await fetchReferences(images, fetch, call.signal);
+  return images.map((image) => ({ ...image, source: fetched.get(image) ?? image.source }));
 }

@@ -134,7 +134,7 @@ interface Select {
 type Option = readonly [value: string, text: string];
 
 /** Adds the end of the id to texts that occur more than once. */
-export function tellApart(options: readonly Option[]): readonly Option[] {
+export function disambiguate(options: readonly Option[]): readonly Option[] {
   const counts = new Map<string, number>();
   for (const [, text] of options) counts.set(text, (counts.get(text) ?? 0) + 1);
   const isTwice = (text: string) => (counts.get(text) ?? 0) > 1;
@@ -142,7 +142,7 @@ export function tellApart(options: readonly Option[]): readonly Option[] {
 }
 
 export function select({ name, label, all, chosen }: Select, options: readonly Option[]): Html {
-  const items = tellApart(options).map(([value, text]) => {
+  const items = disambiguate(options).map(([value, text]) => {
     const selected = value === chosen && html` selected`;
     return html`<option value="${value}"${selected}>${text}</option>`;
   });

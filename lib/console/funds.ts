@@ -21,7 +21,7 @@ const WORDS = defineWords({
 type Funds = Pick<Wallet, 'avail' | 'topped'>;
 
 /** Calls are refused while a wallet was never topped up. */
-export function spendableIn({ avail, topped }: Funds): Micro {
+export function getSpendable({ avail, topped }: Funds): Micro {
   return topped === 0n && avail > 0n ? 0n : avail;
 }
 
@@ -31,14 +31,14 @@ export function fundsRows(
   wallet: Funds,
 ): readonly (readonly [name: string, value: Html])[] {
   const words = WORDS[visit.language];
-  const spendable = html`<strong class="big">${visit.format.rub(spendableIn(wallet))}</strong>`;
+  const spendable = html`<strong class="big">${visit.format.rub(getSpendable(wallet))}</strong>`;
   const bonus = bonusText(visit, wallet);
   return [[words.spendable, spendable], ...(bonus ? [[words.bonus, bonus] as const] : [])];
 }
 
 /** Undefined if nothing waits for the first payment. */
 export function bonusText({ language, format }: Pick<Visit, 'language' | 'format'>, wallet: Funds): Html | undefined {
-  const bonus = wallet.avail - spendableIn(wallet);
+  const bonus = wallet.avail - getSpendable(wallet);
   if (bonus === 0n) return undefined;
   return html`${format.rub(bonus)} <span class="hint">${WORDS[language].later(format.rub(FIRST_TOPUP_MINIMUM))}</span>`;
 }

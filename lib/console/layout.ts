@@ -1,5 +1,5 @@
 // The frame of every page: head, sandbox banner, navigation, language and the page itself.
-import { tellApart } from './charge-query.ts';
+import { disambiguate } from './charge-query.ts';
 import { sandboxWords } from './fault-words.ts';
 import { type Html, html } from './html.ts';
 import { defineWords, LANGUAGE_NAMES, LANGUAGES } from './language.ts';
@@ -157,7 +157,7 @@ function accountSwitch({
 }: Visit & Partial<Pick<OwnerVisit, 'account' | 'accounts'>>): Html | undefined {
   if (accounts.length < 2) return undefined;
   const words = WORDS[language];
-  const named = tellApart(accounts.map(({ id, name }) => [id, name]));
+  const named = disambiguate(accounts.map(({ id, name }) => [id, name]));
   const options = named.map(([id, name]) => {
     const selected = id === account?.id ? html` selected` : undefined;
     return html`<option value="${id}"${selected}>${name}</option>`;

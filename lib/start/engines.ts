@@ -65,9 +65,9 @@ export function openEngines(settings: EngineSettings, parts: EngineParts) {
 /** Logs once when a route starts failing and once when it has recovered, however many calls notice. */
 function openHealth(log: Log, metrics: Metrics | undefined): RouteHealth {
   const onChange = (change: RouteChange) => {
-    const { route: way, to, kind, openMs } = change;
+    const { route, to, kind, openMs } = change;
     metrics?.onRouteChange(change);
-    const fields = { upstream: way.upstream, route: way.key };
+    const fields = { upstream: route.upstream, route: route.key };
     if (to === 'open') log.warn({ ...fields, kind }, 'a route keeps failing and is now tried last');
     else log.info({ ...fields, open_ms: openMs }, 'a route has recovered');
   };

@@ -1,7 +1,7 @@
 // The messages between a primary and its workers.
 import type { FullReadiness } from '../calls/readiness.ts';
 import type { MetricsSnapshot } from '../metrics/metrics.ts';
-import type { Told } from './startup-report.ts';
+import type { StartupReport } from './startup-report.ts';
 
 /** A request to be counted against a limit. */
 export type Hit = readonly [rule: string, perMinute: number, keyId: string];
@@ -20,7 +20,7 @@ export type ToWorker =
 
 export type ToPrimary =
   /** It listens. */
-  | { readonly kind: 'ready'; readonly told: Told }
+  | { readonly kind: 'ready'; readonly report: StartupReport }
   | { readonly kind: 'hits'; readonly id: number; readonly hits: readonly Hit[] }
   | {
       readonly kind: 'scraped';

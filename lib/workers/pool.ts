@@ -2,7 +2,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { Log } from '../http/log.ts';
 import { type ToPrimary, type ToWorker, WORKER_VARIABLE, type WorkerTerms } from './messages.ts';
-import type { Told } from './startup-report.ts';
+import type { StartupReport } from './startup-report.ts';
 
 export interface PoolOptions {
   readonly size: number;
@@ -16,7 +16,7 @@ export interface PoolOptions {
 
 export interface Pool {
   /** Resolves to what the first worker reports once all of them listen; rejects with `WorkerFailed`. */
-  start(): Promise<Told>;
+  start(): Promise<StartupReport>;
   /** Sends to every listening worker; returns their ids. */
   tell(message: ToWorker): readonly number[];
   alive(): number;
@@ -55,7 +55,7 @@ export function createPool({ size, group, port, log, onMessage, onEnd }: PoolOpt
   let failed = false;
 
   /** Resolves when the worker listens; rejects if it exits before. */
-  function fill(place: Place, isFirst = false): Promise<Told> {
+  function fill(place: Place, isFirst = false): Promise<StartupReport> {
     const startedAt = performance.now();
     const worker = cluster.fork({ [WORKER_VARIABLE]: JSON.stringify({ group, port, isFirst } satisfies WorkerTerms) });
     place.worker = worker;
@@ -63,7 +63,7 @@ export function createPool({ size, group, port, log, onMessage, onEnd }: PoolOpt
       worker.on('message', (message: ToPrimary) => {
         if (message.kind === 'ready') {
           place.listens = true;
-          resolve(message.told);
+          resolve(message.report);
         } else onMessage(message, (answer) => send(worker, answer), worker.id);
       });
       worker.once('exit', (code: number | null, signal: string | null) => {
@@ -101,9 +101,9 @@ export function createPool({ size, group, port, log, onMessage, onEnd }: PoolOpt
       cluster.setupPrimary({ execArgv: process.execArgv.filter((flag) => !flag.startsWith('--env-file')) });
       const [first, ...others] = places as [Place, ...Place[]];
       // It does what is done only once, and reports mistakes before the others repeat them.
-      const told = await fill(first, true);
+      const report = await fill(first, true);
       await Promise.all(others.map((place) => fill(place)));
-      return told;
+      return report;
     },
     tell(message) {
       const listening = places.flatMap(({ worker, listens }) => (worker && listens ? worker : []));

@@ -14,11 +14,11 @@ import { countHits } from './counting.ts';
 import type { ToPrimary, ToWorker } from './messages.ts';
 import { createPool, type Pool } from './pool.ts';
 import type { Scrapes } from './scrapes.ts';
-import type { Told } from './startup-report.ts';
+import type { StartupReport } from './startup-report.ts';
 
 export interface Primary {
   /** What the first worker reported. */
-  readonly told: Told;
+  readonly report: StartupReport;
   readonly metricsUrl: string | undefined;
   /** Stops the workers as a single process would stop; rejects if one of them could not. */
   stop(): Promise<void>;
@@ -66,10 +66,10 @@ async function supervise(config: Config, log: Log, store: Store): Promise<Primar
   try {
     await owner.start();
     const metricsUrl = await scrapes?.start();
-    const told = await pool.start();
+    const report = await pool.start();
     chores.start();
     return {
-      told,
+      report,
       metricsUrl,
       async stop() {
         if (!(await close())) throw new Error('a worker did not stop cleanly');

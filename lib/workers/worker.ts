@@ -47,7 +47,7 @@ export async function startWorker({ config, log, stop }: WorkerOptions): Promise
     await gateway.stop();
     throw error;
   }
-  tell({ kind: 'ready', told: makeStartupReport(gateway) });
+  tell({ kind: 'ready', report: makeStartupReport(gateway) });
   return gateway;
 }
 

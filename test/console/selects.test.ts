@@ -1,6 +1,6 @@
 // Every choice on every page, in every language, can be told from the others beside it.
 import { expect } from 'chai';
-import { tellApart } from '../../lib/console/charge-query.ts';
+import { disambiguate } from '../../lib/console/charge-query.ts';
 import { LANGUAGES } from '../../lib/console/language.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { setUpTour, TOUR_ENV, type Tour } from '../../testkit/page-tour.ts';
@@ -63,7 +63,7 @@ describe('the choices of a page', function () {
   }
 
   it('with the same name show the end of their ids', () => {
-    const options = tellApart([
+    const options = disambiguate([
       ['acc_000001', 'Shop'],
       ['acc_000002', 'Shop'],
       ['acc_000003', 'Home'],

@@ -12,7 +12,7 @@ process.on('message', ({ kind }: ToWorker) => {
   if (kind === 'scrape') process.send?.({ kind: 'scraped', metrics: [] });
 });
 // The terms as they came, and the flags of Node, in the place of what a gateway tells.
-const told = { terms: JSON.parse(process.env[WORKER_VARIABLE] ?? ''), flags: process.execArgv };
+const report = { terms: JSON.parse(process.env[WORKER_VARIABLE] ?? ''), flags: process.execArgv };
 if (mode === 'waits') process.on('SIGTERM', () => process.exit(0));
-else process.send?.({ kind: 'ready', told });
+else process.send?.({ kind: 'ready', report });
 process.send?.({ kind: 'hits', id: process.pid, hits: [['generate', 5, 'key_1']] });

@@ -74,9 +74,9 @@ describe('a pool of workers', () => {
 
   it('starts the one that does what is done once, then the others, without the file of the environment', async () => {
     process.execArgv.push('--env-file=/nowhere/.env', '--no-deprecation');
-    const told = (await pool.start()) as unknown as { terms: object; flags: readonly string[] };
-    expect(told.terms).to.deep.equal({ group: 'own_test', port: 4242, isFirst: true });
-    expect(told.flags).to.include('--no-deprecation').and.not.to.include('--env-file=/nowhere/.env');
+    const report = (await pool.start()) as unknown as { terms: object; flags: readonly string[] };
+    expect(report.terms).to.deep.equal({ group: 'own_test', port: 4242, isFirst: true });
+    expect(report.flags).to.include('--no-deprecation').and.not.to.include('--env-file=/nowhere/.env');
     expect([pool.alive(), pool.replaced()]).to.deep.equal([2, 0]);
     const ids = forked.map(({ id }) => id);
     expect(pool.tell({ kind: 'scrape' })).to.deep.equal(ids);

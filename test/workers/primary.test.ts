@@ -52,7 +52,10 @@ describe('a primary', () => {
   it('lives on the store while its workers do, and its port tells of them', async () => {
     const primary = await start('listens', { METRICS_PORT: '0' });
     const [owner, ...others] = await books.store.gateways();
-    expect([owner, others]).to.deep.equal([(primary.told as unknown as { terms: { group: string } }).terms.group, []]);
+    expect([owner, others]).to.deep.equal([
+      (primary.report as unknown as { terms: { group: string } }).terms.group,
+      [],
+    ]);
     expect((await scrape(primary.metricsUrl ?? '')).sum('tollgate_workers')).to.equal(2);
     expect(await primary.reload()).to.equal(true);
     await primary.stop();

@@ -52,7 +52,7 @@ const generation: Task = {
   format: 'generation',
   takesForms: false,
   findModel: findImageModel,
-  reply: ({ image: picture, url }) => ({ created: Math.floor(picture.createdAt / 1000), data: [{ url }] }),
+  reply: ({ image, url }) => ({ created: Math.floor(image.createdAt / 1000), data: [{ url }] }),
 };
 
 const edit: Task = {
@@ -60,8 +60,8 @@ const edit: Task = {
   format: 'edit',
   takesForms: true,
   findModel: findEditModel,
-  reply: ({ model, image: picture, url, paid }) => ({
-    created: Math.floor(picture.createdAt / 1000),
+  reply: ({ model, image, url, paid }) => ({
+    created: Math.floor(image.createdAt / 1000),
     model: model.id,
     data: [{ url }],
     billing: { charged_rub: toRub(paid.charged), balance_rub: toRub(paid.balance) },
@@ -105,7 +105,7 @@ async function runEngine(
   return answered && { ...answered, model, url: services.results.buildLink(answered.image) };
 }
 
-/** The request; the reservation then holds the pictures that came with it. */
+/** The request; the reservation then holds its images. */
 async function readRequest(paid: PaidRequest, task: Task): Promise<ImageRequest> {
   const { req } = paid.request.raw;
   const type = req.headers['content-type'];

@@ -57,7 +57,7 @@ async function requestImage(
   signal: AbortSignal,
 ): Promise<StoredMedia> {
   const { provider, model, options, upstream, origin, proxy } = route;
-  if (!provider.image) throw new Error(`upstream ${upstream} cannot make pictures`);
+  if (!provider.image) throw new Error(`upstream ${upstream} cannot make images`);
   onAsk();
   const { image } = provider;
   const request = { ...call, model, options };

@@ -96,8 +96,8 @@ async function invite(visit: UserVisit, sent: Form): Promise<Page> {
     return { ...(await accountsPage(visit, { badEmail: { email: sent.text('email'), problem } })), status: 400 };
   const token = await services.people.makeLink({ purpose: 'invite', email });
   await audit(visit, { action: 'user.invite', target: email });
-  const letter = { kind: 'invite', email, token, purpose: 'invite' } as const;
-  const isMailed = await sendLink(visit, letter).catch((err: unknown) => {
+  const linkEmail = { kind: 'invite', email, token, purpose: 'invite' } as const;
+  const isMailed = await sendLink(visit, linkEmail).catch((err: unknown) => {
     services.log.error({ err }, 'could not send an email');
     return false;
   });

@@ -27,7 +27,7 @@ const WORDS = defineWords({
     refunded: 'Refunded',
     none: 'No payments match.',
     older: 'Older payments',
-    todo: {
+    openPaymentLinks: {
       review: (count: string) => `Under review: ${count}`,
       disputed: (count: string) => `Disputes: ${count}`,
       open: (count: string) => `Unfinished: ${count}`,
@@ -50,7 +50,7 @@ const WORDS = defineWords({
     refunded: 'Возвращено',
     none: 'Таких платежей нет.',
     older: 'Более ранние платежи',
-    todo: {
+    openPaymentLinks: {
       review: (count: string) => `На проверке: ${count}`,
       disputed: (count: string) => `Споры: ${count}`,
       open: (count: string) => `Не завершены: ${count}`,
@@ -63,7 +63,7 @@ const COUNTED_MAX = 100;
 const ID_LENGTH_MAX = 64;
 /** Phases whose outcome is still open. */
 const OPEN: readonly PaymentPhase[] = ['created', 'pending', 'succeeded'];
-const TODO = { review: ['review'], disputed: ['disputed'], open: OPEN } as const;
+const OPEN_GROUPS = { review: ['review'], disputed: ['disputed'], open: OPEN } as const;
 
 /** How many payments are in these phases, counted up to a hundred. */
 export async function countPayments({ services, format }: UserVisit, phases: readonly PaymentPhase[]): Promise<string> {
@@ -91,7 +91,7 @@ export const adminPayments = page({
     const last = found.length === PER_PAGE ? found.at(-1) : undefined;
     const filter = { phase: chosen, account };
     const older = last && `/admin/payments?${new URLSearchParams({ ...filter, before: paymentCursor(last) })}`;
-    const body = html`${await todo(visit)}
+    const body = html`${await openPaymentLinks(visit)}
 ${filterForm(visit, filter)}
 ${found.length === 0 ? html`<p>${words.none}</p>` : paymentTable(visit, found)}
 ${older !== undefined && html`<p><a href="${older}" rel="next">${words.older}</a></p>`}`;
@@ -99,12 +99,13 @@ ${older !== undefined && html`<p><a href="${older}" rel="next">${words.older}</a
   },
 });
 
-async function todo(visit: UserVisit): Promise<Html> {
+async function openPaymentLinks(visit: UserVisit): Promise<Html> {
   const words = WORDS[visit.language];
-  const names = Object.keys(TODO) as (keyof typeof TODO)[];
-  const counts = await Promise.all(names.map((name) => countPayments(visit, TODO[name])));
+  const names = Object.keys(OPEN_GROUPS) as (keyof typeof OPEN_GROUPS)[];
+  const counts = await Promise.all(names.map((name) => countPayments(visit, OPEN_GROUPS[name])));
   const items = names.map(
-    (name, at) => html`<li><a href="/admin/payments?phase=${name}">${words.todo[name](counts[at] ?? '')}</a></li>`,
+    (name, at) =>
+      html`<li><a href="/admin/payments?phase=${name}">${words.openPaymentLinks[name](counts[at] ?? '')}</a></li>`,
   );
   return html`<ul>${items}</ul>`;
 }

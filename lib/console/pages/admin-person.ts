@@ -63,7 +63,7 @@ async function openPerson(visit: UserVisit): Promise<Page> {
 async function setStatus(visit: UserVisit, person: User, change: 'suspend' | 'resume'): Promise<Answer> {
   const departures = createDepartures(visit.services);
   const outcome = await departures[change](person.id);
-  if (outcome !== 'done') return refusedBy(visit, person, outcome);
+  if (outcome !== 'done') return refuseOutcome(visit, person, outcome);
   await audit(visit, { action: `user.${change}`, target: person.id, detail: { email: person.email } });
   return { to: `${linkToPerson(person)}?done=done` };
 }
@@ -73,7 +73,7 @@ async function remove(visit: UserVisit, person: User, sent: Form): Promise<Answe
   if (sent.text('email').toLowerCase() !== person.email)
     return refused(visit, person, personWords(visit.language).badEmail);
   const outcome = await createDepartures(visit.services).remove(person.id);
-  if (outcome !== 'done') return refusedBy(visit, person, outcome);
+  if (outcome !== 'done') return refuseOutcome(visit, person, outcome);
   await audit(visit, { action: 'user.remove', target: person.id, detail: { email: person.email } });
   return { to: `${linkToPerson(person)}?done=done` };
 }
@@ -108,7 +108,7 @@ function canRestore({ operator, status, password }: User): boolean {
   return !operator && status === 'active' && password !== null;
 }
 
-function refusedBy(visit: UserVisit, person: User, outcome: Exclude<DepartureOutcome, 'done'>): Promise<Page> {
+function refuseOutcome(visit: UserVisit, person: User, outcome: Exclude<DepartureOutcome, 'done'>): Promise<Page> {
   if (outcome === 'gone') throw fault('not_found');
   return refused(visit, person, personWords(visit.language).lastOperator);
 }

@@ -8,7 +8,7 @@ import { recordSignIn } from '../audit.ts';
 import { field, form, message } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
-import { type LetterKind, writeLinkLetter } from '../letters.ts';
+import { type LinkEmailKind, writeLinkEmail } from '../link-email.ts';
 import type { Page } from '../page.ts';
 import type { Visit } from '../visit.ts';
 
@@ -70,7 +70,7 @@ export function signInLink({ language }: Visit): Html {
 }
 
 /** Emails per hour to one address or from one client. */
-const LETTERS_MAX = { mail: 3, address: 20 };
+const EMAILS_MAX = { mail: 3, address: 20 };
 const HOUR_MS = 3_600_000;
 const FACTORS = { reset: 'reset', verify: 'register' } as const;
 
@@ -106,8 +106,8 @@ export async function answerLinkRequest(
   return linkRequestPage(visit, kind, { sent: true });
 }
 
-interface LinkLetter {
-  readonly kind: LetterKind;
+interface LinkEmail {
+  readonly kind: LinkEmailKind;
   readonly email: string;
   readonly token: string;
   readonly purpose: LinkPurpose;
@@ -116,12 +116,12 @@ interface LinkLetter {
 /** Emails a link; false without a mail server, when the operator has to hand the link out. */
 export async function sendLink(
   { services, language }: Visit,
-  { kind, email, token, purpose }: LinkLetter,
+  { kind, email, token, purpose }: LinkEmail,
 ): Promise<boolean> {
   if (!services.mailer) return false;
   const path = purpose === 'reset' ? '/reset' : '/setup';
   const link = `${services.publicUrl()}${path}?token=${token}`;
-  await services.mailer.send(writeLinkLetter(kind, email, { language, link }));
+  await services.mailer.send(writeLinkEmail(kind, email, { language, link }));
   return true;
 }
 
@@ -139,8 +139,8 @@ async function listCountedNames(
   const counted = (whose: string, max: number): CountedName => {
     return { name: `letters:${kind}:${whose}:${hour}`, waitsMs: waitsAfter(max, [HOUR_MS]), windowMs: HOUR_MS };
   };
-  if (device) return [counted(device.hash, LETTERS_MAX.mail)];
-  return [counted(toClientNetwork(address), LETTERS_MAX.address), counted(email, LETTERS_MAX.mail)];
+  if (device) return [counted(device.hash, EMAILS_MAX.mail)];
+  return [counted(toClientNetwork(address), EMAILS_MAX.address), counted(email, EMAILS_MAX.mail)];
 }
 
 interface LinkRequest {

@@ -7,7 +7,7 @@ import type { Wallet } from '../../money/decide.ts';
 import type { Micro } from '../../money/money.ts';
 import { definitionList } from '../components.ts';
 import { firstCallSample } from '../first-call.ts';
-import { fundsRows, spendableIn } from '../funds.ts';
+import { fundsRows, getSpendable } from '../funds.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
@@ -111,7 +111,7 @@ function usageRows(visit: OwnerVisit, wallet: Wallet, used: UsageReport | undefi
   const spent = used?.total.charged;
   if (used === undefined || spent === undefined) return [[words.spent, words.counting]] as const;
   const today = used.rows.find(({ group }) => group === dayOfHour(services.now(), zone))?.charged ?? 0n;
-  const days = daysLeft(spendableIn(wallet), spent);
+  const days = daysLeft(getSpendable(wallet), spent);
   const left = days === undefined ? words.endless : words.days(format.number(days), format.plural(days));
   return [
     [words.today, format.rub(today)],

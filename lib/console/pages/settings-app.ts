@@ -3,7 +3,7 @@
 import type { User } from '../../store/ports/users.ts';
 import { hashRecoveryCode, isSecret, makeRecoveryCodes, makeSecret, stepOf } from '../../users/totp.ts';
 import { audit } from '../audit.ts';
-import { mailSignInChange, type SignInChange } from '../change-letter.ts';
+import { mailSignInChange, type SignInChange } from '../change-email.ts';
 import { form, message } from '../components.ts';
 import { type ConfirmProblems, confirm, confirmFields } from '../confirm.ts';
 import { enrolment } from '../enrolment.ts';

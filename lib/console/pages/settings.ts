@@ -2,7 +2,7 @@
 import { fault } from '../../base/faults.ts';
 import { problemOf } from '../../users/password.ts';
 import { audit } from '../audit.ts';
-import { mailSignInChange } from '../change-letter.ts';
+import { mailSignInChange } from '../change-email.ts';
 import { select } from '../charge-query.ts';
 import { definitionList, field, form, message, table } from '../components.ts';
 import { confirmPassword } from '../confirm.ts';

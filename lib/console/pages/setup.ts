@@ -9,7 +9,7 @@ import { type Enrolment, readEmail } from '../../users/people.ts';
 import { codeFactorOf } from '../../users/sign-in.ts';
 import { hashRecoveryCode, isSecret, makeRecoveryCodes, makeSecret, stepOf } from '../../users/totp.ts';
 import { attemptSignIn, recordSignIn } from '../audit.ts';
-import { mailSignInChange } from '../change-letter.ts';
+import { mailSignInChange } from '../change-email.ts';
 import { definitionList, field, form, message } from '../components.ts';
 import { enrolment } from '../enrolment.ts';
 import type { Form } from '../forms.ts';
@@ -26,7 +26,7 @@ import { codesPage } from './recovery-codes.ts';
 import { WORDS } from './setup-words.ts';
 
 /** A usable link, and its user if there is one already. */
-interface Opened {
+interface OpenedLink {
   readonly link: Link;
   readonly user: User | undefined;
 }
@@ -66,7 +66,7 @@ function demoPage(visit: Visit): Page {
   };
 }
 
-async function linkPage(visit: Visit, { link, user }: Opened, sent: Submitted): Promise<Page> {
+async function linkPage(visit: Visit, { link, user }: OpenedLink, sent: Submitted): Promise<Page> {
   const words = WORDS[visit.language];
   if (link.purpose === 'demo') return demoPage(visit);
   const { email, secret = makeSecret(), errors = {} } = sent;
@@ -137,7 +137,7 @@ function isOperator({ purpose }: Link): boolean {
 }
 
 /** A mailed link does not replace the second factor. */
-function needsCode({ link, user }: Opened): boolean {
+function needsCode({ link, user }: OpenedLink): boolean {
   return link.purpose === 'reset' && user !== undefined && user.totpSecret !== null;
 }
 
@@ -205,7 +205,7 @@ async function checkCode(
     : { problem: words.badCode, status: 401 };
 }
 
-interface Chosen {
+interface NewCredentials {
   readonly email: string;
   readonly password: string;
   /** The hash of the password, for an existing user. */
@@ -214,13 +214,13 @@ interface Chosen {
 }
 
 /** Unknown links logged per network and hour. */
-const LOST_MAX = 20;
+const UNKNOWN_LINKS_MAX = 20;
 
 async function refuseLink(visit: Visit): Promise<Page> {
   const { services, address } = visit;
   const name = {
     name: `lost-links:${toClientNetwork(address)}`,
-    waitsMs: waitsAfter(LOST_MAX, [HOUR_MS]),
+    waitsMs: waitsAfter(UNKNOWN_LINKS_MAX, [HOUR_MS]),
     windowMs: HOUR_MS,
   };
   const seconds = await countAttempt(services.store.sessions, [name], services.now());
@@ -229,10 +229,14 @@ async function refuseLink(visit: Visit): Promise<Page> {
 }
 
 /** Restores the link if nobody was signed in with it. */
-async function saveUserOrRestoreLink(visit: Visit, opened: Opened, chosen: Chosen): Promise<User | 'taken' | 'late'> {
+async function saveUserOrRestoreLink(
+  visit: Visit,
+  opened: OpenedLink,
+  credentials: NewCredentials,
+): Promise<User | 'taken' | 'late'> {
   const { sessions } = visit.services.store;
   try {
-    const user = await saveUser(visit, opened, chosen);
+    const user = await saveUser(visit, opened, credentials);
     if (user === 'taken') await sessions.addLink(opened.link);
     return user;
   } catch (error) {
@@ -249,8 +253,8 @@ const NO_APP = { totpSecret: null, totpStep: -1, recovery: [] };
  */
 async function saveUser(
   { services, language }: Visit,
-  { link, user: existing }: Opened,
-  { email, password, hashed, totp }: Chosen,
+  { link, user: existing }: OpenedLink,
+  { email, password, hashed, totp }: NewCredentials,
 ): Promise<User | 'taken' | 'late'> {
   const { people } = services;
   if (existing && hashed !== undefined) {
@@ -275,7 +279,7 @@ function opensAccount({ purpose, account }: Link): boolean {
 /**
  * Undefined if the link is unknown or no longer allowed: registration was closed, or the user was suspended or removed.
  */
-async function findUsableLink({ services }: Visit, token: string): Promise<Opened | undefined> {
+async function findUsableLink({ services }: Visit, token: string): Promise<OpenedLink | undefined> {
   const { people, registration, store } = services;
   const link = await people.look(token);
   if (!link || (opensAccount(link) && !REGISTERING[registration].includes(link.purpose))) return undefined;
@@ -329,9 +333,9 @@ async function makeResetToken({ services }: Visit, email: string): Promise<strin
 export const register = page({
   path: '/register',
   who: 'anyone',
-  get: (visit) => invitedPage(visit) ?? linkRequestPage(visit, 'verify'),
+  get: (visit) => invitationOnlyPage(visit) ?? linkRequestPage(visit, 'verify'),
   post: (visit, sent) =>
-    invitedPage(visit) ??
+    invitationOnlyPage(visit) ??
     answerLinkRequest(visit, 'verify', {
       text: sent.text('email'),
       send: (email) => makeRegistrationToken(visit, email),
@@ -339,7 +343,7 @@ export const register = page({
 });
 
 /** Instead of the form, if not everybody may create an account. */
-function invitedPage(visit: Visit): Page | undefined {
+function invitationOnlyPage(visit: Visit): Page | undefined {
   const { registration } = visit.services;
   if (registration === 'closed') throw fault('not_found');
   if (registration === 'open') return undefined;

@@ -7,7 +7,7 @@ import type { KeyRow } from '../../store/ports/keys.ts';
 import { keyName, select } from '../charge-query.ts';
 import { definitionList, field, fileField, message, textArea } from '../components.ts';
 import { faultWords } from '../fault-words.ts';
-import { bonusText, fundsRows, spendableIn } from '../funds.ts';
+import { bonusText, fundsRows, getSpendable } from '../funds.ts';
 import { type Html, html } from '../html.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { findMistake, IMAGE_FIELD, PLAY_KINDS, type PlaygroundForm } from './fields.ts';
@@ -101,7 +101,7 @@ async function renderPrice(visit: OwnerVisit, input: PlaygroundForm, keys: reado
   try {
     const { limits } = keys.find(({ id }) => id === input.key) ?? keys[0] ?? {};
     const rows = quoteRows(visit, await quoteCall(services.catalog(), input, limits));
-    const isEmpty = wallet !== undefined && spendableIn(wallet) <= 0n;
+    const isEmpty = wallet !== undefined && getSpendable(wallet) <= 0n;
     const empty = wallet && bonusText(visit, wallet) ? words.waiting : words.empty;
     return section(html`${definitionList([...rows, ...funds])}
 ${isEmpty && refusal(visit, empty, 'toWallet')}

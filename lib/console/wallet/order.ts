@@ -3,7 +3,7 @@ import { fault } from '../../base/faults.ts';
 import { refundRequestId } from '../../money/payback.ts';
 import { NOT_ACCEPTED, type Payment, type PaymentPhase, parseDispute, parseRefunds } from '../../money/payment.ts';
 import { definitionList, message } from '../components.ts';
-import { spendableIn } from '../funds.ts';
+import { getSpendable } from '../funds.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { type Answer, page, type Redirect } from '../page.ts';
@@ -75,7 +75,7 @@ const REFRESH_LIMIT = { name: 'payment-looks', perMinute: 60 };
 const WAITING: readonly PaymentPhase[] = ['created', 'pending', 'succeeded'];
 /** Phases after which the payer may try again. */
 const UNPAID: readonly PaymentPhase[] = ['canceled', 'failed', 'expired'];
-const BAD: readonly PaymentPhase[] = ['canceled', 'failed', 'rejected', 'expired', 'disputed', 'reversed'];
+const FAILED: readonly PaymentPhase[] = ['canceled', 'failed', 'rejected', 'expired', 'disputed', 'reversed'];
 
 /** The payment named in the query, if it is this account's. */
 async function ownPayment({ services, account, query }: OwnerVisit): Promise<Payment> {
@@ -110,7 +110,7 @@ export async function orderPage(visit: OwnerVisit): Promise<Answer> {
   const to = (path: string) => linkTo(visit, `/account/wallet${path}`);
   const isWaiting = WAITING.includes(phase);
   const body = html`<section id="payment" aria-live="polite"${isWaiting && html` data-again`}>
-${message(BAD.includes(phase) ? 'error' : 'done', html`${meanings[phase]}${phase === 'canceled' && reason !== null && ` ${words.reason(reasonText(language, reason))}`}${reason === NOT_ACCEPTED && ` ${words.why(reasonText(language, reason))}`}`)}
+${message(FAILED.includes(phase) ? 'error' : 'done', html`${meanings[phase]}${phase === 'canceled' && reason !== null && ` ${words.reason(reasonText(language, reason))}`}${reason === NOT_ACCEPTED && ` ${words.why(reasonText(language, reason))}`}`)}
 ${payLink(visit, payment)}
 ${isWaiting && html`<p><a href="${to(`?order=${id}`)}">${words.again}</a></p>`}
 ${UNPAID.includes(phase) && html`<p><a class="button" href="${to('')}">${words.retry}</a></p>`}
@@ -121,7 +121,7 @@ ${definitionList([
   ...(refunded === 0n ? [] : [[words.refunded, format.rub(refunded)] as const]),
   [words.created, format.time(createdAt)],
   [words.origin, origins[origin]],
-  [words.balance, wallet && format.rub(spendableIn(wallet))],
+  [words.balance, wallet && format.rub(getSpendable(wallet))],
   [words.order, html`<code>${id}</code>`],
 ])}
 ${needsKey && html`<p><a class="button" href="${linkTo(visit, '/account/keys')}">${words.firstKey}</a></p>`}

@@ -1,4 +1,4 @@
-// Emails users about changes to how they sign in, so that a stranger's change is noticed.
+// Emails users about changes to how they sign in, so that a change by a stranger is noticed.
 import type { User } from '../store/ports/users.ts';
 import type { Mail } from '../users/mail.ts';
 import { defineWords, getFormat } from './language.ts';
@@ -57,7 +57,7 @@ const WORDS = defineWords({
 /** Does nothing without a mail server. Not awaited: a slow mail server must not delay the page. */
 export function mailSignInChange({ services, address }: Visit, user: User, change: SignInChange): void {
   const { mailer, log, publicUrl, now } = services;
-  const mail = writeChangeLetter(user, change, { at: now(), address, publicUrl: publicUrl() });
+  const mail = writeChangeEmail(user, change, { at: now(), address, publicUrl: publicUrl() });
   mailer?.send(mail).catch((err: unknown) => log.error({ err, user: user.id, change }, 'could not send an email'));
 }
 
@@ -67,7 +67,7 @@ interface Circumstances {
   readonly publicUrl: string;
 }
 
-function writeChangeLetter(
+function writeChangeEmail(
   { email, language, timeZone, operator }: User,
   change: SignInChange,
   { at, address, publicUrl }: Circumstances,

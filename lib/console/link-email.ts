@@ -2,7 +2,7 @@
 import type { Mail } from '../users/mail.ts';
 import { defineWords, type Language } from './language.ts';
 
-export type LetterKind = 'reset' | 'invite' | 'verify';
+export type LinkEmailKind = 'reset' | 'invite' | 'verify';
 
 const WORDS = defineWords({
   en: {
@@ -33,8 +33,8 @@ const WORDS = defineWords({
   },
 });
 
-export function writeLinkLetter(
-  kind: LetterKind,
+export function writeLinkEmail(
+  kind: LinkEmailKind,
   to: string,
   { language, link }: { language: Language; link: string },
 ): Mail {
