@@ -1,4 +1,4 @@
-// From the link of the start to the first paid call with a key of one's own, by what the pages themselves say.
+// From the setup link to the first paid call with one's own key, guided only by the pages.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';

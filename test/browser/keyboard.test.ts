@@ -1,5 +1,4 @@
-// The pages by keyboard alone: everything that can be used is reached by the tab key and seen when it is, and the ways of
-// an owner from signing in to signing out need no mouse.
+// The pages by keyboard alone: every control is reachable by Tab with a visible focus, and an owner needs no mouse.
 import { expect } from 'chai';
 import { useBusyPage } from '../../testkit/busy-page.ts';
 import { send } from '../../testkit/client.ts';
@@ -11,10 +10,10 @@ const MORE = ['', '/keys', '/usage', '/calls', '/models', '/settings', '/setting
   (path) => `/account${path}`,
 );
 
-/** Runs in the page: what the keyboard has to reach. */
+/** Runs in the page: the controls that the keyboard must reach. */
 const USABLE = `[...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]')]
   .filter((each) => each.type !== 'hidden' && !each.disabled && each.checkVisibility())`;
-/** Which of them has the focus, and whether it shows; within a field for a day the browser marks the part itself. */
+/** Which control has the focus, and whether it shows; in date fields the browser marks the part itself. */
 const FOCUSED = `(() => {
   const each = document.activeElement;
   const { outlineStyle, outlineWidth } = getComputedStyle(each);
@@ -27,7 +26,7 @@ describe('the pages by keyboard', function () {
   this.timeout(120_000);
   const stage = useBusyPage({ locale: 'en-GB' }, 'stranger');
 
-  /** With the tab key, from wherever the focus is. */
+  /** Presses Tab from the current focus. */
   async function tabTo(selector: string): Promise<void> {
     const { page } = stage;
     for (let step = 0; step < STEPS_MAX; step += 1) {
@@ -44,7 +43,7 @@ describe('the pages by keyboard', function () {
     await page.keyboard.type(text);
   }
 
-  /** A link or a button of the page that the focus is on. */
+  /** The focused link or button. */
   async function use(selector: string, key = 'Enter'): Promise<void> {
     await tabTo(selector);
     await stage.page.keyboard.press(key);
@@ -53,7 +52,7 @@ describe('the pages by keyboard', function () {
   it('let an owner sign in', async () => {
     const { test, busy, page } = stage;
     await page.goto(`${test.url}/login`);
-    // The page puts it there shortly after it has loaded.
+    // The page sets the focus shortly after loading.
     await page.waitForSelector('#email:focus');
     await page.keyboard.type(busy.owner.email);
     await page.keyboard.press('Tab');

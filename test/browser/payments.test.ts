@@ -1,5 +1,5 @@
-// Paying in a real browser, in both languages and on both screens: order, link, the provider's page, back, credited. The
-// policy of pages lets no form lead elsewhere, which only a browser can tell.
+// Paying in a real browser, in both languages and on both screens: form, link, the provider's page, back, credited. The
+// content policy for forms can only be tested in a browser.
 import { mkdirSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
@@ -8,7 +8,7 @@ import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { longer } from '../../testkit/long.ts';
 import { setUpOperator, setUpOwner } from '../../testkit/pages.ts';
 
-/** Where pictures go, for people to look at; nowhere if it is not set. */
+/** The folder for screenshots, if set. */
 const PICTURES = process.env.PAGE_PICTURES;
 const RUB = 1_000_000n;
 
@@ -32,7 +32,7 @@ describe('payments in a browser', function () {
   const openAs = (session: string | undefined, screen: (typeof SCREENS)[number]) =>
     guest.openPage(test.url, session, screen);
 
-  /** Without a serious fault, and no wider than the screen. */
+  /** Checks accessibility and width. */
   async function look(page: Page, name: string): Promise<void> {
     expect(await findViolations(page), name).to.deep.equal([]);
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), name).to.be.at.most(0);
@@ -95,7 +95,7 @@ describe('payments in a browser', function () {
       await page.waitForSelector('#payment[data-again] a.button');
       await page.focus('#payment a.button');
       await page.waitForResponse((response) => response.url().includes('order='));
-      // Nothing has changed, and nothing was replaced.
+      // Nothing has changed, so nothing was replaced.
       expect(await page.evaluate('document.activeElement.className')).to.equal('button');
       await owner.post(new URL(link).pathname, { button: 'paid' });
       await page.waitForSelector('#payment:not([data-again])', { timeout: 20_000 });

@@ -1,5 +1,4 @@
-// The playground in a real browser: a text that shows as it comes, a price that follows the form, and all of it without
-// scripts too.
+// The playground in a real browser: streamed text, a price that follows the form, and everything without scripts too.
 import { mkdirSync } from 'node:fs';
 import { expect } from 'chai';
 import type { BrowserContextOptions, Page } from 'playwright-core';
@@ -10,7 +9,7 @@ import { itLong } from '../../testkit/long.ts';
 import { setUpOwner } from '../../testkit/pages.ts';
 import { png } from '../media/pictures.ts';
 
-/** Where pictures of the answers go, for people to look at; nowhere if it is not set. */
+/** The folder for screenshots, if set. */
 const PICTURES = process.env.PAGE_PICTURES;
 
 describe('the playground in a browser', function () {

@@ -1,5 +1,5 @@
-// What the scripts of the pages add in a real browser: copied texts, a question before what cannot be undone, the bar under
-// the pointer. The playground and what reloads by itself have tests of their own.
+// What scripts add in a real browser: copy buttons, a question before changes that cannot be undone, the bar under the
+// pointer. The playground and refreshing parts have tests of their own.
 import { expect } from 'chai';
 import { useBusyPage } from '../../testkit/busy-page.ts';
 import { until } from '../../testkit/client.ts';
@@ -57,7 +57,7 @@ describe('the scripts of the pages in a browser', function () {
     for (const at of [0, 1, 2]) {
       const { x = 0, width = 0 } = (await bars.nth(at).boundingBox()) ?? {};
       const { y = 0 } = (await page.locator('.chart svg').boundingBox()) ?? {};
-      // Above the bar, where there is nothing but the chart.
+      // Above the bar, on the empty chart.
       await page.mouse.move(x + width / 2, y + 2);
       const bar = await bars.nth(at).textContent();
       await until(async () => (await caption()) === bar);

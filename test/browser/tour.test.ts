@@ -1,5 +1,5 @@
-// Every page in a real browser, with something on it: Russian on a narrow dark screen, English on a wide light one, without
-// serious faults of accessibility and no wider than the screen, also when enlarged; and without scripts. The tour knows all routes
+// Every page with content in a real browser, in two languages, sizes and color schemes: no serious accessibility fault,
+// never wider than the screen, also when enlarged; and without scripts. The tour covers all routes
 // (test/console/ownership.test.ts).
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
@@ -11,12 +11,12 @@ import { type MailServer, startMailServer } from '../../testkit/smtp.ts';
 
 const WIDE = { width: 1280, height: 900 };
 
-/** As it is; enlarged twice, which leaves half of a wide screen; with letters of twice the size. */
+/** Normal; zoomed to 200 %, which halves a wide screen; and with double text size. */
 const ZOOMS = [undefined, { viewport: { width: 640, height: 450 } }, { viewport: WIDE, letters: '200%' }] as const;
 
 type Zoom = (typeof ZOOMS)[number];
 
-async function overflowOf(page: Page, zoom: Zoom): Promise<unknown> {
+async function measureOverflow(page: Page, zoom: Zoom): Promise<unknown> {
   if (zoom) await page.setViewportSize(zoom.viewport);
   const letters = zoom && 'letters' in zoom ? zoom.letters : '';
   await page.evaluate(`document.documentElement.style.fontSize = '${letters}'`);
@@ -44,7 +44,7 @@ describe('all pages in a browser', function () {
     for (const traveller of TRAVELLERS) {
       const session = tour.visitors[traveller].cookies.get('session');
       const page = await guest.openPage(test.url, session, { javaScriptEnabled: false });
-      for (const stop of pagesOf(tour).filter(({ as }) => as === traveller)) {
+      for (const stop of listPages(tour).filter(({ as }) => as === traveller)) {
         await page.goto(`${test.url}${stop.path}`);
         expect(await page.locator('main h1').count(), stop.name).to.equal(1);
         const dead = page.locator('button[type=button]:visible, a:not([href]), form:not([action])');
@@ -58,8 +58,8 @@ describe('all pages in a browser', function () {
   for (const { name, ...screen } of longer(SCREENS.slice(0, 1), SCREENS)) {
     const language = name === 'narrow-dark' ? 'ru' : 'en';
     it(`have no serious accessibility fault (${name}, ${language})`, async () => {
-      // Some differ only in what is clicked there.
-      const all = [...new Map(pagesOf(tour).map((stop) => [`${stop.as} ${stop.path}`, stop])).values()];
+      // Some stops differ only in what is clicked.
+      const all = [...new Map(listPages(tour).map((stop) => [`${stop.as} ${stop.path}`, stop])).values()];
       const stops = all.filter((_, at) => longer(at % 2 === 0, true));
       for (const traveller of TRAVELLERS) {
         const session = tour.visitors[traveller].cookies.get('session');
@@ -69,7 +69,7 @@ describe('all pages in a browser', function () {
           await page.goto(`${test.url}${stop.path}${stop.path.includes('?') ? '&' : '?'}lang=${language}`);
           expect(await findViolations(page), stop.name).to.deep.equal([]);
           for (const zoom of longer<readonly Zoom[]>([undefined], ZOOMS)) {
-            expect(await overflowOf(page, zoom), `${stop.name} is wider than the screen`).to.be.at.most(0);
+            expect(await measureOverflow(page, zoom), `${stop.name} is wider than the screen`).to.be.at.most(0);
           }
           await page.setViewportSize(screen.viewport ?? WIDE);
         }
@@ -78,7 +78,7 @@ describe('all pages in a browser', function () {
   }
 });
 
-/** The stops that are no files. */
-function pagesOf({ stops }: Tour): readonly Stop[] {
+/** The stops that are pages, not files. */
+function listPages({ stops }: Tour): readonly Stop[] {
   return stops.filter(({ route, name }) => !route.endsWith('.csv') && name !== 'export');
 }

@@ -1,4 +1,4 @@
-// The first page of an operator: whether the ledger adds up, what hangs, which upstreams fail, and what waits for a decision.
+// The operator's first page: the state of the ledger, unreleased holds, failing upstreams, and open decisions.
 import { expect } from 'chai';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { setUpOperator, type Visitor } from '../../testkit/pages.ts';
@@ -44,7 +44,7 @@ describe('the overview of an operator', () => {
     const { id } = await test.account();
     const wallet = { kind: 'topup', wallet: id, at: Date.now(), amount: 5n, paymentId: 'pay-x' } as const;
     await test.store.ledger.apply([{ op: wallet, tried: false, abandoned: false }]);
-    // Past the store: a wallet that its journal does not know of.
+    // Written past the store: a wallet without journal entries.
     const { DatabaseSync } = await import('node:sqlite');
     const db = new DatabaseSync(test.databaseUrl.replace('sqlite:', ''), { timeout: 5000 });
     const change = (by: string) =>
@@ -64,7 +64,7 @@ describe('the overview of an operator', () => {
       'Upstreams with problems': '0 of 1',
       'Payments under review': '0',
     });
-    // Of a wallet that is not there: nobody can return it.
+    // Its wallet does not exist, so nothing releases it.
     const { DatabaseSync } = await import('node:sqlite');
     const db = new DatabaseSync(test.databaseUrl.replace('sqlite:', ''), { timeout: 5000 });
     db.exec(`INSERT INTO charges (id, wallet, key, kind, state, reserved, charged, model, prices, owner, lease, created_at)

@@ -1,4 +1,4 @@
-// Payments as an operator handles them on pages: what waits, what is decided, given back and reclaimed, and who did it.
+// Payments on operator pages: reviews, refunds and disputes, and who decided them.
 import { expect } from 'chai';
 import { until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
@@ -24,11 +24,11 @@ describe('payment pages of an operator', () => {
   });
 
   const wallet = () => test.wallet(account);
-  const phaseOf = async (id: string) => (await test.store.payments.get(id))?.phase;
+  const readPhase = async (id: string) => (await test.store.payments.get(id))?.phase;
   const change = (id: string, fields: Readonly<Record<string, string>>) =>
     operator.submit(`/admin/payments/${id}`, fields);
 
-  /** An order of 1000 RUB whose payer has pressed this button. */
+  /** A payment of 1000 RUB whose payer has pressed this button. */
   async function ordered(button: string): Promise<string> {
     const owner = await setUpOwner(test, account.id);
     const { headers } = await owner.submit('/account/wallet', { amount: '1000' });
@@ -57,9 +57,9 @@ describe('payment pages of an operator', () => {
     const verdict = { change: 'credit', amount: '1200', reason: 'the provider confirms it' };
     expect((await change(id, verdict)).headers.location).to.equal(`/admin/payments/${id}?done=done`);
     expect((await wallet()).avail).to.equal(1200n * RUB);
-    const repeated = await operator.post(`/admin/payments/${id}`, { ...(await csrfOf(id)), ...verdict });
+    const repeated = await operator.post(`/admin/payments/${id}`, { ...(await readCsrf(id)), ...verdict });
     expect(repeated.headers.location).to.equal(`/admin/payments/${id}?done=exists`);
-    const other = { ...(await csrfOf(id)), ...verdict, amount: '1100' };
+    const other = { ...(await readCsrf(id)), ...verdict, amount: '1100' };
     expect((await operator.post(`/admin/payments/${id}`, other)).status).to.equal(400);
     expect((await wallet()).avail).to.equal(1200n * RUB);
     const detail = { rub: '1200.00', reason: 'the provider confirms it' };
@@ -73,8 +73,8 @@ describe('payment pages of an operator', () => {
     const id = await ordered('wrong-currency');
     expect((await change(id, { change: 'reject', reason: 'paid in euros' })).status).to.equal(303);
     const late = { change: 'credit', amount: '1000', reason: 'changed my mind' };
-    expect((await operator.post(`/admin/payments/${id}`, { ...(await csrfOf(id)), ...late })).status).to.equal(400);
-    expect([await phaseOf(id), (await wallet()).avail]).to.deep.equal(['rejected', 0n]);
+    expect((await operator.post(`/admin/payments/${id}`, { ...(await readCsrf(id)), ...late })).status).to.equal(400);
+    expect([await readPhase(id), (await wallet()).avail]).to.deep.equal(['rejected', 0n]);
     expect((await deeds(id)).map(([action]) => action)).to.deep.equal(['payment.reject']);
   });
 
@@ -83,12 +83,12 @@ describe('payment pages of an operator', () => {
     expect((await change(id, { change: 'refund', amount: '1000.01', reason: 'too much' })).status).to.equal(400);
     const page = await operator.get(`/admin/payments/${id}`);
     const refund = /name="refund" value="(rfd_\w+)"/.exec(page.text)?.[1] ?? '';
-    const sent = { ...(await csrfOf(id)), change: 'refund', amount: '300', reason: 'wish of the owner', refund };
+    const sent = { ...(await readCsrf(id)), change: 'refund', amount: '300', reason: 'wish of the owner', refund };
     for (const end of ['done', 'exists']) {
       const { headers } = await operator.post(`/admin/payments/${id}`, sent);
       expect(headers.location).to.equal(`/admin/payments/${id}?done=${end}`);
     }
-    await until(async () => (await phaseOf(id)) === 'partly_refunded');
+    await until(async () => (await readPhase(id)) === 'partly_refunded');
     expect((await wallet()).avail).to.equal(700n * RUB);
     expect((await operator.get(`/admin/payments/${id}`)).text)
       .to.contain(refund)
@@ -99,10 +99,10 @@ describe('payment pages of an operator', () => {
     const id = await ordered('paid');
     expect((await change(id, { change: 'dispute', dispute: '', amount: '' })).status).to.equal(400);
     expect((await change(id, { change: 'dispute', dispute: 'CB-7741', amount: '' })).status).to.equal(303);
-    expect([await phaseOf(id), (await wallet()).avail]).to.deep.equal(['disputed', 1000n * RUB]);
+    expect([await readPhase(id), (await wallet()).avail]).to.deep.equal(['disputed', 1000n * RUB]);
     expect((await operator.get('/admin/payments?phase=disputed')).text).to.contain(id);
     expect((await change(id, { change: 'lost' })).status).to.equal(303);
-    expect([await phaseOf(id), (await wallet()).avail]).to.deep.equal(['reversed', 0n]);
+    expect([await readPhase(id), (await wallet()).avail]).to.deep.equal(['reversed', 0n]);
     const actions = (await deeds(id)).map(([action]) => action);
     expect(actions).to.deep.equal(['payment.dispute_lost', 'payment.dispute']);
   });
@@ -111,7 +111,7 @@ describe('payment pages of an operator', () => {
     const id = await ordered('paid');
     await change(id, { change: 'dispute', dispute: 'CB-7742', amount: '400' });
     expect((await change(id, { change: 'won' })).status).to.equal(303);
-    expect([await phaseOf(id), (await wallet()).avail]).to.deep.equal(['kept', 1000n * RUB]);
+    expect([await readPhase(id), (await wallet()).avail]).to.deep.equal(['kept', 1000n * RUB]);
   });
 
   it('change nothing without a recent code', async () => {
@@ -123,15 +123,15 @@ describe('payment pages of an operator', () => {
     const sent = { change: 'credit', amount: '1000', reason: 'checked' };
     expect((await operator.get(`/admin/payments/${id}`)).text).to.contain('id="credit-code"');
     expect((await change(id, sent)).status).to.equal(403);
-    expect(await phaseOf(id)).to.equal('review');
+    expect(await readPhase(id)).to.equal('review');
     expect((await change(id, { ...sent, code: makeCode(operator.secret, 1) })).status).to.equal(303);
-    expect(await phaseOf(id)).to.equal('credited');
+    expect(await readPhase(id)).to.equal('credited');
   });
 
   it('ask the provider when an operator requests it', async () => {
     const id = await ordered('silent');
     expect((await change(id, { change: 'look' })).status).to.equal(303);
-    expect(await phaseOf(id)).to.equal('credited');
+    expect(await readPhase(id)).to.equal('credited');
   });
 
   it('show webhooks as received, with their outcome', async () => {
@@ -191,7 +191,7 @@ describe('payment pages of an operator', () => {
     expect(second.text).not.to.contain('pay_page001"');
   });
 
-  async function csrfOf(id: string): Promise<Readonly<Record<string, string>>> {
+  async function readCsrf(id: string): Promise<Readonly<Record<string, string>>> {
     const { text } = await operator.get(`/admin/payments/${id}`);
     return { csrf: /name="csrf" value="([^"]+)"/.exec(text)?.[1] ?? '' };
   }

@@ -1,4 +1,4 @@
-// Alerts over HTTP: what an owner sets, the secret that is shown once, a test, and what two gateways then send.
+// Alerts over HTTP: the settings of an owner, the secret shown once, a test alert, and alerts from two gateways.
 import { expect } from 'chai';
 import { until } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';

@@ -1,4 +1,5 @@
-// When too many passwords are being checked, others are told so at once: nothing is counted, and no link is used up.
+// While too many passwords are being checked, further ones are refused at once: nothing is counted, and no link is used
+// up.
 import { expect } from 'chai';
 import { verifyPassword } from '../../lib/users/password.ts';
 import { createPeople } from '../../lib/users/people.ts';
@@ -21,7 +22,7 @@ describe('while too many passwords are being checked', () => {
   });
   after(() => test.stop());
 
-  /** Sends a request while all places are taken, each by somebody else. */
+  /** Sends a request while all slots are taken by others. */
   async function whileFull<T>(ask: () => Promise<T>, { isKnown = false } = {}): Promise<T> {
     const others = Array.from({ length: AT_ONCE + WAITING_MAX }, (_, number) =>
       verifyPassword(number < AT_ONCE ? SLOW : QUICK, 'a rather long one', { name: `somebody ${number}`, isKnown }),

@@ -1,4 +1,4 @@
-// The page of a call: how it came about, in words of both languages.
+// The page of a call: its facts in both languages.
 import { expect } from 'chai';
 import { CHAT, send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
@@ -32,32 +32,32 @@ describe('the page of a call', () => {
       return `/account/calls/${headers['x-request-id']}`;
     };
     const failed = await ask('sandbox-lite', '[[fail]]');
-    const factsOf = async (path: string) => {
+    const readFacts = async (path: string) => {
       const rows = (await owner.get(path)).text.matchAll(/<dt>([^<]+)<\/dt><dd>([^<]*)<\/dd>/g);
       return Object.fromEntries([...rows].map(([, name = '', value]) => [name, value]));
     };
     const smart = await ask('smart', 'Translate into French: tree');
-    expect(await factsOf(smart)).to.include({
+    expect(await readFacts(smart)).to.include({
       'Requested model': 'smart',
       'Answered by': 'sandbox-lite',
       'Billed as': 'sandbox-lite',
       Result: 'answered in full',
     });
-    expect((await factsOf(smart))['How smart chose']).to.match(/^simple task \(lite\): .*translation/);
-    expect((await factsOf(`${smart}?lang=ru`))['Выбор smart']).to.match(/^простая задача \(lite\): .*перевод/);
+    expect((await readFacts(smart))['How smart chose']).to.match(/^simple task \(lite\): .*translation/);
+    expect((await readFacts(`${smart}?lang=ru`))['Выбор smart']).to.match(/^простая задача \(lite\): .*перевод/);
     await owner.get('/account?lang=en');
-    expect(await factsOf(await ask('sandbox-standard', look))).to.include({
+    expect(await readFacts(await ask('sandbox-standard', look))).to.include({
       'Answered by': 'sandbox-vision',
       'Billed as': 'sandbox-standard',
     });
-    expect(await factsOf(await ask('sandbox-lite', 'Hello!', { max_tokens: 3 }))).to.include({
+    expect(await readFacts(await ask('sandbox-lite', 'Hello!', { max_tokens: 3 }))).to.include({
       'Requested model': 'sandbox-lite',
       Result: 'answer cut off: max_tokens limit reached',
     });
-    expect(await factsOf(await ask('sandbox-lite', '[[fail-mid]]', { stream: true }))).to.include({
+    expect(await readFacts(await ask('sandbox-lite', '[[fail-mid]]', { stream: true }))).to.include({
       Result: 'the provider failed midway; the delivered part is charged',
     });
-    expect(await factsOf(failed)).to.include({
+    expect(await readFacts(failed)).to.include({
       Result: 'failed, not charged',
     });
   });

@@ -1,4 +1,4 @@
-// Behind a proxy everybody is still somebody: counted and recorded by the address that a trusted proxy names.
+// Behind a proxy, clients are counted and recorded by the address that a trusted proxy names.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -13,7 +13,7 @@ const CATALOG = { upstreams: {}, models: [], payments };
 const EVIL = '203.0.113.9';
 const WARNING = 'a proxy that TRUSTED_PROXIES does not name sends X-Forwarded-For';
 
-function linesOf({ folder }: TestGateway): readonly Record<string, unknown>[] {
+function readLogLines({ folder }: TestGateway): readonly Record<string, unknown>[] {
   const lines = readFileSync(join(folder, 'log'), 'utf8').split('\n');
   return lines.slice(0, -1).map((line) => JSON.parse(line));
 }
@@ -55,9 +55,11 @@ describe('behind a trusted proxy', () => {
     expect(sessions.map(({ address }) => address)).to.include('2001:db8:0:1::2');
     const [line] = await test.store.auditLog.page({ limit: 1 });
     expect(line).to.include({ action: 'sign_in.password', user: user?.id, address: '2001:db8:0:1::2' });
-    await until(() => linesOf(test).some(({ address, status }) => address === '2001:db8:0:1::2' && status === 303));
-    expect(linesOf(test).some(({ address }) => address === EVIL)).to.equal(false);
-    expect(linesOf(test).some(({ msg }) => msg === WARNING)).to.equal(false);
+    await until(() =>
+      readLogLines(test).some(({ address, status }) => address === '2001:db8:0:1::2' && status === 303),
+    );
+    expect(readLogLines(test).some(({ address }) => address === EVIL)).to.equal(false);
+    expect(readLogLines(test).some(({ msg }) => msg === WARNING)).to.equal(false);
   });
 
   for (const path of ['/reset', '/register']) {
@@ -106,8 +108,8 @@ describe('behind a proxy that is not trusted', () => {
       await createVisitor(test.url).submit('/login', { email, password: PASSWORD, code: '' }, from('192.0.2.7'));
     }
     expect((await test.store.auditLog.page({ limit: 1 }))[0]?.address).to.equal('127.0.0.1');
-    await until(() => linesOf(test).filter(({ status }) => status === 303).length === 3);
-    const warnings = linesOf(test).filter(({ msg }) => msg === WARNING);
+    await until(() => readLogLines(test).filter(({ status }) => status === 303).length === 3);
+    const warnings = readLogLines(test).filter(({ msg }) => msg === WARNING);
     expect(warnings.map(({ proxy }) => proxy)).to.deep.equal(['127.0.0.1']);
     await test.stop();
   });

@@ -1,4 +1,4 @@
-// The cookies of the pages: what they allow on https and on loopback, and that of two with one name none counts.
+// The cookies of the pages: their attributes on https and on loopback; a name sent twice counts as none.
 import { expect } from 'chai';
 import type { Reply } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
@@ -21,7 +21,7 @@ describe('cookies', () => {
       });
       after(() => test.stop());
 
-      /** Cookies by name, and what browsers are told of all of them. */
+      /** Cookies by name, and their attributes. */
       const setIn = (headers: Reply['headers']) => {
         const lines = headers['set-cookie'] ?? [];
         const pairs = lines.map((line) => /^([^=]+)=([^;]*)(.*)$/.exec(line)?.slice(1) ?? []);
@@ -52,14 +52,14 @@ describe('cookies', () => {
         const cookie = `${prefix}session=${session?.value}`;
         expect(await statusWith(cookie)).to.equal(200);
         expect(await statusWith(`other=1;  ${cookie}; session-x=2`)).to.equal(200);
-        // Somebody may have set the other for a whole domain.
+        // The other one may have been set for the whole domain.
         expect(await statusWith(`${cookie}; ${prefix}session=${'A'.repeat(43)}`)).to.equal(303);
         expect(await statusWith(`${cookie}; ${cookie}`)).to.equal(303);
         expect(await statusWith(cookie.replace(prefix, prefix === '' ? '__Host-' : ''))).to.equal(303);
         const out = await person.submit('/account', {}, { action: '/logout' });
         const gone = { name: `${prefix}session`, value: '', attributes: attributes.replace('Lax', 'Lax; Max-Age=0') };
         expect(setIn(out.headers)).to.deep.equal([gone]);
-        // The device stays known, as the same one.
+        // The device stays known.
         const again = await person.submit('/login', { email, password: PASSWORD, code: '' });
         expect(setIn(again.headers)[1]).to.deep.equal(device);
       });

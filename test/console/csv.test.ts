@@ -1,4 +1,4 @@
-// Tables as CSV: what a spreadsheet must not execute, numbers in two languages, and how a table ends before its last row.
+// CSV tables: escaped formulas, number formats of two languages, and downloads that end early.
 import { expect } from 'chai';
 import { type Cell, createCsv } from '../../lib/console/csv.ts';
 import type { Language } from '../../lib/console/language.ts';
@@ -9,7 +9,7 @@ async function* walk(rows: readonly (readonly Cell[])[]) {
   yield* rows;
 }
 
-async function textOf(language: Language, rows: AsyncIterable<readonly Cell[]>): Promise<string> {
+async function readCsv(language: Language, rows: AsyncIterable<readonly Cell[]>): Promise<string> {
   const { content } = createCsv(language, 'table.csv', { head: HEAD, rows });
   let text = '';
   for await (const part of content as NodeJS.ReadableStream) text += part;
@@ -28,20 +28,20 @@ describe('a table as CSV', () => {
   });
 
   it('has numbers with a point, and commas between cells', async () => {
-    expect(await textOf('en', walk(rows))).to.equal(
+    expect(await readCsv('en', walk(rows))).to.equal(
       ['name,count,rub', 'plain,3,1.50', '"a ""b"", c; d",-2,-12.345678', ''].join('\r\n'),
     );
   });
 
   it('has a byte order mark, decimal commas and semicolons in Russian', async () => {
-    expect(await textOf('ru', walk(rows))).to.equal(
+    expect(await readCsv('ru', walk(rows))).to.equal(
       ['\ufeffname;count;rub', 'plain;3;1,50', '"a ""b"", c; d";-2;-12,345678', ''].join('\r\n'),
     );
   });
 
   for (const sign of ['=', '+', '-', '@', '\t', '\r']) {
     it(`escapes a text that begins with ${JSON.stringify(sign)}`, async () => {
-      const text = await textOf(
+      const text = await readCsv(
         'en',
         walk([
           [`${sign}1+1`, 0, 0],
@@ -59,7 +59,7 @@ describe('a table as CSV', () => {
       yield ['plain', 3, 0];
       throw new Error('the store is gone');
     }
-    const failure = await textOf('en', broken()).catch((error: Error) => error);
+    const failure = await readCsv('en', broken()).catch((error: Error) => error);
     expect(failure).to.be.instanceOf(Error).with.property('message', 'the store is gone');
   });
 

@@ -1,5 +1,4 @@
-// Money that cannot be spent yet is nowhere shown as spendable: it says when it can be. And prices stand beside the
-// minimum that most calls cost.
+// Money that cannot be spent yet is never shown as available, and prices are shown with the minimum of a call.
 import { expect } from 'chai';
 import { send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';

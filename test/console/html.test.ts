@@ -1,4 +1,4 @@
-// The tag of all pages: what it lets through, and what it never does.
+// The html tag: what it escapes and what it passes.
 import { expect } from 'chai';
 import { type HtmlValue, html } from '../../lib/console/html.ts';
 

@@ -1,4 +1,4 @@
-// The keys of an account on its page: issued once, revoked by name, and nobody else's.
+// The keys of an account: created once, revoked by name, and invisible to others.
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import type { KeyLimits } from '../../lib/money/key-limits.ts';
@@ -124,7 +124,7 @@ describe('the page of keys', () => {
       before + 7_200_000,
       Date.now() + 7_200_000,
     );
-    // What is spent by one is spent of the budget of both, and a change of it holds for both.
+    // Both keys share the budget and its changes.
     const day = { reset: 'day', zone: 'Europe/Moscow' } as const;
     await test.store.ledger.apply([paid(fresh?.id ?? '', 2_000_000n, { ...day, sum: old?.id ?? '' })]);
     const bars = (await owner.get('/account/keys')).text.match(/<meter min="0" max="5000000" value="2000000"/g);
@@ -152,7 +152,7 @@ describe('the page of keys', () => {
     const wish = { budget: '3', reset: 'none', expires: '', models: '' };
     expect((await owner.post(`${path}/limits`, { ...older, ...wish })).status).to.equal(303);
     expect((await test.store.keys.get(old?.id ?? ''))?.limits).to.deep.include({ budget: 3_000_000n, expiresAt: end });
-    // Whoever sees the day may still change it.
+    // The current form may still change it.
     expect((await owner.submit(`${path}/limits`, wish)).status).to.equal(303);
     expect((await test.store.keys.get(old?.id ?? ''))?.limits.expiresAt).to.equal(null);
   });
@@ -168,7 +168,7 @@ describe('the page of keys', () => {
       const [row] = (await test.store.keys.list(account.id)).filter(({ name }) => name === `too late for ${what}`);
       const path = `/account/keys/${row?.id}/limits`;
       const hidden = hiddenFields((await owner.get(path)).text, path);
-      // The page reads the key as it was, and its change waits for this one.
+      // The page has read the old key, and its change waits for this one.
       db.exec('BEGIN IMMEDIATE');
       db.prepare('UPDATE keys SET revoked_at = ? WHERE id = ?').run(Date.now(), row?.id ?? '');
       const answered = owner.post(path.replace(/limits$/, what), { ...hidden, ...fields });
@@ -181,7 +181,7 @@ describe('the page of keys', () => {
     db.close();
   });
 
-  /** A call on the key's budget. */
+  /** A call that the key's budget pays for. */
   function paid(
     key: string,
     amount: bigint,

@@ -1,4 +1,4 @@
-// Letters: forgotten passwords, registration and invitations, against a real mail server on loopback.
+// Emails with links: password reset, registration and invitation, against a real mail server on loopback.
 import { expect } from 'chai';
 import { createMailer } from '../../lib/users/mail.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';

@@ -1,4 +1,4 @@
-// Letters that anybody may ask for: strangers who ask for somebody else's keep nobody from their own, and spoil no link.
+// Emails that anybody can request: strangers who request them for others neither block the owner's nor void links.
 import { expect } from 'chai';
 import { until } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
@@ -23,7 +23,7 @@ describe('requested emails', () => {
 
   const owner = async () => setUpOwner(test, (await test.account()).id);
   let places = 0;
-  /** Each time from another network, so that only the address that is asked for counts. */
+  /** Each time from another network, so that only the requested address is counted. */
   const ask = (path: string, email: string, visitor: Visitor = createVisitor(test.url)) => {
     places += 1;
     const headers = { 'x-forwarded-for': `192.0.2.${places}` };

@@ -1,4 +1,4 @@
-// Pages about money: whose they show, that their sums are the ledger's, and what a spreadsheet gets.
+// Pages about money: they show their own account only, agree with the ledger, and write CSV for spreadsheets.
 import { expect } from 'chai';
 import { send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
@@ -164,12 +164,12 @@ describe('pages about money', () => {
     ]) {
       expect((await owner.get(`/account/models?${query}`)).status, query).to.equal(200);
     }
-    const priceOf = async (query: string) =>
+    const readPrice = async (query: string) =>
       /<strong class="big">([^<]+)</.exec((await owner.get(`/account/models?${query}`)).text)?.[1];
-    expect(await priceOf('model=sandbox-image&pictures=3')).to.equal('₽15.00');
-    const plain = await priceOf('model=sandbox-heavy&characters=4000&answer=0');
-    const seen = await priceOf('model=sandbox-heavy&characters=4000&answer=0&pictures=2');
-    // A thousand tokens of text, and two thousand of pictures.
+    expect(await readPrice('model=sandbox-image&pictures=3')).to.equal('₽15.00');
+    const plain = await readPrice('model=sandbox-heavy&characters=4000&answer=0');
+    const seen = await readPrice('model=sandbox-heavy&characters=4000&answer=0&pictures=2');
+    // A thousand tokens of text, and two thousand of images.
     expect([plain, seen]).to.deep.equal(['₽1.50', '₽4.50']);
   });
 
@@ -180,7 +180,7 @@ describe('pages about money', () => {
     expect((await operator.get('/admin/ledger?id=req_none')).status).to.equal(404);
     const verified = await operator.submit('/admin/ledger', {});
     expect(verified.text).to.contain('Everything adds up');
-    // Sums are taken as Russians type them, too.
+    // Sums are also accepted in Russian notation.
     const path = `/admin/accounts/${foreign.id}`;
     const before = (await test.wallet(foreign)).avail;
     const done = { status: 303, location: `${path}?done=done` };

@@ -1,5 +1,5 @@
-// Every page by the routes that are served, so that a new one cannot be forgotten: what belongs to another account is not there,
-// who is not signed in is sent to sign in, what an operator changes needs a fresh code, and looking changes nothing.
+// Every served page route, so that no new one is forgotten: other accounts are unknown, visitors without a session are
+// sent to sign in, operators need a recent code for changes, and GET changes nothing.
 import { expect } from 'chai';
 import { hashToken } from '../../lib/users/token.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
@@ -19,7 +19,7 @@ import { type MailServer, startMailServer } from '../../testkit/smtp.ts';
 /** The names under which pages read ids, of forms and of queries. */
 const ID_NAMES = ['id', 'key', 'order', 'before', 'payments', 'card', 'method', 'session', 'user', 'payment', 'notice'];
 
-/** What anybody may open. */
+/** Public paths. */
 const OPEN = ['/login', '/logout', '/setup', '/reset', '/register'];
 
 describe('the pages, route by route', function () {
@@ -62,8 +62,8 @@ describe('the pages, route by route', function () {
     await mail.stop();
   });
 
-  /** All that a page could change of the account of somebody. */
-  async function stateOf({ account, owner }: Busy): Promise<unknown> {
+  /** Everything of an account that a page could change. */
+  async function snapshotState({ account, owner }: Busy): Promise<unknown> {
     const { store } = test;
     const user = await store.users.find(owner.email);
     return {
@@ -71,7 +71,7 @@ describe('the pages, route by route', function () {
       wallet: await store.ledger.wallet(account.id),
       keys: (await store.keys.list(account.id)).map(({ requestsCount: _, lastUsedAt: __, ...key }) => key),
       cards: await store.payments.methods(account.id),
-      // Those that wait are looked at from time to time by the gateway itself.
+      // The gateway itself polls payments that wait.
       orders: (await store.payments.list({ wallet: account.id, limit: 50 })).map(({ id, phase }) => ({ id, phase })),
       auto: await store.payments.autoTopup(account.id),
       alerts: await store.alerts.get(account.id),
@@ -81,23 +81,23 @@ describe('the pages, route by route', function () {
     };
   }
 
-  /** One of each kind, and in the slow tests all. */
-  const someOf = ({ failed, film, limited, fresh, paid, ...one }: typeof foreign) =>
+  /** One of each kind; all in the slow tests. */
+  const pickSome = ({ failed, film, limited, fresh, paid, ...one }: typeof foreign) =>
     longer(Object.values(one), Object.values(foreign)).filter((id) => id !== undefined);
 
-  /** The path with this in the place of each part that is open. */
-  const pathOf = (path: string, value: string) => path.replace(/\{\w+\}/g, encodeURIComponent(value));
+  /** Fills the parameters of a path. */
+  const fillPath = (path: string, value: string) => path.replace(/\{\w+\}/g, encodeURIComponent(value));
   const isOpen = (path: string) => path.includes('{');
   const of = (who: PageRouteFacts['who'], method?: PageRouteFacts['method']) =>
     routes.filter((route) => route.who === who && (method === undefined || route.method === method));
 
-  /** What only pages of the other account show, but for the id that was sent and is shown again in a form. */
+  /** Texts that only pages of the other account show, except the id that was sent, which forms repeat. */
   function leaked(text: string, sent: string): readonly string[] {
     const others = Object.values(foreign).filter((id) => id !== sent && !sent.includes(id));
     return [...others, victim.owner.email].filter((secret) => text.includes(secret));
   }
 
-  const csrfOf = async (visitor: { get(path: string): Promise<{ text: string }> }, path: string) =>
+  const readCsrf = async (visitor: { get(path: string): Promise<{ text: string }> }, path: string) =>
     /name="csrf" value="([^"]+)"/.exec((await visitor.get(path)).text)?.[1] ?? '';
 
   it('are all part of the tour', () => {
@@ -118,15 +118,15 @@ describe('the pages, route by route', function () {
   });
 
   it('treat another account in the query as unknown', async () => {
-    const before = await stateOf(victim);
-    const csrf = await csrfOf(tour.visitors.owner, '/account/keys');
+    const before = await snapshotState(victim);
+    const csrf = await readCsrf(tour.visitors.owner, '/account/keys');
     for (const { method, path } of of('owner')) {
-      const place = `${pathOf(path, foreign.key ?? '')}?account=${foreign.account}`;
+      const place = `${fillPath(path, foreign.key ?? '')}?account=${foreign.account}`;
       const { owner } = tour.visitors;
       const reply = method === 'get' ? await owner.get(place) : await owner.post(place, { csrf, name: 'old laptop' });
       expect([reply.status, leaked(reply.text, '')], `${method} ${place}`).to.deep.equal([404, []]);
     }
-    expect(await stateOf(victim)).to.deep.equal(before);
+    expect(await snapshotState(victim)).to.deep.equal(before);
   });
 
   it('show nothing of another account, whatever its ids are sent as', async () => {
@@ -134,7 +134,7 @@ describe('the pages, route by route', function () {
     for (const { path } of of('owner', 'get')) {
       for (const [name, id] of Object.entries(foreign)) {
         const query = new URLSearchParams(ID_NAMES.map((field) => [field, id]));
-        const place = `${pathOf(path, id)}?${query}`;
+        const place = `${fillPath(path, id)}?${query}`;
         const reply = await owner.get(place);
         expect(leaked(reply.text, id), `${place} (${name})`).to.deep.equal([]);
         if (isOpen(path)) expect(reply.status, `${place} (${name})`).to.equal(404);
@@ -145,12 +145,12 @@ describe('the pages, route by route', function () {
 
   it('change nothing of another account, whatever its ids are sent as', async () => {
     const { owner } = tour.visitors;
-    const before = await stateOf(victim);
-    const changes = await changesOf();
-    const csrf = await csrfOf(owner, '/account/keys');
+    const before = await snapshotState(victim);
+    const changes = await listChanges();
+    const csrf = await readCsrf(owner, '/account/keys');
     for (const { path } of of('owner', 'post')) {
       for (const change of ['', ...(changes.get(path) ?? [])]) {
-        for (const id of someOf(foreign)) {
+        for (const id of pickSome(foreign)) {
           const fields = Object.fromEntries(ID_NAMES.map((field) => [field, id]));
           const more = {
             change,
@@ -161,18 +161,18 @@ describe('the pages, route by route', function () {
             amount: '1000',
             consent: 'yes',
           };
-          const reply = await owner.post(pathOf(path, id), { ...more, ...fields, csrf });
+          const reply = await owner.post(fillPath(path, id), { ...more, ...fields, csrf });
           expect(leaked(reply.text, id), `${path} ${change}`).to.deep.equal([]);
           if (isOpen(path)) expect(reply.status, `${path} ${change}`).to.equal(404);
         }
       }
     }
-    expect(await stateOf(victim)).to.deep.equal(before);
+    expect(await snapshotState(victim)).to.deep.equal(before);
     expect(changes.get('/account/wallet')?.size).to.be.above(2);
   });
 
-  /** What the forms of each page say they change, as they stand on the pages of somebody who has everything. */
-  async function changesOf(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  /** The changes that the forms of each page offer, on the pages of an owner who has everything. */
+  async function listChanges(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
     const changes = new Map<string, Set<string>>();
     for (const { path, as } of tour.stops.filter((stop) => stop.as === 'owner')) {
       const { text } = await tour.visitors[as].get(path);
@@ -188,7 +188,7 @@ describe('the pages, route by route', function () {
   it('send visitors without a session to sign in, and back', async () => {
     for (const { method, path } of [...of('owner'), ...of('user'), ...of('operator')]) {
       const stranger = createVisitor(test.url);
-      const place = pathOf(path, foreign.key ?? '');
+      const place = fillPath(path, foreign.key ?? '');
       const reply = method === 'get' ? await stranger.get(place) : await stranger.post(place, {});
       const next = `/login?next=${encodeURIComponent(place)}`;
       expect([reply.status, reply.headers.location], `${method} ${place}`).to.deep.equal([303, next]);
@@ -198,8 +198,8 @@ describe('the pages, route by route', function () {
   it('of operators do not exist for others', async () => {
     const { owner } = tour.visitors;
     for (const { method, path } of of('operator')) {
-      const place = pathOf(path, foreign.account ?? '');
-      const csrf = await csrfOf(owner, '/account/keys');
+      const place = fillPath(path, foreign.account ?? '');
+      const csrf = await readCsrf(owner, '/account/keys');
       const reply = method === 'get' ? await owner.get(place) : await owner.post(place, { csrf });
       expect(reply.status, `${method} ${place}`).to.equal(404);
     }
@@ -209,7 +209,7 @@ describe('the pages, route by route', function () {
     const { owner, operator } = tour.visitors;
     for (const { path, who } of routes.filter(({ method }) => method === 'post')) {
       const visitor = { operator, owner, user: owner, anyone: createVisitor(test.url) }[who];
-      const place = pathOf(path, foreign.key ?? '');
+      const place = fillPath(path, foreign.key ?? '');
       expect((await visitor.post(place, { name: 'x' })).status, path).to.equal(403);
       expect((await visitor.post(place, { csrf: 'wrong' })).status, path).to.equal(403);
       const site = { headers: { 'sec-fetch-site': 'cross-site' } };
@@ -228,29 +228,29 @@ describe('the pages, route by route', function () {
       const log = await test.store.auditLog.page({ limit: 100 });
       return log.filter(({ action }) => !action.startsWith('sign_in.')).slice(0, 1);
     };
-    const before = [await stateOf(victim), await changes()];
-    const csrf = await csrfOf(operator, '/admin/accounts');
+    const before = [await snapshotState(victim), await changes()];
+    const csrf = await readCsrf(operator, '/admin/accounts');
     for (const { path } of of('operator', 'post')) {
-      for (const id of someOf(foreign)) {
+      for (const id of pickSome(foreign)) {
         for (const code of longer(['000000'], ['', '000000'])) {
           const change = { change: 'suspend', name: 'x', amount: '5', reason: 'x', code, csrf };
-          expect((await operator.post(pathOf(path, id), change)).status, path).to.be.oneOf([403, 429]);
+          expect((await operator.post(fillPath(path, id), change)).status, path).to.be.oneOf([403, 429]);
         }
       }
     }
-    expect([await stateOf(victim), await changes()]).to.deep.equal(before);
+    expect([await snapshotState(victim), await changes()]).to.deep.equal(before);
   });
 
   it('change nothing on GET', async () => {
-    const before = [await stateOf(tour.busy), await test.store.auditLog.page({ limit: 1 })];
+    const before = [await snapshotState(tour.busy), await test.store.auditLog.page({ limit: 1 })];
     for (const { path, as } of tour.stops) await tour.visitors[as].get(path);
-    expect([await stateOf(tour.busy), await test.store.auditLog.page({ limit: 1 })]).to.deep.equal(before);
+    expect([await snapshotState(tour.busy), await test.store.auditLog.page({ limit: 1 })]).to.deep.equal(before);
   });
 
   it('show the sandbox banner, also on error pages', async () => {
     const html = tour.stops.filter(({ route, name }) => !route.endsWith('.csv') && name !== 'export');
     for (const { path, as } of html) {
-      // Who is not signed in is sent to a page that says so.
+      // Visitors without a session are sent to a page that shows the banner.
       const { status, text } = await tour.visitors[as].get(path);
       if (status !== 303) expect(text, path).to.contain('<p class="sandbox" role="note">');
     }

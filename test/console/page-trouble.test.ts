@@ -1,4 +1,4 @@
-// Forms whose row changes while they are answered, and what any form leaves behind: no memory held, and no call running.
+// Forms whose row changes while they are answered, and what any form leaves behind: no held memory and no running call.
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { expect } from 'chai';
@@ -30,9 +30,9 @@ describe('forms', () => {
   after(() => pages.close());
 
   const real = () => pages.faults.real;
-  const csrfOf = async (path: string) => /name="csrf" value="([^"]+)"/.exec((await owner.get(path)).text)?.[1] ?? '';
+  const readCsrf = async (path: string) => /name="csrf" value="([^"]+)"/.exec((await owner.get(path)).text)?.[1] ?? '';
   const send = async (path: string, fields: Readonly<Record<string, string>>) =>
-    owner.post(path, { csrf: await csrfOf(path), ...fields });
+    owner.post(path, { csrf: await readCsrf(path), ...fields });
 
   async function user() {
     const found = await real().users.find(owner.email);
@@ -63,7 +63,7 @@ describe('forms', () => {
     readonly path: string;
     readonly call: Parameters<Pages['faults']['next']>[0];
     readonly fields: () => Promise<Readonly<Record<string, string>>> | Readonly<Record<string, string>>;
-    /** By somebody else, at the last moment. */
+    /** A change by somebody else at the last moment. */
     readonly change: () => Promise<unknown>;
     readonly stateOf: () => Promise<unknown>;
   }
@@ -150,7 +150,7 @@ describe('forms', () => {
       expect([status, text.includes('The settings have changed in the meantime.')]).to.deep.equal([400, true]);
       expect(await stateOf()).to.deep.equal(before);
       expect(await real().auditLog.page({ account: owner.account, limit: 1 })).to.deep.equal([]);
-      // Whoever looks again may do it.
+      // A second try succeeds.
       const again = await send(path, sent);
       expect(again.status).to.be.oneOf([200, 303]);
       expect(again.text).not.to.contain('The settings have changed in the meantime.');
@@ -162,7 +162,7 @@ describe('forms', () => {
     const profile = { change: 'profile', language: 'en', timeZone: 'UTC' };
     const form = (fields: Readonly<Record<string, string>>) => new URLSearchParams(fields).toString();
 
-    /** Sends a body that arrives after its head, and sees that it is counted as long as it is awaited. */
+    /** Sends a body after its head, and checks that it is counted while it is awaited. */
     async function post(path: string, body: string, type = 'application/x-www-form-urlencoded'): Promise<unknown> {
       const cookie = `session=${owner.cookies.get('session')}`;
       const headers = { cookie, 'content-type': type, 'content-length': body.length };
@@ -183,7 +183,7 @@ describe('forms', () => {
         held = rest();
         return call();
       };
-      const csrf = await csrfOf(SETTINGS);
+      const csrf = await readCsrf(SETTINGS);
       pages.faults.next('users.change', look);
       expect(await post(SETTINGS, form({ ...profile, csrf }))).to.equal(303);
       expect([held, rest()]).to.deep.equal([
@@ -193,7 +193,7 @@ describe('forms', () => {
     });
 
     it('after a refusal, before or after reading', async () => {
-      const csrf = await csrfOf(SETTINGS);
+      const csrf = await readCsrf(SETTINGS);
       expect(await post(SETTINGS, form({ ...profile, csrf: 'wrong' }))).to.equal(403);
       expect(await post(SETTINGS, form({ ...profile, csrf, timeZone: 'Mars' }))).to.equal(400);
       expect(await post('/login', form({ email: owner.email }))).to.equal(403);
@@ -207,7 +207,7 @@ describe('forms', () => {
       const fail: Behaviour = async () => {
         throw new Error('failed by the test');
       };
-      const csrf = await csrfOf(SETTINGS);
+      const csrf = await readCsrf(SETTINGS);
       pages.faults.next('users.change', fail);
       expect(await post(SETTINGS, form({ ...profile, csrf }))).to.equal(500);
       expect(rest()).to.deep.equal([0, 0]);

@@ -1,4 +1,4 @@
-// Paying on the pages of the wallet, over real sockets: with the sandbox's provider, whose buttons are what payers do.
+// Payments on the wallet page, over real sockets, with the sandbox's provider, whose buttons stand for what payers do.
 import { expect } from 'chai';
 import { until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
@@ -26,7 +26,7 @@ describe('payment pages of an owner', () => {
     await test.stop();
   });
 
-  /** Orders, and returns the page of the order. */
+  /** Submits the payment form and returns the page of the payment. */
   async function order(amount: string, more: Readonly<Record<string, string>> = {}): Promise<string> {
     const { status, headers, text } = await owner.submit(WALLET, { amount, ...more });
     expect(status, text).to.equal(303);
@@ -34,11 +34,11 @@ describe('payment pages of an owner', () => {
     return String(headers.location);
   }
 
-  const linkOf = (html: string) => /class="button" href="([^"]+)"/.exec(html)?.[1] ?? '';
+  const findPayLink = (html: string) => /class="button" href="([^"]+)"/.exec(html)?.[1] ?? '';
 
-  /** Presses a button of the provider's page, and returns the way back. */
+  /** Presses a button of the provider's page, and returns the path it leads back to. */
   async function press(page: string, button: string, more: Readonly<Record<string, string>> = {}): Promise<string> {
-    const link = linkOf((await owner.get(page)).text);
+    const link = findPayLink((await owner.get(page)).text);
     const { status, headers } = await owner.post(new URL(link).pathname, { button, ...more });
     expect(status).to.equal(303);
     return String(headers.location).slice(test.url.length);
@@ -50,9 +50,9 @@ describe('payment pages of an owner', () => {
     const page = await order('1500,50');
     const waiting = await owner.get(page);
     expect(waiting.text).to.contain('waiting for payment').and.to.contain('₽1,500.50');
-    // It is asked for again by a script until its fate is known, and by a link without one.
+    // A script refreshes it until the outcome is known; without scripts a link does.
     expect(waiting.text).to.contain('data-again').and.to.contain('/static/live.js').and.to.contain('>Check again</a>');
-    expect(linkOf(waiting.text).startsWith(`${test.url}/payments/sandbox/page/sb-`)).to.equal(true);
+    expect(findPayLink(waiting.text).startsWith(`${test.url}/payments/sandbox/page/sb-`)).to.equal(true);
     expect((await owner.get(page.replace('order=', 'lang=ru&order='))).text).to.contain('Перейти к оплате');
     const back = await press(page, 'paid');
     expect(back).to.equal(page);
@@ -107,7 +107,7 @@ describe('payment pages of an owner', () => {
 
   it('list refunds', async () => {
     const page = await order('1000');
-    const link = linkOf((await owner.get(page)).text);
+    const link = findPayLink((await owner.get(page)).text);
     await press(page, 'paid');
     await owner.post(new URL(link).pathname, { button: 'half' });
     const list = await owner.get(WALLET);
@@ -156,7 +156,7 @@ describe('payment pages of an owner', () => {
     expect(foreign.status).to.equal(404);
     expect((await owner.submit(WALLET, { change: 'remove_card', card: card?.id ?? '' })).status).to.equal(303);
     expect((await test.store.payments.methods(account.id))[0]?.removedAt).to.be.a('number');
-    // All owners are told of both.
+    // All owners are notified of both.
     const alarms = await test.store.alerts.alarms(account.id);
     const told = alarms.map(({ state }) => JSON.parse(state).delivery.event);
     expect(told.map(({ type, data }) => [type, data.card])).to.have.deep.members([
@@ -206,7 +206,7 @@ describe('payment pages of an owner', () => {
       card = await saved('good');
     });
 
-    /** Pays 1000 RUB with a card that is kept. */
+    /** Pays 1000 RUB and saves the card. */
     async function saved(name: string): Promise<string> {
       await press(await order('1000', { save: 'yes' }), 'paid', { card: name });
       return (await test.store.payments.methods(account.id))[0]?.id ?? '';

@@ -1,4 +1,4 @@
-// What payment providers and payers reach over real sockets: notices, and the pages of a provider that has none elsewhere.
+// The routes for payment providers and payers, over real sockets: webhooks, and the pages of test providers.
 import { Agent } from 'node:http';
 import { connect } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
@@ -30,7 +30,7 @@ describe('payment routes', () => {
 
   const post = (body: string, path = '/payments/till/notice') => fetch(gateway.url + path, { method: 'POST', body });
 
-  /** An order that the bank has begun and its payer has paid. */
+  /** A payment that its payer has made at the bank. */
   async function paid(): Promise<{ readonly ref: string; readonly id: string }> {
     const order = newOrder(wallet, { test: false, amount: 1000n * RUB });
     await gateway.store.payments.create(order);

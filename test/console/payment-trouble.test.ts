@@ -1,4 +1,4 @@
-// The pages of payments while something fails: the provider does not answer, or the store cannot write.
+// Payment pages while the provider does not answer or the store cannot write.
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { type Bank, startBank, TILLS } from '../../testkit/bank.ts';
@@ -34,8 +34,8 @@ describe('payment pages while something fails', () => {
   });
 
   const order = async () => String((await owner.submit(WALLET, { amount: '1000' })).headers.location);
-  const idOf = (page: string) => page.replace(/^.*=/, '');
-  const phaseOf = async (page: string) => (await test.store.payments.get(idOf(page)))?.phase;
+  const findPaymentId = (page: string) => page.replace(/^.*=/, '');
+  const readPhase = async (page: string) => (await test.store.payments.get(findPaymentId(page)))?.phase;
 
   it('show that the provider has not answered yet, without a link', async () => {
     bank.hook = () => 503;
@@ -52,7 +52,7 @@ describe('payment pages while something fails', () => {
 
   it('show the last state while the provider is unreachable, and the credit later', async () => {
     const page = await order();
-    bank.pay(idOf(page));
+    bank.pay(findPaymentId(page));
     bank.hook = () => 503;
     const waiting = await owner.get(page);
     expect([waiting.status, waiting.text.includes('waiting for your payment')]).to.deep.equal([200, true]);
@@ -81,11 +81,11 @@ describe('payment pages while something fails', () => {
     const fetches = () => bank.asked.get('fetch') ?? 0;
     const before = fetches();
     for (let look = 0; look < 80; look += 1) expect((await owner.get(page)).status).to.equal(200);
-    // The gateway itself looks at what is waited for, too.
+    // The gateway itself polls payments that wait, too.
     expect(fetches() - before).to.be.within(60, 75);
-    // It does not ask again, but shows what others have learned.
-    bank.pay(idOf(page));
-    const { ref } = (await test.store.payments.get(idOf(page))) ?? {};
+    // It does not ask again, but shows what is stored.
+    bank.pay(findPaymentId(page));
+    const { ref } = (await test.store.payments.get(findPaymentId(page))) ?? {};
     await fetch(`${test.url}/payments/till/notice`, { method: 'POST', body: JSON.stringify({ id: ref }) });
     expect((await owner.get(page)).text).to.contain('The money is in the wallet.');
   });
@@ -98,19 +98,19 @@ describe('payment pages while something fails', () => {
 
   it('process a failed webhook again', async () => {
     const page = await order();
-    const { id } = bank.pay(idOf(page));
+    const { id } = bank.pay(findPaymentId(page));
     bank.hook = () => 503;
     await fetch(`${test.url}/payments/till/notice`, { method: 'POST', body: JSON.stringify({ id }) });
     const [failed] = await test.store.payments.webhooks({ limit: 1 });
     const path = `/admin/notices/${failed?.id}`;
     expect((await operator.get(path)).text).to.contain('failed: the provider will send it again');
     expect((await operator.submit(path, {})).headers.location).to.equal('/admin/notices?done=again');
-    expect(await phaseOf(page)).to.equal('pending');
+    expect(await readPhase(page)).to.equal('pending');
     bank.hook = () => undefined;
     const taken = await operator.submit(path, {});
     expect(taken.headers.location).to.equal('/admin/notices?done=done');
     expect((await operator.get('/admin/notices?done=done')).text).to.contain('processed again');
-    expect([await phaseOf(page), (await test.wallet(account)).avail]).to.deep.equal(['credited', 1000n * RUB]);
+    expect([await readPhase(page), (await test.wallet(account)).avail]).to.deep.equal(['credited', 1000n * RUB]);
     const [deed] = await test.store.auditLog.page({ limit: 1 });
     expect([deed?.action, deed?.target]).to.deep.equal(['notice.retry', failed?.id]);
   });

@@ -1,4 +1,4 @@
-// Pictures in the playground: looked at, edited and filmed under the rules of the API, and paid for at the price that was shown.
+// Images in the playground: read, edited and animated under the rules of the API, at the quoted price.
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import type { Charge } from '../../lib/money/decide.ts';
@@ -19,7 +19,7 @@ const file = (content: Buffer, fileName = 'cat.png'): FormPart => ({
   fileName,
   type: 'image/png',
 });
-/** As a browser sends a field that was left empty. */
+/** How a browser sends an empty file field. */
 const NONE: FormPart = { name: 'image', content: '', fileName: '', type: 'application/octet-stream' };
 
 describe('images in the playground', function () {
@@ -58,7 +58,7 @@ describe('images in the playground', function () {
   } as const;
   type Kind = keyof typeof FIELDS;
 
-  /** To a form of which only the head was sent. */
+  /** The response to a form of which only the head was sent. */
   async function answerTo(line: string, headers: readonly string[]): Promise<string> {
     const { port, host } = new URL(test.url);
     const socket = connect(Number(port), '127.0.0.1').setEncoding('utf8');
@@ -71,13 +71,13 @@ describe('images in the playground', function () {
     return text;
   }
 
-  const partsOf = (kind: Kind, more: object = {}): FormPart[] =>
+  const formParts = (kind: Kind, more: object = {}): FormPart[] =>
     Object.entries({ ...FIELDS[kind], key: account.keyId, do: 'send', ...more }).map(([name, content]) => ({
       name,
       content: String(content),
     }));
   const ask = (kind: Kind, files: readonly FormPart[], more: object = {}) =>
-    owner.upload(`${PAGE}?kind=${kind}`, [...partsOf(kind, more), ...files], { action: PAGE });
+    owner.upload(`${PAGE}?kind=${kind}`, [...formParts(kind, more), ...files], { action: PAGE });
   const priceIn = ({ text }: Reply) => /<section id="price"[\s\S]*?<strong class="big">₽([^<]+)</.exec(text)?.[1];
   const lastCharge = async (): Promise<Charge | undefined> =>
     (await test.store.ledger.charges(account.id, { limit: 1 }))[0];
@@ -111,7 +111,7 @@ describe('images in the playground', function () {
 
   it('are sent with a streamed text call', async () => {
     const csrf = { name: 'csrf', content: /name="csrf" value="([^"]+)"/.exec((await owner.get(PAGE)).text)?.[1] ?? '' };
-    const events = parseEvents((await owner.send(`${PAGE}/text`, [...partsOf('text'), csrf, file(PNG)])).text);
+    const events = parseEvents((await owner.send(`${PAGE}/text`, [...formParts('text'), csrf, file(PNG)])).text);
     expect(joinText(events)).to.contain('1. PNG, 2x3 pixels');
     expect(events.at(-1)?.event).to.equal('outcome');
     expect(events.at(-1)?.data.html).to.contain('<dd>eye</dd>');
@@ -171,7 +171,7 @@ describe('images in the playground', function () {
     it('a body above 48 MiB or from another site, unread', async () => {
       const whole = await ask('image', Array(7).fill(file(png({ bytes: 7 * MIB }))));
       expect(whole.status).to.equal(413);
-      const parts = [...partsOf('image'), file(PNG)];
+      const parts = [...formParts('image'), file(PNG)];
       expect((await owner.send(PAGE, parts)).status).to.equal(403);
       const csrf = /name="csrf" value="([^"]+)"/.exec((await owner.get(PAGE)).text)?.[1] ?? '';
       const foreign = { 'sec-fetch-site': 'cross-site' };
@@ -200,7 +200,7 @@ describe('images in the playground', function () {
         'origin: https://x.example',
       ]);
       expect(foreign).to.match(/^HTTP\/1.1 403 /);
-      const parts = [...partsOf('image', { key: never.keyId }), file(PNG)];
+      const parts = [...formParts('image', { key: never.keyId }), file(PNG)];
       const short = await person.upload(PAGE, parts);
       expect([short.status, short.text.includes('Paint it blue')]).to.deep.equal([402, true]);
       expect((await person.get(PAGE)).text).to.contain('The wallet is empty');
@@ -215,7 +215,7 @@ describe('images in the playground', function () {
 
   it('release their memory, however the call ends', async () => {
     const large = file(png({ bytes: 8 * MIB }));
-    // Two of them are more than one person may hold at once: what one has left would refuse the next.
+    // Two of them exceed the memory of one user: if one leaked, the next would be refused.
     for (const more of [
       {},
       { prompt: '[[fail]]' },

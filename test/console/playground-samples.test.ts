@@ -1,4 +1,4 @@
-// The programs that the playground shows, run as they stand: only the key is put in.
+// The sample programs of the playground, run as shown with only the key filled in.
 import { type ExecFileException, execFile, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { itLong } from '../../testkit/long.ts';
 import { setUpOwner } from '../../testkit/pages.ts';
 import { png } from '../media/pictures.ts';
 
-/** Whatever a shell or a program could take for its own. */
+/** Characters that a shell or a program could interpret. */
 const PROMPT = 'It\'s "quoted" \\n $HOME `id` {{key}} $& \u{1f333}\r\nнижняя строка';
 
 const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -19,7 +19,7 @@ const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   video: { model: 'sandbox-video', resolution: '480p', seconds: '4' },
 };
 
-/** What an edit is paid as. */
+/** The kind that each task is charged as. */
 const KINDS: Readonly<Record<string, string>> = { edit: 'edit', motion: 'video', vision: 'text' };
 
 describe('the samples of the playground', function () {
@@ -45,8 +45,8 @@ describe('the samples of the playground', function () {
     rmSync(folder, { recursive: true });
   });
 
-  /** In the order of the page. */
-  async function samplesOf(kind: string, pictures = 0): Promise<readonly string[]> {
+  /** In page order. */
+  async function readSamples(kind: string, pictures = 0): Promise<readonly string[]> {
     const query = new URLSearchParams({ kind, prompt: PROMPT, pictures: `${pictures}`, ...FIELDS[kind] });
     const { text } = await owner.get(`/account/playground?${query}`);
     return [...text.matchAll(/<code data-copy>([\s\S]*?)<\/code>/g)].map(([, code = '']) =>
@@ -60,7 +60,7 @@ describe('the samples of the playground', function () {
     expect([await hint('0'), await hint('1')]).to.deep.equal([false, true]);
   });
 
-  /** Where the official client is installed, and pictures lie. */
+  /** The folder with the official client and the images. */
   const runIn = (program: string, options: readonly string[], input: string) => run(folder, program, options, input);
   const lastCharge = async () => (await test.store.ledger.charges(account.id, { limit: 1 }))[0];
 
@@ -70,13 +70,13 @@ describe('the samples of the playground', function () {
     ['video', /\/media\/\w+\.mp4/],
   ] as const) {
     it(`in JavaScript generate a ${kind}`, async () => {
-      const [, , js = ''] = await samplesOf(kind);
+      const [, , js = ''] = await readSamples(kind);
       expect(await runIn(process.execPath, ['--input-type=module'], js)).to.match(result);
       expect((await lastCharge())?.kind).to.equal(kind);
     });
 
     it(`in a shell generate a ${kind}`, async () => {
-      const [curl = ''] = await samplesOf(kind);
+      const [curl = ''] = await readSamples(kind);
       const before = (await lastCharge())?.id;
       const answer = await runIn('sh', [], curl.replace('curl ', 'curl -sS '));
       if (kind === 'text') expect(pieces(answer)).to.match(result);
@@ -92,7 +92,7 @@ describe('the samples of the playground', function () {
   ] as const) {
     const itOnce = task === 'motion' ? itLong : it;
     itOnce(`with ${pictures} local images, in JavaScript and in a shell: ${task}`, async () => {
-      const [curl = '', , js = ''] = await samplesOf(kind, pictures);
+      const [curl = '', , js = ''] = await readSamples(kind, pictures);
       expect(await runIn(process.execPath, ['--input-type=module'], js)).to.match(result);
       const made = await lastCharge();
       expect(made?.kind).to.equal(KINDS[task]);
@@ -115,7 +115,7 @@ describe('the samples of the playground', function () {
   ] as const) {
     itLong(`in Python: ${task}`, async function (this: Mocha.Context) {
       if (!hasOpenAi()) return this.skip();
-      const [, python = ''] = await samplesOf(kind, pictures);
+      const [, python = ''] = await readSamples(kind, pictures);
       const before = (await lastCharge())?.id;
       expect(await runIn('python3', ['-'], python)).to.match(result);
       const made = await lastCharge();
@@ -131,7 +131,7 @@ describe('the samples of the playground', function () {
   });
 });
 
-/** The official client has to be where Python looks for it, such as in a folder named by `PYTHONPATH`. */
+/** Needs the official client where Python finds it, such as in a folder of `PYTHONPATH`. */
 function hasOpenAi(): boolean {
   const { status } = spawnSync('python3', ['-c', 'import openai']);
   if (status !== 0) console.error('NO PYTHON CLIENT: its samples are not run; pip install openai.');

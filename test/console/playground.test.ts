@@ -1,5 +1,5 @@
-// The playground over HTTP: each kind is made and paid by the key that was chosen, the price is known before, and every
-// refusal is told in words and costs nothing.
+// The playground over HTTP: calls are charged to the chosen key at the quoted price, and every refusal is explained and
+// costs nothing.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -319,7 +319,7 @@ describe('the playground', function () {
       await until(async () => (await test.wallet(account)).held > 0n);
       sent.destroy();
       await failed;
-      // Nothing but the abort ends a call that stalls.
+      // Only an abort ends a call that stalls.
       await until(async () => (await test.wallet(account)).held === 0n);
       expect(await lastCharge()).to.include({ state: 'settled', charged: 500_000n });
     });

@@ -1,4 +1,4 @@
-// Who may open an account: nobody, those the operator invites, or everybody, over HTTP.
+// Who may open an account, over HTTP: nobody, invited users, or everybody.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -33,7 +33,7 @@ describe('registration by invitation', () => {
     const link = linkIn(text);
     const page = await createVisitor(test.url).get(link.slice(test.url.length));
     expect(page.text).to.contain('bob@example.com').and.not.to.contain('name="email"');
-    // An invitation that nobody follows leaves nothing behind.
+    // An unused invitation leaves nothing behind.
     expect(await test.store.accounts.list()).to.have.length(before);
 
     const person = await comeIn(test, link, { code: '', email: 'mallory@example.com' });
@@ -80,7 +80,7 @@ describe('registration by invitation', () => {
       ...[200, true, false],
     ]);
     expect(page.text).to.contain('<a href="/login">Back to sign-in</a>');
-    // A form that was opened on an earlier day.
+    // A form opened before registration was restricted.
     const { csrf = '' } = hiddenFields((await stranger.get('/login')).text, '/login');
     const sent = await stranger.post('/register', { csrf, email: 'carol@example.com' });
     expect([sent.status, sent.text.includes('by invitation')]).to.deep.equal([200, true]);

@@ -1,4 +1,4 @@
-// Every choice on every page, in every language, can be told from the others beside it.
+// The options of every select are distinct, on every page and in every language.
 import { expect } from 'chai';
 import { disambiguate } from '../../lib/console/charge-query.ts';
 import { LANGUAGES } from '../../lib/console/language.ts';
@@ -24,7 +24,7 @@ describe('the choices of a page', function () {
     mail = await startMailServer();
     test = await startGateway({ catalog: {}, env: { ...TOUR_ENV, SMTP_URL: mail.url } });
     tour = await setUpTour(test);
-    // As people have them: two keys of one name, and two accounts.
+    // Two keys and two accounts with the same name.
     const { account, owner } = tour.busy;
     for (let count = 0; count < 2; count += 1) await owner.submit('/account/keys', { name: 'the same' });
     const [first] = await test.store.users.membersOf(account.id);

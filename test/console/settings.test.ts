@@ -1,4 +1,4 @@
-// What people set: password, authenticator app, sessions, language, and their data as a file.
+// The settings of a user: password, sessions, language, time zone, and the export of their data.
 import { expect } from 'chai';
 import { getFormat } from '../../lib/console/language.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
@@ -56,7 +56,7 @@ describe('settings of a user', () => {
     expect(statuses).to.deep.equal([400, 400, 400, 400, 400, 429]);
     const reply = await change(owner, 'password', { ...fields, old: PASSWORD });
     expect([reply.status, reply.text.includes('Too many attempts')]).to.deep.equal([429, true]);
-    // The same counters, whatever page it is tried on.
+    // The counters are shared by all pages.
     expect((await signIn(owner.email, PASSWORD)).status).to.equal(429);
     const log = await test.store.auditLog.page({ limit: 5 });
     const wrong = log.filter(({ action, detail }) => action === 'sign_in.password' && detail.includes(PATH));
@@ -99,7 +99,7 @@ describe('settings of a user', () => {
     expect((await owner.get(PATH)).text)
       .to.contain(began('Asia/Omsk'))
       .and.not.to.contain(began('Europe/Moscow'));
-    // What is chosen there is what the page speaks: saving a time zone does not change the language.
+    // The language is preselected: saving a time zone does not change it.
     expect((await owner.get(`${PATH}?lang=en`)).text).to.contain('<option value="en" selected>');
     await change(owner, 'profile', { language: 'tlh', timeZone: 'UTC' });
     expect(await test.store.users.find(owner.email)).to.include({ language: 'ru', timeZone: 'UTC' });

@@ -1,4 +1,4 @@
-// Who tries to get in leaves one line in the audit log and one count; who has to wait leaves only the count.
+// Each sign-in attempt leaves one line in the audit log and one count; a throttled one leaves only the count.
 import { expect } from 'chai';
 import { createPeople } from '../../lib/users/people.ts';
 import { hashRecoveryCode, makeSecret } from '../../lib/users/totp.ts';
@@ -31,11 +31,11 @@ describe('the audit log of sign-ins', () => {
   });
 
   const owner = async () => setUpOwner(test, (await test.account()).id);
-  const idOf = async (email: string) => (await test.store.users.find(email))?.id ?? '';
+  const findUserId = async (email: string) => (await test.store.users.find(email))?.id ?? '';
   const signIn = (email: string, password = PASSWORD, code = '') =>
     createVisitor(test.url).submit('/login', { email, password, code });
 
-  /** The lines since the test began, oldest first. */
+  /** The log lines of the test, oldest first. */
   async function lines(): Promise<readonly object[]> {
     const found = (await test.store.auditLog.page({ limit: 100 })).filter((row) => row.seq > seq).reverse();
     return found
@@ -54,7 +54,7 @@ describe('the audit log of sign-ins', () => {
 
   it('records right and wrong passwords of known and unknown users, without the passwords', async () => {
     const { email } = await owner();
-    const user = await idOf(email);
+    const user = await findUserId(email);
     await signIn(email);
     await signIn(email, 'not the password');
     await signIn('nobody@example.com');
@@ -112,7 +112,7 @@ describe('the audit log of sign-ins', () => {
 
   it('records requested emails and used links', async () => {
     const { email } = await owner();
-    const user = await idOf(email);
+    const user = await findUserId(email);
     const [fresh, stranger] = ['fresh@example.com', createVisitor(test.url)];
     await stranger.submit('/reset', { email });
     await stranger.submit('/register', { email: fresh });
@@ -125,7 +125,7 @@ describe('the audit log of sign-ins', () => {
       { user, action: 'sign_in.reset', result: 'ok', page: '/reset', email },
       { user: '-', action: 'sign_in.register', result: 'ok', page: '/register', email: fresh },
       { user, action: 'sign_in.link', result: 'ok', page: '/reset', purpose: 'reset' },
-      { user: await idOf(fresh), action: 'sign_in.link', result: 'ok', page: '/setup', purpose: 'verify' },
+      { user: await findUserId(fresh), action: 'sign_in.link', result: 'ok', page: '/setup', purpose: 'verify' },
     ]);
     expect([await counted('reset', 'ok'), await counted('register', 'ok'), await counted('link', 'ok')]).to.deep.equal([
       ...[1, 1, 2],

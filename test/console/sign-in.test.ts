@@ -1,4 +1,4 @@
-// How people come in: links that work once, signing in and out, and what strangers try.
+// Signing in and out: setup links, passwords and codes, and what strangers try.
 import { expect } from 'chai';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import {
@@ -85,7 +85,7 @@ describe('signing in', () => {
       expect([reply.status, reply.text]).to.satisfy(
         ([status, text]: [number, string]) => status === 200 && /first link is printed when it starts/.test(text),
       );
-      // Nobody gave a link that could be unknown.
+      // Without a token, no link can be unknown.
       expect(reply.text).not.to.contain('This link is unknown');
       expect((await visitor().get('/setup?token=x')).text).to.contain('This link is unknown');
     });
@@ -101,7 +101,7 @@ describe('signing in', () => {
 
     it('asks an operator for a code, which works once', async () => {
       expect((await signIn('op@example.com')).status).to.equal(401);
-      // Codes of before were used at the set-up.
+      // Earlier codes were used during setup.
       const code = makeCode(operator.secret, 1);
       expect((await signIn('op@example.com', { code })).headers.location).to.equal('/admin');
       expect((await signIn('op@example.com', { code })).status).to.equal(401);
@@ -142,7 +142,7 @@ describe('signing in', () => {
       const before = await Promise.all(names.map((name) => test.store.sessions.attempts(name)));
       expect((await signIn(ownerEmail)).status).to.equal(429);
       expect((await comeBack()).status).to.equal(303);
-      // Neither has moved the end of anybody's wait.
+      // Neither attempt extends the wait.
       expect(await Promise.all(names.map((name) => test.store.sessions.attempts(name)))).to.deep.equal(before);
       for (const name of names) await test.store.sessions.forget(name);
     });

@@ -1,4 +1,4 @@
-// The pages on a server of their own, over a store whose calls do what a test plans, and with what they hold in view.
+// The pages on a server of their own, over a store whose calls a test can plan, with counters of memory and calls.
 import { pino } from 'pino';
 import { createLimiter } from '../../lib/accounts/rate-limiter.ts';
 import { type AlertsOptions, createAlerts } from '../../lib/alerts/alerts.ts';
@@ -21,14 +21,14 @@ export interface Pages {
   readonly url: string;
   readonly budget: MemoryQuota;
   readonly calls: LiveCalls;
-  /** Somebody new with an account of their own. */
+  /** A new user with an account of their own. */
   owner(): Promise<Awaited<ReturnType<typeof setUpOwner>> & { readonly account: string }>;
-  /** Somebody new who runs the service, and has just given a code. */
+  /** A new operator who has just entered a code. */
   operator(): Promise<Visitor & { readonly email: string }>;
   close(): Promise<void>;
 }
 
-/** With a provider of payments, or without any. */
+/** With a payment provider, or without one. */
 export async function openPages({ isPaid = true } = {}): Promise<Pages> {
   const faults = await openFaultyStore();
   const { store, real } = faults;
@@ -95,7 +95,7 @@ export async function openPages({ isPaid = true } = {}): Promise<Pages> {
   };
 }
 
-/** Something else happens first. */
+/** Does something else first. */
 export const after =
   (happens: () => Promise<unknown>): Behaviour =>
   async (call) => {

@@ -1,4 +1,4 @@
-// Coming in while what lets somebody in is taken away: a session that starts too late does not outlive it.
+// Signing in while the access is being revoked: a session that starts too late does not survive.
 import { expect } from 'chai';
 import type { User } from '../../lib/store/ports/users.ts';
 import { createDepartures } from '../../lib/users/departures.ts';
@@ -23,7 +23,7 @@ describe('signing in', () => {
     if (!user) throw new Error('there is no owner');
     return user;
   }
-  const sessionsOf = ({ id }: User) => pages.faults.real.sessions.list(id);
+  const listSessions = ({ id }: User) => pages.faults.real.sessions.list(id);
 
   const people = () => createPeople({ store: pages.faults.real });
   const changes: readonly (readonly [string, (user: User) => Promise<unknown>])[] = [
@@ -50,7 +50,7 @@ describe('signing in', () => {
       const reply = await visitor.submit('/login', { email: user.email, password: PASSWORD, code: '' });
       expect(reply.status).to.equal(403);
       expect(visitor.cookies.has('session')).to.equal(false);
-      expect(await sessionsOf(user)).to.deep.equal([]);
+      expect(await listSessions(user)).to.deep.equal([]);
     });
   }
 
@@ -79,6 +79,6 @@ describe('signing in', () => {
     );
     const reply = await visitor.submit(`/reset?token=${token}`, { password: PASSWORD, again: PASSWORD });
     expect(reply.status).to.equal(403);
-    expect(await sessionsOf(user)).to.deep.equal([]);
+    expect(await listSessions(user)).to.deep.equal([]);
   });
 });

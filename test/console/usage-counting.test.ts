@@ -1,5 +1,5 @@
-// The page of usage while the sums are far behind the journal, on both stores: it answers with what is counted and says
-// so, and the rest is counted behind it.
+// The usage page while sums are far behind the journal, on both stores: it shows what is counted and says so, and the
+// rest is counted in the background.
 import { expect } from 'chai';
 import type { Membership } from '../../lib/gateway.ts';
 import { foldSteps } from '../../lib/ledger/usage-fold.ts';
@@ -10,10 +10,10 @@ import { setUpOwner } from '../../testkit/pages.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { appliedInBatches, charge, RUB } from '../contract/store/context.ts';
 
-/** More than a page folds by itself. */
+/** More than a page counts by itself. */
 const CALLS = 1200;
 
-/** One that does not look for what is left behind: nothing is counted before somebody looks. */
+/** A gateway without the background chore: nothing is counted before a page is opened. */
 const MEMBER: Membership = {
   isFirst: false,
   limiter: {
@@ -39,7 +39,7 @@ for (const kind of longer([SQLITE], STORES)) {
       await database?.remove();
     });
 
-    /** The owner of calls that another process wrote, of which this one knows nothing. */
+    /** The owner of calls that another process wrote. */
     async function setUpBehind() {
       const { id } = await test.account('10000');
       const owner = await setUpOwner(test, id);
@@ -79,7 +79,7 @@ for (const kind of longer([SQLITE], STORES)) {
     it('says up to when the counted part reaches', async () => {
       const { owner, id } = await setUpBehind();
       for await (const _ of foldSteps(test.store, id)) break;
-      // The first step has the top-up and 399 calls.
+      // The first step counts the top-up and 399 calls.
       expect((await owner.get('/account/usage?lang=en')).text)
         .to.match(/Done: 33\u00a0%, up to [^;<]*\d\d:\d\d[^;<]*; later calls are still missing\./)
         .and.to.contain('399.00');

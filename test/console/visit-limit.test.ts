@@ -1,4 +1,4 @@
-// How often an owner may ask for pages and files: more than any person does, and not without bound.
+// How often an owner may open pages and files: more than any person does, but not without limit.
 import { expect } from 'chai';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { createVisitor, PASSWORD, setUpOperator, setUpOwner } from '../../testkit/pages.ts';

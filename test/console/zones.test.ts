@@ -1,5 +1,5 @@
-// Days are those of the account's zone wherever a person reads them: the list of calls, usage and the overview agree with
-// the times beside them, and with one another.
+// Days follow the account's time zone on every page: calls, usage and the overview agree with each other and with the
+// times shown.
 import { expect } from 'chai';
 import { dayOfHour, startHourOfDay, startOfDay } from '../../lib/money/days.ts';
 import { formatMoment } from '../../lib/money/period.ts';
@@ -42,7 +42,7 @@ describe('the days of an account', () => {
   }
 
   const chargedIn = (text: string) => [...text.matchAll(/<code>c(\d+)-acc_\w+<\/code>/g)].map(([, rub]) => Number(rub));
-  const rowsOf = async (path: string) => (await owner.get(path)).text.trimEnd().split('\r\n').slice(1);
+  const readCsvRows = async (path: string) => (await owner.get(path)).text.trimEnd().split('\r\n').slice(1);
   async function facts(path: string): Promise<Readonly<Record<string, string>>> {
     const rows = (await owner.get(path)).text.matchAll(/<dt>([^<]+)<\/dt><dd>(?:<strong[^>]*>)?([^<]*)/g);
     return Object.fromEntries([...rows].map(([, name = '', value = '']) => [name, value]));
@@ -69,9 +69,9 @@ describe('the days of an account', () => {
         .and.to.contain('8\u00a0Mar\u00a02026, 23:59:59')
         .and.to.contain(zone);
       expect(page.replaceAll('\u00a0', ' ')).not.to.match(/[79] Mar 2026/);
-      const files = await rowsOf(`/account/calls.csv?${range}`);
+      const files = await readCsvRows(`/account/calls.csv?${range}`);
       expect(files.map((row) => row.split(',')[0])).to.deep.equal([end - 1, start].map((at) => formatMoment(at, zone)));
-      const days = await rowsOf('/account/usage.csv?from=2026-03-07&to=2026-03-09');
+      const days = await readCsvRows('/account/usage.csv?from=2026-03-07&to=2026-03-09');
       expect(days.map((row) => row.split(',').slice(0, 3).join())).to.deep.equal([
         ...['2026-03-07,1,1.00', '2026-03-08,2,6.00', '2026-03-09,1,8.00'],
       ]);
@@ -109,7 +109,7 @@ describe('the days of an account', () => {
       expect((await facts('/account/usage')).Charged).to.equal(overview['Charged in 30 days']);
       const balance = await send(`${test.url}/api/v1/balance`, { key: account.key });
       expect(balance.json.spent_30d_rub).to.equal(30);
-      // Both begin with the thirtieth day, however little of it is within thirty times twenty-four hours.
+      // Both start with the whole thirtieth day, not 720 hours ago.
       const first = startHourOfDay(dayOfHour(startOfToday - 29 * DAY_MS + 2 * HOUR_MS, zone), zone);
       await pay(first - 1, 100n);
       await pay(first, 200n);

@@ -1,4 +1,4 @@
-// Accounts for an operator: found, suspended, paid into, corrected and given another owner, and each deed in the log.
+// Accounts on operator pages: found, suspended, topped up, corrected and given another owner, with every action logged.
 import { expect } from 'chai';
 import { AMOUNT_MAX, MICRO_PER_RUB } from '../../../lib/money/money.ts';
 import type { User } from '../../../lib/store/ports/users.ts';
@@ -56,7 +56,7 @@ describe('the pages of accounts', () => {
 
   it('suspend an account, whose keys are then refused, and resume it', async () => {
     const owner = await setUpOwner(test, account.id);
-    const statusOf = async () => (await send(`${test.url}/api/v1/models`, { key: account.key })).status;
+    const readStatus = async () => (await send(`${test.url}/api/v1/models`, { key: account.key })).status;
     for (const [change, status, action] of [
       ['suspend', 'suspended', 'account.suspend'],
       ['resume', 'active', 'account.resume'],
@@ -66,7 +66,7 @@ describe('the pages of accounts', () => {
       expect((await test.store.accounts.get(account.id))?.status).to.equal(status);
       expect(await lastDeed()).to.include({ action, target: account.id, account: account.id });
       const isSuspended = change === 'suspend';
-      await until(async () => (await statusOf()) === (isSuspended ? 403 : 200));
+      await until(async () => (await readStatus()) === (isSuspended ? 403 : 200));
       expect((await owner.get('/account')).text.includes('role="alert"')).to.equal(isSuspended);
       expect((await operator.get(path)).text).to.contain(`<dd>${status}</dd>`);
     }
@@ -147,7 +147,7 @@ describe('the pages of accounts', () => {
     expect((await submit({ change: 'invite', email: 'no address' })).text).to.contain('Enter a valid email address');
     const again = await submit({ change: 'invite', email });
     expect([again.status, again.text.includes('is already an owner of the account')]).to.deep.equal([400, true]);
-    // Nobody is made an owner without agreeing to it.
+    // Nobody becomes an owner without accepting.
     expect((await submit({ change: 'invite', email: ` ${other.toUpperCase()}` })).text).to.contain('/setup?token=');
     const known = await test.store.users.find(email);
     const invited = await test.store.users.find(other);

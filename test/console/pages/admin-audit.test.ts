@@ -1,4 +1,4 @@
-// The log of deeds on its pages: who did what, the newest first, and where it leads.
+// The audit log page: newest first, with links.
 import { expect } from 'chai';
 import { newId } from '../../contract/store/context.ts';
 import { openPages, type Pages } from '../stage.ts';

@@ -1,4 +1,4 @@
-// What an operator's pages say of a catalog that could not be read again: they never call it fine.
+// Operator pages while the catalog cannot be reloaded: they never call it fine.
 import { expect } from 'chai';
 import { chatCatalog, startGateway, type TestGateway } from '../../../testkit/gateway.ts';
 import { setUpOperator, type Visitor } from '../../../testkit/pages.ts';
@@ -18,10 +18,10 @@ describe('a catalog that failed to load', () => {
   });
   after(() => test.stop());
 
-  const textOf = async (path: string, language: string) => (await operator.get(`${path}?lang=${language}`)).text;
+  const readPage = async (path: string, language: string) => (await operator.get(`${path}?lang=${language}`)).text;
   const warningsCheck = async (language: string) =>
     /<td>[^<]*(?:no warnings|предупреждений нет)<\/td><td>(.*?)<\/td>/s.exec(
-      await textOf('/admin/checks', language),
+      await readPage('/admin/checks', language),
     )?.[1];
 
   for (const language of ['en', 'ru'] as const) {
@@ -29,7 +29,7 @@ describe('a catalog that failed to load', () => {
       test.writeCatalog({ ...good, models: [{ id: 'broken', type: 'text' }] });
       expect(await test.gateway.reload()).to.equal(false);
       for (const path of PAGES) {
-        const text = await textOf(path, language);
+        const text = await readPage(path, language);
         expect(text, path).to.contain(SAYS[language]).and.to.contain('models[0]');
         expect(text).to.match(/\(\d+\u00a0\S+(?:\u00a0\S+)*, \d\d:\d\d:\d\d\)/);
         expect(text).not.to.contain(FINE[language]);
@@ -37,8 +37,8 @@ describe('a catalog that failed to load', () => {
       expect(await warningsCheck(language)).to.contain(SAYS[language]);
       test.writeCatalog(good);
       expect(await test.gateway.reload()).to.equal(true);
-      for (const path of PAGES) expect(await textOf(path, language), path).not.to.contain(SAYS[language]);
-      expect(await textOf('/admin/catalog', language)).to.contain(FINE[language]);
+      for (const path of PAGES) expect(await readPage(path, language), path).not.to.contain(SAYS[language]);
+      expect(await readPage('/admin/catalog', language)).to.contain(FINE[language]);
       expect(await warningsCheck(language)).to.equal(language === 'en' ? 'ok' : 'в порядке');
     });
   }

@@ -1,4 +1,4 @@
-// What an operator is told to look at: each check passes for its own reason, and says what to do where it does not.
+// The setup checks: each passes for its own reason, and gives advice otherwise.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -7,8 +7,8 @@ import { chatCatalog, startGateway, type TestGateway } from '../../../testkit/ga
 import { setUpOperator, setUpOwner, type Visitor } from '../../../testkit/pages.ts';
 import { makeUser } from '../../contract/store/people.ts';
 
-/** By check, whether it passes. */
-async function checksOf(operator: Visitor): Promise<readonly (readonly [string, boolean])[]> {
+/** Each check with whether it passes. */
+async function readChecks(operator: Visitor): Promise<readonly (readonly [string, boolean])[]> {
   const { text } = await operator.get('/admin/checks');
   const rows = [...text.matchAll(/<tr><td>([^<]+)<\/td><td>(?:<strong>)?([^<:]+)/g)];
   return rows.map(([, name = '', state = '']) => [name.split(' ').slice(-2).join(' '), state === 'ok']);
@@ -29,8 +29,8 @@ describe('the setup checks', () => {
     const { id } = await test.account();
     // Its upstream makes no videos.
     const all = ['over https', 'the sandbox', 'loses access', 'their secrets', 'no warnings', 'an owner'];
-    const passing = async () => (await checksOf(operator)).filter(([, passes]) => passes).map(([name]) => name);
-    expect(await checksOf(operator)).to.deep.include(['are available', false]);
+    const passing = async () => (await readChecks(operator)).filter(([, passes]) => passes).map(([name]) => name);
+    expect(await readChecks(operator)).to.deep.include(['are available', false]);
     expect(await passing()).to.deep.equal(all.filter((name) => name !== 'loses access' && name !== 'an owner'));
     await setUpOwner(test, id);
     expect(await passing()).to.deep.equal(all.filter((name) => name !== 'loses access'));
@@ -46,7 +46,7 @@ describe('the setup checks', () => {
       env: { YOOKASSA_SECRET: '  ' },
     });
     const operator = await setUpOperator(test);
-    expect(await checksOf(operator)).to.deep.include.members([
+    expect(await readChecks(operator)).to.deep.include.members([
       ['their secrets', false],
       ['no warnings', false],
     ]);
@@ -58,7 +58,7 @@ describe('the setup checks', () => {
   it('advise what to do on loopback and in a sandbox', async () => {
     test = await startGateway({ catalog: {}, env: { SANDBOX: 'on' } });
     const operator = await setUpOperator(test);
-    const checks = await checksOf(operator);
+    const checks = await readChecks(operator);
     expect(checks).to.deep.include.members([
       ['over https', false],
       ['the sandbox', false],

@@ -1,4 +1,4 @@
-// Payments for an operator: what a lost dispute does by the rule of its provider, and what forms and filters take.
+// A payment on operator pages: lost disputes by the rule of the provider, and what forms and filters accept.
 import { expect } from 'chai';
 import type { Payment } from '../../../lib/money/payment.ts';
 import { type Bank, startBank, TILLS } from '../../../testkit/bank.ts';
@@ -32,7 +32,7 @@ describe('the page of a payment', () => {
     operator.submit(`/admin/payments/${id}`, fields);
   const found = async ({ id }: Pick<Payment, 'id'>) => (await test.store.payments.get(id)) as Payment;
 
-  /** Real money, credited, with this much of 1000 RUB spent. */
+  /** A credited payment of 1000 RUB real money, with this much of it spent. */
   async function credited(provider: string, spent = 0n): Promise<Payment> {
     const payment = await newSucceeded(test.store, account.id, { provider, test: false });
     await applied(test.store, creditOf(payment));

@@ -1,4 +1,5 @@
-// People for an operator: found, suspended, removed, taken off an account, signed out, let back in; each with a code.
+// Users on operator pages: found, suspended, removed, taken off an account, signed out and let back in; each with a
+// code.
 import { expect } from 'chai';
 import type { User } from '../../../lib/store/ports/users.ts';
 import { createPeople } from '../../../lib/users/people.ts';
@@ -102,7 +103,7 @@ describe('the pages of users', () => {
     expect(await test.store.users.membersOf(account)).to.deep.equal([]);
     expect((await test.store.keys.list(account)).every(({ revokedAt }) => revokedAt === null)).to.equal(true);
     expect((await operator.get('/admin/audit')).text).to.contain(`<td role="cell" data-title="Who">${email}</td>`);
-    // Nobody comes back by an old link; the address may be invited again.
+    // An old link does not work; the address may be invited again.
     const { text } = await operator.submit(`/admin/accounts/${account}`, { change: 'invite', email });
     const back = await comeIn(test, linkIn(text), { code: '' });
     expect((await back.get('/account')).status).to.equal(200);

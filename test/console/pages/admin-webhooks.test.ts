@@ -1,4 +1,4 @@
-// Notices of payment providers on their pages: the newest first, shown without what could charge a card, and taken again.
+// Payment webhooks on operator pages: newest first, without secrets, and processed again on request.
 import { expect } from 'chai';
 import { hiddenFields } from '../../../testkit/pages.ts';
 import { newNotice } from '../../contract/store/payments.ts';

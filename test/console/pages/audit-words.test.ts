@@ -1,4 +1,4 @@
-// The audit log in words: whatever pages record has them.
+// Texts for the audit log: every action that pages record has one.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -6,7 +6,7 @@ import { getFormat, LANGUAGES } from '../../../lib/console/language.ts';
 import { actionText, detailText } from '../../../lib/console/pages/audit-words.ts';
 
 const WEB = join(import.meta.dirname, '../../../lib/console');
-/** Those whose names are put together. */
+/** Actions whose names are composed. */
 const MADE = ['wallet.topup', 'wallet.adjust', 'account.suspend', 'account.resume'].concat(
   ['credit', 'reject', 'refund', 'dispute', 'dispute_won', 'dispute_lost'].map((name) => `payment.${name}`),
 );

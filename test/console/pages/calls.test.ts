@@ -1,11 +1,11 @@
-// The list of calls: how far a page and a file go, which days a range has, and what its links keep.
+// The list of calls: its paging and export, the days of its range, and what its links keep.
 import { expect } from 'chai';
 import { formatMoment } from '../../../lib/money/period.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../../testkit/gateway.ts';
 import { setUpOwner, type Visitor } from '../../../testkit/pages.ts';
 
 const PATH = '/account/calls';
-/** More than the list and the file read at once. */
+/** More than one page of the list, and one read of the export. */
 const CALLS = 1002;
 const BATCH = 100;
 const STARTED_AT = Date.UTC(2026, 2, 1);
@@ -40,11 +40,11 @@ describe('the list of calls', () => {
     [...text.matchAll(/<a href="([^"]+)"([^>]*)>/g)]
       .find(([, , more = '']) => mark.test(more))?.[1]
       ?.replaceAll('&amp;', '&');
-  const rowsOf = async (path: string) => {
+  const readCsvRows = async (path: string) => {
     const [head = '', ...rows] = (await owner.get(path)).text.trimEnd().split('\r\n');
     return { head, rows: rows.map((row) => row.split(',')) };
   };
-  /** The last of them first. */
+  /** Newest first. */
   const newest = (count: number, from = CALLS) => Array.from({ length: count }, (_, at) => `call-${from - 1 - at}`);
 
   it('shows fifty per page, with a link while there may be more', async () => {
@@ -54,14 +54,14 @@ describe('the list of calls', () => {
     expect(older).to.equal(`${PATH}?kind=image&before=call-${CALLS - 50}`);
     const second = await owner.get(older);
     expect(idsIn(second.text)).to.deep.equal(newest(50, CALLS - 50));
-    // The file has all of them, whichever page it is asked for on.
+    // The export has all calls, whichever page links to it.
     expect(linkIn(second.text, /download/)).to.equal(`${PATH}.csv?kind=image`);
     const last = await owner.get(`${PATH}?kind=image&before=call-2`);
     expect([idsIn(last.text), linkIn(last.text, /rel="next"/)]).to.deep.equal([['call-1', 'call-0'], undefined]);
   });
 
   it('exports every call once, newest first', async () => {
-    const { head, rows } = await rowsOf(`${PATH}.csv`);
+    const { head, rows } = await readCsvRows(`${PATH}.csv`);
     expect(head).to.equal('time,request_id,key_id,kind,model,state,held_rub,charged_rub,usage');
     expect(rows.map(([, id]) => id)).to.deep.equal(newest(CALLS));
     const time = formatMoment(STARTED_AT, 'Europe/Moscow');
@@ -76,7 +76,7 @@ describe('the list of calls', () => {
       'm-2',
     );
     const numbers = async (query: string) =>
-      (await rowsOf(`${PATH}.csv?model=m-2&${query}`)).rows.map(([, id]) => Number(id?.replace('range-', '')));
+      (await readCsvRows(`${PATH}.csv?model=m-2&${query}`)).rows.map(([, id]) => Number(id?.replace('range-', '')));
     expect(await numbers('from=2025-05-10&to=2025-05-11')).to.deep.equal([3, 2, 1]);
     expect(await numbers('from=2025-05-11')).to.deep.equal([4, 3, 2]);
     expect(await numbers('to=2025-05-09')).to.deep.equal([0]);

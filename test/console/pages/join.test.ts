@@ -1,4 +1,4 @@
-// Invitations of people who have access already: they become owners when they accept, and nobody else does.
+// Invitations of existing users: they become owners only by accepting.
 import { expect } from 'chai';
 import type { User } from '../../../lib/store/ports/users.ts';
 import { createDepartures } from '../../../lib/users/departures.ts';

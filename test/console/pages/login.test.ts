@@ -1,4 +1,4 @@
-// Signing in on its page, and the code that operators give again: what is taken as typed, and which sessions end or go on.
+// The sign-in page, and the code that operators enter again: how input is read, and which sessions end.
 import { expect } from 'chai';
 import { csrfToken } from '../../../lib/console/forms.ts';
 import { createDevices } from '../../../lib/users/devices.ts';
@@ -75,7 +75,7 @@ describe('the sign-in page', () => {
       operator = await setUpOperator(test);
     });
     beforeEach(async () => {
-      // A code of now works again.
+      // A current code works again.
       const user = await test.store.users.find('op@example.com');
       if (user) await test.store.users.change({ ...user, totpStep: -1 });
     });

@@ -1,4 +1,4 @@
-// The first page of an owner: what was spent in thirty days, how long the money lasts at that pace, and the last calls.
+// An owner's first page: charges of thirty days, how long the balance lasts, and the latest calls.
 import { expect } from 'chai';
 import { applied, RUB } from '../../contract/store/context.ts';
 import { openPages, type Pages } from '../stage.ts';

@@ -1,4 +1,4 @@
-// The authenticator app in the settings: no session alone sets it up, replaces or removes it, and the person is told.
+// Two-step sign-in in the settings: a session alone cannot set it up, replace or remove it, and the user is notified.
 import { expect } from 'chai';
 import type { User } from '../../../lib/store/ports/users.ts';
 import { makeSecret } from '../../../lib/users/totp.ts';
@@ -28,7 +28,7 @@ describe('the authenticator app in the settings', () => {
 
   type Person = Pick<typeof operator, 'get' | 'post'>;
   const comeIn = async () => setUpOwner(test, (await test.account()).id);
-  const userOf = async (email: string) => (await test.store.users.find(email)) as User;
+  const findUser = async (email: string) => (await test.store.users.find(email)) as User;
   const signIn = async (email: string, code: string) =>
     (await createVisitor(test.url).submit('/login', { email, password: PASSWORD, code })).status;
 
@@ -36,7 +36,7 @@ describe('the authenticator app in the settings', () => {
     const { csrf = '' } = hiddenFields((await person.get(PATH)).text, PATH);
     return person.post(PATH, { csrf, change: name, ...fields });
   }
-  /** Letters are sent while the page is answered. */
+  /** Emails are sent while the page is answered. */
   const told = (email: string, subject: string) =>
     until(() => smtp.letters.some(({ to, head }) => to === email && head.includes(`Subject: ${subject}`)));
   const recoveryCodes = (text: string) =>
@@ -61,9 +61,9 @@ describe('the authenticator app in the settings', () => {
     ] as const) {
       const reply = await change(owner, 'app', { ...fields });
       expect([reply.status, reply.text.includes(words)], words).to.deep.equal([400, true]);
-      // The app that was scanned stays good for another try.
+      // The scanned secret stays valid for another try.
       if (fields.secret === secret) expect(reply.text).to.contain(`name="secret" value="${secret}"`);
-      expect(await userOf(owner.email)).to.include({ totpSecret: null });
+      expect(await findUser(owner.email)).to.include({ totpSecret: null });
     }
     const code = makeCode(secret);
     const done = await change(owner, 'app', { secret, code, old: PASSWORD });
@@ -89,13 +89,13 @@ describe('the authenticator app in the settings', () => {
     for (const [fields, words] of ways) {
       const reply = await change(owner, 'app', { secret, code: makeCode(secret), ...fields });
       expect([reply.status, reply.text.includes(words)], JSON.stringify(fields)).to.deep.equal([400, true]);
-      expect(await userOf(owner.email)).to.include({ totpSecret: owner.secret });
+      expect(await findUser(owner.email)).to.include({ totpSecret: owner.secret });
     }
     const other = createVisitor(test.url);
     await other.submit('/login', { email: owner.email, password: PASSWORD, code: owner.codes[0] ?? '' });
     const given = { old: PASSWORD, present: makeCode(owner.secret, 1) };
     expect((await change(owner, 'app', { secret, code: makeCode(secret), ...given })).status).to.equal(200);
-    expect(await userOf(owner.email)).to.include({ totpSecret: secret });
+    expect(await findUser(owner.email)).to.include({ totpSecret: secret });
     expect([(await owner.get('/account')).status, (await other.get('/account')).status]).to.deep.equal([200, 303]);
     expect(await signIn(owner.email, owner.codes[1] ?? ''), 'a recovery code of before').to.equal(401);
     await told(owner.email, 'Your authenticator app was replaced');
@@ -109,11 +109,11 @@ describe('the authenticator app in the settings', () => {
     const secret = makeSecret();
     const given = { old: PASSWORD, present: owner.codes[0] ?? '' };
     expect((await change(owner, 'app', { secret, code: makeCode(secret), ...given })).status).to.equal(200);
-    expect(await userOf(owner.email)).to.include({ totpSecret: secret });
+    expect(await findUser(owner.email)).to.include({ totpSecret: secret });
   });
 
   it('of an operator cannot be replaced by a session that was left open', async () => {
-    const user = await userOf('op@example.com');
+    const user = await findUser('op@example.com');
     const account = await test.account('0');
     await test.store.users.join({ user: user.id, account: account.id, role: 'owner' });
     const [session] = await test.store.sessions.list(user.id);
@@ -131,14 +131,14 @@ describe('the authenticator app in the settings', () => {
     const topup = { change: 'topup', amount: '100000', payment: 'invented', code: makeCode(secret, 1) };
     expect((await operator.submit(`/admin/accounts/${account.id}`, topup)).status).to.equal(403);
     expect(await test.wallet(account)).to.include({ topped: 0n });
-    expect(await userOf('op@example.com')).to.include({ totpSecret: operator.secret });
-    // Operators have one.
+    expect(await findUser('op@example.com')).to.include({ totpSecret: operator.secret });
+    // Operators always have an app.
     expect((await operator.get(PATH)).text)
       .to.contain('value="codes"')
       .and.not.to.contain('value="app_off"');
     const off = { old: PASSWORD, present: makeCode(operator.secret, 1) };
     expect((await change(operator, 'app_off', off)).status).to.equal(400);
-    expect(await userOf('op@example.com')).to.include({ totpSecret: operator.secret });
+    expect(await findUser('op@example.com')).to.include({ totpSecret: operator.secret });
   });
 
   it('gets new recovery codes, which replace the old ones', async () => {
@@ -165,7 +165,7 @@ describe('the authenticator app in the settings', () => {
     const reply = await change(owner, 'app_off', { old: PASSWORD, present });
     expect([reply.status, reply.headers.location]).to.deep.equal([303, `${PATH}?done=app_off`]);
     expect((await owner.get(`${PATH}?done=app_off`)).text).to.contain('Two-step sign-in is off.');
-    expect(await userOf(owner.email)).to.deep.include({ totpSecret: null, totpStep: -1, recovery: [] });
+    expect(await findUser(owner.email)).to.deep.include({ totpSecret: null, totpStep: -1, recovery: [] });
     expect(await signIn(owner.email, '')).to.equal(303);
     await told(owner.email, 'Two-step sign-in was turned off');
     expect((await change(owner, 'app_off', { old: PASSWORD })).status).to.equal(400);
@@ -186,17 +186,17 @@ describe('the authenticator app in the settings', () => {
 
   it('is not offered to a guest without a password', async () => {
     const owner = await comeIn();
-    await test.store.users.change({ ...(await userOf(owner.email)), password: null });
+    await test.store.users.change({ ...(await findUser(owner.email)), password: null });
     expect((await owner.get(PATH)).text).not.to.contain('name="secret"');
     const secret = makeSecret();
     const reply = await change(owner, 'app', { secret, code: makeCode(secret), old: '' });
     expect(reply.status).to.equal(400);
-    expect(await userOf(owner.email)).to.include({ totpSecret: null });
+    expect(await findUser(owner.email)).to.include({ totpSecret: null });
   });
 
   it("is mailed about in the user's language", async () => {
     const owner = await comeIn();
-    await test.store.users.change({ ...(await userOf(owner.email)), language: 'ru' });
+    await test.store.users.change({ ...(await findUser(owner.email)), language: 'ru' });
     const secret = makeSecret();
     expect((await owner.get(`${PATH}?lang=ru`)).text).to.contain('Текущий пароль');
     await change(owner, 'app', { secret, code: makeCode(secret), old: PASSWORD });

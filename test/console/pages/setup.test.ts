@@ -1,4 +1,4 @@
-// Links that work once: what keeps them whole, who gets one by mail, and what remains of somebody who resets a password.
+// One-time links: what keeps them valid, who gets one by email, and what a password reset leaves in place.
 import { expect } from 'chai';
 import type { User } from '../../../lib/store/ports/users.ts';
 import { createDepartures } from '../../../lib/users/departures.ts';
@@ -44,7 +44,7 @@ describe('one-time links', () => {
   const visitor = () => createVisitor(test.url);
   const owner = async () => setUpOwner(test, (await test.account()).id);
   const signIn = (email: string, password: string, code = '') => visitor().submit('/login', { email, password, code });
-  async function pathOf(request: LinkRequest): Promise<string> {
+  async function makeLinkPath(request: LinkRequest): Promise<string> {
     return `/setup?token=${await createPeople({ store: test.store }).makeLink(request)}`;
   }
   const use = (path: string, fields: Readonly<Record<string, string>>) =>
@@ -63,7 +63,7 @@ describe('one-time links', () => {
     };
 
     it('leave the address bar, and stay valid until they are used', async () => {
-      const link = await pathOf({ purpose: 'operator' });
+      const link = await makeLinkPath({ purpose: 'operator' });
       const token = link.split('=')[1] ?? '';
       const person = visitor();
       const { path, cookie } = await open(person, `${link}&lang=ru`);
@@ -88,7 +88,7 @@ describe('one-time links', () => {
     it('do not mix in two tabs', async () => {
       const { id } = await test.account();
       const mails = [1, 2].map((tab) => `tab-${tab}-${Date.now()}@example.com`);
-      const links = await Promise.all(mails.map((email) => pathOf({ purpose: 'invite', account: id, email })));
+      const links = await Promise.all(mails.map((email) => makeLinkPath({ purpose: 'invite', account: id, email })));
       const person = visitor();
       const paths: string[] = [];
       for (const link of links) paths.push((await open(person, link)).path);
@@ -101,7 +101,7 @@ describe('one-time links', () => {
     });
 
     it('stay in the URL for clients without cookies, and are refused if unknown', async () => {
-      const link = await pathOf({ purpose: 'operator' });
+      const link = await makeLinkPath({ purpose: 'operator' });
       for (const mode of ['cors', 'no-cors']) {
         const { status, headers } = await visitor().get(link, { headers: { 'sec-fetch-mode': mode } });
         expect([status, `${headers['set-cookie']}`.includes('link-')]).to.deep.equal([200, false]);
@@ -133,7 +133,7 @@ describe('one-time links', () => {
 
   it('stay valid after a taken or invalid address', async () => {
     const { email } = await owner();
-    const path = await pathOf({ purpose: 'operator' });
+    const path = await makeLinkPath({ purpose: 'operator' });
     const { secret = '' } = hiddenFields((await visitor().get(path)).text, path);
     for (const [typed, words] of [
       [email, 'already in use'],
@@ -142,7 +142,7 @@ describe('one-time links', () => {
       const reply = await use(path, { email: typed, secret, code: makeCode(secret) });
       expect(reply.status, reply.text).to.equal(400);
       expect(reply.text.toLowerCase()).to.contain(words);
-      // The app that was set up for it stays good.
+      // The secret stays the same.
       expect(hiddenFields(reply.text, path)).to.include({ secret });
     }
     const reply = await use(path, { email: ' Two@Example.com', secret, code: makeCode(secret) });
@@ -152,7 +152,7 @@ describe('one-time links', () => {
 
   it('refuse the address as the password', async () => {
     const email = 'ann.of.the.lamps@example.com';
-    const path = await pathOf({ purpose: 'invite', account: (await test.account()).id, email });
+    const path = await makeLinkPath({ purpose: 'invite', account: (await test.account()).id, email });
     const reply = await use(path, { password: email, again: email });
     expect([reply.status, reply.text.includes('easy to guess')]).to.deep.equal([400, true]);
     expect((await use(path, {})).headers.location).to.equal('/account');
@@ -161,7 +161,7 @@ describe('one-time links', () => {
 
   it('set up an app for an owner who enters a code of it', async () => {
     const email = 'careful@example.com';
-    const path = await pathOf({ purpose: 'invite', account: (await test.account()).id, email });
+    const path = await makeLinkPath({ purpose: 'invite', account: (await test.account()).id, email });
     const { secret = '' } = hiddenFields((await visitor().get(path)).text, path);
     expect((await use(path, { secret, code: '000000' })).status).to.equal(400);
     const done = await use(path, { secret, code: makeCode(secret) });
@@ -189,7 +189,7 @@ describe('one-time links', () => {
     const recovery = 'abcde-12345';
     const fields = { totpSecret: secret, recovery: [hashRecoveryCode(recovery)] };
     await test.store.users.change({ ...found, ...fields });
-    const token = (await pathOf({ purpose: 'reset', user: found.id, email })).replace('/setup', '/reset');
+    const token = (await makeLinkPath({ purpose: 'reset', user: found.id, email })).replace('/setup', '/reset');
     return { ...person, email, id: found.id, secret, recovery, path: token };
   }
   const reset = (path: string, code: string, more: Readonly<Record<string, string>> = {}) =>
@@ -225,7 +225,7 @@ describe('one-time links', () => {
   it('to reset a password set up no app', async () => {
     const [mine, { email }] = [makeSecret(), await owner()];
     const user = await test.store.users.find(email);
-    const path = await pathOf({ purpose: 'reset', user: user?.id ?? '', email });
+    const path = await makeLinkPath({ purpose: 'reset', user: user?.id ?? '', email });
     expect((await visitor().get(path)).text).not.to.contain('name="code"');
     expect((await reset(path, makeCode(mine), { secret: mine })).status).to.equal(303);
     expect(await test.store.users.find(email)).to.include({ totpSecret: null });
@@ -245,7 +245,7 @@ describe('one-time links', () => {
 
   it('to recover from a lost app set a new password and remove the app', async () => {
     const { id, email, get } = await forgetful();
-    const path = await pathOf({ purpose: 'restore', user: id, email });
+    const path = await makeLinkPath({ purpose: 'restore', user: id, email });
     expect((await visitor().get(path)).text)
       .to.contain('Your current authenticator app and recovery codes will stop working')
       .and.to.contain('name="secret"');
@@ -254,7 +254,7 @@ describe('one-time links', () => {
     expect((await get('/account')).status).to.equal(303);
     expect((await signIn(email, FRESH)).status).to.equal(303);
     expect((await smtp.letterTo(email)).text).to.contain('with a link from the operator');
-    const again = await pathOf({ purpose: 'restore', user: id, email });
+    const again = await makeLinkPath({ purpose: 'restore', user: id, email });
     const { secret = '' } = hiddenFields((await visitor().get(again)).text, again);
     expect((await use(again, { secret, code: makeCode(secret) })).text).to.contain('Recovery codes');
     expect(await test.store.users.get(id)).to.include({ totpSecret: secret });
@@ -265,7 +265,7 @@ describe('one-time links', () => {
       const { id, email, path } = await forgetful();
       const departures = createDepartures({ store: test.store });
       expect(await departures[change](id)).to.equal('done');
-      const later = await pathOf({ purpose: 'operator', user: id, email });
+      const later = await makeLinkPath({ purpose: 'operator', user: id, email });
       for (const link of [path, later]) expect((await visitor().get(link)).status, change).to.equal(404);
       const { csrf = '' } = hiddenFields((await visitor().get('/login')).text, '/login');
       expect((await visitor().post(later, { csrf, password: FRESH, again: FRESH })).status).to.equal(403);
@@ -277,7 +277,7 @@ describe('one-time links', () => {
   });
 
   it('for the first setup are void once there is an operator', async () => {
-    const path = await pathOf({ purpose: 'setup' });
+    const path = await makeLinkPath({ purpose: 'setup' });
     expect((await visitor().get(path)).status).to.equal(404);
   });
 
@@ -285,7 +285,7 @@ describe('one-time links', () => {
     const account = (await test.account()).id;
     const { email } = await setUpOwner(test, account, 'aaa@example.com');
     const user = await test.store.users.find(email);
-    const open = async () => visitor().submit(await pathOf({ purpose: 'demo', account }), {});
+    const open = async () => visitor().submit(await makeLinkPath({ purpose: 'demo', account }), {});
     expect((await open()).status).to.equal(303);
     expect(await test.store.sessions.list(user?.id ?? '')).to.have.length(1);
     const guest = (await test.store.users.find(`${account}@sandbox.invalid`)) as User;
@@ -315,7 +315,7 @@ describe('one-time links', () => {
         const reply = await ask(path, email);
         expect([reply.status, reply.text.includes('on its way')]).to.deep.equal([200, true]);
       }
-      // Asked for after the others, so they would be there.
+      // Requested last: the other emails would have arrived before it.
       await ask('/reset', other.email);
       await smtp.letterTo(other.email);
       const letters = smtp.letters.filter(({ to }) => to === gone.email || to === known.email);

@@ -1,4 +1,4 @@
-// The entries of a wallet on its page: the newest first, fifty to a page.
+// The ledger entries on the wallet page: newest first, fifty per page.
 import { expect } from 'chai';
 import { adjust, appliedInBatches } from '../../contract/store/context.ts';
 import { openPages, type Pages } from '../stage.ts';
@@ -28,7 +28,7 @@ describe('the list of wallet entries', () => {
     expect(changesIn(first.text)).to.deep.equal(sums.toReversed());
     const [, older = ''] = /href="([^"]+)" rel="next">Older entries/.exec(first.text) ?? [];
     const second = await owner.get(older);
-    // What it was opened with.
+    // The opening entry.
     expect(changesIn(second.text)).to.deep.equal([1000]);
     expect(second.text).not.to.contain('Older entries').and.not.to.contain('No entries yet.');
     expect(second.text).to.contain('<dt>Corrections by the operator</dt><dd>₽1,275.00');

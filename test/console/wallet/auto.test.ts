@@ -1,4 +1,4 @@
-// Automatic top-ups on the page of the wallet: which cards can be chosen, what it says of this month, and what is logged.
+// Automatic top-up on the wallet page: the cards to choose from, the sum of this month, and what is logged.
 import { expect } from 'chai';
 import type { AutoTopupRow } from '../../../lib/store/ports/payments.ts';
 import { lose } from '../../../testkit/faulty-store.ts';
@@ -91,7 +91,7 @@ describe('automatic top-ups on the page of the wallet', () => {
     await setUp({ nextAt, declines: 1, reason: 'insufficient_funds' });
     const { text } = await owner.get(WALLET);
     expect(text).to.contain('waiting before the next attempt').and.to.contain('<dt>Next attempt</dt>');
-    // Another sum ends no wait after a decline.
+    // Changing the amount does not end a wait after a decline.
     expect((await owner.submit(WALLET, { ...WISH, card })).status).to.equal(303);
     expect(await row()).to.include({ nextAt, declines: 1 });
     expect((await owner.submit(WALLET, { ...WISH, card: await addCard('till') })).status).to.equal(303);

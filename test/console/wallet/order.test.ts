@@ -1,4 +1,4 @@
-// The pages of payments that are over: their receipt with everything that happened to the money, and the list of them all.
+// Finished payments: their receipts with every movement of money, and their list.
 import { expect } from 'chai';
 import type { Payment } from '../../../lib/money/payment.ts';
 import { applied, RUB } from '../../contract/store/context.ts';

@@ -1,4 +1,5 @@
-// What a form to pay asks the provider for: the method, the payer's address, and no saved card where none could be charged.
+// What the payment form sends to the provider: the method, the address of the payer, and no saved card where none can
+// be charged.
 import { expect } from 'chai';
 import { parseOrderFacts } from '../../../lib/payments/order-facts.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../../testkit/gateway.ts';

@@ -1,4 +1,4 @@
-// Reasons of payments in words: no payer has to read a provider's code.
+// Reasons of payments as text: no payer has to read a provider's code.
 import { expect } from 'chai';
 import { LANGUAGES } from '../../../lib/console/language.ts';
 import { reasonText } from '../../../lib/console/wallet/reasons.ts';
