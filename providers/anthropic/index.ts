@@ -34,7 +34,9 @@ const QUIRKS: MessageQuirks = {
   counts: {
     at: ['amazon-bedrock-invocationMetrics'],
     names: {
-      input: ['inputTokenCount', 'cacheWriteInputTokenCount', 'cacheReadInputTokenCount'],
+      input: ['inputTokenCount'],
+      cacheRead: ['cacheReadInputTokenCount'],
+      cacheWrite: ['cacheWriteInputTokenCount'],
       output: ['outputTokenCount'],
     },
   },

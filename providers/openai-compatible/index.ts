@@ -1,5 +1,5 @@
 // Plugin for upstreams with the chat completions API of OpenAI, or nearly so.
-import type { CountsPlace, Host, Provider, ProviderPlugin } from '../../lib/upstream/contract/provider.ts';
+import type { CountNames, CountsPlace, Host, Provider, ProviderPlugin } from '../../lib/upstream/contract/provider.ts';
 import { authOf, bodyOf, type Settings, STYLES } from './request.ts';
 
 const plugin: ProviderPlugin<Settings> = {
@@ -28,12 +28,19 @@ export default plugin;
 
 const HEADERS = { accept: 'text/event-stream, application/json' };
 
+const BEDROCK: CountNames = {
+  input: ['inputTokenCount'],
+  cacheRead: ['cacheReadInputTokenCount'],
+  cacheWrite: ['cacheWriteInputTokenCount'],
+  output: ['outputTokenCount'],
+};
+
 /** Counts in places where the format does not have them. */
 const COUNTS: readonly CountsPlace[] = [
   { at: ['x_groq', 'usage'] },
-  { at: ['amazon-bedrock-invocationMetrics'], names: { input: ['inputTokenCount'], output: ['outputTokenCount'] } },
+  { at: ['amazon-bedrock-invocationMetrics'], names: BEDROCK },
   // Of llama.cpp.
-  { at: ['timings'], names: { input: ['prompt_n', 'cache_n'], output: ['predicted_n'] } },
+  { at: ['timings'], names: { input: ['prompt_n'], cacheRead: ['cache_n'], output: ['predicted_n'] } },
 ];
 
 function createProvider(settings: Settings, host: Host): Provider {

@@ -1,6 +1,5 @@
 // Plugin for upstreams with the responses API, the newer one beside chat completions.
 import type { Host, Provider, ProviderPlugin } from '../../lib/upstream/contract/provider.ts';
-import { readerOf } from './reply.ts';
 import { bodyOf, type Settings } from './request.ts';
 
 const plugin: ProviderPlugin<Settings> = {
@@ -21,7 +20,7 @@ function createProvider(settings: Settings, host: Host): Provider {
     tools: true,
     text(call, signal) {
       const { wire, url } = wireOf(call);
-      return host.answer(url, { ...request, body: bodyOf(call, wire), signal }, readerOf(host));
+      return host.answer(url, { ...request, body: bodyOf(call, wire), signal }, host.responses.reader());
     },
   };
 }

@@ -154,7 +154,7 @@ function checkReply(recording: TextRecording, reply: Reply, { path, stream }: Wa
 
 function wantedCharge(recording: TextRecording, { path, stream }: Way): bigint | 'something' {
   const { call, expect: wanted } = recording;
-  const { text = '', usage } = wanted;
+  const { text = '', reasoning = '', usage } = wanted;
   if (fails(recording) && (!stream || text === '')) return 0n;
   if (wanted.fault !== undefined && !usage) return 'something';
   const texts = [
@@ -163,8 +163,11 @@ function wantedCharge(recording: TextRecording, { path, stream }: Way): bigint |
   ];
   const bytes = texts.reduce((sum, each) => sum + Buffer.byteLength(each), 0);
   const messages = call.messages.length + (path === CHAT && call.system !== undefined ? 1 : 0);
-  const input = usage?.input ? usage.input : Math.ceil(bytes / 4) + 4 * messages;
-  const produced = Math.min(Math.ceil([...text].length / 4), Math.ceil(countTokens(text)));
+  const { cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0 } = usage ?? {};
+  const prompt = (usage?.input ?? 0) + cacheRead + cacheWrite + cacheWrite1h;
+  const input = prompt > 0 ? prompt : Math.ceil(bytes / 4) + 4 * messages;
+  const all = reasoning + text;
+  const produced = Math.min(Math.ceil([...all].length / 4), Math.ceil(countTokens(all)));
   const reported = usage?.output ?? 0;
   const output = reported > 0 ? (wanted.fault ? Math.max(reported, produced) : reported) : produced;
   return textCost(PRICE, { input, output: Math.min(output, call.maxTokens) });

@@ -119,7 +119,7 @@ describe('anthropic', () => {
     };
     const stop = { type: 'message_stop', 'amazon-bedrock-invocationMetrics': metrics };
     const { parts } = await open()({}, 200, delta('Hi') + event(stop));
-    expect(parts).to.deep.include({ type: 'usage', input: 235, output: 4 });
+    expect(parts).to.deep.include({ type: 'usage', input: 5, cacheRead: 200, cacheWrite: 30, output: 4 });
   });
 
   it('numbers the blocks of text anew', async () => {
@@ -177,7 +177,7 @@ describe('anthropic', () => {
 
   it('goes on in a block whose first words came with its start', async () => {
     const { parts } = await open()({}, 200, startOf(0, 'a') + delta('b') + stopOf(0) + ANSWER);
-    expect(textsOf(parts)).to.deep.equal(['0:a', '0:b', '0:Hi']);
+    expect(textsOf(parts)).to.deep.equal(['0:a', '0:b', '1:Hi']);
   });
 
   it('takes text from deltas of text only, and from those without a type', async () => {
@@ -188,7 +188,7 @@ describe('anthropic', () => {
       of(0, { type: 'input_json_delta', partial_json: '{', text: 'hidden' }) +
       of(0, { text: 'plain ' });
     const { parts } = await open()({}, 200, others + ANSWER);
-    expect(textsOf(parts)).to.deep.equal(['0:plain ', '0:Hi']);
+    expect(textsOf(parts)).to.deep.equal(['0:hm', '1:plain ', '1:Hi']);
   });
 
   it('fails at an error beside anything it knows, but not at none', async () => {

@@ -72,7 +72,7 @@ describe('openai-compatible: form of the answer, counts and reasoning', () => {
   }
 
   for (const [where, more, usage] of [
-    ['of llama.cpp', { timings: { prompt_n: 2, cache_n: 5, predicted_n: 4 } }, { input: 7, output: 4 }],
+    ['of llama.cpp', { timings: { prompt_n: 2, cache_n: 5, predicted_n: 4 } }, { input: 2, cacheRead: 5, output: 4 }],
     ['of Groq', { x_groq: { usage: { prompt_tokens: 3, completion_tokens: 1 } } }, { input: 3, output: 1 }],
     [
       'of Bedrock',

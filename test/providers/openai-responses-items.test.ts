@@ -4,7 +4,6 @@ import type { ProviderPart, TextCall } from '../../lib/upstream/contract/provide
 import { Frames } from '../../lib/upstream/host/frames.ts';
 import { createHost } from '../../lib/upstream/host/host.ts';
 import plugin from '../../providers/openai-responses/index.ts';
-import { readerOf } from '../../providers/openai-responses/reply.ts';
 import { HELLO, useVendor } from '../../testkit/vendor.ts';
 
 const ORIGIN = 'https://responses.example';
@@ -174,7 +173,7 @@ describe('openai-responses: items', () => {
   it('is over with the event that ends it, and nothing more is waited for', () => {
     const host = createHost({ upstream: 'acme', allowedOrigins: [], log: { warn() {} } });
     for (const type of ['response.completed', 'response.incomplete']) {
-      const frames = new Frames({ reader: readerOf(host), fault: host.fault });
+      const frames = new Frames({ reader: host.responses.reader(), fault: host.fault });
       frames.push(Buffer.from(piece('Hi')), []);
       expect(frames.done).to.equal(false);
       frames.push(Buffer.from(line({ type, response: {} })), []);

@@ -4,7 +4,7 @@ import type { Fault } from '../../base/faults.ts';
 import { createGuard } from '../../stream/guard.ts';
 import type { ErrorPart, ReplyToolBlock, StreamPart } from '../../stream/part.ts';
 import { openSource, pipeline } from '../../stream/pipeline.ts';
-import type { BlockState, FinishPart } from '../../stream/provider-part.ts';
+import type { BlockState, FinishPart, UsageCounts } from '../../stream/provider-part.ts';
 import type {
   FinishReason,
   ImageResult,
@@ -35,9 +35,19 @@ export interface TextOutcome extends Outcome {
   readonly finish: FinishReason | undefined;
   /** The upstream's own word for the finish, if the provider passes it on. */
   readonly raw: string | undefined;
-  readonly usage: { readonly input: number | null; readonly output: number | null };
+  readonly usage: SeenUsage;
+  /** The text of all reasoning. */
+  readonly reasoning: string;
+  /** What has to go back with reasoning, in order. */
+  readonly states: readonly (string | BlockState)[];
   /** Tool calls, including broken-off ones. */
   readonly tools: readonly SeenCall[];
+}
+
+/** The last counts; input and output are null where there are none, the others absent, or where they are zero. */
+export interface SeenUsage extends Omit<UsageCounts, 'input' | 'output'> {
+  readonly input: number | null;
+  readonly output: number | null;
 }
 
 export interface SeenCall {
@@ -77,7 +87,9 @@ export async function observeText(
   const seen: StreamPart[] = [];
   const batches = pipeline<ProviderPart | ErrorPart, StreamPart>({
     source: { [Symbol.asyncIterator]: () => openSource(start(signal)) },
-    transforms: [createGuard({ outputMax: Number.POSITIVE_INFINITY, calls: tools ? 'any' : 'none' })],
+    transforms: [
+      createGuard({ outputMax: Number.POSITIVE_INFINITY, calls: tools ? 'any' : 'none', showsReasoning: true }),
+    ],
     signal,
     onError(error) {
       assert(!signal.aborted, `the call hangs: no end after ${CALL_MS} ms`);
@@ -92,34 +104,45 @@ export async function observeText(
 }
 
 function summarise(parts: readonly StreamPart[]): TextOutcome {
-  let text = '';
-  let call: { json: string } | undefined;
+  const texts = { text: '', reasoning: '', tool: '' };
+  const states: (string | BlockState)[] = [];
+  let open: keyof typeof texts = 'text';
   const tools: (SeenCall & { json: string })[] = [];
   let finish: FinishPart | undefined;
-  let input: number | null = null;
-  let output: number | null = null;
+  const usage: { -readonly [Name in keyof SeenUsage]: SeenUsage[Name] } = { input: null, output: null };
   let failure: Fault | undefined;
   for (const part of parts) {
     if (part.type === 'block-start') {
-      call = part.block.type === 'tool' ? createSeenCall(part.block) : undefined;
-      if (call) tools.push(call as (typeof tools)[number]);
-    } else if (part.type === 'block-delta' && call) call.json += part.text;
-    else if (part.type === 'block-delta') text += part.text;
-    else if (part.type === 'finish') finish = part;
+      open = part.block.type;
+      if (part.block.type === 'tool') tools.push(createSeenCall(part.block));
+    } else if (part.type === 'block-state') states.push(shortenState(part.state));
+    else if (part.type === 'block-delta') {
+      const last = open === 'tool' ? tools.at(-1) : undefined;
+      if (last) last.json += part.text;
+      else texts[open] += part.text;
+    } else if (part.type === 'finish') finish = part;
     else if (part.type === 'error') failure = part.fault;
     else if (part.type === 'usage') {
-      input = part.input ?? input;
-      output = part.output ?? output;
+      const { type: _, ...counts } = part;
+      Object.assign(usage, counts);
     }
   }
+  for (const name of ['cacheRead', 'cacheWrite', 'cacheWrite1h', 'reasoning'] as const) {
+    if (usage[name] === 0) delete usage[name];
+  }
+  const { text, reasoning } = texts;
   const failed = failure ? failedOf(failure) : NONE;
   const content = tools.length > 0 ? `${text}${JSON.stringify(tools)}` : text;
-  return { ...failed, content, text, finish: finish?.reason, raw: finish?.raw, usage: { input, output }, tools };
+  return { ...failed, content, text, finish: finish?.reason, raw: finish?.raw, usage, reasoning, states, tools };
 }
 
 function createSeenCall({ id, name, state }: ReplyToolBlock): SeenCall & { json: string } {
   if (!state) return { id, name, json: '' };
-  return { id, name, state: state.format === PLUGIN_STATE ? state.value : state, json: '' };
+  return { id, name, state: shortenState(state), json: '' };
+}
+
+function shortenState(state: BlockState): string | BlockState {
+  return state.format === PLUGIN_STATE ? state.value : state;
 }
 
 /** Runs a picture call. */

@@ -63,10 +63,12 @@ function assertExpected(outcome: Outcome, { kind, expect }: Recording): void {
   assert.equal(outcome.fault, expect.fault, `another fault than expected: ${outcome.detail}`);
   if (expect.about !== undefined) assert.equal(outcome.about, expect.about, 'a refusal for another cause');
   if (kind === 'text') {
-    const { text, finish, usage, tools } = outcome as TextOutcome;
+    const { text, finish, usage, reasoning, states, tools } = outcome as TextOutcome;
     assert.equal(finish, expect.finish, 'another finish than expected');
     if (expect.text !== undefined) assert.equal(text, expect.text);
     if (expect.usage) assert.deepEqual(usage, expect.usage);
+    if (expect.reasoning !== undefined) assert.equal(reasoning, expect.reasoning, 'other reasoning');
+    if (expect.state) assert.deepEqual(states, expect.state, 'other states of reasoning');
     const named = tools.map((call, at) => (expect.tools?.[at]?.id === undefined ? { ...call, id: undefined } : call));
     assert.deepEqual(
       named,

@@ -14,6 +14,7 @@ import type {
   VideoRef,
 } from '../contract/provider.ts';
 import { FAULT_KINDS, REFUSAL_CAUSES } from '../host/fault.ts';
+import type { SeenUsage } from './outcome.ts';
 import { FORMATS, type Format, samplePicture } from './picture.ts';
 
 /** One recorded answer and what a provider must make of it; `docs/providers.md` explains every field. */
@@ -37,7 +38,10 @@ export interface TextRecording extends Recorded {
   readonly expect: Failing & {
     readonly text?: string;
     readonly finish?: FinishReason;
-    readonly usage?: { readonly input: number | null; readonly output: number | null };
+    readonly usage?: SeenUsage;
+    readonly reasoning?: string;
+    /** Of reasoning, in order. */
+    readonly state?: readonly (string | BlockState)[];
     readonly tools?: readonly ExpectedCall[];
   };
 }
@@ -219,6 +223,7 @@ const reply = Joi.object({
   asked: Joi.object(asked),
 }).oxor('body', 'bodyBase64', 'json');
 
+const tokens = Joi.number().integer().min(1);
 const count = Joi.number().integer().min(0).allow(null);
 const media = Joi.object({ type: Joi.string(), url: Joi.string(), headers: Joi.object() }).xor('type', 'url');
 const failing = {
@@ -232,7 +237,16 @@ const EXPECTATIONS: Readonly<Record<Recording['kind'], Joi.ObjectSchema>> = {
     ...failing,
     text: Joi.string().allow(''),
     finish: Joi.valid('stop', 'length', 'filter', 'tool', 'other'),
-    usage: Joi.object({ input: count.required(), output: count.required() }),
+    usage: Joi.object({
+      input: count.required(),
+      cacheRead: tokens,
+      cacheWrite: tokens,
+      cacheWrite1h: tokens,
+      output: count.required(),
+      reasoning: tokens,
+    }),
+    reasoning: Joi.string().allow(''),
+    state: Joi.array().items(Joi.string(), blockState),
     tools: Joi.array().items(
       Joi.object({
         id: Joi.string(),

@@ -64,6 +64,8 @@ export interface ToolPiece {
    * they are not appended: whole ones at the end, or each piece with all that came before it.
    */
   readonly json?: unknown;
+  /** The text is all of the arguments: what is not there yet of them counts. */
+  readonly isWhole?: boolean;
   /** What the upstream wants back with the call in later requests; a string is read by this upstream's plugin alone. */
   readonly state?: BlockState | unknown;
   /** No more pieces follow. */

@@ -1,4 +1,5 @@
 // Wire formats that many upstreams speak with small differences: what the host does for a plugin. Types only.
+import type { UsageCounts } from '../../stream/provider-part.ts';
 import type { AnswerReader } from './answer.ts';
 import type { MediaSource, TextCall } from './call.ts';
 import type { Base64, JsonObject } from './request.ts';
@@ -49,6 +50,12 @@ export interface ContentsQuirks {
   readonly noSignature?: string | undefined;
 }
 
+/** Items of messages, reasoning and calls. The request is for the plugin to write. */
+export interface ResponsesFormat {
+  /** Reads one answer, streamed or whole. Create one per call. */
+  reader(): AnswerReader;
+}
+
 /** An object with token counts. */
 export interface CountsPlace {
   /** The path of names to it. */
@@ -57,13 +64,14 @@ export interface CountsPlace {
   readonly names?: CountNames;
 }
 
-/** Names of counts to add up; for messages the input is new tokens, tokens written to the cache and read from it. */
+/** Names of counts, none of which includes another; those of one kind are added up. */
 export interface CountNames {
   readonly input: readonly string[];
+  readonly cacheRead?: readonly string[];
+  readonly cacheWrite?: readonly string[];
   readonly output: readonly string[];
+  /** Of the output, not beside it. */
+  readonly reasoning?: readonly string[];
 }
 
-export interface TokenCounts {
-  readonly input?: number;
-  readonly output?: number;
-}
+export type TokenCounts = UsageCounts;

@@ -3,7 +3,7 @@ import type { FinishReason, ProviderPart } from '../../stream/provider-part.ts';
 import type { AnswerReader } from './answer.ts';
 import type { Content } from './content.ts';
 import type { HostFault } from './fault.ts';
-import type { ChatQuirks, ContentsFormat, MessageQuirks, WireFormat } from './format.ts';
+import type { ChatQuirks, ContentsFormat, MessageQuirks, ResponsesFormat, WireFormat } from './format.ts';
 import type { HostImage } from './image.ts';
 import type { HeaderFields, HostRequest, JsonObject, KeyHeaders, RouteOptions, TokenAuth } from './request.ts';
 import type { HostVideo } from './video.ts';
@@ -73,6 +73,8 @@ export interface Host {
   readonly message: WireFormat<MessageQuirks>;
   /** The contents format, as others do. */
   readonly contents: ContentsFormat;
+  /** The responses format, the newer one beside chat completions. */
+  readonly responses: ResponsesFormat;
   /** For pictures. */
   readonly image: HostImage;
   /** For videos that an upstream makes as jobs. */

@@ -1,62 +1,184 @@
-// The usage object of a reply, in the names of either format, however a server splits its counts.
+// The usage object of a reply, however a server names and splits its counts.
 import type { CountsPlace, JsonObject, TokenCounts } from '../contract/provider.ts';
 import { fieldsOf, isFields } from '../host/fields.ts';
-import { addCounts, countsOf, namedCountsOf, tokenCountOf } from '../host/token-counts.ts';
+import { countOf, findCount, namedCountsOf } from '../host/token-counts.ts';
+
+/** What a server counts as parts of a prompt and of an answer; absent until it does. */
+interface Parts {
+  readonly cacheRead: number | undefined;
+  /** Both kinds of writing. */
+  readonly written: number | undefined;
+  readonly cacheWrite1h: number | undefined;
+  readonly reasoning: number | undefined;
+}
+
+/** A part that is counted inside or beside its whole. */
+interface Placed {
+  readonly name: 'reasoning' | 'cacheRead' | 'written';
+  readonly tokens: number;
+  readonly exceeds: boolean;
+  /** Unless the total says otherwise. */
+  readonly isBeside: boolean;
+}
 
 /**
- * Prompt and answer of a usage object. Servers disagree on what the two include; missing parts are inferred from the
- * total and from the rule that a part cannot exceed its whole: some count reasoning outside `completion_tokens`, and
- * cached input is outside `input_tokens` if the cache has two names of its own.
+ * The counts of one answer. Servers disagree on what a prompt and an answer include. What they count beside them is
+ * inferred from the total, and from the rule that a part cannot exceed its whole: some count reasoning beside
+ * `completion_tokens`, and the cache is beside `input_tokens` if it has names of its own. What a report leaves out keeps
+ * its last value.
  */
-export function readUsage(usage: JsonObject): TokenCounts {
-  const prompt = tokenCountOf(usage.prompt_tokens);
-  const cached = cachedOf(usage);
-  const excludesCache = 'cache_read_input_tokens' in usage || 'cache_creation_input_tokens' in usage;
-  const input = prompt ?? addCounts(tokenCountOf(usage.input_tokens), excludesCache ? cached : undefined);
-  const output = tokenCountOf(usage.completion_tokens) ?? tokenCountOf(usage.output_tokens);
-  const reasoning = reasoningOf(usage);
-  const surplus = (tokenCountOf(usage.total_tokens) ?? 0) - (input ?? 0) - (output ?? 0);
-  if (surplus > 0) return withSurplus({ input, output }, surplus, surplus === cached && surplus !== reasoning);
-  return countsOf(
-    cached !== undefined && cached > (input ?? 0) ? addCounts(input, cached) : input,
-    reasoning !== undefined && reasoning > (output ?? 0) ? addCounts(output, reasoning) : output,
-  );
+export class Usage {
+  #prompt: number | undefined;
+  #answer: number | undefined;
+  #parts: Parts = { cacheRead: undefined, written: undefined, cacheWrite1h: undefined, reasoning: undefined };
+  #isCacheBeside: boolean;
+
+  /** `isCacheBeside`: the format counts the cache beside the prompt. */
+  constructor({ isCacheBeside = false }: { readonly isCacheBeside?: boolean } = {}) {
+    this.#isCacheBeside = isCacheBeside;
+  }
+
+  /** True once an answer was counted. */
+  get hasOutput(): boolean {
+    return (this.#answer ?? 0) > 0;
+  }
+
+  /** All that is known after a report. A prompt of zero is what servers send before they count. */
+  report(value: unknown): TokenCounts {
+    const usage = fieldsOf(value);
+    const total = countOf(usage.total_tokens);
+    const answer = findCount(usage.completion_tokens, usage.output_tokens);
+    const prompt = readPrompt(usage) ?? subtract(total, answer);
+    const parts = readParts(usage);
+    const isUncounted = prompt === 0 && !parts.cacheRead && !parts.written;
+    if (!isUncounted) this.#takePrompt(usage, prompt, parts);
+    const counted = answer ?? subtract(total, prompt);
+    if (counted !== undefined && !(isUncounted && counted === 0)) this.#answer = counted;
+    this.#parts = { ...this.#parts, reasoning: parts.reasoning ?? this.#parts.reasoning };
+    return this.#split(total);
+  }
+
+  #takePrompt(usage: JsonObject, prompt: number | undefined, parts: Parts): void {
+    const { cacheRead, written, cacheWrite1h, reasoning } = this.#parts;
+    this.#parts = {
+      cacheRead: parts.cacheRead ?? cacheRead,
+      written: parts.written ?? written,
+      cacheWrite1h: parts.cacheWrite1h ?? cacheWrite1h,
+      reasoning,
+    };
+    if (prompt === undefined) return;
+    this.#prompt = prompt;
+    this.#isCacheBeside ||= !countOf(usage.prompt_tokens) && CACHE_NAMES.some((name) => name in usage);
+  }
+
+  #split(total: number | undefined): TokenCounts {
+    const prompt = this.#prompt ?? 0;
+    const answer = this.#answer ?? 0;
+    const surplus = total === undefined ? undefined : total - prompt - answer;
+    const found = findBeside(this.#placed(prompt, answer), surplus);
+    const { cacheRead, written, cacheWrite1h, reasoning } = this.#parts;
+
+    const read = cutPart(cacheRead, prompt, found?.has('cacheRead'));
+    const write = cutPart(written, prompt - read.inside, found?.has('written'));
+    const hour = Math.min(cacheWrite1h ?? 0, write.tokens);
+    const isCounted = this.#prompt !== undefined;
+    // Tokens that no part explains were produced.
+    const beside = found ? (found.has('reasoning') ? (reasoning ?? 0) : 0) : (surplus ?? 0);
+    return {
+      ...(isCounted && { input: prompt - read.inside - write.inside }),
+      ...(isCounted && cacheRead !== undefined && { cacheRead: read.tokens }),
+      ...(isCounted && written !== undefined && { cacheWrite: write.tokens - hour }),
+      ...(isCounted && cacheWrite1h !== undefined && { cacheWrite1h: hour }),
+      ...(this.#answer !== undefined && { output: answer + beside }),
+      ...(this.#answer !== undefined && reasoning !== undefined && { reasoning: Math.min(reasoning, answer + beside) }),
+    };
+  }
+
+  #placed(prompt: number, answer: number): readonly Placed[] {
+    const { cacheRead = 0, written = 0, reasoning = 0 } = this.#parts;
+    const place = (name: Placed['name'], tokens: number, whole: number, isNamed = false): Placed => {
+      return { name, tokens, exceeds: tokens > whole, isBeside: isNamed || tokens > whole };
+    };
+    return [
+      place('reasoning', reasoning, answer),
+      place('cacheRead', cacheRead, prompt, this.#isCacheBeside),
+      place('written', written, prompt, this.#isCacheBeside),
+    ];
+  }
 }
 
 /** The counts from the first of these places that has them. */
-export function findCounts(value: JsonObject, places: readonly CountsPlace[]): TokenCounts | undefined {
+export function findCounts(value: JsonObject, places: readonly CountsPlace[], usage: Usage): TokenCounts | undefined {
   for (const { at, names } of places) {
     const found = at.reduce<unknown>((inner, name) => fieldsOf(inner)[name], value);
-    if (isFields(found)) return names ? namedCountsOf(found, names) : readUsage(found);
+    if (isFields(found)) return names ? namedCountsOf(found, names) : usage.report(found);
   }
   return undefined;
 }
 
-interface Counts {
-  readonly input: number | undefined;
-  readonly output: number | undefined;
+/** Names of a cache beside `input_tokens`. */
+const CACHE_NAMES = ['cache_read_input_tokens', 'cache_creation_input_tokens'];
+
+/** The parts beside their whole; undefined if the total has more than any choice of them explains. */
+function findBeside(placed: readonly Placed[], surplus: number | undefined): Set<Placed['name']> | undefined {
+  const usual = placed.filter(({ isBeside }) => isBeside);
+  if (surplus === undefined || surplus < 0 || sumTokens(usual) === surplus) return namesOf(usual);
+  if (surplus === 0) return namesOf(placed.filter(({ exceeds }) => exceeds));
+  for (let choice = 1; choice < 2 ** placed.length; choice += 1) {
+    const chosen = placed.filter((_, at) => (choice & (1 << at)) !== 0);
+    if (sumTokens(chosen) === surplus) return namesOf(chosen);
+  }
+  return undefined;
 }
 
-/** A total alone cannot be split. */
-function withSurplus({ input, output }: Counts, surplus: number, isCached: boolean): TokenCounts {
-  if (input === undefined) return output === undefined ? {} : { input: surplus, output };
-  return isCached ? countsOf(input + surplus, output) : countsOf(input, addCounts(output, surplus));
+const namesOf = (placed: readonly Placed[]) => new Set(placed.map(({ name }) => name));
+
+function sumTokens(placed: readonly Placed[]): number {
+  return placed.reduce((sum, { tokens }) => sum + tokens, 0);
 }
 
-function cachedOf(usage: JsonObject): number | undefined {
-  const details = detailsOf(usage.prompt_tokens_details) ?? detailsOf(usage.input_tokens_details);
-  const read =
-    tokenCountOf(details?.cached_tokens) ??
-    tokenCountOf(usage.cached_tokens) ??
-    tokenCountOf(usage.cache_read_input_tokens);
-  return addCounts(read, tokenCountOf(usage.cache_creation_input_tokens));
+/** What counts of a part, and how much of it is within the room that its whole has left. */
+function cutPart(tokens = 0, room: number, isBeside = false): { readonly tokens: number; readonly inside: number } {
+  if (isBeside) return { tokens, inside: 0 };
+  const inside = Math.min(tokens, room);
+  return { tokens: inside, inside };
 }
 
-function reasoningOf(usage: JsonObject): number | undefined {
-  const details = detailsOf(usage.completion_tokens_details) ?? detailsOf(usage.output_tokens_details);
-  return tokenCountOf(details?.reasoning_tokens) ?? tokenCountOf(usage.reasoning_tokens);
+function subtract(total: number | undefined, part: number | undefined): number | undefined {
+  return total === undefined || part === undefined || total < part ? undefined : total - part;
 }
 
-function detailsOf(value: unknown): JsonObject | undefined {
-  return isFields(value) ? value : undefined;
+function readPrompt(usage: JsonObject): number | undefined {
+  const hit = countOf(usage.prompt_cache_hit_tokens);
+  const miss = countOf(usage.prompt_cache_miss_tokens);
+  const sum = hit === undefined || miss === undefined ? undefined : hit + miss;
+  return findCount(usage.prompt_tokens, usage.input_tokens) ?? sum;
+}
+
+function readParts(usage: JsonObject): Parts {
+  const prompt = { ...fieldsOf(usage.input_tokens_details), ...fieldsOf(usage.prompt_tokens_details) };
+  const answer = { ...fieldsOf(usage.output_tokens_details), ...fieldsOf(usage.completion_tokens_details) };
+  const kinds = { ...fieldsOf(prompt.cache_creation), ...fieldsOf(usage.cache_creation) };
+  const minutes = countOf(kinds.ephemeral_5m_input_tokens);
+  const hour = countOf(kinds.ephemeral_1h_input_tokens);
+  const kindsSum = minutes === undefined && hour === undefined ? undefined : (minutes ?? 0) + (hour ?? 0);
+  return {
+    cacheRead: findCount(
+      prompt.cached_tokens,
+      usage.cached_tokens,
+      usage.prompt_cache_hit_tokens,
+      usage.cache_read_input_tokens,
+      usage.num_cached_tokens,
+    ),
+    written:
+      findCount(
+        prompt.cache_write_tokens,
+        prompt.cache_creation_tokens,
+        prompt.cache_creation_input_tokens,
+        usage.cache_write_tokens,
+        usage.cache_creation_input_tokens,
+      ) ?? kindsSum,
+    cacheWrite1h: hour,
+    reasoning: findCount(answer.reasoning_tokens, answer.thinking_tokens, usage.reasoning_tokens),
+  };
 }

@@ -8,8 +8,9 @@ export function createFinishReason(fault: HostFault): Host['finishReason'] {
     if (typeof word !== 'string') return undefined;
     const [name = ''] = word.toLowerCase().split(':', 1);
     if (NO_WORDS.has(name) || name.endsWith('_unspecified')) return undefined;
-    const failed = FAILURES.get(name);
-    if (failed === undefined) return REASONS.get(name) ?? 'other';
+    const known = REASONS.get(name);
+    const failed = known ? undefined : findFailure(name);
+    if (failed === undefined) return known ?? 'other';
     const told = complaint ? fault.ofComplaint({ error: complaint }) : undefined;
     throw told ?? fault.make(failed, `finish reason ${word}`);
   };
@@ -29,12 +30,20 @@ const REASONS: ReadonlyMap<string, FinishReason> = byWord({
   tool: 'tool_calls tool_call tool_use function_call',
 });
 
-/** The text is not the whole answer. */
-const FAILURES: ReadonlyMap<string, UpstreamFaultKind> = byWord({
-  server: 'error network_error server_error internal_error failed abort aborted cancelled canceled',
-  timeout: 'timeout',
-  overloaded: 'insufficient_system_resource',
-});
+/** The text is not the whole answer: by the last words of a name, whoever had the error. */
+const FAILURES: readonly (readonly [RegExp, UpstreamFaultKind])[] = [
+  [/overload(ed)?(_?error)?$|(^|_)busy$|insufficient_system_resource|(no_|over_?)capacity$/, 'overloaded'],
+  [/(time_?out|timed_?out|deadline_exceeded)(_?error)?$/, 'timeout'],
+  [/rate_?limit(ed|_exceeded|_?error)?$/, 'rate'],
+  [
+    /(error|failed|failure|exception|crash(ed)?|unavailable|disconnect(ed)?|abort(ed)?|cancell?ed|interrupted)$/,
+    'server',
+  ],
+];
+
+function findFailure(name: string): UpstreamFaultKind | undefined {
+  return FAILURES.find(([pattern]) => pattern.test(name))?.[1];
+}
 
 function byWord<Value extends string>(words: Readonly<Partial<Record<Value, string>>>): Map<string, Value> {
   const entries = Object.entries(words) as [Value, string][];

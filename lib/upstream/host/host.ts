@@ -10,6 +10,7 @@ import { createContentsReader, picturesOf } from '../formats/contents/reply.ts';
 import { contentsBody } from '../formats/contents/request.ts';
 import { MessageReply } from '../formats/message/reply.ts';
 import { messageBody } from '../formats/message/request.ts';
+import { ResponsesReply } from '../formats/responses/reply.ts';
 import { readAnswer } from './answer.ts';
 import { createAsking } from './ask.ts';
 import { aspectOf } from './aspects.ts';
@@ -95,6 +96,7 @@ export function createHost(options: HostOptions): ClosableHost {
       picturesOf: (reply) => picturesOf(reply, words),
     },
     message: { body: messageBody, reader: (quirks = {}) => new MessageReply(words, quirks) },
+    responses: { reader: () => new ResponsesReply(words) },
     image: {
       jobs: createImageJobs({ json, fault, perRoute, poll }),
       fill: fillForImage,

@@ -1,7 +1,6 @@
 // Untrusted token counts in replies.
 
 import type { CountNames, TokenCounts } from '../contract/format.ts';
-import type { JsonObject } from '../contract/request.ts';
 import { fieldsOf } from './fields.ts';
 
 /** A count from 0 on, also as text. */
@@ -11,28 +10,26 @@ export function countOf(value: unknown): number | undefined {
   return Math.ceil(number);
 }
 
-/** A plausible count, also as text; zero is what servers send before counting, so it means absent. */
-export function tokenCountOf(value: unknown): number | undefined {
-  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-  if (typeof number !== 'number' || !(number > 0) || number > Number.MAX_SAFE_INTEGER) return undefined;
-  return Math.ceil(number);
+/** The first count above zero, else zero if any is there: of several names, servers fill one. */
+export function findCount(...values: readonly unknown[]): number | undefined {
+  let found: number | undefined;
+  for (const value of values) {
+    const count = countOf(value);
+    if (count !== undefined && count > 0) return count;
+    found ??= count;
+  }
+  return found;
 }
 
-/** The sum of what is there; undefined if nothing is. */
-export function addCounts(one: number | undefined, other: number | undefined): number | undefined {
-  return one === undefined ? other : one + (other ?? 0);
-}
-
-/** An object's counts with these names, added up. */
-export function namedCountsOf(value: unknown, { input, output }: CountNames): TokenCounts {
+/** An object's counts with these names, those of a kind added up. */
+export function namedCountsOf(value: unknown, names: CountNames): TokenCounts {
   const fields = fieldsOf(value);
-  return countsOf(sumNamed(fields, input), sumNamed(fields, output));
+  const counts: { -readonly [Name in keyof TokenCounts]: number } = {};
+  for (const kind of KINDS) {
+    const found = (names[kind] ?? []).map((name) => countOf(fields[name])).filter((count) => count !== undefined);
+    if (found.length > 0) counts[kind] = found.reduce((sum, count) => sum + count, 0);
+  }
+  return counts;
 }
 
-export function countsOf(input: number | undefined, output: number | undefined): TokenCounts {
-  return { ...(input !== undefined && { input }), ...(output !== undefined && { output }) };
-}
-
-function sumNamed(fields: JsonObject, names: readonly string[]): number | undefined {
-  return names.map((name) => tokenCountOf(fields[name])).reduce(addCounts, undefined);
-}
+const KINDS = ['input', 'cacheRead', 'cacheWrite', 'output', 'reasoning'] as const;

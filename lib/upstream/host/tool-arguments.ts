@@ -25,6 +25,12 @@ export class ToolArguments {
     return this.#accept(this.#freshOf(piece));
   }
 
+  /** What is new in the whole arguments. */
+  takeWhole(json: string): string {
+    if (this.#isPlaceholder || this.#characters === 0) return this.take(json);
+    return this.isComplete ? '' : this.#accept(json.slice(this.#characters));
+  }
+
   /** Nothing follows: what was held back. */
   end(): string {
     if (!this.#isPlaceholder) return '';

@@ -34,6 +34,7 @@ const REASONING = Symbol('reasoning');
 /** The format of a state that only the upstream's own plugin reads. */
 export const PLUGIN_STATE = 'plugin';
 
+const PROMPT_COUNTS = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h'] as const;
 const COUNTS = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output', 'reasoning'] as const;
 
 export class Writer implements AnswerWriter {
@@ -112,10 +113,7 @@ export class Writer implements AnswerWriter {
     if (!call.open) nameCall(call, piece);
     const state = readState(piece.state);
     if (state && !call.open) call.state = state;
-    const { json } = piece;
-    if (json !== undefined && json !== null) {
-      this.#takeArguments(call, typeof json === 'string' ? json : JSON.stringify(json));
-    }
+    this.#takeArguments(call, piece);
     if (!call.open && call.name !== '') this.#openCall(call, piece.block);
     // Before the last block, a whole call is over; the last one may still be repeated.
     const isBeforeLast = call.open !== undefined && call.open.index < this.#index - 1;
@@ -133,8 +131,11 @@ export class Writer implements AnswerWriter {
     return call;
   }
 
-  #takeArguments(call: Call, json: string): void {
-    const fresh = call.args.take(json);
+  #takeArguments(call: Call, { json, isWhole = false }: ToolPiece): void {
+    if (json === undefined || json === null) return;
+    const isText = typeof json === 'string';
+    const text = isText ? json : JSON.stringify(json);
+    const fresh = isWhole || !isText ? call.args.takeWhole(text) : call.args.take(text);
     if (fresh === '') return;
     if (call.open) this.#write(call.open, fresh);
     else call.waiting += fresh;
@@ -177,20 +178,21 @@ export class Writer implements AnswerWriter {
   }
 
   usage(counts: { readonly [Name in keyof UsageCounts]?: unknown }): void {
-    let changed: Counts | undefined;
-    let sum = 0;
+    const told: Counts = {};
     for (const name of COUNTS) {
       const count = countOf(counts[name]);
-      if (count === undefined) continue;
-      sum += count;
-      if (count === this.#counts[name]) continue;
-      changed ??= {};
-      changed[name] = count;
+      if (count !== undefined) told[name] = count;
     }
-    // No prompt is empty: zeros alone are what servers report before they count.
-    if (!changed || (sum === 0 && changed.input === 0)) return;
-    Object.assign(this.#counts, changed);
-    this.#parts.push({ type: 'usage', ...changed });
+    // No prompt is empty: such zeros are what servers report before they count, or instead of it.
+    const prompt = PROMPT_COUNTS.map((name) => told[name] ?? this.#counts[name] ?? 0);
+    if (told.input === 0 && prompt.every((count) => count === 0)) {
+      if (!told.output) return;
+      for (const name of PROMPT_COUNTS) delete told[name];
+    }
+    const changed = COUNTS.filter((name) => told[name] !== undefined && told[name] !== this.#counts[name]);
+    if (changed.length === 0) return;
+    Object.assign(this.#counts, told);
+    this.#parts.push({ type: 'usage', ...Object.fromEntries(changed.map((name) => [name, told[name]])) });
   }
 
   alive(): void {

@@ -1,63 +1,184 @@
 import { expect } from 'chai';
-import type { JsonObject } from '../../../lib/upstream/contract/provider.ts';
-import { readUsage } from '../../../lib/upstream/formats/usage.ts';
+import type { JsonObject, TokenCounts } from '../../../lib/upstream/contract/provider.ts';
+import { Usage } from '../../../lib/upstream/formats/usage.ts';
+
+const details = (cached: number, more: object = {}) => ({ prompt_tokens_details: { cached_tokens: cached, ...more } });
 
 describe('usage of an answer', () => {
-  const rows: readonly (readonly [
-    what: string,
-    usage: object,
-    input: number | undefined,
-    output: number | undefined,
-  ])[] = [
-    ['plain', { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 }, 5, 2],
-    ['nothing', {}, undefined, undefined],
-    ['zeros', { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }, undefined, undefined],
-    ['total of both and more', { prompt_tokens: 5, completion_tokens: 2, total_tokens: 10 }, 5, 5],
-    ['no prompt but a total', { completion_tokens: 2, total_tokens: 10 }, 8, 2],
-    ['no answer but a total', { prompt_tokens: 8, total_tokens: 10 }, 8, 2],
-    ['a total too small', { prompt_tokens: 5, completion_tokens: 2, total_tokens: 3 }, 5, 2],
+  const rows: readonly (readonly [what: string, usage: object, counts: TokenCounts])[] = [
+    ['plain', { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 }, { input: 5, output: 2 }],
+    ['nothing', {}, {}],
+    ['zeros', { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }, {}],
+    ['total of both and more', { prompt_tokens: 5, completion_tokens: 2, total_tokens: 10 }, { input: 5, output: 5 }],
+    ['no prompt but a total', { completion_tokens: 2, total_tokens: 10 }, { input: 8, output: 2 }],
+    ['no answer but a total', { prompt_tokens: 8, total_tokens: 10 }, { input: 8, output: 2 }],
+    ['a total too small', { prompt_tokens: 5, completion_tokens: 2, total_tokens: 3 }, { input: 5, output: 2 }],
     [
       'reasoning inside',
       { prompt_tokens: 5, completion_tokens: 9, completion_tokens_details: { reasoning_tokens: 9 } },
-      5,
-      9,
+      { input: 5, output: 9, reasoning: 9 },
     ],
     [
-      'reasoning outside',
+      'reasoning beside',
       { prompt_tokens: 5, completion_tokens: 2, output_tokens_details: { reasoning_tokens: 9 } },
-      5,
-      11,
+      { input: 5, output: 11, reasoning: 9 },
     ],
-    ['cache inside', { prompt_tokens: 9, completion_tokens: 2, prompt_tokens_details: { cached_tokens: 8 } }, 9, 2],
-    ['cache outside', { prompt_tokens: 1, completion_tokens: 2, cached_tokens: 8 }, 9, 2],
-    ['a cache as large as the prompt', { prompt_tokens: 8, completion_tokens: 2, cached_tokens: 8 }, 8, 2],
+    [
+      'reasoning that the total shows to be beside',
+      { prompt_tokens: 5, completion_tokens: 9, total_tokens: 17, completion_tokens_details: { reasoning_tokens: 3 } },
+      { input: 5, output: 12, reasoning: 3 },
+    ],
+    ['cache inside', { prompt_tokens: 9, completion_tokens: 2, ...details(8) }, { input: 1, cacheRead: 8, output: 2 }],
+    [
+      'cache beside',
+      { prompt_tokens: 1, completion_tokens: 2, cached_tokens: 8 },
+      { input: 1, cacheRead: 8, output: 2 },
+    ],
+    [
+      'a cache larger than a prompt whose total excludes it',
+      { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3, cached_tokens: 8 },
+      { input: 1, cacheRead: 8, output: 2 },
+    ],
+    [
+      'a cache as large as the prompt',
+      { prompt_tokens: 8, completion_tokens: 2, cached_tokens: 8 },
+      { input: 0, cacheRead: 8, output: 2 },
+    ],
     [
       'cache beyond both in the total',
       { prompt_tokens: 5, completion_tokens: 2, total_tokens: 10, cached_tokens: 3 },
-      8,
-      2,
+      { input: 5, cacheRead: 3, output: 2 },
     ],
     [
       'a total that lacks as much as either the cache or the reasoning',
       { prompt_tokens: 5, completion_tokens: 2, total_tokens: 10, cached_tokens: 3, reasoning_tokens: 3 },
-      5,
-      5,
+      { input: 2, cacheRead: 3, output: 5, reasoning: 3 },
     ],
-    ['reasoning beside the counts', { prompt_tokens: 5, completion_tokens: 2, reasoning_tokens: 9 }, 5, 11],
-    ['the other names, cache outside', { input_tokens: 1, input_tokens_details: { cached_tokens: 8 } }, 9, undefined],
-    ['a cache that was only written', { input_tokens: 4, cache_creation_input_tokens: 2, output_tokens: 3 }, 6, 3],
-    ['both names and a cache apart', { prompt_tokens: 4, input_tokens: 4, cache_read_input_tokens: 2 }, 4, undefined],
-    ['the other names', { input_tokens: 4, output_tokens: 3, input_tokens_details: { cached_tokens: 2 } }, 4, 3],
-    ['the other names with a cache apart', { input_tokens: 4, cache_read_input_tokens: 2, output_tokens: 3 }, 6, 3],
-    ['both names', { prompt_tokens: 4, input_tokens: 0, completion_tokens: 3, output_tokens: 0 }, 4, 3],
-    ['text', { prompt_tokens: '4', completion_tokens: ' 3 ' }, 4, 3],
-    ['rubbish', { prompt_tokens: 'many', completion_tokens: [1] }, undefined, undefined],
-    ['beyond all numbers', { prompt_tokens: 2 ** 60, completion_tokens: Number.NaN }, undefined, undefined],
+    [
+      'a total with cache and reasoning beside',
+      { prompt_tokens: 5, completion_tokens: 2, total_tokens: 14, cached_tokens: 3, reasoning_tokens: 4 },
+      { input: 5, cacheRead: 3, output: 6, reasoning: 4 },
+    ],
+    [
+      'reading and writing inside',
+      { prompt_tokens: 100, completion_tokens: 2, total_tokens: 102, ...details(50, { cache_write_tokens: 30 }) },
+      { input: 20, cacheRead: 50, cacheWrite: 30, output: 2 },
+    ],
+    [
+      'only the writing beside',
+      { prompt_tokens: 100, completion_tokens: 2, total_tokens: 132, ...details(50, { cache_write_tokens: 30 }) },
+      { input: 50, cacheRead: 50, cacheWrite: 30, output: 2 },
+    ],
+    [
+      'parts that overlap within the prompt',
+      {
+        prompt_tokens: 5002,
+        completion_tokens: 10,
+        total_tokens: 5012,
+        cache_creation_input_tokens: 5000,
+        cache_read_input_tokens: 5000,
+      },
+      { input: 0, cacheRead: 5000, cacheWrite: 2, output: 10 },
+    ],
+    [
+      'hits and misses',
+      { prompt_tokens: 9, completion_tokens: 2, prompt_cache_hit_tokens: 8, prompt_cache_miss_tokens: 1 },
+      { input: 1, cacheRead: 8, output: 2 },
+    ],
+    [
+      'hits and misses alone',
+      { completion_tokens: 2, prompt_cache_hit_tokens: 8, prompt_cache_miss_tokens: 1 },
+      { input: 1, cacheRead: 8, output: 2 },
+    ],
+    [
+      'kinds of writing',
+      {
+        input_tokens: 4,
+        output_tokens: 3,
+        cache_read_input_tokens: 0,
+        cache_creation_input_tokens: 9,
+        cache_creation: { ephemeral_5m_input_tokens: 2, ephemeral_1h_input_tokens: 7 },
+      },
+      { input: 4, cacheRead: 0, cacheWrite: 2, cacheWrite1h: 7, output: 3 },
+    ],
+    [
+      'reasoning beside the counts',
+      { prompt_tokens: 5, completion_tokens: 2, reasoning_tokens: 9 },
+      { input: 5, output: 11, reasoning: 9 },
+    ],
+    [
+      'the other names, cache beside',
+      { input_tokens: 1, input_tokens_details: { cached_tokens: 8 } },
+      { input: 1, cacheRead: 8 },
+    ],
+    [
+      'a cache that was only written',
+      { input_tokens: 4, cache_creation_input_tokens: 2, output_tokens: 3 },
+      { input: 4, cacheWrite: 2, output: 3 },
+    ],
+    [
+      'both names and a cache apart',
+      { prompt_tokens: 4, input_tokens: 4, cache_read_input_tokens: 2 },
+      { input: 2, cacheRead: 2 },
+    ],
+    [
+      'the other names',
+      { input_tokens: 4, output_tokens: 3, input_tokens_details: { cached_tokens: 2 } },
+      { input: 2, cacheRead: 2, output: 3 },
+    ],
+    [
+      'the other names with a cache apart',
+      { input_tokens: 4, cache_read_input_tokens: 2, output_tokens: 3 },
+      { input: 4, cacheRead: 2, output: 3 },
+    ],
+    [
+      'the other names with a cache that the total includes',
+      { input_tokens: 4, cache_read_input_tokens: 2, output_tokens: 3, total_tokens: 7 },
+      { input: 2, cacheRead: 2, output: 3 },
+    ],
+    [
+      'both names',
+      { prompt_tokens: 4, input_tokens: 0, completion_tokens: 3, output_tokens: 0 },
+      { input: 4, output: 3 },
+    ],
+    ['text', { prompt_tokens: '4', completion_tokens: ' 3 ' }, { input: 4, output: 3 }],
+    ['rubbish', { prompt_tokens: 'many', completion_tokens: [1], prompt_tokens_details: 'x' }, {}],
+    ['beyond all numbers', { prompt_tokens: 2 ** 60, completion_tokens: Number.NaN }, {}],
   ];
-  for (const [what, usage, input, output] of rows) {
-    it(what, () => {
-      const expected = { ...(input !== undefined && { input }), ...(output !== undefined && { output }) };
-      expect(readUsage(usage as JsonObject)).to.deep.equal(expected);
-    });
+  for (const [what, usage, counts] of rows) {
+    it(what, () => expect(new Usage().report(usage as JsonObject)).to.deep.equal(counts));
   }
+
+  it('is cumulative: a number replaces the last one, zero too, and what is absent stays', () => {
+    const usage = new Usage();
+    usage.report({ prompt_tokens: 5002, completion_tokens: 1, ...details(5000) });
+    expect(usage.report({ prompt_tokens: 5002, completion_tokens: 9 })).to.deep.equal({
+      input: 2,
+      cacheRead: 5000,
+      output: 9,
+    });
+    expect(usage.report({ prompt_tokens: 5002, completion_tokens: 10, ...details(0) })).to.deep.equal({
+      input: 5002,
+      cacheRead: 0,
+      output: 10,
+    });
+    expect(usage.report({ prompt_tokens: 0, completion_tokens: 11, ...details(0) })).to.include({
+      input: 5002,
+      output: 11,
+    });
+    expect(usage.report({ prompt_tokens: 0, completion_tokens: 0 })).to.include({ input: 5002, output: 11 });
+  });
+
+  it('of the messages format has its cache beside the prompt, whatever is reported together', () => {
+    const usage = new Usage({ isCacheBeside: true });
+    usage.report({ input_tokens: 20, output_tokens: 1 });
+    expect(usage.report({ cache_read_input_tokens: 7, output_tokens: 9 })).to.deep.equal({
+      input: 20,
+      cacheRead: 7,
+      output: 9,
+    });
+    usage.report({ cache_creation_input_tokens: 5, cache_creation: { ephemeral_1h_input_tokens: 5 } });
+    expect(usage.report({ cache_creation_input_tokens: 5 })).to.include({ cacheWrite: 0, cacheWrite1h: 5 });
+    expect(usage.report({ cache_creation_input_tokens: 0 })).to.include({ cacheWrite: 0, cacheWrite1h: 0 });
+  });
 });

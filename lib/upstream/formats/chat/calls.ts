@@ -1,45 +1,99 @@
 // Tool calls in a chat-completions reply: the pieces of a stream, or whole ones.
 import type { AnswerWriter, JsonObject } from '../../contract/provider.ts';
 import { isFields } from '../../host/fields.ts';
+import { ToolArguments } from '../../host/tool-arguments.ts';
+import { CHAT_STATE } from './reasoning.ts';
 
+/** A call; the writer knows it by this object. */
 interface Call {
   /** Empty until one arrives. */
   id: string;
+  name: string;
+  /** Whether its pieces have an index. */
+  isNumbered: boolean;
+  readonly args: ToolArguments;
 }
 
-/** Reads the calls of one reply. */
+interface Piece {
+  readonly index: unknown;
+  readonly id: string;
+  readonly name: string;
+  readonly json: unknown;
+  readonly extra: unknown;
+}
+
+/**
+ * Reads the calls of one reply. The index says which call a piece belongs to; where servers leave it out, or give every
+ * call the same one, a name that is not the last one's starts a call, and an id alone never does.
+ */
 export class Calls {
   readonly #byIndex = new Map<unknown, Call>();
   readonly #byId = new Map<string, Call>();
   #last: Call | undefined;
 
   take({ tool_calls: calls, function_call: legacy }: JsonObject, out: AnswerWriter): void {
-    if (Array.isArray(calls)) for (const call of calls) if (isFields(call)) this.#takeCall(call, out);
-    if (!Array.isArray(calls) && isFields(legacy)) {
-      out.tool({ block: LEGACY, name: legacy.name, json: legacy.arguments });
+    if (Array.isArray(calls)) this.#takeList(calls, out);
+    else if (isFields(legacy)) out.tool({ block: LEGACY, name: legacy.name, json: legacy.arguments });
+  }
+
+  /** No server repeats a call within one list. */
+  #takeList(list: readonly unknown[], out: AnswerWriter): void {
+    const seen = new Set<Call>();
+    for (const fields of list) {
+      if (!isFields(fields)) continue;
+      const piece = readPiece(fields);
+      const found = this.#find(piece);
+      const isAnother = found === undefined || startsAnother(found, piece) || (seen.has(found) && piece.name !== '');
+      const call = isAnother ? { id: '', name: '', isNumbered: false, args: new ToolArguments() } : found;
+      seen.add(call);
+      this.#takePiece(call, piece, out);
     }
   }
 
-  #takeCall(piece: JsonObject, out: AnswerWriter): void {
-    const { name, arguments: json } = isFields(piece.function) ? piece.function : piece;
-    const id = typeof piece.id === 'string' ? piece.id : '';
-    const call = this.#find(piece.index, id, name) ?? { id };
-    if (id !== '') this.#byId.set(id, call);
+  #takePiece(call: Call, { index, id, name, json, extra }: Piece, out: AnswerWriter): void {
     call.id ||= id;
-    if (piece.index !== undefined) this.#byIndex.set(piece.index, call);
+    call.name ||= name;
+    if (json !== undefined && json !== null) call.args.take(typeof json === 'string' ? json : JSON.stringify(json));
+    if (id !== '') this.#byId.set(id, call);
+    if (index !== undefined) {
+      call.isNumbered = true;
+      this.#byIndex.set(index, call);
+    }
     this.#last = call;
-    out.tool({ block: call, id, name, json });
+    const state = isFields(extra) ? { format: CHAT_STATE, value: JSON.stringify({ extra_content: extra }) } : undefined;
+    out.tool({ block: call, id, name, json, state });
   }
 
-  /** Some servers omit the index, or give every call the same one: then another id is another call. */
-  #find(index: unknown, id: string, name: unknown): Call | undefined {
-    if (index !== undefined) {
-      const call = this.#byIndex.get(index);
-      return call && (id === '' || call.id === '' || call.id === id) ? call : undefined;
-    }
-    if (id !== '') return this.#byId.get(id);
-    return name === undefined ? this.#last : undefined;
+  #find({ index, id, name }: Piece): Call | undefined {
+    const numbered = index !== undefined ? this.#byIndex.get(index) : undefined;
+    if (numbered) return numbered;
+    const last = this.#last;
+    if (index === undefined) return this.#byId.get(id) ?? (name === '' || last?.name === name ? last : undefined);
+    // Pieces that get their index late.
+    return last?.isNumbered || name !== '' ? undefined : (this.#byId.get(id) ?? last);
   }
+}
+
+/** Another tool, or the same one again under another id once the call is whole. */
+function startsAnother(call: Call, { index, id, name }: Piece): boolean {
+  if (name === '' || call.name === '') return false;
+  if (name !== call.name) return true;
+  if (!call.args.isComplete) return false;
+  return id === '' || call.id === '' ? index === undefined && id === call.id : id !== call.id;
+}
+
+/** Servers write what is missing as an empty text, or as the word for it. */
+const NOTHING = new Set<unknown>(['', 'null', 'None', 'undefined']);
+
+function readPiece(fields: JsonObject): Piece {
+  const { name, arguments: json } = isFields(fields.function) ? fields.function : fields;
+  return {
+    index: fields.index ?? undefined,
+    id: typeof fields.id === 'string' && !NOTHING.has(fields.id) ? fields.id : '',
+    name: typeof name === 'string' ? name : '',
+    json,
+    extra: fields.extra_content,
+  };
 }
 
 const LEGACY = 'function_call';

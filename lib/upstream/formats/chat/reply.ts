@@ -12,8 +12,9 @@ import type {
   UpstreamFault,
 } from '../../contract/provider.ts';
 import { isFields } from '../../host/fields.ts';
-import { findCounts, readUsage } from '../usage.ts';
+import { findCounts, Usage } from '../usage.ts';
 import { Calls } from './calls.ts';
+import { ReasoningDetails, readReasoning } from './reasoning.ts';
 
 interface Choice extends JsonObject {
   readonly delta?: JsonObject | null;
@@ -29,11 +30,18 @@ export class ChatReply implements AnswerReader {
   readonly #places: readonly CountsPlace[];
   /** Characters of text so far. */
   #chars = 0;
+  /** Characters of reasoning so far. */
+  #thoughtChars = 0;
   #hasDeltas = false;
+  #hasThoughtDeltas = false;
   #hasReason = false;
   #isRefused = false;
   /** Most answers have none. */
   #calls: Calls | undefined;
+  #details: ReasoningDetails | undefined;
+  #usage: Usage | undefined;
+  /** The upstream's name for the answer; `null` once it gave two before the end. */
+  #id: string | null | undefined;
   /** What may be an error in a shape that nobody knows, and after how much text it came. */
   #trouble: { readonly fault: UpstreamFault; readonly chars: number } | undefined;
 
@@ -50,6 +58,10 @@ export class ChatReply implements AnswerReader {
       if (complaint) throw complaint;
       if (!choice && !chunk.choices && !isFields(chunk.usage)) this.#noteTrouble(chunk);
     }
+    if (choice && this.#isOther(chunk.id, choice)) {
+      out.done('another answer');
+      return;
+    }
     out.start(chunk);
     if (choice) this.#takeText(choice, out);
     const word = choice?.finish_reason;
@@ -59,8 +71,19 @@ export class ChatReply implements AnswerReader {
     const tokens = this.#countsOf(chunk, choice);
     if (tokens) out.usage(tokens);
     const reason = this.#kit.finishReason(word, choice?.error);
+    if (reason || isWhole) this.#details?.flush(out);
     if (reason) this.#finish(reason, word, out);
     else if (choice) this.#endWithout(choice, isWhole, out);
+  }
+
+  /** Behind the end of an answer, text of another name is not part of it. */
+  #isOther(id: unknown, { delta, message, text }: Choice): boolean {
+    if (typeof id !== 'string' || id === '' || this.#id === null) return false;
+    this.#id ??= id;
+    if (id === this.#id) return false;
+    if (this.#hasReason) return Boolean(delta?.content || delta?.tool_calls || message || text);
+    this.#id = null;
+    return false;
   }
 
   /** No reason to end is given. */
@@ -72,6 +95,7 @@ export class ChatReply implements AnswerReader {
 
   /** After a refusal, or something like an error, the end mark alone does not say why it ended. */
   end(out: AnswerWriter, marked: boolean): void {
+    this.#details?.flush(out);
     if (marked && !this.#hasReason && this.#trouble?.chars === this.#chars) throw this.#trouble.fault;
     if (marked && this.#isRefused) out.finish('filter', 'refusal');
   }
@@ -83,14 +107,22 @@ export class ChatReply implements AnswerReader {
 
   /** At its end an answer may be counted elsewhere. */
   #countsOf(chunk: JsonObject, choice: Choice | undefined): TokenCounts | undefined {
-    if (isFields(chunk.usage)) return readUsage(chunk.usage);
-    if (!this.#hasReason && choice) return undefined;
-    return isFields(choice?.usage) ? readUsage(choice.usage) : findCounts(chunk, this.#places);
+    const usage = chunk.usage ?? choice?.delta?.usage ?? choice?.usage;
+    if (isFields(usage)) {
+      this.#usage ??= new Usage();
+      return this.#usage.report(usage);
+    }
+    if ((!this.#hasReason && choice) || this.#places.length === 0) return undefined;
+    this.#usage ??= new Usage();
+    return findCounts(chunk, this.#places, this.#usage);
   }
 
   #takeText(choice: Choice, out: AnswerWriter): void {
     const { delta, message } = choice;
     if (delta) {
+      const thought = this.#readThought(delta);
+      if (thought !== '') this.#takeThought(this.#isCumulative ? thought.slice(this.#thoughtChars) : thought, out);
+      this.#hasThoughtDeltas ||= thought !== '';
       const content = delta.content;
       if (content !== undefined && content !== null && content !== '') this.#takeDelta(textOf(content), out);
       if (delta.refusal) this.#takeRefusal(textOf(delta.refusal), out);
@@ -99,13 +131,33 @@ export class ChatReply implements AnswerReader {
     if (choice.text !== undefined && choice.text !== null) this.#takeDelta(textOf(choice.text), out);
     // Next to deltas, a message repeats the text so far.
     if (message && !this.#hasDeltas) {
+      const thought = this.#readThought(message);
+      if (!this.#hasThoughtDeltas) this.#takeThought(thought, out);
       this.#append(textOf(message.content), out);
       if (message.refusal) this.#takeRefusal(textOf(message.refusal), out);
       if (message.tool_calls || message.function_call) this.#takeCalls(message, out);
     }
   }
 
+  /** Beside other names for their text, details only say what has to go back. */
+  #readThought(fields: JsonObject): string {
+    const { content, reasoning_details: details } = fields;
+    let said = readReasoning(fields);
+    if (Array.isArray(details) && details.length > 0) {
+      this.#details ??= new ReasoningDetails();
+      const text = this.#details.take(details);
+      said ||= text;
+    }
+    return said !== '' || !Array.isArray(content) ? said : thoughtsIn(content);
+  }
+
+  #takeThought(text: string, out: AnswerWriter): void {
+    this.#thoughtChars += text.length;
+    if (text !== '') out.reasoning(text);
+  }
+
   #takeCalls(fields: JsonObject, out: AnswerWriter): void {
+    this.#details?.flush(out);
     this.#calls ??= new Calls();
     this.#calls.take(fields, out);
   }
@@ -129,7 +181,9 @@ export class ChatReply implements AnswerReader {
   }
 
   #append(text: string, out: AnswerWriter): void {
+    if (text === '') return;
     this.#chars += text.length;
+    this.#details?.flush(out);
     out.text(text);
   }
 }
@@ -143,6 +197,11 @@ function firstChoice(choices: unknown): Choice | undefined {
     if (typeof choice === 'object' && choice !== null && Number(choice.index ?? 0) === 0) return choice;
   }
   return undefined;
+}
+
+/** Some servers have reasoning as a part of the content: a text, or parts in turn. */
+function thoughtsIn(content: readonly unknown[]): string {
+  return content.map((part) => (isFields(part) && part.type === 'thinking' ? textOf(part.thinking) : '')).join('');
 }
 
 /** Content is text, from some servers a number, or a list of parts of which only some are text. */

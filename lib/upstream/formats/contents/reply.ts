@@ -1,15 +1,18 @@
 // Reads replies in the contents format: the chunks of a text, or the pictures of one reply.
 import { Buffer } from 'node:buffer';
-import type { AnswerReader, AnswerWriter, CountNames, Host, JsonObject, MediaSource } from '../../contract/provider.ts';
-import { fieldsOf } from '../../host/fields.ts';
-import { namedCountsOf } from '../../host/token-counts.ts';
+import type { BlockState } from '../../../stream/provider-part.ts';
+import type {
+  AnswerReader,
+  AnswerWriter,
+  Host,
+  JsonObject,
+  MediaSource,
+  TokenCounts,
+} from '../../contract/provider.ts';
+import { fieldsOf, isFields } from '../../host/fields.ts';
+import { countOf } from '../../host/token-counts.ts';
 
-const COUNTS: CountNames = {
-  input: ['promptTokenCount'],
-  output: ['candidatesTokenCount', 'thoughtsTokenCount'],
-};
-
-/** The format of the signatures that calls go back with. */
+/** The format of the signatures that reasoning and calls go back with. */
 export const CONTENTS_STATE = 'contents';
 
 type Kit = Pick<Host, 'fault' | 'finishReason'>;
@@ -17,32 +20,80 @@ type Kit = Pick<Host, 'fault' | 'finishReason'>;
 export function createContentsReader(kit: Kit): AnswerReader {
   const { fault, finishReason } = kit;
   let calls = 0;
+  let signatures = 0;
+  let usage: JsonObject = {};
 
   /** A call arrives whole. */
   function takeCall({ functionCall, thoughtSignature }: JsonObject, out: AnswerWriter): void {
     const { id, name, args } = fieldsOf(functionCall);
     calls += 1;
-    const state =
-      typeof thoughtSignature === 'string' ? { format: CONTENTS_STATE, value: thoughtSignature } : undefined;
-    out.tool({ block: `call ${calls}`, id, name, json: args, state, done: true });
+    out.tool({ block: `call ${calls}`, id, name, json: args, state: readState(thoughtSignature), done: true });
+  }
+
+  /** A signature goes back where it came: its thought, or a block of its own behind a text, which may be empty. */
+  function takeSignature({ thought, thoughtSignature }: JsonObject, out: AnswerWriter): void {
+    const state = readState(thoughtSignature);
+    if (!state) return;
+    signatures += 1;
+    if (thought) out.state(state);
+    else out.state(state, `signature ${signatures}`);
+  }
+
+  function takePart(part: JsonObject, out: AnswerWriter): void {
+    const { text, thought } = part;
+    if (part.functionCall) {
+      takeCall(part, out);
+      return;
+    }
+    if (typeof text === 'string' && text !== '') {
+      if (thought) out.reasoning(text);
+      else out.text(text);
+    } else if (text === undefined && Object.keys(part).length > 0) out.alive();
+    takeSignature(part, out);
   }
 
   return {
     take(chunk, out) {
       if (chunk.error) throw fault.ofComplaint(chunk, true);
       out.start({ id: chunk.responseId, model: chunk.modelVersion });
-      // Every chunk counts all tokens so far. Reasoning is counted beside the answer and billed like it.
-      out.usage(namedCountsOf(chunk.usageMetadata, COUNTS));
+      if (isFields(chunk.usageMetadata)) {
+        // What a chunk leaves out keeps its last value, but a total is of what is there.
+        usage = { ...usage, totalTokenCount: undefined, ...chunk.usageMetadata };
+        out.usage(readCounts(usage));
+      }
       refuseBlocked(chunk, kit);
       const candidate = fieldsOf(chunk.candidates, 0);
-      for (const part of partsOf(candidate)) {
-        const { text, thought } = part;
-        if (part.functionCall) takeCall(part, out);
-        else if (typeof text === 'string' && !thought) out.text(text);
-      }
+      for (const part of partsOf(candidate)) takePart(part, out);
       const reason = finishReason(candidate.finishReason);
       if (reason) out.finish(reason, `${candidate.finishReason}`);
     },
+  };
+}
+
+function readState(signature: unknown): BlockState | undefined {
+  return typeof signature === 'string' && signature !== '' ? { format: CONTENTS_STATE, value: signature } : undefined;
+}
+
+/**
+ * Every chunk counts all tokens so far. The prompt includes what was read from the cache; what server tools added to it,
+ * and the reasoning beside the answer, are counted apart, unless the total says that they are included.
+ */
+function readCounts(usage: JsonObject): TokenCounts {
+  const prompt = countOf(usage.promptTokenCount);
+  const cacheRead = countOf(usage.cachedContentTokenCount);
+  const answer = countOf(usage.candidatesTokenCount);
+  const reasoning = countOf(usage.thoughtsTokenCount);
+  const tools = countOf(usage.toolUsePromptTokenCount);
+  const total = countOf(usage.totalTokenCount);
+  const isInside = total !== undefined && total === (prompt ?? 0) + (answer ?? 0) && (reasoning ?? 0) <= (answer ?? 0);
+  const beside = isInside ? 0 : (reasoning ?? 0);
+  const read = cacheRead ?? 0;
+  const whole = prompt === undefined ? undefined : prompt + (isInside ? 0 : (tools ?? 0));
+  return {
+    ...(whole !== undefined && { input: read > whole ? whole : whole - read }),
+    ...(whole !== undefined && cacheRead !== undefined && { cacheRead }),
+    ...((answer !== undefined || reasoning !== undefined) && { output: (answer ?? 0) + beside }),
+    ...(reasoning !== undefined && { reasoning }),
   };
 }
 

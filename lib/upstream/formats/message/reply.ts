@@ -1,17 +1,32 @@
 // Maps the events of a messages stream to parts, or the whole message of an endpoint that does not stream.
 import type { AnswerReader, AnswerWriter, Host, JsonObject, MessageQuirks } from '../../contract/provider.ts';
 import { fieldsOf, isFields } from '../../host/fields.ts';
-import { Usage } from './usage.ts';
+import { namedCountsOf } from '../../host/token-counts.ts';
+import { Usage } from '../usage.ts';
 
 type Kit = Pick<Host, 'fault' | 'finishReason'>;
+
+/** A content block of the stream; the writer knows it by this object. */
+interface Block {
+  /** `other`: the input and result of a server's own tools, and what is not known. */
+  readonly type: 'text' | 'reasoning' | 'tool' | 'other';
+}
+
+/** The format of the signatures and the redacted data that reasoning goes back with. */
+export const MESSAGES_STATE = 'messages';
 
 /** Reads one reply. Events name their type in their data, so the `event` field is not needed. */
 export class MessageReply implements AnswerReader {
   readonly #kit: Kit;
   readonly #quirks: MessageQuirks;
-  readonly #usage = new Usage();
-  /** The open tool call. */
-  #call: unknown;
+  readonly #usage = new Usage({ isCacheBeside: true });
+  /** Open blocks by their index; one without an index has none here either. */
+  readonly #blocks = new Map<unknown, Block>();
+  #last: Block | undefined;
+  #id: unknown;
+  #isStarted = false;
+  #hasBlocks = false;
+  #hasReason = false;
 
   constructor(kit: Kit, quirks: MessageQuirks) {
     this.#kit = kit;
@@ -31,11 +46,10 @@ export class MessageReply implements AnswerReader {
         this.#takeBlock(event.index, event.content_block, out);
         break;
       case 'content_block_stop':
-        if (this.#call !== undefined) out.tool({ block: this.#call, done: true });
-        this.#call = undefined;
+        this.#endBlock(event.index, out);
         break;
       case 'message_delta':
-        this.#takeEnding(event.delta, event.usage, out);
+        this.#takeEnding(event, out);
         break;
       case 'message_stop':
         this.#takeLastCounts(event, out);
@@ -52,51 +66,124 @@ export class MessageReply implements AnswerReader {
 
   #takeStart(message: unknown, out: AnswerWriter): void {
     if (!isFields(message)) return;
+    const isSame = message.id !== undefined && message.id === this.#id;
+    if (this.#isStarted && this.#hasBlocks && !isSame) {
+      this.#endAtNextMessage(out);
+      return;
+    }
+    this.#isStarted = true;
+    this.#id = message.id;
     out.start(message);
-    out.usage(this.#usage.report(message.usage));
+    this.#count(message.usage, out);
   }
 
-  #takeEnding(delta: unknown, usage: unknown, out: AnswerWriter): void {
-    out.usage(this.#usage.report(usage));
+  /** A second message in the stream is nobody's answer. */
+  #endAtNextMessage(out: AnswerWriter): void {
+    if (!this.#hasReason) throw this.#kit.fault.make('protocol', 'another message begins before the end of the first');
+    out.done(STOP);
+  }
+
+  /** An older spelling has the counts inside the delta. */
+  #takeEnding({ delta, usage }: JsonObject, out: AnswerWriter): void {
+    this.#count(fieldsOf(delta).usage, out);
+    this.#count(usage, out);
     if (isFields(delta)) this.#finish(delta.stop_reason, out);
+  }
+
+  #count(usage: unknown, out: AnswerWriter): void {
+    if (isFields(usage)) out.usage(this.#usage.report(usage));
   }
 
   /** Counts reported earlier stand. */
   #takeLastCounts(event: JsonObject, out: AnswerWriter): void {
     const { counts } = this.#quirks;
-    if (counts && !this.#usage.hasOutput) out.usage(this.#usage.report(fieldsOf(event, ...counts.at), counts.names));
+    this.#count(event.usage, out);
+    if (counts && !this.#usage.hasOutput) out.usage(namedCountsOf(fieldsOf(event, ...counts.at), counts.names));
   }
 
   /** The whole message, from an endpoint that does not stream. */
   #takeMessage(message: JsonObject, out: AnswerWriter): void {
     this.#takeStart(message, out);
     const content = typeof message.content === 'string' ? [{ text: message.content }] : message.content;
-    if (Array.isArray(content)) for (const [index, block] of content.entries()) this.#takeBlock(index, block, out);
+    if (Array.isArray(content)) {
+      for (const [index, block] of content.entries()) {
+        this.#takeBlock(index, block, out);
+        this.#endBlock(index, out);
+      }
+    }
     this.#finish(message.stop_reason, out);
     out.done(STOP);
   }
 
-  #takeDelta({ index, delta }: JsonObject, out: AnswerWriter): void {
+  #takeDelta({ index, delta, usage }: JsonObject, out: AnswerWriter): void {
     if (!isFields(delta)) return;
-    const { type, text, partial_json: json } = delta;
-    if (typeof text === 'string' && (type === 'text_delta' || type === undefined)) out.text(text, index);
-    else if (typeof json === 'string' && this.#call !== undefined) out.tool({ block: this.#call, json });
+    const { type, text, thinking, signature, partial_json: json } = delta;
+    const block = this.#find(index);
+    if (typeof text === 'string' && (type === 'text_delta' || type === undefined)) {
+      out.text(text, this.#nameFor('text', block, index));
+    } else if (typeof thinking === 'string') {
+      out.reasoning(thinking, this.#nameFor('reasoning', block, index));
+    } else if (typeof json === 'string') {
+      if (block?.type === 'tool') out.tool({ block, json });
+      else out.alive();
+    } else if (typeof signature === 'string') takeState(signature, this.#nameFor('reasoning', block, index), out);
+    if (usage || delta.usage) this.#count(usage ?? delta.usage, out);
   }
 
-  /** Some endpoints put the first words, or all arguments, into the start of a block. */
-  #takeBlock(index: unknown, block: unknown, out: AnswerWriter): void {
-    if (!isFields(block)) return;
-    if (isText(block)) out.text(block.text, index);
-    if (block.type !== 'tool_use') return;
-    const { id, name, input } = block;
-    this.#call = `call ${index}`;
-    const isWhole = typeof input === 'string' || (isFields(input) && Object.keys(input).length > 0);
-    out.tool({ block: this.#call, id, name, ...(isWhole && { json: input }) });
+  /** A delta names its block. Where starts have no index, or deltas have none, it is the last one. */
+  #find(index: unknown): Block | undefined {
+    const named = this.#blocks.get(index);
+    return named ?? (index === undefined || this.#blocks.has(undefined) ? this.#last : undefined);
+  }
+
+  /** Some endpoints never start blocks; what does not fit its block is one by itself. */
+  #nameFor(type: 'text' | 'reasoning', block: Block | undefined, index: unknown): unknown {
+    if (block?.type === type) return block;
+    return block ? `${type} ${index}` : this.#open({ type }, index);
+  }
+
+  #open(block: Block, index: unknown): Block {
+    this.#hasBlocks = true;
+    this.#blocks.set(index, block);
+    this.#last = block;
+    return block;
+  }
+
+  #endBlock(index: unknown, out: AnswerWriter): void {
+    const block = this.#find(index);
+    if (!block) return;
+    out.end(block);
+    for (const [key, open] of this.#blocks) if (open === block) this.#blocks.delete(key);
+    if (this.#last === block) this.#last = undefined;
+  }
+
+  /** A start is always another block. Some endpoints put the first words, or all arguments, into it. */
+  #takeBlock(index: unknown, value: unknown, out: AnswerWriter): void {
+    if (!isFields(value)) return;
+    const { type, id, name, input } = value;
+    const before = this.#blocks.get(index);
+    if (before) out.end(before);
+    const block = this.#open({ type: typeOf(value) }, index);
+    if (block.type === 'tool') {
+      const isWhole = typeof input === 'string' || (isFields(input) && Object.keys(input).length > 0);
+      out.tool({ block, id, name, ...(isWhole && { json: input }) });
+    } else if (block.type === 'text') {
+      if (typeof value.text === 'string') out.text(value.text, block);
+    } else if (type === 'redacted_thinking') {
+      out.reasoning('', block, { redacted: true });
+      takeState(value.data, block, out);
+    } else if (block.type === 'reasoning') {
+      if (typeof value.thinking === 'string' && value.thinking !== '') out.reasoning(value.thinking, block);
+      takeState(value.signature, block, out);
+      out.alive();
+    } else out.alive();
   }
 
   #finish(stopReason: unknown, out: AnswerWriter): void {
     const reason = this.#kit.finishReason(stopReason);
-    if (reason) out.finish(reason, `${stopReason}`);
+    if (!reason) return;
+    this.#hasReason = true;
+    out.finish(reason, `${stopReason}`);
   }
 
   #refuse(event: JsonObject): void {
@@ -108,6 +195,12 @@ export class MessageReply implements AnswerReader {
 /** The end mark, as the finish reason if there is no other. */
 const STOP = 'message_stop';
 
-function isText(block: JsonObject): block is JsonObject & { readonly text: string } {
-  return typeof block.text === 'string' && (block.type === 'text' || block.type === undefined);
+function takeState(value: unknown, block: unknown, out: AnswerWriter): void {
+  if (typeof value === 'string' && value !== '') out.state({ format: MESSAGES_STATE, value }, block);
+}
+
+function typeOf({ type, text }: JsonObject): Block['type'] {
+  if (type === 'text' || (type === undefined && typeof text === 'string')) return 'text';
+  if (type === 'thinking' || type === 'redacted_thinking') return 'reasoning';
+  return type === 'tool_use' ? 'tool' : 'other';
 }

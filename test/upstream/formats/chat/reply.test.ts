@@ -1,43 +1,5 @@
-import { Buffer } from 'node:buffer';
 import { expect } from 'chai';
-import type { ChatQuirks, ProviderPart } from '../../../../lib/upstream/contract/provider.ts';
-import { ChatReply } from '../../../../lib/upstream/formats/chat/reply.ts';
-import { createFinishReason } from '../../../../lib/upstream/host/finish-words.ts';
-import { Frames } from '../../../../lib/upstream/host/frames.ts';
-import { createHostFault } from '../../../../lib/upstream/host/host-fault.ts';
-
-const fault = createHostFault({ secrets: [] });
-
-/** The reader behind the host's frames, a list of lines at a time. */
-function open(quirks: ChatQuirks = {}) {
-  const frames = new Frames({
-    reader: new ChatReply({ fault, finishReason: createFinishReason(fault) }, quirks),
-    fault,
-  });
-  const collect = (read: (parts: ProviderPart[]) => void): readonly ProviderPart[] => {
-    const parts: ProviderPart[] = [];
-    read(parts);
-    return parts;
-  };
-  return {
-    push: (lines: readonly string[]) => collect((parts) => frames.push(Buffer.from(`${lines.join('\n')}\n`), parts)),
-    end: () => collect((parts) => frames.end(parts)),
-    break: (error: unknown) => frames.break(error),
-    get done() {
-      return frames.done;
-    },
-    get failure() {
-      return frames.error ?? frames.failure;
-    },
-  };
-}
-
-const line = (delta: object, finish?: string, more: object = {}) =>
-  `data: ${JSON.stringify({ choices: [{ index: 0, delta, ...(finish !== undefined && { finish_reason: finish }) }], ...more })}`;
-const text = (content: unknown, finish?: string) => line({ content }, finish);
-const types = (parts: readonly ProviderPart[]) => parts.map(({ type }) => type);
-const joined = (parts: readonly ProviderPart[]) =>
-  parts.map((part) => (part.type === 'block-delta' ? part.text : '')).join('');
+import { answers, calls, joined, line, open, text, types, whole } from './stage.ts';
 
 describe('answers in the chat format', () => {
   it('gives one array for the lines that arrived together', () => {
@@ -73,7 +35,7 @@ describe('answers in the chat format', () => {
       'data: [DONE]',
     ];
     const parts = reply.push(lines);
-    expect(joined(parts)).to.equal('Hello!');
+    expect(joined(parts)).to.equal('HmHello!');
     expect(parts.at(-1)).to.deep.equal({ type: 'finish', reason: 'length', raw: 'length' });
   });
 
@@ -259,9 +221,6 @@ describe('answers in the chat format', () => {
     expect(joined(open().push(lines))).to.equal('HelHelloHello');
   });
 
-  const whole = (message: object, more: object = {}) =>
-    `data: ${JSON.stringify({ choices: [{ message, finish_reason: 'stop' }], ...more })}`;
-
   it('takes the text of a whole message, unless deltas have said it', () => {
     expect(joined(open().push([whole({ content: 'Hello' })]))).to.equal('Hello');
     expect(joined(open().push([whole({ content: [{ text: 'Hel' }, { type: 'image' }, 'lo'] })]))).to.equal('Hello');
@@ -288,9 +247,6 @@ describe('answers in the chat format', () => {
     expect(open(quirks).push([JSON.stringify(whole)])).to.deep.include(counted);
     expect(open(quirks).push([text('A', 'stop'), line({}, undefined, nested)])).to.deep.include(counted);
   });
-
-  const calls = (parts: readonly ProviderPart[]) =>
-    parts.flatMap((part) => (part.type === 'block-start' && part.block.type === 'tool' ? [part.block] : []));
 
   it('takes calls of either kind, in deltas and in a whole message', () => {
     const modern = { tool_calls: [{ id: 'a', function: { name: 'look', arguments: '{"at":1}' } }, null] };
@@ -348,6 +304,33 @@ describe('answers in the chat format', () => {
     const parts = [...reply.push(lines), ...reply.end()];
     expect(calls(parts).map(({ id }) => id)).to.deep.equal(['a', 'b']);
     expect(joined(parts)).to.equal('{"at":1}{}');
+  });
+
+  it('drops another answer behind its end, but not the rest of its own', () => {
+    const named = (id: string, content: string, finish?: string) =>
+      line(content === '' ? {} : { content }, finish, { id });
+    const spliced = open();
+    const parts = spliced.push([
+      named('c1', 'Hi'),
+      named('c1', '', 'stop'),
+      named('c2', 'Lo'),
+      named('c2', '', 'stop'),
+    ]);
+    expect([answers(parts), spliced.done]).to.deep.equal(['Hi', true]);
+    const counted = `data: ${JSON.stringify({ id: 'c9', choices: [], usage: { prompt_tokens: 5, completion_tokens: 2 } })}`;
+    const own = open().push([named('c1', 'Hi'), named('c1', '', 'stop'), counted, named('c1', ' there')]);
+    expect([answers(own), own.find(({ type }) => type === 'usage')]).to.deep.equal([
+      'Hi there',
+      { type: 'usage', input: 5, output: 2 },
+    ]);
+    // A server that names every chunk anew.
+    const anew = open().push([named('c1', 'A'), named('c2', 'B'), named('c3', '', 'stop'), named('c4', 'C')]);
+    expect(answers(anew)).to.equal('ABC');
+  });
+
+  it('reads counts inside a delta', () => {
+    const parts = open().push([line({ content: 'Hi', usage: { prompt_tokens: 5, completion_tokens: 2 } })]);
+    expect(parts.find(({ type }) => type === 'usage')).to.deep.equal({ type: 'usage', input: 5, output: 2 });
   });
 
   it('takes a refusal as text, and says that as the reason', () => {

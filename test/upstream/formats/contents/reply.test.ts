@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { parseExactJson } from '../../../../lib/base/exact-json.ts';
 import type { AnswerWriter, JsonObject, ProviderPart } from '../../../../lib/upstream/contract/provider.ts';
 import { createContentsReader, picturesOf } from '../../../../lib/upstream/formats/contents/reply.ts';
 import { createFinishReason } from '../../../../lib/upstream/host/finish-words.ts';
@@ -11,13 +12,28 @@ describe('replies in the contents format', () => {
   const rows: readonly (readonly [usage: unknown, counts: object])[] = [
     [
       { promptTokenCount: 5, candidatesTokenCount: 8, thoughtsTokenCount: 2 },
-      { input: 5, output: 10 },
+      { input: 5, output: 10, reasoning: 2 },
+    ],
+    [
+      { promptTokenCount: 50, cachedContentTokenCount: 40, candidatesTokenCount: 8, toolUsePromptTokenCount: 7 },
+      { input: 17, cacheRead: 40, output: 8 },
+    ],
+    [
+      { promptTokenCount: 5, candidatesTokenCount: 8, thoughtsTokenCount: 2, totalTokenCount: 13 },
+      { input: 5, output: 8, reasoning: 2 },
+    ],
+    [
+      { promptTokenCount: 5, candidatesTokenCount: 8, thoughtsTokenCount: 2, totalTokenCount: 15 },
+      { input: 5, output: 10, reasoning: 2 },
+    ],
+    [
+      { promptTokenCount: 5, cachedContentTokenCount: 5 },
+      { input: 0, cacheRead: 5 },
     ],
     [{ candidatesTokenCount: '8', thoughtsTokenCount: 'many' }, { output: 8 }],
     [{ candidatesTokenCount: 8, thoughtsTokenCount: -8 }, { output: 8 }],
-    [{ thoughtsTokenCount: 2 }, { output: 2 }],
-    [null, {}],
-    ['x', {}],
+    [{ thoughtsTokenCount: 2 }, { output: 2, reasoning: 2 }],
+    [{}, {}],
   ];
   for (const [usageMetadata, counts] of rows) {
     it(`count ${JSON.stringify(usageMetadata)} as ${JSON.stringify(counts)}`, () => {
@@ -61,11 +77,51 @@ describe('replies in the contents format', () => {
     ];
     expect(parts).to.deep.equal([
       { type: 'start', id: 'r', model: 'm' },
-      ...block(0, { type: 'text' }, 'So'),
-      ...block(1, { type: 'tool', id: 'a', name: 'a' }, json),
-      ...block(2, { type: 'tool', id: 'b', name: 'b' }, json),
+      ...block(0, { type: 'reasoning' }, 'hm'),
+      ...block(1, { type: 'text' }, 'So'),
+      ...block(2, { type: 'tool', id: 'a', name: 'a' }, json),
+      ...block(3, { type: 'tool', id: 'b', name: 'b' }, json),
       { type: 'finish', reason: 'stop', raw: 'STOP' },
     ]);
+  });
+
+  it('keep signatures wherever they stand', () => {
+    const signed = (part: object) => ({ ...part, thoughtSignature: 's' });
+    const shapeOf = (parts: readonly ProviderPart[]) =>
+      parts.flatMap((part) => {
+        if (part.type === 'block-start') return [part.block.type];
+        if (part.type === 'block-delta') return [part.text];
+        return part.type === 'block-state' ? [`${part.state.format} ${part.state.value}`] : [];
+      });
+    const thought = { text: 'hm', thought: true };
+    for (const [said, shape] of [
+      [
+        [signed(thought), { text: 'So' }],
+        ['reasoning', 'hm', 'contents s', 'text', 'So'],
+      ],
+      [
+        [thought, signed({ text: 'So' })],
+        ['reasoning', 'hm', 'text', 'So', 'reasoning', 'contents s'],
+      ],
+      [
+        [{ text: 'So' }, signed({ text: '' })],
+        ['text', 'So', 'reasoning', 'contents s'],
+      ],
+      [
+        [{ text: 'So' }, signed({})],
+        ['text', 'So', 'reasoning', 'contents s'],
+      ],
+      [[signed({ functionCall: { name: 'a', args: {} } })], ['tool', 'contents s', '{}']],
+    ] as const)
+      expect(shapeOf(read(candidate(said, { finishReason: 'STOP' })))).to.deep.equal(shape);
+  });
+
+  it('keep every digit of the arguments of a call', () => {
+    const chunk = parseExactJson(
+      '{"candidates":[{"content":{"parts":[{"functionCall":{"name":"a","args":{"id":2512292042121000001}}}]}}]}',
+    ) as JsonObject;
+    const parts = read(chunk);
+    expect(parts.find(({ type }) => type === 'block-delta')).to.include({ text: '{"id":2512292042121000001}' });
   });
 
   it('are refused by an error, and by a reason to block the prompt', () => {

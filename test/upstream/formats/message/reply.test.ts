@@ -12,7 +12,7 @@ function read(events: readonly JsonObject[], quirks: MessageQuirks = {}): readon
   const out = new Writer();
   out.into(parts);
   const reply = new MessageReply({ fault, finishReason: createFinishReason(fault) }, quirks);
-  for (const event of events) reply.take(event, out);
+  for (const event of events) if (!out.isDone) reply.take(event, out);
   return parts;
 }
 
@@ -49,7 +49,7 @@ describe('replies in the messages format', () => {
       ]);
       expect(blocksOf(parts), JSON.stringify(content)).to.deep.equal(blocks);
       expect(of(parts, 'start')).to.deep.equal([{ type: 'start', id: 'm1', model: 'm' }]);
-      expect(of(parts, 'usage')).to.deep.equal([{ type: 'usage', input: 3, output: 0 }]);
+      expect(of(parts, 'usage')).to.deep.equal([{ type: 'usage', input: 3 }]);
       expect(parts.at(-1)).to.deep.equal({ type: 'finish', reason: 'stop', raw: 'end_turn' });
     }
   });
@@ -106,8 +106,8 @@ describe('replies in the messages format', () => {
       STOP,
     ]);
     expect(of(parts, 'usage')).to.deep.equal([
-      { type: 'usage', input: 113, output: 1 },
-      { type: 'usage', input: 213, output: 7 },
+      { type: 'usage', input: 3, cacheRead: 100, cacheWrite: 10, output: 1 },
+      { type: 'usage', cacheRead: 200, output: 7 },
     ]);
     expect(parts.at(-1)).to.deep.equal({ type: 'finish', reason: 'length', raw: 'max_tokens' });
     expect(
@@ -127,6 +127,173 @@ describe('replies in the messages format', () => {
       expect(of(read([...before, last], { counts }), 'usage')).to.deep.equal([{ type: 'usage', input: 1, output: 2 }]);
     }
     expect(of(read([last]), 'usage')).to.deep.equal([]);
+  });
+
+  it('count in an older place, and take zeros for counts', () => {
+    const begin = { type: 'message_start', message: { usage: { input_tokens: 2, cache_read_input_tokens: 5000 } } };
+    const inside = { type: 'message_delta', delta: { stop_reason: 'end_turn', usage: { output_tokens: 10 } } };
+    const back = {
+      type: 'message_delta',
+      delta: { stop_reason: 'end_turn' },
+      usage: { input_tokens: 5002, cache_read_input_tokens: 0, output_tokens: 10 },
+    };
+    expect(of(read([begin, inside]), 'usage').at(-1)).to.deep.equal({ type: 'usage', output: 10 });
+    expect(of(read([begin, back]), 'usage').at(-1)).to.deep.equal({
+      type: 'usage',
+      input: 5002,
+      cacheRead: 0,
+      output: 10,
+    });
+  });
+
+  const shapeOf = (parts: readonly ProviderPart[]) => {
+    const shape: string[] = [];
+    for (const part of parts) {
+      if (part.type === 'block-start') {
+        const { block } = part;
+        shape.push(
+          block.type === 'tool' ? `${block.name} ` : `${block.type}${'redacted' in block ? ' redacted' : ''} `,
+        );
+      }
+      if (part.type === 'block-delta') shape[part.index] += part.text;
+      if (part.type === 'block-state') shape[part.index] += `[${part.state.format} ${part.state.value}]`;
+    }
+    return shape;
+  };
+  const thinking = (more: object = {}) => ({ type: 'thinking', thinking: '', ...more });
+  const json = (partial: string) => ({ type: 'input_json_delta', partial_json: partial });
+  const stop = (index = 0) => ({ type: 'content_block_stop', index });
+  const noIndex = ({ index: _, ...event }: { index: number }) => event;
+  const END = { type: 'message_delta', delta: { stop_reason: 'end_turn' } };
+  const other = { type: 'tool_use', id: 'b', name: 'walk' };
+  const rows: readonly (readonly [what: string, events: readonly JsonObject[], shape: readonly string[]])[] = [
+    [
+      'thinking with its signature',
+      [
+        start(thinking()),
+        delta({ type: 'thinking_delta', thinking: 'h' }),
+        delta({ type: 'thinking_delta', thinking: 'm' }),
+        delta({ type: 'signature_delta', signature: 'sig' }),
+        stop(),
+        start({ type: 'text', text: '' }, 1),
+        delta({ type: 'text_delta', text: 'Hi' }, 1),
+      ],
+      ['reasoning hm[messages sig]', 'text Hi'],
+    ],
+    [
+      'empty thinking with a signature',
+      [
+        start(thinking()),
+        delta({ type: 'signature_delta', signature: 'sig' }),
+        stop(),
+        start({ type: 'text', text: 'Hi' }, 1),
+      ],
+      ['reasoning [messages sig]', 'text Hi'],
+    ],
+    ['empty thinking without one', [start(thinking()), stop(), start({ type: 'text', text: 'Hi' }, 1)], ['text Hi']],
+    [
+      'redacted thinking',
+      [start({ type: 'redacted_thinking', data: 'xyz' }), stop(), start({ type: 'text', text: 'Hi' }, 1)],
+      ['reasoning redacted [messages xyz]', 'text Hi'],
+    ],
+    [
+      'thinking without a start',
+      [delta({ type: 'thinking_delta', thinking: 'hm' }), delta({ type: 'text_delta', text: 'Hi' }, 1)],
+      ['reasoning hm', 'text Hi'],
+    ],
+    [
+      'two calls at once',
+      [start(TOOL), start(other, 1), delta(json('{"a":1}')), delta(json('{"b":2}'), 1), stop(), stop(1)],
+      ['look {"a":1}', 'walk {"b":2}'],
+    ],
+    [
+      'two calls in turn',
+      [
+        start(TOOL),
+        start(other, 1),
+        delta(json('{"a"')),
+        delta(json('{"b"'), 1),
+        delta(json(':1}')),
+        delta(json(':2}'), 1),
+        stop(1),
+        stop(),
+      ],
+      ['look {"a":1}', 'walk {"b":2}'],
+    ],
+    [
+      'a text that ends within a call',
+      [
+        start({ type: 'text', text: 'note' }),
+        start(TOOL, 1),
+        delta(json('{"a"'), 1),
+        stop(),
+        delta(json(':1}'), 1),
+        stop(1),
+      ],
+      ['text note', 'look {"a":1}'],
+    ],
+    [
+      'a tool of the server within a call',
+      [
+        start(TOOL),
+        delta(json('{"a":1')),
+        start({ type: 'server_tool_use', id: 's', name: 'web_search', input: {} }, 1),
+        delta(json('{"query":"q"}'), 1),
+        stop(1),
+        start({ type: 'web_search_tool_result', tool_use_id: 's', content: [] }, 2),
+        stop(2),
+        delta(json('}')),
+        stop(),
+      ],
+      ['look {"a":1}'],
+    ],
+    [
+      'no index at all',
+      [start(TOOL), delta(json('{"a":1}')), stop(), start(other), delta(json('{"b":2}')), stop()].map(noIndex),
+      ['look {"a":1}', 'walk {"b":2}'],
+    ],
+    [
+      'an index in starts only',
+      [start(TOOL), noIndex(delta(json('{"a":1}'))), noIndex(stop()), start(other, 1), noIndex(delta(json('{"b":2}')))],
+      ['look {"a":1}', 'walk {"b":2}'],
+    ],
+    [
+      'one index for all blocks',
+      [
+        start({ type: 'text', text: 'So' }),
+        stop(),
+        start(TOOL),
+        delta(json('{"a":1}')),
+        start(other),
+        delta(json('{"b":2}')),
+      ],
+      ['text So', 'look {"a":1}', 'walk {"b":2}'],
+    ],
+    [
+      'arguments that come again',
+      [start({ ...TOOL, input: { a: 1 } }), delta(json('{"a"')), delta(json('{"a":1}')), stop()],
+      ['look {"a":1}'],
+    ],
+    [
+      'everything so far with each piece',
+      [start(TOOL), delta(json('{"a"')), delta(json('{"a":1')), delta(json('{"a":1}')), stop()],
+      ['look {"a":1}'],
+    ],
+    ['a placeholder first', [start(TOOL), delta(json('{}')), delta(json('{"a":1}')), stop()], ['look {"a":1}']],
+  ];
+  for (const [what, events, shape] of rows) {
+    it(`tell blocks apart: ${what}`, () => expect(shapeOf(read([...events, END, STOP]))).to.deep.equal(shape));
+  }
+
+  it('drop a second message, and fail where it begins within the first', () => {
+    const begin = (id: string) => ({ type: 'message_start', message: { id } });
+    const hi = [start({ type: 'text', text: 'Hi' }), stop()];
+    const lo = [start({ type: 'text', text: 'Lo' }), stop(), END, STOP];
+    const parts = read([begin('a'), ...hi, END, begin('b'), ...lo]);
+    expect([shapeOf(parts), parts.at(-1)?.type]).to.deep.equal([['text Hi'], 'finish']);
+    expect(() => read([begin('a'), ...hi, begin('b'), ...lo])).to.throw('another message');
+    expect(shapeOf(read([begin('a'), begin('b'), ...hi, END, STOP]))).to.deep.equal(['text Hi']);
+    expect(shapeOf(read([begin('a'), begin('a'), ...hi, begin('a'), END, STOP]))).to.deep.equal(['text Hi']);
   });
 
   it('are refused by an error of any shape, and by nothing else', () => {

@@ -1,0 +1,146 @@
+// One item of a responses answer, and how much of it was written already.
+import type { AnswerWriter, JsonObject } from '../../contract/provider.ts';
+import { fieldsOf } from '../../host/fields.ts';
+
+/** The format of items that reasoning goes back as: JSON. */
+export const RESPONSES_STATE = 'responses';
+
+/** Stands between the parts of a summary. */
+const PARAGRAPH = '\n\n';
+
+/** The text of a part so far: its length and a hash, because nothing keeps a whole answer. */
+class WrittenText {
+  #chars = 0;
+  #hash = FIRST_HASH;
+
+  add(text: string): void {
+    this.#chars += text.length;
+    this.#hash = hashText(text, this.#hash);
+  }
+
+  /** What is missing of a whole text; nothing if that is another text. */
+  missingOf(whole: string): string {
+    return hashText(whole.slice(0, this.#chars)) === this.#hash ? whole.slice(this.#chars) : '';
+  }
+}
+
+const FIRST_HASH = 0x811c9dc5;
+
+/** FNV-1a. */
+function hashText(text: string, hash = FIRST_HASH): number {
+  let next = hash;
+  for (let at = 0; at < text.length; at += 1) next = Math.imul(next ^ text.charCodeAt(at), 0x01000193);
+  return next;
+}
+
+export class Item {
+  readonly type: string;
+  readonly id: unknown;
+  /** Of a call, once it is known. */
+  callId: unknown;
+  isBegun = false;
+  isRefused = false;
+  #hasState = false;
+  /** The writer knows a message's parts by these objects, and every other item by itself. */
+  readonly #parts = new Map<unknown, WrittenText>();
+
+  constructor(type: string, id: unknown) {
+    this.type = type;
+    this.id = id;
+  }
+
+  begin(item: JsonObject, out: AnswerWriter): void {
+    this.isBegun = true;
+    if (this.type === 'function_call') this.#takeCall(item, false, out);
+    else if (this.type !== 'message') out.alive();
+  }
+
+  /** Writes what is missing of the whole item. */
+  complete(item: JsonObject, out: AnswerWriter): void {
+    this.isBegun = true;
+    if (this.type === 'function_call') this.#takeCall(item, true, out);
+    else if (this.type === 'reasoning') this.#completeThought(item, out);
+    else if (this.type === 'message') {
+      for (const [at, part] of listOf(item.content).entries()) this.completePart({ content_index: at, part }, out);
+    } else out.alive();
+  }
+
+  addText({ content_index: at, delta }: JsonObject, kind: string, out: AnswerWriter): void {
+    if (typeof delta !== 'string') return;
+    const part = this.#partAt(at);
+    part.add(delta);
+    this.isRefused ||= kind === 'refusal' && delta !== '';
+    out.text(delta, part);
+  }
+
+  completeText(event: JsonObject, kind: string, out: AnswerWriter): void {
+    const whole = kind === 'refusal' ? event.refusal : event.text;
+    if (typeof whole !== 'string') return;
+    const delta = this.#partAt(event.content_index).missingOf(whole);
+    this.addText({ content_index: event.content_index, delta }, kind, out);
+  }
+
+  completePart({ content_index: at, part }: JsonObject, out: AnswerWriter): void {
+    const { type, text, refusal } = fieldsOf(part);
+    if (type === 'refusal') this.completeText({ content_index: at, refusal }, 'refusal', out);
+    else if (type === 'reasoning_text') this.#completeThoughtPart(`text ${at}`, text, out);
+    else this.completeText({ content_index: at, text }, 'output_text', out);
+  }
+
+  takeArguments({ delta, arguments: whole, name }: JsonObject, out: AnswerWriter): void {
+    if (whole === undefined) out.tool({ block: this, name, json: delta });
+    else out.tool({ block: this, name, json: whole, isWhole: true });
+  }
+
+  /** Its arguments arrive in pieces, or with the item. */
+  #takeCall({ call_id: id, name, arguments: json }: JsonObject, isWhole: boolean, out: AnswerWriter): void {
+    this.callId ??= id;
+    out.tool({ block: this, id: id ?? this.id, name, json, isWhole });
+  }
+
+  /** A fragment of a part of the reasoning, or the whole part. */
+  takeThought(
+    { summary_index: at, content_index: index = at, ...event }: JsonObject,
+    name: string,
+    out: AnswerWriter,
+  ): void {
+    const key = `${name === 'reasoning_text' ? 'text' : 'summary'} ${index}`;
+    const { delta, text = fieldsOf(event.part).text } = event;
+    if (typeof delta === 'string') this.#addThought(key, delta, out);
+    else this.#completeThoughtPart(key, text, out);
+  }
+
+  #addThought(key: string, delta: string, out: AnswerWriter): void {
+    if (delta === '') return;
+    const isNext = !this.#parts.has(key) && this.#parts.size > 0;
+    this.#partAt(key).add(delta);
+    out.reasoning(isNext ? PARAGRAPH + delta : delta, this);
+  }
+
+  #completeThoughtPart(key: string, text: unknown, out: AnswerWriter): void {
+    if (typeof text === 'string') this.#addThought(key, this.#parts.get(key)?.missingOf(text) ?? text, out);
+  }
+
+  /** What goes back is the item as it came, apart from its status. */
+  #completeThought(item: JsonObject, out: AnswerWriter): void {
+    for (const [at, { text }] of listOf(item.summary).entries()) this.#completeThoughtPart(`summary ${at}`, text, out);
+    for (const [at, { text }] of listOf(item.content).entries()) this.#completeThoughtPart(`text ${at}`, text, out);
+    const { status: _status, ...kept } = item;
+    if (typeof item.encrypted_content !== 'string' || this.#hasState) return;
+    this.#hasState = true;
+    out.state({ format: RESPONSES_STATE, value: JSON.stringify(kept) }, this);
+  }
+
+  #partAt(key: unknown): WrittenText {
+    let part = this.#parts.get(key);
+    if (!part) {
+      part = new WrittenText();
+      this.#parts.set(key, part);
+    }
+    return part;
+  }
+}
+
+function listOf(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.map((item) => fieldsOf(item)) : [];
+}

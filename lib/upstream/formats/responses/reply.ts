@@ -1,0 +1,137 @@
+// Maps the events of a responses stream to parts, or a whole response. Some servers send every piece and then what they
+// add up to, some only one of the two: each character counts once, whichever event brings it first.
+import type { AnswerReader, AnswerWriter, Host, JsonObject } from '../../contract/provider.ts';
+import { fieldsOf } from '../../host/fields.ts';
+import { Usage } from '../usage.ts';
+import { Item } from './item.ts';
+
+type Kit = Pick<Host, 'fault' | 'finishReason'>;
+
+/** Reads one reply. */
+export class ResponsesReply implements AnswerReader {
+  readonly #kit: Kit;
+  readonly #usage = new Usage();
+  /** In the order in which they began. */
+  readonly #items: Item[] = [];
+  readonly #byIndex = new Map<unknown, Item>();
+  #id: unknown;
+
+  constructor(kit: Kit) {
+    this.#kit = kit;
+  }
+
+  take(event: JsonObject, out: AnswerWriter): void {
+    const { type } = event;
+    if (type === 'error' || event.error) throw this.#kit.fault.ofComplaint(event, true);
+    if (event.object === 'response') this.#end(event, 'completed', out);
+    else if (typeof type === 'string' && type.startsWith(EVENT)) this.#takeEvent(type.slice(EVENT.length), event, out);
+  }
+
+  #takeEvent(type: string, event: JsonObject, out: AnswerWriter): void {
+    const [name = '', step] = type.split('.');
+    switch (name) {
+      case 'created':
+        this.#begin(fieldsOf(event.response), out);
+        break;
+      case 'completed':
+      case 'incomplete':
+      case 'failed':
+      case 'cancelled':
+        this.#end(fieldsOf(event.response), name, out);
+        break;
+      case 'output_item':
+        this.#takeItem(event, step === 'done', out);
+        break;
+      case 'output_text':
+      case 'refusal':
+        if (step === 'delta') this.#find(event, 'message').addText(event, name, out);
+        else if (step === 'done') this.#find(event, 'message').completeText(event, name, out);
+        else out.alive();
+        break;
+      case 'content_part':
+        if (step === 'done') this.#find(event, 'message').completePart(event, out);
+        break;
+      case 'function_call_arguments':
+        this.#find(event, 'function_call').takeArguments(event, out);
+        break;
+      case 'reasoning_text':
+      case 'reasoning_summary_text':
+      case 'reasoning_summary_part':
+        this.#find(event, 'reasoning').takeThought(event, name, out);
+        break;
+      default:
+        // Work of the server's own tools; the other events only repeat the state.
+        if (step !== undefined) out.alive();
+    }
+  }
+
+  /** A second response in the stream is nobody's answer. */
+  #begin(response: JsonObject, out: AnswerWriter): void {
+    if (this.#items.length > 0 && response.id !== this.#id) {
+      throw this.#kit.fault.make('protocol', 'another response begins before the end of the first');
+    }
+    this.#id = response.id;
+    out.start(response);
+  }
+
+  #takeItem(event: JsonObject, isDone: boolean, out: AnswerWriter): void {
+    const item = fieldsOf(event.item);
+    const { id, type } = item;
+    const known = this.#findKnown(event, id);
+    const isAnother = !known || (!isDone && known.isBegun);
+    const found = isAnother ? this.#add(new Item(`${type}`, id), event.output_index) : known;
+    if (isDone) found.complete(item, out);
+    else found.begin(item, out);
+  }
+
+  /** By index; where a server has none, by name, else the last one. */
+  #findKnown({ output_index: index, item_id: name }: JsonObject, id: unknown = name): Item | undefined {
+    const numbered = index === undefined ? undefined : this.#byIndex.get(index);
+    if (numbered) return numbered;
+    if (id !== undefined) return this.#items.findLast((item) => item.id === id);
+    return index === undefined ? this.#items.at(-1) : undefined;
+  }
+
+  #find(event: JsonObject, type: string): Item {
+    const known = this.#findKnown(event, undefined);
+    return known?.type === type ? known : this.#add(new Item(type, event.item_id), event.output_index);
+  }
+
+  #add(item: Item, index: unknown): Item {
+    this.#items.push(item);
+    if (index !== undefined) this.#byIndex.set(index, item);
+    return item;
+  }
+
+  /** The last event contains the whole response: what it used, why it ended, and what no other event brought. */
+  #end(response: JsonObject, said: string, out: AnswerWriter): void {
+    out.start(response);
+    out.usage(this.#usage.report(response.usage));
+    const status = said === 'failed' ? said : `${response.status ?? said}`;
+    const failure = response.error ?? (/^(in)?completed?$/.test(status) ? undefined : status);
+    if (failure) throw this.#kit.fault.ofComplaint({ error: failure }, true);
+    if (Array.isArray(response.output)) this.#completeAll(response.output, out);
+    const { reason = status } = fieldsOf(response.incomplete_details);
+    const isRefused = this.#items.some((item) => item.isRefused);
+    if (status === 'incomplete') out.finish(this.#kit.finishReason(reason) ?? 'other', `${reason}`);
+    else out.finish(isRefused ? 'filter' : 'stop', status);
+    out.done(status);
+  }
+
+  /** Items have the same names as before, or at least the same order among their kind. */
+  #completeAll(output: readonly unknown[], out: AnswerWriter): void {
+    const before = new Set(this.#items);
+    for (const value of output) {
+      const item = fieldsOf(value);
+      const isSame = ({ type, id }: Item) => type === item.type && id !== undefined && id === item.id;
+      const isLike = ({ type, callId }: Item) => {
+        return type === item.type && (callId === undefined || callId === item.call_id);
+      };
+      const known = [...before].find(isSame) ?? [...before].find(isLike);
+      if (known) before.delete(known);
+      (known ?? this.#add(new Item(`${item.type}`, item.id), undefined)).complete(item, out);
+    }
+  }
+}
+
+const EVENT = 'response.';
