@@ -52,7 +52,7 @@ export function readCatalogFiles(paths: readonly string[], variables: readonly s
     defaults.edit.push(...(part.defaults?.edit ?? []));
     addEach(retired, part.retired, (key) => `${path}: retired.${key} is defined twice`);
   }
-  return { upstreams, payments, ...(autoTopup && { autoTopup }), models, smart, vision, defaults, retired, sources };
+  return { upstreams, payments, autoTopup, models, smart, vision, defaults, retired, sources };
 }
 
 function addEach<T>(

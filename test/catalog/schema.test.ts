@@ -27,6 +27,7 @@ describe('catalog files', () => {
     expect(file).to.deep.equal({
       upstreams: { one: { plugin: 'p', settings: {}, sandbox: false } },
       payments: {},
+      autoTopup: undefined,
       models: [
         {
           ...TEXT,

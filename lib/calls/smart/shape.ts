@@ -2,7 +2,7 @@
 import { extractNumbers, readAskedWords } from './amounts.ts';
 import type { Instruction, Sentence } from './instruction.ts';
 
-export interface MessageShape {
+interface MessageShape {
   /** The leading task or question, or `bare`. */
   readonly lead: string;
   /** Work on a given text. */
