@@ -33,7 +33,7 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
       'topup.declined': (name, { amount, payment }) =>
         `The bank declined an automatic top-up of the account “${name}” with ${amount} RUB (payment ${payment}). It will be tried again later.`,
       'topup.paused': (name, { amount, payment }) =>
-        `The bank declined an automatic top-up of the account “${name}” with ${amount} RUB (payment ${payment}). Your card will not be charged again until you pay once or choose another card.`,
+        `The bank declined an automatic top-up of the account “${name}” with ${amount} RUB (payment ${payment}). Your card will not be charged again until you top up once or choose another card.`,
       'card.saved': (name, { card }) =>
         `The card ${card} was saved for the account “${name}”. If no owner of the account did this, tell the operator of this service.`,
       'card.removed': (name, { card }) =>
@@ -64,7 +64,7 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
       'topup.declined': (name, { amount, payment }) =>
         `Банк отклонил автопополнение аккаунта «${name}» на ${amount} ₽ (платёж ${payment}). Попытка повторится позже.`,
       'topup.paused': (name, { amount, payment }) =>
-        `Банк отклонил автопополнение аккаунта «${name}» на ${amount} ₽ (платёж ${payment}). Списаний с карты не будет, пока вы не оплатите один раз или не выберете другую карту.`,
+        `Банк отклонил автопополнение аккаунта «${name}» на ${amount} ₽ (платёж ${payment}). Списаний с карты не будет, пока вы один раз не пополните кошелёк сами или не выберете другую карту.`,
       'card.saved': (name, { card }) =>
         `Для аккаунта «${name}» сохранена карта ${card}. Если этого не делал никто из владельцев, сообщите оператору сервиса.`,
       'card.removed': (name, { card }) =>

@@ -58,10 +58,10 @@ export async function openPages({ isPaid = true } = {}): Promise<Pages> {
     payments: {
       providers: () => (isPaid ? [{ name: 'till', provider, shortfall: 'suspend' }] : []),
       minimumOrder: async () => RUB,
-      look: async () => undefined,
-      notice: async (name: string) => (name === 'till' ? 'done' : undefined),
+      poll: async () => undefined,
+      handleWebhook: async (name: string) => (name === 'till' ? 'done' : undefined),
     },
-    topups: { notice: () => undefined },
+    topups: { checkSoon: () => undefined },
     fetcher,
     keyPrefix: 'tg-',
     registration: 'closed',

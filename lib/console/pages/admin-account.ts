@@ -83,7 +83,7 @@ const WORDS = defineWords({
   ru: {
     id: 'Аккаунт',
     status: 'Статус',
-    active: 'действует',
+    active: 'активен',
     suspended: 'приостановлен',
     held: 'В резерве',
     charged: 'Списано',

@@ -47,7 +47,7 @@ const WORDS = defineWords({
     id: 'ID',
     status: 'Статус',
     created: 'Создан',
-    active: 'действует',
+    active: 'активен',
     suspended: 'приостановлен',
     none: 'Аккаунты не найдены.',
     more: (count: string) => `И ещё ${count}: уточните запрос.`,

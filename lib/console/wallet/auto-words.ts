@@ -35,7 +35,7 @@ interface AutoWords {
 const WORDS = defineWords<AutoWords>({
   en: {
     title: 'Automatic top-up',
-    noCard: 'To set it up, pay once and tick “Save the card”.',
+    noCard: 'To set it up, top up once and tick “Save the card”.',
     threshold: 'Top up when the balance falls below (RUB)',
     thresholdHint: 'Money reserved by running calls counts as balance.',
     amount: 'Top-up amount (RUB)',
@@ -61,7 +61,7 @@ const WORDS = defineWords<AutoWords>({
     why: 'Last reason',
     next: 'Next attempt',
     month: 'This month',
-    resume: 'To resume, pay once or choose another card.',
+    resume: 'To resume, top up once or choose another card.',
     badAmount: 'Enter an amount in roubles and kopecks, such as 1500 or 1500.50.',
     badCap: 'The monthly limit must be at least the top-up amount.',
     badCard: 'This card is no longer saved. Choose another.',
@@ -75,7 +75,7 @@ const WORDS = defineWords<AutoWords>({
   },
   ru: {
     title: 'Автопополнение',
-    noCard: 'Чтобы включить его, оплатите один раз и отметьте «Сохранить карту».',
+    noCard: 'Чтобы включить его, пополните кошелёк один раз и отметьте «Сохранить карту».',
     threshold: 'Пополнять, когда баланс ниже, ₽',
     thresholdHint: 'Резерв под выполняющиеся запросы входит в баланс.',
     amount: 'Сумма пополнения, ₽',
@@ -101,7 +101,7 @@ const WORDS = defineWords<AutoWords>({
     why: 'Последняя причина',
     next: 'Следующая попытка',
     month: 'В этом месяце',
-    resume: 'Чтобы продолжить, оплатите один раз или выберите другую карту.',
+    resume: 'Чтобы продолжить, пополните кошелёк один раз или выберите другую карту.',
     badAmount: 'Введите сумму в рублях и копейках, например 1500 или 1500,50.',
     badCap: 'Лимит в месяц не может быть меньше суммы пополнения.',
     badCard: 'Этой карты больше нет. Выберите другую.',

@@ -83,7 +83,7 @@ const WORDS = defineWords<ReasonWords>({
       [NOT_ACCEPTED]: 'платёжная система сейчас не принимает платежи этого сервиса; оператор уже знает',
     },
     parts: {
-      status: 'состояние',
+      status: 'статус',
       sum: 'сумма',
       currency: 'валюта',
       shop: 'магазин',
