@@ -41,7 +41,8 @@ export function* groupSteps<Step extends object>(
     characters += countCharacters(step);
     if (group.length < STEPS_MAX && characters < CHARACTERS_MAX) continue;
     yield group;
-    [group, characters] = [[], 0];
+    group = [];
+    characters = 0;
   }
   if (group.length > 0) yield group;
 }

@@ -21,15 +21,16 @@ type FairQueue = <T>(source: Source, run: () => Promise<T>) => Promise<T>;
 type Waiter = PromiseWithResolvers<void>;
 
 export function createFairQueue({ atOnce, ...limits }: FairQueueOptions): FairQueue {
+  const known = createLine(limits);
+  const unknown = createLine(limits);
   /** The next task is taken from `next`, or from `other` if nobody waits there. */
-  let [next, other] = [createLine(limits), createLine(limits)];
-  const known = next;
-  const unknown = other;
+  let next = known;
+  let other = unknown;
   let inside = 0;
 
   function leave(): void {
-    const isLet = next.admitNext() || other.admitNext();
-    if (!isLet) inside -= 1;
+    const wasAdmitted = next.admitNext() || other.admitNext();
+    if (!wasAdmitted) inside -= 1;
     [next, other] = [other, next];
   }
 

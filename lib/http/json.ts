@@ -62,7 +62,8 @@ function findErrorPosition(text: string, { message }: Error): number | undefined
   const reported = readReportedPosition(text, message);
   if (reported !== undefined) return reported;
   if (text.length > SEARCHED_CHARACTERS_MAX) return undefined;
-  let [good, bad] = [0, text.length];
+  let good = 0;
+  let bad = text.length;
   while (bad - good > 1) {
     const middle = (good + bad) >> 1;
     if (isJsonPrefix(text.slice(0, middle))) good = middle;

@@ -34,6 +34,7 @@ const reusedConnectionErrors = new WeakSet<Error>();
 export function connectorTrackingReuse(options: buildConnector.BuildOptions): buildConnector.connector {
   const connect = buildConnector(options);
   return (target, callback) =>
+    // A tuple, so that TypeScript knows the socket once the error is ruled out.
     connect(target, (...[error, socket]) => {
       if (error) {
         callback(error, null);
