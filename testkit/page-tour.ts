@@ -3,9 +3,9 @@
 import { createAccounts } from '../lib/accounts/accounts.ts';
 import type { Who } from '../lib/console/page.ts';
 import { isPagePath } from '../lib/console/response-style.ts';
-import { createDepartures } from '../lib/users/departures.ts';
 import { createPeople } from '../lib/users/people.ts';
-import { makeSecret } from '../lib/users/totp.ts';
+import { makeTotpSecret } from '../lib/users/totp.ts';
+import { createUserRemoval } from '../lib/users/user-removal.ts';
 import { send, until } from './client.ts';
 import type { TestAccount, TestGateway } from './gateway.ts';
 import { createVisitor, setUpOperator, setUpOwner, type Visitor } from './pages.ts';
@@ -330,7 +330,7 @@ async function joinBoth(test: TestGateway, { id }: TestAccount): Promise<Visitor
   const member = await setUpOwner(test, second.id, 'member@example.com');
   const user = await test.store.users.find(member.email);
   await test.store.users.join({ user: user?.id ?? '', account: id, role: 'owner' });
-  if (user) await test.store.users.change({ ...user, totpSecret: makeSecret() });
+  if (user) await test.store.users.change({ ...user, totpSecret: makeTotpSecret() });
   return member;
 }
 
@@ -341,7 +341,7 @@ async function findPeople(test: TestGateway): Promise<OperatorSights['people']> 
   const leavers = ['suspended@example.com', 'former@example.com'] as const;
   for (const email of leavers) await setUpOwner(test, (await test.account('0')).id, email);
   const [suspended, former] = await Promise.all(leavers.map(findId));
-  const departures = createDepartures({ store });
+  const departures = createUserRemoval({ store });
   await departures.suspend(suspended ?? '');
   await departures.remove(former ?? '');
   const [active, operator] = [await findId('anna.petrova@example.com'), await findId('op@example.com')];

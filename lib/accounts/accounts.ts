@@ -1,4 +1,4 @@
-// Accounts and their keys as an operator handles them: created, listed, suspended, issued, revoked.
+// Manages accounts and their keys: creates, lists and suspends accounts; issues, limits, rotates and revokes keys.
 import { randomBytes } from 'node:crypto';
 import { OperatorError } from '../base/operator-error.ts';
 import { NO_LIMITS } from '../money/key-limits.ts';
@@ -6,13 +6,13 @@ import type { Account } from '../store/ports/accounts.ts';
 import type { KeyRow } from '../store/ports/keys.ts';
 import type { Store } from '../store/store.ts';
 import { hashKey, makeKey } from './key.ts';
-import { checkLimits, type WishedLimits } from './limits.ts';
+import { checkLimits, type RequestedLimits } from './limits.ts';
 import { readZone } from './zone.ts';
 
-/** The most active keys an account may have. */
+/** The maximum of active keys per account. */
 export const ACTIVE_KEYS_MAX = 10;
 
-/** How long a key that was replaced may go on. */
+/** How long a replaced key may keep working. */
 export const ROTATION_HOURS_MAX = 720;
 
 const NAME_LENGTH_MAX = 100;
@@ -26,14 +26,14 @@ export interface AccountsOptions {
   readonly clock?: () => number;
 }
 
-/** A new key; its text is stored nowhere and cannot be read again. */
+/** A new key. Its text is not stored and cannot be read again. */
 export interface IssuedKey {
   readonly id: string;
   readonly key: string;
 }
 
 export interface RotatedKey extends IssuedKey {
-  /** When the key before it expires, ms since the epoch. */
+  /** When the replaced key expires, ms since the epoch. */
   readonly endsAt: number;
 }
 
@@ -42,21 +42,20 @@ export interface Accounts {
   create(name: string): Promise<Account>;
   list(): Promise<readonly Account[]>;
   get(id: string): Promise<Account>;
-  /** By id, or by name if only one account has it. */
+  /** Finds an account by its id, or by its name if only one account has it. */
   find(idOrName: string): Promise<Account>;
   suspend(id: string): Promise<Account>;
   resume(id: string): Promise<Account>;
-  /** With or without limits. */
-  issueKey(account: string, name: string, limits?: Partial<WishedLimits>): Promise<IssuedKey>;
-  /** Changes some limits of a key that is neither revoked nor expired; the others stay. Resolves to the key. */
-  limitKey(id: string, change: Partial<WishedLimits>): Promise<KeyRow>;
+  issueKey(account: string, name: string, limits?: Partial<RequestedLimits>): Promise<IssuedKey>;
+  /** Changes the given limits of a key that is neither revoked nor expired. Resolves to the key. */
+  limitKey(id: string, change: Partial<RequestedLimits>): Promise<KeyRow>;
   /**
-   * Issues a key of the same name, limits and budget in the place of another, which works for so many hours more. What the
-   * one has spent of the budget counts for both.
+   * Issues a key with the same name, limits and budget as another one, which keeps working for `hours`. Both keys share
+   * what is spent of the budget.
    */
   rotateKey(id: string, hours: number): Promise<RotatedKey>;
   listKeys(account: string): Promise<readonly KeyRow[]>;
-  /** `exists`: it was revoked before. */
+  /** `exists`: the key was already revoked. */
   revokeKey(id: string): Promise<'revoked' | 'exists'>;
 }
 
@@ -65,13 +64,13 @@ export function createAccounts({ store, keyPrefix, clock = Date.now }: AccountsO
 
   async function create(name: string): Promise<Account> {
     const id = makeId('acc');
-    await accounts.create({ id, name: checkName(name), createdAt: clock() });
+    await accounts.create({ id, name: validateName(name), createdAt: clock() });
     return get(id);
   }
 
   async function get(id: string): Promise<Account> {
     const account = await accounts.get(id);
-    if (!account) throw unknownAccount(id);
+    if (!account) throw unknownAccountError(id);
     return account;
   }
 
@@ -79,29 +78,29 @@ export function createAccounts({ store, keyPrefix, clock = Date.now }: AccountsO
     const account = await accounts.get(idOrName);
     if (account) return account;
     const [named, ...others] = (await accounts.list()).filter(({ name }) => name === idOrName);
-    if (!named) throw unknownAccount(idOrName);
+    if (!named) throw unknownAccountError(idOrName);
     if (others.length === 0) return named;
     const ids = [named, ...others].map(({ id }) => id).join(', ');
     throw new OperatorError(`Several accounts are called ${quote(idOrName)}: name one by its id (${ids}).`);
   }
 
   async function setStatus(id: string, status: Account['status']): Promise<Account> {
-    if (!(await accounts.setStatus(id, status))) throw unknownAccount(id);
+    if (!(await accounts.setStatus(id, status))) throw unknownAccountError(id);
     return get(id);
   }
 
-  async function issueKey(account: string, name: string, wish: Partial<WishedLimits> = {}): Promise<IssuedKey> {
-    const { key, row } = newKey();
+  async function issueKey(account: string, name: string, requested: Partial<RequestedLimits> = {}): Promise<IssuedKey> {
+    const { key, row } = generateKey();
     const { createdAt } = row;
-    const limits = { ...NO_LIMITS, ...wish, zone: await readZone(users, account) };
+    const limits = { ...NO_LIMITS, ...requested, zone: await readZone(users, account) };
     checkLimits(limits, createdAt);
-    const added = await keys.add({ ...row, account, name: checkName(name), limits }, ACTIVE_KEYS_MAX);
-    if (added === 'no_account') throw unknownAccount(account);
-    if (added === 'too_many') throw tooManyKeys();
+    const added = await keys.add({ ...row, account, name: validateName(name), limits }, ACTIVE_KEYS_MAX);
+    if (added === 'no_account') throw unknownAccountError(account);
+    if (added === 'too_many') throw tooManyKeysError();
     return { id: row.id, key };
   }
 
-  function newKey() {
+  function generateKey() {
     const key = makeKey(keyPrefix);
     return { key, row: { id: makeId('key'), hash: hashKey(key), last4: key.slice(-4), createdAt: clock() } };
   }
@@ -111,24 +110,24 @@ export function createAccounts({ store, keyPrefix, clock = Date.now }: AccountsO
       throw new OperatorError(`A replaced key works for 1 to ${ROTATION_HOURS_MAX} hours more.`);
     }
     const before = await keys.get(id);
-    if (!before) throw unknownKey(id);
-    const { key, row } = newKey();
+    if (!before) throw unknownKeyError(id);
+    const { key, row } = generateKey();
     const endsAt = Math.min(row.createdAt + hours * HOUR_MS, before.limits.expiresAt ?? Number.POSITIVE_INFINITY);
     const result = await keys.replace(id, { ...row, endsAt }, ACTIVE_KEYS_MAX);
-    if (result === 'no_key') throw unknownKey(id);
-    if (result === 'ended') throw endedKey(id);
-    if (result === 'too_many') throw tooManyKeys();
+    if (result === 'no_key') throw unknownKeyError(id);
+    if (result === 'ended') throw endedKeyError(id);
+    if (result === 'too_many') throw tooManyKeysError();
     return { id: row.id, key, endsAt };
   }
 
-  async function limitKey(id: string, change: Partial<WishedLimits>): Promise<KeyRow> {
+  async function limitKey(id: string, change: Partial<RequestedLimits>): Promise<KeyRow> {
     const row = await keys.get(id);
-    if (!row) throw unknownKey(id);
+    if (!row) throw unknownKeyError(id);
     checkLimits({ ...NO_LIMITS, ...change }, clock());
     const result = await keys.limit(id, { ...change, zone: await readZone(users, row.account) }, clock());
-    if (result === 'ended') throw endedKey(id);
+    if (result === 'ended') throw endedKeyError(id);
     const changed = result === 'no_key' ? undefined : await keys.get(id);
-    if (!changed) throw unknownKey(id);
+    if (!changed) throw unknownKeyError(id);
     return changed;
   }
 
@@ -139,7 +138,7 @@ export function createAccounts({ store, keyPrefix, clock = Date.now }: AccountsO
 
   async function revokeKey(id: string): Promise<'revoked' | 'exists'> {
     const result = await keys.revoke(id, clock());
-    if (result === 'no_key') throw unknownKey(id);
+    if (result === 'no_key') throw unknownKeyError(id);
     return result;
   }
 
@@ -158,23 +157,23 @@ export function createAccounts({ store, keyPrefix, clock = Date.now }: AccountsO
   };
 }
 
-export function unknownAccount(id: string): OperatorError {
+export function unknownAccountError(id: string): OperatorError {
   return new OperatorError(`There is no account ${quote(id)}.`);
 }
 
-function unknownKey(id: string): OperatorError {
+function unknownKeyError(id: string): OperatorError {
   return new OperatorError(`There is no key ${quote(id)}.`);
 }
 
-function endedKey(id: string): OperatorError {
+function endedKeyError(id: string): OperatorError {
   return new OperatorError(`The key ${quote(id)} is revoked or expired, which is final.`);
 }
 
-function tooManyKeys(): OperatorError {
+function tooManyKeysError(): OperatorError {
   return new OperatorError(`The account already has ${ACTIVE_KEYS_MAX} active keys, the maximum. Revoke one first.`);
 }
 
-/** An operator's text, made fit for a message: short, on one line, visible. */
+/** Quotes an operator's text for a message: short, on one line, with visible control characters. */
 export function quote(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
 }
@@ -183,7 +182,7 @@ function makeId(kind: 'acc' | 'key'): string {
   return `${kind}_${randomBytes(ID_BYTES).toString('hex')}`;
 }
 
-function checkName(name: string): string {
+function validateName(name: string): string {
   const trimmed = name.trim();
   if (trimmed === '') throw new OperatorError('The name is empty.');
   if (trimmed.length > NAME_LENGTH_MAX)

@@ -1,68 +1,74 @@
-// Who holds a key: the look-up behind every request, from a small cache that is never older than a revocation may be.
+// Finds the holder of a key for every request, from a small cache whose entries expire within the time that a revocation
+// may take.
 import assert from 'node:assert/strict';
 import { LRUCache } from 'lru-cache';
 import { fault } from '../base/faults.ts';
 import type { KeyHolder } from '../store/ports/keys.ts';
 import type { Store } from '../store/store.ts';
-import { hashKey, isLongAsKey, isWellFormedKey } from './key.ts';
-import { createUses, type Uses } from './uses.ts';
+import { hashKey, hasKeyLength, isWellFormedKey } from './key.ts';
+import { createKeyUsageCounter, type KeyUsageCounter } from './key-usage-counter.ts';
 
 export interface HoldersOptions {
   readonly store: Pick<Store, 'keys'>;
   /** `config.keyPrefix`. */
   readonly prefix: string;
-  /** How long a row is used without another look; revocation and suspension take effect within it. */
+  /** How long a row is used without reading it again; revocations and suspensions take effect within this time. */
   readonly ttlMs?: number;
-  /** Keys remembered at once. */
+  /** The maximum of cached keys. */
   readonly holdersMax?: number;
-  /** How often the use counters are written. */
+  /** How often the usage counters are written. */
   readonly flushMs?: number;
-  /** The use counters could not be written; they are kept and tried again. */
+  /** Called when the usage counters could not be written; they are kept and written later. */
   readonly onFlushError?: (error: unknown) => void;
 }
 
-export interface Holders extends Omit<Uses, 'flush'> {
+export interface Holders extends Omit<KeyUsageCounter, 'flush'> {
   /**
-   * The holder of an active key, suspended or not; undefined for a text that is malformed, unknown or revoked. Answers
-   * at once from the cache, otherwise by a promise, which rejects with the fault `store_unavailable`.
+   * The holder of an active key, suspended or not; undefined for a malformed text and an unknown or revoked key. Returns
+   * at once from the cache, otherwise a promise, which may reject with the fault `store_unavailable`.
    */
   find(keyText: string): KeyHolder | undefined | Promise<KeyHolder | undefined>;
-  /** The same once more for a key that was found before, without its text. */
-  again(holder: KeyHolder): KeyHolder | undefined | Promise<KeyHolder | undefined>;
+  /** The same for a holder that was found before, without the key's text. */
+  findAgain(holder: KeyHolder): KeyHolder | undefined | Promise<KeyHolder | undefined>;
 }
 
-interface Seen {
+interface CachedHolder {
   readonly holder: KeyHolder | undefined;
   readonly at: number;
 }
 
-interface Reading {
+interface PendingRead {
   readonly found: Promise<KeyHolder | undefined>;
   readonly at: number;
 }
 
-/** Together with the time of a read this stays below the second within which a revocation must take effect. */
+/** A revocation must take effect within a second, including the time of a read. */
 const TTL_MS_MAX = 800;
 const HOLDERS_MAX = 10_000;
-/** Unknown keys have a small cache of their own, so that a guesser cannot evict holders. */
+/** Unknown keys have a separate small cache, so that a guesser cannot evict holders. */
 const UNKNOWN_MAX = 1000;
 
 export function createHolders(options: HoldersOptions): Holders {
   const { store, prefix, ttlMs = TTL_MS_MAX, holdersMax = HOLDERS_MAX, flushMs, onFlushError } = options;
   assert(ttlMs >= 0 && ttlMs <= TTL_MS_MAX);
-  const holders = new LRUCache<string, Seen>({ max: holdersMax });
-  const unknown = new LRUCache<string, Seen>({ max: UNKNOWN_MAX });
-  const readings = new Map<string, Reading>();
-  const { used, pending, usage, close } = createUses({
+  const holders = new LRUCache<string, CachedHolder>({ max: holdersMax });
+  const unknown = new LRUCache<string, CachedHolder>({ max: UNKNOWN_MAX });
+  const pendingReads = new Map<string, PendingRead>();
+  const {
+    countUse: used,
+    pending,
+    usage,
+    close,
+  } = createKeyUsageCounter({
     store: store.keys,
     ...(flushMs !== undefined && { flushMs }),
     ...(onFlushError && { onError: onFlushError }),
   });
 
   function find(keyText: string): KeyHolder | undefined | Promise<KeyHolder | undefined> {
-    if (!isLongAsKey(prefix, keyText)) return undefined;
+    if (!hasKeyLength(prefix, keyText)) return undefined;
     const hash = hashKey(keyText);
-    // A known key needs no checksum, which costs more than the rest of the look-up.
+    // The checksum costs more than the rest of the look-up, so it is skipped for a cached key.
     return holders.has(hash) || isWellFormedKey(prefix, keyText) ? findHash(hash) : undefined;
   }
 
@@ -70,39 +76,39 @@ export function createHolders(options: HoldersOptions): Holders {
     const freshFrom = performance.now() - ttlMs;
     const seen = holders.get(hash) ?? unknown.get(hash);
     if (seen && seen.at > freshFrom) return seen.holder;
-    const reading = readings.get(hash);
-    if (reading && reading.at > freshFrom) return reading.found;
-    return read(hash);
+    const pendingRead = pendingReads.get(hash);
+    if (pendingRead && pendingRead.at > freshFrom) return pendingRead.found;
+    return readHolder(hash);
   }
 
-  function read(hash: string): Promise<KeyHolder | undefined> {
-    // The age of a row counts from the start of its read: it may lack what happened to the key since.
+  function readHolder(hash: string): Promise<KeyHolder | undefined> {
+    // The age of a row counts from the start of its read, because the row may lack later changes.
     const at = performance.now();
     const found = store.keys.find(hash).then(
       (row) => {
         const holder = row && row.revokedAt === null ? row : undefined;
-        remember(hash, { holder, at });
+        cacheHolder(hash, { holder, at });
         return holder;
       },
       (error: unknown) => {
         throw fault('store_unavailable', {}, error);
       },
     );
-    const reading = { found, at };
-    readings.set(hash, reading);
+    const pendingRead = { found, at };
+    pendingReads.set(hash, pendingRead);
     const forget = () => {
-      if (readings.get(hash) === reading) readings.delete(hash);
+      if (pendingReads.get(hash) === pendingRead) pendingReads.delete(hash);
     };
     found.then(forget, forget);
     return found;
   }
 
-  /** A read that took too long is remembered with its age: it answers nobody. */
-  function remember(hash: string, seen: Seen): void {
+  /** The result of a slow read is cached with its age, so it may already be too old for the next request. */
+  function cacheHolder(hash: string, seen: CachedHolder): void {
     const [into, outOf] = seen.holder ? [holders, unknown] : [unknown, holders];
     outOf.delete(hash);
     into.set(hash, seen);
   }
 
-  return { find, again: ({ hash }) => findHash(hash), used, pending, usage, close };
+  return { find, findAgain: ({ hash }) => findHash(hash), countUse: used, pending, usage, close };
 }

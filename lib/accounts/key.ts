@@ -1,36 +1,37 @@
-// API keys: prefix, `sk-`, 256 random bits in base62, and a checksum that refuses typing errors without a look-up.
+// API keys: prefix, `sk-`, 256 random bits in base62, and a checksum that detects typing errors without a look-up.
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { isBase62, makeSecret, SECRET_DIGITS, toBase62 } from '../base/base62.ts';
 
-const MARK = 'sk-';
+const KEY_MARK = 'sk-';
 /** 62^6 > 2^32. */
 const CHECKSUM_DIGITS = 6;
 
 export function makeKey(prefix: string): string {
-  const body = `${prefix}${MARK}${makeSecret()}`;
-  return body + checksum(body);
+  const body = `${prefix}${KEY_MARK}${makeSecret()}`;
+  return body + computeChecksum(body);
 }
 
-/** Whether this is as long as a key of ours; anything else is not worth another look. */
-export function isLongAsKey(prefix: string, { length }: string): boolean {
-  return length === prefix.length + MARK.length + SECRET_DIGITS + CHECKSUM_DIGITS;
+/** A cheap check before the others. */
+export function hasKeyLength(prefix: string, { length }: string): boolean {
+  return length === prefix.length + KEY_MARK.length + SECRET_DIGITS + CHECKSUM_DIGITS;
 }
 
-/** Whether this could be a key of ours. */
+/** Whether a text has the form of a key of this service, including its checksum. */
 export function isWellFormedKey(prefix: string, text: string): boolean {
-  const start = prefix.length + MARK.length;
+  const start = prefix.length + KEY_MARK.length;
   const end = start + SECRET_DIGITS;
-  if (!isLongAsKey(prefix, text)) return false;
-  if (!text.startsWith(prefix) || !text.startsWith(MARK, prefix.length) || !isBase62(text.slice(start))) return false;
-  return checksum(text.slice(0, end)) === text.slice(end);
+  if (!hasKeyLength(prefix, text)) return false;
+  if (!text.startsWith(prefix) || !text.startsWith(KEY_MARK, prefix.length) || !isBase62(text.slice(start)))
+    return false;
+  return computeChecksum(text.slice(0, end)) === text.slice(end);
 }
 
-/** What is stored of a key: SHA-256, hex. A key has 256 random bits, so a fast hash without salt is enough. */
+/** The stored form of a key: SHA-256, hex. A key has 256 random bits, so a fast hash without salt is enough. */
 export function hashKey(key: string): string {
   return hash('sha256', key);
 }
 
-function checksum(body: string): string {
+function computeChecksum(body: string): string {
   return toBase62(BigInt(crc32(body)), CHECKSUM_DIGITS);
 }

@@ -1,19 +1,18 @@
-// Checks the limits that may be set on a key.
-
+// Validates the limits of a key.
 import { OperatorError } from '../base/operator-error.ts';
 import { SMART_NAMES } from '../base/smart-tiers.ts';
 import type { KeyLimits } from '../money/key-limits.ts';
 import { AMOUNT_MAX, formatRub } from '../money/money.ts';
 
-/** The zone is the account's. */
-export type WishedLimits = Omit<KeyLimits, 'zone'>;
+/** Without the time zone, which is the account's. */
+export type RequestedLimits = Omit<KeyLimits, 'zone'>;
 
-/** More than any catalog offers one key. */
+/** More models than any catalog has. */
 const MODELS_MAX = 200;
 const MODEL_LENGTH_MAX = 100;
 
 /** Throws `OperatorError` for limits that make no sense. */
-export function checkLimits({ budget, expiresAt, models }: WishedLimits, now: number): void {
+export function checkLimits({ budget, expiresAt, models }: RequestedLimits, now: number): void {
   if (budget !== null && (budget <= 0n || budget > AMOUNT_MAX)) {
     throw new OperatorError(`A budget must be above zero and at most ${formatRub(AMOUNT_MAX)} RUB.`);
   }

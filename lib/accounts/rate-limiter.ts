@@ -1,19 +1,19 @@
-// Rate limits with a window that opens at its first request: in memory while this process is alone on the store,
-// otherwise in the store; the switch loses no count.
+// Rate limits with a window that opens at its first request. Counts in memory while this process is alone on the store,
+// otherwise in the store; no count is lost at the switch.
 import { randomUUID } from 'node:crypto';
 import { fault } from '../base/faults.ts';
 import type { Batch } from '../store/ports/batches.ts';
 import type { LimitStore, LimitWindow } from '../store/ports/limits.ts';
 
 export interface LimitRule {
-  /** The bucket's name; each key has one of each. */
+  /** The name of the bucket; each key has its own bucket per name. */
   readonly name: string;
   readonly perMinute: number;
 }
 
 export interface LimitResult {
   readonly allowed: boolean;
-  /** Until the window ends, in whole seconds, 1 to 59. */
+  /** Whole seconds until the window ends, 1 to 59. */
   readonly retryAfterS: number;
 }
 
@@ -24,8 +24,8 @@ export interface Limiter {
    */
   hit(rule: LimitRule, keyId: string, waitedMs?: number): LimitResult | Promise<LimitResult>;
   /**
-   * Sets how many other processes use the store now, and whether they have handed over the counts they kept in memory;
-   * until they have, nothing is allowed.
+   * Sets how many other processes use the store now, and whether they have handed over the counts in their memory. Until
+   * they have, requests wait.
    */
   setPeers(peers: number, settled?: boolean): Promise<void>;
 }
@@ -38,21 +38,21 @@ export interface LimiterOptions {
   readonly answerWithinMs?: number;
 }
 
-/** How long a request waits for the process that counts. */
+/** How long a request waits for the store or the primary. */
 export const ANSWER_WITHIN_MS = 4800;
 const WINDOW_MS = 60_000;
-/** Memory is swept after growing by this many windows. */
+/** Expired windows are removed from memory after it has grown by this many windows. */
 const SWEEP_AT = 10_000;
 
 interface OpenWindow {
   readonly endsAt: number;
   count: number;
-  /** How much of the count the store knows. */
+  /** The part of the count that the store knows. */
   stored: number;
 }
 
-/** Counts on their way to the store, until it has confirmed them. */
-interface Sending {
+/** Counts that the store has not confirmed yet. */
+interface PendingCounts {
   readonly batch: Batch;
   readonly parts: readonly { readonly bucket: string; readonly window: OpenWindow; readonly count: number }[];
 }
@@ -61,61 +61,62 @@ export function createLimiter(options: LimiterOptions): Limiter {
   const { store, windowMs = WINDOW_MS, now = Date.now, answerWithinMs = ANSWER_WITHIN_MS } = options;
   let windows = new Map<string, OpenWindow>();
   let sweepAt = SWEEP_AT;
-  /** `local` counts here, `shared` in the store. */
+  /** `local` counts in memory, `shared` in the store. */
   let mode: 'local' | 'shared' = 'local';
   let change: Promise<void> = Promise.resolve();
   let changing: Promise<void> | undefined;
-  /** Another process still counts in its memory. */
+  /** Set while another process still counts in its memory. */
   let unsettled: PromiseWithResolvers<void> | undefined;
   const writer = randomUUID();
   let batches = 0;
-  let unconfirmed: Sending | undefined;
+  let unconfirmed: PendingCounts | undefined;
 
   function hit(rule: LimitRule, keyId: string, waitedMs = 0): LimitResult | Promise<LimitResult> {
     const bucket = `${rule.name}:${keyId}`;
-    if (mode === 'local' && !changing && !unsettled) return judge(rule, count(bucket));
-    return inTime(countShared(bucket), answerWithinMs - waitedMs).then((window) => judge(rule, window));
+    if (mode === 'local' && !changing && !unsettled) return toLimitResult(rule, countLocally(bucket));
+    return withStoreTimeout(countShared(bucket), answerWithinMs - waitedMs).then((window) =>
+      toLimitResult(rule, window),
+    );
   }
 
   async function countShared(bucket: string): Promise<LimitWindow> {
-    // A switch that fails leaves everything as it was.
+    // A failed switch changes nothing, so its error is ignored.
     while (changing || unsettled) await (changing?.catch(() => undefined) ?? unsettled?.promise);
-    return mode === 'local' ? count(bucket) : store.hit(bucket, windowMs, now());
+    return mode === 'local' ? countLocally(bucket) : store.hit(bucket, windowMs, now());
   }
 
-  function count(bucket: string): LimitWindow {
+  function countLocally(bucket: string): LimitWindow {
     const at = now();
     let window = windows.get(bucket);
-    // A window that ends far in the future dates from before the clock was set back.
+    // A window that ends far in the future was opened before the clock was set back.
     if (!window || window.endsAt <= at || window.endsAt > at + 2 * windowMs) {
       window = { endsAt: at + windowMs, count: 0, stored: 0 };
       windows.set(bucket, window);
-      if (windows.size > sweepAt) sweep(at);
+      if (windows.size > sweepAt) removeExpiredWindows(at);
     }
     window.count += 1;
     return { bucket, endsAt: window.endsAt, count: window.count };
   }
 
-  function sweep(at: number): void {
+  function removeExpiredWindows(at: number): void {
     for (const [bucket, { endsAt }] of windows) if (endsAt <= at) windows.delete(bucket);
     sweepAt = windows.size + SWEEP_AT;
   }
 
-  function judge(rule: LimitRule, window: LimitWindow): LimitResult {
+  function toLimitResult(rule: LimitRule, window: LimitWindow): LimitResult {
     const seconds = Math.ceil((window.endsAt - now()) / 1000);
     return { allowed: window.count <= rule.perMinute, retryAfterS: Math.min(59, Math.max(1, seconds)) };
   }
 
-  async function share(): Promise<void> {
-    if (unconfirmed) await send(unconfirmed);
-    const rest = gather();
-    if (rest) await send(rest);
+  async function moveCountsToStore(): Promise<void> {
+    if (unconfirmed) await sendCounts(unconfirmed);
+    const rest = takeUnsentCounts();
+    if (rest) await sendCounts(rest);
     windows = new Map();
     mode = 'shared';
   }
 
-  /** What the store does not know yet. */
-  function gather(): Sending | undefined {
+  function takeUnsentCounts(): PendingCounts | undefined {
     const all = [...windows].map(([bucket, window]) => ({ bucket, window, count: window.count - window.stored }));
     const parts = all.filter(({ count }) => count > 0);
     if (parts.length === 0) return undefined;
@@ -123,7 +124,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
     return { batch: { writer, number: batches }, parts };
   }
 
-  async function send(sending: Sending): Promise<void> {
+  async function sendCounts(sending: PendingCounts): Promise<void> {
     unconfirmed = sending;
     const { parts, batch } = sending;
     const mine = parts.map(({ bucket, window: { endsAt }, count }) => ({ bucket, endsAt, count }));
@@ -132,16 +133,16 @@ export function createLimiter(options: LimiterOptions): Limiter {
     unconfirmed = undefined;
   }
 
-  async function keep(): Promise<void> {
+  async function loadCounts(): Promise<void> {
     // Hits sent before this read are included: the store answers in order.
     const open = await store.open(now());
     windows = new Map(open.map(({ bucket, endsAt, count }) => [bucket, { endsAt, count, stored: count }]));
     mode = 'local';
   }
 
-  async function changeTo(wanted: typeof mode): Promise<void> {
+  async function switchMode(wanted: typeof mode): Promise<void> {
     if (wanted === mode) return;
-    changing = (wanted === 'shared' ? share() : keep()).finally(() => {
+    changing = (wanted === 'shared' ? moveCountsToStore() : loadCounts()).finally(() => {
       changing = undefined;
     });
     await changing;
@@ -153,7 +154,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
       change = change.then(async () => {
         if (!settled) unsettled ??= Promise.withResolvers();
         try {
-          await changeTo(peers > 0 ? 'shared' : 'local');
+          await switchMode(peers > 0 ? 'shared' : 'local');
         } finally {
           if (settled) {
             unsettled?.resolve();
@@ -169,7 +170,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
 }
 
 /** Rejects with a 503 fault if there is no answer in time. */
-export function inTime<T>(answer: Promise<T>, withinMs: number): Promise<T> {
+export function withStoreTimeout<T>(answer: Promise<T>, withinMs: number): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const fail = (error?: unknown) => reject(fault('store_unavailable', {}, error));
   const timer = setTimeout(fail, withinMs);

@@ -1,4 +1,4 @@
-// Reads a wallet for a reply; if the store does not answer, that is a 503.
+// Reads a wallet for a reply; answers 503 if the store fails.
 import { fault } from '../base/faults.ts';
 import type { Wallet } from '../money/decide.ts';
 import type { Store } from '../store/store.ts';

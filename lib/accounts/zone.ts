@@ -1,8 +1,8 @@
-// The time zone in which an account counts its days and months: that of its first owner.
+// The time zone in which an account counts its days and months is that of its first owner.
 import { DEFAULT_ZONE } from '../money/key-limits.ts';
 import type { User, UserStore } from '../store/ports/users.ts';
 
-/** `known` saves a read if it is the first owner. */
+/** Passing a known user saves a read if that user is the first owner. */
 export async function readZone(
   users: Pick<UserStore, 'membersOf' | 'get'>,
   account: string,

@@ -1,31 +1,30 @@
-// Watches a balance: alerts once when it falls below a threshold, and again only after it recovered or was topped up.
-
+// Watches a balance: alerts once when it falls below a threshold, and again only after a recovery or a top-up.
 import type { Wallet } from '../money/decide.ts';
 import { formatRub, type Micro } from '../money/money.ts';
-import type { Mark, Watch } from './watch.ts';
+import type { AlarmMark, Watch } from './watch.ts';
 
-/** Percent above the threshold that counts as recovered, so that a balance hovering around it alerts once. */
+/** A balance this many percent above the threshold has recovered; hovering around the threshold alerts once. */
 const RECOVERED_PERCENT = 10n;
 
-/** Holds count as balance: they come and go with every call. */
+/** Holds count as balance, because every call creates and releases one. */
 export function watchBalance({ avail, held, topped }: Pick<Wallet, 'avail' | 'held' | 'topped'>, below: Micro): Watch {
   const balance = avail + held;
   return {
     subject: 'balance',
     decide(mark) {
-      if (mark && !isOver(mark, { balance, topped, below })) return { kind: 'stay' };
-      if (balance >= below) return { kind: mark ? 'arm' : 'stay' };
+      if (mark && !isAlertObsolete(mark, { balance, topped, below })) return { kind: 'stay' };
+      if (balance >= below) return { kind: mark ? 'rearm' : 'stay' };
       return {
-        kind: 'tell',
+        kind: 'alert',
         mark: { below: `${below}`, topped: `${topped}` },
-        happening: { type: 'balance.below', data: { threshold: formatRub(below), balance: formatRub(balance) } },
+        content: { type: 'balance.below', data: { threshold: formatRub(below), balance: formatRub(balance) } },
       };
     },
   };
 }
 
-/** Whether the last alert no longer applies: recovered, topped up, or another threshold. */
-function isOver(mark: Mark, now: { balance: Micro; topped: Micro; below: Micro }): boolean {
+/** Whether the last alert no longer applies: the balance recovered, was topped up, or has another threshold. */
+function isAlertObsolete(mark: AlarmMark, now: { balance: Micro; topped: Micro; below: Micro }): boolean {
   if (mark.below !== `${now.below}` || now.topped > BigInt(mark.topped ?? 0)) return true;
   return now.balance * 100n > now.below * (100n + RECOVERED_PERCENT);
 }

@@ -1,4 +1,4 @@
-// Watches the budget of a key: alerts once per period at each of several shares of it.
+// Watches the budget of a key: alerts once per period at each of several percentages.
 import { getBudgetKeyId, getSpent, type KeyBudget, type SharesBudget } from '../money/key-budget.ts';
 import type { KeyLimits } from '../money/key-limits.ts';
 import { formatRub } from '../money/money.ts';
@@ -15,12 +15,12 @@ export interface WatchedKey extends SharesBudget {
 }
 
 /**
- * Holds count as spent, and a returned one does not re-arm the alert: spending that hovers around a share alerts once.
+ * Holds count as spent, and a released hold does not re-arm the alert, so spending that hovers around a share alerts once.
  */
 export function watchBudget(key: WatchedKey, sum: KeyBudget | undefined, at: number): Watch {
   const { id, name, limits } = key;
   const budget = limits.budget ?? 0n;
-  // Another process whose clock is ahead may already have started the next period.
+  // Another process with a clock ahead may already have started the next period.
   const period = Math.max(periodAt(at, limits).start, sum?.period ?? 0);
   const spent = getSpent(sum, period);
   const reached = SHARES.find((share) => spent * 100n >= budget * share);
@@ -28,12 +28,12 @@ export function watchBudget(key: WatchedKey, sum: KeyBudget | undefined, at: num
     subject: `budget:${getBudgetKeyId(key)}`,
     decide(mark) {
       const isSame = mark?.period === `${period}` && mark.budget === `${budget}`;
-      if (reached === undefined) return { kind: mark && !isSame ? 'arm' : 'stay' };
+      if (reached === undefined) return { kind: mark && !isSame ? 'rearm' : 'stay' };
       if (isSame && BigInt(mark.percent ?? 0) >= reached) return { kind: 'stay' };
       return {
-        kind: 'tell',
+        kind: 'alert',
         mark: { period: `${period}`, budget: `${budget}`, percent: `${reached}` },
-        happening: {
+        content: {
           type: 'budget.used',
           data: { key: id, name, percent: `${reached}`, budget: formatRub(budget), spent: formatRub(spent) },
         },

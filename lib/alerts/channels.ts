@@ -6,13 +6,13 @@ import type { Fetcher } from '../media/fetcher.ts';
 import type { AlertSettings } from '../store/ports/alerts.ts';
 import type { Store } from '../store/store.ts';
 import type { Mailer } from '../users/mail.ts';
+import { buildAlertMail } from './alert-mail.ts';
 import type { AlertEvent, Arrival, Delivery } from './delivery.ts';
-import { alertLetter } from './letter.ts';
 import { SIGNATURE_HEADER, sign } from './signature.ts';
 
 export interface ChannelOptions {
   readonly store: Pick<Store, 'accounts' | 'users'>;
-  /** Undefined without a mail server. */
+  /** Undefined if no mail server is configured. */
   readonly mailer: Mailer | undefined;
   readonly fetcher: () => Pick<Fetcher, 'post'>;
   readonly publicUrl: () => string;
@@ -21,28 +21,30 @@ export interface ChannelOptions {
 }
 
 export interface Channels {
-  /** The channels that an alert of this account would use. */
-  of(settings: AlertSettings): Promise<readonly string[]>;
-  /** Tries every channel that is due; resolves to the state of all of them. Throws only the signal's reason. */
+  /** The names of the channels that an alert of this account would use. */
+  listNames(settings: AlertSettings): Promise<readonly string[]>;
+  /** Tries every due channel; resolves to the state of all channels. Rejects only with the signal's reason. */
   send(settings: AlertSettings, delivery: Delivery, signal: AbortSignal): Promise<Delivery['arrivals']>;
 }
 
 const WEBHOOK = 'webhook';
 const MAIL = 'mail:';
-const MAIL_MS = 30_000;
+const MAIL_TIMEOUT_MS = 30_000;
 
 export function createChannels({ store, mailer, fetcher, publicUrl, log, now }: ChannelOptions): Channels {
-  async function attempt(settings: AlertSettings, name: string, event: AlertEvent, signal: AbortSignal) {
+  async function tryChannel(settings: AlertSettings, name: string, event: AlertEvent, signal: AbortSignal) {
     try {
-      return await (name === WEBHOOK ? post(settings, event, signal) : mail(name.slice(MAIL.length), event, signal));
+      return await (name === WEBHOOK
+        ? postWebhook(settings, event, signal)
+        : sendMail(name.slice(MAIL.length), event, signal));
     } catch (err) {
       signal.throwIfAborted();
       log.warn({ err, account: event.account, alert: event.id, channel: name }, 'an alert was not delivered');
-      return { state: 'due', why: whyOf(err) } satisfies Arrival;
+      return { state: 'due', why: describeFailure(err) } satisfies Arrival;
     }
   }
 
-  async function post({ webhook }: AlertSettings, event: AlertEvent, signal: AbortSignal): Promise<Arrival> {
+  async function postWebhook({ webhook }: AlertSettings, event: AlertEvent, signal: AbortSignal): Promise<Arrival> {
     if (!webhook) return { state: 'failed', why: 'removed' };
     const { id, type, account, at, data } = event;
     const body = JSON.stringify({ id, type, created_at: new Date(at).toISOString(), account, data });
@@ -52,29 +54,29 @@ export function createChannels({ store, mailer, fetcher, publicUrl, log, now }: 
     return { state: 'sent' };
   }
 
-  async function mail(userId: string, event: AlertEvent, signal: AbortSignal): Promise<Arrival> {
+  async function sendMail(userId: string, event: AlertEvent, signal: AbortSignal): Promise<Arrival> {
     const { users, accounts } = store;
     const [user, account, members] = await Promise.all([
       users.get(userId),
       accounts.get(event.account),
       users.membersOf(event.account),
     ]);
-    // Who has left the account since is told nothing of it any more.
+    // A user who has left the account since gets no alert.
     const isOwner = user?.status === 'active' && members.some((member) => member.user === userId);
     if (!mailer || !account || !isOwner) return { state: 'failed', why: 'removed' };
-    const letter = alertLetter(event, { user, accountName: account.name, publicUrl: publicUrl() });
-    await withDeadline(MAIL_MS, signal, (ending) => abortable(mailer.send(letter), ending));
+    const letter = buildAlertMail(event, { user, accountName: account.name, publicUrl: publicUrl() });
+    await withDeadline(MAIL_TIMEOUT_MS, signal, (ending) => abortable(mailer.send(letter), ending));
     return { state: 'sent' };
   }
 
   return {
-    async of({ account, webhook }) {
+    async listNames({ account, webhook }) {
       const members = mailer ? await store.users.membersOf(account) : [];
       return [...members.map(({ user }) => `${MAIL}${user}`), ...(webhook ? [WEBHOOK] : [])];
     },
     async send(settings, { event, arrivals }, signal) {
       const rows = Object.entries(arrivals).map(async ([name, arrival]) => {
-        const made = arrival.state === 'due' ? await attempt(settings, name, event, signal) : arrival;
+        const made = arrival.state === 'due' ? await tryChannel(settings, name, event, signal) : arrival;
         return [name, made] as const;
       });
       return Object.fromEntries(await Promise.all(rows));
@@ -82,8 +84,8 @@ export function createChannels({ store, mailer, fetcher, publicUrl, log, now }: 
   };
 }
 
-/** Shown to owners, so it does not reveal why a host was unreachable. */
-function whyOf(error: unknown): string {
+/** Owners see this, so it does not reveal why a host was unreachable. */
+function describeFailure(error: unknown): string {
   if (!(error instanceof FetchFailure)) return 'mail';
   return error.reason === 'status' ? `status ${error.status}` : 'unreachable';
 }

@@ -1,9 +1,9 @@
-// One alert being delivered: who has received it, and when the next attempt is due.
+// The delivery of one alert: which channels have received it, and when the next attempt is due.
 import { randomBytes } from 'node:crypto';
-import type { Happening, Mark } from './watch.ts';
+import type { AlarmMark, AlertContent } from './watch.ts';
 
-export interface AlertEvent extends Happening {
-  /** The same in every attempt, so that a receiver can drop duplicates. */
+export interface AlertEvent extends AlertContent {
+  /** The same id in every attempt, so that a receiver can drop duplicates. */
   readonly id: string;
   readonly account: string;
   /** ms since the epoch. */
@@ -12,13 +12,13 @@ export interface AlertEvent extends Happening {
 
 export interface Arrival {
   readonly state: 'due' | 'sent' | 'failed';
-  /** Of the last failure: `unreachable`, `status 500`. */
+  /** The reason of the last failure, such as `unreachable` or `status 500`. */
   readonly why?: string;
 }
 
 export interface Delivery {
   readonly event: AlertEvent;
-  /** By channel: `webhook`, and `mail:` with the id of each owner. */
+  /** Keyed by channel: `webhook`, or `mail:` with the id of an owner. */
   readonly arrivals: Readonly<Record<string, Arrival>>;
   readonly tries: number;
   /** ms since the epoch; null once delivery has ended. */
@@ -27,41 +27,46 @@ export interface Delivery {
 
 /** The stored state of an alarm. */
 export interface AlarmState {
-  readonly mark: Mark | null;
-  /** The latest. */
+  readonly mark: AlarmMark | null;
+  /** The latest delivery. */
   readonly delivery: Delivery | null;
 }
 
-/** Longer than any attempt; if the process dies, another one retries after it. */
+/** Longer than any attempt. If the process dies, another one retries after this time. */
 const CLAIM_MS = 120_000;
-/** Counted from the first failure. */
+/** The waits after the first, second and third failure; after the fourth the delivery has failed. */
 const RETRIES_MS = [60_000, 300_000, 1_800_000] as const;
 
-export function readState(text: string | undefined): AlarmState {
+export function readAlarmState(text: string | undefined): AlarmState {
   return text === undefined ? { mark: null, delivery: null } : (JSON.parse(text) as AlarmState);
 }
 
 export function newDelivery(
-  happening: Happening,
+  content: AlertContent,
   { account, channels, now }: { account: string; channels: readonly string[]; now: number },
 ): Delivery {
-  const event = { ...happening, id: `alr_${randomBytes(12).toString('hex')}`, account, at: now };
+  const event = { ...content, id: `alr_${randomBytes(12).toString('hex')}`, account, at: now };
   const arrivals = Object.fromEntries(channels.map((name) => [name, { state: 'due' } as const]));
   return { event, arrivals, tries: 0, dueAt: channels.length === 0 ? null : now };
 }
 
-/** A due time further ahead than any wait was set by a clock that ran ahead. */
-export function isDue({ dueAt }: Delivery, now: number): boolean {
+/** A due time further ahead than any wait comes from a clock that ran ahead; it counts as due. */
+export function isDeliveryDue({ dueAt }: Delivery, now: number): boolean {
   return dueAt !== null && (dueAt <= now || dueAt > now + 2 * RETRIES_MS[2]);
 }
 
 /** The delivery while an attempt is running. */
-export function claimed(delivery: Delivery, now: number): Delivery {
+export function claimDelivery(delivery: Delivery, now: number): Delivery {
   return { ...delivery, tries: delivery.tries + 1, dueAt: now + CLAIM_MS };
 }
 
-/** The delivery after an attempt; whatever is still due after the last one has failed. */
-export function attempted(delivery: Delivery, arrivals: Delivery['arrivals'], now: number, retries = true): Delivery {
+/** The delivery after an attempt. Channels that are still due after the last attempt have failed. */
+export function recordAttempt(
+  delivery: Delivery,
+  arrivals: Delivery['arrivals'],
+  now: number,
+  retries = true,
+): Delivery {
   const waitMs = retries ? RETRIES_MS[delivery.tries - 1] : undefined;
   const left = Object.values(arrivals).some(({ state }) => state === 'due');
   if (!left) return { ...delivery, arrivals, dueAt: null };

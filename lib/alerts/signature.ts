@@ -1,4 +1,4 @@
-// Signs webhook posts, so that a holder of the secret can check where a post comes from and how old it is.
+// Signs alert webhooks, so that the receiver can check with the secret where a request comes from and how old it is.
 import { createHmac, randomBytes } from 'node:crypto';
 import { isSealed } from '../store/secrets.ts';
 

@@ -1,9 +1,8 @@
-// What can be watched: each kind decides from the current state and its own mark of the last alert whether to alert.
+// The interface of a watch, which decides from the current state and the mark of its last alert whether to alert.
+/** What a watch stores with an alert, until it is re-armed. */
+export type AlarmMark = Readonly<Record<string, string>>;
 
-/** What a kind records when it alerts, until it is re-armed. */
-export type Mark = Readonly<Record<string, string>>;
-
-export interface Happening {
+export interface AlertContent {
   readonly type:
     | 'balance.below'
     | 'budget.used'
@@ -20,14 +19,14 @@ export interface Happening {
   readonly data: Readonly<Record<string, string>>;
 }
 
-export type Decision =
+export type WatchDecision =
   | { readonly kind: 'stay' }
-  /** Clear the mark: the next time alerts again. */
-  | { readonly kind: 'arm' }
-  | { readonly kind: 'tell'; readonly mark: Mark; readonly happening: Happening };
+  /** Clears the mark, so that the next event alerts again. */
+  | { readonly kind: 'rearm' }
+  | { readonly kind: 'alert'; readonly mark: AlarmMark; readonly content: AlertContent };
 
 export interface Watch {
-  /** Identifies the alarm, one for each thing watched: `balance`, `kind:id`. */
+  /** Identifies the alarm of this watch: `balance`, `kind:id`. */
   readonly subject: string;
-  decide(mark: Mark | null): Decision;
+  decide(mark: AlarmMark | null): WatchDecision;
 }

@@ -49,7 +49,7 @@ async function admit(request: Request, holder: KeyHolder, admission: Admission):
   const { holders, limiter, throttle, rule } = admission;
   const state = getRequestState(request);
   refuseExpired(holder.limits);
-  holders.used(holder.id);
+  holders.countUse(holder.id);
   Object.assign(state.notes, { account: holder.account, key: holder.id });
   const waitMs = rule ? throttle.computeWaitMs(holder.id) : 0;
   if (waitMs > 0) {
@@ -93,7 +93,7 @@ function findHolder(request: Request, holders: Holders): ReturnType<Holders['fin
  * limits apply from here on.
  */
 export async function confirmHolder(request: Request, holders: Holders, model?: NamedModel): Promise<void> {
-  const found = holders.again(getKeyHolder(request));
+  const found = holders.findAgain(getKeyHolder(request));
   const holder = found instanceof Promise ? await measureStoreWait(getRequestState(request), found) : found;
   if (!holder) throw fault('invalid_key');
   refuseExpired(holder.limits);

@@ -1,6 +1,6 @@
 // The options that limit a key, and the output of limits.
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { WishedLimits } from '../accounts/limits.ts';
+import type { RequestedLimits } from '../accounts/limits.ts';
 import type { Config } from '../config.ts';
 import { getSpent, type KeyBudget } from '../money/key-budget.ts';
 import { type KeyLimits, RESETS, type Reset } from '../money/key-limits.ts';
@@ -41,7 +41,7 @@ function readModels(text: string): readonly string[] {
 }
 
 /** The requested changes; other limits stay as they are. */
-export function readLimitChanges({ budget, reset, expires, models }: LimitOptions): Partial<WishedLimits> {
+export function readLimitChanges({ budget, reset, expires, models }: LimitOptions): Partial<RequestedLimits> {
   return {
     ...(budget !== undefined && { budget: liftToNull(budget) }),
     ...(reset !== undefined && { reset }),

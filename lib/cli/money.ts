@@ -14,7 +14,7 @@ export async function findWallet(session: Session, idOrName: string): Promise<Wa
 
 export async function unknownAccount(id: string): Promise<Error> {
   const accounts = await import('../accounts/accounts.ts');
-  return accounts.unknownAccount(id);
+  return accounts.unknownAccountError(id);
 }
 
 export function walletJson(wallet: Wallet) {

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { OperatorError } from '../base/operator-error.ts';
 import type { User } from '../store/ports/users.ts';
-import type { DepartureOutcome, Departures } from '../users/departures.ts';
+import type { RemovalOutcome, UserRemoval } from '../users/user-removal.ts';
 import { createLinkAnswer, recordAction } from './audited-action.ts';
 import { type Answer, formatPairs, formatTable, toTime } from './output.ts';
 import { findAccount, ID_OR_NAME, onStore, type Session } from './session.ts';
@@ -177,14 +177,14 @@ async function findUser({ store: { users } }: Session, who: string): Promise<Use
   return user;
 }
 
-function expectDone({ email }: User, outcome: DepartureOutcome): void {
+function expectDone({ email }: User, outcome: RemovalOutcome): void {
   if (outcome === 'gone') throw new OperatorError(`${email} is gone already.`);
   if (outcome === 'last_operator')
     throw new OperatorError(`${email} is the last active operator: make another one first.`);
 }
 
-async function openDepartures({ store }: Session): Promise<Departures> {
-  const { createDepartures } = await import('../users/departures.ts');
+async function openDepartures({ store }: Session): Promise<UserRemoval> {
+  const { createUserRemoval: createDepartures } = await import('../users/user-removal.ts');
   return createDepartures({ store });
 }
 

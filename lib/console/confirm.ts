@@ -1,6 +1,6 @@
 // Asks a signed-in user for the password and a code before changing how they sign in.
 import type { User } from '../store/ports/users.ts';
-import { codeFactorOf, type SignInResult } from '../users/sign-in.ts';
+import { getCodeFactor, type SignInResult } from '../users/sign-in.ts';
 import { attemptSignIn } from './audit.ts';
 import { field } from './components.ts';
 import type { Form } from './forms.ts';
@@ -50,7 +50,7 @@ export async function confirm(visit: UserVisit, sent: Form): Promise<Confirmed> 
   if ('problems' in confirmed || confirmed.user.totpSecret === null) return confirmed;
   const code = sent.text('present');
   const attempt = () => visit.services.signIn.proveCode(confirmed.user, code, visit);
-  const proved = await attemptSignIn(visit, { factor: codeFactorOf(code) }, attempt);
+  const proved = await attemptSignIn(visit, { factor: getCodeFactor(code) }, attempt);
   return toConfirmed(visit, proved, 'present');
 }
 

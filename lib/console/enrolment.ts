@@ -1,5 +1,5 @@
 // The part of a form that sets up an authenticator app: QR code, key and first code.
-import { secretUrl } from '../users/totp.ts';
+import { totpUrl } from '../users/totp.ts';
 import { field } from './components.ts';
 import { type Html, html } from './html.ts';
 import { defineWords } from './language.ts';
@@ -36,7 +36,7 @@ export async function enrolment({ language }: Visit, { secret, email, must, erro
   const words = WORDS[language];
   // Loaded on demand: few pages need it.
   const { toString: drawCode } = await import('qrcode');
-  const svg = await drawCode(secretUrl(secret, email), { type: 'svg', margin: 2 });
+  const svg = await drawCode(totpUrl(secret, email), { type: 'svg', margin: 2 });
   const source = `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`;
   return html`<fieldset><legend>${must ? words.required : words.optional}</legend>
 <p>${words.scan}</p>

@@ -2,7 +2,7 @@
 import type { Lifecycle, Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import { fault } from '../base/faults.ts';
 import { DEVICE_DAYS } from '../users/devices.ts';
-import { codeFactorOf } from '../users/sign-in.ts';
+import { getCodeFactor } from '../users/sign-in.ts';
 import { attemptSignIn } from './audit.ts';
 import { dropCookie, type NewCookie, setCookie } from './cookie.ts';
 import { type Form, refuseForeign } from './forms.ts';
@@ -164,7 +164,7 @@ async function requireRecentCode(visit: UserVisit, form: Form): Promise<void> {
   const { services, signedIn } = visit;
   const code = form.text('code');
   const attempt = () => services.signIn.proveCode(signedIn.user, code, visit);
-  const checked = await attemptSignIn(visit, { factor: codeFactorOf(code) }, attempt);
+  const checked = await attemptSignIn(visit, { factor: getCodeFactor(code) }, attempt);
   if (checked.status === 'wait') throw fault('try_later', { retryAfterS: checked.seconds });
   if (checked.status !== 'ok') throw fault('code_needed');
   await services.sessions.prove(signedIn.session);

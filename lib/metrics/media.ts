@@ -1,4 +1,4 @@
-// Metrics of stored pictures and videos.
+// Metrics of stored images and videos.
 import { Counter, type Registry } from 'prom-client';
 import type { StoredMedia } from '../store/ports/media.ts';
 

@@ -1,4 +1,4 @@
-// The operator's metrics, and the hooks by which the gateway reports what happens.
+// The operator's metrics, and the hooks through which the gateway reports events.
 import { collectDefaultMetrics, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
 import type { Ending } from '../calls/ending.ts';
 import type { RouteChange } from '../calls/health.ts';
@@ -20,31 +20,31 @@ import { createJobMetrics, type JobMetrics } from './videos.ts';
 import { createWorkerMetrics, type WorkerFacts } from './workers.ts';
 
 export interface Metrics extends JobMetrics, PaymentMetrics, SignInMetrics {
-  /** A request whose reply is over. */
+  /** Called when the reply to a request is over. */
   readonly onRequestEnd: (request: FinishedRequest) => void;
-  /** What was not an HTTP request. */
+  /** Called for input that was not an HTTP request. */
   readonly onBadHttp: (refusal: BadHttp) => void;
-  /** An upstream's part of a call is over. */
+  /** Called when an attempt at an upstream is over. */
   readonly onAttempt: (upstream: string, ending: Ending) => void;
-  /** A route keeps failing, or has recovered. */
+  /** Called when a route keeps failing, or has recovered. */
   readonly onRouteChange: (change: RouteChange) => void;
-  /** The ledger was verified. */
+  /** Called when the ledger was verified. */
   readonly onAudit: (problems: number) => void;
-  /** Stored pictures and videos. */
+  /** Metrics of stored images and videos. */
   readonly media: MediaMetrics;
-  /** The same store, with its commits counted and timed. */
+  /** Wraps a store to count and time its commits. */
   watchStore(store: Store): Store;
-  /** The same ledger, with its money counted. */
+  /** Wraps a ledger to count its money. */
   watchLedger(ledger: Ledger): Ledger;
-  /** Reports the state of the service, read at each scrape. */
+  /** Reports the state of the service, which is read at each scrape. */
   watchService(facts: WatchedFacts): void;
-  /** Reports the workers of this start. */
+  /** Reports the workers of this primary. */
   watchWorkers(workers: WorkerFacts): void;
-  /** Everything in the Prometheus text format. */
+  /** All metrics in the Prometheus text format. */
   scrape(): Promise<string>;
-  /** The same for a sum over processes. */
+  /** All metrics as data, to merge them over processes. */
   snapshot(): Promise<MetricsSnapshot>;
-  /** Of the watched service; undefined if there is none. */
+  /** The readiness of the watched service; undefined if there is none. */
   readiness(): Promise<FullReadiness | undefined>;
   readonly contentType: string;
 }
@@ -53,10 +53,10 @@ export interface WatchedFacts extends ServiceFacts {
   readonly upstreams: () => readonly UpstreamHealth[];
 }
 
-/** Plain data. */
+/** Plain data that can be sent to another process. */
 export type MetricsSnapshot = readonly MetricObjectWithValues<MetricValue<string>>[];
 
-/** Only names of the catalog and of routes become labels. */
+/** Only names of the catalog and of routes become labels, so that clients cannot create series. */
 export function createMetrics(facts: SeriesFacts): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

@@ -1,9 +1,9 @@
-// Metrics of the ledger: what calls were charged and refunded, and how its commits fare.
+// Metrics of the ledger: charges and refunds of calls, and the duration of commits.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Hold, Ledger, Settlement } from '../ledger/ledger.ts';
 import { toRub } from '../money/money.ts';
 import type { Store } from '../store/store.ts';
-import { begin, modelSeries, type SeriesFacts } from './series.ts';
+import { createMissingSeries, modelSeries, type SeriesFacts } from './series.ts';
 
 export interface MoneyMetrics {
   readonly onAudit: (problems: number) => void;
@@ -24,7 +24,7 @@ function createAuditMetrics(registry: Registry): (problems: number) => void {
   const problems = new Gauge({
     name: 'tollgate_ledger_problems',
     help: 'The difference found by the last verification of the ledger; absent before the first.',
-    // Without a label it would be 0 from the start, as if it had been verified.
+    // Without a label the gauge would be 0 from the start, as if the ledger had been verified.
     labelNames: ['audit'],
     registers,
   });
@@ -76,7 +76,7 @@ function createLedgerWatch(registry: Registry, facts: SeriesFacts): (ledger: Led
       labelNames: ['model'],
       registers,
       collect() {
-        begin(this, modelSeries(facts));
+        createMissingSeries(this, modelSeries(facts));
       },
     });
   const charged = counter('tollgate_charged_rubles_total', 'What calls were charged, in RUB.');
@@ -96,7 +96,7 @@ function createLedgerWatch(registry: Registry, facts: SeriesFacts): (ledger: Led
     registers,
   });
 
-  function count({ charge: { model } }: Hold, end: Settlement): Settlement {
+  function countSettlement({ charge: { model } }: Hold, end: Settlement): Settlement {
     if (end.charged > 0n) charged.inc({ model }, toRub(end.charged));
     else refunded.inc({ model }, toRub(end.reserved));
     if (end.charged > end.reserved) overshoot.inc({ model }, toRub(end.charged - end.reserved));
@@ -115,8 +115,8 @@ function createLedgerWatch(registry: Registry, facts: SeriesFacts): (ledger: Led
     });
     return {
       ...ledger,
-      settle: async (hold, used) => count(hold, await ledger.settle(hold, used)),
-      release: async (hold) => count(hold, await ledger.release(hold)),
+      settle: async (hold, used) => countSettlement(hold, await ledger.settle(hold, used)),
+      release: async (hold) => countSettlement(hold, await ledger.release(hold)),
       async charge(request, job) {
         const paid = await ledger.charge(request, job);
         charged.inc({ model: request.model }, toRub(paid.charge.charged));

@@ -1,4 +1,4 @@
-// Metrics and their port; without a port not even the code is loaded.
+// Opens the metrics and their port; without a port the code is not loaded.
 import type { Log } from '../http/log.ts';
 import type { Metrics } from './metrics.ts';
 import type { SeriesFacts } from './series.ts';
@@ -6,7 +6,7 @@ import type { MetricsServer } from './server.ts';
 
 export interface MetricsOptions {
   readonly host: string;
-  /** Undefined: there are no metrics. */
+  /** Undefined if there are no metrics. */
   readonly port: number | undefined;
   readonly log: Log;
   /** A worker leaves the port to its primary. */

@@ -1,28 +1,28 @@
-// Metrics of payments: orders, credits and notices, what waits for an operator, and how often providers fail.
+// Metrics of payments: orders, credits, webhooks, payments in review, and failures of providers.
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { PaymentStore } from '../store/ports/payments.ts';
 import type { UpstreamFaultKind } from '../upstream/contract/fault.ts';
 import { FAULT_KINDS } from '../upstream/host/fault.ts';
-import { begin, type SeriesFacts } from './series.ts';
+import { createMissingSeries, type SeriesFacts } from './series.ts';
 
 export interface PaymentMetrics {
   readonly payments: PaymentCounts;
-  /** Counts what waits in a store at each scrape. */
+  /** Counts the payments in review at each scrape. */
   watchReviews(payments: Pick<PaymentStore, 'list'>): void;
 }
 
-/** Where the payments service says what happens. */
+/** Receives the events of the payments service. */
 export interface PaymentCounts {
   readonly onOrder: (provider: string, origin: 'manual' | 'auto') => void;
   readonly onCredit: (provider: string) => void;
-  readonly onWebhook: (provider: string, outcome: (typeof NOTICE_ENDS)[number]) => void;
-  /** A provider could not be asked, or refused. */
+  readonly onWebhook: (provider: string, outcome: (typeof WEBHOOK_OUTCOMES)[number]) => void;
+  /** A request to a provider failed or was refused. */
   readonly onFailure: (provider: string, kind: UpstreamFaultKind) => void;
 }
 
 const ORIGINS = ['manual', 'auto'] as const;
-const NOTICE_ENDS = ['done', 'again', 'rejected'] as const;
-/** More than that many are not counted. */
+const WEBHOOK_OUTCOMES = ['done', 'again', 'rejected'] as const;
+/** Limits the read; a larger number is reported as this one. */
 const REVIEWS_MAX = 1000;
 
 export function createPaymentMetrics(registry: Registry, { providers }: SeriesFacts): PaymentMetrics {
@@ -39,7 +39,7 @@ export function createPaymentMetrics(registry: Registry, { providers }: SeriesFa
       registers,
       collect() {
         const each = (provider: string) => values.map((value) => ({ provider, ...(label && { [label]: value }) }));
-        begin(this as Counter<string>, [...(providers?.().keys() ?? [])].flatMap(each));
+        createMissingSeries(this as Counter<string>, [...(providers?.().keys() ?? [])].flatMap(each));
       },
     });
   }
@@ -54,9 +54,9 @@ export function createPaymentMetrics(registry: Registry, { providers }: SeriesFa
       values: [''],
     },
   );
-  const notices = counter('tollgate_payment_notices_total', 'Notices, by outcome (done, again or rejected).', {
+  const webhooks = counter('tollgate_payment_notices_total', 'Notices, by outcome (done, again or rejected).', {
     label: 'outcome',
-    values: NOTICE_ENDS,
+    values: WEBHOOK_OUTCOMES,
   });
   const failures = counter(
     'tollgate_payment_failures_total',
@@ -70,7 +70,7 @@ export function createPaymentMetrics(registry: Registry, { providers }: SeriesFa
     payments: {
       onOrder: (provider, origin) => orders.inc({ provider, origin }),
       onCredit: (provider) => credits.inc({ provider }),
-      onWebhook: (provider, outcome) => notices.inc({ provider, outcome }),
+      onWebhook: (provider, outcome) => webhooks.inc({ provider, outcome }),
       onFailure: (provider, kind) => failures.inc({ provider, kind }),
     },
     watchReviews(payments) {
@@ -81,7 +81,7 @@ export function createPaymentMetrics(registry: Registry, { providers }: SeriesFa
         async collect() {
           await payments.list({ phases: ['review'], limit: REVIEWS_MAX }).then(
             (found) => this.set(found.length),
-            // If the store does not answer, an old number would pass for a new one.
+            // Without an answer of the store, an old number would look like a new one.
             () => this.remove(),
           );
         },

@@ -1,10 +1,10 @@
-// Metrics of requests and of what upstreams did for them, each counted once, when it is over.
+// Metrics of requests and of attempts at upstreams, each counted once, when it is over.
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { Ending } from '../calls/ending.ts';
 import type { FinishedRequest } from '../http/access-log.ts';
 import type { BadHttp } from '../http/server.ts';
 import { isUpstreamFault } from '../upstream/host/fault.ts';
-import { attemptSeries, begin, modelSeries, requestSeries, type SeriesFacts } from './series.ts';
+import { attemptSeries, createMissingSeries, modelSeries, requestSeries, type SeriesFacts } from './series.ts';
 
 export interface RequestMetrics {
   readonly onRequestEnd: (request: FinishedRequest) => void;
@@ -17,7 +17,7 @@ const NO_ROUTE = '/{p*}';
 const OTHER = 'other';
 const UNKNOWN = 'unknown';
 
-/** In seconds; answers take from milliseconds to the total upstream timeout. */
+/** Seconds. Answers take from milliseconds to the total upstream timeout. */
 const BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600];
 
 export function createRequestMetrics(registry: Registry, facts: SeriesFacts): RequestMetrics {
@@ -38,7 +38,7 @@ function createReplyMetrics(
     buckets: [0.005, 0.01, 0.025, ...BUCKETS],
     registers,
   });
-  /** Models that have been timed: `zero` would reset existing values. */
+  /** Models with a measured time: `zero` would reset their values. */
   const timed = new Set<string>();
   const firsts = new Histogram({
     name: 'tollgate_first_fragment_seconds',
@@ -56,7 +56,7 @@ function createReplyMetrics(
     labelNames: ['model'],
     registers,
     collect() {
-      begin(this, modelSeries(facts, 'text'));
+      createMissingSeries(this, modelSeries(facts, 'text'));
     },
   });
   const malformed = new Counter({
@@ -68,9 +68,9 @@ function createReplyMetrics(
   return {
     onRequestEnd(request) {
       const { route, status, ms, notes } = request;
-      const endpoint = endpointOf(route);
-      const model = modelOf(request, (name) => facts.catalog().byName.has(name));
-      const outcome = outcomeOf(request);
+      const endpoint = endpointLabel(route);
+      const model = modelLabel(request, (name) => facts.catalog().byName.has(name));
+      const outcome = outcomeLabel(request);
       requests.inc({ endpoint, model, status, outcome });
       if (outcome === 'internal') internals.inc({ endpoint });
       if (outcome === 'ok') durations.observe({ endpoint, stream: `${notes.stream === true}` }, ms / 1000);
@@ -92,7 +92,7 @@ function createRequestCounters(registry: Registry, facts: SeriesFacts) {
     labelNames: ['endpoint', 'model', 'status', 'outcome'],
     registers,
     collect() {
-      begin(this, requestSeries(facts));
+      createMissingSeries(this, requestSeries(facts));
     },
   });
   const internals = new Counter({
@@ -101,9 +101,9 @@ function createRequestCounters(registry: Registry, facts: SeriesFacts) {
     labelNames: ['endpoint'],
     registers,
     collect() {
-      begin(
+      createMissingSeries(
         this,
-        facts.routes().map(({ path }) => ({ endpoint: endpointOf(path) })),
+        facts.routes().map(({ path }) => ({ endpoint: endpointLabel(path) })),
       );
     },
   });
@@ -117,7 +117,7 @@ function createAttemptMetrics(registry: Registry, facts: SeriesFacts): RequestMe
     labelNames: ['upstream', 'outcome', 'kind'],
     registers: [registry],
     collect() {
-      begin(this, attemptSeries(facts));
+      createMissingSeries(this, attemptSeries(facts));
     },
   });
   return (upstream, ending) => {
@@ -129,17 +129,17 @@ function createAttemptMetrics(registry: Registry, facts: SeriesFacts): RequestMe
 
 const OUTCOMES = { finish: 'ok', gone: 'gone' } as const;
 
-function endpointOf(route: string): string {
+function endpointLabel(route: string): string {
   return route === NO_ROUTE ? OTHER : route;
 }
 
 /** Empty if a request names no model; all unknown names share one label. */
-function modelOf({ method, route, notes }: FinishedRequest, isModel: (name: string) => boolean): string {
+function modelLabel({ method, route, notes }: FinishedRequest, isModel: (name: string) => boolean): string {
   if (notes.model !== undefined && isModel(notes.model)) return notes.model;
   return method === 'post' && route !== NO_ROUTE ? UNKNOWN : '';
 }
 
-function outcomeOf({ status, aborted, notes }: FinishedRequest): string {
+function outcomeLabel({ status, aborted, notes }: FinishedRequest): string {
   if (notes.ending === 'gone' || (aborted && status === 0)) return 'gone';
   if (notes.fault !== undefined) return notes.fault;
   if (notes.err !== undefined) return 'internal';

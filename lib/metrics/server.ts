@@ -1,4 +1,5 @@
-// The operator's port, separate from the clients': `/metrics` for scrapes, and `/readyz` with the state of the upstreams.
+// The operator's port, separate from the port of the clients: `/metrics` for scrapes, and `/readyz` with the state of the
+// upstreams.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { mergeReadiness } from '../calls/readiness.ts';
@@ -7,7 +8,7 @@ import { cannotListen } from '../http/server.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface MetricsServer {
-  /** Resolves to where it listens, if it does; rejects with an `OperatorError` if the address is not available. */
+  /** Resolves to the URL if the server listens; rejects with an `OperatorError` if the address is not available. */
   start(): Promise<string | undefined>;
   close(): Promise<void>;
 }
@@ -26,14 +27,14 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 export function createMetricsServer({ host, port, metrics, onError }: MetricsServerOptions): MetricsServer {
   const server = createServer({ headersTimeout: HEADERS_TIMEOUT_MS }, (request, response) => {
     response.setHeader('x-content-type-options', 'nosniff');
-    answer(request, response, metrics).catch((error: unknown) => {
+    answerRequest(request, response, metrics).catch((error: unknown) => {
       onError(error);
       response.writeHead(500).end();
     });
   });
   server.maxConnections = CONNECTIONS_MAX;
   return {
-    start: () => listen(server, { host, port }),
+    start: () => listenAt(server, { host, port }),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -42,7 +43,7 @@ export function createMetricsServer({ host, port, metrics, onError }: MetricsSer
   };
 }
 
-async function answer(
+async function answerRequest(
   request: IncomingMessage,
   response: ServerResponse,
   { scrape, contentType, readiness }: MetricsServerOptions['metrics'],
@@ -56,25 +57,25 @@ async function answer(
   } else if (method !== 'GET' && method !== 'HEAD') {
     response.writeHead(405, { allow: 'GET, HEAD' }).end();
   } else if (path === '/metrics') {
-    send(response, { status: 200, type: contentType, text: await scrape() });
+    sendText(response, { status: 200, type: contentType, text: await scrape() });
   } else {
     const { upstreams, ...rest } = (await readiness()) ?? mergeReadiness([]);
     const body = new URLSearchParams(query).has('verbose') ? { ...rest, upstreams } : rest;
-    send(response, { status: rest.status === 'ok' ? 200 : 503, type: JSON_TYPE, text: JSON.stringify(body) });
+    sendText(response, { status: rest.status === 'ok' ? 200 : 503, type: JSON_TYPE, text: JSON.stringify(body) });
   }
 }
 
-interface Sent {
+interface TextResponse {
   readonly status: number;
   readonly type: string;
   readonly text: string;
 }
 
-function send(response: ServerResponse, { status, type, text }: Sent): void {
+function sendText(response: ServerResponse, { status, type, text }: TextResponse): void {
   response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(text) }).end(text);
 }
 
-function listen(server: Server, { host, port }: { host: string; port: number }): Promise<string> {
+function listenAt(server: Server, { host, port }: { host: string; port: number }): Promise<string> {
   return new Promise((resolve, reject) => {
     server.on('error', (error) => reject(cannotListen(error, { host, port, variable: 'METRICS_PORT' })));
     server.listen(port, host, () => {

@@ -1,4 +1,4 @@
-// The state of the service, read at each scrape.
+// Metrics of the state of the service, which is read at each scrape.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Gauge, type Registry } from 'prom-client';
 import { readVersion } from '../base/package-version.ts';
@@ -10,16 +10,16 @@ export interface ServiceFacts {
   readonly calls: Pick<LiveCalls, 'count' | 'countStreams'>;
   /** The current catalog. */
   readonly catalog: () => Catalog;
-  /** Why the last reload of the catalog changed nothing, if it failed. */
+  /** The error of the last reload of the catalog, if it failed. */
   readonly catalogFailure: () => unknown;
   /** Resolves when the store answers a read. */
   ping(): Promise<void>;
 }
 
-/** A store that takes longer counts as down; scrapes time out after ten seconds. */
+/** A store that takes longer counts as down. Scrapes time out after ten seconds. */
 const PING_MS = 2000;
 
-/** Rejects when the store does not answer, or not in time for a scrape. */
+/** Rejects if the store does not answer in time for a scrape. */
 export async function answerInTime(ping: ServiceFacts['ping']): Promise<void> {
   const answer = ping().then(() => true);
   const answered = await Promise.race([answer, sleep(PING_MS, false, { ref: false })]);
@@ -28,13 +28,13 @@ export async function answerInTime(ping: ServiceFacts['ping']): Promise<void> {
 
 export function createServiceMetrics(registry: Registry, { calls, catalog, catalogFailure, ping }: ServiceFacts): void {
   const registers = [registry];
-  const gauge = (name: string, help: string, look: () => number | Promise<number>) =>
+  const gauge = (name: string, help: string, readValue: () => number | Promise<number>) =>
     new Gauge({
       name,
       help,
       registers,
       async collect() {
-        this.set(await look());
+        this.set(await readValue());
       },
     });
   gauge('tollgate_open_calls', 'Running calls, including their money.', calls.count);

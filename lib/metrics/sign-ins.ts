@@ -1,7 +1,7 @@
-// Counts attempts to get in, so that an operator sees guessing while it goes on.
+// Metrics of sign-in attempts, so that an operator notices guessing while it happens.
 import { Counter, type Registry } from 'prom-client';
 import { SIGN_IN_FACTORS, SIGN_IN_OUTCOMES, type SignInFactor, type SignInOutcome } from '../users/sign-in.ts';
-import { begin } from './series.ts';
+import { createMissingSeries } from './series.ts';
 
 export interface SignInMetrics {
   readonly onSignIn: (factor: SignInFactor, result: SignInOutcome) => void;
@@ -14,7 +14,7 @@ export function createSignInMetrics(registry: Registry): SignInMetrics {
     labelNames: ['factor', 'result'],
     registers: [registry],
   });
-  begin(
+  createMissingSeries(
     attempts,
     SIGN_IN_FACTORS.flatMap((factor) => SIGN_IN_OUTCOMES.map((result) => ({ factor, result }))),
   );

@@ -1,14 +1,14 @@
-// The state of the upstreams: open routes, paused keys.
+// Metrics of the upstreams: open routes and paused keys.
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { RouteChange } from '../calls/health.ts';
 import type { UpstreamHealth } from '../calls/upstreams.ts';
 import { KEY_FAULTS } from '../upstream/host/key-ring.ts';
-import { begin } from './series.ts';
+import { createMissingSeries } from './series.ts';
 
 export interface UpstreamMetrics {
   readonly onRouteChange: (change: RouteChange) => void;
-  /** Looked up at each scrape; an upstream that left the catalog keeps only its counter. */
-  watchUpstreams(look: () => readonly UpstreamHealth[]): void;
+  /** The upstreams are read at each scrape; an upstream that left the catalog keeps only its counter. */
+  watchUpstreams(readUpstreams: () => readonly UpstreamHealth[]): void;
 }
 
 export function createUpstreamMetrics(registry: Registry): UpstreamMetrics {
@@ -20,7 +20,7 @@ export function createUpstreamMetrics(registry: Registry): UpstreamMetrics {
     labelNames: ['upstream'],
     registers,
     collect() {
-      begin(
+      createMissingSeries(
         this,
         look().map(({ upstream }) => ({ upstream })),
       );

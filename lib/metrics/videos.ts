@@ -1,10 +1,10 @@
-// Metrics of videos: how many are open, what upstreams answer when polled, and how long videos take.
+// Metrics of videos: the number of open ones, the results of polls, and the durations.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { VideoMetrics } from '../calls/videos/open.ts';
-import { begin, modelSeries, type SeriesFacts, upstreamsOf } from './series.ts';
+import { createMissingSeries, listUpstreams, modelSeries, type SeriesFacts } from './series.ts';
 
 export interface JobMetrics extends Omit<VideoMetrics, 'onAttempt'> {
-  /** Counts the jobs of a store at each scrape. */
+  /** Counts the open jobs of a store at each scrape. */
   watchJobs(jobs: { open(): Promise<number> }): void;
 }
 
@@ -21,8 +21,8 @@ export function createJobMetrics(registry: Registry, facts: SeriesFacts): JobMet
     labelNames: ['upstream', 'found'],
     registers,
     collect() {
-      const upstreams = upstreamsOf(facts, 'video');
-      begin(
+      const upstreams = listUpstreams(facts, 'video');
+      createMissingSeries(
         this,
         upstreams.flatMap((upstream) => FOUND.map((found) => ({ upstream, found }))),
       );
@@ -55,7 +55,7 @@ export function createJobMetrics(registry: Registry, facts: SeriesFacts): JobMet
         async collect() {
           await jobs.open().then(
             (open) => this.set(open),
-            // If the store does not answer, an old number would pass for a new one.
+            // Without an answer of the store, an old number would look like a new one.
             () => this.remove(),
           );
         },

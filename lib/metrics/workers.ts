@@ -1,10 +1,10 @@
-// Metrics of a start with several workers: how many there are, and how often one was replaced.
+// Metrics of a primary with several workers: the number of workers and of replacements.
 import { Counter, Gauge, type Registry } from 'prom-client';
 
 export interface WorkerFacts {
-  /** Processes that answer calls now. */
+  /** The number of workers that answer calls now. */
   readonly alive: () => number;
-  /** How many have been replaced since the start. */
+  /** The number of replaced workers since the start. */
   readonly replaced: () => number;
 }
 

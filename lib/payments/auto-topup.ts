@@ -2,7 +2,7 @@
 // top-ups started by another process continue. The rules are in `topup-rules.ts`.
 import { readZone } from '../accounts/zone.ts';
 import type { Alerts } from '../alerts/alerts.ts';
-import type { Happening } from '../alerts/watch.ts';
+import type { AlertContent } from '../alerts/watch.ts';
 import { type Fault, isFault } from '../base/faults.ts';
 import type { TopupBounds } from '../catalog/topup-bounds.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -24,7 +24,7 @@ export interface AutoTopupOptions {
   readonly now: () => number;
   readonly log: { warn(fields: object, message: string): void };
   /** Alerts the owners, once per payment. */
-  readonly alerts: Pick<Alerts, 'tell'>;
+  readonly alerts: Pick<Alerts, 'queueAlert'>;
   /** Average pause between two checks of all wallets. */
   readonly everyMs?: number;
 }
@@ -117,7 +117,7 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
     const after = payment && markEnded(auto, payment, { at: now(), zone });
     if (!payment || !after) return false;
     // Sent before the row is freed, so that after a crash another process sends the alert.
-    if (after.news) await alerts.tell(auto.id, toTopupAlert(after.news, payment), payment.id);
+    if (after.news) await alerts.queueAlert(auto.id, toTopupAlert(after.news, payment), payment.id);
     return store.payments.changeAutoTopup(after.auto);
   }
 
@@ -261,7 +261,7 @@ function creditEntryId({ wallet, provider, ref, amount, id: order, createdAt: at
   return operationId({ kind: 'pay', wallet, at, amount, order, paymentId: `${provider}:${ref}` });
 }
 
-function toTopupAlert(news: TopupNews, { amount, id: payment }: Payment): Happening {
+function toTopupAlert(news: TopupNews, { amount, id: payment }: Payment): AlertContent {
   return { type: `topup.${news}`, data: { amount: formatRub(amount), payment } };
 }
 

@@ -2,7 +2,7 @@
 
 import type { Limiter } from '../accounts/rate-limiter.ts';
 import type { Alerts } from '../alerts/alerts.ts';
-import { tellOfCard } from '../alerts/card.ts';
+import { alertCardChange } from '../alerts/card.ts';
 import type { LiveCatalog } from '../catalog/live.ts';
 import type { Config } from '../config.ts';
 import type { Log } from '../http/log.ts';
@@ -37,7 +37,7 @@ export function openMoney({ ownerId, leaseMs }: Pick<Config, 'ownerId' | 'leaseM
     clock: owner,
     log,
     // Not awaited: the payment must not wait for the alert.
-    onSaved: (method) => void tellOfCard({ alerts, log }, 'card.saved', method),
+    onSaved: (method) => void alertCardChange({ alerts, log }, 'card.saved', method),
     counts: metrics?.payments,
   });
   const topups = createAutoTopup({

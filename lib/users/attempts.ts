@@ -1,39 +1,39 @@
-// Attempts that anybody may make, such as guesses: counted before they are made, and made to wait where there are too many.
+// Limits attempts such as password guesses: each is counted before it is made, and has to wait if there were too many.
 import { getAttemptWaitMs } from '../store/attempt-wait.ts';
 import type { SessionStore } from '../store/ports/sessions.ts';
 
 export interface CountedName {
   readonly name: string;
-  /** The wait after so many attempts; the last entry is for all further ones. */
+  /** The wait after each number of attempts; the last entry applies to all further ones. */
   readonly waitsMs: readonly number[];
-  /** How long an attempt counts after the last one. */
+  /** The counter resets when there was no attempt for this long. */
   readonly windowMs: number;
 }
 
-/** The first ones are free; `later` are the waits after them. */
-export function waitsAfter(free: number, later: readonly number[]): readonly number[] {
+/** Puts `free` attempts without a wait before the waits of `later`. */
+export function withFreeAttempts(free: number, later: readonly number[]): readonly number[] {
   return [...new Array<number>(free).fill(0), ...later];
 }
 
 type AttemptStore = Pick<SessionStore, 'count' | 'uncount' | 'attempts'>;
 
 /**
- * Counts one attempt under each name, or under none if it has to wait for one of them. Resolves to the seconds to wait,
- * 0 if it may be made now.
+ * Counts one attempt under each name, or under none if one of them has to wait. Resolves to the seconds to wait, 0 if
+ * the attempt may be made now.
  */
 export async function countAttempt(store: AttemptStore, names: readonly CountedName[], now: number): Promise<number> {
-  // Looking first: whoever keeps asking while they have to wait writes nothing.
-  const looked = await Promise.all(
-    names.map(async (of) => getAttemptWaitMs(await store.attempts(of.name), ruleOf(of, now))),
+  // Reads first, so that a client that keeps trying during its wait causes no writes.
+  const storedWaitsMs = await Promise.all(
+    names.map(async (of) => getAttemptWaitMs(await store.attempts(of.name), toAttemptRule(of, now))),
   );
-  const waitMs = Math.max(0, ...looked) || (await countEach(store, names, now));
+  const waitMs = Math.max(0, ...storedWaitsMs) || (await countInStore(store, names, now));
   return Math.ceil(waitMs / 1000);
 }
 
-/** Several at once may all have looked before the first was counted: the store refuses those above the rule. */
-async function countEach(store: AttemptStore, names: readonly CountedName[], now: number): Promise<number> {
+/** Concurrent attempts may all have passed the read above, so the store checks the rule again. */
+async function countInStore(store: AttemptStore, names: readonly CountedName[], now: number): Promise<number> {
   for (const [index, of] of names.entries()) {
-    const waitMs = await store.count(of.name, ruleOf(of, now));
+    const waitMs = await store.count(of.name, toAttemptRule(of, now));
     if (waitMs === 0) continue;
     await uncountAttempt(store, names.slice(0, index));
     return waitMs;
@@ -41,11 +41,11 @@ async function countEach(store: AttemptStore, names: readonly CountedName[], now
   return 0;
 }
 
-/** Takes back an attempt that was none, or that succeeded; earlier ones stay. */
+/** Takes back one attempt that was not made or that succeeded; earlier ones stay counted. */
 export async function uncountAttempt(store: AttemptStore, names: readonly CountedName[]): Promise<void> {
   await Promise.all(names.map(({ name }) => store.uncount(name)));
 }
 
-function ruleOf({ waitsMs, windowMs }: CountedName, now: number) {
+function toAttemptRule({ waitsMs, windowMs }: CountedName, now: number) {
   return { now, since: now - windowMs, waitsMs };
 }

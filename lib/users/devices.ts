@@ -1,4 +1,4 @@
-// Devices that a user has signed in on: strangers who guess elsewhere cannot make their owner wait there.
+// Devices on which a user has signed in before. Sign-ins on them do not have to wait because strangers guess elsewhere.
 import type { Device, SessionStore } from '../store/ports/sessions.ts';
 import type { User } from '../store/ports/users.ts';
 import { hashToken, isToken, makeToken } from './token.ts';
@@ -9,13 +9,13 @@ export interface DevicesOptions {
 }
 
 export interface Devices {
-  /** The user's device with this token; undefined if the user never signed in there. It takes as long for no user. */
+  /** The user's device with this token; undefined if the user never signed in there. Takes as long without a user. */
   find(user: Pick<User, 'id'> | undefined, token: string | undefined): Promise<Device | undefined>;
-  /** Knows the device from now on. Resolves to the token it has to keep, which is a new one if it had none. */
+  /** Stores the device. Resolves to the token that the device has to keep: the given one, or else a new one. */
   remember(user: Pick<User, 'id'>, token: string | undefined): Promise<string>;
 }
 
-/** As long as a browser keeps a cookie. */
+/** Browsers keep a cookie for at most 400 days. */
 export const DEVICE_DAYS = 400;
 const DAY_MS = 24 * 3_600_000;
 
@@ -23,18 +23,22 @@ export function createDevices({ store: { sessions }, now = Date.now }: DevicesOp
   return {
     async find(user, token) {
       if (token === undefined || !isToken(token)) return undefined;
-      const device = await sessions.device(hashOf(user, token));
+      const device = await sessions.device(hashDevice(user, token));
       return device && device.expiresAt > now() ? device : undefined;
     },
     async remember(user, token) {
       const kept = token !== undefined && isToken(token) ? token : makeToken();
-      await sessions.putDevice({ hash: hashOf(user, kept), user: user.id, expiresAt: now() + DEVICE_DAYS * DAY_MS });
+      await sessions.putDevice({
+        hash: hashDevice(user, kept),
+        user: user.id,
+        expiresAt: now() + DEVICE_DAYS * DAY_MS,
+      });
       return kept;
     },
   };
 }
 
-/** Several people may use one browser: each has to sign in there once. */
-function hashOf(user: Pick<User, 'id'> | undefined, token: string): string {
+/** The user is part of the hash: of several people with one browser, each has to sign in there once. */
+function hashDevice(user: Pick<User, 'id'> | undefined, token: string): string {
   return hashToken(`${user?.id ?? ''} ${token}`);
 }

@@ -1,4 +1,4 @@
-// Mail through the operator's SMTP server: one-time links and alerts, never anything that needs a reply.
+// Sends email through the operator's SMTP server: one-time links and alerts, never anything that needs a reply.
 import type { Transporter } from 'nodemailer';
 import { OperatorError } from '../base/operator-error.ts';
 
@@ -17,13 +17,13 @@ export interface Mailer {
 
 const TIMEOUT_MS = 10_000;
 
-/** A server on this machine needs no TLS: nobody is in between. */
+/** A server on this machine needs no TLS. */
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i;
 
 /**
- * Takes `smtp://user:password@host:587` or `smtps://…`; `?from=` sets the sender. With `smtp:` nothing is sent before
- * STARTTLS, unless the server is on this machine or `?tls=off` says that nobody is in between. Throws an
- * `OperatorError` for anything else, without quoting the URL: it may contain a password.
+ * Takes `smtp://user:password@host:587` or `smtps://…`; `?from=` sets the sender. With `smtp:`, STARTTLS is required
+ * unless the server is on this machine or the URL has `?tls=off`. Throws an `OperatorError` for anything else, without
+ * quoting the URL: it may contain a password.
  */
 export function createMailer(smtpUrl: string, fromByDefault: string): Mailer {
   const url = URL.parse(smtpUrl);
@@ -46,16 +46,16 @@ export function createMailer(smtpUrl: string, fromByDefault: string): Mailer {
     connectionTimeout: TIMEOUT_MS,
     greetingTimeout: TIMEOUT_MS,
     socketTimeout: TIMEOUT_MS,
-    // Our templates use neither files nor URLs, so nobody else's may.
+    // Our mails need neither files nor URLs; an injected one must not read any.
     disableFileAccess: true,
     disableUrlAccess: true,
   };
   let transport: Promise<Transporter> | undefined;
   return {
     async send({ to, subject, text }) {
-      // Loaded with the first email: it would take a tenth of every start.
+      // Loaded lazily: nodemailer adds about 10 % to the start.
       transport ??= import('nodemailer').then(({ createTransport }) => createTransport(options));
-      // As an object: a comma in an address must not make a second one.
+      // As an object, so that a comma in an address does not add a second recipient.
       await (await transport).sendMail({ from, to: { name: '', address: to }, subject, text });
     },
     close: () => void transport?.then((open) => open.close()),

@@ -1,4 +1,4 @@
-// People and their one-time links: who is let in, by whom, and to which accounts.
+// Users and their one-time links: creates users, invites them, and makes them owners of accounts.
 import { randomBytes } from 'node:crypto';
 import { domainToASCII } from 'node:url';
 import type { Link, LinkPurpose, SessionStore } from '../store/ports/sessions.ts';
@@ -22,7 +22,7 @@ export interface NewUser {
 /** An authenticator app that has shown a correct code. */
 export interface Enrolment {
   readonly secret: string;
-  /** The time step of that code, which is now used up. */
+  /** The time step of that code, which cannot be used again. */
   readonly step: number;
   /** Hashes of the recovery codes. */
   readonly recovery: readonly string[];
@@ -37,35 +37,36 @@ export interface LinkRequest {
 
 export interface People {
   /**
-   * A one-time token, valid for an hour (an invitation: a week). Earlier ones for the same purpose, person and account
-   * become invalid, except those that strangers may ask for: they would spoil the one in somebody's mailbox.
+   * Creates a one-time token, valid for an hour (`verify`: a day, `invite`: a week). Earlier tokens for the same purpose,
+   * person and account become invalid, except for purposes that strangers can request: a stranger's request must not
+   * invalidate the link in somebody's mailbox.
    */
   makeLink(request: LinkRequest): Promise<string>;
   /**
-   * What a token is for, without using it up; undefined if it is unknown, used or expired, and for the first operator's
+   * Reads a token's link without using it up; undefined if the token is unknown, used or expired, and for a `setup` link
    * once there is an operator.
    */
-  look(token: string): Promise<Link | undefined>;
-  /** Uses it up; of several concurrent attempts one succeeds. */
-  take(token: string): Promise<Link | undefined>;
+  peekLink(token: string): Promise<Link | undefined>;
+  /** Uses the token up; of several concurrent attempts one succeeds. */
+  useLink(token: string): Promise<Link | undefined>;
   /** `taken`: the address is already in use. */
   add(user: NewUser): Promise<User | 'taken'>;
-  /** `late`: there is an operator already. */
+  /** `late`: there already is an operator. */
   addFirstOperator(user: NewUser): Promise<User | 'taken' | 'late'>;
-  /** Makes somebody an owner; false if they were removed in the meantime. */
+  /** Makes a user an owner; false if the user was removed in the meantime. */
   join(user: User, account: string): Promise<boolean>;
-  /** The owner of a demo account, who signs in only through links. */
+  /** Creates the owner of a demo account, who signs in only through links. */
   addGuest(email: string, account: string, language: User['language']): Promise<User>;
-  /** Ends every session of the user but one, and the links to reset it. False if the user changed in the meantime. */
+  /** Ends the user's sessions except `keep`, and the reset links. False if the user changed in the meantime. */
   setPassword(user: User, password: string, keep?: string): Promise<boolean>;
-  /** The same for what `hashPassword` has made. */
+  /** The same for a result of `hashPassword`. */
   setHash(user: User, hashed: string, keep?: string): Promise<boolean>;
-  /** Any other change; false if the user changed in the meantime. */
+  /** Makes any other change; false if the user changed in the meantime. */
   change(user: User): Promise<boolean>;
 }
 
 const HOUR_MS = 3_600_000;
-const LIFE_MS: Readonly<Record<LinkPurpose, number>> = {
+const LINK_LIFE_MS: Readonly<Record<LinkPurpose, number>> = {
   setup: HOUR_MS,
   operator: HOUR_MS,
   reset: HOUR_MS,
@@ -75,25 +76,25 @@ const LIFE_MS: Readonly<Record<LinkPurpose, number>> = {
   invite: 7 * 24 * HOUR_MS,
 };
 
-/** The letters that everybody may have sent, to any address. Using one of the links ends the others. */
-const ASKED_BY_ANYBODY: ReadonlySet<LinkPurpose> = new Set(['reset', 'verify']);
+/** Links that strangers can request for any address. Using one of them invalidates the others. */
+const PUBLIC_PURPOSES: ReadonlySet<LinkPurpose> = new Set(['reset', 'verify']);
 
-/** The links that set another password: after a new one none of them is needed. */
-const RESETTING: readonly LinkPurpose[] = ['reset', 'restore', 'operator'];
+/** Links that set a new password. They become invalid when a new password is set. */
+const RESET_PURPOSES: readonly LinkPurpose[] = ['reset', 'restore', 'operator'];
 
 export function createPeople({ store: { sessions, users }, now = Date.now }: PeopleOptions): People {
-  async function look(token: string): Promise<Link | undefined> {
+  async function peekLink(token: string): Promise<Link | undefined> {
     const link = isToken(token) ? await sessions.link(hashToken(token)) : undefined;
     if (!link || link.expiresAt <= now()) return undefined;
     return link.purpose === 'setup' && (await users.operators()) > 0 ? undefined : link;
   }
 
-  async function userFrom({ email, password, totp, operator, language }: NewUser): Promise<User> {
+  async function buildUser({ email, password, totp, operator, language }: NewUser): Promise<User> {
     const enrolled = totp && { totpSecret: totp.secret, totpStep: totp.step, recovery: totp.recovery };
-    return { ...bare(email, language), ...enrolled, password: await hashPassword(password, email), operator };
+    return { ...buildBareUser(email, language), ...enrolled, password: await hashPassword(password, email), operator };
   }
 
-  function bare(email: string, language: User['language']): User {
+  function buildBareUser(email: string, language: User['language']): User {
     return {
       id: `usr_${randomBytes(12).toString('hex')}`,
       email: email.toLowerCase(),
@@ -113,7 +114,7 @@ export function createPeople({ store: { sessions, users }, now = Date.now }: Peo
   async function setHash(user: User, hashed: string, keep?: string): Promise<boolean> {
     if (!(await users.change({ ...user, password: hashed }))) return false;
     await sessions.removeUserSessions(user.id, keep);
-    for (const purpose of RESETTING) await sessions.removeLinks({ purpose, user: user.id, email: user.email });
+    for (const purpose of RESET_PURPOSES) await sessions.removeLinks({ purpose, user: user.id, email: user.email });
     return true;
   }
 
@@ -124,40 +125,40 @@ export function createPeople({ store: { sessions, users }, now = Date.now }: Peo
         ...(account !== undefined && { account }),
         ...(email !== undefined && { email }),
       };
-      if (!ASKED_BY_ANYBODY.has(purpose)) await sessions.removeLinks({ purpose, ...whose });
+      if (!PUBLIC_PURPOSES.has(purpose)) await sessions.removeLinks({ purpose, ...whose });
       const token = makeToken();
-      const expiresAt = now() + LIFE_MS[purpose];
+      const expiresAt = now() + LINK_LIFE_MS[purpose];
       const of = { user: user ?? null, account: account ?? null, email: email ?? null };
       await sessions.addLink({ hash: hashToken(token), purpose, ...of, expiresAt });
       return token;
     },
-    look,
-    async take(token) {
-      // The cleaner removes expired ones.
-      if (!(await look(token))) return undefined;
+    peekLink,
+    async useLink(token) {
+      // Expired links stay in the store until the cleanup removes them.
+      if (!(await peekLink(token))) return undefined;
       return sessions.takeLink(hashToken(token));
     },
     async add(wanted) {
-      const user = await userFrom(wanted);
+      const user = await buildUser(wanted);
       if ((await users.add(user)) === 'taken') return 'taken';
       await sessions.removeLinks({ purpose: 'verify', email: user.email });
       return user;
     },
     async addFirstOperator(wanted) {
-      const user = await userFrom({ ...wanted, operator: true });
+      const user = await buildUser({ ...wanted, operator: true });
       const outcome = await users.addFirstOperator(user);
       return outcome === 'added' ? user : outcome;
     },
     async join({ id }, account) {
       const membership = { user: id, account, role: 'owner' } as const;
       await users.join(membership);
-      // Read after the write: who is removed later takes the membership along.
+      // Read after the write: removing the user later removes the membership too.
       const isThere = (await users.get(id)) !== undefined;
       if (!isThere) await users.leave(membership);
       return isThere;
     },
     async addGuest(email, account, language) {
-      const user = bare(email, language);
+      const user = buildBareUser(email, language);
       await users.add(user);
       await users.join({ user: user.id, account, role: 'owner' });
       return user;
@@ -169,10 +170,10 @@ export function createPeople({ store: { sessions, users }, now = Date.now }: Peo
 }
 
 const LOCAL = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
-/** Its last label begins with a letter, so no network address is one. */
+/** The last label starts with a letter, so a network address does not match. */
 const DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]+$/;
 
-/** An email address in its stored form; undefined if the text is not one. */
+/** Normalizes an email address; undefined if the text is not one. */
 export function readEmail(text: string): string | undefined {
   const trimmed = text.trim().toLowerCase();
   const at = trimmed.lastIndexOf('@');

@@ -1,4 +1,4 @@
-// Sessions of signed-in people: opaque tokens that expire after idleness, and in any case after a while.
+// Sessions of signed-in users: opaque tokens that expire when idle, and in any case after a fixed time.
 import type { Session, SessionStore } from '../store/ports/sessions.ts';
 import type { User, UserStore } from '../store/ports/users.ts';
 import { hashToken, isToken, makeToken } from './token.ts';
@@ -9,7 +9,7 @@ export interface SessionsOptions {
   readonly now?: () => number;
 }
 
-/** Where a session starts from. */
+/** The client that starts a session. */
 export interface Client {
   readonly address: string;
   readonly agent: string;
@@ -22,15 +22,15 @@ export interface SignedIn {
 }
 
 export interface Sessions {
-  /** Starts a session and returns its token, which is kept nowhere else. `proven`: a code was given. */
+  /** Starts a session and returns its token, which is not stored. `proven`: the user gave a code. */
   open(user: User, client: Client, options?: { readonly proven?: boolean }): Promise<string>;
-  /** The session of a token; undefined when it has ended or its user may not sign in. */
+  /** The session of a token; undefined if it has ended or its user may not sign in. */
   find(token: string): Promise<SignedIn | undefined>;
-  /** A code was given again. */
+  /** Records that the user has given a code again. */
   prove(session: Session): Promise<void>;
   list(user: User): Promise<readonly Session[]>;
   end(hash: string): Promise<void>;
-  /** All sessions of a user except the one that asks. */
+  /** Ends all sessions of a user except one. */
   endAll(user: string, except?: string): Promise<void>;
 }
 
@@ -38,13 +38,13 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-const OWNER = { idleMs: 12 * HOUR_MS, wholeMs: 30 * DAY_MS };
-const OPERATOR = { idleMs: 30 * MINUTE_MS, wholeMs: 12 * HOUR_MS };
+const OWNER_LIFETIME = { idleMs: 12 * HOUR_MS, wholeMs: 30 * DAY_MS };
+const OPERATOR_LIFETIME = { idleMs: 30 * MINUTE_MS, wholeMs: 12 * HOUR_MS };
 
-/** Last use is written at most this often. */
+/** The last use is written at most this often. */
 const SEEN_EVERY_MS = MINUTE_MS;
 
-/** An operator's change requires a code when the last one is older. */
+/** An operator's change requires a new code if the last one is older. */
 export const PROVEN_MS = 10 * MINUTE_MS;
 
 const AGENT_LENGTH_MAX = 200;
@@ -53,7 +53,7 @@ export function createSessions({ store: { sessions, users }, now = Date.now }: S
   async function open(user: User, { address, agent }: Client, { proven = false } = {}): Promise<string> {
     const token = makeToken();
     const at = now();
-    const { idleMs, wholeMs } = user.operator ? OPERATOR : OWNER;
+    const { idleMs, wholeMs } = user.operator ? OPERATOR_LIFETIME : OWNER_LIFETIME;
     await sessions.add({
       hash: hashToken(token),
       user: user.id,
@@ -71,13 +71,13 @@ export function createSessions({ store: { sessions, users }, now = Date.now }: S
   async function find(token: string): Promise<SignedIn | undefined> {
     if (!isToken(token)) return undefined;
     const session = await sessions.get(hashToken(token));
-    if (!session || !isLive(session, now())) return undefined;
+    if (!session || !isLiveSession(session, now())) return undefined;
     const user = await users.get(session.user);
     if (user?.status !== 'active') return undefined;
-    return { user, session: await seen(session) };
+    return { user, session: await touchSession(session) };
   }
 
-  async function seen(session: Session): Promise<Session> {
+  async function touchSession(session: Session): Promise<Session> {
     const at = now();
     if (at - session.seenAt < SEEN_EVERY_MS) return session;
     const { provenAt } = session;
@@ -92,7 +92,7 @@ export function createSessions({ store: { sessions, users }, now = Date.now }: S
       const at = now();
       await sessions.touch(hash, { seenAt: at, provenAt: at });
     },
-    list: async (user) => (await sessions.list(user.id)).filter((session) => isLive(session, now())),
+    list: async (user) => (await sessions.list(user.id)).filter((session) => isLiveSession(session, now())),
     async end(hash) {
       await sessions.remove(hash);
     },
@@ -100,7 +100,7 @@ export function createSessions({ store: { sessions, users }, now = Date.now }: S
   };
 }
 
-export function isLive({ seenAt, idleMs, expiresAt }: Session, now: number): boolean {
+export function isLiveSession({ seenAt, idleMs, expiresAt }: Session, now: number): boolean {
   return now < expiresAt && now < seenAt + idleMs;
 }
 

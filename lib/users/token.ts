@@ -7,7 +7,7 @@ export function makeToken(): string {
   return randomBytes(TOKEN_BYTES).toString('base64url');
 }
 
-/** Whether a text could be a token; the length is checked first, so a long one costs nothing. */
+/** Whether a text looks like a token. Checks the length first, so that long texts cost nothing. */
 export function isToken(text: string): boolean {
   return text.length === 43 && /^[\w-]+$/.test(text);
 }

@@ -11,22 +11,20 @@ const SECRET_BYTES = 20;
 const WINDOW = 1;
 const RECOVERY_CODES = 10;
 
-export function makeSecret(): string {
+export function makeTotpSecret(): string {
   return new Secret({ size: SECRET_BYTES }).base32;
 }
 
-/** The `otpauth://…` URL for the app. */
-export function secretUrl(secret: string, email: string): string {
-  return totpOf(secret, email).toString();
+/** The `otpauth://…` URL for the authenticator app. */
+export function totpUrl(secret: string, email: string): string {
+  return createTotp(secret, email).toString();
 }
 
-/**
- * The time step of a code, if it is correct and later than the last one used; the caller stores the step.
- */
-export function stepOf(secret: string, code: string, { now, lastStep }: CodeUse): number | undefined {
+/** The time step of a code that is correct and later than the last one used. The caller stores the step. */
+export function findCodeStep(secret: string, code: string, { now, lastStep }: CodeUse): number | undefined {
   const token = code.replace(/[\s-]/g, '');
   if (!/^\d{6}$/.test(token)) return undefined;
-  const delta = totpOf(secret).validate({ token, timestamp: now, window: WINDOW });
+  const delta = createTotp(secret).validate({ token, timestamp: now, window: WINDOW });
   if (delta === null) return undefined;
   const step = Math.floor(now / 1000 / PERIOD_S) + delta;
   return step > lastStep ? step : undefined;
@@ -35,18 +33,18 @@ export function stepOf(secret: string, code: string, { now, lastStep }: CodeUse)
 export interface CodeUse {
   /** ms since the epoch. */
   readonly now: number;
-  /** Of the last code used; -1 if none. */
+  /** The time step of the last used code; -1 if none. */
   readonly lastStep: number;
 }
 
-function totpOf(secret: string, label = ''): TOTP {
-  // Only who loses the key or a row gets here: the codes cannot be checked, and nobody is let in without.
+function createTotp(secret: string, label = ''): TOTP {
+  // Without the right SECRETS_KEY codes cannot be checked, so nobody with an app can sign in.
   if (isSealed(secret)) throw new Error('the secret of an authenticator app cannot be decrypted: check SECRETS_KEY');
   const settings = { issuer: 'Tollgate', algorithm: 'SHA1', digits: DIGITS, period: PERIOD_S };
   return new TOTP({ ...settings, label, secret: Secret.fromBase32(secret) });
 }
 
-/** Shown once; only their hashes are kept. 50 random bits each, grouped so that they are easy to copy by hand. */
+/** Shown once; only the hashes are stored. Each has 50 random bits, in two groups that are easy to copy by hand. */
 export function makeRecoveryCodes(): readonly string[] {
   return Array.from({ length: RECOVERY_CODES }, () => {
     const digits = Array.from(randomBytes(10), (byte) => RECOVERY_ALPHABET.charAt(byte % 32)).join('');
@@ -61,12 +59,12 @@ export function hashRecoveryCode(code: string): string {
   return hash('sha256', code.toLowerCase().replace(/[\s-]/g, ''));
 }
 
-/** Whether a text may be a recovery code; six digits are a code of the app. */
+/** Whether a text looks like a recovery code; codes of the app have six digits. */
 export function isRecoveryCode(text: string): boolean {
   return /^[a-z0-9]{10}$/.test(text.toLowerCase().replace(/[\s-]/g, ''));
 }
 
-/** Whether a text looks like a secret of `makeSecret`: the form carries it until a code has proven it. */
-export function isSecret(text: string): boolean {
+/** Whether a text looks like a secret of `makeTotpSecret`; a form carries the secret until a code confirms it. */
+export function isTotpSecret(text: string): boolean {
   return /^[A-Z2-7]{32}$/.test(text);
 }

@@ -3,11 +3,11 @@ import type { FullReadiness } from '../calls/readiness.ts';
 import type { MetricsSnapshot } from '../metrics/metrics.ts';
 import type { StartupReport } from './startup-report.ts';
 
-/** A request to be counted against a limit. */
+/** A request to count against a limit. */
 export type Hit = readonly [rule: string, perMinute: number, keyId: string];
 
 /**
- * The answer to a hit, in seconds until its window ends: positive if allowed, negative if not; 0 if the store had to
+ * The answer to a hit: the seconds until its window ends, positive if allowed, negative if not; 0 if the store had to
  * count and did not answer.
  */
 export type Verdict = number;
@@ -19,7 +19,7 @@ export type ToWorker =
   | { readonly kind: 'verdicts'; readonly id: number; readonly verdicts: readonly Verdict[] };
 
 export type ToPrimary =
-  /** It listens. */
+  /** The worker listens. */
   | { readonly kind: 'ready'; readonly report: StartupReport }
   | { readonly kind: 'hits'; readonly id: number; readonly hits: readonly Hit[] }
   | {
@@ -28,13 +28,13 @@ export type ToPrimary =
       readonly readiness: FullReadiness | undefined;
     };
 
-/** The variable that marks a process as a worker, with what it shares with the others. */
+/** The environment variable that marks a process as a worker; its value is `WorkerTerms` as JSON. */
 export const WORKER_VARIABLE = 'TOLLGATE_WORKER';
 
 export interface WorkerTerms {
-  /** The owner that the workers belong to. */
+  /** The prefix of the owner ids of all workers. */
   readonly group: string;
   readonly port: number;
-  /** It does what is done only once. */
+  /** The first worker does what only one process must do at the start. */
   readonly isFirst: boolean;
 }

@@ -1,5 +1,5 @@
-// The primary of several workers, which answer the calls on one port: it counts their rate limits, runs the store's
-// chores and the metrics port, and keeps them alive.
+// The primary of several workers, which answer the calls on one port. The primary counts their rate limits, runs the
+// store's chores and the metrics port, and keeps the workers alive.
 import { createLimiter } from '../accounts/rate-limiter.ts';
 import { buildCatalog } from '../catalog/catalog.ts';
 import { readCatalogFiles } from '../catalog/files.ts';
@@ -10,25 +10,25 @@ import { createOwner } from '../ledger/owner.ts';
 import { createChores } from '../start/chores.ts';
 import { openServiceStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
-import { countHits } from './counting.ts';
 import type { ToPrimary, ToWorker } from './messages.ts';
 import { createPool, type Pool } from './pool.ts';
+import { countHits } from './remote-limiter.ts';
 import type { Scrapes } from './scrapes.ts';
 import type { StartupReport } from './startup-report.ts';
 
 export interface Primary {
-  /** What the first worker reported. */
+  /** The report of the first worker. */
   readonly report: StartupReport;
   readonly metricsUrl: string | undefined;
-  /** Stops the workers as a single process would stop; rejects if one of them could not. */
+  /** Stops the workers like a single process; rejects if one of them did not stop cleanly. */
   stop(): Promise<void>;
   reload(): Promise<boolean>;
 }
 
-/** How long a worker may take to stop beyond `drainMs`. */
+/** How long a worker may take to stop in addition to `drainMs`. */
 const STOP_MS = 20_000;
 
-/** Starts the workers; rejects with `OperatorError`, or with `WorkerFailed` if one has said why. */
+/** Starts the workers; rejects with `OperatorError`, or with `WorkerFailed` if a worker has printed the reason. */
 export async function startPrimary(config: Config, log: Log): Promise<Primary> {
   const port = await findPort(config);
   const store = await openServiceStore(config);
@@ -42,7 +42,7 @@ export async function startPrimary(config: Config, log: Log): Promise<Primary> {
 
 async function supervise(config: Config, log: Log, store: Store): Promise<Primary> {
   const limiter = createLimiter({ store: store.limits });
-  // Workers return the holds of dead processes.
+  // The workers release the holds of dead processes.
   const ledger = { expireOrphans: async () => 0 };
   const owner = createOwner({ ...config, store: store.owners, ledger, log, onPeers: limiter.setPeers });
   const onMessage = (message: ToPrimary, answer: (message: ToWorker) => void, worker: number) => {
@@ -74,7 +74,7 @@ async function supervise(config: Config, log: Log, store: Store): Promise<Primar
       async stop() {
         if (!(await close())) throw new Error('a worker did not stop cleanly');
       },
-      reload: async () => pool.tell({ kind: 'reload' }).length > 0,
+      reload: async () => pool.broadcast({ kind: 'reload' }).length > 0,
     };
   } catch (error) {
     await close();
@@ -89,5 +89,5 @@ async function openScrapes(config: Config, log: Log, pool: Pool): Promise<Scrape
   const none = buildCatalog(readCatalogFiles([], []), new Map());
   const metrics = createMetrics({ catalog: () => none, routes: () => [] });
   metrics.watchWorkers(pool);
-  return createScrapes({ host: config.metricsHost, port: config.metricsPort, metrics, log, tell: pool.tell });
+  return createScrapes({ host: config.metricsHost, port: config.metricsPort, metrics, log, broadcast: pool.broadcast });
 }

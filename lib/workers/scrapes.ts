@@ -1,33 +1,33 @@
-// The metrics port of a primary: every scrape asks all workers and answers with the sum, in which exited ones still
-// count; `/readyz` answers for all.
+// The metrics port of a primary. Every scrape asks all workers and answers with the sum, which includes the counts of
+// exited workers; `/readyz` merges the readiness of all workers.
 import { type FullReadiness, mergeReadiness } from '../calls/readiness.ts';
 import type { Log } from '../http/log.ts';
 import type { Metrics, MetricsSnapshot } from '../metrics/metrics.ts';
 import { createMetricsServer, type MetricsServer } from '../metrics/server.ts';
+import { addExitedCounts, formatMergedMetrics } from './merge-metrics.ts';
 import type { ToWorker } from './messages.ts';
-import { addGone, textOfSum } from './sums.ts';
 
 export interface ScrapesOptions {
   readonly host: string;
   readonly port: number;
-  /** The primary's own. */
+  /** The metrics of the primary itself. */
   readonly metrics: Metrics;
   readonly log: Log;
-  /** Asks the workers; returns which ones. */
-  readonly tell: (message: ToWorker) => readonly number[];
-  /** A worker that has not answered by then counts with its last values. */
+  /** Sends a message to all workers; returns their ids. */
+  readonly broadcast: (message: ToWorker) => readonly number[];
+  /** A worker that has not answered after this time counts with its last values. */
   readonly answerWithinMs?: number;
 }
 
 export interface Scrapes extends MetricsServer {
   readonly metrics: Metrics;
-  answer(worker: number, answered: Answered): void;
-  /** The worker has exited. */
+  answer(worker: number, answered: WorkerAnswer): void;
+  /** Called when a worker has exited. */
   forget(worker: number): Promise<void>;
 }
 
-/** What a worker says when it is asked. */
-interface Answered {
+/** A worker's answer to a scrape. */
+interface WorkerAnswer {
   readonly metrics: MetricsSnapshot;
   readonly readiness: FullReadiness | undefined;
 }
@@ -40,15 +40,15 @@ interface Scrape {
 }
 
 export function createScrapes(options: ScrapesOptions): Scrapes {
-  const { host, port, metrics, log, tell, answerWithinMs = ANSWER_WITHIN_MS } = options;
+  const { host, port, metrics, log, broadcast, answerWithinMs = ANSWER_WITHIN_MS } = options;
   /** The last answer of each worker. */
-  const latest = new Map<number, Answered>();
+  const latest = new Map<number, WorkerAnswer>();
   const open = new Set<Scrape>();
-  let gone: MetricsSnapshot = [];
-  let adding: Promise<void> = Promise.resolve();
+  let exitedCounts: MetricsSnapshot = [];
+  let addingExited: Promise<void> = Promise.resolve();
 
-  async function ask(): Promise<void> {
-    const missing = new Set(tell({ kind: 'scrape' }));
+  async function scrapeWorkers(): Promise<void> {
+    const missing = new Set(broadcast({ kind: 'scrape' }));
     if (missing.size === 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     const scrape = { missing, done: resolve };
@@ -59,7 +59,7 @@ export function createScrapes(options: ScrapesOptions): Scrapes {
     open.delete(scrape);
   }
 
-  function settle(worker: number): void {
+  function markAnswered(worker: number): void {
     for (const { missing, done } of open) {
       missing.delete(worker);
       if (missing.size === 0) done();
@@ -67,13 +67,17 @@ export function createScrapes(options: ScrapesOptions): Scrapes {
   }
 
   async function scrape(): Promise<string> {
-    await ask();
-    await adding;
-    return textOfSum([await metrics.snapshot(), ...[...latest.values()].map((answered) => answered.metrics), gone]);
+    await scrapeWorkers();
+    await addingExited;
+    return formatMergedMetrics([
+      await metrics.snapshot(),
+      ...[...latest.values()].map((answered) => answered.metrics),
+      exitedCounts,
+    ]);
   }
 
   async function readiness(): Promise<FullReadiness> {
-    await ask();
+    await scrapeWorkers();
     return mergeReadiness(
       [...latest.values()].map((answered) => answered.readiness).filter((each) => each !== undefined),
     );
@@ -91,16 +95,16 @@ export function createScrapes(options: ScrapesOptions): Scrapes {
     metrics,
     answer(worker, answered) {
       latest.set(worker, answered);
-      settle(worker);
+      markAnswered(worker);
     },
     forget(worker) {
       const last = latest.get(worker)?.metrics ?? [];
       latest.delete(worker);
-      settle(worker);
-      adding = adding.then(async () => {
-        gone = await addGone(gone, last);
+      markAnswered(worker);
+      addingExited = addingExited.then(async () => {
+        exitedCounts = await addExitedCounts(exitedCounts, last);
       });
-      return adding;
+      return addingExited;
     },
   };
 }

@@ -1,7 +1,6 @@
-// What a start prints for its operator.
+// The facts that the start prints for the operator.
 import type { Gateway, GatewayFacts } from '../gateway.ts';
 
-/** What is printed about a listening gateway. */
 export interface StartupReport extends Omit<GatewayFacts, 'metricsUrl'> {
   readonly port: number;
 }

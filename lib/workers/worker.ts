@@ -1,17 +1,17 @@
-// A worker: a gateway in its own process, which its primary starts, queries and stops.
+// A worker is a gateway in its own process. Its primary starts, queries and stops it.
 import cluster from 'node:cluster';
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../config.ts';
 import { createGateway, type Gateway } from '../gateway.ts';
 import type { Log } from '../http/log.ts';
-import { createRemoteLimiter } from './counting.ts';
 import { type ToPrimary, type ToWorker, WORKER_VARIABLE, type WorkerTerms } from './messages.ts';
+import { createRemoteLimiter } from './remote-limiter.ts';
 import { makeStartupReport } from './startup-report.ts';
 
 export interface WorkerOptions {
   readonly config: Config;
   readonly log: Log;
-  /** Ends the process like a signal does: the primary asks for it, or is gone. */
+  /** Ends the process like a signal. Called when the primary asks for it, or has exited. */
   readonly stop: (why: string) => void;
 }
 
@@ -23,7 +23,7 @@ export function isWorker(): boolean {
 /** Starts the gateway of a worker; rejects if it cannot be started. */
 export async function startWorker({ config, log, stop }: WorkerOptions): Promise<Gateway> {
   const { group, port, isFirst } = JSON.parse(process.env[WORKER_VARIABLE] ?? '') as WorkerTerms;
-  const limiter = createRemoteLimiter({ send: (id, hits) => tell({ kind: 'hits', id, hits }) });
+  const limiter = createRemoteLimiter({ send: (id, hits) => sendToPrimary({ kind: 'hits', id, hits }) });
   surviveThePrimary(stop);
   const ownerId = `${group}-${randomBytes(6).toString('hex')}`;
   const publicUrl = config.publicUrlSet ? config.publicUrl : `http://127.0.0.1:${port}`;
@@ -47,25 +47,25 @@ export async function startWorker({ config, log, stop }: WorkerOptions): Promise
     await gateway.stop();
     throw error;
   }
-  tell({ kind: 'ready', report: makeStartupReport(gateway) });
+  sendToPrimary({ kind: 'ready', report: makeStartupReport(gateway) });
   return gateway;
 }
 
 async function answerScrape({ metrics }: Gateway, log: Log): Promise<void> {
   try {
     const [snapshot, readiness] = await Promise.all([metrics?.snapshot() ?? [], metrics?.readiness()]);
-    tell({ kind: 'scraped', metrics: snapshot, readiness });
+    sendToPrimary({ kind: 'scraped', metrics: snapshot, readiness });
   } catch (err) {
     log.warn({ err }, 'a metrics scrape failed');
   }
 }
 
-/** Detects by itself that the primary is gone. */
-function tell(message: ToPrimary): void {
+/** Does nothing without the primary; the worker notices its exit by `disconnect`. */
+function sendToPrimary(message: ToPrimary): void {
   if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
 }
 
-/** Running calls may finish; Node would end the process at once. */
+/** Lets running calls finish when the primary exits; Node would end the process at once. */
 function surviveThePrimary(stop: WorkerOptions['stop']): void {
   const { worker } = cluster;
   worker?.once('disconnect', () => {

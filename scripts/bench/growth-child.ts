@@ -139,7 +139,7 @@ async function keys({ wallets: accounts, count = 0 }: Load): Promise<LoadFigures
   for (const key of texts) {
     const holder = await holders.find(key);
     assert(holder);
-    holders.used(holder.id);
+    holders.countUse(holder.id);
     await limiter.hit({ name: 'generate', perMinute: 30 }, holder.id);
   }
   const ms = performance.now() - from.at;

@@ -126,11 +126,11 @@ describe('holders', () => {
     const holders = open({ ttlMs: 20 });
     const { id, key } = await issue();
     const holder = (await holders.find(key))!;
-    expect(holders.again(holder)).to.deep.include({ id });
+    expect(holders.findAgain(holder)).to.deep.include({ id });
     expect(reads).to.equal(1);
     await accounts.revokeKey(id);
     await sleep(25);
-    expect(await holders.again(holder)).to.equal(undefined);
+    expect(await holders.findAgain(holder)).to.equal(undefined);
     expect(reads).to.equal(2);
   });
 
@@ -198,7 +198,7 @@ describe('holders', () => {
     const { account, id, key } = await issue();
     for (let call = 1; call <= 100; call += 1) {
       const holder = await holders.find(key);
-      holders.used(id);
+      holders.countUse(id);
       expect(holders.usage(holder!).requestsCount).to.equal(call);
       await sleep(1);
     }

@@ -5,10 +5,10 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import {
   createLimiter,
-  inTime,
   type Limiter,
   type LimiterOptions,
   type LimitRule,
+  withStoreTimeout,
 } from '../../lib/accounts/rate-limiter.ts';
 import { isFault } from '../../lib/base/faults.ts';
 import { openStore } from '../../lib/store/open.ts';
@@ -358,8 +358,10 @@ describe('limiter', () => {
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     await new Promise((resolve) => setImmediate(resolve));
     const before = timers();
-    expect(await inTime(Promise.resolve('there'), 60_000)).to.equal('there');
-    expect(isFault(await inTime(Promise.reject(new Error('no')), 60_000).catch((error) => error))).to.equal(true);
+    expect(await withStoreTimeout(Promise.resolve('there'), 60_000)).to.equal('there');
+    expect(isFault(await withStoreTimeout(Promise.reject(new Error('no')), 60_000).catch((error) => error))).to.equal(
+      true,
+    );
     expect(timers()).to.equal(before);
   });
 });

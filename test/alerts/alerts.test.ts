@@ -79,10 +79,10 @@ for (const kind of longer([SQLITE], STORES)) {
         await store.users.join({ user: user.id, account, role: 'owner' });
       }
       const alerts = alertsOn(store);
-      await alerts.look();
+      await alerts.checkAll();
       expect(postsTo(account)).to.deep.equal([]);
       await spend(store, account, 950);
-      for (let looks = 0; looks < 3; looks += 1) await alerts.look();
+      for (let looks = 0; looks < 3; looks += 1) await alerts.checkAll();
       const [post, ...others] = postsTo(account);
       expect(others).to.deep.equal([]);
       expect(post?.path).to.equal('/hook?a=1');
@@ -104,9 +104,9 @@ for (const kind of longer([SQLITE], STORES)) {
       expect(english.text).to.contain(`https://gate.example/account/wallet?account=${account}`);
       expect((await smtp.letterTo(bob.email)).text).to.contain('50.00 ₽');
       await applied(store, topup(account, 1000n * RUB));
-      await alerts.look();
+      await alerts.checkAll();
       await spend(store, account, 1000);
-      await alerts.look();
+      await alerts.checkAll();
       expect(postsTo(account)).to.have.length(2);
       expect(postsTo(account)[1]?.json.id).not.to.equal(id);
     });
@@ -127,27 +127,27 @@ for (const kind of longer([SQLITE], STORES)) {
       }
       const alerts = alertsOn(store);
       const told = () => postsTo(account).map(({ json }) => json.data.percent);
-      await alerts.look();
+      await alerts.checkAll();
       expect(told()).to.deep.equal([]);
       await spendBy(account, RUB);
       await spendBy(quiet, 3n * RUB);
-      for (let looks = 0; looks < 3; looks += 1) await alerts.look();
+      for (let looks = 0; looks < 3; looks += 1) await alerts.checkAll();
       const [post] = postsTo(account);
       expect(post?.json).to.deep.include({
         type: 'budget.used',
         data: { key: `key_${account}`, name: 'laptop', percent: '80', budget: '10.00', spent: '8.00' },
       });
       await spendBy(account, 2n * RUB);
-      await alerts.look();
+      await alerts.checkAll();
       expect(told()).to.deep.equal(['80', '100']);
       now += 24 * 60 * MINUTE_MS;
-      await alerts.look();
+      await alerts.checkAll();
       await spendBy(account, 10n * RUB);
-      await alerts.look();
+      await alerts.checkAll();
       expect(told()).to.deep.equal(['80', '100', '100']);
       await store.keys.revoke(`key_${account}`, now);
       now += 24 * 60 * MINUTE_MS;
-      await alerts.look();
+      await alerts.checkAll();
       expect([told().length, postsTo(quiet).length]).to.deep.equal([3, 0]);
     });
 
@@ -159,17 +159,17 @@ for (const kind of longer([SQLITE], STORES)) {
       await store.users.join({ user: user.id, account, role: 'owner' });
       const paused = (payment: string) => ({ type: 'topup.paused', data: { amount: '500.00', payment } }) as const;
       const [one, other] = [alertsOn(store), alertsOn(await context.other())];
-      await Promise.all([one, other, one].map((alerts) => alerts.tell(account, paused('pay_1'), 'pay_1')));
+      await Promise.all([one, other, one].map((alerts) => alerts.queueAlert(account, paused('pay_1'), 'pay_1')));
       expect(smtp.letters).to.deep.equal([]);
-      await Promise.all([one.look(), other.look()]);
-      await one.tell(account, paused('pay_1'), 'pay_1');
-      await one.look();
+      await Promise.all([one.checkAll(), other.checkAll()]);
+      await one.queueAlert(account, paused('pay_1'), 'pay_1');
+      await one.checkAll();
       const letter = await smtp.letterTo(user.email);
       expect(letter.head).to.contain('Subject: Automatic top-up is paused');
       expect(letter.text).to.contain('500.00 RUB (payment pay_1)');
       expect(smtp.letters.filter(({ to }) => to === user.email)).to.have.length(1);
-      await one.tell(account, paused('pay_2'), 'pay_2');
-      await one.look();
+      await one.queueAlert(account, paused('pay_2'), 'pay_2');
+      await one.checkAll();
       expect(smtp.letters.filter(({ to }) => to === user.email)).to.have.length(2);
     });
 
@@ -177,7 +177,7 @@ for (const kind of longer([SQLITE], STORES)) {
       const stores = [context.store, await context.other(), await context.other(2)];
       const accounts = [await watched(context.store), await watched(context.store), await watched(context.store)];
       for (const account of accounts) await spend(context.store, account, 901);
-      await Promise.all([...stores, ...stores].map((store) => alertsOn(store).look()));
+      await Promise.all([...stores, ...stores].map((store) => alertsOn(store).checkAll()));
       for (const account of accounts) expect(postsTo(account)).to.have.length(1);
     });
 
@@ -193,7 +193,7 @@ for (const kind of longer([SQLITE], STORES)) {
       const counts: number[] = [];
       for (const minutes of [0, 0.5, 1, 4, 6, 30, 36, 100, 1000]) {
         now = AT + minutes * MINUTE_MS;
-        await alerts.look();
+        await alerts.checkAll();
         counts.push(postsTo(account).length);
       }
       expect(counts).to.deep.equal([1, 1, 2, 2, 3, 3, 4, 4, 4]);
@@ -212,10 +212,10 @@ for (const kind of longer([SQLITE], STORES)) {
       await spend(context.store, account, 950);
       const alerts = alertsOn(context.store);
       receiver.answer = (response) => void response.socket?.destroy();
-      await alerts.look();
+      await alerts.checkAll();
       receiver.answer = answerWith(204);
       now = AT + 2 * MINUTE_MS;
-      await alerts.look();
+      await alerts.checkAll();
       expect(postsTo(account).map((post) => isSigned(post, SECRET, { now, ageMax: 60 }))).to.deep.equal([false, true]);
       expect((await alerts.last(account))[0]?.arrivals).to.deep.equal({ webhook: { state: 'sent' } });
     });
@@ -229,7 +229,7 @@ for (const kind of longer([SQLITE], STORES)) {
         await spend(context.store, account, 950);
         receiver.answer = answers[at] as Receiver['answer'];
         const from = performance.now();
-        await alerts.look();
+        await alerts.checkAll();
         expect(performance.now() - from).to.be.below(10_000);
         expect((await alerts.last(account))[0]?.arrivals.webhook).to.deep.equal({ state: 'due', why: whys[at] });
       }
@@ -245,16 +245,16 @@ for (const kind of longer([SQLITE], STORES)) {
             new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
         }),
       });
-      const looked = dying.look().catch(() => undefined);
+      const looked = dying.checkAll().catch(() => undefined);
       while ((await context.store.alerts.alarms(account))[0]?.version !== 2) await new Promise(setImmediate);
       const other = alertsOn(await context.other());
       now = AT + MINUTE_MS;
-      await other.look();
+      await other.checkAll();
       expect(postsTo(account), 'it may be alive').to.deep.equal([]);
       await dying.stop();
       await looked;
       now = AT + 3 * MINUTE_MS;
-      await other.look();
+      await other.checkAll();
       expect(postsTo(account)).to.have.length(1);
       expect((await other.last(account))[0]).to.deep.include({ tries: 2, dueAt: null });
     });
@@ -271,7 +271,7 @@ for (const kind of longer([SQLITE], STORES)) {
         { webhook: { state: 'sent' } },
       ]);
       now = AT + 600 * MINUTE_MS;
-      await alerts.look();
+      await alerts.checkAll();
       expect(postsTo(account).map(({ json }) => json.type)).to.deep.equal(['test', 'test']);
     });
 
@@ -281,11 +281,11 @@ for (const kind of longer([SQLITE], STORES)) {
       await spend(store, account, 950);
       const alerts = alertsOn(store);
       receiver.answer = answerWith(503);
-      await alerts.look();
+      await alerts.checkAll();
       const settings = (await store.alerts.get(account)) as AlertSettings;
       await store.alerts.change({ ...settings, balanceBelow: null, webhook: null });
       now = AT + 2 * MINUTE_MS;
-      await alerts.look();
+      await alerts.checkAll();
       expect(postsTo(account)).to.have.length(1);
       expect((await alerts.last(account))[0]?.arrivals.webhook).to.deep.equal({ state: 'failed', why: 'removed' });
     });
@@ -324,15 +324,15 @@ describe('alerts', () => {
     const alerts = alertsOn(faulty.store);
     for (const call of ['page', 'alarms', 'changeAlarm'] as const) {
       faulty.next(`alerts.${call}`, refuse);
-      expect(await rejection(alerts.look()), call).to.be.instanceOf(Error);
+      expect(await rejection(alerts.checkAll()), call).to.be.instanceOf(Error);
       expect(receiver.posts, call).to.deep.equal([]);
     }
     faulty.next('ledger.wallet', refuse);
-    expect(await rejection(alerts.look())).to.be.instanceOf(Error);
+    expect(await rejection(alerts.checkAll())).to.be.instanceOf(Error);
     faulty.next('alerts.changeAlarm', lose);
-    expect(await rejection(alerts.look())).to.be.instanceOf(Error);
-    await alerts.look();
-    await alerts.look();
+    expect(await rejection(alerts.checkAll())).to.be.instanceOf(Error);
+    await alerts.checkAll();
+    await alerts.checkAll();
     expect(receiver.posts).to.have.length(1);
   });
 
@@ -340,11 +340,11 @@ describe('alerts', () => {
     const alerts = alertsOn(faulty.store);
     const asEver = (call: () => Promise<unknown>) => call();
     faulty.next('alerts.changeAlarm', asEver, asEver, refuse);
-    expect(await rejection(alerts.look())).to.be.instanceOf(Error);
+    expect(await rejection(alerts.checkAll())).to.be.instanceOf(Error);
     now = AT + 3 * MINUTE_MS;
-    await alerts.look();
+    await alerts.checkAll();
     now = AT + 30 * MINUTE_MS;
-    await alerts.look();
+    await alerts.checkAll();
     const [first, second, ...others] = receiver.posts;
     expect([second?.json.id, others]).to.deep.equal([first?.json.id, []]);
   });
@@ -353,7 +353,7 @@ describe('alerts', () => {
     const healthy = await watched(faulty.real);
     await spend(faulty.real, healthy, 950);
     faulty.next('alerts.alarms', refuse);
-    expect(await rejection(alertsOn(faulty.store).look())).to.be.instanceOf(Error);
+    expect(await rejection(alertsOn(faulty.store).checkAll())).to.be.instanceOf(Error);
     expect(receiver.posts).to.have.length(1);
   });
 
@@ -365,7 +365,7 @@ describe('alerts', () => {
     }
     smtp.refuse(ann.email);
     const alerts = alertsOn(faulty.real);
-    await alerts.look();
+    await alerts.checkAll();
     expect((await alerts.last(account))[0]?.arrivals).to.deep.equal({
       webhook: { state: 'sent' },
       [`mail:${ann.id}`]: { state: 'due', why: 'mail' },
@@ -373,7 +373,7 @@ describe('alerts', () => {
     });
     smtp.refuse();
     now = AT + 2 * MINUTE_MS;
-    await alerts.look();
+    await alerts.checkAll();
     expect(smtp.letters.map(({ to }) => to)).to.deep.equal([ann.email]);
     expect(receiver.posts).to.have.length(1);
   });
@@ -381,9 +381,9 @@ describe('alerts', () => {
   it('wait no longer than a claim for a clock that ran ahead', async () => {
     const ahead = alertsOn(faulty.real, { now: () => AT + 1000 * MINUTE_MS });
     receiver.answer = answerWith(500);
-    await ahead.look();
+    await ahead.checkAll();
     receiver.answer = answerWith(200);
-    await alertsOn(faulty.real).look();
+    await alertsOn(faulty.real).checkAll();
     expect(receiver.posts).to.have.length(2);
   });
 

@@ -1,8 +1,8 @@
 // What owners are told of a card that was saved or removed.
 import { expect } from 'chai';
-import { tellOfCard } from '../../lib/alerts/card.ts';
-import { alertLetter } from '../../lib/alerts/letter.ts';
-import type { Happening } from '../../lib/alerts/watch.ts';
+import { buildAlertMail } from '../../lib/alerts/alert-mail.ts';
+import { alertCardChange } from '../../lib/alerts/card.ts';
+import type { AlertContent } from '../../lib/alerts/watch.ts';
 import { newMethod } from '../contract/store/payments.ts';
 import { makeUser } from '../contract/store/people.ts';
 
@@ -10,24 +10,24 @@ describe('an alert of a card', () => {
   const method = newMethod('acc_1', { brand: 'Visa', last4: '4242' });
   let told: unknown[];
   let errors: object[];
-  let tell: () => Promise<void>;
+  let queueAlert: () => Promise<void>;
   beforeEach(() => {
     [told, errors] = [[], []];
-    tell = async () => undefined;
+    queueAlert = async () => undefined;
   });
   const means = {
     alerts: {
-      async tell(...news: readonly unknown[]) {
+      async queueAlert(...news: readonly unknown[]) {
         told.push(news);
-        await tell();
+        await queueAlert();
       },
     },
     log: { error: (fields: object) => void errors.push(fields) },
   };
 
   it('names the account, the card, and the method that it is about', async () => {
-    await tellOfCard(means, 'card.removed', method);
-    await tellOfCard(means, 'card.saved', { ...method, brand: null, kind: 'sbp', last4: null });
+    await alertCardChange(means, 'card.removed', method);
+    await alertCardChange(means, 'card.saved', { ...method, brand: null, kind: 'sbp', last4: null });
     expect(told).to.deep.equal([
       ['acc_1', { type: 'card.removed', data: { card: 'Visa •••• 4242' } }, method.id],
       ['acc_1', { type: 'card.saved', data: { card: 'sbp' } }, method.id],
@@ -35,18 +35,18 @@ describe('an alert of a card', () => {
   });
 
   it('that fails is logged, and stops nothing', async () => {
-    tell = async () => Promise.reject(new Error('the store is gone'));
-    await tellOfCard(means, 'card.saved', method);
+    queueAlert = async () => Promise.reject(new Error('the store is gone'));
+    await alertCardChange(means, 'card.saved', method);
     expect(errors).to.have.length(1);
     expect(errors[0]).to.include({ account: 'acc_1', method: method.id });
   });
 
-  const letterOf = (type: Happening['type'], language: 'en' | 'ru') => {
+  const letterOf = (type: AlertContent['type'], language: 'en' | 'ru') => {
     const event = { type, data: { card: 'Visa •••• 4242' }, id: 'alr_1', account: 'acc_1', at: 0 };
     const user = makeUser({ language });
-    return alertLetter(event, { user, accountName: 'Lamp', publicUrl: 'https://gate.example.com' });
+    return buildAlertMail(event, { user, accountName: 'Lamp', publicUrl: 'https://gate.example.com' });
   };
-  const WORDS: readonly (readonly [Happening['type'], 'en' | 'ru', RegExp, RegExp])[] = [
+  const WORDS: readonly (readonly [AlertContent['type'], 'en' | 'ru', RegExp, RegExp])[] = [
     ['card.saved', 'en', /^A card was saved: Visa/, /was saved for the account “Lamp”/],
     ['card.removed', 'en', /^A card was removed: Visa/, /never be charged again/],
     ['card.saved', 'ru', /^Сохранена карта: Visa/, /Для аккаунта «Lamp» сохранена карта/],

@@ -89,11 +89,11 @@ describe('rounds of alerts', () => {
       publicUrl: () => 'https://gate.example',
     });
     const arrival = async () => (await alerts.last(account))[0]?.arrivals[`mail:${user.id}`];
-    await alerts.look();
+    await alerts.checkAll();
     expect([letters, await arrival()]).to.deep.equal([1, { state: 'due', why: 'mail' }]);
     await context.store.users.leave({ user: user.id, account });
     now += 10 * MINUTE_MS;
-    await alerts.look();
+    await alerts.checkAll();
     expect([letters, await arrival()]).to.deep.equal([1, { state: 'failed', why: 'removed' }]);
   });
 
@@ -109,7 +109,7 @@ describe('rounds of alerts', () => {
         else if (accounts.includes(account)) visited.push(`${account} again`);
         return alerts.alarms(account);
       },
-    }).look();
+    }).checkAll();
     // Once to decide, once to note that the alert has arrived.
     for (const account of accounts) {
       expect(visited.filter((name) => name.startsWith(account))).to.deep.equal([account, `${account} again`]);
@@ -164,7 +164,8 @@ describe('rounds of alerts', () => {
     const rows = async () =>
       (await store.alerts.page({ after: '', limit: 100 })).filter((row) => row.account === account);
     const page: AlertStore['page'] = async ({ after }) => (after === '' ? rows() : []);
-    const look = () => processThat(accept, { page }, 60_000, { ...store, ledger: { ...store.ledger, budgets } }).look();
+    const look = () =>
+      processThat(accept, { page }, 60_000, { ...store, ledger: { ...store.ledger, budgets } }).checkAll();
     await look();
     expect(asked).to.equal(0);
     const key = { id: newId('key'), account, name: 'laptop', hash: newId('hash'), last4: 'abcd', createdAt: AT - 2 };
@@ -187,40 +188,40 @@ describe('rounds of alerts', () => {
     await spent({ expiresAt: AT - 1 });
     await store.keys.revoke(await spent({}), AT);
     const alerts = processThat(accept);
-    await alerts.look();
+    await alerts.checkAll();
     expect(await alerts.last(account)).to.deep.equal([]);
     const valid = await spent({});
-    await alerts.look();
+    await alerts.checkAll();
     expect((await alerts.last(account)).map(({ event }) => event.data.key)).to.deep.equal([valid]);
   });
 
   it('still show, and still deliver, an alert whose reason is gone', async () => {
     const account = await watched();
-    await processThat(refuse).look();
+    await processThat(refuse).checkAll();
     await applied(context.store, topup(account, 1000n * RUB));
     const alerts = processThat(accept);
-    await alerts.look();
+    await alerts.checkAll();
     expect((await alerts.last(account)).map(({ event }) => event.data.balance)).to.deep.equal(['50.00']);
     now = AT + 2 * MINUTE_MS;
-    await alerts.look();
+    await alerts.checkAll();
     expect((await alerts.last(account))[0]?.arrivals).to.deep.equal({ webhook: { state: 'sent' } });
     await applied(context.store, adjust(account, -1000n * RUB));
-    await alerts.look();
+    await alerts.checkAll();
     expect((await alerts.last(account)).map(({ tries }) => tries)).to.deep.equal([1]);
   });
 
   it('leave an attempt to the process that took it', async () => {
     const account = await watched();
-    await processThat(refuse).look();
+    await processThat(refuse).checkAll();
     const before = await context.store.alerts.alarms(account);
     now = AT + 2 * MINUTE_MS;
-    await processThat(accept).look();
+    await processThat(accept).checkAll();
     let posts = 0;
     const count: Post = async () => {
       posts += 1;
     };
     const late = processThat(count, { alarms: async () => before });
-    await late.look();
+    await late.checkAll();
     expect(posts).to.equal(0);
   });
 
@@ -229,11 +230,11 @@ describe('rounds of alerts', () => {
     const slow = held();
     const other = processThat(refuse);
     const first = processThat(slow.post);
-    await first.tell(account, topups('pay_1'), 'pay_1');
-    const round = first.look();
+    await first.queueAlert(account, topups('pay_1'), 'pay_1');
+    const round = first.checkAll();
     await slow.begun;
-    await other.tell(account, topups('pay_2'), 'pay_2');
-    await other.look();
+    await other.queueAlert(account, topups('pay_2'), 'pay_2');
+    await other.checkAll();
     slow.end.resolve();
     await round;
     const shown = (await other.last(account)).map(({ event, arrivals }) => [
@@ -249,11 +250,11 @@ describe('rounds of alerts', () => {
   it('note nothing of an attempt that another process has made again', async () => {
     const account = await watched();
     const slow = held();
-    const round = processThat(slow.post).look();
+    const round = processThat(slow.post).checkAll();
     await slow.begun;
     now = AT + 3 * MINUTE_MS;
     const other = processThat(accept);
-    await other.look();
+    await other.checkAll();
     slow.end.reject(new Error('no'));
     await round;
     const [shown] = await other.last(account);
@@ -272,9 +273,9 @@ describe('rounds of alerts', () => {
   it('are shown newest first', async () => {
     const account = await watched();
     const alerts = processThat(accept);
-    await alerts.look();
+    await alerts.checkAll();
     now = AT + MINUTE_MS;
-    await alerts.tell(account, topups('pay_1'), 'pay_1');
+    await alerts.queueAlert(account, topups('pay_1'), 'pay_1');
     expect((await alerts.last(account)).map(({ event }) => event.type)).to.deep.equal([
       ...['topup.declined', 'balance.below'],
     ]);

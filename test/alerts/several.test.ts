@@ -37,15 +37,15 @@ for (const kind of longer([SQLITE], STORES)) {
       await store.users.join({ user: user.id, account, role: 'owner' });
       const alerts = alertsOn(store);
       const paid = (payment: string) =>
-        alerts.tell(account, { type: 'topup.succeeded', data: { amount: '5.00', payment } }, payment);
+        alerts.queueAlert(account, { type: 'topup.succeeded', data: { amount: '5.00', payment } }, payment);
       const told = () =>
         smtp.letters.filter(({ to }) => to === user.email).map(({ text }) => /\(payment (\w+)\)/.exec(text)?.[1]);
       for (const id of ['pay_1', 'pay_2', 'pay_3', 'pay_2', 'pay_1']) await paid(id);
-      await Promise.all([alerts.look(), alertsOn(await context.other()).look()]);
+      await Promise.all([alerts.checkAll(), alertsOn(await context.other()).checkAll()]);
       expect(told().sort()).to.deep.equal(['pay_1', 'pay_2', 'pay_3']);
       expect((await alerts.last(account)).map(({ event }) => event.data.payment).sort()).to.deep.equal(told().sort());
       await paid('pay_4');
-      await alerts.look();
+      await alerts.checkAll();
       expect(told()).to.have.length(4);
       expect(await store.alerts.alarms(account)).to.have.length(3);
     });

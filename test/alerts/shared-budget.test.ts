@@ -38,7 +38,7 @@ for (const kind of longer([SQLITE], STORES)) {
         now: () => AT,
       });
       const told = async () => {
-        for (let looks = 0; looks < 2; looks += 1) await alerts.look();
+        for (let looks = 0; looks < 2; looks += 1) await alerts.checkAll();
         const budgets = (await alerts.last(account)).filter(({ event }) => event.type === 'budget.used');
         return budgets.map(({ event: { id, data } }) => ({ id, data: [data.key, data.percent, data.spent] }));
       };

@@ -28,7 +28,7 @@ const later = <T>(ms: number, value: T) => new Promise<T>((resolve) => setTimeou
 function serverOf({
   holders,
   ...more
-}: { holders: Pick<Holders, 'find' | 'used'> } & Partial<Omit<AuthOptions, 'holders'>>) {
+}: { holders: Pick<Holders, 'find' | 'countUse'> } & Partial<Omit<AuthOptions, 'holders'>>) {
   const server = Hapi.server();
   const limiter = { hit: () => ({ allowed: true, retryAfterS: 1 }) };
   registerAuth(server, { limiter, throttle: { computeWaitMs: () => 0 }, ...more, holders: holders as Holders });
@@ -45,7 +45,7 @@ describe('authentication that waits for the store', () => {
         return later(LIMIT_MS, { allowed: true, retryAfterS: 1 });
       },
     };
-    const server = serverOf({ holders: { find: () => later(KEY_MS, holder), used: () => undefined }, limiter });
+    const server = serverOf({ holders: { find: () => later(KEY_MS, holder), countUse: () => undefined }, limiter });
     server.route({
       method: 'GET',
       path: '/',
@@ -71,7 +71,7 @@ describe('authentication of a throttled key', () => {
       return WAIT_MS;
     },
   };
-  const holders = { find: () => holder, used: () => undefined };
+  const holders = { find: () => holder, countUse: () => undefined };
   const headers = { 'x-api-key': 'text' };
   beforeEach(() => {
     heard.length = 0;
@@ -147,7 +147,7 @@ describe('the second check of a key, right before money moves', () => {
   async function lookAgain(now: KeyHolder | undefined | Promise<KeyHolder>) {
     const state = { waitedMs: 1 };
     const request = { app: { tollgate: state }, auth: { credentials: { holder } } } as unknown as Hapi.Request;
-    const holders = { again: () => now } as unknown as Holders;
+    const holders = { findAgain: () => now } as unknown as Holders;
     const code = await confirmHolder(request, holders, model).then(
       () => undefined,
       (error) => error.data?.code,

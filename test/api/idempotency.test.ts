@@ -38,7 +38,7 @@ describe('idempotency keys and a store that fails', () => {
       {
         store: opened.store,
         log,
-        holders: { again: (holder: object) => holder },
+        holders: { findAgain: (holder: object) => holder },
         catalog: () => ({ byName: new Map() }),
       } as never,
     );

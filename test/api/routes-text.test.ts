@@ -48,10 +48,10 @@ describe('the text endpoints', () => {
     const all = { chargeId: 'all', key: 'key', chargeKind: 'text', model: 'm', prices: '{}', usage: '{}' } as const;
     await opened.apply({ kind: 'charge', wallet: poor, at: Date.now(), amount: 999n * RUB, ...all });
     parser = createBodyParser();
-    const holders: Pick<Holders, 'find' | 'again' | 'used'> = {
+    const holders: Pick<Holders, 'find' | 'findAgain' | 'countUse'> = {
       find: holder,
-      again: () => later,
-      used: () => undefined,
+      findAgain: () => later,
+      countUse: () => undefined,
     };
     const run: TextEngine['run'] = async (_request, context) => {
       const held = budget.used();

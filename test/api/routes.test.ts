@@ -40,9 +40,9 @@ describe('an endpoint that only reads', () => {
 
   before(async () => {
     opened = await openFaultyStore();
-    const holders: Pick<Holders, 'find' | 'used' | 'usage'> = {
+    const holders: Pick<Holders, 'find' | 'countUse' | 'usage'> = {
       find: () => ({ id: 'key', name: 'mine', account, accountStatus: 'active', limits: NO_LIMITS }) as KeyHolder,
-      used: () => undefined,
+      countUse: () => undefined,
       usage: () => ({ requestsCount: 7, lastUsedAt: 1_700_000_000_000 }),
     };
     const limiter = { hit: () => ({ allowed: true, retryAfterS: 1 }) };

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { expect } from 'chai';
 import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
-import { makeSecret } from '../../lib/users/totp.ts';
+import { makeTotpSecret } from '../../lib/users/totp.ts';
 import { until } from '../../testkit/client.ts';
 import type { Behaviour } from '../../testkit/faulty-store.ts';
 import { makeCode, PASSWORD } from '../../testkit/pages.ts';
@@ -94,7 +94,7 @@ describe('forms', () => {
       change: bumped,
       stateOf: async () => (await user()).totpSecret,
       fields: () => {
-        const secret = makeSecret();
+        const secret = makeTotpSecret();
         return { change: 'app', secret, code: makeCode(secret), old: PASSWORD };
       },
     },

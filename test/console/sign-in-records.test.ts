@@ -1,7 +1,7 @@
 // Each sign-in attempt leaves one line in the audit log and one count; a throttled one leaves only the count.
 import { expect } from 'chai';
 import { createPeople } from '../../lib/users/people.ts';
-import { hashRecoveryCode, makeSecret } from '../../lib/users/totp.ts';
+import { hashRecoveryCode, makeTotpSecret } from '../../lib/users/totp.ts';
 import { type Exposition, scrape } from '../../testkit/exposition.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { comeIn, createVisitor, makeCode, PASSWORD, setUpOperator, setUpOwner } from '../../testkit/pages.ts';
@@ -73,7 +73,7 @@ describe('the audit log of sign-ins', () => {
     const { email } = await owner();
     const user = await test.store.users.find(email);
     if (!user) throw new Error('there is no owner');
-    const secret = makeSecret();
+    const secret = makeTotpSecret();
     await test.store.users.change({ ...user, totpSecret: secret, recovery: [hashRecoveryCode('abcde-fghjk')] });
     await signIn(email, PASSWORD, '000000');
     await signIn(email, PASSWORD, makeCode(secret));

@@ -1,9 +1,9 @@
 // Signing in while the access is being revoked: a session that starts too late does not survive.
 import { expect } from 'chai';
 import type { User } from '../../lib/store/ports/users.ts';
-import { createDepartures } from '../../lib/users/departures.ts';
 import { createPeople } from '../../lib/users/people.ts';
-import { makeSecret } from '../../lib/users/totp.ts';
+import { makeTotpSecret } from '../../lib/users/totp.ts';
+import { createUserRemoval } from '../../lib/users/user-removal.ts';
 import { createVisitor, PASSWORD } from '../../testkit/pages.ts';
 import { after as behind, openPages, type Pages } from './stage.ts';
 
@@ -31,12 +31,12 @@ describe('signing in', () => {
     [
       'an app was set up',
       async (user) => {
-        await people().change({ ...user, totpSecret: makeSecret() });
+        await people().change({ ...user, totpSecret: makeTotpSecret() });
         await pages.faults.real.sessions.removeUserSessions(user.id);
       },
     ],
-    ['the person was suspended', ({ id }) => createDepartures({ store: pages.faults.real }).suspend(id)],
-    ['the person was removed', ({ id }) => createDepartures({ store: pages.faults.real }).remove(id)],
+    ['the person was suspended', ({ id }) => createUserRemoval({ store: pages.faults.real }).suspend(id)],
+    ['the person was removed', ({ id }) => createUserRemoval({ store: pages.faults.real }).remove(id)],
   ];
 
   for (const [what, change] of changes) {

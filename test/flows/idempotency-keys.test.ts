@@ -2,7 +2,7 @@
 // call of its own would not have told it.
 import { expect } from 'chai';
 import { createAccounts } from '../../lib/accounts/accounts.ts';
-import type { WishedLimits } from '../../lib/accounts/limits.ts';
+import type { RequestedLimits } from '../../lib/accounts/limits.ts';
 import { ask, CHAT, MESSAGES, type Reply, send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { EDITS, GENERATIONS } from '../../testkit/images.ts';
@@ -68,7 +68,7 @@ describe('an idempotency key and several API keys', () => {
   after(() => gateway.stop());
 
   const accounts = () => createAccounts({ store: gateway.store, keyPrefix: 'tg-' });
-  const issue = (wish: Partial<WishedLimits>) => accounts().issueKey(account.id, 'little', wish);
+  const issue = (wish: Partial<RequestedLimits>) => accounts().issueKey(account.id, 'little', wish);
   const post = (key: string, path: string, body: object): Promise<Reply> =>
     send(gateway.url + path, { key, body, headers: { 'idempotency-key': 'order-1' } });
   const isReplay = ({ status, headers }: Reply) => status === 200 && headers['idempotent-replayed'] === 'true';

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { expect } from 'chai';
 import { createAccounts } from '../../lib/accounts/accounts.ts';
 import { hashKey } from '../../lib/accounts/key.ts';
-import type { WishedLimits } from '../../lib/accounts/limits.ts';
+import type { RequestedLimits } from '../../lib/accounts/limits.ts';
 import { ask, CHAT, DIALECTS, MESSAGES, type Reply, readHead, send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { EDITS, GENERATIONS } from '../../testkit/images.ts';
@@ -72,7 +72,7 @@ describe('limits of a key', () => {
 
   const accounts = () => createAccounts({ store: gateway.store, keyPrefix: 'tg-' });
 
-  async function issue(wish: Partial<WishedLimits>) {
+  async function issue(wish: Partial<RequestedLimits>) {
     return accounts().issueKey(account.id, 'little', wish);
   }
 

@@ -1,7 +1,7 @@
 // The series that are there before their first event: of models that can be used, each at the endpoints of its type.
 import { expect } from 'chai';
 import type { Catalog } from '../../lib/catalog/catalog.ts';
-import { attemptSeries, modelSeries, requestSeries, upstreamsOf } from '../../lib/metrics/series.ts';
+import { attemptSeries, listUpstreams, modelSeries, requestSeries } from '../../lib/metrics/series.ts';
 
 const modelOf = (id: string, type: string, ...upstreams: readonly string[]) => ({
   id,
@@ -30,8 +30,8 @@ describe('series before their first event', () => {
   it('are those of the models that have a route, of all types or one', () => {
     expect(modelSeries(facts).map(({ model }) => model)).to.deep.equal(['text-a', 'image-a', 'film-a']);
     expect(modelSeries(facts, 'text')).to.deep.equal([{ model: 'text-a' }]);
-    expect(upstreamsOf(facts)).to.deep.equal(['one', 'two', 'films']);
-    expect(upstreamsOf(facts, 'video')).to.deep.equal(['films']);
+    expect(listUpstreams(facts)).to.deep.equal(['one', 'two', 'films']);
+    expect(listUpstreams(facts, 'video')).to.deep.equal(['films']);
   });
 
   it('are those of each endpoint that a model of its type answers at', () => {

@@ -38,7 +38,7 @@ describe('automatic top-ups and their owners', () => {
       bounds: () => readTopupBounds(),
       now: stage.now,
       log: { warn() {} },
-      alerts: { tell: async (_account, { type }) => void told.push(type) },
+      alerts: { queueAlert: async (_account, { type }) => void told.push(type) },
     });
 
   const row = async () => (await stage.store.payments.autoTopup(stage.wallet)) as AutoTopupRow;

@@ -1,7 +1,7 @@
 // Automatic top-ups while the store, the bank and the letters fail: every call that they wait for fails once, before it did
 // anything or after; then nothing was charged twice, nothing is lost, and the next round goes on.
 import { expect } from 'chai';
-import type { Happening } from '../../lib/alerts/watch.ts';
+import type { AlertContent } from '../../lib/alerts/watch.ts';
 import { readTopupBounds } from '../../lib/catalog/topup-bounds.ts';
 import { createLedger } from '../../lib/ledger/ledger.ts';
 import { type AutoTopup, createAutoTopup } from '../../lib/payments/auto-topup.ts';
@@ -49,7 +49,7 @@ function suite(kind: StoreKind): void {
   let faults: Faults;
   let service: Service;
   let topups: AutoTopup;
-  let told: Happening[];
+  let told: AlertContent[];
   let letters: (() => Promise<void>)[];
   let warnings: { readonly fields: object; readonly message: string }[];
 
@@ -65,9 +65,9 @@ function suite(kind: StoreKind): void {
       log: { warn: (fields, message) => void warnings.push({ fields, message }) },
       alerts: {
         // As the real ones do, of one payment once.
-        tell: async (_account, happening, id) => {
+        queueAlert: async (_account, content, id) => {
           const send = async () => {
-            if (!told.some(({ type, data }) => type === happening.type && data.payment === id)) told.push(happening);
+            if (!told.some(({ type, data }) => type === content.type && data.payment === id)) told.push(content);
           };
           await (letters.shift() ?? send)();
         },

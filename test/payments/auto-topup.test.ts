@@ -1,6 +1,6 @@
 // Automatic top-ups against a bank, with a clock that a test sets: days pass, cards decline, gateways race.
 import { expect } from 'chai';
-import type { Happening } from '../../lib/alerts/watch.ts';
+import type { AlertContent } from '../../lib/alerts/watch.ts';
 import { readTopupBounds, type TopupBounds } from '../../lib/catalog/topup-bounds.ts';
 import { createLedger } from '../../lib/ledger/ledger.ts';
 import type { Payment } from '../../lib/money/payment.ts';
@@ -25,14 +25,14 @@ function suite(kind: StoreKind): void {
   const { stage } = use;
   let service: Service;
   let topups: AutoTopup;
-  let told: Happening[];
+  let told: AlertContent[];
   let bounds: TopupBounds;
   const opened: AutoTopup[] = [];
 
   function createTopups({ store, payments }: Service, everyMs = 60_000): AutoTopup {
     const alerts = {
-      tell: async (_account: string, happening: Happening, id: string) => {
-        if (!told.some(({ type, data }) => type === happening.type && data.payment === id)) told.push(happening);
+      queueAlert: async (_account: string, content: AlertContent, id: string) => {
+        if (!told.some(({ type, data }) => type === content.type && data.payment === id)) told.push(content);
       },
     };
     const made = createAutoTopup({

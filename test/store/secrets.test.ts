@@ -9,7 +9,7 @@ import type { AlertSettings } from '../../lib/store/ports/alerts.ts';
 import type { User } from '../../lib/store/ports/users.ts';
 import { checkSecrets, createVault, encryptSecrets, isSealed, withSecrets } from '../../lib/store/secrets.ts';
 import { type Store, StoreError } from '../../lib/store/store.ts';
-import { stepOf } from '../../lib/users/totp.ts';
+import { findCodeStep } from '../../lib/users/totp.ts';
 import { type FaultyStore, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
 import { STORES } from '../../testkit/stores.ts';
 import { alertContract } from '../contract/store/alerts.ts';
@@ -140,7 +140,7 @@ for (const kind of STORES) {
       await withKeys(OLD).alerts.change(settings);
       for (const store of [withKeys(), withKeys(OTHER)]) {
         const seen = (await store.users.get(user.id)) as User;
-        expect(() => stepOf(seen.totpSecret ?? '', '123456', { now: Date.now(), lastStep: -1 })).to.throw(
+        expect(() => findCodeStep(seen.totpSecret ?? '', '123456', { now: Date.now(), lastStep: -1 })).to.throw(
           /SECRETS_KEY/,
         );
         expect(await store.users.change({ ...seen, timeZone: 'UTC' })).to.equal(true);

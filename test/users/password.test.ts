@@ -1,7 +1,7 @@
 // Passwords: what is stored, what matches, what is refused.
 import { argon2Sync } from 'node:crypto';
 import { expect } from 'chai';
-import { hashPassword, isOutdated, problemOf, verifyPassword } from '../../lib/users/password.ts';
+import { findPasswordProblem, hashPassword, isOutdatedHash, verifyPassword } from '../../lib/users/password.ts';
 import { itTimed } from '../../testkit/timed.ts';
 
 describe('passwords', () => {
@@ -46,7 +46,7 @@ describe('passwords', () => {
     const [salt, digest] = [nonce, tag].map((bytes) => bytes.toString('base64').replaceAll('=', ''));
     const old = `$argon2id$v=19$m=4096,t=3,p=1$${salt}$${digest}`;
     expect(await verifyPassword(old, 'a rather long one')).to.equal(true);
-    expect([isOutdated(old), isOutdated(await hashPassword('a rather long one'))]).to.deep.equal([true, false]);
+    expect([isOutdatedHash(old), isOutdatedHash(await hashPassword('a rather long one'))]).to.deep.equal([true, false]);
   });
 
   for (const [what, parameters] of [
@@ -59,7 +59,10 @@ describe('passwords', () => {
       const now = { memory: 'm=19456', passes: 't=2', lanes: 'p=1', digest: 'A'.repeat(43) };
       const hashed = ({ memory, passes, lanes, digest }: typeof now) =>
         `$argon2id$v=19$${memory},${passes},${lanes}$${'A'.repeat(22)}$${digest}`;
-      expect([isOutdated(hashed(now)), isOutdated(hashed({ ...now, ...parameters }))]).to.deep.equal([false, true]);
+      expect([isOutdatedHash(hashed(now)), isOutdatedHash(hashed({ ...now, ...parameters }))]).to.deep.equal([
+        false,
+        true,
+      ]);
     });
   }
 
@@ -96,7 +99,7 @@ describe('passwords', () => {
     ['x1x1x1yz!?', undefined],
   ] as const) {
     it(`${JSON.stringify(password.slice(0, 20))} is ${problem ?? 'taken'}`, () => {
-      expect(problemOf(password, ['Ann@Example.com'])).to.equal(problem);
+      expect(findPasswordProblem(password, ['Ann@Example.com'])).to.equal(problem);
     });
   }
 });

@@ -39,20 +39,20 @@ describe('people', () => {
         const email = `${newId('ann')}@example.com`;
         const token = await people.makeLink({ purpose, email });
         now += hours * HOUR_MS - 1;
-        expect(await people.look(token)).to.include({ purpose, email, user: null, account: null });
+        expect(await people.peekLink(token)).to.include({ purpose, email, user: null, account: null });
         now += 1;
-        expect([await people.look(token), await people.take(token)]).to.deep.equal([undefined, undefined]);
+        expect([await people.peekLink(token), await people.useLink(token)]).to.deep.equal([undefined, undefined]);
       });
     }
 
     it('that works once, and is known by its hash only', async () => {
       const request = { purpose: 'invite', account: newId('acc'), email: `${newId('ann')}@example.com` } as const;
       const token = await people.makeLink(request);
-      expect(await people.look(token)).to.include({ ...request, hash: hashToken(token) });
-      expect(await people.look(hashToken(token))).to.equal(undefined);
-      const taken = await Promise.all([1, 2, 3].map(() => people.take(token)));
+      expect(await people.peekLink(token)).to.include({ ...request, hash: hashToken(token) });
+      expect(await people.peekLink(hashToken(token))).to.equal(undefined);
+      const taken = await Promise.all([1, 2, 3].map(() => people.useLink(token)));
       expect(taken.filter((link) => link !== undefined)).to.have.length(1);
-      expect(await people.look(token)).to.equal(undefined);
+      expect(await people.peekLink(token)).to.equal(undefined);
     });
 
     it('in the place of the one before for the same purpose and person, and of no other', async () => {
@@ -64,7 +64,7 @@ describe('people', () => {
         await people.makeLink({ purpose: 'operator', user: newId('usr'), email: `${newId('bob')}@example.com` }),
       ];
       const fresh = await people.makeLink({ purpose: 'operator', user, email });
-      const found = await Promise.all([...tokens, fresh].map(async (token) => (await people.look(token))?.purpose));
+      const found = await Promise.all([...tokens, fresh].map(async (token) => (await people.peekLink(token))?.purpose));
       expect(found).to.deep.equal([undefined, 'invite', 'operator', 'operator']);
     });
 
@@ -74,7 +74,7 @@ describe('people', () => {
       const other = newId('acc');
       const invite = (account: string) => people.makeLink({ purpose: 'invite', email, account });
       const tokens = [await invite(one), await invite(other), await invite(one)];
-      const found = await Promise.all(tokens.map(async (token) => (await people.look(token))?.account));
+      const found = await Promise.all(tokens.map(async (token) => (await people.peekLink(token))?.account));
       expect(found).to.deep.equal([undefined, other, one]);
     });
 
@@ -92,7 +92,7 @@ describe('people', () => {
           people.makeLink({ purpose, user: user.id, email: mail }),
         ),
       ]);
-      const found = async () => Promise.all(tokens.map(async (token) => (await people.look(token)) !== undefined));
+      const found = async () => Promise.all(tokens.map(async (token) => (await people.peekLink(token)) !== undefined));
       expect(await found()).to.deep.equal([true, true, true, true, true, true, true]);
       const stale = { ...user, version: user.version + 1 };
       expect(await people.setPassword(stale, 'a rather long one')).to.equal(false);
@@ -111,16 +111,16 @@ describe('people', () => {
     const first = createPeople({ store: fresh.real, now: () => now });
     const old = await first.makeLink({ purpose: 'setup' });
     const token = await first.makeLink({ purpose: 'setup', email: 'ann@example.com' });
-    expect(await first.look(old)).to.include({ purpose: 'setup', user: null });
+    expect(await first.peekLink(old)).to.include({ purpose: 'setup', user: null });
     now += HOUR_MS - 1;
-    expect(await first.look(token)).to.include({ purpose: 'setup' });
+    expect(await first.peekLink(token)).to.include({ purpose: 'setup' });
     const wish = { password: 'a rather long one', operator: true, language: 'ru' } as const;
     const made = await Promise.all(
       ['one', 'two', 'three'].map((name) => first.addFirstOperator({ ...wish, email: `${name}@example.com` })),
     );
     const late = made.filter((outcome) => outcome === 'late');
     expect([late.length, await fresh.real.users.operators()]).to.deep.equal([2, 1]);
-    expect([await first.look(token), await first.take(token), await first.look(old)]).to.deep.equal([
+    expect([await first.peekLink(token), await first.useLink(token), await first.peekLink(old)]).to.deep.equal([
       ...[undefined, undefined, undefined],
     ]);
     await fresh.close();

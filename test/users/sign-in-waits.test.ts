@@ -3,9 +3,9 @@ import { argon2Sync } from 'node:crypto';
 import { expect } from 'chai';
 import type { User } from '../../lib/store/ports/users.ts';
 import { createDevices } from '../../lib/users/devices.ts';
-import { isOutdated } from '../../lib/users/password.ts';
+import { isOutdatedHash } from '../../lib/users/password.ts';
 import { createSignIn, type SignIn, type SignInClient } from '../../lib/users/sign-in.ts';
-import { hashRecoveryCode, stepOf } from '../../lib/users/totp.ts';
+import { findCodeStep, hashRecoveryCode } from '../../lib/users/totp.ts';
 import { type FaultyStore, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
 import { makeCode } from '../../testkit/pages.ts';
 import { newId } from '../contract/store/context.ts';
@@ -265,8 +265,8 @@ describe('signing in', () => {
     expect(others).to.deep.equal([]);
     const after = await store.real.users.get(user.id);
     expect(done).to.deep.equal({ status: 'ok', user: after, proven: true });
-    expect(after?.totpStep).to.equal(stepOf(SECRET, code, { now, lastStep: -1 }));
-    expect(isOutdated(after?.password ?? '')).to.equal(false);
+    expect(after?.totpStep).to.equal(findCodeStep(SECRET, code, { now, lastStep: -1 }));
+    expect(isOutdatedHash(after?.password ?? '')).to.equal(false);
     expect(await statusOf(user.email, place(), PASSWORD, code)).to.equal('wrong');
   });
 

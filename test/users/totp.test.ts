@@ -1,12 +1,12 @@
 // Codes of an authenticator app against the vectors of RFC 6238, and each for one use only.
 import { expect } from 'chai';
 import {
+  findCodeStep,
   hashRecoveryCode,
   isRecoveryCode,
   makeRecoveryCodes,
-  makeSecret,
-  secretUrl,
-  stepOf,
+  makeTotpSecret,
+  totpUrl,
 } from '../../lib/users/totp.ts';
 
 /** `12345678901234567890` of RFC 6238, appendix B; the last six of its eight digits. */
@@ -22,34 +22,34 @@ describe('codes of an authenticator app', () => {
   for (const [seconds, code] of VECTORS) {
     it(`${code} is right at ${seconds} s`, () => {
       const step = Math.floor(seconds / 30);
-      expect(stepOf(SECRET, code, { now: seconds * 1000, lastStep: -1 })).to.equal(step);
+      expect(findCodeStep(SECRET, code, { now: seconds * 1000, lastStep: -1 })).to.equal(step);
     });
   }
 
   it('are taken a step early or late, and not two', () => {
-    const at = (now: number) => stepOf(SECRET, '287082', { now, lastStep: -1 });
+    const at = (now: number) => findCodeStep(SECRET, '287082', { now, lastStep: -1 });
     expect([at(29_000), at(89_000)]).to.deep.equal([1, 1]);
     expect([at(90_000), at(1_000_000)]).to.deep.equal([undefined, undefined]);
   });
 
   it('are good for one use, and none before it', () => {
-    expect(stepOf(SECRET, '287082', { now: 59_000, lastStep: 0 })).to.equal(1);
-    expect(stepOf(SECRET, '287082', { now: 59_000, lastStep: 1 })).to.equal(undefined);
-    expect(stepOf(SECRET, '287082', { now: 59_000, lastStep: 2 })).to.equal(undefined);
+    expect(findCodeStep(SECRET, '287082', { now: 59_000, lastStep: 0 })).to.equal(1);
+    expect(findCodeStep(SECRET, '287082', { now: 59_000, lastStep: 1 })).to.equal(undefined);
+    expect(findCodeStep(SECRET, '287082', { now: 59_000, lastStep: 2 })).to.equal(undefined);
   });
 
   it('may be typed in groups, and are nothing else', () => {
-    expect(stepOf(SECRET, ' 287 082 ', { now: 59_000, lastStep: -1 })).to.equal(1);
+    expect(findCodeStep(SECRET, ' 287 082 ', { now: 59_000, lastStep: -1 })).to.equal(1);
     for (const text of ['', '28708', '2870822', '28708a', '-87082', '２８７０８２']) {
-      expect(stepOf(SECRET, text, { now: 59_000, lastStep: -1 }), text).to.equal(undefined);
+      expect(findCodeStep(SECRET, text, { now: 59_000, lastStep: -1 }), text).to.equal(undefined);
     }
   });
 
   it('have a secret of 160 bits that an app can read', () => {
-    const secret = makeSecret();
+    const secret = makeTotpSecret();
     expect(secret).to.match(/^[A-Z2-7]{32}$/);
-    expect(makeSecret()).not.to.equal(secret);
-    const url = new URL(secretUrl(secret, 'ann@example.com'));
+    expect(makeTotpSecret()).not.to.equal(secret);
+    const url = new URL(totpUrl(secret, 'ann@example.com'));
     expect([url.protocol, url.host, decodeURIComponent(url.pathname)]).to.deep.equal([
       'otpauth:',
       'totp',

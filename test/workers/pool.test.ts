@@ -79,7 +79,7 @@ describe('a pool of workers', () => {
     expect(report.flags).to.include('--no-deprecation').and.not.to.include('--env-file=/nowhere/.env');
     expect([pool.alive(), pool.replaced()]).to.deep.equal([2, 0]);
     const ids = forked.map(({ id }) => id);
-    expect(pool.tell({ kind: 'scrape' })).to.deep.equal(ids);
+    expect(pool.broadcast({ kind: 'scrape' })).to.deep.equal(ids);
     while (messages.filter(([, kind]) => kind === 'scraped').length < 2) await once(events, 'scraped');
     expect(messages.map(([id]) => id)).to.include.members(ids);
   });
@@ -140,7 +140,7 @@ describe('a pool of workers', () => {
     const hits = once(events, 'hits');
     mock.timers.tick(250);
     await hits;
-    expect(pool.tell({ kind: 'reload' })).to.have.length(1);
+    expect(pool.broadcast({ kind: 'reload' })).to.have.length(1);
     expect(await pool.stop(LONG_MS)).to.equal(true);
     expect([pool.alive(), ended.length]).to.deep.equal([0, 3]);
     mock.timers.tick(LONG_MS);

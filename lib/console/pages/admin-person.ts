@@ -2,7 +2,7 @@
 import { fault } from '../../base/faults.ts';
 import type { Account } from '../../store/ports/accounts.ts';
 import type { FormerUser, User } from '../../store/ports/users.ts';
-import { createDepartures, type DepartureOutcome } from '../../users/departures.ts';
+import { createUserRemoval, type RemovalOutcome } from '../../users/user-removal.ts';
 import { audit } from '../audit.ts';
 import { codeField } from '../code-field.ts';
 import { definitionList, field, form, message, table } from '../components.ts';
@@ -61,7 +61,7 @@ async function openPerson(visit: UserVisit): Promise<Page> {
 }
 
 async function setStatus(visit: UserVisit, person: User, change: 'suspend' | 'resume'): Promise<Answer> {
-  const departures = createDepartures(visit.services);
+  const departures = createUserRemoval(visit.services);
   const outcome = await departures[change](person.id);
   if (outcome !== 'done') return refuseOutcome(visit, person, outcome);
   await audit(visit, { action: `user.${change}`, target: person.id, detail: { email: person.email } });
@@ -72,7 +72,7 @@ async function setStatus(visit: UserVisit, person: User, change: 'suspend' | 're
 async function remove(visit: UserVisit, person: User, sent: Form): Promise<Answer> {
   if (sent.text('email').toLowerCase() !== person.email)
     return refused(visit, person, personWords(visit.language).badEmail);
-  const outcome = await createDepartures(visit.services).remove(person.id);
+  const outcome = await createUserRemoval(visit.services).remove(person.id);
   if (outcome !== 'done') return refuseOutcome(visit, person, outcome);
   await audit(visit, { action: 'user.remove', target: person.id, detail: { email: person.email } });
   return { to: `${linkToPerson(person)}?done=done` };
@@ -86,7 +86,7 @@ async function endSessions(visit: UserVisit, person: User): Promise<Answer> {
 
 async function removeOwner(visit: UserVisit, person: User, sent: Form): Promise<Answer> {
   const account = sent.text('account');
-  if (!(await createDepartures(visit.services).removeOwner(person, account)))
+  if (!(await createUserRemoval(visit.services).removeOwner(person, account)))
     return refused(visit, person, personWords(visit.language).noOwner);
   await audit(visit, { action: 'owner.remove', target: person.id, account, detail: { email: person.email } });
   return { to: `${linkToPerson(person)}?done=done` };
@@ -108,7 +108,7 @@ function canRestore({ operator, status, password }: User): boolean {
   return !operator && status === 'active' && password !== null;
 }
 
-function refuseOutcome(visit: UserVisit, person: User, outcome: Exclude<DepartureOutcome, 'done'>): Promise<Page> {
+function refuseOutcome(visit: UserVisit, person: User, outcome: Exclude<RemovalOutcome, 'done'>): Promise<Page> {
   if (outcome === 'gone') throw fault('not_found');
   return refused(visit, person, personWords(visit.language).lastOperator);
 }

@@ -3,7 +3,7 @@ import type { Arrival, Delivery } from '../../alerts/delivery.ts';
 import { makeWebhookSecret } from '../../alerts/signature.ts';
 import { formatRub } from '../../money/money.ts';
 import type { AlertSettings } from '../../store/ports/alerts.ts';
-import { countAttempt, waitsAfter } from '../../users/attempts.ts';
+import { countAttempt, withFreeAttempts } from '../../users/attempts.ts';
 import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
 import { checkbox, field, form, message, table } from '../components.ts';
@@ -243,7 +243,11 @@ async function sendTest(visit: OwnerVisit): Promise<Answer> {
   const words = WORDS[language];
   const settings = await readAlertSettings(visit);
   if (!(await services.alerts.hasChannels(settings))) return refused(visit, { problems: { test: words.nowhere } });
-  const name = { name: `alert-tests:${account.id}`, waitsMs: waitsAfter(TESTS_MAX, [HOUR_MS]), windowMs: HOUR_MS };
+  const name = {
+    name: `alert-tests:${account.id}`,
+    waitsMs: withFreeAttempts(TESTS_MAX, [HOUR_MS]),
+    windowMs: HOUR_MS,
+  };
   const seconds = await countAttempt(services.store.sessions, [name], services.now());
   if (seconds > 0) return { ...(await alertsPage(visit, { problems: { test: words.wait } })), status: 429 };
   await services.alerts.test(settings);

@@ -50,7 +50,7 @@ export const join = page({
     const { people } = visit.services;
     const account = await findInvitation(visit);
     if (typeof account === 'string') return refused(visit, account);
-    if (!(await people.take(readLinkToken(visit)))) return refused(visit, 'none');
+    if (!(await people.useLink(readLinkToken(visit)))) return refused(visit, 'none');
     const { user } = visit.signedIn;
     if (!(await people.join(user, account.id))) return refused(visit, 'none');
     await audit(visit, { action: 'owner.accept', target: user.id, account: account.id });
@@ -61,7 +61,7 @@ export const join = page({
 /** The account of the invitation, or why there is none. */
 async function findInvitation(visit: UserVisit): Promise<Account | 'none' | 'other'> {
   const { people, store } = visit.services;
-  const link = await people.look(readLinkToken(visit));
+  const link = await people.peekLink(readLinkToken(visit));
   if (link?.purpose !== 'invite' || link.account === null) return 'none';
   if (link.email !== visit.signedIn.user.email) return 'other';
   return (await store.accounts.get(link.account)) ?? 'none';

@@ -1,7 +1,7 @@
 // The limits of a key on its pages (form fields, display, changes) and key rotation.
 
 import { ROTATION_HOURS_MAX } from '../../accounts/accounts.ts';
-import { checkLimits, type WishedLimits } from '../../accounts/limits.ts';
+import { checkLimits, type RequestedLimits } from '../../accounts/limits.ts';
 import { fault } from '../../base/faults.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { getBudgetKeyId, getSpent, type KeyBudget } from '../../money/key-budget.ts';
@@ -116,7 +116,7 @@ function formatExpiryDay({ expiresAt, zone }: KeyLimits): string {
 }
 
 /** The limits of a submitted form, or the first wrong field; `before` are the current limits. */
-export function readLimits(visit: OwnerVisit, sent: Form, before: KeyLimits): WishedLimits | LimitProblem {
+export function readLimits(visit: OwnerVisit, sent: Form, before: KeyLimits): RequestedLimits | LimitProblem {
   const words = WORDS[visit.language];
   const budget = sent.text('budget');
   const reset = sent.text('reset') || 'none';
@@ -200,7 +200,7 @@ export const keyLimits = page({
 });
 
 /** Without bigints, which the audit log cannot store. */
-export function toAuditDetail({ budget, ...rest }: WishedLimits): Record<string, unknown> {
+export function toAuditDetail({ budget, ...rest }: RequestedLimits): Record<string, unknown> {
   return { ...rest, budget: budget === null ? null : formatRub(budget) };
 }
 

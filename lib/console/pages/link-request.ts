@@ -2,7 +2,7 @@
 import { toClientNetwork } from '../../base/network.ts';
 import type { LinkPurpose } from '../../store/ports/sessions.ts';
 import type { User } from '../../store/ports/users.ts';
-import { type CountedName, countAttempt, uncountAttempt, waitsAfter } from '../../users/attempts.ts';
+import { type CountedName, countAttempt, uncountAttempt, withFreeAttempts } from '../../users/attempts.ts';
 import { readEmail } from '../../users/people.ts';
 import { recordSignIn } from '../audit.ts';
 import { field, form, message } from '../components.ts';
@@ -137,7 +137,7 @@ async function listCountedNames(
   const device = await services.devices.find(user, token);
   const hour = Math.floor(services.now() / HOUR_MS);
   const counted = (whose: string, max: number): CountedName => {
-    return { name: `letters:${kind}:${whose}:${hour}`, waitsMs: waitsAfter(max, [HOUR_MS]), windowMs: HOUR_MS };
+    return { name: `letters:${kind}:${whose}:${hour}`, waitsMs: withFreeAttempts(max, [HOUR_MS]), windowMs: HOUR_MS };
   };
   if (device) return [counted(device.hash, EMAILS_MAX.mail)];
   return [counted(toClientNetwork(address), EMAILS_MAX.address), counted(email, EMAILS_MAX.mail)];

@@ -1,6 +1,6 @@
 // Signing in and out.
 import { readEmail } from '../../users/people.ts';
-import { codeFactorOf } from '../../users/sign-in.ts';
+import { getCodeFactor } from '../../users/sign-in.ts';
 import { attemptSignIn } from '../audit.ts';
 import { field, form, message } from '../components.ts';
 import { type Html, html } from '../html.ts';
@@ -100,7 +100,7 @@ export const login = page({
     // Only an address is logged: some type their password there by mistake.
     const typed = readEmail(email);
     const detail = typed === undefined ? {} : { email: typed };
-    const event = { factor: code === '' ? ('password' as const) : codeFactorOf(code), detail };
+    const event = { factor: code === '' ? ('password' as const) : getCodeFactor(code), detail };
     const result = await attemptSignIn(visit, event, () => services.signIn.signIn(credentials));
     if (result.status === 'wait')
       return { ...loginPage(visit, { email, problem: words.wait(result.seconds) }), status: 429 };

@@ -1,7 +1,7 @@
 // The authenticator app in a user's settings: set up, replace, remove, renew recovery codes. Each asks for the password
 // and a code of the current app.
 import type { User } from '../../store/ports/users.ts';
-import { hashRecoveryCode, isSecret, makeRecoveryCodes, makeSecret, stepOf } from '../../users/totp.ts';
+import { findCodeStep, hashRecoveryCode, isTotpSecret, makeRecoveryCodes, makeTotpSecret } from '../../users/totp.ts';
 import { audit } from '../audit.ts';
 import { mailSignInChange, type SignInChange } from '../change-email.ts';
 import { form, message } from '../components.ts';
@@ -75,7 +75,7 @@ export async function appSection(visit: OwnerVisit, problem?: AppProblem): Promi
   if (user.password === null) return undefined;
   const hasApp = user.totpSecret !== null;
   const problemsOf = (change: AppChange) => (problem?.change === change ? problem.problems : {});
-  const { secret = makeSecret() } = problem ?? {};
+  const { secret = makeTotpSecret() } = problem ?? {};
   const setUp = await enrolment(visit, { secret, email: user.email, must: true, error: problemsOf('app').code });
   return html`<h2>${words.title}</h2>
 ${hasApp && html`<p>${words.has} ${words.codesLeft(user.recovery.length)}</p>`}
@@ -125,8 +125,8 @@ async function setUp(visit: OwnerVisit, sent: Form): Promise<AppOutcome> {
   if (signedIn.user.password === null) return conflict(visit, 'app');
   const secret = sent.text('secret');
   const at = { now: services.now(), lastStep: -1 };
-  const step = isSecret(secret) ? stepOf(secret, sent.text('code'), at) : undefined;
-  const again = isSecret(secret) ? { secret } : {};
+  const step = isTotpSecret(secret) ? findCodeStep(secret, sent.text('code'), at) : undefined;
+  const again = isTotpSecret(secret) ? { secret } : {};
   if (step === undefined)
     return { problem: { change: 'app', problems: { code: WORDS[language].badCode }, ...again }, status: 400 };
   const confirmed = await confirm(visit, sent);

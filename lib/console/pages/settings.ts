@@ -1,6 +1,6 @@
 // A user's settings: language and time zone, password, authenticator app, sessions.
 import { fault } from '../../base/faults.ts';
-import { problemOf } from '../../users/password.ts';
+import { findPasswordProblem } from '../../users/password.ts';
 import { audit } from '../audit.ts';
 import { mailSignInChange } from '../change-email.ts';
 import { select } from '../charge-query.ts';
@@ -188,7 +188,7 @@ async function changePassword(visit: OwnerVisit, sent: Form): Promise<Answer> {
   const words = WORDS[language];
   const { user, session } = signedIn;
   const fresh = sent.secret('password');
-  const problem = problemOf(fresh, [user.email]);
+  const problem = findPasswordProblem(fresh, [user.email]);
   if (problem) return refused(visit, { password: passwordWords(language).problems[problem] });
   if (fresh !== sent.secret('again')) return refused(visit, { again: passwordWords(language).differs });
   const confirmed = await confirmPassword(visit, sent);

@@ -3,11 +3,11 @@ import { fault } from '../../base/faults.ts';
 import { toClientNetwork } from '../../base/network.ts';
 import type { Link, LinkPurpose } from '../../store/ports/sessions.ts';
 import type { User } from '../../store/ports/users.ts';
-import { countAttempt, waitsAfter } from '../../users/attempts.ts';
-import { hashPassword, problemOf } from '../../users/password.ts';
+import { countAttempt, withFreeAttempts } from '../../users/attempts.ts';
+import { findPasswordProblem, hashPassword } from '../../users/password.ts';
 import { type Enrolment, readEmail } from '../../users/people.ts';
-import { codeFactorOf } from '../../users/sign-in.ts';
-import { hashRecoveryCode, isSecret, makeRecoveryCodes, makeSecret, stepOf } from '../../users/totp.ts';
+import { getCodeFactor } from '../../users/sign-in.ts';
+import { findCodeStep, hashRecoveryCode, isTotpSecret, makeRecoveryCodes, makeTotpSecret } from '../../users/totp.ts';
 import { attemptSignIn, recordSignIn } from '../audit.ts';
 import { mailSignInChange } from '../change-email.ts';
 import { definitionList, field, form, message } from '../components.ts';
@@ -69,7 +69,7 @@ function demoPage(visit: Visit): Page {
 async function linkPage(visit: Visit, { link, user }: OpenedLink, sent: Submitted): Promise<Page> {
   const words = WORDS[visit.language];
   if (link.purpose === 'demo') return demoPage(visit);
-  const { email, secret = makeSecret(), errors = {} } = sent;
+  const { email, secret = makeTotpSecret(), errors = {} } = sent;
   const isReset = link.purpose === 'reset';
   const fields = [
     link.email === null
@@ -125,7 +125,7 @@ async function openDemo(visit: Visit, { account, purpose }: Link, token: string)
   const existing = await store.users.find(email);
   const isGuest =
     !existing || (existing.status === 'active' && existing.password === null && existing.totpSecret === null);
-  if (account === null || !isGuest || !(await people.take(token))) return refuseLink(visit);
+  if (account === null || !isGuest || !(await people.useLink(token))) return refuseLink(visit);
   const user = existing ?? (await people.addGuest(email, account, visit.language));
   if (existing) await people.join(existing, account);
   await recordSignIn(visit, { factor: 'link', result: 'ok', user, detail: { purpose } });
@@ -153,10 +153,10 @@ async function useLink(visit: Visit, sent: Form): Promise<Answer> {
   const email = link.email ?? readEmail(sent.text('email'));
   const password = sent.secret('password');
   const secret = sent.text('secret');
-  const problem = problemOf(password, [email ?? '']);
+  const problem = findPasswordProblem(password, [email ?? '']);
   const isReset = link.purpose === 'reset';
   const at = { now: services.now(), lastStep: -1 };
-  const step = isSecret(secret) && !isReset ? stepOf(secret, sent.text('code'), at) : undefined;
+  const step = isTotpSecret(secret) && !isReset ? findCodeStep(secret, sent.text('code'), at) : undefined;
   const wantsApp = !isReset && (isOperator(link) || sent.text('code') !== '');
   const isTaken = email !== undefined && link.user === null && (await services.store.users.find(email)) !== undefined;
   const errors = {
@@ -165,7 +165,7 @@ async function useLink(visit: Visit, sent: Form): Promise<Answer> {
     again: password === sent.secret('again') ? undefined : passwordWords(language).differs,
     code: wantsApp && step === undefined ? words.badCode : undefined,
   };
-  const again = { email: sent.text('email'), secret: isSecret(secret) ? secret : undefined, errors };
+  const again = { email: sent.text('email'), secret: isTotpSecret(secret) ? secret : undefined, errors };
   if (email === undefined || Object.values(errors).some((error) => error !== undefined))
     return { ...(await linkPage(visit, opened, again)), status: 400 };
   // Hashed before anything is used up, because it may fail as busy.
@@ -174,7 +174,7 @@ async function useLink(visit: Visit, sent: Form): Promise<Answer> {
     existing && needsCode(opened) ? await checkCode(visit, existing, sent.text('code')) : { user: existing };
   if ('problem' in checked)
     return { ...(await linkPage(visit, opened, { errors: { code: checked.problem } })), status: checked.status };
-  if (!(await services.people.take(token))) return refuseLink(visit);
+  if (!(await services.people.useLink(token))) return refuseLink(visit);
   const codes = step === undefined ? [] : makeRecoveryCodes();
   const totp = step === undefined ? undefined : { secret, step, recovery: codes.map(hashRecoveryCode) };
   const user = await saveUserOrRestoreLink(visit, { link, user: checked.user }, { email, password, hashed, totp });
@@ -198,7 +198,7 @@ async function checkCode(
   const words = WORDS[visit.language];
   const { address, device, services } = visit;
   const attempt = () => services.signIn.proveCode(user, code, { address, device, hasLink: true });
-  const result = await attemptSignIn(visit, { factor: codeFactorOf(code) }, attempt);
+  const result = await attemptSignIn(visit, { factor: getCodeFactor(code) }, attempt);
   if (result.status === 'ok') return result;
   return result.status === 'wait'
     ? { problem: words.wait(result.seconds), status: 429 }
@@ -220,7 +220,7 @@ async function refuseLink(visit: Visit): Promise<Page> {
   const { services, address } = visit;
   const name = {
     name: `lost-links:${toClientNetwork(address)}`,
-    waitsMs: waitsAfter(UNKNOWN_LINKS_MAX, [HOUR_MS]),
+    waitsMs: withFreeAttempts(UNKNOWN_LINKS_MAX, [HOUR_MS]),
     windowMs: HOUR_MS,
   };
   const seconds = await countAttempt(services.store.sessions, [name], services.now());
@@ -281,7 +281,7 @@ function opensAccount({ purpose, account }: Link): boolean {
  */
 async function findUsableLink({ services }: Visit, token: string): Promise<OpenedLink | undefined> {
   const { people, registration, store } = services;
-  const link = await people.look(token);
+  const link = await people.peekLink(token);
   if (!link || (opensAccount(link) && !REGISTERING[registration].includes(link.purpose))) return undefined;
   if (link.user === null) return { link, user: undefined };
   const user = await store.users.get(link.user);

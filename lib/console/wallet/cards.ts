@@ -1,5 +1,5 @@
 // The owner's saved cards, and how to remove one.
-import { tellOfCard } from '../../alerts/card.ts';
+import { alertCardChange } from '../../alerts/card.ts';
 import { fault } from '../../base/faults.ts';
 import type { SavedMethodRow } from '../../store/ports/payments.ts';
 import { audit } from '../audit.ts';
@@ -62,6 +62,6 @@ export async function removeCard(visit: OwnerVisit, sent: Form): Promise<Redirec
   if (card?.wallet !== account.id) throw fault('not_found');
   await payments.removeMethod(card.id, services.now());
   await audit(visit, { action: 'card.remove', target: card.id });
-  await tellOfCard(services, 'card.removed', card);
+  await alertCardChange(services, 'card.removed', card);
   return { to: linkTo(visit, '/account/wallet?done=removed') };
 }

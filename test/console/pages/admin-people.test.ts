@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import type { User } from '../../../lib/store/ports/users.ts';
 import { createPeople } from '../../../lib/users/people.ts';
-import { makeSecret } from '../../../lib/users/totp.ts';
+import { makeTotpSecret } from '../../../lib/users/totp.ts';
 import { startGateway, type TestGateway } from '../../../testkit/gateway.ts';
 import {
   comeIn,
@@ -128,7 +128,7 @@ describe('the pages of users', () => {
 
   it('create a recovery link for an owner, but not for an operator', async () => {
     const { email, user, path } = await owner();
-    await test.store.users.change({ ...user, totpSecret: makeSecret() });
+    await test.store.users.change({ ...user, totpSecret: makeTotpSecret() });
     const { text } = await submit(path, 'restore');
     expect(await lastDeed()).to.include({ action: 'user.reset', target: user.id });
     const back = await comeIn(test, linkIn(text), { code: '', secret: '' });

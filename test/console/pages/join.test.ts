@@ -1,7 +1,7 @@
 // Invitations of existing users: they become owners only by accepting.
 import { expect } from 'chai';
 import type { User } from '../../../lib/store/ports/users.ts';
-import { createDepartures } from '../../../lib/users/departures.ts';
+import { createUserRemoval } from '../../../lib/users/user-removal.ts';
 import { startGateway, type TestGateway } from '../../../testkit/gateway.ts';
 import { createVisitor, PASSWORD, setUpOperator, setUpOwner } from '../../../testkit/pages.ts';
 
@@ -77,10 +77,10 @@ describe('an invitation of an existing user', () => {
 
   it('is void once the user or the ownership is removed', async () => {
     const { user, account, path, get } = await invited();
-    await createDepartures({ store: test.store }).removeOwner(user, account);
+    await createUserRemoval({ store: test.store }).removeOwner(user, account);
     expect((await get(path)).status).to.equal(404);
     const other = await invited();
-    await createDepartures({ store: test.store }).remove(other.user.id);
+    await createUserRemoval({ store: test.store }).remove(other.user.id);
     expect((await createVisitor(test.url).get(other.link)).status).to.equal(404);
   });
 

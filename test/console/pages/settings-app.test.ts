@@ -1,7 +1,7 @@
 // Two-step sign-in in the settings: a session alone cannot set it up, replace or remove it, and the user is notified.
 import { expect } from 'chai';
 import type { User } from '../../../lib/store/ports/users.ts';
-import { makeSecret } from '../../../lib/users/totp.ts';
+import { makeTotpSecret } from '../../../lib/users/totp.ts';
 import { until } from '../../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../../testkit/gateway.ts';
 import { createVisitor, hiddenFields, makeCode, PASSWORD, setUpOperator, setUpOwner } from '../../../testkit/pages.ts';
@@ -44,7 +44,7 @@ describe('the authenticator app in the settings', () => {
 
   async function withApp() {
     const owner = await comeIn();
-    const secret = makeSecret();
+    const secret = makeTotpSecret();
     const reply = await change(owner, 'app', { secret, code: makeCode(secret), old: PASSWORD });
     expect(reply.status, reply.text).to.equal(200);
     return { ...owner, secret, codes: recoveryCodes(reply.text) };
@@ -79,7 +79,7 @@ describe('the authenticator app in the settings', () => {
 
   it('is replaced only with a code of the current one', async () => {
     const owner = await withApp();
-    const secret = makeSecret();
+    const secret = makeTotpSecret();
     const ways: readonly (readonly [fields: Readonly<Record<string, string>>, words: string])[] = [
       [{}, 'The current password is wrong'],
       [{ old: PASSWORD }, 'The code is wrong'],
@@ -99,14 +99,14 @@ describe('the authenticator app in the settings', () => {
     expect([(await owner.get('/account')).status, (await other.get('/account')).status]).to.deep.equal([200, 303]);
     expect(await signIn(owner.email, owner.codes[1] ?? ''), 'a recovery code of before').to.equal(401);
     await told(owner.email, 'Your authenticator app was replaced');
-    const again = makeSecret();
+    const again = makeTotpSecret();
     const byRecovery = { old: PASSWORD, present: owner.codes[2] ?? '' };
     expect((await change(owner, 'app', { secret: again, code: makeCode(again), ...byRecovery })).status).to.equal(400);
   });
 
   it('is replaced with a recovery code as well', async () => {
     const owner = await withApp();
-    const secret = makeSecret();
+    const secret = makeTotpSecret();
     const given = { old: PASSWORD, present: owner.codes[0] ?? '' };
     expect((await change(owner, 'app', { secret, code: makeCode(secret), ...given })).status).to.equal(200);
     expect(await findUser(owner.email)).to.include({ totpSecret: secret });
@@ -119,7 +119,7 @@ describe('the authenticator app in the settings', () => {
     const [session] = await test.store.sessions.list(user.id);
     const { hash = '', seenAt = 0 } = session ?? {};
     await test.store.sessions.touch(hash, { seenAt, provenAt: seenAt - 11 * MINUTE_MS });
-    const secret = makeSecret();
+    const secret = makeTotpSecret();
     const refused: readonly Record<string, string>[] = [
       {},
       { old: 'not the password' },
@@ -175,7 +175,7 @@ describe('the authenticator app in the settings', () => {
 
   it('throttles guesses of its codes', async () => {
     const owner = await withApp();
-    const secret = makeSecret();
+    const secret = makeTotpSecret();
     const guess = () => change(owner, 'app', { secret, code: makeCode(secret), old: PASSWORD, present: '000000' });
     const statuses: number[] = [];
     while (statuses.length < 12 && statuses.at(-1) !== 429) statuses.push((await guess()).status);
@@ -188,7 +188,7 @@ describe('the authenticator app in the settings', () => {
     const owner = await comeIn();
     await test.store.users.change({ ...(await findUser(owner.email)), password: null });
     expect((await owner.get(PATH)).text).not.to.contain('name="secret"');
-    const secret = makeSecret();
+    const secret = makeTotpSecret();
     const reply = await change(owner, 'app', { secret, code: makeCode(secret), old: '' });
     expect(reply.status).to.equal(400);
     expect(await findUser(owner.email)).to.include({ totpSecret: null });
@@ -197,7 +197,7 @@ describe('the authenticator app in the settings', () => {
   it("is mailed about in the user's language", async () => {
     const owner = await comeIn();
     await test.store.users.change({ ...(await findUser(owner.email)), language: 'ru' });
-    const secret = makeSecret();
+    const secret = makeTotpSecret();
     expect((await owner.get(`${PATH}?lang=ru`)).text).to.contain('Текущий пароль');
     await change(owner, 'app', { secret, code: makeCode(secret), old: PASSWORD });
     const { text } = await smtp.letterTo(owner.email);

@@ -1,9 +1,9 @@
 // One-time links: what keeps them valid, who gets one by email, and what a password reset leaves in place.
 import { expect } from 'chai';
 import type { User } from '../../../lib/store/ports/users.ts';
-import { createDepartures } from '../../../lib/users/departures.ts';
 import { createPeople, type LinkRequest } from '../../../lib/users/people.ts';
-import { hashRecoveryCode, makeSecret } from '../../../lib/users/totp.ts';
+import { hashRecoveryCode, makeTotpSecret } from '../../../lib/users/totp.ts';
+import { createUserRemoval } from '../../../lib/users/user-removal.ts';
 import { startGateway, type TestGateway } from '../../../testkit/gateway.ts';
 import {
   comeIn,
@@ -185,7 +185,7 @@ describe('one-time links', () => {
   async function forgetful() {
     const { email, ...person } = await owner();
     const found = (await test.store.users.find(email)) as User;
-    const secret = makeSecret();
+    const secret = makeTotpSecret();
     const recovery = 'abcde-12345';
     const fields = { totpSecret: secret, recovery: [hashRecoveryCode(recovery)] };
     await test.store.users.change({ ...found, ...fields });
@@ -223,7 +223,7 @@ describe('one-time links', () => {
   });
 
   it('to reset a password set up no app', async () => {
-    const [mine, { email }] = [makeSecret(), await owner()];
+    const [mine, { email }] = [makeTotpSecret(), await owner()];
     const user = await test.store.users.find(email);
     const path = await makeLinkPath({ purpose: 'reset', user: user?.id ?? '', email });
     expect((await visitor().get(path)).text).not.to.contain('name="code"');
@@ -263,7 +263,7 @@ describe('one-time links', () => {
   it('are void for suspended or removed users, also if created later', async () => {
     for (const change of ['suspend', 'remove'] as const) {
       const { id, email, path } = await forgetful();
-      const departures = createDepartures({ store: test.store });
+      const departures = createUserRemoval({ store: test.store });
       expect(await departures[change](id)).to.equal('done');
       const later = await makeLinkPath({ purpose: 'operator', user: id, email });
       for (const link of [path, later]) expect((await visitor().get(link)).status, change).to.equal(404);
@@ -292,7 +292,7 @@ describe('one-time links', () => {
     expect(guest).to.include({ password: null, operator: false });
     expect((await open()).status).to.equal(303);
     expect(await test.store.sessions.list(guest.id)).to.have.length(2);
-    for (const change of [{ password: user?.password ?? '' }, { totpSecret: makeSecret() }]) {
+    for (const change of [{ password: user?.password ?? '' }, { totpSecret: makeTotpSecret() }]) {
       const now = (await test.store.users.get(guest.id)) as User;
       await test.store.users.change({ ...now, password: null, totpSecret: null, ...change });
       expect((await open()).status, JSON.stringify(Object.keys(change))).to.equal(404);

@@ -1,12 +1,12 @@
-// The email that tells an owner what happened.
+// Builds the email of an alert.
 import type { User } from '../store/ports/users.ts';
 import type { Mail } from '../users/mail.ts';
 import type { AlertEvent } from './delivery.ts';
-import type { Happening } from './watch.ts';
+import type { AlertContent } from './watch.ts';
 
 interface Words {
-  readonly subjects: Readonly<Record<Happening['type'], (data: Happening['data']) => string>>;
-  readonly texts: Readonly<Record<Happening['type'], (name: string, data: Happening['data']) => string>>;
+  readonly subjects: Readonly<Record<AlertContent['type'], (data: AlertContent['data']) => string>>;
+  readonly texts: Readonly<Record<AlertContent['type'], (name: string, data: AlertContent['data']) => string>>;
   readonly wallet: string;
   readonly change: string;
 }
@@ -76,7 +76,7 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
   },
 };
 
-export function alertLetter(
+export function buildAlertMail(
   { type, data, account }: AlertEvent,
   { user, accountName, publicUrl }: { user: User; accountName: string; publicUrl: string },
 ): Mail {

@@ -1,7 +1,7 @@
 // Passwords that anybody would try, however they are dressed up, and some that nobody would.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN, problemOf } from '../../lib/users/password.ts';
+import { findPasswordProblem, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from '../../lib/users/password.ts';
 import { itTimed } from '../../testkit/timed.ts';
 
 const list = readFileSync(new URL('../../lib/users/data/common-passwords.txt', import.meta.url), 'utf8')
@@ -19,7 +19,8 @@ describe('common passwords', () => {
   it('are all refused, in capitals too', () => {
     const long = list.filter((word) => [...word].length >= PASSWORD_LENGTH_MIN);
     const some = long.filter((_, at) => at % 40 === 0 || at === long.length - 1);
-    for (const word of some) expect([problemOf(word), problemOf(word.toUpperCase())], word).to.deep.equal(COMMON_TWICE);
+    for (const word of some)
+      expect([findPasswordProblem(word), findPasswordProblem(word.toUpperCase())], word).to.deep.equal(COMMON_TWICE);
   });
 
   for (const password of [
@@ -41,7 +42,7 @@ describe('common passwords', () => {
     'password99999999',
   ]) {
     it(`${password} is one`, () => {
-      expect(problemOf(password, ['Ann.Lee@Example.com'])).to.equal('common');
+      expect(findPasswordProblem(password, ['Ann.Lee@Example.com'])).to.equal('common');
     });
   }
 
@@ -64,14 +65,14 @@ describe('common passwords', () => {
     ],
   ]) {
     it(`${password} is none`, () => {
-      expect(problemOf(password, ['Ann.Lee@Example.com'])).to.equal(undefined);
+      expect(findPasswordProblem(password, ['Ann.Lee@Example.com'])).to.equal(undefined);
     });
   }
 
   itTimed('are found quickly in the longest password too', () => {
     for (const unit of ['a1!', '1!?-', 'ab', 'я1', 'pass word ']) {
       const startedAt = performance.now();
-      problemOf(unit.repeat(PASSWORD_LENGTH_MAX).slice(0, PASSWORD_LENGTH_MAX), ['ann@example.com']);
+      findPasswordProblem(unit.repeat(PASSWORD_LENGTH_MAX).slice(0, PASSWORD_LENGTH_MAX), ['ann@example.com']);
       expect(performance.now() - startedAt, unit).to.be.below(200);
     }
   });

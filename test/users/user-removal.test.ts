@@ -1,19 +1,19 @@
 // People who leave: what ends with them, who has to stay, and changes that they make at the same moment.
 import { expect } from 'chai';
-import { createDepartures, type Departures } from '../../lib/users/departures.ts';
 import { createPeople } from '../../lib/users/people.ts';
+import { createUserRemoval, type UserRemoval } from '../../lib/users/user-removal.ts';
 import { type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
 import { newId, rejection } from '../contract/store/context.ts';
 import { makeUser } from '../contract/store/people.ts';
 
 describe('departures', () => {
   let store: FaultyStore;
-  let departures: Departures;
+  let departures: UserRemoval;
   const NOW = 1_800_000_000_000;
 
   before(async () => {
     store = await openFaultyStore();
-    departures = createDepartures({ store: store.store, now: () => NOW });
+    departures = createUserRemoval({ store: store.store, now: () => NOW });
   });
   after(() => store.close());
 
@@ -77,7 +77,7 @@ describe('departures', () => {
     expect([await departures.removeOwner(user, account), await departures.removeOwner(user, account)]).to.deep.equal([
       ...[true, false],
     ]);
-    const links = [await people.look(mine), await people.look(others)].map((link) => link?.account);
+    const links = [await people.peekLink(mine), await people.peekLink(others)].map((link) => link?.account);
     expect(links).to.deep.equal([undefined, other]);
     expect((await store.real.users.membershipsOf(user.id)).map((each) => each.account)).to.deep.equal([other]);
   });

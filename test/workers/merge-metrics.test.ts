@@ -4,8 +4,8 @@ import { buildCatalog } from '../../lib/catalog/catalog.ts';
 import { readCatalogFiles } from '../../lib/catalog/files.ts';
 import { createLog } from '../../lib/http/log.ts';
 import { createMetrics, type Metrics, type MetricsSnapshot } from '../../lib/metrics/metrics.ts';
+import { addExitedCounts, formatMergedMetrics } from '../../lib/workers/merge-metrics.ts';
 import { createScrapes, type Scrapes } from '../../lib/workers/scrapes.ts';
-import { addGone, textOfSum } from '../../lib/workers/sums.ts';
 import { send } from '../../testkit/client.ts';
 import { parseExposition, scrape } from '../../testkit/exposition.ts';
 
@@ -28,7 +28,7 @@ describe('metrics of workers', () => {
     });
     return metrics;
   }
-  const sumOf = async (all: readonly MetricsSnapshot[]) => parseExposition(await textOfSum(all));
+  const sumOf = async (all: readonly MetricsSnapshot[]) => parseExposition(await formatMergedMetrics(all));
 
   it('adds counters, histograms and what is under way', async () => {
     const all = await sumOf([await answered(2).snapshot(), await answered(3).snapshot()]);
@@ -64,7 +64,10 @@ describe('metrics of workers', () => {
   }
 
   it('keeps what workers that are gone have counted, and not what they had under way', async () => {
-    const gone = await addGone(await addGone([], await answered(4).snapshot()), await answered(5).snapshot());
+    const gone = await addExitedCounts(
+      await addExitedCounts([], await answered(4).snapshot()),
+      await answered(5).snapshot(),
+    );
     const all = await sumOf([await answered(1).snapshot(), gone]);
     expect([all.sum(REQUESTS), all.sum(SECONDS), all.sum('tollgate_open_calls')]).to.deep.equal([10, 10, 1]);
   });
@@ -84,7 +87,7 @@ describe('metrics of workers', () => {
         metrics,
         answerWithinMs,
         log: createLog({ level: 'silent', keyPrefix: 'tg-' }),
-        tell: () => tell(),
+        broadcast: () => tell(),
       });
       url = (await scrapes.start()) ?? '';
     }

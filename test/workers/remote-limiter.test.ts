@@ -3,8 +3,8 @@ import { mock } from 'node:test';
 import { expect } from 'chai';
 import { createLimiter, type LimitResult } from '../../lib/accounts/rate-limiter.ts';
 import { isFault } from '../../lib/base/faults.ts';
-import { countHits, createRemoteLimiter, type RemoteLimiter } from '../../lib/workers/counting.ts';
 import type { Hit } from '../../lib/workers/messages.ts';
+import { countHits, createRemoteLimiter, type RemoteLimiter } from '../../lib/workers/remote-limiter.ts';
 
 const RULE = { name: 'generate', perMinute: 3 };
 const neverAsked = async () => {

@@ -1,7 +1,7 @@
 // The use counters: nothing lost, nothing counted twice, and the count shown is exact while batches are under way.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createUses } from '../../lib/accounts/uses.ts';
+import { createKeyUsageCounter } from '../../lib/accounts/key-usage-counter.ts';
 import type { Batch } from '../../lib/store/ports/batches.ts';
 import type { KeyUse } from '../../lib/store/ports/keys.ts';
 
@@ -36,10 +36,10 @@ function createRows() {
 describe('uses', () => {
   it('writes one batch for all keys and then counts from the row', async () => {
     const rows = createRows();
-    const uses = createUses({ store: rows });
-    uses.used('a');
-    uses.used('a');
-    uses.used('b');
+    const uses = createKeyUsageCounter({ store: rows });
+    uses.countUse('a');
+    uses.countUse('a');
+    uses.countUse('b');
     expect([uses.pending('a'), uses.pending('b'), uses.pending('c')]).to.deep.equal([2, 1, 0]);
     expect(await uses.flush()).to.equal(true);
     expect(rows.batches).to.have.length(1);
@@ -56,11 +56,11 @@ describe('uses', () => {
 
   it('flushes by itself, about as often as it is told, and only when there is something', async () => {
     const rows = createRows();
-    const uses = createUses({ store: rows, flushMs: 20 });
-    uses.used('a');
+    const uses = createKeyUsageCounter({ store: rows, flushMs: 20 });
+    uses.countUse('a');
     await sleep(70);
     expect(rows.batches).to.have.length(1);
-    uses.used('a');
+    uses.countUse('a');
     await sleep(70);
     expect(rows.batches).to.have.length(2);
     await uses.close();
@@ -69,11 +69,11 @@ describe('uses', () => {
   it('shows the exact count with rows read before, during and after a batch', async () => {
     const rows = createRows();
     const fixed = 1_000_000;
-    const uses = createUses({ store: rows, clock: () => fixed });
+    const uses = createKeyUsageCounter({ store: rows, clock: () => fixed });
     const expected = (row: ReturnType<typeof rows.read>, count: number) =>
       expect(uses.usage(row).requestsCount).to.equal(count);
     const fresh = rows.read('a');
-    uses.used('a');
+    uses.countUse('a');
     expected(fresh, 1);
     const written = Promise.withResolvers<void>();
     const proceed = Promise.withResolvers<void>();
@@ -82,7 +82,7 @@ describe('uses', () => {
       return proceed.promise;
     };
     const flushed = uses.flush();
-    uses.used('a');
+    uses.countUse('a');
     expected(fresh, 2);
     await written.promise;
     const during = rows.read('a');
@@ -96,7 +96,7 @@ describe('uses', () => {
     rows.after = async () => {};
     await uses.flush();
     for (const row of [fresh, during, rows.read('a')]) expected(row, 2);
-    uses.used('a');
+    uses.countUse('a');
     for (const row of [fresh, during, rows.read('a')]) expected(row, 3);
     expect(uses.usage(rows.read('a')).lastUsedAt).to.be.within(fixed, fixed + 5);
     await uses.close();
@@ -105,12 +105,12 @@ describe('uses', () => {
 
   it('counts once what a store wrote whose answer was lost, and shows it once meanwhile', async () => {
     const rows = createRows();
-    const uses = createUses({ store: rows });
+    const uses = createKeyUsageCounter({ store: rows });
     const fresh = rows.read('a');
-    for (let call = 0; call < 7; call += 1) uses.used('a');
+    for (let call = 0; call < 7; call += 1) uses.countUse('a');
     rows.after = () => Promise.reject(new Error('lost'));
     expect(await uses.flush()).to.equal(false);
-    uses.used('a');
+    uses.countUse('a');
     for (const row of [fresh, rows.read('a')]) expect(uses.usage(row).requestsCount).to.equal(8);
     expect(await uses.flush(), 'the first is confirmed, the answer to the next is lost').to.equal(false);
     rows.after = async () => {};
@@ -123,13 +123,13 @@ describe('uses', () => {
   it('keeps the counts of a failed batch and sends them before the next', async () => {
     const rows = createRows();
     const errors: unknown[] = [];
-    const uses = createUses({ store: rows, onError: (error) => errors.push(error) });
+    const uses = createKeyUsageCounter({ store: rows, onError: (error) => errors.push(error) });
     rows.before = () => Promise.reject(new Error('locked'));
     const fresh = rows.read('a');
     for (let round = 1; round <= 3; round += 1) {
-      uses.used('a');
+      uses.countUse('a');
       const flushed = uses.flush();
-      uses.used('a');
+      uses.countUse('a');
       expect(await flushed).to.equal(false);
       expect(uses.pending('a')).to.equal(round * 2);
       expect(uses.usage(fresh).requestsCount).to.equal(round * 2);
@@ -145,14 +145,14 @@ describe('uses', () => {
 
   it('keeps trying by the timer, and writes the rest on close, after the batch under way', async () => {
     const rows = createRows();
-    const uses = createUses({ store: rows, flushMs: 10 });
+    const uses = createKeyUsageCounter({ store: rows, flushMs: 10 });
     let failures = 3;
     rows.before = async () => {
       await sleep(5);
       if (failures-- > 0) throw new Error('locked');
     };
     for (let call = 0; call < 50; call += 1) {
-      uses.used(`key${call % 7}`);
+      uses.countUse(`key${call % 7}`);
       await sleep(2);
     }
     await uses.close();
@@ -163,12 +163,12 @@ describe('uses', () => {
 
   it('writes on close what was counted while a batch was under way', async () => {
     const rows = createRows();
-    const uses = createUses({ store: rows });
+    const uses = createKeyUsageCounter({ store: rows });
     const gate = Promise.withResolvers<void>();
     rows.before = () => gate.promise;
-    uses.used('a');
+    uses.countUse('a');
     const flushing = uses.flush();
-    uses.used('a');
+    uses.countUse('a');
     const closing = uses.close();
     gate.resolve();
     await Promise.all([flushing, closing]);
@@ -178,9 +178,9 @@ describe('uses', () => {
   it('forgets what every row has by now, and stops when nothing is left', async () => {
     const rows = createRows();
     let now = 1_000_000;
-    const uses = createUses({ store: rows, flushMs: 5, clock: () => now });
+    const uses = createKeyUsageCounter({ store: rows, flushMs: 5, clock: () => now });
     const stale = rows.read('a');
-    uses.used('a');
+    uses.countUse('a');
     await sleep(30);
     expect(uses.usage(stale).requestsCount).to.equal(1);
     now += 5001;
@@ -190,7 +190,7 @@ describe('uses', () => {
   });
 
   it('shows no use of a key that was never used', () => {
-    const uses = createUses({ store: createRows() });
+    const uses = createKeyUsageCounter({ store: createRows() });
     expect(uses.usage({ id: 'a', requestsCount: 0, lastUsedAt: null })).to.deep.equal({
       requestsCount: 0,
       lastUsedAt: null,

@@ -1,12 +1,12 @@
-// The use counters of keys: counted in memory, written in one batch about once a second.
+// Counts the calls of each key in memory and writes the counts to the store in one batch about once a second.
 import { randomUUID } from 'node:crypto';
 import type { Batch } from '../store/ports/batches.ts';
 import type { KeyRow, KeyStore, KeyUse } from '../store/ports/keys.ts';
 
-export interface UsesOptions {
+export interface KeyUsageCounterOptions {
   readonly store: Pick<KeyStore, 'use'>;
   readonly flushMs?: number;
-  /** A batch was not confirmed; it is sent again as it is. */
+  /** Called when a batch was not confirmed; the same batch is sent again. */
   readonly onError?: (error: unknown) => void;
   readonly clock?: () => number;
 }
@@ -16,20 +16,20 @@ export interface KeyUsage {
   readonly lastUsedAt: number | null;
 }
 
-export interface Uses {
+export interface KeyUsageCounter {
   /** Counts one call. */
-  used(keyId: string): void;
-  /** Calls not written yet. */
+  countUse(keyId: string): void;
+  /** The number of calls that are not written yet. */
   pending(keyId: string): number;
-  /** The counters of a row that was read a while ago, with every call counted here since. */
+  /** The counters of a row that was read a while ago, plus the calls counted here that the row does not include. */
   usage(row: Pick<KeyRow, 'id' | 'requestsCount' | 'lastUsedAt'>): KeyUsage;
-  /** Writes what was counted; resolves to false when the store did not accept it. */
+  /** Writes the counts; resolves to false if the store did not accept them. */
   flush(): Promise<boolean>;
-  /** Stops the timer and writes the rest. */
+  /** Stops the timer and writes the remaining counts. */
   close(): Promise<void>;
 }
 
-/** Calls of one key between two batches. */
+/** The calls of one key between two batches. */
 interface Tally {
   count: number;
   lastUsedAt: number;
@@ -38,27 +38,32 @@ interface Tally {
   writtenAt: number;
 }
 
-/** A batch on its way, until the store has confirmed it. */
-interface Sending {
+/** A batch that the store has not confirmed yet. */
+interface PendingUses {
   readonly batch: Batch;
   readonly uses: readonly KeyUse[];
   readonly tallies: readonly Tally[];
 }
 
 const FLUSH_MS = 1000;
-/** How much older than a batch a row may be and still be told apart from it. */
-const KEEP_MS = 5000;
+/** How long a written tally is kept, to complete rows that were read before it was written. */
+const WRITTEN_KEPT_MS = 5000;
 
-export function createUses({ store, flushMs = FLUSH_MS, onError, clock = Date.now }: UsesOptions): Uses {
+export function createKeyUsageCounter({
+  store,
+  flushMs = FLUSH_MS,
+  onError,
+  clock = Date.now,
+}: KeyUsageCounterOptions): KeyUsageCounter {
   const tallies = new Map<string, Tally[]>();
   const writer = randomUUID();
   let batches = 0;
-  let unconfirmed: Sending | undefined;
-  let flying: Promise<boolean> | undefined;
+  let unconfirmed: PendingUses | undefined;
+  let flushing: Promise<boolean> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
-  function used(keyId: string): void {
+  function countUse(keyId: string): void {
     let list = tallies.get(keyId);
     if (!list) {
       list = [];
@@ -73,42 +78,42 @@ export function createUses({ store, flushMs = FLUSH_MS, onError, clock = Date.no
       const lastUsedAt = Math.max(clock(), (last?.lastUsedAt ?? 0) + 1);
       list.push({ count: 1, lastUsedAt, state: 'open', writtenAt: 0 });
     }
-    if (!closed) timer ??= setTimeout(tick, flushMs).unref();
+    if (!closed) timer ??= setTimeout(flushOnTimer, flushMs).unref();
   }
 
-  function tick(): void {
+  function flushOnTimer(): void {
     timer = undefined;
     void flush().finally(() => {
-      prune();
-      if (tallies.size > 0 && !closed) timer ??= setTimeout(tick, flushMs).unref();
+      dropWritten();
+      if (tallies.size > 0 && !closed) timer ??= setTimeout(flushOnTimer, flushMs).unref();
     });
   }
 
   function pending(keyId: string): number {
-    return sum(tallies.get(keyId)?.filter((tally) => tally.state !== 'written'));
+    return sumTallies(tallies.get(keyId)?.filter((tally) => tally.state !== 'written'));
   }
 
   function usage(row: Pick<KeyRow, 'id' | 'requestsCount' | 'lastUsedAt'>): KeyUsage {
     const at = row.lastUsedAt ?? 0;
     const missing = tallies.get(row.id)?.filter((tally) => tally.state === 'open' || tally.lastUsedAt > at) ?? [];
     const lastUsedAt = Math.max(at, missing.at(-1)?.lastUsedAt ?? 0);
-    return { requestsCount: row.requestsCount + sum(missing), lastUsedAt: lastUsedAt === 0 ? null : lastUsedAt };
+    return { requestsCount: row.requestsCount + sumTallies(missing), lastUsedAt: lastUsedAt === 0 ? null : lastUsedAt };
   }
 
   function flush(): Promise<boolean> {
-    flying ??= write().finally(() => {
-      flying = undefined;
+    flushing ??= writeBatches().finally(() => {
+      flushing = undefined;
     });
-    return flying;
+    return flushing;
   }
 
-  async function write(): Promise<boolean> {
-    if (unconfirmed && !(await send(unconfirmed))) return false;
-    const sending = gather();
-    return sending ? send(sending) : true;
+  async function writeBatches(): Promise<boolean> {
+    if (unconfirmed && !(await sendBatch(unconfirmed))) return false;
+    const sending = takeBatch();
+    return sending ? sendBatch(sending) : true;
   }
 
-  function gather(): Sending | undefined {
+  function takeBatch(): PendingUses | undefined {
     const uses: KeyUse[] = [];
     const sent: Tally[] = [];
     for (const [id, list] of tallies) {
@@ -123,7 +128,7 @@ export function createUses({ store, flushMs = FLUSH_MS, onError, clock = Date.no
     return { batch: { writer, number: batches }, uses, tallies: sent };
   }
 
-  async function send(sending: Sending): Promise<boolean> {
+  async function sendBatch(sending: PendingUses): Promise<boolean> {
     unconfirmed = sending;
     try {
       await store.use(sending.uses, sending.batch);
@@ -139,8 +144,8 @@ export function createUses({ store, flushMs = FLUSH_MS, onError, clock = Date.no
     return true;
   }
 
-  function prune(): void {
-    const until = clock() - KEEP_MS;
+  function dropWritten(): void {
+    const until = clock() - WRITTEN_KEPT_MS;
     for (const [id, list] of tallies) {
       const kept = list.filter((tally) => tally.state !== 'written' || tally.writtenAt > until);
       if (kept.length === 0) tallies.delete(id);
@@ -151,13 +156,13 @@ export function createUses({ store, flushMs = FLUSH_MS, onError, clock = Date.no
   async function close(): Promise<void> {
     closed = true;
     clearTimeout(timer);
-    await flying;
+    await flushing;
     await flush();
   }
 
-  return { used, pending, usage, flush, close };
+  return { countUse: countUse, pending, usage, flush, close };
 }
 
-function sum(list: readonly Tally[] = []): number {
+function sumTallies(list: readonly Tally[] = []): number {
   return list.reduce((total, tally) => total + tally.count, 0);
 }
