@@ -82,7 +82,7 @@ function costRank({ cost }: RouteEntry): number {
   return cost === undefined ? Number.POSITIVE_INFINITY : Number(readPrice(cost));
 }
 
-/** Decimal micro-roubles as JSON: a charge keeps the prices it was made with. */
+/** Serializes prices as JSON in micro-roubles, as stored with charges. */
 function serializePrices(price: TextPrice | ImagePrice): string {
   return JSON.stringify(Object.fromEntries(Object.entries(price).map(([name, micro]) => [name, `${micro}`])));
 }

@@ -1,5 +1,4 @@
-// Opens what a catalog defines by plugin and settings, upstreams and payment providers. Entries that an edit leaves
-// unchanged keep their connections.
+// Opens the upstreams and payment providers of a catalog. Entries that an edit leaves unchanged keep their connections.
 
 import { OperatorError } from '../base/operator-error.ts';
 import type { Config } from '../config.ts';
@@ -8,15 +7,15 @@ import { type CatalogFile, describeMistake, type UpstreamEntry } from './schema.
 import { substituteVariables } from './variables.ts';
 
 export interface Opened<Made extends object = object> {
-  /** What it was made from. */
+  /** The plugin and settings it was created from. */
   readonly fingerprint: string;
   readonly open: OpenProvider<Made>;
 }
 
-/** One section of a catalog, and how it is opened. */
+/** A section of a catalog with its plugins. */
 export interface Section<Made extends object> {
   readonly name: 'upstreams' | 'payments';
-  /** `Upstream`: the section's entries as an operator knows them. */
+  /** The operator's word for an entry, such as `Upstream`. */
   readonly title: string;
   /** The variable with additional plugin folders. */
   readonly variable: string;
@@ -29,17 +28,17 @@ export interface OpenOptions<Made extends object> {
   /** Whether entries marked `sandbox` are switched on. */
   readonly sandbox: boolean;
   readonly log: ProviderOptions['log'];
-  /** What was open before. */
+  /** The entries that are open now. */
   readonly before: ReadonlyMap<string, Opened<Made>>;
-  /** Collects what is opened now, so that it can be closed if a later step fails. */
+  /** Collects newly opened entries, so that they can be closed if a later step fails. */
   readonly fresh: OpenProvider<object>[];
-  /** What an entry's host has beyond the common host. */
+  /** Creates additions to the host of an entry. */
   readonly createExtras?: (name: string) => object;
 }
 
 interface OpenSection<Made extends object> {
   readonly opened: ReadonlyMap<string, Opened<Made>>;
-  /** The variables whose absence switches entries off. */
+  /** The missing variables of the entries that are switched off. */
   readonly switchedOff: ReadonlyMap<string, readonly string[]>;
 }
 

@@ -1,4 +1,4 @@
-// The payment providers that a catalog switches on, and which combinations are refused.
+// The payment providers in force, and the combinations that are refused.
 
 import { OperatorError } from '../base/operator-error.ts';
 import type { Config } from '../config.ts';
@@ -10,13 +10,13 @@ import { type CatalogFile, describeMistake, type PaymentEntry } from './schema.t
 
 /** A payment provider that is switched on. */
 export interface OpenPayment {
-  /** Its name in the catalog, in its paths and in the ids of ledger entries. */
+  /** The name in the catalog, in paths and in the ids of ledger entries. */
   readonly name: string;
   readonly provider: PaymentProvider;
   readonly shortfall: PaymentEntry['shortfall'];
 }
 
-/** A provider's setting for shortfalls, whether or not it is switched on. Throws an `OperatorError`. */
+/** The shortfall rule of a provider, whether or not it is switched on. Throws an `OperatorError`. */
 export function readShortfallRule(
   { catalogDir, catalogVariables }: Pick<Config, 'catalogDir' | 'catalogVariables'>,
   provider: string,
@@ -25,10 +25,10 @@ export function readShortfallRule(
   return payments[provider]?.shortfall ?? 'suspend';
 }
 
-/** What else is switched on. */
-interface Beside {
+/** What is in force besides payment providers. */
+interface PaymentTerms {
   readonly sandbox: boolean;
-  /** An upstream that costs real money; undefined: none does. */
+  /** An upstream that costs real money, if there is one. */
   readonly costly: string | undefined;
 }
 
@@ -42,7 +42,7 @@ interface PaymentsInForce {
 export function choosePayments(
   file: CatalogFile,
   opened: ReadonlyMap<string, Opened<PaymentProvider>>,
-  { sandbox, costly }: Beside,
+  { sandbox, costly }: PaymentTerms,
 ): PaymentsInForce {
   const refuse = (name: string, mistake: string) => {
     return new OperatorError(describeMistake(file, `payments.${name}`, `payments.${name}: ${mistake}`));

@@ -30,7 +30,7 @@ interface Failure {
   readonly reason: string;
 }
 
-/** Reports each check as it ends, because a run takes a while. */
+/** Prints each check as it ends, because a run takes a while. */
 async function runAll(checks: readonly Check[], tell: (line: string) => void): Promise<Answer> {
   const failures: Failure[] = [];
   let group = '';
@@ -49,7 +49,7 @@ async function runAll(checks: readonly Check[], tell: (line: string) => void): P
   };
 }
 
-/** Why it failed; undefined when it passed. */
+/** Resolves to why the check failed; undefined if it passed. */
 async function run(each: Check): Promise<string | undefined> {
   try {
     await each.run();

@@ -27,18 +27,18 @@ export function print(answer: Answer, options: { readonly json: boolean }): void
   if (failed) process.exitCode = 1;
 }
 
-/** Texts of strangers, such as the name of a browser, must not steer the terminal. */
+/** Texts of others, such as the name of a browser, must not control the terminal. */
 export function withoutControls(text: string): string {
   return text.replace(/[^\P{Cc}\n]/gu, '\ufffd');
 }
 
-/** JSON leaves those above ASCII as they are. */
+/** Also escapes control characters above ASCII, which JSON.stringify does not. */
 export function toJson(value: object): string {
   const spell = (control: string) => `\\u00${control.charCodeAt(0).toString(16)}`;
   return JSON.stringify(value).replace(/[\x7f-\x9f]/g, spell);
 }
 
-/** A reader that has seen enough (`| head -1`) is not a failure: what the command did stays done. */
+/** A closed pipe (`| head -1`) is no failure: the work of the command is done. */
 export function survivePipes(): void {
   process.stderr.on('error', () => {});
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -54,7 +54,7 @@ export function formatPairs(pairs: readonly (readonly [name: string, value: stri
   return pairs.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
 }
 
-/** A table with a header line; columns whose head begins with a space are right-aligned. */
+/** A table with a header line; columns whose title starts with a space are right-aligned. */
 export function formatTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));

@@ -24,7 +24,7 @@ export function createBar(stream: Pick<NodeJS.WriteStream, 'isTTY' | 'write'>): 
   };
 }
 
-/** Shows the progress of `work` until it ends, however it ends. */
+/** Shows the progress of `work`, and removes the bar after success or failure. */
 export async function withBar<T>(work: (onProgress: OnProgress | undefined) => Promise<T>): Promise<T> {
   const bar = createBar(process.stderr);
   try {
