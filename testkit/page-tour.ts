@@ -46,7 +46,8 @@ export function listPageRoutes({ gateway }: Pick<TestGateway, 'gateway'>): reado
     .table()
     .filter(({ path }) => isPagePath(path) && !/^\/(?:static|payments)\//.test(path));
   return routes.map(({ method, path, settings }) => ({
-    ...{ method: method as PageRouteFacts['method'], path },
+    method: method as PageRouteFacts['method'],
+    path,
     who: (settings.app as { readonly who: Who }).who,
   }));
 }
@@ -109,11 +110,19 @@ interface Links {
   readonly join: string;
 }
 
-function strangerStops({ invite, operator, reset, restore, demo }: Links): readonly Stop[] {
-  const at = (route: string, name: string, more: Partial<Stop> = {}): Stop => ({
-    ...{ route, path: route, as: 'stranger', name },
+/** Makes the stops of one visitor, each at the path of its route unless another is given. */
+function createStopMaker(as: Traveller, prefix = '') {
+  return (route: string, name: string, more: Partial<Stop> = {}): Stop => ({
+    route,
+    path: route,
+    as,
+    name: `${prefix}${name}`,
     ...more,
   });
+}
+
+function strangerStops({ invite, operator, reset, restore, demo }: Links): readonly Stop[] {
+  const at = createStopMaker('stranger');
   const wrong = [
     ['#email', 'nobody@example.com'],
     ['#password', 'not the password'],
@@ -152,10 +161,7 @@ const play = '/account/playground';
 const wallet = '/account/wallet';
 
 function ownerStops({ calls, keys, payments, join }: Sights & Pick<Links, 'join'>): readonly Stop[] {
-  const at = (route: string, name: string, more: Partial<Stop> = {}): Stop => ({
-    ...{ route, path: route, as: 'owner', name },
-    ...more,
-  });
+  const at = createStopMaker('owner');
   const newcomers = ['', '/keys', '/wallet', '/usage', '/calls', '/playground'].map((path) =>
     at(`/account${path}`, `newcomer${path.replace('/', '-')}`, { as: 'newcomer' }),
   );
@@ -231,10 +237,7 @@ interface OperatorSights {
 }
 
 function operatorStops({ account, people, call, payments, notice }: OperatorSights): readonly Stop[] {
-  const at = (route: string, name: string, more: Partial<Stop> = {}): Stop => ({
-    ...{ route, path: route, as: 'operator', name: `admin-${name}` },
-    ...more,
-  });
+  const at = createStopMaker('operator', 'admin-');
   const plain = ['accounts', 'people', 'payments', 'ledger', 'catalog', 'upstreams', 'notices', 'audit', 'checks'];
   return [
     at('/admin', 'overview'),
@@ -344,7 +347,8 @@ async function findPeople(test: TestGateway): Promise<OperatorSights['people']> 
   const departures = createUserRemoval({ store });
   await departures.suspend(suspended ?? '');
   await departures.remove(former ?? '');
-  const [active, operator] = [await findId('anna.petrova@example.com'), await findId('op@example.com')];
+  const active = await findId('anna.petrova@example.com');
+  const operator = await findId('op@example.com');
   return { active, operator, suspended: suspended ?? '', former: former ?? '' };
 }
 

@@ -82,8 +82,7 @@ export async function openTopology(): Promise<Topology> {
   const env = { ...home.env, DATABASE_URL: cluster.url, LEASE_MS: String(LEASE_MS), SANDBOX: 'off', LOG_LEVEL: 'warn' };
   const place = { ...home, env };
   const books = await openBooks(place);
-  const accounts: TestAccount[] = [];
-  while (accounts.length < ACCOUNTS) accounts.push(await books.account('1000000'));
+  const accounts = await openAccounts(books);
   const ports = await freePorts(2);
   const start = (index: number) => startAsNpm(place, ports[index] as number);
   const gateways = await Promise.all([start(0), start(1)]);
@@ -91,7 +90,12 @@ export async function openTopology(): Promise<Topology> {
   let live: Promise<Heard>[] = [];
 
   const topology: Topology = {
-    ...{ cluster, proxy, upstream, books, accounts, gateways },
+    cluster,
+    proxy,
+    upstream,
+    books,
+    accounts,
+    gateways,
     async killGateway(index, againAfterMs) {
       gateways[index]?.kill('SIGKILL');
       await gateways[index]?.exit;
@@ -128,11 +132,7 @@ export async function openTopology(): Promise<Topology> {
       const figures = await judge({ topology, struckAt, heard: [...heard, ...streams, ...cut], short: heard });
       return { ...figures, returnedMs, live: { whole, all: streams.length } };
     },
-    async measure() {
-      const { charges, bytes, members } = await cluster.measure();
-      const gatewaysMiB = gateways.map(({ process: { pid } }) => residentMiB(pid));
-      return { charges, bytesPerCharge: bytes / charges, gatewaysMiB, membersMiB: members.map(residentMiB) };
-    },
+    measure: () => measureSizes(topology),
     async stop() {
       await Promise.all(gateways.map((gateway) => gateway.stop()));
       await books.close();
@@ -143,6 +143,18 @@ export async function openTopology(): Promise<Topology> {
     },
   };
   return topology;
+}
+
+async function openAccounts(books: Books): Promise<readonly TestAccount[]> {
+  const accounts: TestAccount[] = [];
+  while (accounts.length < ACCOUNTS) accounts.push(await books.account('1000000'));
+  return accounts;
+}
+
+async function measureSizes({ cluster, gateways }: Topology): Promise<Sizes> {
+  const { charges, bytes, members } = await cluster.measure();
+  const gatewaysMiB = gateways.map(({ process: { pid } }) => residentMiB(pid));
+  return { charges, bytesPerCharge: bytes / charges, gatewaysMiB, membersMiB: members.map(residentMiB) };
 }
 
 /** Run like `npm start`. */

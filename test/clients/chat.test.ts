@@ -123,7 +123,7 @@ for (const sdk of CHAT_SDKS) {
       expect(await stage.charged(account)).to.equal(1_501_000n);
     });
 
-    it('is charged once for a call that is sent again under its key', async () => {
+    it('is charged once for a call that is repeated under its idempotency key', async () => {
       const headers = { 'Idempotency-Key': 'order-17' };
       const messages = [{ role: 'user' as const, content: 'hi' }];
       const first = await client.chat.completions.create({ model: MODEL, messages }, { headers });
@@ -133,7 +133,7 @@ for (const sdk of CHAT_SDKS) {
       expect(await stage.charged(account)).to.equal(2_007_000n);
     });
 
-    it('retrieves one model, and is told of one that is not there', async () => {
+    it('retrieves one model, and is told of an unknown one', async () => {
       expect(await client.models.retrieve('a')).to.include({ id: MODEL, type: 'text' });
       const error = await catchRejection(client.models.retrieve('model-b'));
       expect(error).to.be.instanceOf(sdk.Client.NotFoundError);

@@ -54,7 +54,7 @@ for (const sdk of CHAT_SDKS) {
       expect(await charged()).to.equal(10);
     });
 
-    it('edits a file that is read as it is sent', async () => {
+    it('edits a file that is streamed from disk', async () => {
       const image = createReadStream(join(folder, 'large.png'));
       const made = await client.images.edit({ model: 'draw', prompt: 'blue', image });
       expect((await download(firstLink(made))).bytes.equals(PNG)).to.equal(true);
@@ -62,7 +62,7 @@ for (const sdk of CHAT_SDKS) {
       expect(await charged()).to.equal(10);
     });
 
-    it('edits several, read as they are sent', async () => {
+    it('edits several files that are streamed from disk', async () => {
       const image = ['large.png', 'small.jpg'].map((name) => createReadStream(join(folder, name)));
       await client.images.edit({ model: 'draw', prompt: 'blue', image, size: '1024x1024', n: 1 });
       // The old client sends them in the order in which it has read them.
@@ -78,7 +78,7 @@ for (const sdk of CHAT_SDKS) {
       expect(await charged()).to.equal(15);
     });
 
-    it('is told what is wrong, and that the charge went back', async () => {
+    it('is told what is wrong, and that the charge was refunded', async () => {
       const image = createReadStream(join(folder, 'small.jpg'));
       const refused = await catchRejection(client.images.edit({ model: 'plain', prompt: 'blue', image }));
       expect([refused.status, refused.message]).to.deep.equal([

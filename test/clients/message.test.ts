@@ -141,7 +141,7 @@ for (const sdk of MESSAGE_SDKS) {
       expect(await stage.charged(account)).to.equal(1_501_000n);
     });
 
-    it('is charged once for a call that is sent again under its key', async () => {
+    it('is charged once for a call that is repeated under its idempotency key', async () => {
       const headers = { 'Idempotency-Key': 'order-17' };
       const first = await client.messages.create(ask('hi'), { headers });
       const { data, response } = await client.messages.create(ask('hi'), { headers }).withResponse();
@@ -150,7 +150,7 @@ for (const sdk of MESSAGE_SDKS) {
       expect(await stage.charged(account)).to.equal(CHARGED);
     });
 
-    it('is told which string an answer ends before', async () => {
+    it('is told which stop string ended an answer', async () => {
       const stopped = await client.messages.create(ask('hi', { stop_sequences: ['👋'] }));
       expect(stopped).to.include({ stop_reason: 'stop_sequence', stop_sequence: '👋' });
       expect(stopped.content).to.deep.equal([{ type: 'text', text: 'Привет, мир! ' }]);
@@ -158,7 +158,7 @@ for (const sdk of MESSAGE_SDKS) {
       expect(streamed).to.include({ stop_reason: 'stop_sequence', stop_sequence: '👋' });
     });
 
-    it('counts tokens before it asks', async () => {
+    it('counts tokens before a call', async () => {
       const { model, messages } = ask('Hello, how are you?');
       const counted = await client.messages.countTokens({ model, messages, system: 'Be brief.' });
       expect(counted).to.deep.equal({ input_tokens: 11 });
@@ -168,7 +168,7 @@ for (const sdk of MESSAGE_SDKS) {
       expect(await stage.charged(account)).to.equal(0n);
     });
 
-    it('retrieves one model, and is told of one that is not there', async () => {
+    it('retrieves one model, and is told of an unknown one', async () => {
       expect(await client.models.retrieve('a')).to.include({ id: MODEL, type: 'text' });
       const error = await catchRejection(client.models.retrieve('model-b'));
       expect(error).to.be.instanceOf(sdk.Client.NotFoundError);

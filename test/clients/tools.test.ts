@@ -46,7 +46,7 @@ function computeCost(usages: readonly { readonly input: number; readonly output:
   }, 0n);
 }
 
-describe('loops of agents', () => {
+describe('agent loops', () => {
   let stage: Stage;
   let account: TestAccount;
 
@@ -167,7 +167,7 @@ describe('loops of agents', () => {
     }
   }
 
-  it('go on without a thread where a client would keep one', async () => {
+  it('continue without a thread where a client would keep one', async () => {
     const client = new Anthropic({ baseURL: base(), apiKey: account.key, authToken: null, maxRetries: 0 });
     const threaded = { model: SANDBOX_MODEL, max_tokens: 50, messages: [{ role: 'user' as const, content: 'hi' }] };
     const refused = await client

@@ -30,7 +30,7 @@ for (const sdk of CHAT_SDKS) {
 
     const look = (id: string) => client.get<Video>('/videos', { query: { id } });
 
-    it('are begun and looked at', async () => {
+    it('are started and polled', async () => {
       const body = { model: 'film', prompt: 'a red square', seconds: 4 };
       let video = await client.post<Video>('/videos', { body });
       expect(video).to.include({ status: 'queued', balance_rub: 991 });
@@ -42,7 +42,7 @@ for (const sdk of CHAT_SDKS) {
       expect((await download(video.url ?? '')).type).to.equal('video/mp4');
     });
 
-    it('are refused in words that say what to send, and cost nothing', async () => {
+    it('are refused with a message that says what to send, and cost nothing', async () => {
       const unknown = await catchRejection(look('vid_1'));
       expect([unknown.status, unknown.message]).to.deep.equal([404, '404 This account has no video with this id.']);
       const body = { model: 'film', prompt: 'x', seconds: '4' };

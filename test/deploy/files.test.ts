@@ -87,7 +87,7 @@ function findBlock(document: string, first: string): string {
 }
 
 describe('deployment files', () => {
-  it('name every variable in .env.example, and nothing that nobody reads', () => {
+  it('name every variable in .env.example, and none that is not read', () => {
     const { all, needed } = examples();
     const used = [...namesIn(composeText), ...namesIn(tlsText), ...catalogNames()];
     expect(
@@ -130,7 +130,7 @@ describe('deployment files', () => {
     expect(ELECTION).to.deep.equal({ electionTimeoutMillis: 2000, heartbeatTimeoutSecs: 2 });
   });
 
-  it('run everything without rights that it does not need, and let only the proxy be reached', () => {
+  it('run everything with the fewest rights, and expose only the proxy', () => {
     for (const [name, service] of Object.entries(services)) {
       expect(service, name).to.deep.include({ read_only: true, cap_drop: ['ALL'] });
       if (name !== 'proxy') expect(service.ports, name).to.equal(undefined);
@@ -183,7 +183,7 @@ describe('deployment files', () => {
     });
   });
 
-  it('mount what there is', () => {
+  it('mount files that exist', () => {
     const mounts = Object.values(services).flatMap(({ volumes = [] }) => volumes);
     const sources = mounts.map((mount) => mount.split(':')[0] ?? '');
     const files = sources.filter((source) => source.startsWith('.'));
@@ -192,7 +192,7 @@ describe('deployment files', () => {
     expect([...new Set(volumes)].sort()).to.deep.equal(Object.keys(compose.volumes).sort());
   });
 
-  it('leave calls the time to end', () => {
+  it('leave calls time to end', () => {
     const { drainMs } = readConfig({});
     for (const gateway of gateways) expect(seconds(gateway.stop_grace_period)).to.be.at.least(drainMs / 1000 + 15);
     const [, grace] = /grace_period (\d+s)/.exec(read('deploy/Caddyfile')) ?? [];
@@ -208,7 +208,7 @@ describe('deployment files', () => {
     expect([...Object.keys(proxy.environment ?? {}), ...optional].sort()).to.deep.equal([...needed].sort());
   });
 
-  it('are edited by commands that GNU and macOS understand alike', () => {
+  it('are edited by commands that GNU and macOS understand', () => {
     const documents = ['README.md', 'CONTRIBUTING.md', '.env.example', 'docker-compose.yml'];
     const docs = readdirSync(`${ROOT}docs`, { recursive: true, encoding: 'utf8' }).map((name) => `docs/${name}`);
     const edits = [...documents, ...docs.filter((name) => name.endsWith('.md'))].flatMap(
@@ -244,7 +244,7 @@ describe('deployment files', () => {
     }
   });
 
-  it('are what Docker Compose takes', function () {
+  it('are accepted by Docker Compose', function () {
     try {
       execFileSync('docker', ['compose', 'version'], { stdio: 'ignore' });
     } catch {

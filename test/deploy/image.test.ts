@@ -46,7 +46,7 @@ describe('Dockerfile', () => {
     for (const name of ['package.json', 'package-lock.json', '.npmrc']) expect(dockerfile.sent).to.include(name);
   });
 
-  it('runs what npm start runs, and not as root', () => {
+  it('runs what npm start runs, without root', () => {
     expect(dockerfile.command).to.deep.equal(startCommand());
     const { NODE_COMPILE_CACHE, ...others } = startVariables();
     expect(NODE_COMPILE_CACHE).to.be.a('string');

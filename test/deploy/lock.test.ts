@@ -23,7 +23,7 @@ describe('package-lock.json', () => {
     for (const [path, { integrity }] of installed) expect(integrity, path).to.match(/^sha512-[\w+/]{86}==$/);
   });
 
-  it('lets nothing through without a hash but this checkout and its runtime', () => {
+  it('allows entries without a hash only for this checkout and its runtime', () => {
     const open = Object.entries(packages).filter(([, { integrity }]) => !integrity);
     expect(open.map(([path]) => path)).to.have.members(['', 'runtime', 'node_modules/runtime']);
     expect(packages['node_modules/runtime']).to.deep.equal({ resolved: 'runtime', link: true });
@@ -42,7 +42,7 @@ describe('package-lock.json', () => {
     expect(read('docker-compose.yml')).to.include(`NODE_IMAGE:-node:${runtime.version}-slim}`);
   });
 
-  it('leaves nothing to a script that loads what the lock does not hold', () => {
+  it('runs no script that downloads unlocked files', () => {
     expect(installed.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path)).to.deep.equal([]);
   });
 

@@ -13,7 +13,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const read = (name: string) => readFileSync(join(ROOT, name), 'utf8');
 
 describe('the package', () => {
-  it('tells an old Node so in one line, in syntax that Node 16 reads', () => {
+  it('explains itself to an old Node in one line, in syntax that Node 16 reads', () => {
     const folder = mkdtempSync(join(tmpdir(), 'tollgate-node-'));
     const bin = join(ROOT, 'bin/tollgate.cjs');
     const options = { ecmaVersion: 2021, sourceType: 'script', allowHashBang: true } as const;
@@ -50,12 +50,12 @@ describe('the systemd unit', () => {
     expect(unit.has('MemoryDenyWriteExecute')).to.equal(false);
   });
 
-  it('leaves calls the time to end, and callers their connections', () => {
+  it('leaves calls time to end, and allows enough connections', () => {
     expect(Number(readSetting('TimeoutStopSec'))).to.be.at.least(readConfig({}).drainMs / 1000 + 15);
     expect(Number(readSetting('LimitNOFILE'))).to.be.at.least(2100);
   });
 
-  it('is what systemd takes', function () {
+  it('is accepted by systemd', function () {
     const { status, stdout, error } = spawnSync(
       'systemd-analyze',
       ['security', '--offline=true', '--threshold=30', join(ROOT, 'deploy/tollgate.service')],

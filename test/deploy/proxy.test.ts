@@ -82,7 +82,7 @@ describe('deploy/Caddyfile', () => {
     });
 
     for (const path of DIALECTS) {
-      it(`passes on each fragment as it comes: ${path}`, async () => {
+      it(`forwards each fragment as it arrives: ${path}`, async () => {
         const next: (() => void)[] = [];
         upstream.behave(async ({ response }) => {
           response.writeHead(200, SSE);
@@ -139,7 +139,7 @@ describe('deploy/Caddyfile', () => {
       expect(reply.headers['x-request-id']).to.be.a('string');
     });
 
-    it('does not show metrics to anybody', async () => {
+    it('hides metrics', async () => {
       for (const path of ['/metrics', '/metrics/', '//metrics', '/%6detrics', '/METRICS', '/metrics?x=1']) {
         const reply = await send(proxy.url + path);
         expect([path, reply.status, reply.json.error.message]).to.deep.equal([path, 404, 'There is nothing here.']);
@@ -157,7 +157,7 @@ describe('deploy/Caddyfile', () => {
     expect([headers?.['x-forwarded-for'], headers?.['x-forwarded-proto']]).to.deep.equal(['127.0.0.1', 'http']);
   });
 
-  it('lets the gateway know people by their own addresses: who guesses keeps nobody else waiting', async () => {
+  it('lets the gateway tell people apart by address: guessing delays nobody else', async () => {
     const { services } = parse(readFileSync(new URL('../../docker-compose.yml', import.meta.url), 'utf8'));
     const trusted = /\$\{TRUSTED_PROXIES:-(.+)\}/.exec(services['gateway-1'].environment.TRUSTED_PROXIES)?.[1] ?? '';
     const test = await startGateway({ catalog: { upstreams: {}, models: [] }, env: { TRUSTED_PROXIES: trusted } });
@@ -218,7 +218,7 @@ describe('deploy/Caddyfile', () => {
     expect(proxy.log()).not.to.contain('secret');
   });
 
-  it('sends a call that a gateway may have seen to no other', async () => {
+  it('never resends a call that a gateway may have seen', async () => {
     const reset = await Promise.all([1, 2].map(() => startListener((request) => request.socket.resetAndDestroy())));
     const proxy = await startBefore(...(reset.map(({ host }) => host) as [string, string]));
     const reply = await send(proxy.url + CHAT, { body: ask('hi') });
@@ -227,7 +227,7 @@ describe('deploy/Caddyfile', () => {
     expect(calls.length).to.equal(1);
   });
 
-  it('passes over a gateway that takes no connections, and says so in JSON when none does', async () => {
+  it('skips a gateway that accepts no connections, and says so in JSON when none does', async () => {
     const first = await startListener((_, response) => response.end('{}'));
     const second = await startListener((_, response) => response.end('{}'));
     const proxy = await startBefore(first.host, second.host);

@@ -36,22 +36,22 @@ export function describeChaos({ perSecond, seconds, firstTokenMs, faultsMin }: C
       await upstreams.close();
     });
 
-    it('fails no call, since one route is always well', () => {
+    it('fails no call, since one route always works', () => {
       expect(report.failures.length, report.failures.slice(0, 3).join('\n')).to.equal(0);
       // A machine with other work may not keep the rate.
       expect(report.calls).to.be.above((perSecond * seconds) / 2);
     });
 
-    it(`has met ${faultsMin} faults or more`, async () => {
+    it(`meets at least ${faultsMin} faults`, async () => {
       const { met } = await upstreams.report();
       expect(met.size).to.be.at.least(faultsMin);
     });
 
-    it('asks no upstream for an answer twice', async () => {
+    it('asks no upstream twice for one answer', async () => {
       expect((await upstreams.report()).answers).to.equal(report.calls);
     });
 
-    it('charges each call once, and what it used', async () => {
+    it('charges each call once, by what it used', async () => {
       expect(new Set(report.charges).size).to.equal(report.calls);
       for (const id of report.charges) {
         const charge = await gateway.store.ledger.charge(id);

@@ -56,7 +56,7 @@ describe('counting tokens', () => {
     });
   }
 
-  it('counts what a long text is held for, which is parsed elsewhere', async () => {
+  it('counts a long text, which another thread parses, as the hold does', async () => {
     const account = await gateway.account();
     const body = ask('жизнь '.repeat(60_000), { max_tokens: 512 });
     const { json } = await send(gateway.url + COUNT, { key: account.key, body });
@@ -72,7 +72,7 @@ describe('counting tokens', () => {
     expect(upstream.calls.length).to.equal(asked);
   });
 
-  it('takes no notice of a key against repeats, also of one that a call has used', async () => {
+  it('ignores an idempotency key, even one that a call has used', async () => {
     const { key } = await gateway.account();
     const headers = { 'idempotency-key': 'the same' };
     expect((await send(gateway.url + MESSAGES, { key, headers, body: ask('hi') })).status).to.equal(200);
@@ -140,7 +140,7 @@ describe('one model', () => {
     }
   });
 
-  it('that is not there is 404 with names that are close, and a retired one 400 with its successor', async () => {
+  it('answers 404 with similar names if unknown, and 400 with its successor if retired', async () => {
     const { key } = await gateway.account();
     const read = async (name: string) => {
       const { status, headers, json } = await send(`${gateway.url}/api/v1/models/${name}`, { key });
@@ -160,7 +160,7 @@ describe('one model', () => {
     expect(await read('old-a')).to.deep.equal([...retired, 'Model `old-a` is retired. Use `model-a` instead.']);
   });
 
-  it('needs a key, which may be used for it', async () => {
+  it('needs a key that may use it', async () => {
     const path = `${gateway.url}/api/v1/models/model-a`;
     expect((await send(path)).status).to.equal(401);
     const { key, keyId } = await gateway.account();

@@ -10,7 +10,7 @@ const READY_MS_MAX = 15_000;
 
 for (const kind of longer([SQLITE], STORES)) {
   describe(`crash on ${kind.name}`, () => {
-    it('keeps every charge a client was told, returns every hold, and is back at once', async function () {
+    it('keeps every charge that a client was told, returns every hold, and recovers at once', async function () {
       this.timeout(120_000);
       const database = await kind.create();
       const rig = await openCrashRig(database.url);

@@ -76,7 +76,7 @@ describe('drain', () => {
       socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code));
     });
 
-  it('leaves at once when nothing runs, open connections or not', async () => {
+  it('exits at once when nothing runs, with or without open connections', async () => {
     await start(30_000);
     const agent = new Agent({ keepAlive: true });
     const idle: ClientRequest = open(`${service.url}/healthz`);
@@ -109,7 +109,7 @@ describe('drain', () => {
     });
   }
 
-  itTimed('ends what runs for too long, and settles it by what was delivered', async () => {
+  itTimed('ends calls that run too long, and settles them by what was delivered', async () => {
     const drainMs = 400;
     await start(drainMs);
     const words: Record<string, Behaviour> = {
@@ -187,7 +187,7 @@ describe('drain', () => {
     expect(charged).to.equal(5_005_000n);
   });
 
-  it('leaves when the store does not let it close', async () => {
+  it('exits although the store does not close', async () => {
     await start(200);
     const account = await books.account();
     const lock = await lockDatabase(rig.home.database);

@@ -66,7 +66,7 @@ describe('edges', () => {
 
   describe('of bodies', () => {
     for (const path of DIALECTS) {
-      it(`${path}: a long one is not read for a wallet that has nothing`, async () => {
+      it(`${path}: does not read a long body for an empty wallet`, async () => {
         const penniless = await gateway.account('0');
         for (const lines of [`content-length: ${40 * MIB}`, 'transfer-encoding: chunked']) {
           const { status, text } = open(head(path, penniless, lines));
@@ -76,7 +76,7 @@ describe('edges', () => {
         }
       });
 
-      it(`${path}: a short one is, and its mistakes are named first`, async () => {
+      it(`${path}: reads a short body, and reports its mistakes first`, async () => {
         const { key } = await gateway.account('0');
         const replies = [
           await send(gateway.url + path, { key, body: ask('hi', { max_tokens: 0 }) }),
@@ -86,7 +86,7 @@ describe('edges', () => {
         expect(replies.map(({ status }) => status)).to.deep.equal([400, 400, 402]);
       });
 
-      it(`${path}: those of one key have a budget, and what is let go is free again`, async () => {
+      it(`${path}: gives the bodies of one key a memory budget, and frees it again`, async () => {
         const account = await gateway.account();
         const length = `content-length: ${40 * MIB}`;
         const first = open(`${head(path, account, length)}{`);
@@ -103,7 +103,7 @@ describe('edges', () => {
         expect(third.text()).to.equal('');
       });
 
-      it(`${path}: those of all keys have one, which leaves room for short ones`, async () => {
+      it(`${path}: gives all bodies a memory budget that leaves room for short ones`, async () => {
         const accounts = await Promise.all(Array.from({ length: 5 }, () => gateway.account()));
         const length = `content-length: ${30 * MIB}`;
         const calls = [];
@@ -122,7 +122,7 @@ describe('edges', () => {
       });
     }
 
-    it('count as long as their call may need their text', async function () {
+    it('count as long as a call may need their text', async function () {
       this.timeout(30_000);
       const account = await gateway.account('100000');
       // One key has half of 96 MiB.
@@ -137,7 +137,7 @@ describe('edges', () => {
       await until(async () => (await gateway.wallet(account)).held === 0n);
     });
 
-    it('of 600 KB answers like a short one', async () => {
+    it('answers 600 KB like a short body', async () => {
       const { key } = await gateway.account();
       for (const path of DIALECTS) {
         const reply = await send(gateway.url + path, { key, body: ask('слово '.repeat(60_000)) });
@@ -160,7 +160,7 @@ describe('edges', () => {
       }
     });
 
-    itTimed('that nobody reads do not keep their reply back, nor go on for long', async () => {
+    itTimed('delay no reply if unread, and do not last', async () => {
       const lines = ['content-length: 1000000000000', 'transfer-encoding: chunked'];
       const wanted = {
         '/nope': 404,
@@ -184,7 +184,7 @@ describe('edges', () => {
       expect(pouring.socket.bytesWritten - pouring.socket.writableLength).to.be.below(100 * MIB);
     }).timeout(20_000);
 
-    it('that break off are no failure of ours', async () => {
+    it('that break off are not our failure', async () => {
       const account = await gateway.account();
       const before = logged().length;
       open(`${head(CHAT, account, 'content-length: 1000')}{"model"`).socket.end();
@@ -226,7 +226,7 @@ describe('edges', () => {
     });
   }
 
-  it('of targets: what is none is a 400 without a stack, and the log cuts them', async () => {
+  it('answers an invalid target with 400 without a stack, and truncates it in the log', async () => {
     const before = logged().length;
     const long = `/${'a'.repeat(5000)}`;
     for (const [target, status] of [

@@ -95,7 +95,7 @@ describe('a full disk', () => {
   });
 });
 
-describe('a disk that is full for a picture', () => {
+describe('a disk too full for an image', () => {
   let rig: Rig;
   let service: Service;
 
@@ -109,7 +109,7 @@ describe('a disk that is full for a picture', () => {
     await rig.close();
   });
 
-  it('is a 503 that is refunded, leaves nothing behind, and is no matter to the next that fits', async () => {
+  it('answers 503, refunds, leaves nothing behind, and accepts the next image that fits', async () => {
     const { upstream, books } = rig;
     const account = await books.account();
     const body = { model: 'draw', prompt: 'a red square' };
@@ -134,7 +134,7 @@ describe('a disk that is full for a picture', () => {
   });
 });
 
-describe('threads of the store that die', () => {
+describe('store threads that die', () => {
   let upstream: TestUpstream;
   let gateway: TestGateway;
   const workers: Worker[] = [];
@@ -155,7 +155,7 @@ describe('threads of the store that die', () => {
   });
   afterEach(() => gateway.checkMoney());
 
-  it('the writing one, again and again: every call is answered and charged once', async () => {
+  it('answer and charge every call once, however often the writer dies', async () => {
     // The gateway opens its store before this test opens its own.
     const own = living('writer')[1] as Worker;
     const writers = () => living('writer').filter((worker) => worker !== own);
@@ -185,7 +185,7 @@ describe('threads of the store that die', () => {
     expect(await gateway.wallet(account)).to.include({ held: 0n, charged: BigInt(calls) * 2_007_000n });
   });
 
-  it('the reading one: the next call has another', async () => {
+  it('replace a dead reader by the next call', async () => {
     const account = await gateway.account();
     const askStatus = async () => (await send(`${gateway.url}/api/v1/balance`, { key: account.key })).status;
     expect(await askStatus()).to.equal(200);

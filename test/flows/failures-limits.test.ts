@@ -37,7 +37,7 @@ describe('rate limit without a store', () => {
     return 'none';
   };
 
-  it('needs none while it is alone', async () => {
+  it('needs none while the process is alone', async () => {
     faulty.always('limits.hit', refuse);
     expect(await allowed(make(), 4)).to.deep.equal([true, true, true, false]);
     faulty.always('limits.hit', undefined);
@@ -63,7 +63,7 @@ describe('rate limit without a store', () => {
     gate.open();
   });
 
-  it('counts what the request has waited for the store already', async () => {
+  it('counts the time that the request has already waited for the store', async () => {
     const limiter = createLimiter({ store: faulty.store.limits, answerWithinMs: 60_000 });
     await limiter.setPeers(1);
     const gate = makeGate();
@@ -93,7 +93,7 @@ describe('rate limit without a store', () => {
     expect(windows.find(({ bucket }) => bucket === `generate:${key()}`)?.count).to.equal(5);
   });
 
-  it('goes on sharing when it cannot take the counts back', async () => {
+  it('keeps sharing when it cannot take the counts back', async () => {
     const limiter = make();
     await limiter.setPeers(1);
     expect(await allowed(limiter, 2)).to.deep.equal([true, true]);

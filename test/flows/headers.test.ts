@@ -98,7 +98,7 @@ describe('headers over the network', () => {
     return found;
   }
 
-  it('lets browsers guess no type and leave https never, whatever the reply', async () => {
+  it('forbid browsers to guess types and to leave https, on every reply', async () => {
     for (const [name, headers] of await listReplies(secure)) {
       expect(headers, name).to.include({
         'x-content-type-options': 'nosniff',
@@ -107,7 +107,7 @@ describe('headers over the network', () => {
     }
   });
 
-  it('does not speak of https where the service is reached without', async () => {
+  it('omit https where the service is reached without it', async () => {
     for (const [name, headers] of await listReplies(plain)) {
       expect(headers, name).to.include({ 'x-content-type-options': 'nosniff' });
       expect(headers, name).not.to.have.property('strict-transport-security');
@@ -221,7 +221,7 @@ describe('headers over the network', () => {
     });
   }
 
-  it('answers what a proxy is asked for as if it were asked itself, and asks nobody else', async () => {
+  it('treats a proxy request as one to itself, and asks nobody else', async () => {
     const seen = upstream.calls.length;
     for (const [target, status] of [
       ['http://ai.example.com/healthz', 200],

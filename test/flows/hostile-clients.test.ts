@@ -109,7 +109,7 @@ describe('hostile clients', () => {
     expect(turns.worstMs()).to.be.below(longer(300, 900));
   });
 
-  it('may send a block of any number of texts', async () => {
+  it('may send any number of texts in one message', async () => {
     const content = [{ type: 'search_result', content: Array(190_000).fill('a') }];
     for (const path of DIALECTS) {
       const body = ask('hi', { messages: [{ role: 'user', content }] });
@@ -117,7 +117,7 @@ describe('hostile clients', () => {
     }
   });
 
-  it('are told to come again when their request arrives after the last running call has ended in a stop', async () => {
+  it('are told to retry when their request arrives after a shutdown has ended the last call', async () => {
     const home = makeHome(chatCatalog(upstream.url));
     const books = await openBooks(home);
     const late = await books.account();

@@ -83,7 +83,7 @@ describe('hostile http', () => {
     });
   }
 
-  it('uses the chat envelope for what is not HTTP where it can see the chat path', async () => {
+  it('uses the chat envelope for broken requests whose path is visible', async () => {
     const head = `POST ${CHAT}?a=b HTTP/1.1\r\nhost: x\r\n`;
     const seen = [
       `${head}no header\r\n\r\n`,
@@ -98,7 +98,7 @@ describe('hostile http', () => {
     }
   });
 
-  it('refuses CONNECT with 405, and what comes after it is read by nobody', async () => {
+  it('refuses CONNECT with 405, and reads nothing after it', async () => {
     for (const target of ['example.org:443', CHAT, '127.0.0.1:22']) {
       const bytes = `CONNECT ${target} HTTP/1.1\r\nhost: x\r\nx-api-key: ${account.key}\r\n\r\n${post(CHAT, ask('hi'))}`;
       const reply = parseReply(await exchange(bytes));
@@ -109,7 +109,7 @@ describe('hostile http', () => {
     expect(await gateway.wallet(account)).to.include({ held: 0n, charged: 0n });
   });
 
-  it('outlives a tunnel that is reset', async () => {
+  it('survives a tunnel that is reset', async () => {
     const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1').on('error', () => undefined);
     socket.write('CONNECT example.org:443 HTTP/1.1\r\nhost: x\r\n\r\n');
     await new Promise((resolve) => socket.once('data', resolve));
@@ -117,7 +117,7 @@ describe('hostile http', () => {
     expect((await send(`${gateway.url}/healthz`)).status).to.equal(200);
   });
 
-  it('does not take a paid answer away for a tunnel asked for behind it', async () => {
+  it('delivers a paid answer although a tunnel is requested behind it', async () => {
     upstream.behave(({ response }) => {
       response.writeHead(200, SSE);
       response.write(chatChunk('Hello '));
@@ -129,7 +129,7 @@ describe('hostile http', () => {
     expect(await gateway.wallet(account)).to.include({ held: 0n, charged: 2_007_000n });
   });
 
-  it('ends a call whose client leaves behind a tunnel it asked for', async () => {
+  it('ends a call whose client leaves after requesting a tunnel', async () => {
     upstream.behave(({ response }) => {
       response.writeHead(200, SSE);
       response.write(chatChunk('first '));
@@ -145,7 +145,7 @@ describe('hostile http', () => {
     await until(async () => (await gateway.wallet(account)).held === 0n);
   });
 
-  it('answers who asks for another protocol in this one', async () => {
+  it('answers a protocol upgrade in HTTP/1.1', async () => {
     const upgrade = 'connection: Upgrade, close\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIG5vbmNl\r\n';
     const head = (path: string, protocol: string) =>
       `GET ${path} HTTP/1.1\r\nhost: x\r\nx-api-key: ${account.key}\r\nupgrade: ${protocol}\r\n${upgrade}\r\n`;
@@ -165,7 +165,7 @@ describe('hostile http', () => {
     expect(parseReply(await exchange(paid)).json.choices[0].message.content).to.equal('Hello.');
   });
 
-  it('refuses a request without a host in our words, and passes over an unknown expectation', async () => {
+  it('refuses a request without a host in our words, and ignores an unknown expectation', async () => {
     const noHost = `POST ${CHAT} HTTP/1.1\r\nx-api-key: ${account.key}\r\nconnection: close\r\n\r\n`;
     const first = parseReply(await exchange(noHost));
     expect([first.status, first.json.error.code]).to.deep.equal([400, 'invalid_request']);
@@ -180,7 +180,7 @@ describe('hostile http', () => {
   });
 
   for (const path of DIALECTS) {
-    it(`does not take a paid answer away for what follows its request: ${path}`, async () => {
+    it(`delivers a paid answer whatever follows its request: ${path}`, async () => {
       upstream.behave(({ response }) => {
         response.writeHead(200, SSE);
         response.write(chatChunk('Hello '));
@@ -208,7 +208,7 @@ describe('hostile http', () => {
     expect([statuses, charged]).to.deep.equal([['200', '400'], 500_000n]);
   });
 
-  it('refuses a body that is no longer HTTP at once, and charges nothing', async () => {
+  it('refuses a body that breaks HTTP at once, and charges nothing', async () => {
     const head = post(CHAT, ask('hi')).split('content-length')[0];
     const reply = parseReply(await exchange(`${head}transfer-encoding: chunked\r\n\r\n5\r\n{"mod\r\nzz\r\n`));
     expect(reply.status).to.equal(400);

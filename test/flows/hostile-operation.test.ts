@@ -40,7 +40,7 @@ describe('hostile operation', () => {
     return port;
   }
 
-  it('answers, charges and stops although nothing can be written to its log', async () => {
+  it('answers, charges and stops although its log cannot be written', async () => {
     const port = await freePort();
     const account = await books.account();
     const env = { ...home.env, SANDBOX: 'off', PORT: String(port) };

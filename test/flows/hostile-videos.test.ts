@@ -159,7 +159,7 @@ describe('hostile requests for videos', () => {
     sent.destroy();
   });
 
-  it('402 for a wallet that cannot pay, before a picture is fetched', async () => {
+  it('402 for a wallet that cannot pay, before an image is fetched', async () => {
     const poor = await gateway.account('0');
     const image = 'https://127.0.0.1/a.png';
     const reply = await send(gateway.url + VIDEOS, { key: poor.key, body: { ...GOOD, image } });

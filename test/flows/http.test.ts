@@ -42,7 +42,7 @@ describe('http', () => {
     expect((await send(gateway.url + CHAT, { key: other.key, body: ask('hi') })).status).to.equal(200);
   });
 
-  it('limits the balance by a bucket of its own and models not at all', async () => {
+  it('limits the balance in a bucket of its own, and models not at all', async () => {
     const { key } = await gateway.account();
     const codes = [];
     for (let at = 0; at < 9; at += 1) codes.push((await send(`${gateway.url}/api/v1/balance`, { key })).status);
@@ -76,7 +76,7 @@ describe('http', () => {
     });
   });
 
-  it('answers whole, whatever range is asked for', async () => {
+  it('answers in full, whatever range is requested', async () => {
     const { key } = await gateway.account();
     const body = ask('hi');
     const calls = [
@@ -96,7 +96,7 @@ describe('http', () => {
     }
   });
 
-  it('shows the wallet, this call counted', async () => {
+  it('shows the wallet, including this call', async () => {
     const { key } = await gateway.account('2000');
     await send(gateway.url + MESSAGES, { key, body: ask('hi') });
     const { json } = await send(`${gateway.url}/api/v1/balance`, { key });
@@ -169,7 +169,7 @@ describe('http', () => {
       expect(raw.toLowerCase()).to.contain('connection: close').and.to.contain('"code":"request_too_large"');
     });
 
-    it('are not waited for when a request is refused: the rest takes the connection with it', async () => {
+    it('does not wait for the body of a refused request, and closes the connection', async () => {
       const refused = await rawExchange(gateway.url, [
         `POST ${CHAT} HTTP/1.1\r\nhost: x\r\nx-api-key: none\r\ntransfer-encoding: chunked\r\n\r\n`,
       ]);
@@ -202,7 +202,7 @@ describe('http', () => {
       post.destroy();
     });
 
-    it('answers what is not HTTP, and headers that are too long', async () => {
+    it('answers input that is not HTTP, and headers that are too long', async () => {
       expect(await rawExchange(gateway.url, ['nonsense\r\n\r\n'])).to.match(/^HTTP\/1\.1 400 [\s\S]*"type":"error"/);
       const long = `GET / HTTP/1.1\r\nhost: x\r\nx-long: ${'a'.repeat(64 * 1024)}\r\n\r\n`;
       expect(await rawExchange(gateway.url, [long])).to.match(/^HTTP\/1\.1 431 [\s\S]*"type":"error"/);

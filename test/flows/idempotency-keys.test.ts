@@ -113,7 +113,7 @@ describe('an idempotency key and several API keys', () => {
     expect((await post(key, GENERATIONS, { prompt: 'a hill' })).text).to.equal(first.text);
   });
 
-  it('asks no budget twice: not of the key that has paid, nor of the one in its place', async () => {
+  it('checks no budget twice: neither of the paying key nor of its replacement', async () => {
     const { id, key } = await issue({ budget: 10n * RUB });
     const first = await post(key, GENERATIONS, { prompt: 'a hill' });
     const { key: fresh } = await accounts().rotateKey(id, 1);
@@ -123,7 +123,7 @@ describe('an idempotency key and several API keys', () => {
     }
   });
 
-  it('refuses it to the key that has made the call, too, once that may no longer', async () => {
+  it('refuses it to the key that made the call, once that key is no longer allowed', async () => {
     const { id, key } = await issue({});
     expect((await post(key, GENERATIONS, { prompt: 'a hill' })).status).to.equal(200);
     await accounts().limitKey(id, { models: ['small'] });

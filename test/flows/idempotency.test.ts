@@ -110,12 +110,12 @@ describe('idempotency keys', () => {
     const conflict = path === CHAT ? 'conflict' : 'error';
 
     describe(path, () => {
-      it('answers a repeat as the first call, once charged', async () => {
+      it('answers a repeat like the first call, and charges once', async () => {
         await expectReplayed(await post(path, ask('hi')), () => post(path, ask('hi')));
         expect(upstream.calls).to.have.length(1);
       });
 
-      it('answers a repeat although the wallet is empty by now', async () => {
+      it('answers a repeat although the wallet is empty meanwhile', async () => {
         account = await gateway.account('1000');
         const rest = (await gateway.wallet(account)).avail - 28_000_000n;
         const adjust = {
@@ -131,7 +131,7 @@ describe('idempotency keys', () => {
         await expectReplayed(await post(path, body), () => post(path, body));
       });
 
-      it('lets another call under another key, and the same key of another account', async () => {
+      it('accepts another key, and the same key of another account', async () => {
         await post(path, ask('hi'));
         expect((await post(path, ask('hi'), account, header('another'))).headers).not.to.have.property(
           'idempotent-replayed',
@@ -164,7 +164,7 @@ describe('idempotency keys', () => {
         await expectReplayed(await first, () => post(path, ask('hi')));
       });
 
-      it('has a reply to wait for while it runs, unless it is a stream', async () => {
+      it('marks a running call as having a reply to wait for, unless it streams', async () => {
         for (const stream of [false, true]) {
           const { behaviour, finish } = chatHeld();
           upstream.behave(behaviour);
@@ -223,14 +223,14 @@ describe('idempotency keys', () => {
         expect((await charges()).map(({ state }) => state)).to.have.members(['settled', 'released']);
       });
 
-      it('starts anew after a refusal, which nobody holds anything for', async () => {
+      it('starts anew after a refusal without a hold', async () => {
         const poor = await gateway.account('0');
         expect((await post(path, ask('hi'), poor)).status).to.equal(402);
         expect((await post(path, ask('hi', { model: 'nope' }))).status).to.equal(400);
         expect((await post(path, ask('hi'))).status).to.equal(200);
       });
 
-      it('charges once for many at the same moment', async () => {
+      it('charges once for many concurrent repeats', async () => {
         const replies = await Promise.all(Array.from({ length: 20 }, () => post(path, ask('hi'))));
         expect(new Set(replies.map(({ status: code }) => code))).to.deep.equal(new Set([200, 409]));
         const fresh = replies.filter(
@@ -241,7 +241,7 @@ describe('idempotency keys', () => {
         expect(upstream.calls).to.have.length(1);
       });
 
-      it('refuses what is no key', async () => {
+      it('refuses an invalid key', async () => {
         for (const key of ['', 'x'.repeat(256), 'ключ', 'a\tb']) {
           const headers = { 'idempotency-key': Buffer.from(key).toString('latin1') };
           const reply = await post(path, ask('hi'), account, headers);
@@ -255,7 +255,7 @@ describe('idempotency keys', () => {
     });
   }
 
-  it('has a long body of several mebibytes hashed and replayed', async () => {
+  it('hashes and replays a body of several MiB', async () => {
     const body = ask('a'.repeat(9_000_000), { max_tokens: 1 });
     account = await gateway.account('1000000');
     await expectReplayed(await post(MESSAGES, body), () => post(MESSAGES, body));
@@ -281,20 +281,20 @@ describe('idempotency keys', () => {
     expect(again.json.error.message).to.contain(String(first.headers['x-request-id']));
   });
 
-  it('means nothing where nothing is paid for', async () => {
+  it('is ignored where nothing is paid for', async () => {
     const count = `${MESSAGES}/count_tokens`;
     for (const text of ['hi', 'something else']) expect((await post(count, ask(text))).status).to.equal(200);
   });
 
-  describe('of pictures', () => {
+  describe('of images', () => {
     beforeEach(() => upstream.behave(pictureAnswer(PNG)));
 
-    it('makes one once', async () => {
+    it('makes an image once', async () => {
       const body = { model: 'draw', prompt: 'a red square' };
       await expectReplayed(await post(GENERATIONS, body), () => post(GENERATIONS, body));
     });
 
-    it('has a reply to wait for while one is made', async () => {
+    it('marks a running generation as having a reply to wait for', async () => {
       const { promise: mayGo, resolve: go } = Promise.withResolvers<void>();
       upstream.behave(async (exchange) => {
         await mayGo;
@@ -308,12 +308,12 @@ describe('idempotency keys', () => {
       expect((await first).status).to.equal(200);
     });
 
-    it('edits one once', async () => {
+    it('edits an image once', async () => {
       const body = { model: 'draw', prompt: 'blue', image: `data:image/png;base64,${PNG.toString('base64')}` };
       await expectReplayed(await post(EDITS, body), () => post(EDITS, body));
     });
 
-    it('knows a form again whatever its boundary is, and tells others apart', async () => {
+    it('recognises a form whatever its boundary, and tells others apart', async () => {
       const form = (prompt: string, bytes: Buffer, boundary = BOUNDARY) => {
         const texts = { model: 'draw', prompt };
         const parts = Object.entries(texts).map(([name, content]) => ({ name, content }));
@@ -338,7 +338,7 @@ describe('idempotency keys', () => {
   describe('of videos', () => {
     const body = { model: 'film-flat', prompt: 'A red square' };
 
-    it('begins one once', async () => {
+    it('starts a video once', async () => {
       await expectReplayed(await post(VIDEOS, body), () => post(VIDEOS, body));
     });
 
@@ -359,7 +359,7 @@ describe('idempotency keys', () => {
       await expectReplayed(await first, () => post(VIDEOS, body));
     });
 
-    it('starts anew after one that was refused and refunded', async () => {
+    it('starts anew after a refused, refunded video', async () => {
       films.behave({ submit: status(500) });
       expect((await post(VIDEOS, body)).status).to.equal(502);
       films.behave({});
@@ -367,7 +367,7 @@ describe('idempotency keys', () => {
       expect((await charges()).map(({ state }) => state)).to.have.members(['settled', 'refunded']);
     });
 
-    it('names the video where the reply is not kept', async () => {
+    it('names the video if the reply was not kept', async () => {
       const { json } = await post(VIDEOS, body);
       await forgetReplies(gateway.store);
       const again = await post(VIDEOS, body);

@@ -43,7 +43,7 @@ const STEPS: Readonly<Record<string, Step>> = {
 const steps = Object.entries(STEPS).filter(([, step]) => longer(step.short, true));
 
 for (const kind of longer([SQLITE], STORES)) {
-  describe(`crash of pictures on ${kind.name}`, function () {
+  describe(`crash of images on ${kind.name}`, function () {
     this.timeout(60_000);
     let upstream: TestUpstream;
     let home: Home;

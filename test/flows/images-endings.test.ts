@@ -14,7 +14,7 @@ const body = { model: 'draw', prompt: 'a hill', image: `data:image/png;base64,${
 /** From the moment the client leaves; the machine may be busy. */
 const CLOSED_MS_MAX = 100;
 
-describe('endings of pictures', () => {
+describe('how image calls end', () => {
   let upstream: TestUpstream;
   let gateway: TestGateway;
   let account: TestAccount;
@@ -60,7 +60,7 @@ describe('endings of pictures', () => {
         expect(upstream.calls).to.have.length(1);
       });
 
-      it('one that leaves while the picture is fetched closes that too, and pays', async () => {
+      it('a client that leaves while the result is fetched closes that too, and pays', async () => {
         let closed: Promise<number> | undefined;
         const slowPicture: Behaviour = ({ request, response, closed: closing }) => {
           if (request.method === 'POST') {
@@ -82,7 +82,7 @@ describe('endings of pictures', () => {
         expect(await settled()).to.equal(PRICE);
       });
 
-      it('one that leaves between two routes pays, and the second is not asked', async () => {
+      it('a client that leaves between two routes pays, and the second is not asked', async () => {
         const sent = begin(path);
         upstream.behave((call) => {
           sent.destroy();
@@ -93,7 +93,7 @@ describe('endings of pictures', () => {
         expect(upstream.calls).to.have.length(1);
       });
 
-      it('one that leaves before its body is there pays nothing', async () => {
+      it('a client that leaves before its body has arrived pays nothing', async () => {
         const sent = open(gateway.url + path, { key: account.key, headers: { 'content-length': '1000' }, body: '{' });
         sent.on('error', () => undefined);
         await new Promise((resolve) => setTimeout(resolve, 50));
@@ -102,7 +102,7 @@ describe('endings of pictures', () => {
         expect([await settled(), upstream.calls.length]).to.deep.equal([0n, 0]);
       });
 
-      it('twenty at once on a wallet for three: three are made, and no more are asked for', async () => {
+      it('twenty concurrent calls on a wallet for three make three images, and ask for no more', async () => {
         const change = { amount: 35n * RUB - 1000n * RUB, reason: 'test', adjustId: `adj-${path}` };
         const op = { kind: 'adjust', wallet: account.id, at: Date.now(), ...change } as const;
         await gateway.store.ledger.apply([{ op, tried: false, abandoned: false }]);
@@ -136,7 +136,7 @@ describe('endings of pictures', () => {
     expect(charged <= 10n * PRICE).to.equal(true);
   });
 
-  it('a store that does not take the picture is a failure of ours: refunded, and no other route is asked', async () => {
+  it('a store that does not accept the image is our own failure: refunded, and no other route is asked', async () => {
     const broken = await startGateway({ catalog: imageCatalog(upstream.url) });
     try {
       const { key, id } = await broken.account();
@@ -157,7 +157,7 @@ describe('endings of pictures', () => {
     }
   });
 
-  it('a gateway that stops refunds what it cannot end', async () => {
+  it('a stopping gateway refunds calls that it cannot finish', async () => {
     const stopping = await startGateway({ catalog: imageCatalog(upstream.url), env: { DRAIN_MS: '0' } });
     const { key, id } = await stopping.account();
     upstream.behave(() => undefined);

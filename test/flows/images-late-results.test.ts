@@ -69,7 +69,7 @@ const RESULTS: Readonly<Record<string, Answer>> = {
   'a 404': answer(404),
 };
 
-describe('pictures that are completed before their file is there', () => {
+describe('images that are completed before their file is there', () => {
   let server: Server;
   let gateway: TestGateway;
   let account: TestAccount;

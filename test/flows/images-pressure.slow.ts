@@ -94,7 +94,7 @@ describe('edits under pressure', () => {
     }
   }
 
-  it('are served or refused, and nobody else notices', async function () {
+  it('are served or refused without affecting others', async function () {
     this.timeout(180_000);
     const good = gateway.keys[KEYS] as string;
     const streams = Array.from({ length: 10 }, () => readStream(good));

@@ -199,7 +199,7 @@ const FORMS: Readonly<Record<string, Row>> = {
   ],
 };
 
-describe('refusals of pictures', () => {
+describe('refusals of images', () => {
   let upstream: TestUpstream;
   let gateway: TestGateway;
   let account: TestAccount;

@@ -49,8 +49,8 @@ describe('images', () => {
   const findCharge = (reply: Reply) => gateway.store.ledger.charge(String(reply.headers['x-request-id']));
   const pathsAsked = () => upstream.calls.map(({ request }) => request.url);
 
-  describe('are made', () => {
-    it('by the model asked for, at the price of one picture, in the frozen shape', async () => {
+  describe('generations', () => {
+    it('use the requested model, cost one image, and reply in the shape of the spec', async () => {
       upstream.behave(pictureAnswer(PNG, JPEG));
       const before = Math.floor(Date.now() / 1000);
       const reply = await generate();
@@ -74,7 +74,7 @@ describe('images', () => {
       expect([type, bytes.equals(PNG)]).to.deep.equal(['image/png', true]);
     });
 
-    it('by the default model, or by one that an alias names', async () => {
+    it('use the default model, or the one that an alias names', async () => {
       const byDefault = await ask(GENERATIONS, { prompt: 'a red square' });
       expect(byDefault.status, byDefault.text).to.equal(200);
       expect(readImageSize((await download(byDefault.json.data[0].url)).bytes, 'png')).to.deep.equal({
@@ -93,14 +93,14 @@ describe('images', () => {
       'null for absent': [{ size: null, aspect: null, n: null, model: null }, 1024, 1024],
     };
     for (const [name, [asked, width, height]] of Object.entries(shapes)) {
-      it(`in the shape asked for: ${name}`, async () => {
+      it(`have the requested shape: ${name}`, async () => {
         const { json } = await ask(GENERATIONS, { prompt: 'a hill', model: 'sketch', ...asked });
         const { bytes } = await download(json.data[0].url);
         expect(readImageSize(bytes, 'png')).to.deep.equal({ width, height });
       });
     }
 
-    it('whatever else is asked for', async () => {
+    it('ignore other fields', async () => {
       const more = {
         response_format: 'b64_json',
         quality: 'hd',
@@ -115,15 +115,15 @@ describe('images', () => {
       expect(upstream.calls[0]?.body).to.deep.equal({ model: 'up-picture', prompt: 'a red square' });
     });
 
-    it('of a prompt that is long, read in another thread', async () => {
+    it('read a long prompt in another thread', async () => {
       const prompt = 'Холм. '.repeat(100_000);
       expect((await generate({ prompt })).status).to.equal(200);
       expect(upstream.calls[0]?.body.prompt === prompt).to.equal(true);
     });
   });
 
-  describe('are edited', () => {
-    it('from a data URI, with the bill', async () => {
+  describe('edits', () => {
+    it('take a data URI, and reply with the bill', async () => {
       const reply = await edit({ size: '1024x1024' });
       expect(reply.status, reply.text).to.equal(200);
       expect(reply.json).to.have.all.keys('created', 'model', 'data', 'billing');
@@ -138,7 +138,7 @@ describe('images', () => {
       expect(await findCharge(reply)).to.include({ state: 'settled', kind: 'edit', usage: '{"images":1}' });
     });
 
-    it('from up to four of all kinds, in their order', async () => {
+    it('take up to four images of any kind, in their order', async () => {
       const first = await generate();
       upstream.calls.length = 0;
       const images = [`${origin}/a.png`, first.json.data[0].url, uri(WEBP_LOSSY, 'image/webp')];
@@ -152,13 +152,13 @@ describe('images', () => {
       expect(places).to.deep.equal([...places].sort((a, b) => a - b));
     });
 
-    it('by the default model, which combines them', async () => {
+    it('use the default model, which combines images', async () => {
       const { json } = await ask(EDITS, { prompt: 'both', images: [uri(png({ width: 40, height: 40 })), uri(PNG)] });
       expect(json.model).to.equal('sketch');
       expect(json.billing).to.deep.equal({ charged_rub: 5, balance_rub: 995 });
     });
 
-    it('from pictures that are long, read in another thread', async () => {
+    it('read large images in another thread', async () => {
       const large = png({ bytes: 6_000_000 });
       const reply = await edit({ images: [uri(large), uri(large), uri(JPEG, 'image/jpeg')] });
       expect(reply.status, reply.text).to.equal(200);
@@ -167,7 +167,7 @@ describe('images', () => {
       expect(sent.includes(JPEG)).to.equal(true);
     });
 
-    it('from the files of a form', async () => {
+    it('take the files of a form', async () => {
       const large = png({ bytes: 8 * 1024 * 1024 });
       const reply = await sendForm(gateway.url, account.key, [
         { name: 'model', content: 'draw' },
@@ -187,7 +187,7 @@ describe('images', () => {
       expect(sent.toString()).to.contain('сделай синим').and.to.contain('1536x1024');
     });
 
-    it('from a data URI of some mebibytes in the texts of a form', async () => {
+    it('take a data URI of several MiB in a text field of a form', async () => {
       const large = png({ bytes: 2 * 1024 * 1024 });
       const parts = [
         { name: 'model', content: 'draw' },
@@ -198,7 +198,7 @@ describe('images', () => {
       expect(reply.status, reply.text).to.equal(200);
     });
 
-    it('from a link and a data URI in the texts of a form, and a file without a name', async () => {
+    it('take a link and a data URI in text fields of a form, and a file without a name', async () => {
       const reply = await sendForm(gateway.url, account.key, [
         { name: 'prompt', content: 'both' },
         { name: 'model', content: 'draw' },
@@ -247,7 +247,7 @@ describe('images', () => {
       }
     }
 
-    it('on one route and are made on the next', async () => {
+    it('on one route and succeed on the next', async () => {
       upstream.behave((call) =>
         call.request.url?.startsWith('/v1') ? answerStatus(503)(call) : pictureAnswer(PNG)(call),
       );

@@ -95,7 +95,7 @@ describe('limits of a key', () => {
   const EXPIRED = { status: 401, type: 'authentication_error', code: 'invalid_api_key' };
   const FORBIDDEN = { status: 403, type: 'permission_error', code: 'account_suspended' };
 
-  it('lets it be used until its last moment, and then says that it has expired', async () => {
+  it('accept the key until its expiry, then say that it has expired', async () => {
     const expiresAt = Date.now() + 400;
     const { id, key } = await issue({ expiresAt });
     expect((await send(gateway.url + MODELS, { key })).status).to.equal(200);
@@ -111,7 +111,7 @@ describe('limits of a key', () => {
     await expectNoMoney();
   });
 
-  it('refuses a model that is not on its list, on every endpoint, before any hold', async () => {
+  it('refuse an unlisted model on every endpoint, before any hold', async () => {
     const { key } = await issue({ models: ['small'] });
     for (const [path, model, body] of CALLS) {
       const message = expectRefusal(await post(key, path, { ...body, model }), path, FORBIDDEN);
@@ -127,7 +127,7 @@ describe('limits of a key', () => {
     }
   });
 
-  it('takes a model by any of its names', async () => {
+  it('accept a model by any of its names', async () => {
     const { key } = await issue({ models: ['middle-alias', 'draw', 'film'] });
     for (const [path, model, body] of CALLS) {
       expect((await post(key, path, { ...body, model })).status, path).to.equal(200);
@@ -136,7 +136,7 @@ describe('limits of a key', () => {
   });
 
   for (const path of DIALECTS) {
-    it(`lets smart pick among its models on ${path}`, async () => {
+    it(`let smart pick among the key's models on ${path}`, async () => {
       const { key } = await issue({ models: ['big'] });
       const reply = await post(key, path, ask(PROMPTS.lite, { model: 'smart' }));
       expect(reply.status, reply.text).to.equal(200);
@@ -148,7 +148,7 @@ describe('limits of a key', () => {
       expect(message).to.contain('`smart`');
     });
 
-    it(`looks at the model that a call with a picture names on ${path}`, async () => {
+    it(`judge a call with images by the model it names on ${path}`, async () => {
       const part =
         path === CHAT
           ? { type: 'image_url', image_url: { url: PICTURE } }
@@ -161,7 +161,7 @@ describe('limits of a key', () => {
     });
   }
 
-  it('lists only the models that it may be used for, smart where one of its tiers is', async () => {
+  it("list only the key's models, and smart if one of its tiers is among them", async () => {
     const listed = async (models: readonly string[] | null) => {
       const { key } = await issue({ models });
       const { json } = await send(gateway.url + MODELS, { key });
@@ -172,7 +172,7 @@ describe('limits of a key', () => {
     expect(await listed(['draw'])).to.deep.equal(['draw']);
   });
 
-  it('obeys a change within a second', async () => {
+  it('apply a change within a second', async () => {
     const { id, key } = await issue({});
     expect((await post(key, MESSAGES, ask('hi', { model: 'big' }))).status).to.equal(200);
     await accounts().limitKey(id, { models: ['small'] });
@@ -180,7 +180,7 @@ describe('limits of a key', () => {
     expectRefusal(await post(key, MESSAGES, ask('hi', { model: 'big' })), MESSAGES, FORBIDDEN);
   });
 
-  it('is asked about again once the body is there, on every endpoint, before any hold', async () => {
+  it('are checked again once the body has arrived, on every endpoint, before any hold', async () => {
     const changes: readonly (readonly [status: number, change: (of: TestAccount) => Promise<unknown>])[] = [
       [401, ({ keyId }) => accounts().revokeKey(keyId)],
       [401, ({ keyId }) => accounts().limitKey(keyId, { expiresAt: Date.now() + 100 })],
@@ -226,7 +226,7 @@ describe('limits of a key', () => {
     }
 
     for (const [path, model, body] of CALLS) {
-      it(`refuses on ${path} what it does not cover, and nothing before that`, async () => {
+      it(`refuses only calls that it does not cover on ${path}`, async () => {
         const price = { draw: 10, film: 40, middle: 41 }[model] ?? 0;
         const { id, key } = await issue({ budget: BigInt(price) * 1_000_000n, reset: 'month' });
         const call = { ...body, model, max_tokens: 8192 };
@@ -258,7 +258,7 @@ describe('limits of a key', () => {
       await expectNoMoney();
     });
 
-    it('is exact for calls that come at once, on each kind', async () => {
+    it('is exact for concurrent calls of each kind', async () => {
       for (const [path, model, body] of CALLS.slice(2)) {
         const price = model === 'film' ? 40n : 10n;
         const { id, key } = await issue({ budget: 3n * price * 1_000_000n + 1n, reset: 'day' });
@@ -269,7 +269,7 @@ describe('limits of a key', () => {
       await gateway.checkMoney();
     });
 
-    it('is one for a key and the one in its place: what was spent counts on, and calls on both at once never exceed it', async () => {
+    it('is shared by a key and its replacement: spending carries over, and concurrent calls on both never exceed it', async () => {
       const { id, key: old } = await issue({ budget: 70n * 1_000_000n, reset: 'month' });
       const draw = (key: string) => post(key, GENERATIONS, { prompt: 'a hill' });
       for (let calls = 0; calls < 2; calls += 1) expect((await draw(old)).status).to.equal(200);
@@ -292,7 +292,7 @@ describe('limits of a key', () => {
       await gateway.checkMoney();
     });
 
-    it('is not asked again for a call that was paid for: its repeat gets the reply, another call a 402', async () => {
+    it('is not checked for a repeat of a paid call: the repeat gets the reply, another call a 402', async () => {
       const { id, key } = await issue({ budget: 10n * 1_000_000n });
       const draw = (order: string) =>
         send(gateway.url + GENERATIONS, { key, body: { prompt: 'a hill' }, headers: { 'idempotency-key': order } });
@@ -309,14 +309,14 @@ describe('limits of a key', () => {
       await gateway.checkMoney();
     });
 
-    it('holds for calls by one key only, and keeps nothing of a key without one', async () => {
+    it('applies to one key only, and stores nothing for a key without one', async () => {
       const { key } = await issue({ budget: 1n });
       expectRefusal(await post(key, GENERATIONS, { prompt: 'a hill' }), GENERATIONS, OVER);
       expect((await post(account.key, GENERATIONS, { prompt: 'a hill' })).status).to.equal(200);
       expect(await readSpent(account.keyId)).to.equal(undefined);
     });
 
-    it('leaves the shape of the balance as it is', async () => {
+    it('does not change the shape of the balance', async () => {
       const { key } = await issue({ budget: 1n, models: ['small'], expiresAt: Date.now() + 60_000 });
       const { json } = await send(`${gateway.url}/api/v1/balance`, { key });
       expect(Object.keys(json.key)).to.deep.equal(['name', 'requests_count', 'last_used_at']);

@@ -70,7 +70,7 @@ for (const kind of STORES) {
       expect(await admitted(hits)).to.equal(RULE.perMinute);
     });
 
-    it('counts by memory again once the other has left, and hands over anew', async () => {
+    it('counts in memory again once the other has left, and hands over again', async () => {
       const { limiter } = await start(context.store, 300);
       const { owner } = await start(await context.open(), 300);
       await until(() => !isLocal(limiter));
@@ -84,7 +84,7 @@ for (const kind of STORES) {
       expect(await admitted(hits)).to.equal(RULE.perMinute);
     });
 
-    itTimed('does not wait for one that was killed while it counted by memory', async () => {
+    itTimed('does not wait for a process that was killed while counting in memory', async () => {
       await context.store.owners.renew({ id: 'killed', leaseMs: 15_000, alone: true });
       const { limiter } = await start(context.store);
       const startedAt = performance.now();

@@ -43,7 +43,7 @@ for (const kind of longer([SQLITE], STORES)) {
       return { status: response.statusCode, headers: response.headers, body };
     }
 
-    it('are sent without a key, as what they are, and as often as one likes', async () => {
+    it('are sent without a key, with their type, any number of times', async () => {
       const film = Buffer.concat([MP4, randomBytes(1_300_000)]);
       const { id } = await keep(film, { kind: 'video', mediaType: 'video/mp4' });
       for (let time = 0; time < 3; time += 1) {
@@ -103,7 +103,7 @@ for (const kind of longer([SQLITE], STORES)) {
       }
     });
 
-    it('are not sent again to whoever has them', async () => {
+    it('are not sent again to a client that has them', async () => {
       const { id } = await keep(PNG);
       const { headers } = await get(`/media/${id}.png`);
       const etag = String(headers.etag);
@@ -122,7 +122,7 @@ for (const kind of longer([SQLITE], STORES)) {
       expect((await get(`/media/${other.id}.png`)).headers.etag).not.to.equal(etag);
     });
 
-    it('are not found by anything but their link, nor after they expired', async () => {
+    it('are found by their link only, until they expire', async () => {
       const { id } = await keep(PNG);
       const expired = await keep(PNG, { expiresAt: Date.now() - 1 });
       const swapped = id.replace(/[a-z]/i, (letter) =>
@@ -162,7 +162,7 @@ for (const kind of longer([SQLITE], STORES)) {
       expect((await get(`/media/${id}.png`)).status).to.equal(200);
     });
 
-    it('take no other method, and preflights of pages anywhere', async () => {
+    it('accept no other method, and preflights of any origin', async () => {
       const { id } = await keep(PNG);
       for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
         const { status, headers } = await get(`/media/${id}.png`, { method });

@@ -79,7 +79,7 @@ describe('metrics', () => {
     });
   }
 
-  it('counts refusals by their fault; what a client names is no label unless the catalog knows it', async () => {
+  it('counts refusals by fault; a name from a client becomes a label only if the catalog knows it', async () => {
     const poor = await gateway.account('0');
     const calls: readonly [path: string, options: Parameters<typeof send>[1], status: number, labels: object][] = [
       [MESSAGES, { body: ask('hi') }, 401, { endpoint: MESSAGES, model: 'unknown', outcome: 'missing_key' }],
@@ -121,7 +121,7 @@ describe('metrics', () => {
     expect(await grown(ATTEMPTS)).to.equal(0);
   });
 
-  it('counts what is not HTTP', async () => {
+  it('counts input that is not HTTP', async () => {
     const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1').resume();
     socket.write('NOT HTTP\r\n\r\n');
     await new Promise((resolve) => socket.once('close', resolve));
@@ -182,7 +182,7 @@ describe('metrics', () => {
     expect((await scrape(url)).sum('tollgate_open_streams')).to.equal(0);
   });
 
-  it('counts usage that is not believed, and charges above the hold', async () => {
+  it('counts implausible usage, and charges above the hold', async () => {
     upstream.behave(({ response }) => {
       response.writeHead(200, SSE);
       response.end(chatChunk('Hello.') + chatEnd({ output: -1 }));
@@ -207,7 +207,7 @@ describe('metrics', () => {
     expect(now.types.has('nodejs_eventloop_lag_p99_seconds')).to.equal(true);
   });
 
-  it('says nothing that belongs to an account', async () => {
+  it('reveals nothing of an account', async () => {
     await send(gateway.url + CHAT, { key: account.key, body: ask('a prompt of somebody') });
     await counted(1);
     const { text } = await scrape(url);
@@ -225,7 +225,7 @@ describe('metrics', () => {
     }
   });
 
-  it('serves nothing else on its port, and nothing of it on the port of clients', async () => {
+  it("serves nothing else on its port, and is not on the clients' port", async () => {
     const root = url.replace('/metrics', '');
     expect((await send(`${root}/`)).status).to.equal(404);
     expect((await send(`${root}/metrics/x`)).status).to.equal(404);
@@ -237,7 +237,7 @@ describe('metrics', () => {
     expect((await send(`${gateway.url}/metrics`)).status).to.equal(404);
   });
 
-  it('collects nothing without a port', async () => {
+  it('collects nothing without its port', async () => {
     const bare = await startGateway({ catalog: chatCatalog(upstream.url) });
     try {
       expect(bare.gateway.facts.metricsUrl).to.equal(undefined);

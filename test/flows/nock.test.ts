@@ -8,7 +8,7 @@ import { type Home, makeHome, openBooks, startService } from '../../testkit/proc
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-describe('upstreams by nock', () => {
+describe('upstreams mocked with nock', () => {
   let folder: string;
   let home: Home;
 
@@ -24,7 +24,7 @@ describe('upstreams by nock', () => {
     home.remove();
   });
 
-  it('answer the calls of a whole gateway, as the guide says', async () => {
+  it('serve a whole gateway, as the guide says', async () => {
     const guide = readFileSync(join(ROOT, 'docs/providers.md'), 'utf8');
     const code = /^## Upstreams in your own tests\n.*?^```js\n(.*?)^```/ms.exec(guide)?.[1] ?? '';
     const file = join(folder, 'upstreams.mjs');

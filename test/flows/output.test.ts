@@ -6,7 +6,7 @@ import { chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from '../..
 
 const SCHEMA = { type: 'object', properties: { city: { type: 'string' } } };
 
-describe('form of an answer and thought before it', () => {
+describe('answer formats and reasoning', () => {
   let upstream: TestUpstream;
   let gateway: TestGateway;
 
@@ -46,7 +46,7 @@ describe('form of an answer and thought before it', () => {
   const NAMES = { [CHAT]: { name: 'place', strict: true }, [MESSAGES]: { name: 'answer' } };
 
   for (const path of DIALECTS) {
-    it(`${path}: passes both on to a model that can do it`, async () => {
+    it(`${path}: passes both to a model that supports them`, async () => {
       const { key } = await gateway.account();
       await send(gateway.url + path, { key, body: ask('hi', { ...WISHES[path], model: 'clever' }) });
       expect(upstream.calls.at(-1)?.body).to.deep.include({
@@ -55,7 +55,7 @@ describe('form of an answer and thought before it', () => {
       });
     });
 
-    it(`${path}: tells no other model of them`, async () => {
+    it(`${path}: passes them to no other model`, async () => {
       const { key } = await gateway.account();
       await send(gateway.url + path, { key, body: ask('hi') });
       const plain = upstream.calls.at(-1)?.body;
@@ -64,7 +64,7 @@ describe('form of an answer and thought before it', () => {
       expect(upstream.calls.at(-1)?.body).to.deep.equal(plain);
     });
 
-    it(`${path}: passes a schema on to a model that takes nothing but schemas`, async () => {
+    it(`${path}: passes a schema to a model that only takes schemas`, async () => {
       const { key } = await gateway.account();
       await send(gateway.url + path, { key, body: ask('hi', { ...WISHES[path], model: 'strict' }) });
       expect(upstream.calls.at(-1)?.body).to.have.nested.property('response_format.type', 'json_schema');
@@ -82,7 +82,7 @@ describe('form of an answer and thought before it', () => {
       expect([held, charged]).to.deep.equal([0n, 0n]);
     });
 
-    it(`${path}: delivers no thought, and bills it`, async () => {
+    it(`${path}: bills reasoning without delivering it`, async () => {
       const { key } = await gateway.account();
       const body = ask('hi', { ...WISHES[path], model: 'clever', stream: true });
       const { text } = await send(gateway.url + path, { key, body });
@@ -91,7 +91,7 @@ describe('form of an answer and thought before it', () => {
       expect(findBilling(parseEvents(text)).charged_rub).to.equal(2.007);
     });
 
-    it(`${path}: holds what a schema makes the input longer by`, async () => {
+    it(`${path}: holds the tokens of a schema`, async () => {
       const { key } = await gateway.account();
       const long = { type: 'object', description: 'x'.repeat(40_000) };
       const wish =
@@ -103,7 +103,7 @@ describe('form of an answer and thought before it', () => {
       expect(findBilling(events).reserved_rub).to.be.above(5.005 + 10);
     });
 
-    it(`${path}: refuses a wrong shape by its path, for every model`, async () => {
+    it(`${path}: refuses a wrong shape and names its path, for every model`, async () => {
       const { key } = await gateway.account();
       const wrong = path === CHAT ? { response_format: { type: 'xml' } } : { thinking: { type: 'much' } };
       const reply = await send(gateway.url + path, { key, body: ask('hi', wrong) });

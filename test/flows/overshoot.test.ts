@@ -47,7 +47,7 @@ for (const kind of longer([SQLITE], STORES)) {
       const LONG = 'word'.repeat(6000);
       const long = (more: object = {}) => ask('hi', { model: 'proxied', max_tokens: 512, ...more });
 
-      it('and 300 calls at once takes a wallet of 1000 RUB nowhere near below zero', async () => {
+      it('keeps a wallet of 1000 RUB far from zero with 300 concurrent calls', async () => {
         upstream.behave(chatAnswer(LONG));
         const account = await gateway.account('1000');
         const calls = Array.from({ length: 300 }, () =>
@@ -61,7 +61,7 @@ for (const kind of longer([SQLITE], STORES)) {
         expect(avail > -164n * RUB, `${avail}`).to.equal(true);
       }).timeout(60_000);
 
-      it('needs no more than its reserve if it is alone, which is what is shown and quoted', async () => {
+      it('needs and shows no more than its reserve if it runs alone', async () => {
         upstream.behave(chatAnswer(LONG));
         const account = await gateway.account('1000');
         const base = { wallet: account.id, at: 1, reason: 'test' } as const;

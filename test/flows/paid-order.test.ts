@@ -31,7 +31,7 @@ const CALLS: readonly (readonly [path: string, body: object])[] = [
   [VIDEOS, { model: 'film', prompt: 'a hill' }],
 ];
 
-describe('calls for pictures and videos', () => {
+describe('calls for images and videos', () => {
   let gateway: TestGateway;
   let poor: TestAccount;
 
@@ -47,7 +47,7 @@ describe('calls for pictures and videos', () => {
   const post = (path: string, body: object, { key } = poor) => send(gateway.url + path, { key, body });
 
   for (const [path, body] of CALLS) {
-    it(`${path}: a model that the key may not be used for is said before money that is not there`, async () => {
+    it(`${path}: reports a forbidden model before missing money`, async () => {
       expect((await post(path, body)).status).to.equal(402);
       const accounts = createAccounts({ store: gateway.store, keyPrefix: 'tg-' });
       const { id } = await accounts.create('limited');
@@ -57,7 +57,7 @@ describe('calls for pictures and videos', () => {
   }
 
   for (const [path, body] of CALLS.slice(1)) {
-    it(`${path}: a long one whose picture cannot be read is refused by its model first`, async () => {
+    it(`${path}: reports the model of a long request before its unreadable image`, async () => {
       const { key } = await gateway.account();
       const long = { ...body, image: UNREADABLE };
       expect((await post(path, long, { ...poor, key })).text).to.include('image');
@@ -66,7 +66,7 @@ describe('calls for pictures and videos', () => {
     });
   }
 
-  it('notes the model of a video, and which was looked at', async () => {
+  it('logs the model of a video, and which one was polled', async () => {
     const account = await gateway.account();
     const { json } = await post(VIDEOS, { model: 'film', prompt: 'a hill' }, account);
     await send(`${gateway.url}${VIDEOS}?id=${json.id}`, { key: account.key });

@@ -69,7 +69,7 @@ describe('play money where models cost real money', function () {
   const say = (test: TestGateway, key: string, model: string) =>
     send(test.url + CHAT, { key, body: { model, messages: [{ role: 'user', content: 'hi' }] } });
 
-  it('pays in the sandbox, beside which a real service of the same store sells nothing for it', async () => {
+  it('pays in the sandbox, while a real service on the same store refuses it', async () => {
     for (const key of [demoKey, paid.key]) expect((await say(sandbox, key, 'sandbox-lite')).status).to.equal(200);
     real = await startGateway({ catalog: chatCatalog(upstream.url), database: sandbox.databaseUrl });
     operator = createVisitor(real.url, { session: first.cookies.get('session') ?? '' });
@@ -94,7 +94,7 @@ describe('play money where models cost real money', function () {
     expect(readFileSync(log, 'utf8')).to.contain(paid.id);
   });
 
-  it('is refused at the hold as well, where it came after the first look', async () => {
+  it('is also refused at the hold, if it arrived after the first check', async () => {
     const late = await real.account('1000');
     expect((await say(real, late.key, 'a')).status).to.equal(200);
     await applied(real.store, { ...topup(late.id, RUB), isPlay: true } as never);
@@ -103,7 +103,7 @@ describe('play money where models cost real money', function () {
     expect(upstream.calls).to.have.length(before);
   });
 
-  it('is named on the pages of its owner, and converted or written off by an operator with a reason', async () => {
+  it("is shown on its owner's pages, and converted or written off by an operator with a reason", async () => {
     expect((await owner.get(WALLET)).text).not.to.contain('money from test payments');
     const visitor = await setUpOwner(real, paid.id, 'second@example.com');
     expect((await visitor.get(WALLET)).text).to.contain('This wallet holds money from test payments');

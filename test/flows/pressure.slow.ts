@@ -90,7 +90,7 @@ describe('pressure', () => {
     });
   }
 
-  it('holds little for a reader that stops, whatever the size of the events', async function () {
+  it('holds little memory for a reader that stops, whatever the size of the events', async function () {
     this.timeout(180_000);
     const stage = await openStage();
     try {

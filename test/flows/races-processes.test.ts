@@ -85,7 +85,7 @@ function twoProcesses(kind: StoreKind): void {
     return { chunks, ended: new Promise((resolve) => response.once('close', resolve)) };
   };
 
-  it('share one rate limit from the start of the second, and keep it when that leaves', async () => {
+  it('share one rate limit from the start of the second, and keep it when that one exits', async () => {
     const env = { RATE_LIMIT_PER_MINUTE: String(LIMIT) };
     first = await start({ env });
     const account = await books.account();
@@ -162,7 +162,7 @@ function twoProcesses(kind: StoreKind): void {
     expect(findBilling(events)).to.include({ charged_rub: 2.007 });
   });
 
-  it('charge the answer of one that slept so long that the other returned its hold', async () => {
+  it('charge the answer of a process that slept until the other returned its hold', async () => {
     await startBoth();
     const { behaviour, finish } = chatHeld();
     upstream.behave(behaviour);

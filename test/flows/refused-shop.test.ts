@@ -43,7 +43,7 @@ describe('a shop of YooKassa', function () {
     await database?.remove();
   });
 
-  it('that does not accept our secret ends every order at once, in both languages, and never makes it later', async () => {
+  it('ends every order at once if it rejects our secret, in both languages, and never places it later', async () => {
     const owner = await setUpOwner(wrong, account.id);
     for (let count = 0; count < 11; count += 1) {
       const page = await orderOn(owner);
@@ -71,7 +71,7 @@ describe('a shop of YooKassa', function () {
     expect(vendor.shop.payments.size).to.equal(1);
   });
 
-  it('makes a refund that left the balance when it was requested, once', async () => {
+  it('makes a requested refund once, which leaves the balance at the request', async () => {
     const [payment] = await right.store.payments.list({ wallet: account.id, phases: ['pending'], limit: 1 });
     const { id = '', ref } = payment ?? {};
     vendor.shop.pay(ref ?? '');

@@ -58,7 +58,7 @@ describe('a call refused for lack of money', function () {
   const avail = async () => (await test.wallet(account)).avail;
 
   for (const [name, [path, body]] of Object.entries(CALLS)) {
-    it(`is paid for a moment later: ${name}`, async () => {
+    it(`succeeds a moment later: ${name}`, async () => {
       await until(async () => (await test.store.payments.autoTopup(account.id))?.order === null);
       await applied(test.store, adjust(account.id, -(await avail())));
       // A wallet is checked once a second at most.

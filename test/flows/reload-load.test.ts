@@ -69,7 +69,7 @@ describe('a catalog that is edited under load', function () {
       .split('\n')
       .filter((line) => line.includes(part));
 
-  it('answers every call by one version of it, and charges the price of that', async () => {
+  it('answers and charges every call by one version of the catalog', async () => {
     const running: Promise<Answered>[] = [];
     const endAt = performance.now() + SECONDS * 1000;
     let edits = 0;
@@ -100,7 +100,7 @@ describe('a catalog that is edited under load', function () {
     expect(seen.size, `of ${edits} edits`).to.be.above(10);
   });
 
-  it('lets a call go on whose model, upstream and key are gone', async () => {
+  it('lets a call finish whose model, upstream and key are gone', async () => {
     gateway.writeCatalog(version(0));
     await gateway.gateway.reload();
     let end: () => void = () => undefined;
@@ -166,7 +166,7 @@ describe('a catalog that is edited under load', function () {
     return { upstreams: kept, models: models.map((model) => ({ ...model, ...change })) };
   };
 
-  it('keeps the old one over every bad edit, each one line that names file and field', async () => {
+  it('keeps the old one after every bad edit, and logs one line that names file and field', async () => {
     const [first] = upstreams as [TestUpstream, TestUpstream];
     first.behave((incoming) => chatAnswer(`0 ${incoming.body.model}`, USAGE)(incoming));
     gateway.writeCatalog(version(0));

@@ -63,7 +63,7 @@ describe('the log line of a request', () => {
         expect(line).to.include({ account: account.id, key: account.keyId, stream });
       });
 
-      it(`has them when the client left, and no word on usage that it took with it: ${path}, stream ${stream}`, async () => {
+      it(`has them when the client left, without a warning about usage: ${path}, stream ${stream}`, async () => {
         // 2000 characters are 500 tokens: 2.5 RUB, and 5 tokens of input.
         upstream.behave(chatStall(['z'.repeat(2000)]));
         const arrived = upstream.nextCall();
@@ -128,7 +128,7 @@ describe('the log line of a request', () => {
     upstream.behave(answerStatus(200));
   });
 
-  it('never has them from a stream either, nor from answers of another form', async () => {
+  it("never has an upstream's words from a stream or another kind of answer either", async () => {
     const quoted = 'words of the prompt in the error of the vendor';
     const event = (value: unknown) => `data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`;
     const failure = event({ error: { message: quoted, code: quoted } });

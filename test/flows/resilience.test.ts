@@ -91,7 +91,7 @@ describe('upstreams that fail', () => {
     },
   );
 
-  it('are asked all the same where there is no other route, and answer the moment they are well', async () => {
+  it('are asked if there is no other route, and answer as soon as they recover', async () => {
     up(0).behave(answerStatus(503));
     for (let count = 0; count < 6; count += 1) expect(await call('single')).to.equal(502);
     expect(counts()).to.deep.equal([6, 0]);
@@ -99,7 +99,7 @@ describe('upstreams that fail', () => {
     expect(await call('single')).to.equal(200);
   });
 
-  it('are asked by the order of the model: as listed, by cost, by the time to the first fragment', async () => {
+  it("are asked in the model's order: as listed, by cost, or by time to the first fragment", async () => {
     const slow = (ms: number) => async (incoming: Parameters<typeof WELL>[0]) => {
       await new Promise((resolve) => setTimeout(resolve, ms));
       await WELL(incoming);
@@ -118,7 +118,7 @@ describe('upstreams that fail', () => {
     expect(counts()[0]).to.be.above(first + 2);
   });
 
-  it('with several keys are asked with another one when one is refused, and the alert says which', async () => {
+  it('are asked with another key when one is refused, and the alert says which', async () => {
     up(0).behave((incoming) => {
       const isFirst = incoming.request.headers.authorization === `Bearer ${KEYS[0]}`;
       return (isFirst ? answerStatus(402) : WELL)(incoming);
@@ -133,7 +133,7 @@ describe('upstreams that fail', () => {
     expect([line.status, more]).to.deep.equal([402, []]);
   });
 
-  it('are shown without keys and addresses, to the operator, and only when that is asked for', async () => {
+  it('are shown to the operator without keys and addresses, on request only', async () => {
     up(0).behave(answerStatus(401));
     await call('single');
     const { text, json, status, headers } = await send(`${operator()}/readyz?verbose`);

@@ -116,7 +116,7 @@ for (const kind of longer([SQLITE], STORES)) {
       expect(ofWebhook).to.equal(webhook);
     });
 
-    it('stop a start without their key, in words, and nobody is locked out', async () => {
+    it('stop a start without their key, with an explanation, and nobody is locked out', async () => {
       const words = /^SECRETS_KEY: secrets in the store are encrypted with the key [0-9a-f]{8}, which is not /;
       expect(await refusal(''))
         .to.match(words)
@@ -147,7 +147,7 @@ for (const kind of longer([SQLITE], STORES)) {
       expect([await signsIn(gateway), await postsSigned(gateway)]).to.deep.equal([true, true]);
     });
 
-    it('stop no start for a key that is given up, and their owner sets them anew', async () => {
+    it('do not stop a start once their key is given up, and their owner sets them anew', async () => {
       const [key = ''] = /[0-9a-f]{8}(?=, which)/.exec(await refusal(OTHER)) ?? [];
       expect((await command('', 'secrets', 'forget', '00000000')).stderr).to.contain(
         'No start asks for a key "00000000"',
@@ -176,7 +176,7 @@ for (const kind of longer([SQLITE], STORES)) {
       expect((await command('', 'operator', 'reset', EMAIL)).code).to.equal(0);
     });
 
-    it('are in no line of the log, nor are their keys', async () => {
+    it('appear in no log line, nor do their keys', async () => {
       expect(log).to.contain('"msg"');
       for (const secret of [app, webhook, OLD, NEW, OTHER]) {
         expect(secret.length).to.be.above(30);

@@ -80,7 +80,7 @@ describe('hostile requests for smart', () => {
       ];
       for (const [name, messages] of answered) it(`answers ${name}`, () => both(path, messages));
 
-      it('answers the same to what is made to break patterns', async () => {
+      it('answers alike to texts made to break patterns', async () => {
         const pieces = [
           'a',
           '(',
@@ -119,7 +119,7 @@ describe('hostile requests for smart', () => {
     expect(reply.status, reply.text.slice(0, 300)).to.equal(200);
   });
 
-  it('never reads a name of many megabytes as smart', async function () {
+  it('never takes a name of many megabytes for smart', async function () {
     this.timeout(60_000);
     const model = 'smart'.repeat((longer(4, 40) * MIB) / 5);
     const reply = await send(gateway.url + CHAT, {

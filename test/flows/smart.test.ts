@@ -92,7 +92,7 @@ describe('smart', () => {
           });
         }
 
-        it('answers to auto, the same each time', async () => {
+        it('answers to "auto", the same way each time', async () => {
           const first = await readOutcome(await call(path, PROMPTS.heavy, { stream }));
           for (const model of ['auto', 'smart', 'auto']) {
             const { routings, models } = await readOutcome(await call(path, PROMPTS.heavy, { stream, model }));
@@ -100,13 +100,13 @@ describe('smart', () => {
           }
         });
 
-        it('says nothing of routing when a model was named', async () => {
+        it('omits routing when a model was named', async () => {
           const reply = await call(path, PROMPTS.heavy, { stream, model: 'small' });
           expect(await readOutcome(reply)).to.deep.include({ routings: [], models: ['small'] });
           expect(reply.text).not.to.contain('smart');
         });
 
-        it('says it also of an answer that was cut', async () => {
+        it('reports routing of a truncated answer', async () => {
           upstream.behave(chatAnswer('a b c', { ...USAGE, reason: 'length' }));
           const reply = await call(path, PROMPTS.lite, { stream, max_tokens: 600 });
           expect(reply.text).to.match(/"(?:max_tokens|length)"/);
@@ -161,7 +161,7 @@ describe('smart', () => {
         });
       }
 
-      it('is an unknown model in another spelling, and without a usable tier', async () => {
+      it('is an unknown model if misspelled or without a usable tier', async () => {
         const refused = async (model: string) => {
           const { status, json } = await call(path, 'hi', { model });
           expect([status, json.error.type]).to.deep.equal([400, 'invalid_request_error']);
@@ -187,7 +187,7 @@ describe('smart', () => {
         expect(upstream.calls.at(-1)?.body).to.include({ model: 'up-small', max_tokens: 32_768 });
       });
 
-      it('holds the price of the tier for a call with images, and returns it while nothing can look at them', async () => {
+      it("holds the tier's price for a call with images, and returns it while no vision model is available", async () => {
         const data = PNG.toString('base64');
         const image =
           path === MESSAGES

@@ -72,7 +72,7 @@ describe('models that lose their routes', () => {
     await gateway.gateway.reload();
   }
 
-  it('are listed and answer while they have one', async () => {
+  it('are listed and answer while they have a route', async () => {
     expect(await listed()).to.deep.equal(['words', 'spare', 'draw', 'plain', 'film', 'smart']);
     for (const [path, body, usable] of ROWS) {
       const { status, text } = await post(path, body);
@@ -83,7 +83,7 @@ describe('models that lose their routes', () => {
     );
   });
 
-  it('are not listed without, and each endpoint says so in its way; nothing is charged', async () => {
+  it('are not listed without a route; each endpoint says so, and nothing is charged', async () => {
     await become(false);
     const before = await gateway.wallet(account);
     expect(await listed()).to.deep.equal(['spare', 'smart']);
@@ -96,7 +96,7 @@ describe('models that lose their routes', () => {
     expect(await gateway.wallet(account)).to.deep.equal(before);
   });
 
-  it('leave the tier of smart to the next one up, whose name and price the reply has', async () => {
+  it('leave their smart tier to the next one up, which the reply names and bills', async () => {
     const { json } = await post(CHAT, say('smart'));
     expect(json.model).to.equal('spare');
     expect(json.smart_routing.tier).to.equal('lite');

@@ -99,7 +99,7 @@ describe('envelopes', () => {
     describe(`POST ${path}`, () => {
       const post = (options: SendOptions) => send(gateway.url + path, { method: 'POST', ...options });
 
-      it('are its own for what is refused', async () => {
+      it('refuses in its own envelope', async () => {
         const { key } = account;
         expectError(path, await post({ key, body: '{' }), 400);
         expectError(path, await post({ body: good }), 401);
@@ -116,13 +116,13 @@ describe('envelopes', () => {
         expectError(path, await post({ key, body: 'hi', headers: { 'content-type': 'text/plain' } }), 415);
       });
 
-      it('are its own for what fails, and say that the charge went back', async () => {
+      it('fails in its own envelope, and says that the charge was refunded', async () => {
         const { key } = account;
         expect(expectError(path, await post({ key, body: failing }), 502)).to.contain('Charge refunded');
         if (off) expect(expectError(path, await post({ key, body: off }), 503)).to.contain('Nothing was charged');
       });
 
-      it('are its own for what comes too often', async () => {
+      it('rate-limits in its own envelope', async () => {
         const { key } = account;
         for (let at = 0; at < 20; at += 1) await post({ key, body: '{' });
         const limited = await post({ key, body: good });
@@ -130,7 +130,7 @@ describe('envelopes', () => {
         expect(Number(limited.headers['retry-after'])).to.be.within(1, 59);
       });
 
-      it('let pages of any origin ask first, without a key', async () => {
+      it('answers preflights of any origin without a key', async () => {
         const headers = { origin: 'https://app.example', 'access-control-request-headers': 'authorization, x-any' };
         const reply = await send(gateway.url + path, { method: 'OPTIONS', headers });
         expect(reply.status).to.equal(204);

@@ -28,7 +28,7 @@ describe('rate limits', () => {
     expect(reply.headers).to.not.have.any.keys('x-should-retry');
   };
 
-  it('count 30 of messages, chats, pictures, edits and videos together, refused ones too', async () => {
+  it('count 30 of messages, chats, images, edits and videos together, refused ones too', async () => {
     const { key } = await gateway.account();
     const calls: readonly (readonly [path: string, body: unknown, status: number, type?: string])[] = [
       [MESSAGES, '{', 400],

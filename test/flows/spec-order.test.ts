@@ -68,12 +68,12 @@ describe('the order of checks', () => {
         expect(replies.map(({ status }) => status)).to.deep.equal(Array(12).fill(400));
       }
 
-      it('the key before the account, the limit and the body', async () => {
+      it('checks the key before the account, the limit and the body', async () => {
         expectStatus(await post({ body: '{' }), 401, /No API key/);
         expectStatus(await post({ key: 'tg-sk-x', body: '{', headers: { 'content-type': 'text/plain' } }), 401, /key/);
       });
 
-      it('the account before the limit and the body, and the limit before the body', async () => {
+      it('checks the account before the limit, and both before the body', async () => {
         await exhaust(rich);
         expectStatus(await post({ key: rich.key, body: '{' }), 429, /limit is 12 per minute/);
         const headers = { 'content-type': 'text/plain' };
@@ -83,7 +83,7 @@ describe('the order of checks', () => {
         expectStatus(await post({ key: rich.key, body: '{' }), 403, /suspended/);
       });
 
-      it('type and JSON before the fields, the fields before the model, the model before the wallet', async () => {
+      it('checks type and JSON before the fields, the fields before the model, the model before the wallet', async () => {
         const { key } = empty;
         const headers = { 'content-type': 'text/plain' };
         expectStatus(await post({ key, body: '{', headers }), 415, /content-type/);
@@ -95,7 +95,7 @@ describe('the order of checks', () => {
       });
 
       if (pictured) {
-        it('the wallet before pictures are fetched, and those before anything is held', async () => {
+        it('checks the wallet before images are fetched, and those before anything is held', async () => {
           const low = await gateway.account();
           const change = { amount: -999_000_000n, reason: 'test', adjustId: `adjust-${low.id}` };
           const op = { kind: 'adjust', wallet: low.id, at: Date.now(), ...change } as const;

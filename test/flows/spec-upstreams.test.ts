@@ -44,7 +44,7 @@ function buildCatalog(url: string): object {
   };
 }
 
-describe('what is asked of upstreams', () => {
+describe('requests to upstreams', () => {
   let upstream: TestUpstream;
   let gateway: TestGateway;
   let account: TestAccount;
@@ -83,7 +83,7 @@ describe('what is asked of upstreams', () => {
     [{ model: 'form-one', size: '3840x2160' }, '1280x720', 4, '720p', 32],
   ];
   for (const [asked, size, seconds, billed, rub] of films) {
-    it(`is a video of ${size} and ${seconds} s for ${JSON.stringify(asked)}, billed as ${billed}`, async () => {
+    it(`ask for a video of ${size} and ${seconds} s for ${JSON.stringify(asked)}, billed as ${billed}`, async () => {
       const { status, json, text } = await post(VIDEOS, { model: 'form-two', prompt: 'a hill', ...asked });
       expect(status, text).to.equal(200);
       expect([readField('size'), readField('seconds')]).to.deep.equal([size, `${seconds}`]);
@@ -106,7 +106,7 @@ describe('what is asked of upstreams', () => {
     [{ size: '4096x4096' }, 'pro', '1:1', '1080p'],
   ];
   for (const [asked, mode, aspect, billed] of modes) {
-    it(`is a video of mode ${mode} in ${aspect} for ${JSON.stringify(asked)}, billed as ${billed}`, async () => {
+    it(`ask for a video of mode ${mode} in ${aspect} for ${JSON.stringify(asked)}, billed as ${billed}`, async () => {
       const { json } = await post(VIDEOS, { model: 'modes-two', prompt: 'a hill', ...asked });
       expect(upstream.calls[0]?.body).to.include({ model_name: 'up-film', duration: '5', mode, aspect_ratio: aspect });
       expect(json.billing.price_option).to.equal(billed);
@@ -126,7 +126,7 @@ describe('what is asked of upstreams', () => {
     [{ aspect: '3:4' }, '1024x1536'],
   ];
   for (const [asked, size] of pictures) {
-    it(`is a picture of ${size ?? 'any size'} for ${JSON.stringify(asked)}`, async () => {
+    it(`ask for an image of ${size ?? 'any size'} for ${JSON.stringify(asked)}`, async () => {
       expect((await post(GENERATIONS, { prompt: 'a hill', ...asked })).status).to.equal(200);
       expect(upstream.calls[0]?.body.size).to.equal(size);
     });

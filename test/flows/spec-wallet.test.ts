@@ -126,7 +126,7 @@ describe('prices and the wallet', () => {
     }
   });
 
-  it('follow the nearest tier to a size, and say which one was billed', async () => {
+  it('use the tier nearest to a size, and say which one was billed', async () => {
     const rows = [
       ['film-tiers', '1920x1080', '1080p', 6],
       ['film-tiers', '1280x720', '720p', 3.5],
@@ -144,7 +144,7 @@ describe('prices and the wallet', () => {
     }
   });
 
-  it('tell of every charge and refund the same everywhere', async () => {
+  it('report every charge and refund the same everywhere', async () => {
     const expectBalance = async (rub: number, spent: number) => {
       const wallet = await get('/api/v1/balance');
       expect(wallet).to.include({ currency: 'RUB', balance_rub: rub, spent_30d_rub: spent, topped_up_total_rub: 5000 });

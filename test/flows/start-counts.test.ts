@@ -40,7 +40,7 @@ describe('counts of models', () => {
     return reloads().at(-1);
   }
 
-  it('are those of the list, smart with them, without what has no route', async () => {
+  it('match the list, with smart and without models that have no route', async () => {
     const { key } = await books.account();
     const { json: list } = await send(`${service.url}/api/v1/models`, { key });
     expect(list.data.map(({ id }: { id: string }) => id)).to.deep.equal(['small', 'middle', 'smart']);
@@ -52,7 +52,7 @@ describe('counts of models', () => {
     expect((await send(`${service.url}/readyz`)).json.models).to.equal(2);
   });
 
-  it('are none, and the service not ready, when no upstream is left; an edit that switches one off is a warning', async () => {
+  it('are zero, and the service is not ready, when no upstream is left; an edit that switches one off is a warning', async () => {
     const { json } = await send(`${service.url}/readyz`);
     expect(json.status).to.equal('ok');
     const before = lines().length;

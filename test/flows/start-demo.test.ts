@@ -13,7 +13,7 @@ const TMPDIR = '/tmp';
 const SECONDS_MAX = 40;
 
 describe('demo', () => {
-  itTimed('shows two paid answers, two pictures, a refund, the wallet and the books, and cleans up', async () => {
+  itTimed('shows two paid answers, two images, a refund, the wallet and the books, and cleans up', async () => {
     const leftovers = () => readdirSync(TMPDIR).filter((name) => name.startsWith('tollgate-demo-'));
     const before = new Set(leftovers());
     const startedAt = performance.now();

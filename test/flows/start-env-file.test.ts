@@ -37,7 +37,7 @@ describe('the file .env', () => {
       expect(stderr).to.match(/^tollgate: Bad environment: LOG_LEVEL must be one of [^;\n]+\n$/);
     });
 
-    it(`is not missed by ${script}`, async () => {
+    it(`is optional for ${script}`, async () => {
       const { code, stdout, stderr } = await run(script, args, { LOG_LEVEL: 'loud' });
       expect([code, stdout]).to.deep.equal([1, '']);
       expect(stderr).to.match(/^tollgate: Bad environment: LOG_LEVEL must be one of [^;\n]+\n$/);

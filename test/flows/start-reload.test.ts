@@ -111,7 +111,7 @@ describe('catalog in service', () => {
     });
   }
 
-  it('reads again on SIGHUP what it cannot see change', async () => {
+  it('reloads on SIGHUP what it does not watch', async () => {
     const target = join(home.folder, 'elsewhere.json');
     const link = join(home.folder, 'catalog', 'models.json');
     writeFileSync(target, JSON.stringify(priced('6000')));

@@ -135,7 +135,7 @@ describe('start', () => {
     expect(seen).to.deep.equal([true, false, false]);
   });
 
-  it('is no sandbox on a store that has accounts already', async () => {
+  it('is not a sandbox on a store that already has accounts', async () => {
     const books = await openBooks(home);
     await books.account();
     await books.close();

@@ -4,7 +4,7 @@ import { ask, CHAT, DIALECTS, findBilling, joinText, MESSAGES, parseEvents, send
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
-describe('strings to stop at', () => {
+describe('stop strings', () => {
   let upstream: TestUpstream;
   let gateway: TestGateway;
 
@@ -61,7 +61,7 @@ describe('strings to stop at', () => {
       });
     }
 
-    it(`${path}: delivers all of an answer that only begins like one`, async () => {
+    it(`${path}: delivers an answer whole that only begins like one`, async () => {
       upstream.behave(({ response }) => {
         response.writeHead(200, SSE);
         response.end(chatChunk('one EN') + chatEnd({ input: 7, output: 400 }));
@@ -73,7 +73,7 @@ describe('strings to stop at', () => {
       expect(findBilling(events).charged_rub).to.equal(2.007);
     });
 
-    it(`${path}: refuses what is no list of strings, and names the field`, async () => {
+    it(`${path}: refuses anything but strings, and names the field`, async () => {
       const { key } = await gateway.account();
       const most = path === CHAT ? 4 : 16;
       const name = path === CHAT ? 'stop' : 'stop_sequences';
@@ -86,7 +86,7 @@ describe('strings to stop at', () => {
     });
   }
 
-  it('takes one string, none, and as many as a dialect has room for', async () => {
+  it('takes one string, none, and as many as a dialect allows', async () => {
     const { key } = await gateway.account();
     const answers = async (path: string, more: object) => {
       upstream.behave(({ response }) => {

@@ -198,7 +198,7 @@ describe('a plugin that leaves errors unhandled', () => {
 
   for (const workers of ['1', '2']) {
     describe(`with ${workers === '1' ? 'one process' : 'workers'}`, () => {
-      it('fails its own calls, with the money back, and no other', async () => {
+      it('fails and refunds its own calls, and no others', async () => {
         await start({ WORKERS: workers });
         const { behaviour, finish } = chatHeld();
         upstream.behave(behaviour);
@@ -234,7 +234,7 @@ describe('a plugin that leaves errors unhandled', () => {
     });
   }
 
-  it('ends a stream that has begun with an error, and charges what was delivered', async () => {
+  it('ends a started stream with an error, and charges what was delivered', async () => {
     await start();
     const { ended } = await begin('moody', 'float begun');
     const events = parseEvents(await ended);
@@ -243,7 +243,7 @@ describe('a plugin that leaves errors unhandled', () => {
     expect(await spent()).to.equal(500_000n);
   }).timeout(60_000);
 
-  it('may do so when its client leaves, and after its answer', async () => {
+  it('survives errors after its client has left, and after its answer', async () => {
     await start();
     for (const how of ['cancel begun', 'listener begun']) {
       const call = await begin('moody', how);
@@ -259,7 +259,7 @@ describe('a plugin that leaves errors unhandled', () => {
     expect(messages).to.deep.equal(['stray: cancel', 'stray: listener', 'stray: end']);
   }).timeout(60_000);
 
-  it('may do so when it is loaded, and while a video is polled', async () => {
+  it('survives errors while it is loaded, and while a video is polled', async () => {
     await start();
     const { status, text } = await post(VIDEOS, { model: 'film', prompt: 'poll' });
     expect(status, text).to.equal(200);
@@ -273,7 +273,7 @@ describe('a plugin that leaves errors unhandled', () => {
     expect(told.some(({ upstream: name, err }) => name === 'bad' && err.message === 'stray: float')).to.equal(true);
   }).timeout(60_000);
 
-  it('has its routes opened after five in a minute, those of other models too', async () => {
+  it('opens all its routes after five errors in a minute', async () => {
     await start();
     const operator = /^Metrics: (.*)\/metrics$/m.exec(service.stdout())?.[1];
     const openRoutes = async () => (await send(`${operator}/readyz?verbose`)).json.upstreams.bad.routes_open as number;
@@ -285,7 +285,7 @@ describe('a plugin that leaves errors unhandled', () => {
     await until(async () => (await openRoutes()) === 4);
   }).timeout(60_000);
 
-  it('may take payments, whose pages and notices fail alone', async () => {
+  it('fails only its pages and notices as a payment plugin', async () => {
     await start();
     const page = await send(`${service.url}/payments/till/page/x`, { method: 'GET' });
     expect(page.status).to.be.within(500, 503);
@@ -296,7 +296,7 @@ describe('a plugin that leaves errors unhandled', () => {
     expect(told.map(({ err }) => err.message)).to.deep.equal(['stray: payments', 'stray: payments']);
   }).timeout(60_000);
 
-  it('is told from our own mistakes, which end the process once its calls have ended', async () => {
+  it('is told apart from our own errors, which end the process once its calls have ended', async () => {
     await start();
     const { behaviour, finish } = chatHeld();
     upstream.behave(behaviour);

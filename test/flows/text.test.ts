@@ -318,7 +318,7 @@ describe('text', () => {
     ],
   ];
   for (const [status, code, words] of mendable) {
-    it(`tells the client what to mend at ${code}`, async () => {
+    it(`tells the client what to fix at ${code}`, async () => {
       upstream.behave(answerStatus(status, { error: { message: 'their own words', code } }));
       const account = await gateway.account();
       const reply = await send(gateway.url + CHAT, { key: account.key, body: ask('hi') });
@@ -330,7 +330,7 @@ describe('text', () => {
     });
   }
 
-  it('answers an image as a missing vision backend does, and returns the hold', async () => {
+  it('answers an image like a missing vision backend, and returns the hold', async () => {
     const account = await gateway.account();
     const source = { type: 'base64', media_type: 'image/png', data: PNG.toString('base64') };
     const content = [

@@ -97,13 +97,13 @@ describe('tools and models', () => {
     expect(upstream.calls).to.have.length(0);
   };
 
-  it('gives them to a model that has them', async () => {
+  it('passes tools to a model that supports them', async () => {
     const { status } = await chat({ model: 'handy', ...TOOLS, tool_choice: 'required' });
     expect(status).to.equal(200);
     expect(asked()).to.deep.include({ ...TOOLS, tool_choice: 'required' });
   });
 
-  it('drops them for one that has none, and keeps what was said', async () => {
+  it('drops them for a model without tools, and keeps the conversation', async () => {
     for (const choice of ['auto', 'none', undefined]) {
       const { status } = await chat({ model: 'plain', ...TOOLS, tool_choice: choice, messages: HISTORY });
       expect(status).to.equal(200);
@@ -142,7 +142,7 @@ describe('tools and models', () => {
     await untouched();
   });
 
-  it('refuses to demand a call of a model that calls only as it sees fit, and offers it tools all the same', async () => {
+  it('refuses a required call for a model that decides by itself, and still offers it tools', async () => {
     expect((await chat({ model: 'free', ...TOOLS, tool_choice: 'auto' })).status).to.equal(200);
     expect(asked()).to.deep.include({ ...TOOLS, tool_choice: 'auto' });
     account = await gateway.account();
@@ -168,7 +168,7 @@ describe('tools and models', () => {
     await untouched();
   });
 
-  it('lets smart take a model of the tier that has them, only where there are some', async () => {
+  it('lets smart prefer a model of the tier with tools', async () => {
     const lite = { role: 'user', content: 'Translate into French: good morning' };
     const askModel = async (fields: object) => (await chat({ model: 'smart', messages: [lite], ...fields })).json;
     const plain = await askModel({});
@@ -183,7 +183,7 @@ describe('tools and models', () => {
     expect([demanded.model, demanded.smart_routing.tier]).to.deep.equal(['handy', 'heavy']);
   });
 
-  it('shows pictures of results to a vision model that has tools', async () => {
+  it('shows images in tool results to a vision model with tools', async () => {
     const image_url = { url: `data:image/png;base64,${PNG.toString('base64')}` };
     const shown = { role: 'tool', tool_call_id: 'call_1', content: [{ type: 'image_url', image_url }] };
     const { status, json } = await chat({ model: 'handy', ...TOOLS, messages: [...HISTORY.slice(0, 2), shown] });
@@ -199,7 +199,7 @@ describe('tools and models', () => {
     expect(without.json.model).to.equal('eyes');
   });
 
-  it('holds for definitions, arguments and results as for text', async () => {
+  it('counts definitions, arguments and results in the hold as text', async () => {
     const long = 'word '.repeat(8000);
     const reserve = async (fields: object) => (await chat({ model: 'handy', ...fields })).json.billing.reserved_rub;
     const nothing = await reserve({ messages: HISTORY.slice(0, 1) });
@@ -215,7 +215,7 @@ describe('tools and models', () => {
     for (const rub of added) expect(rub).to.be.within(10, 10.1);
   });
 
-  it('bills arguments by their length where nobody counts, and by the count where somebody does', async () => {
+  it("bills arguments by the upstream's count, or by their length without one", async () => {
     const pieces = ['{"text":"', ...Array(4).fill('y'.repeat(998)), '"}'];
     const length = pieces.join('').length;
     upstream.behave(calling(pieces));
@@ -241,7 +241,7 @@ describe('tools and models', () => {
     expect((await gateway.wallet(account)).charged).to.equal(500_000n);
   });
 
-  it('writes the same bytes as ever where there are no tools', async () => {
+  it('writes the same bytes as before without tools', async () => {
     upstream.behave(({ response }) => {
       response.writeHead(200, SSE);
       response.end(

@@ -149,7 +149,7 @@ for (const kind of Object.keys(PLUGINS) as Kind[]) {
     const ask = (dialect: keyof typeof PATHS, fields: object) =>
       send(`${gateway.url}${PATHS[dialect]}`, { key: account.key, body: { model: 'm', max_tokens: 1000, ...fields } });
 
-    it('takes broken and empty arguments there, as far as it has words for them', async () => {
+    it('sends broken and empty arguments as far as the format allows', async () => {
       speak({ text: ['ok'], calls: [] });
       for (const args of ['', ' ', '{}', BROKEN, '[1]', 'null', '"x"']) {
         const turns = [{ text: '', calls: [{ id: 'c', name: 'look', json: args }], results: [RESULT] }];
@@ -164,7 +164,7 @@ for (const kind of Object.keys(PLUGINS) as Kind[]) {
     });
 
     for (const dialect of ['message', 'chat'] as const) {
-      it(`takes any ${dialect}-style history there whole`, async () => {
+      it(`sends any ${dialect}-style history whole`, async () => {
         speak({ text: ['ok'], calls: [] });
         await fc.assert(
           fc.asyncProperty(talk, async (asked) => {
@@ -197,7 +197,7 @@ for (const kind of Object.keys(PLUGINS) as Kind[]) {
       });
 
       if (kind !== 'google') {
-        it(`brings broken arguments back as they are, ${dialect}-style`, async () => {
+        it(`returns broken arguments as they are, ${dialect}-style`, async () => {
           speak({ text: [], calls: [{ id: 'c', name: 'look', pieces: ['{"at":', '"sk'] }] });
           const tools = CLIENTS[dialect]({
             prompt: 'x',
@@ -215,7 +215,7 @@ for (const kind of Object.keys(PLUGINS) as Kind[]) {
       }
 
       for (const stream of [false, true]) {
-        it(`brings any answer back ${stream ? 'as a' : 'without a'} ${dialect}-style stream`, async () => {
+        it(`returns any answer ${stream ? 'as a' : 'without a'} ${dialect}-style stream`, async () => {
           const tools = CLIENTS[dialect]({
             prompt: 'x',
             turns: [],
@@ -245,7 +245,7 @@ for (const kind of Object.keys(PLUGINS) as Kind[]) {
           );
         });
 
-        it(`brings one call back where the client forbade more, ${stream ? 'as a' : 'without a'} ${dialect}-style stream`, async () => {
+        it(`returns one call if the client allows no more, ${stream ? 'as a' : 'without a'} ${dialect}-style stream`, async () => {
           const alone = { prompt: 'x', turns: [], tools: [DEFINITION], choice: 'auto', single: true };
           await fc.assert(
             fc.asyncProperty(spoken, async (answer) => {

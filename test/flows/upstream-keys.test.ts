@@ -69,7 +69,7 @@ describe('several keys of an upstream', () => {
 
   for (const path of DIALECTS)
     for (const stream of [true, false])
-      it(`answer with the last that is not refused: ${path}${stream ? ', streaming' : ''}`, async () => {
+      it(`answer with the last one that is accepted: ${path}${stream ? ', streaming' : ''}`, async () => {
         refusals = { [KEYS[0]]: 'Project does not have access to this model', [KEYS[1]]: 'forbidden' };
         const reply = await post(path, ask('hi', { stream }));
         expect([reply.status, reply.text.includes('Hello')]).to.deep.equal([200, true]);
@@ -81,13 +81,13 @@ describe('several keys of an upstream', () => {
         expect(asked.length).to.equal(4);
       });
 
-  it('draw a picture with the next, which is paid for once', async () => {
+  it('make an image with the next one, which is paid for once', async () => {
     refusals = { [KEYS[0]]: 'forbidden' };
     const { status } = await post(GENERATIONS, { model: 'draw', prompt: 'a door' });
     expect([status, asked.length, (await charges()).map(({ state }) => state)]).to.deep.equal([200, 2, ['settled']]);
   });
 
-  it('look at a video with the one that began it, whatever that is told meanwhile', async () => {
+  it('poll a video with the key that started it, whatever that key is refused meanwhile', async () => {
     refusals = { [KEYS[0]]: 'forbidden' };
     const begun = await post(VIDEOS, { model: 'film', prompt: 'a door', seconds: 4 });
     expect(asked).to.deep.equal([
@@ -101,7 +101,7 @@ describe('several keys of an upstream', () => {
     expect((await charges()).map(({ state }) => state)).to.deep.equal(['settled']);
   });
 
-  it('fail together only when each was asked, and nothing is paid for', async () => {
+  it('fail only when each was asked, and nothing is charged', async () => {
     refusals = Object.fromEntries(KEYS.map((key) => [key, 'forbidden']));
     const reply = await post(CHAT, ask('hi'));
     expect([reply.status, asked.map(([, key]) => key)]).to.deep.equal([502, KEYS]);
@@ -109,7 +109,7 @@ describe('several keys of an upstream', () => {
     expect((await charges()).map(({ state, charged }) => [state, charged])).to.deep.equal([['released', 0n]]);
   });
 
-  it('do not rest for what one client wrote', async () => {
+  it("are not paused for a client's mistake", async () => {
     refusals = { [KEYS[0]]: 'Your input was flagged by our moderation' };
     const reply = await post(CHAT, ask('hi'));
     expect([reply.status, asked.length]).to.deep.equal([502, 1]);

@@ -18,7 +18,7 @@ import { startGateway, type TestAccount, type TestGateway } from '../../testkit/
 const VIDEOS = '/api/v1/videos';
 const ENV = { VIDEO_POLL_MS: '10', VIDEO_RATE_LIMIT_PER_MINUTE: '100000' };
 
-describe('looks at videos', () => {
+describe('polls of videos', () => {
   let upstream: FilmUpstream;
   let gateway: TestGateway;
   let account: TestAccount;
@@ -74,7 +74,7 @@ describe('looks at videos', () => {
     'completed with a URL that is none': inState('succeed', { task_result: { videos: [{ url: 'soon' }] } }),
   };
   for (const [name, answer] of Object.entries(unknowns)) {
-    it(`ten times ${name} fail nothing: the video is completed after that`, async () => {
+    it(`survive ten times ${name}: the video completes after that`, async () => {
       upstream.behave({ look: times(10, answer) });
       const id = await begin();
       const { status: ended, progress } = await waitForEnd(id);
@@ -85,7 +85,7 @@ describe('looks at videos', () => {
     });
   }
 
-  it('wait as long as the upstream wants', async () => {
+  it('wait as long as the upstream asks', async () => {
     const patient: Answer = ({ response }) => {
       response.setHeader('retry-after', '1');
       json(response, { code: 0, data: { task_status: 'processing' } });

@@ -51,7 +51,7 @@ describe('videos', () => {
   };
   const balance = async () => Number((await gateway.wallet(account)).avail) / 1e6;
 
-  it('begin with the price charged, and end with a link to the film', async () => {
+  it('start with the price charged, and end with a link to the file', async () => {
     const reply = await post();
     expect(reply.status, reply.text).to.equal(200);
     const { id, ...rest } = reply.json;
@@ -103,7 +103,7 @@ describe('videos', () => {
     });
   }
 
-  it('take a first picture as a data URI, and as the link of a picture that was made here', async () => {
+  it('take a first frame as a data URI, or as the link of an image made here', async () => {
     const image = await gateway.store.media.write(
       {
         id: 'x'.repeat(43),
@@ -130,7 +130,7 @@ describe('videos', () => {
     expect(upstream.begun.size).to.equal(2);
   });
 
-  it('fail with the words for the client, and with the money back, when the upstream says so', async () => {
+  it('fail with a message for the client and a refund, when the upstream says so', async () => {
     upstream.behave({ look: inState('failed', { task_status_msg: 'Failure to pass the risk control system' }) });
     const { json: begun } = await post();
     const seen = await ended(begun.id);
@@ -145,7 +145,7 @@ describe('videos', () => {
     expect(await balance()).to.equal(1000);
   });
 
-  it('are seen by their own account alone, and named once', async () => {
+  it('are visible to their own account only', async () => {
     const { json: begun } = await post();
     const other = await gateway.account();
     for (const [query, key, code] of [
@@ -207,7 +207,7 @@ describe('videos', () => {
       });
     }
 
-    it('because nobody listens are sent to the next route', async () => {
+    it('because the host refuses connections are sent to the next route', async () => {
       const dead = { plugin: 'kling', settings: { baseUrl: 'http://127.0.0.1:9/v1', apiKey: 'a:b' } };
       const catalog = filmCatalog(upstream.url) as { upstreams: object };
       const other = await startGateway({
@@ -226,7 +226,7 @@ describe('videos', () => {
     });
   });
 
-  it('that the store cannot read or note are 503, cost nothing, and reach no upstream', async () => {
+  it('that the store cannot read or write get 503, cost nothing, and reach no upstream', async () => {
     const broken = await startGateway({ catalog: filmCatalog(upstream.url), env: ENV });
     const database = new DatabaseSync(broken.databaseUrl.slice('sqlite:'.length), { timeout: 5_000 });
     try {

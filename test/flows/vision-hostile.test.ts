@@ -14,7 +14,7 @@ const MIB = 1024 * 1024;
 const BASE64 = PNG.toString('base64');
 const SECRET = 'kept-to-myself';
 
-describe('hostile pictures', () => {
+describe('hostile images', () => {
   let upstream: TestUpstream;
   let pictures: Server;
   let gateway: TestGateway;
@@ -135,7 +135,7 @@ describe('hostile pictures', () => {
         it(`refuses ${name}`, async () => void (await refused(path, [linked(`${origin}/${name}?${SECRET}`)])));
       }
 
-      it('tells an inner host, a redirect to one and our own host in the same words', async () => {
+      it('reports an internal host, a redirect to one and our own host in the same words', async () => {
         const messages = [];
         for (const url of [
           `https://10.1.2.3/${SECRET}`,
@@ -151,7 +151,7 @@ describe('hostile pictures', () => {
         expect(new Set(messages).size, messages.join('\n')).to.equal(1);
       });
 
-      it('refuses other spellings by the text alone, before anything is asked', async () => {
+      it('refuses other spellings of addresses by the text alone', async () => {
         for (const url of [
           `https://user:${SECRET}@example.com/a.png`,
           `https://example.com:8443/${SECRET}`,
@@ -168,7 +168,7 @@ describe('hostile pictures', () => {
         expect(asked).to.have.length(0);
       });
 
-      it('looks at a picture of an earlier message as well', async () => {
+      it('also fetches an image of an earlier message', async () => {
         const messages = [
           { role: 'user', content: [inline(BASE64)] },
           { role: 'assistant', content: 'A dot.' },
@@ -178,7 +178,7 @@ describe('hostile pictures', () => {
         expect([status, json.model]).to.deep.equal([200, 'eye-a']);
       });
 
-      it('goes by the list and not by the mark: a model that sees is answered for by the first of the list', async () => {
+      it("goes by the list of vision models, not by the model's own mark", async () => {
         const { json } = await call(path, [inline(BASE64)], { model: 'eye-b' });
         expect([json.model, json.billing.rub_per_mtok_in]).to.deep.equal(['eye-a', 9]);
       });
@@ -193,7 +193,7 @@ describe('hostile pictures', () => {
     });
   }
 
-  it('asks for a picture with nothing of the client, and sends no link on', async () => {
+  it('fetches an image without anything of the client, and forwards no link', async () => {
     const headers = { cookie: SECRET, referer: SECRET, 'x-custom': SECRET };
     const body = looking([linked(`${origin}/good.png?${SECRET}`)]);
     expect((await send(gateway.url + MESSAGES, { key: account.key, headers, body })).status).to.equal(200);
@@ -205,7 +205,7 @@ describe('hostile pictures', () => {
     expect(JSON.stringify(upstream.calls.map(({ body: sent }) => sent))).not.to.contain(SECRET);
   });
 
-  it('leaves the server of a picture when the client leaves, and holds nothing', async () => {
+  it("drops the image's server when the client leaves, and holds nothing", async () => {
     const sent = open(gateway.url + CHAT, { key: account.key, body: looking([linked(`${origin}/slow.png`)]) });
     sent.on('error', () => undefined);
     await until(() => asked.length === 1);
@@ -215,13 +215,13 @@ describe('hostile pictures', () => {
     expect(upstream.calls).to.have.length(0);
   });
 
-  it('stops the other pictures when one cannot be had', async () => {
+  it('stops fetching the others when one image fails', async () => {
     const content = [linked(`${origin}/slow.png`), linked(`${origin}/page.png`), linked(`${origin}/slow.png`)];
     expect((await call(CHAT, content)).status).to.equal(400);
     await until(() => closed === 3, 2000);
   });
 
-  itTimed('does not tell by the time whether a host is not public or not there', async () => {
+  itTimed('takes the same time whether a host is not public or does not exist', async () => {
     const took = async (url: string): Promise<number> => {
       const startedAt = performance.now();
       expect((await call(CHAT, [linked(url)])).status).to.equal(400);
@@ -237,7 +237,7 @@ describe('hostile pictures', () => {
     for (const [at, ms] of times.entries()) expect(ms, urls[Math.floor(at / 3)]).to.be.within(999, 1900);
   }).timeout(10_000);
 
-  it('writes no link and no picture into its log, at any level and whatever fails', async () => {
+  it('writes no link and no image into its log, at any level and whatever fails', async () => {
     const long = png({ bytes: 3000 }).toString('base64');
     const links = [`https://10.0.0.1/${SECRET}`, `${origin}/gone?${SECRET}`, `${origin}/inside.png?${SECRET}`];
     for (const url of links) await call(CHAT, [linked(url)]);

@@ -20,7 +20,7 @@ interface Call {
   readonly upstreamReply: ServerResponse;
 }
 
-describe('the memory of calls with pictures', () => {
+describe('the memory of calls with images', () => {
   let upstream: Server;
   let pictures: Server;
   let gateway: MeasuredGateway;
@@ -75,7 +75,7 @@ describe('the memory of calls with pictures', () => {
   const fragment = (response: ServerResponse) => response.writeHead(200, SSE).write(chatChunk('Dots.'));
 
   for (const [shape, url] of Object.entries({ inline, linked })) {
-    it(`is that of the pictures, ${shape}, until the first fragment, and none after it`, async function () {
+    it(`is that of the images, ${shape}, until the first fragment, and none after it`, async function () {
       this.timeout(60_000);
       const warm = await call(0, url());
       warm.upstreamReply.writeHead(200, SSE).end(chatChunk('Dots.') + chatEnd());

@@ -70,7 +70,7 @@ describe('vision under pressure', () => {
     await gateway.stop();
   });
 
-  it('refuses at once what has no room, and serves everybody else as before', async function () {
+  it('refuses at once requests without room, and serves everybody else as before', async function () {
     this.timeout((SECONDS + 60) * 1000);
     const { url, keys } = gateway;
     const good = keys[KEYS] as string;

@@ -84,13 +84,13 @@ describe('vision', () => {
         expect(findBilling(events)).to.include({ charged_rub: 1.22 });
       });
 
-      it('adds a thousand tokens a picture to a count without them', async () => {
+      it('adds a thousand tokens an image to a count without them', async () => {
         upstream.behave(chatAnswer('Two dots.', { input: 9, output: 2 }));
         const { json } = await send(gateway.url + path, { key, body: looking([block, text, block]) });
         expect(json.usage.input_tokens ?? json.usage.prompt_tokens).to.equal(2009);
       });
 
-      it('turns to the next vision model, and says that it answered', async () => {
+      it('asks the next vision model, and names it as the one that answered', async () => {
         upstream.behave((call) => {
           const { model } = call.body;
           return (model === 'up-eye-a' ? answerStatus(503) : chatAnswer('From b.', { input: 1200 }))(call);
@@ -101,7 +101,7 @@ describe('vision', () => {
         expect(JSON.parse(charge?.usage ?? '')).to.include({ model_answered: 'eye-b' });
       });
 
-      it('is 502 and refunded when no vision model answers', async () => {
+      it('answers 502 and refunds when no vision model answers', async () => {
         upstream.behave(answerStatus(503));
         const before = await gateway.store.ledger.wallet((await gateway.store.accounts.list())[0]?.id ?? '');
         const { status, json } = await send(gateway.url + path, { key, body: looking([block]) });
@@ -110,7 +110,7 @@ describe('vision', () => {
         expect(after?.avail).to.equal(before?.avail);
       });
 
-      it('says what the client can mend as it is', async () => {
+      it('tells the client what it can fix', async () => {
         upstream.behave(answerStatus(400, { error: { message: 'flagged', code: 'content_policy_violation' } }));
         const { status, json } = await send(gateway.url + path, { key, body: looking([block]) });
         expect(status).to.equal(502);
@@ -119,7 +119,7 @@ describe('vision', () => {
           .and.to.match(/Charge refunded\.$/);
       });
 
-      it('refuses a fifth picture of a message, not of a conversation', async () => {
+      it('refuses a fifth image of a message, not of a conversation', async () => {
         const five = await send(gateway.url + path, { key, body: looking([block, block, block, block, block]) });
         expect([five.status, five.json.error.message]).to.deep.equal([
           400,
@@ -151,7 +151,7 @@ describe('vision', () => {
         });
       }
 
-      it('refuses a picture that nobody would look at', async () => {
+      it('refuses an image that no model would see', async () => {
         const messages = [
           { role: 'assistant', content: [block] },
           ...(looking([text]) as { messages: object[] }).messages,
@@ -175,7 +175,7 @@ describe('vision', () => {
     });
   }
 
-  it('looks at pictures that this service has stored, whoever asks, and at nothing else on its host', async () => {
+  it('reads images that this service has stored, whoever asks, and nothing else on its host', async () => {
     const store = (more: object = {}) =>
       gateway.store.media.write(newMedia({ expiresAt: Date.now() + 60_000, ...more }), piecesOf(PNG));
     const link = ({ id }: { readonly id: string }) => `${gateway.url}/media/${id}.png`;
@@ -205,13 +205,13 @@ describe('vision', () => {
     }
   });
 
-  it('holds a thousand tokens a picture', async () => {
+  it('holds a thousand tokens an image', async () => {
     const { json } = await send(gateway.url + CHAT, { key, body: looking([block, block], { max_tokens: 100 }) });
     // 2000 of pictures and 4 of the message at 1000 RUB, 512 of output at 5000 RUB, a million.
     expect(json.billing.reserved_rub).to.equal(2.004 + 2.56);
   });
 
-  it('reads long requests with pictures in another thread', async () => {
+  it('reads long requests with images in another thread', async () => {
     const large = Buffer.concat([PNG, Buffer.alloc(400_000)]);
     const data = large.toString('base64');
     const picture = inline(data);
@@ -223,13 +223,13 @@ describe('vision', () => {
     expect(second).to.deep.equal(part(DATA_URI));
   });
 
-  it('fetches nothing for a wallet that is empty', async () => {
+  it('fetches nothing for an empty wallet', async () => {
     const poor = await gateway.account('0');
     const reply = await send(gateway.url + CHAT, { key: poor.key, body: looking([linked(`${origin}/a.png`)]) });
     expect([reply.status, asked]).to.deep.equal([402, []]);
   });
 
-  it('writes no link and no picture into its log', async () => {
+  it('writes no link and no image into its log', async () => {
     const { readFileSync } = await import('node:fs');
     await send(gateway.url + CHAT, { key, body: looking([linked('https://127.0.0.1/secret.png')]) });
     await send(gateway.url + CHAT, { key, body: looking([linked(`${origin}/secret.png`)]) });
@@ -240,7 +240,7 @@ describe('vision', () => {
 });
 
 describe('vision without a vision model', () => {
-  it('is 502, refunded, and nobody is asked', async () => {
+  it('answers 502, refunds, and asks no upstream', async () => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ catalog: visionCatalog(upstream.url, []) });
     try {

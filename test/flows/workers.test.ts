@@ -252,7 +252,7 @@ describe('a start with workers', () => {
     await books.close();
   });
 
-  it('says once why it cannot listen, and leaves', async () => {
+  it('says once why it cannot listen, and exits', async () => {
     const taken = createServer();
     const port = await new Promise<number>((resolve) => {
       taken.listen(0, '127.0.0.1', () => resolve((taken.address() as { port: number }).port));

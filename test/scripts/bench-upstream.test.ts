@@ -3,7 +3,7 @@ import { start } from '../../scripts/bench/process.ts';
 import { said } from '../../testkit/talk.ts';
 
 describe('upstream of the benchmark', () => {
-  it('survives the look whether a proxy in front of it listens', async () => {
+  it('survives a probe of the proxy in front of it', async () => {
     const upstream = start('upstream.ts', []);
     const { port } = await said<{ port: number }>(upstream);
     const url = `http://127.0.0.1:${port}`;

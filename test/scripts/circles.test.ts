@@ -4,7 +4,7 @@ import { findCircles } from '../../scripts/circles.ts';
 describe('findCircles', () => {
   const circles = (imports: Record<string, readonly string[]>) => findCircles(new Map(Object.entries(imports)));
 
-  it('finds none where every import leads on, also to what two others import', () => {
+  it('finds none in a graph without cycles, even if two files import a third', () => {
     assert.deepEqual(circles({ a: ['b', 'c'], b: ['d'], c: ['d'], d: [] }), []);
   });
 
@@ -23,7 +23,7 @@ describe('findCircles', () => {
     assert.deepEqual(circles({ a: [], b: ['a', 'c'], c: ['a', 'b'] }), [['b', 'c', 'b']]);
   });
 
-  it('knows nothing of files that are imported but not there', () => {
+  it('ignores imported files that do not exist', () => {
     assert.deepEqual(circles({ a: ['gone'] }), []);
   });
 });

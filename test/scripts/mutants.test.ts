@@ -26,21 +26,21 @@ describe('mutants', () => {
     ["const a = 'SELECT b WHERE c < ? AND d';", 'c <= ?', 'OR d'],
     ['const a = { $lt: b };', '$lte: b'],
   ] as const) {
-    it(`are the mistakes that one may make in ${code}`, () => {
+    it(`change ${code} in every way they know`, () => {
       const found = listChanges(code);
       expect(found).to.have.length(changes.length);
       for (const [index, change] of changes.entries()) expect(found[index]).to.include(change);
     });
   }
 
-  it('leave alone what nobody sees', () => {
+  it('leave invisible changes out', () => {
     for (const code of ['log.warn({ a: 1 }, b + c);', 'assert(a > 0);', 'type A = 1 | 2;', 'const a = 3600;']) {
       expect(listChanges(code), code).to.deep.equal([]);
     }
     expect(listChanges('const a = Date.now() > b;')).to.deep.equal(['const a = Date.now() <= b;']);
   });
 
-  it('come from a list, each in a place of its own', () => {
+  it('come from a list, each applied alone', () => {
     const folder = mkdtempSync(join(tmpdir(), 'tollgate-list-'));
     const read = (before: string) => {
       const file = join(folder, 'list.json');
@@ -59,7 +59,11 @@ describe('mutants', () => {
     }
   });
 
-  it('are drawn from any part of the sources, and a part without any is refused', () => {
+  it('are drawn from every core folder by default', () => {
+    expect(drawLots(1, 12)).to.have.length(12);
+  });
+
+  it('are drawn from any part of the sources; a part without any is refused', () => {
     for (const part of ['payments/yookassa', 'providers/fal', 'lib/console/playground']) {
       for (const lot of drawLots(7, 3, part)) expect(lot.next().value?.path).to.match(new RegExp(`^${part}/`));
     }
@@ -73,14 +77,14 @@ describe('mutants', () => {
     expect(first(drawLots(8, 10, 'lib/money'))).to.not.deep.equal(drawn);
   });
 
-  it('meet the tests of their file first, then those of its folder, then others', () => {
+  it('run the tests of their file first, then those of its folder, then others', () => {
     const [mirrors, near] = testsFor('lib/money/fold.ts', 40);
     expect(mirrors).to.include.members(['test/money/fold.test.ts', 'test/money/fold-jobs.test.ts']);
     expect(near).to.include('test/money/decide.test.ts');
     expect(testsFor('lib/money/fold.ts', 40).flat()).to.have.length.within(41, 50);
   });
 
-  it('are looked for by what begins what runs in a thread', () => {
+  it("select tests that spawn the worker's entry point", () => {
     expect(testsFor('lib/store/sqlite/worker.ts', 12).flat()).to.include('test/store/open.test.ts');
   });
 });

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
 
 describe('options of a script', () => {
-  it('end it when there is none of that name, without a stack', () => {
+  it('end the script with an error and no stack if unknown', () => {
     const { status, stderr } = spawnSync(process.execPath, ['scripts/crash.ts', '--round', '3'], { encoding: 'utf8' });
     expect(status).to.equal(2);
     expect(stderr.split('\n')).to.deep.equal([

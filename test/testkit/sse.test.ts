@@ -98,7 +98,7 @@ describe('server-sent events', () => {
     });
   }
 
-  it('sends an event off at the CR of its blank line, without waiting for an LF', () => {
+  it('emits an event at the CR of its blank line, without waiting for an LF', () => {
     const decoder = createSseDecoder();
     const events: ServerSentEvent[] = [];
     decoder.push(encoder.encode('data: x\r\n\r'), events);
@@ -144,7 +144,7 @@ describe('server-sent events', () => {
     expect(decoded.failure).to.equal('the answer is longer than 20 bytes');
   });
 
-  it('allows what is exactly at the limits', () => {
+  it('allows sizes exactly at the limits', () => {
     const text = 'data: 0123456789\n\n';
     expect(decodeText(text, { charsMax: 16, bytesMax: text.length })).to.deep.equal({
       events: [message('0123456789')],

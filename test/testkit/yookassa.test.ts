@@ -38,7 +38,7 @@ describe('a test vendor of payments', () => {
   }
   const order = (key: string, more: object = {}) => ask('POST', '/payments', { key, body: { ...ORDER, ...more } });
 
-  it('makes one payment for a key within a day, and another one after it', async () => {
+  it('makes one payment per key within a day, and another one after it', async () => {
     const first = await order('k-1');
     expect(first.status).to.equal(200);
     expect((await order('k-1')).json).to.deep.equal(first.json);
@@ -62,7 +62,7 @@ describe('a test vendor of payments', () => {
     expect((await ask('POST', '/refunds', { key: 'k-1', body: ORDER })).json.parameter).to.equal('Idempotence-Key');
   });
 
-  it('keeps no key of what it refused or never did', async () => {
+  it('keeps no key of a refused or unknown request', async () => {
     expect((await order('k-1', { amount: { value: '1', currency: 'RUB' } })).status).to.equal(400);
     vendor.go(broken(false), tooMany);
     expect((await order('k-1')).status).to.equal(500);
@@ -160,7 +160,7 @@ describe('a test vendor of payments', () => {
     expect((await ask('GET', '/refunds?payment_id=other')).json.items).to.deep.equal([]);
   });
 
-  it('has a page for browsers where it is asked to', async () => {
+  it('has a page for browsers on request', async () => {
     const here = await startYooKassa({ checkoutHere: true });
     const { id, confirmation } = here.shop.create(ORDER);
     const url = confirmation?.confirmation_url ?? '';
