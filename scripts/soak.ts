@@ -21,7 +21,7 @@ const LOADS: readonly Load[] = [
   { model: 'burst-500', stream: true, atOnce: 32 },
   { model: 'paced-50', stream: true, atOnce: 100 },
 ];
-/** Of each kind of load, per round. */
+/** Seconds of each kind of load, per round. */
 const LOAD_S = 2;
 
 interface Audit {

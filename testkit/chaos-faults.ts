@@ -1,4 +1,4 @@
-// What upstreams do on a bad day, each fault as it looks before the first fragment.
+// Faults of upstreams, each as it looks before the first fragment.
 import { answerStatus, type Behaviour, chatEnd, SSE } from './upstream.ts';
 
 /** The client's answer, and the cost of its call at 1000 and 5000 RUB per 1M tokens. */

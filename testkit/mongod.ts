@@ -26,7 +26,7 @@ export async function createMongoDatabase(): Promise<MongoDatabase> {
   };
 }
 
-/** `run.ts` opens the desk, in the one process that outlives all test files. */
+/** `run.ts` answers, in the one process that outlives all test files. */
 async function askForServer(): Promise<string> {
   const answer = await fetch(process.env.MONGODB_TEST_DESK ?? '');
   const text = await answer.text();

@@ -1,4 +1,4 @@
-// What a test run has once, however many processes its files are spread over: mocha loads it first.
+// What a test run has once, for all its worker processes: one MongoDB, one folder in memory. Mocha loads it first.
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -13,7 +13,7 @@ import { keepThreads } from './threads.ts';
 cacheCompiledCode();
 keepThreads(true);
 
-/** Workers of mocha step back, so that the one MongoDB of all of them answers in time on a busy machine. */
+/** Mocha's workers run at a lower priority, so that the MongoDB they share answers in time on a busy machine. */
 const POLITE = 5;
 if (process.env.MOCHA_WORKER_ID !== undefined) setPriority(POLITE);
 
@@ -29,7 +29,7 @@ const desk = createServer(async (_, response) => {
   }
 });
 
-/** Where Linux keeps files in memory: none of the hundreds of databases that a run creates has to wait for a disk. */
+/** Linux keeps these files in memory, so the hundreds of databases of a run never wait for a disk. */
 const MEMORY = '/dev/shm';
 /** Containers often have 64 MiB. */
 const MEMORY_BYTES_MIN = 4 * 1024 ** 3;
@@ -63,7 +63,7 @@ function endLeakingRun(): void {
   process.exit(1);
 }
 
-/** Undefined where there is no such place, or `TMPDIR` names another. */
+/** Undefined if there is no such place, or if `TMPDIR` names another. */
 function makeFolder(): string | undefined {
   if (process.env.TMPDIR) return undefined;
   try {
@@ -79,7 +79,7 @@ function makeFolder(): string | undefined {
   }
 }
 
-/** Those of runs that were killed. */
+/** Removes the folders of runs that were killed. */
 function removeLeftovers(): void {
   for (const name of readdirSync(MEMORY)) {
     const [, pid] = new RegExp(`^${PREFIX}(\\d+)-`).exec(name) ?? [];

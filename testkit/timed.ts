@@ -1,6 +1,6 @@
-// Tests of how long something takes, which a busy machine may have to be asked again.
+// Tests that bound how long something takes, which are retried because the machine may be busy.
 
-/** A mistake makes it late every time; another process on the machine, now and then. */
+/** A bug makes it late every time; another process on the machine only now and then. */
 const RETRIES = 3;
 
 /** A test that bounds how long something takes. */

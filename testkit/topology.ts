@@ -252,7 +252,7 @@ interface Evidence {
   readonly topology: Topology;
   readonly struckAt: number;
   readonly heard: readonly Heard[];
-  /** Those that must be fast. */
+  /** Calls that must be fast. */
   readonly short: readonly Heard[];
 }
 

@@ -9,22 +9,22 @@ export interface Sent {
   /** Includes its query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Of JSON; empty for anything else. */
+  /** The parsed JSON body; empty for anything else. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** Of a multipart form. */
+  /** The parts of a multipart form. */
   readonly form: FormData | undefined;
 }
 
 export interface Answer {
   /** POST by default. */
   readonly method?: 'GET' | 'POST';
-  /** Of the settings by default. */
+  /** By default, that of the settings. */
   readonly origin?: string;
   readonly status?: number;
   readonly type?: string;
 }
 
-/** What one call of a text model sent, and what came of it. */
+/** The request and the outcome of one text call. */
 export interface Told {
   readonly sent: Sent;
   readonly parts: readonly ProviderPart[];

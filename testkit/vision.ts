@@ -1,4 +1,4 @@
-// Calls with pictures: their shapes on the wire, and a catalog with two vision models.
+// Calls with images: their shapes on the wire, and a catalog with two vision models.
 import { ask } from './client.ts';
 import { chatCatalog } from './gateway.ts';
 

@@ -52,7 +52,7 @@ export interface Filling {
 export const LARGE = 'acc_large';
 const smallWallet = (index: number) => `acc_small_${index}`;
 
-/** Those that have calls. */
+/** The small wallets that have calls. */
 export function smallWallets({
   wallets,
   accounts = wallets,

@@ -24,7 +24,7 @@ export interface Load {
 
 export interface LoadFigures {
   readonly perSecond: number;
-  /** Of a pair, in ms. */
+  /** Of a pair of hold and settle, in ms. */
   readonly p50: number;
   readonly p99: number;
   /** User and system time for a pair, in µs: of all threads, and of those besides the main one. */

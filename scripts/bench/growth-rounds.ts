@@ -10,7 +10,7 @@ export interface Figures {
 
 /** Nothing on a call's path may differ by more than this between the first size and the last. */
 const GROWTH_MAX = 1.1;
-/** What is better when it is larger. */
+/** Figures that are better when larger. */
 const RATES: ReadonlySet<string> = new Set(['pairs a second']);
 /** On the path of a call, or of `GET /balance`. */
 const ON_THE_PATH: ReadonlySet<string> = new Set([

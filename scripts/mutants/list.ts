@@ -1,4 +1,4 @@
-// Mistakes that somebody thought of, from a file.
+// Reads mutants from a list of mistakes.
 import assert from 'node:assert';
 import { readFileSync } from 'node:fs';
 import type { Mutant } from './draw.ts';

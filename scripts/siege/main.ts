@@ -171,7 +171,7 @@ async function judge(title: string, entrance: Entrance, { round, calmMs }: Judge
   check(p99Ms <= p99Max, `p99 of good callers is ${p99Ms.toFixed(1)} ms, at most ${p99Max.toFixed(1)}`);
 }
 
-/** What attackers take from good callers by using the same machine: the p99 while they attack another gateway. */
+/** What attackers cost good callers by using the same machine: the p99 while they attack another gateway. */
 async function measureBeside(title: string, entrance: Entrance): Promise<number> {
   const attacks = title === ALL ? everyName : [title];
   const other = gateways[1] ?? (await startGateway());

@@ -13,8 +13,8 @@ import type { TextRequest } from '../../lib/calls/text/request.ts';
 import { BODY_BYTES_MAX } from '../../lib/http/body.ts';
 import { parseJson } from '../../lib/http/json.ts';
 import { until } from '../../testkit/client.ts';
+import { watchTurns } from '../../testkit/event-loop-ticks.ts';
 import { itLong, longer } from '../../testkit/long.ts';
-import { watchTurns } from '../../testkit/turns.ts';
 
 const BLOCKED_MS_MAX = 50;
 const LONG = 300 * 1024;

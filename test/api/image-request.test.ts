@@ -4,8 +4,8 @@ import { type BodyParser, createBodyParser } from '../../lib/api/body-parser.ts'
 import { classifyEditPart, parseEdit, parseEditForm, parseGeneration } from '../../lib/api/image-request.ts';
 import { isFault } from '../../lib/base/faults.ts';
 import type { ImageRequest } from '../../lib/calls/images/request.ts';
+import { watchTurns } from '../../testkit/event-loop-ticks.ts';
 import { longer } from '../../testkit/long.ts';
-import { watchTurns } from '../../testkit/turns.ts';
 import { GIF, JPEG, PNG, png } from '../media/pictures.ts';
 
 const BLOCKED_MS_MAX = 50;

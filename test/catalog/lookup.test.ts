@@ -8,8 +8,8 @@ import {
   findTextModel,
   findUsableModel,
 } from '../../lib/catalog/lookup.ts';
+import { cpuMs } from '../../testkit/event-loop-ticks.ts';
 import { itTimed } from '../../testkit/timed.ts';
-import { cpuMs } from '../../testkit/turns.ts';
 import { ALL, build, catalogOf, IMAGE, TEXT, VIDEO } from './folder.ts';
 
 const SMART = { lite: 'text-1', standard: 'text-1', heavy: 'text-1' };

@@ -2,11 +2,11 @@
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { ask, CHAT, DIALECTS, MESSAGES, send, until } from '../../testkit/client.ts';
+import { watchTurns } from '../../testkit/event-loop-ticks.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { longer } from '../../testkit/long.ts';
 import { makeHome, openBooks, startService } from '../../testkit/process.ts';
 import { itTimed } from '../../testkit/timed.ts';
-import { watchTurns } from '../../testkit/turns.ts';
 import {
   chatAnswer,
   chatChunk,

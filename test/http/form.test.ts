@@ -9,8 +9,8 @@ import { GONE } from '../../lib/calls/context.ts';
 import type { BodyLimits } from '../../lib/http/body.ts';
 import { type Form, type FormOptions, isForm, readForm } from '../../lib/http/form.ts';
 import { createMemoryQuota, type MemoryQuota } from '../../lib/http/memory-quota.ts';
+import { watchTurns } from '../../testkit/event-loop-ticks.ts';
 import { itTimed } from '../../testkit/timed.ts';
-import { watchTurns } from '../../testkit/turns.ts';
 
 const BOUNDARY = '----WebKitFormBoundaryAbC';
 const TYPE = `multipart/form-data; boundary=${BOUNDARY}`;

@@ -1,4 +1,4 @@
-// How long the turns of the event loop take, in the thread's own CPU time: other processes on the machine do not count.
+// How long ticks of the event loop take, in CPU time of the thread: other processes on the machine do not count.
 
 export interface Turns {
   /** CPU time of the longest turn, in ms. */
