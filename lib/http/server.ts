@@ -12,13 +12,13 @@ import { type Fault, fault } from '../base/faults.ts';
 import { readProxies } from '../base/network.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { allowHalfOpen } from '../platform/half-open.ts';
-import { stopListening } from '../platform/stop-listening.ts';
 import { connectionsFor, readDescriptorLimit } from './descriptors.ts';
 import { REQUEST_DRAIN_MS } from './early-reply.ts';
 import { probeHalfClosed } from './half-closed.ts';
 import { securityHeaders } from './headers.ts';
 import { createRequestState } from './request-state.ts';
 import type { StyleAt } from './response-style.ts';
+import { stopListening } from './stop-listening.ts';
 
 interface HttpOptions {
   readonly host: string;

@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { stopListening } from '../../lib/platform/stop-listening.ts';
+import { stopListening } from '../../lib/http/stop-listening.ts';
 import { until } from '../../testkit/client.ts';
 
 const GET = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n';
