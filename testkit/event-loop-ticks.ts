@@ -1,22 +1,22 @@
 // How long ticks of the event loop take, in CPU time of the thread: other processes on the machine do not count.
 
-export interface Turns {
-  /** CPU time of the longest turn, in ms. */
+export interface TickWatch {
+  /** CPU time of the longest tick, in ms. */
   worstMs(): number;
   stop(): void;
 }
 
-export function watchTurns(): Turns {
+export function watchTicks(): TickWatch {
   let worst = 0;
   let before = cpuMs();
   let stopped = false;
-  const turn = () => {
+  const tick = () => {
     const now = cpuMs();
     worst = Math.max(worst, now - before);
     before = now;
-    if (!stopped) setImmediate(turn);
+    if (!stopped) setImmediate(tick);
   };
-  setImmediate(turn);
+  setImmediate(tick);
   return {
     worstMs: () => worst,
     stop: () => {

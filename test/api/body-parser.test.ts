@@ -13,7 +13,7 @@ import type { TextRequest } from '../../lib/calls/text/request.ts';
 import { BODY_BYTES_MAX } from '../../lib/http/body.ts';
 import { parseJson } from '../../lib/http/json.ts';
 import { until } from '../../testkit/client.ts';
-import { watchTurns } from '../../testkit/event-loop-ticks.ts';
+import { watchTicks } from '../../testkit/event-loop-ticks.ts';
 import { itLong, longer } from '../../testkit/long.ts';
 
 const BLOCKED_MS_MAX = 50;
@@ -318,7 +318,7 @@ describe('body parser', () => {
   async function worstTurn(text: string): Promise<number> {
     const bytes = bytesOf(text);
     await new Promise((resolve) => setImmediate(resolve));
-    const turns = watchTurns();
+    const turns = watchTicks();
     await new Promise((resolve) => setImmediate(resolve));
     try {
       const request = await parser.parse(bytes, { format: 'message', signal: never });

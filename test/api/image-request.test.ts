@@ -4,7 +4,7 @@ import { type BodyParser, createBodyParser } from '../../lib/api/body-parser.ts'
 import { classifyEditPart, parseEdit, parseEditForm, parseGeneration } from '../../lib/api/image-request.ts';
 import { isFault } from '../../lib/base/faults.ts';
 import type { ImageRequest } from '../../lib/calls/images/request.ts';
-import { watchTurns } from '../../testkit/event-loop-ticks.ts';
+import { watchTicks } from '../../testkit/event-loop-ticks.ts';
 import { longer } from '../../testkit/long.ts';
 import { GIF, JPEG, PNG, png } from '../media/pictures.ts';
 
@@ -187,7 +187,7 @@ describe('image request of a long body', () => {
       for (let tries = 0; tries < 3 && worst > BLOCKED_MS_MAX; tries += 1) {
         const bytes = bytesOf(make());
         await new Promise((resolve) => setImmediate(resolve));
-        const turns = watchTurns();
+        const turns = watchTicks();
         await new Promise((resolve) => setImmediate(resolve));
         try {
           await parser.parse(bytes, { format: 'edit', signal });

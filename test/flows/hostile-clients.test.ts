@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { ask, CHAT, DIALECTS, MESSAGES, send, until } from '../../testkit/client.ts';
-import { watchTurns } from '../../testkit/event-loop-ticks.ts';
+import { watchTicks } from '../../testkit/event-loop-ticks.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { longer } from '../../testkit/long.ts';
 import { makeHome, openBooks, startService } from '../../testkit/process.ts';
@@ -101,7 +101,7 @@ describe('hostile clients', () => {
 
   itTimed('do not hold up others by a model name of many megabytes', async () => {
     const body = JSON.stringify(ask('hi', { model: '\u00a0\u2028'.repeat(longer(2_000_000, 8_000_000)) }));
-    const turns = watchTurns();
+    const turns = watchTicks();
     const { status, json } = await send(gateway.url + MESSAGES, { key: account.key, body });
     turns.stop();
     expect(status).to.equal(400);

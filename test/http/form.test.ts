@@ -9,7 +9,7 @@ import { GONE } from '../../lib/calls/context.ts';
 import type { BodyLimits } from '../../lib/http/body.ts';
 import { type Form, type FormOptions, isForm, readForm } from '../../lib/http/form.ts';
 import { createMemoryQuota, type MemoryQuota } from '../../lib/http/memory-quota.ts';
-import { watchTurns } from '../../testkit/event-loop-ticks.ts';
+import { watchTicks } from '../../testkit/event-loop-ticks.ts';
 import { itTimed } from '../../testkit/timed.ts';
 
 const BOUNDARY = '----WebKitFormBoundaryAbC';
@@ -385,7 +385,7 @@ describe('form', () => {
       let worstMs = Number.POSITIVE_INFINITY;
       // What a collection of garbage falls into is tried again.
       for (let tries = 0; tries < 3 && worstMs >= 50; tries += 1) {
-        const turns = watchTurns();
+        const turns = watchTicks();
         await read(body);
         turns.stop();
         worstMs = Math.min(worstMs, turns.worstMs());
