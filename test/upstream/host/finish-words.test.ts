@@ -50,8 +50,16 @@ describe('words for the end of an answer', () => {
         (word) => [word, 'server'] as const,
       ),
       ...['abort', 'aborted', 'cancelled', 'canceled'].map((word) => [word, 'server'] as const),
-      ['timeout', 'timeout'],
-      ['insufficient_system_resource', 'overloaded'],
+      ...['upstream_error', 'model_error', 'engine_error', 'stream_error', 'upstream_failed', 'unavailable'].map(
+        (word) => [word, 'server'] as const,
+      ),
+      ...['timeout', 'request_timeout', 'upstream_timed_out', 'timeout_error'].map(
+        (word) => [word, 'timeout'] as const,
+      ),
+      ...['insufficient_system_resource', 'engine_overloaded', 'overloaded_error', 'server_busy'].map(
+        (word) => [word, 'overloaded'] as const,
+      ),
+      ['rate_limit_exceeded', 'rate'],
     ] as const;
     for (const [word, kind] of rows) {
       const thrown = expect(() => reasonOf(word), word).to.throw();

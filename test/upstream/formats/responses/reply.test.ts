@@ -1,0 +1,209 @@
+import { expect } from 'chai';
+import type { JsonObject, ProviderPart } from '../../../../lib/upstream/contract/provider.ts';
+import { ResponsesReply } from '../../../../lib/upstream/formats/responses/reply.ts';
+import { createFinishReason } from '../../../../lib/upstream/host/finish-words.ts';
+import { createHostFault } from '../../../../lib/upstream/host/host-fault.ts';
+import { Writer } from '../../../../lib/upstream/host/writer.ts';
+
+const fault = createHostFault({ secrets: [] });
+
+function read(events: readonly JsonObject[]): readonly ProviderPart[] {
+  const parts: ProviderPart[] = [];
+  const out = new Writer();
+  out.into(parts);
+  const reply = new ResponsesReply({ fault, finishReason: createFinishReason(fault) });
+  for (const event of events) if (!out.isDone) reply.take(event, out);
+  return parts;
+}
+
+/** Type or name of every block, its text, and its state. */
+function shapeOf(parts: readonly ProviderPart[]): readonly string[] {
+  const shape: string[] = [];
+  for (const part of parts) {
+    if (part.type === 'block-start') shape.push(`${part.block.type === 'tool' ? part.block.name : part.block.type} `);
+    if (part.type === 'block-delta') shape[part.index] += part.text;
+    if (part.type === 'block-state') shape[part.index] += `[${part.state.format} ${part.state.value}]`;
+  }
+  return shape;
+}
+
+const event = (type: string, more: object = {}) => ({ type: `response.${type}`, ...more });
+const at = (index: number, more: object = {}) => ({ output_index: index, ...more });
+const done = (output: readonly object[] = [], more: object = {}) =>
+  event('completed', { response: { id: 'r', status: 'completed', output, ...more } });
+
+const CALL = { type: 'function_call', id: 'fc', call_id: 'c', name: 'look', arguments: '{"a":1}' };
+const MESSAGE = { type: 'message', id: 'm', content: [{ type: 'output_text', text: 'Hello' }] };
+const THOUGHT = {
+  type: 'reasoning',
+  id: 'rs',
+  summary: [
+    { type: 'summary_text', text: 'One' },
+    { type: 'summary_text', text: 'Two' },
+  ],
+  encrypted_content: 'xyz',
+};
+const STATE = `[responses ${JSON.stringify(THOUGHT)}]`;
+
+const textDelta = (delta: string) => event('output_text.delta', at(0, { item_id: 'm', content_index: 0, delta }));
+const textDone = event('output_text.done', at(0, { item_id: 'm', content_index: 0, text: 'Hello' }));
+const partDone = event('content_part.done', at(0, { item_id: 'm', content_index: 0, part: MESSAGE.content[0] }));
+const itemDone = (item: object, index = 0) =>
+  event('output_item.done', at(index, { item: { ...item, status: 'completed' } }));
+const added = (item: object, index = 0) => event('output_item.added', at(index, { item }));
+const argsDelta = (delta: string) => event('function_call_arguments.delta', at(0, { item_id: 'fc', delta }));
+const argsDone = event('function_call_arguments.done', at(0, { item_id: 'fc', arguments: CALL.arguments }));
+const thoughtDelta = (summary_index: number, delta: string) =>
+  event('reasoning_summary_text.delta', at(0, { item_id: 'rs', summary_index, delta }));
+
+describe('answers in the responses format', () => {
+  const rows: readonly (readonly [what: string, events: readonly JsonObject[], shape: readonly string[]])[] = [
+    ['deltas alone', [textDelta('Hel'), textDelta('lo'), done()], ['text Hello']],
+    ['a text that is done', [textDone, done()], ['text Hello']],
+    ['a part that is done', [partDone, done()], ['text Hello']],
+    ['an item that is done', [itemDone(MESSAGE), done()], ['text Hello']],
+    ['the whole response', [done([MESSAGE])], ['text Hello']],
+    [
+      'all of it',
+      [textDelta('Hel'), textDelta('lo'), textDone, partDone, itemDone(MESSAGE), done([MESSAGE])],
+      ['text Hello'],
+    ],
+    ['some deltas', [textDelta('Hel'), textDone, done([MESSAGE])], ['text Hello']],
+    ['another text than that of its deltas', [textDelta('Hi'), textDone, done([MESSAGE])], ['text Hi']],
+    [
+      'a message that is named elsewise at the end',
+      [textDelta('Hello'), done([{ ...MESSAGE, id: 'other' }])],
+      ['text Hello'],
+    ],
+    [
+      'two messages, one of them at the end',
+      [textDelta('Hello'), done([MESSAGE, { ...MESSAGE, id: 'm2' }])],
+      ['text Hello', 'text Hello'],
+    ],
+    [
+      'arguments in deltas',
+      [added({ ...CALL, arguments: '' }), argsDelta('{"a"'), argsDelta(':1}'), argsDone, itemDone(CALL), done([CALL])],
+      ['look {"a":1}'],
+    ],
+    ['arguments that are done', [added({ ...CALL, arguments: '' }), argsDone, done()], ['look {"a":1}']],
+    [
+      'some of the arguments',
+      [added({ ...CALL, arguments: '' }), argsDelta('{"a"'), argsDone, done([CALL])],
+      ['look {"a":1}'],
+    ],
+    [
+      'a placeholder for arguments',
+      [added({ ...CALL, arguments: '{}' }), itemDone(CALL), done([CALL])],
+      ['look {"a":1}'],
+    ],
+    ['arguments before their item', [argsDelta('{"a":1}'), itemDone(CALL), done([CALL])], ['look {"a":1}']],
+    ['a call that is done', [itemDone(CALL), done([CALL])], ['look {"a":1}']],
+    ['a call at the end', [textDelta('Hello'), done([MESSAGE, CALL])], ['text Hello', 'look {"a":1}']],
+    [
+      'two items on one index',
+      [
+        added({ ...CALL, arguments: '' }),
+        argsDone,
+        added({ ...CALL, id: 'fd', call_id: 'd', arguments: '' }),
+        argsDelta('{"b":2}'),
+        done(),
+      ],
+      ['look {"a":1}', 'look {"b":2}'],
+    ],
+    [
+      'reasoning in deltas',
+      [
+        added({ type: 'reasoning', id: 'rs', summary: [] }),
+        thoughtDelta(0, 'O'),
+        thoughtDelta(0, 'ne'),
+        thoughtDelta(1, 'Two'),
+        itemDone(THOUGHT),
+        done([THOUGHT]),
+      ],
+      [`reasoning One\n\nTwo[responses ${JSON.stringify(THOUGHT)}]`],
+    ],
+    [
+      'reasoning that is done',
+      [itemDone(THOUGHT), textDelta('Hi'), done([THOUGHT])],
+      [`reasoning One\n\nTwo${STATE}`, 'text Hi'],
+    ],
+    ['reasoning at the end', [done([THOUGHT, MESSAGE])], [`reasoning One\n\nTwo${STATE}`, 'text Hello']],
+    [
+      'reasoning without a summary',
+      [itemDone({ ...THOUGHT, summary: [] }), done()],
+      [`reasoning [responses ${JSON.stringify({ ...THOUGHT, summary: [] })}]`],
+    ],
+    [
+      'reasoning that is shown',
+      [event('reasoning_text.delta', at(0, { item_id: 'rs', content_index: 0, delta: 'Hm' })), textDelta('Hi'), done()],
+      ['reasoning Hm', 'text Hi'],
+    ],
+    [
+      'reasoning of which nothing is told',
+      [
+        added({ type: 'reasoning', id: 'rs', summary: [] }),
+        itemDone({ type: 'reasoning', id: 'rs', summary: [] }),
+        done(),
+      ],
+      [],
+    ],
+    [
+      'tools of the server',
+      [
+        added({ type: 'web_search_call', id: 'ws' }),
+        event('web_search_call.searching', at(0)),
+        itemDone({ type: 'web_search_call', id: 'ws' }),
+        done(),
+      ],
+      [],
+    ],
+  ];
+  for (const [what, events, shape] of rows) {
+    it(`count once: ${what}`, () =>
+      expect(shapeOf(read([event('created', { response: { id: 'r' } }), ...events]))).to.deep.equal(shape));
+  }
+
+  it('are at work while a tool of the server is', () => {
+    const parts = read([added({ type: 'web_search_call', id: 'ws' }), event('web_search_call.searching', at(0))]);
+    expect(parts.map(({ type }) => type)).to.deep.equal(['alive', 'alive']);
+    expect(read([event('in_progress', { response: {} })])).to.deep.equal([]);
+  });
+
+  it('count what was cached, and reasoning', () => {
+    const usage = {
+      input_tokens: 50,
+      input_tokens_details: { cached_tokens: 40 },
+      output_tokens: 9,
+      output_tokens_details: { reasoning_tokens: 5 },
+      total_tokens: 59,
+    };
+    expect(read([textDelta('Hi'), done([], { usage })])).to.deep.include({
+      type: 'usage',
+      input: 10,
+      cacheRead: 40,
+      output: 9,
+      reasoning: 5,
+    });
+  });
+
+  it('fail where another one begins within them', () => {
+    const begin = (id: string) => event('created', { response: { id } });
+    expect(() => read([begin('a'), textDelta('Hi'), begin('b')])).to.throw('another response');
+    expect(shapeOf(read([begin('a'), begin('b'), textDelta('Hi'), done()]))).to.deep.equal(['text Hi']);
+    expect(shapeOf(read([begin('a'), textDelta('Hi'), done(), begin('b'), textDelta('Lo'), done()]))).to.deep.equal([
+      'text Hi',
+    ]);
+  });
+
+  it('fail by their state or their reason', () => {
+    for (const [type, response] of [
+      ['cancelled', {}],
+      ['completed', { status: 'cancelled' }],
+      ['failed', { error: { code: 'server_error', message: 'x' } }],
+      ['incomplete', { status: 'incomplete', incomplete_details: { reason: 'upstream_error' } }],
+    ] as const)
+      expect(() => read([textDelta('Hi'), event(type, { response })]), type)
+        .to.throw()
+        .with.property('name', 'UpstreamFault');
+  });
+});

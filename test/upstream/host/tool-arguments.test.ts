@@ -1,0 +1,37 @@
+import { expect } from 'chai';
+import { ToolArguments } from '../../../lib/upstream/host/tool-arguments.ts';
+
+/** What is passed on of pieces; one in a list is the whole. */
+function join(pieces: readonly (string | readonly [string])[]): string {
+  const args = new ToolArguments();
+  const fresh = pieces.map((piece) => (typeof piece === 'string' ? args.take(piece) : args.takeWhole(piece[0])));
+  return fresh.join('') + args.end();
+}
+
+describe('arguments of a call', () => {
+  const whole = '{"a":{"b":[1,"}"]},"c":"\\"{"}';
+  const rows: readonly (readonly [what: string, pieces: readonly (string | readonly [string])[], json?: string])[] = [
+    ['in one piece', [whole]],
+    ['in a piece for each character', [...whole]],
+    ['again at the end', [whole.slice(0, 9), whole.slice(9), whole]],
+    ['twice', [whole, whole]],
+    ['with everything so far', [whole.slice(0, 3), whole.slice(0, 9), whole.slice(0, 20), whole]],
+    ['with everything so far, some of it twice', [whole.slice(0, 9), whole.slice(0, 9), whole, whole]],
+    ['behind a placeholder', ['{}', whole]],
+    ['behind a placeholder, in pieces', ['{ }', whole.slice(0, 9), whole.slice(9)]],
+    ['behind a placeholder, with everything so far', ['{}', whole.slice(0, 9), whole]],
+    ['as a whole behind pieces', [whole.slice(0, 9), whole.slice(9), [whole]]],
+    ['as a whole behind some pieces', [whole.slice(0, 9), [whole]]],
+    ['as a whole behind a placeholder', ['{}', [whole]]],
+    ['as a whole behind nothing', ['', [whole]]],
+    ['as a whole, twice', [[whole], [whole]]],
+    ['that are an empty object', ['{}'], '{}'],
+    ['that are an empty object, again', ['{}', '{}', ['{}']], '{}'],
+    ['that are none', ['', ''], ''],
+    ['whose next piece begins like the first', ['{"', 'a', '":{"', 'a":1}}'], '{"a":{"a":1}}'],
+    ['with an object in a list that repeats', ['{"l":[{"a":1}', ',{"a":1}', ']}'], '{"l":[{"a":1},{"a":1}]}'],
+  ];
+  for (const [what, pieces, json = whole] of rows) {
+    it(what, () => expect(join(pieces)).to.equal(json));
+  }
+});
