@@ -19,7 +19,7 @@ const NAME_LENGTH_MAX = 100;
 const ID_BYTES = 12;
 const HOUR_MS = 3_600_000;
 
-export interface AccountsOptions {
+interface AccountsOptions {
   readonly store: Pick<Store, 'accounts' | 'keys' | 'users'>;
   readonly keyPrefix: string;
   /** ms since the epoch. */
@@ -27,12 +27,12 @@ export interface AccountsOptions {
 }
 
 /** A new key. Its text is not stored and cannot be read again. */
-export interface IssuedKey {
+interface IssuedKey {
   readonly id: string;
   readonly key: string;
 }
 
-export interface RotatedKey extends IssuedKey {
+interface RotatedKey extends IssuedKey {
   /** When the replaced key expires, ms since the epoch. */
   readonly endsAt: number;
 }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Batch } from '../store/ports/batches.ts';
 import type { KeyRow, KeyStore, KeyUse } from '../store/ports/keys.ts';
 
-export interface KeyUsageCounterOptions {
+interface KeyUsageCounterOptions {
   readonly store: Pick<KeyStore, 'use'>;
   readonly flushMs?: number;
   /** Called when a batch was not confirmed; the same batch is sent again. */
@@ -11,7 +11,7 @@ export interface KeyUsageCounterOptions {
   readonly clock?: () => number;
 }
 
-export interface KeyUsage {
+interface KeyUsage {
   readonly requestsCount: number;
   readonly lastUsedAt: number | null;
 }

@@ -8,7 +8,7 @@ import type { Watch } from './watch.ts';
 /** Percent of the budget, highest first. */
 const SHARES = [100n, 95n, 80n];
 
-export interface WatchedKey extends SharesBudget {
+interface WatchedKey extends SharesBudget {
   readonly id: string;
   readonly name: string;
   readonly limits: KeyLimits;

@@ -19,7 +19,7 @@ export interface AlertContent {
   readonly data: Readonly<Record<string, string>>;
 }
 
-export type WatchDecision =
+type WatchDecision =
   | { readonly kind: 'stay' }
   /** Clears the mark, so that the next event alerts again. */
   | { readonly kind: 'rearm' }

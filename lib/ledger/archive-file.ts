@@ -19,7 +19,7 @@ export type ColumnSums = Record<(typeof SUM_COLUMNS)[number], Micro>;
 export const ZERO_SUMS: ColumnSums = { avail: 0n, held: 0n, charged: 0n, topped: 0n, adjusted: 0n, overshoot: 0n };
 
 /** The first line of the file. */
-export interface ArchiveHead {
+interface ArchiveHead {
   readonly tollgate: 'ledger archive';
   readonly version: 1;
   readonly id: string;
@@ -28,14 +28,14 @@ export interface ArchiveHead {
 }
 
 /** The line before the calls of a wallet. */
-export interface WalletStart {
+interface WalletStart {
   readonly wallet: string;
   /** Null if no call of the wallet was archived before. */
   readonly from: Opening | null;
 }
 
 /** The line after the calls of a wallet. */
-export interface WalletEnd {
+interface WalletEnd {
   readonly to: Opening;
   readonly calls: number;
   /** The sums of the entries between the two openings that stay in the store. */
@@ -60,7 +60,7 @@ export type ArchiveLine =
   | { readonly stop: WalletEnd }
   | { readonly end: ArchiveTotals };
 
-export interface ArchiveWriter {
+interface ArchiveWriter {
   add(line: ArchiveLine): Promise<void>;
   /** Writes the last line; resolves when the file is complete, though maybe not yet synced to disk. */
   end(): Promise<ArchiveTotals>;

@@ -7,7 +7,7 @@ import { readArchive } from './archive-file.ts';
 /** A request id starts with the arrival time; the charge starts later, once the body is read. */
 const AFTER_ARRIVAL_MS = 600_000;
 
-export interface ArchivedCall {
+interface ArchivedCall {
   readonly archive: Archive;
   /** Undefined if the file is missing: the call may be in it. */
   readonly call: WholeCall | undefined;

@@ -25,7 +25,7 @@ const DAY_MS = 24 * 3_600_000;
 /** Calls removed in one transaction. */
 const CALLS_PER_STEP = 100;
 
-export interface ArchiveOptions {
+interface ArchiveOptions {
   readonly before: number;
   /** An absolute path. */
   readonly file: string;

@@ -4,7 +4,7 @@ import type { Archive } from '../store/ports/archives.ts';
 import type { ReportProblem } from './audit-rules.ts';
 
 /** Over all wallets: the entries before their openings that are no longer in the store. */
-export interface RemovedEntries {
+interface RemovedEntries {
   readonly entries: number;
   readonly charged: Micro;
 }

@@ -7,7 +7,7 @@ import type { Opening } from '../store/ports/archives.ts';
 import type { JournalPage } from '../store/ports/journal.ts';
 import { isEntry, listDifferences, type ReportProblem } from './audit-rules.ts';
 
-export interface BudgetCheck {
+interface BudgetCheck {
   /** Adds the next page of the journal. */
   add(page: JournalPage): void;
   /** Called after the last page of a wallet; without a wallet (`isThere` false) there is nothing to compare with. */

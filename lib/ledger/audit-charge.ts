@@ -6,7 +6,7 @@ import type { Micro } from '../money/money.ts';
 import { type TextPrice, textCost } from '../money/price.ts';
 import { type AuditDifference, decideAgain, isCharge, listDifferences } from './audit-rules.ts';
 
-export interface ChargeRows {
+interface ChargeRows {
   readonly id: string;
   readonly wallet: string;
   readonly charge: Charge | undefined;

@@ -65,7 +65,7 @@ const MARK_PROBLEMS: { readonly [Kind in Entry['kind']]?: string } = {
 };
 const OTHER_MARK_PROBLEM = 'its mark says another id, time, amount, note or status';
 
-export interface Redecision {
+interface Redecision {
   readonly problems: readonly string[];
   /** The charge after the entry. */
   readonly charge: Charge | undefined;

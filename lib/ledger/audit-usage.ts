@@ -9,7 +9,7 @@ import { addHours, getHourKey, NO_USAGE } from './usage-fold.ts';
 
 type Parts = Pick<Store, 'usage' | 'journal' | 'ledger' | 'archives'>;
 
-export interface UsageCheck {
+interface UsageCheck {
   /** Adds the next page of the journal. */
   add(page: JournalPage): void;
   /** Compares the sums after the last page of a wallet. */

@@ -31,7 +31,7 @@ export interface AuditReport {
   readonly more: number;
 }
 
-export interface AuditProblem {
+interface AuditProblem {
   readonly wallet: string;
   readonly problem: string;
 }

@@ -1,7 +1,7 @@
 // Waits for an idle tick of the event loop: while other work runs, more operations arrive that can join the batch.
 import { performance } from 'node:perf_hooks';
 
-export interface IdleTickLimits {
+interface IdleTickLimits {
   /** The longest wait in total. */
   readonly maxMs: number;
   /** The longest wait after the last arrival: other work that keeps the loop busy adds nothing to the batch. */

@@ -15,7 +15,7 @@ export interface Part<Item> {
   readonly dueAt: number;
 }
 
-export interface LaneFailure<Item> {
+interface LaneFailure<Item> {
   /** How long the whole lane must wait. */
   readonly pauseMs: number;
   /** A single operation that failed and was removed from this lane; park it in a lane where it delays no other. */

@@ -2,7 +2,7 @@
 // the next one is due. One timer serves all rows; the store says what is due when.
 import type { JobClaim, JobRenewal } from '../store/ports/jobs.ts';
 
-export interface LeaseLoopOptions<Row extends { readonly id: string; readonly version: number }> {
+interface LeaseLoopOptions<Row extends { readonly id: string; readonly version: number }> {
   readonly store: {
     claim(claim: JobClaim): Promise<readonly Row[]>;
     renew(renewal: JobRenewal): Promise<boolean>;

@@ -112,7 +112,7 @@ export interface Paid {
   readonly job?: Job;
 }
 
-export interface RefundRequest {
+interface RefundRequest {
   readonly chargeId: string;
   readonly wallet: string;
   /** Fails the job of the charge in the same transaction. */

@@ -3,7 +3,7 @@
 import type { Outcome, ReturnOp } from '../money/decide.ts';
 import type { LedgerStore, OrphanPage } from '../store/ports/ledger.ts';
 
-export interface SweepOptions {
+interface SweepOptions {
   readonly store: Pick<LedgerStore, 'orphans'>;
   readonly leaseMs: number;
   /** Resolves to undefined if the outcome will arrive later. */

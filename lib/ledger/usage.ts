@@ -8,7 +8,7 @@ export type UsageGroup = (typeof USAGE_GROUPS)[number];
 
 /** The numbers of `Usage` that are added up. */
 export const USAGE_UNITS = ['tokens_input', 'tokens_output', 'images', 'seconds'] as const;
-export type UsageUnit = (typeof USAGE_UNITS)[number];
+type UsageUnit = (typeof USAGE_UNITS)[number];
 
 export interface UsageSum {
   /** Calls that started, whatever their outcome. */

@@ -49,7 +49,7 @@ export interface Metrics extends JobMetrics, PaymentMetrics, SignInMetrics {
   readonly contentType: string;
 }
 
-export interface WatchedFacts extends ServiceFacts {
+interface WatchedFacts extends ServiceFacts {
   readonly upstreams: () => readonly UpstreamHealth[];
 }
 

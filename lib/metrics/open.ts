@@ -4,7 +4,7 @@ import type { Metrics } from './metrics.ts';
 import type { SeriesFacts } from './series.ts';
 import type { MetricsServer } from './server.ts';
 
-export interface MetricsOptions {
+interface MetricsOptions {
   readonly host: string;
   /** Undefined if there are no metrics. */
   readonly port: number | undefined;

@@ -6,7 +6,7 @@ import type { BadHttp } from '../http/server.ts';
 import { isUpstreamFault } from '../upstream/host/fault.ts';
 import { attemptSeries, createMissingSeries, modelSeries, requestSeries, type SeriesFacts } from './series.ts';
 
-export interface RequestMetrics {
+interface RequestMetrics {
   readonly onRequestEnd: (request: FinishedRequest) => void;
   readonly onBadHttp: (refusal: BadHttp) => void;
   readonly onAttempt: (upstream: string, ending: Ending) => void;

@@ -13,7 +13,7 @@ export interface MetricsServer {
   close(): Promise<void>;
 }
 
-export interface MetricsServerOptions {
+interface MetricsServerOptions {
   readonly host: string;
   readonly port: number;
   readonly metrics: Pick<Metrics, 'scrape' | 'contentType' | 'readiness'>;

@@ -5,7 +5,7 @@ import type { UpstreamHealth } from '../calls/upstreams.ts';
 import { KEY_FAULTS } from '../upstream/host/key-ring.ts';
 import { createMissingSeries } from './series.ts';
 
-export interface UpstreamMetrics {
+interface UpstreamMetrics {
   readonly onRouteChange: (change: RouteChange) => void;
   /** The upstreams are read at each scrape; an upstream that left the catalog keeps only its counter. */
   watchUpstreams(readUpstreams: () => readonly UpstreamHealth[]): void;

@@ -163,7 +163,7 @@ export interface Decision extends Outcome {
 }
 
 /** The state before an operation. */
-export interface StateBefore {
+interface StateBefore {
   readonly wallet: Wallet | undefined;
   readonly charge: Charge | undefined;
   /** What all running calls of the wallet may cost above their holds; only for operations that start a call. */

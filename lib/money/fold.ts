@@ -58,7 +58,7 @@ export interface Folded {
 }
 
 /** The ids of the rows a batch needs. */
-export interface BatchKeys {
+interface BatchKeys {
   readonly wallets: Set<string>;
   readonly charges: Set<string>;
   readonly entries: Set<string>;

@@ -60,27 +60,27 @@ export interface CreateJob {
 }
 
 /** The next route is tried, because the previous one certainly did not start. */
-export interface RerouteJob extends Change {
+interface RerouteJob extends Change {
   readonly kind: 'reroute';
   readonly upstream: string;
 }
 
 /** The upstream has started. */
-export interface BeginJob extends Change {
+interface BeginJob extends Change {
   readonly kind: 'begin';
   readonly ref: string;
   readonly dueAt: number;
 }
 
 /** The upstream was polled, and the job is not finished. */
-export interface AdvanceJob extends Change {
+interface AdvanceJob extends Change {
   readonly kind: 'advance';
   readonly shown: Job['shown'];
   readonly progress: number;
   readonly dueAt: number;
 }
 
-export interface CompleteJob extends Change {
+interface CompleteJob extends Change {
   readonly kind: 'complete';
   readonly result: string;
 }

@@ -23,7 +23,7 @@ export interface BudgetTerms {
 }
 
 /** The effect of a call on the sum of its key. */
-export interface Spending extends Omit<KeyBudget, 'spent'> {
+interface Spending extends Omit<KeyBudget, 'spent'> {
   readonly amount: Micro;
 }
 

@@ -25,7 +25,7 @@ interface Base {
 }
 
 /** What a new charge starts from. */
-export interface ChargeStart extends Base {
+interface ChargeStart extends Base {
   readonly chargeId: string;
   readonly key: string;
   readonly chargeKind: ChargeKind;

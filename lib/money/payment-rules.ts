@@ -36,7 +36,7 @@ interface Change {
 }
 
 /** The provider has started the payment; the link is null if the payment was found there without one. */
-export interface BeginPayment extends Change {
+interface BeginPayment extends Change {
   readonly kind: 'begin';
   readonly ref: string;
   readonly payUrl: string | null;
@@ -45,7 +45,7 @@ export interface BeginPayment extends Change {
 }
 
 /** The payment was polled, and nothing has changed. */
-export interface PollPayment extends Change {
+interface PollPayment extends Change {
   readonly kind: 'poll';
   readonly dueAt: number | null;
   /** `NOT_ACCEPTED` for an order that is only polled from now on, not started; absent: unchanged. */
@@ -53,7 +53,7 @@ export interface PollPayment extends Change {
 }
 
 /** The provider has the money. */
-export interface SucceedPayment extends Change {
+interface SucceedPayment extends Change {
   readonly kind: 'succeed';
   readonly ref: string;
   /** The provider's state, as JSON. */
@@ -61,32 +61,32 @@ export interface SucceedPayment extends Change {
 }
 
 /** An operator has to decide. */
-export interface ReviewPayment extends Change {
+interface ReviewPayment extends Change {
   readonly kind: 'review';
   readonly reason: string;
 }
 
 /** An operator refuses to credit the payment. */
-export interface RejectPayment extends Change {
+interface RejectPayment extends Change {
   readonly kind: 'reject';
   readonly reason: string;
 }
 
-export interface CancelPayment extends Change {
+interface CancelPayment extends Change {
   readonly kind: 'cancel';
   readonly reason: string;
   readonly state: string;
 }
 
 /** Not paid in time; the payment is still polled now and then for a late success, unless `dueAt` is null. */
-export interface ExpirePayment extends Change {
+interface ExpirePayment extends Change {
   readonly kind: 'expire';
   readonly reason: string;
   readonly dueAt: number | null;
 }
 
 /** The provider never started the payment. */
-export interface FailPayment extends Change {
+interface FailPayment extends Change {
   readonly kind: 'fail';
   readonly reason: string;
 }
@@ -99,7 +99,7 @@ export interface AskRefund extends Change {
 }
 
 /** The provider has accepted the refund but not finished it. */
-export interface NoteRefund extends Change {
+interface NoteRefund extends Change {
   readonly kind: 'note_refund';
   readonly refund: string;
   readonly ref: string;
@@ -113,14 +113,14 @@ export interface RefuseRefund extends Change {
   readonly reason: string;
 }
 
-export interface OpenDispute extends Change {
+interface OpenDispute extends Change {
   readonly kind: 'dispute';
   readonly dispute: string;
   readonly amount: Micro;
 }
 
 /** The dispute was won. */
-export interface KeepPayment extends Change {
+interface KeepPayment extends Change {
   readonly kind: 'keep';
 }
 

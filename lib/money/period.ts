@@ -1,7 +1,7 @@
 // The period of a budget: the day, the week from Monday, or the month, in a time zone.
 import type { KeyLimits } from './key-limits.ts';
 
-export interface Period {
+interface Period {
   /** ms since the epoch; 0 for one that never ends. */
   readonly start: number;
   /** When the next one starts; null for never. */

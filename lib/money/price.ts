@@ -23,7 +23,7 @@ export interface Tokens {
   readonly output: number;
 }
 
-export interface TextEstimate {
+interface TextEstimate {
   readonly input: number;
   readonly maxTokens: number;
 }
@@ -32,7 +32,7 @@ export interface TextEstimate {
 export const TEXT_MINIMUM: Micro = 500_000n;
 
 /** A hold covers at least this many output tokens. */
-export const HELD_OUTPUT_TOKENS_MIN = 512;
+const HELD_OUTPUT_TOKENS_MIN = 512;
 
 const TOKENS_PER_UNIT = 1_000_000n;
 

@@ -15,7 +15,7 @@ export function listChargeOperationIds(chargeId: string): readonly string[] {
 }
 
 /** The id of the payment, refund, dispute, correction or charge that an entry belongs to. */
-export function getEntrySubjectId({ opId }: Pick<Entry, 'opId'>): string {
+function getEntrySubjectId({ opId }: Pick<Entry, 'opId'>): string {
   return opId.slice(opId.indexOf(':') + 1);
 }
 

@@ -15,7 +15,7 @@ import type { Store } from '../store/store.ts';
 import type { Payments } from './payments.ts';
 import { findBlocker, markClaimed, markEnded, markPaused, markResumed, type TopupNews } from './topup-rules.ts';
 
-export interface AutoTopupOptions {
+interface AutoTopupOptions {
   readonly store: Pick<Store, 'payments' | 'ledger' | 'users'>;
   readonly payments: Pick<Payments, 'charge'>;
   /** The operator's current limits. */

@@ -12,7 +12,7 @@ import { parseOrderFacts } from './order-facts.ts';
 import { findPlayMoneyConflict, isPlayMoney } from './play-money.ts';
 import { nextPaymentStep, type PaymentStepFacts } from './step.ts';
 
-export interface PaymentFollowerOptions {
+interface PaymentFollowerOptions {
   readonly store: Pick<Store, 'payments' | 'ledger' | 'settings'>;
   readonly now: () => number;
   readonly log: PaymentLog;

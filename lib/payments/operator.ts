@@ -21,7 +21,7 @@ import { findPlayMoneyConflict, isPlayMoney, playMoneyFlag } from './play-money.
  * `stale`: the payment changed at the same time; read it and try again. `play_money`: the payment is not real, and
  * wallets here pay for upstreams that cost real money. `number_taken`: another payment has a dispute of this number.
  */
-export type OperatorStatus = 'done' | 'exists' | 'refused' | 'stale' | 'play_money' | 'number_taken' | 'no_payment';
+type OperatorStatus = 'done' | 'exists' | 'refused' | 'stale' | 'play_money' | 'number_taken' | 'no_payment';
 
 export interface OperatorOutcome {
   readonly status: OperatorStatus;

@@ -17,7 +17,7 @@ import type { OrderFacts } from './order-facts.ts';
 import { createWebhookHandler, type WebhookOutcome } from './webhooks.ts';
 import { createWork } from './work.ts';
 
-export interface PaymentsOptions {
+interface PaymentsOptions {
   readonly store: Pick<Store, 'payments' | 'ledger' | 'settings'>;
   /** The providers that are enabled now. */
   readonly providers: () => ReadonlyMap<string, OpenPayment>;
@@ -42,7 +42,7 @@ export interface PaymentCounts {
 }
 
 /** What an owner wants to pay. */
-export interface OrderRequest {
+interface OrderRequest {
   readonly wallet: string;
   /** The provider's name in the catalog. */
   readonly provider: string;

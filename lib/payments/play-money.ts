@@ -28,7 +28,7 @@ export async function recordCostlyUpstream(
   return wallets;
 }
 
-export interface CostWatch {
+interface CostWatch {
   /** Whether models here cost real money. Never returns to false: a call keeps the catalog it started with. */
   isReal(): boolean;
   recordCostlyUpstream(upstream: string): Promise<void>;
@@ -81,7 +81,7 @@ export function playMoneyFlag(payment: Pick<Payment, 'test' | 'state'>): { reado
 }
 
 /** An operator's decision on a wallet's play money. */
-export interface PlayMoneyVerdict {
+interface PlayMoneyVerdict {
   /** `convert`: the money stays, as if it had been real; `write_off`: the rest of it is taken away. */
   readonly how: 'convert' | 'write_off';
   readonly reason: string;
@@ -92,9 +92,9 @@ export interface PlayMoneyVerdict {
  * `none`: the wallet has no play money (any more). `running`: calls paid with play money are running, and their refunds
  * would turn into real money. `stale`: the wallet changed at the same time; try again.
  */
-export type PlayMoneyStatus = 'done' | 'none' | 'running' | 'stale' | 'no_wallet';
+type PlayMoneyStatus = 'done' | 'none' | 'running' | 'stale' | 'no_wallet';
 
-export interface PlayMoneyOutcome {
+interface PlayMoneyOutcome {
   readonly status: PlayMoneyStatus;
   /** The written-off amount. */
   readonly amount: Micro;

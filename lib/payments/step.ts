@@ -9,7 +9,7 @@ import type { PaymentState, RefundState } from '../upstream/contract/payment.ts'
 import { playMoneyFlag } from './play-money.ts';
 import { nextPollAt, nextRefundPollAt } from './poll-schedule.ts';
 
-export type PaymentStep =
+type PaymentStep =
   | { readonly change: FreePaymentChange; readonly op?: never }
   | { readonly op: PayOp | PaybackOp; readonly change?: never };
 
@@ -47,7 +47,7 @@ export function nextPaymentStep(
 }
 
 /** How the provider's state differs from the order; undefined if it matches. */
-export function findDisagreement(
+function findDisagreement(
   payment: Payment,
   state: PaymentState,
   { live, costly }: Pick<PaymentStepFacts, 'live' | 'costly'>,

@@ -10,7 +10,7 @@ import { minMicro } from './order-bounds.ts';
 /** Waits after the first, second and third consecutive decline; the fourth pauses the automatic top-up. */
 export const WAITS_MS = [3_600_000, 3 * 3_600_000, 7 * 3_600_000] as const;
 /** The wait after a failure that was not a decline. */
-export const OUTAGE_MS = 900_000;
+const OUTAGE_MS = 900_000;
 const ZONES_APART_DAYS = 2;
 
 /** Why nothing is charged now. */
@@ -22,7 +22,7 @@ export interface Moment {
   readonly zone: string;
 }
 
-export interface TopupFacts extends Moment {
+interface TopupFacts extends Moment {
   /** The current bounds, which may be tighter than when the owner set up the automatic top-up. */
   readonly bounds: TopupBounds;
 }
@@ -58,7 +58,7 @@ export function markClaimed(auto: AutoTopupRow, order: string, now: Moment): Aut
 /** Events that owners get alerts for. */
 export type TopupNews = 'succeeded' | 'declined' | 'paused';
 
-export interface TopupEnd {
+interface TopupEnd {
   readonly auto: AutoTopupRow;
   readonly news?: TopupNews;
 }

@@ -11,7 +11,7 @@ import type { PaymentFollower, PaymentLog } from './follower.ts';
 import { newId } from './ids.ts';
 import { maskJson } from './mask.ts';
 
-export interface WebhookHandlerOptions {
+interface WebhookHandlerOptions {
   readonly store: Pick<Store, 'payments'>;
   readonly follow: PaymentFollower;
   readonly now: () => number;
@@ -21,7 +21,7 @@ export interface WebhookHandlerOptions {
 /** `done`: everything is stored; `again`: something failed; `rejected`: not a webhook of this provider. */
 export type WebhookOutcome = 'done' | 'again' | 'rejected';
 
-export interface WebhookHandler {
+interface WebhookHandler {
   handle(open: OpenPayment, raw: RawNotice, signal: AbortSignal): Promise<WebhookOutcome>;
 }
 

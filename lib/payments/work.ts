@@ -11,7 +11,7 @@ import { hasUnsentRefund, type PaymentFollower, type PaymentLog } from './follow
 import { buildOrder, parseOrderFacts } from './order-facts.ts';
 import { nextPollAt, nextRefundPollAt } from './poll-schedule.ts';
 
-export interface WorkOptions {
+interface WorkOptions {
   readonly store: Pick<Store, 'payments'>;
   readonly follow: PaymentFollower;
   /** The providers that are enabled now. */

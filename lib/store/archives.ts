@@ -14,7 +14,7 @@ export function openingRow(opening: Opening): Opening & { readonly id: string } 
 export const markOpening = (opening: Opening): string => markRow(openingRow(opening));
 export const markArchive = (archive: Archive): string => markRow(archive);
 
-export interface CallRows {
+interface CallRows {
   readonly charges: readonly Charge[];
   readonly entries: readonly Entry[];
 }

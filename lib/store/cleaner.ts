@@ -1,7 +1,7 @@
 // Periodically removes expired rows of a port, in every process; each row is removed once.
 
 /** A port with rows that expire. */
-export interface Expiring {
+interface Expiring {
   /** Removes up to `limit` rows that have expired by `now`; resolves to how many. */
   clean(now: number, limit: number): Promise<number>;
 }
@@ -15,7 +15,7 @@ export interface CleanerOptions {
   readonly everyMs?: number;
 }
 
-export interface Cleaner {
+interface Cleaner {
   start(): void;
   /** A step in progress ends when the store is closed. */
   stop(): void;

@@ -15,7 +15,7 @@ import { accountIds, createIdLookup } from './walks.ts';
 
 type Source = Pick<Store, 'journal' | 'accounts'>;
 
-export interface JournalCopy {
+interface JournalCopy {
   readonly from: Source;
   /** The target must already have the accounts. */
   readonly to: Store;

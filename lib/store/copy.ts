@@ -18,7 +18,7 @@ import type { OnProgress, Store } from './store.ts';
 
 type CopySource = Omit<Store, 'close'>;
 
-export interface CopyOptions {
+interface CopyOptions {
   readonly from: CopySource;
   /** An empty store, or the target of an interrupted copy. */
   readonly to: Store;

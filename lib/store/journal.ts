@@ -14,7 +14,7 @@ export async function* journalPages(journal: JournalStore, limit: number): Async
 }
 
 /** The rows after a position; each list ends at the limit. */
-export type PageRows = Pick<JournalPage, 'entries' | 'wallets' | 'accounts'>;
+type PageRows = Pick<JournalPage, 'entries' | 'wallets' | 'accounts'>;
 
 /** Keeps the rows of the same wallets, and returns where the next page starts. */
 export function cutPage(rows: PageRows, limit: number): PageRows & Pick<JournalPage, 'next'> {

@@ -19,7 +19,7 @@ export interface OpenOptions extends StoreOptions {
 }
 
 /** The configuration that the service needs to open its own store. */
-export type OwnStore = Pick<Config, 'databaseUrl' | 'dataDir'> & Partial<Pick<Config, 'secretsKeys'>>;
+type OwnStore = Pick<Config, 'databaseUrl' | 'dataDir'> & Partial<Pick<Config, 'secretsKeys'>>;
 
 export interface OwnOptions extends OpenOptions {
   /** Leaves secrets encrypted, as they are in the database. */
@@ -27,7 +27,7 @@ export interface OwnOptions extends OpenOptions {
 }
 
 /** The folder for media files if the service uses a SQLite store. */
-export function getMediaFolder({ dataDir }: Pick<Config, 'dataDir'>): string {
+function getMediaFolder({ dataDir }: Pick<Config, 'dataDir'>): string {
   return join(dataDir, 'media');
 }
 

@@ -93,7 +93,7 @@ export const WRITES = {
 export const STREAMS: { readonly [Name in PortName]?: readonly (keyof StorePorts[Name])[] } = { media: ['read'] };
 
 export type Call = (...args: readonly unknown[]) => Promise<unknown>;
-export type StreamCall = (...args: readonly unknown[]) => AsyncIterable<unknown>;
+type StreamCall = (...args: readonly unknown[]) => AsyncIterable<unknown>;
 
 /** Identifies a call; calls of the store itself have no port. */
 export interface CallName {

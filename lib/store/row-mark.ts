@@ -17,7 +17,7 @@ export function markRow(row: object): string {
 }
 
 /** A row and its mark; null if an earlier version wrote it. */
-export interface MarkedRow<Row> {
+interface MarkedRow<Row> {
   readonly row: Row;
   readonly mark: unknown;
   /** The right mark; absent: computed from the whole row. */

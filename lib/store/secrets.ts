@@ -18,7 +18,7 @@ export function isSealed(secret: string): boolean {
   return secret.startsWith('enc:');
 }
 
-export interface Vault {
+interface Vault {
   /** The id of the key that encrypts; undefined if no key is set. */
   readonly current: string | undefined;
   has(keyId: string): boolean;
@@ -159,7 +159,7 @@ export async function forgetKey({ settings }: Pick<Store, 'settings'>, keyId: st
   return isUsed;
 }
 
-export interface Encrypted {
+interface Encrypted {
   /** The number of secrets. */
   readonly secrets: number;
   /** The number of secrets that were encrypted now, or again with the first key. */

@@ -3,7 +3,7 @@ import type { Device, SessionStore } from '../store/ports/sessions.ts';
 import type { User } from '../store/ports/users.ts';
 import { hashToken, isToken, makeToken } from './token.ts';
 
-export interface DevicesOptions {
+interface DevicesOptions {
   readonly store: { readonly sessions: Pick<SessionStore, 'putDevice' | 'device'> };
   readonly now?: () => number;
 }

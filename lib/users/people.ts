@@ -6,12 +6,12 @@ import type { User, UserStore } from '../store/ports/users.ts';
 import { hashPassword } from './password.ts';
 import { hashToken, isToken, makeToken } from './token.ts';
 
-export interface PeopleOptions {
+interface PeopleOptions {
   readonly store: { readonly sessions: SessionStore; readonly users: UserStore };
   readonly now?: () => number;
 }
 
-export interface NewUser {
+interface NewUser {
   readonly email: string;
   readonly password: string;
   readonly totp?: Enrolment;

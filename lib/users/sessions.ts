@@ -3,7 +3,7 @@ import type { Session, SessionStore } from '../store/ports/sessions.ts';
 import type { User, UserStore } from '../store/ports/users.ts';
 import { hashToken, isToken, makeToken } from './token.ts';
 
-export interface SessionsOptions {
+interface SessionsOptions {
   readonly store: { readonly sessions: SessionStore; readonly users: UserStore };
   /** ms since the epoch. */
   readonly now?: () => number;
@@ -45,7 +45,7 @@ const OPERATOR_LIFETIME = { idleMs: 30 * MINUTE_MS, wholeMs: 12 * HOUR_MS };
 const SEEN_EVERY_MS = MINUTE_MS;
 
 /** An operator's change requires a new code if the last one is older. */
-export const PROVEN_MS = 10 * MINUTE_MS;
+const PROVEN_MS = 10 * MINUTE_MS;
 
 const AGENT_LENGTH_MAX = 200;
 
@@ -100,7 +100,7 @@ export function createSessions({ store: { sessions, users }, now = Date.now }: S
   };
 }
 
-export function isLiveSession({ seenAt, idleMs, expiresAt }: Session, now: number): boolean {
+function isLiveSession({ seenAt, idleMs, expiresAt }: Session, now: number): boolean {
   return now < expiresAt && now < seenAt + idleMs;
 }
 

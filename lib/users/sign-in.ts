@@ -8,7 +8,7 @@ import { createDevices } from './devices.ts';
 import { hashPassword, isOutdatedHash, verifyPassword } from './password.ts';
 import { findCodeStep, hashRecoveryCode, isRecoveryCode } from './totp.ts';
 
-export interface SignInOptions {
+interface SignInOptions {
   readonly store: { readonly sessions: SessionStore; readonly users: UserStore };
   readonly now?: () => number;
 }
@@ -23,7 +23,7 @@ export interface SignInClient {
   readonly hasLink?: boolean;
 }
 
-export interface Credentials {
+interface Credentials {
   readonly email: string;
   readonly password: string;
   /** From the authenticator app, or a recovery code; empty if none. */

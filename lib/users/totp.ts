@@ -30,7 +30,7 @@ export function findCodeStep(secret: string, code: string, { now, lastStep }: Co
   return step > lastStep ? step : undefined;
 }
 
-export interface CodeUse {
+interface CodeUse {
   /** ms since the epoch. */
   readonly now: number;
   /** The time step of the last used code; -1 if none. */

@@ -2,7 +2,7 @@
 import type { SessionStore } from '../store/ports/sessions.ts';
 import type { RemovalResult, User, UserStore } from '../store/ports/users.ts';
 
-export interface UserRemovalOptions {
+interface UserRemovalOptions {
   readonly store: { readonly sessions: SessionStore; readonly users: UserStore };
   readonly now?: () => number;
 }

@@ -4,7 +4,7 @@ import type { Log } from '../http/log.ts';
 import { type ToPrimary, type ToWorker, WORKER_VARIABLE, type WorkerTerms } from './messages.ts';
 import type { StartupReport } from './startup-report.ts';
 
-export interface PoolOptions {
+interface PoolOptions {
   readonly size: number;
   /** The prefix of the owner ids of all workers. */
   readonly group: string;

@@ -16,7 +16,7 @@ export interface RemoteLimiter extends Pick<Limiter, 'hit'> {
 
 type PendingHit = Pick<PromiseWithResolvers<LimitResult>, 'resolve' | 'reject'>;
 
-export interface RemoteLimiterOptions {
+interface RemoteLimiterOptions {
   readonly send: (id: number, hits: readonly Hit[]) => void;
   /** How long a request waits for the primary. */
   readonly answerWithinMs?: number;

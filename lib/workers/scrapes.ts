@@ -7,7 +7,7 @@ import { createMetricsServer, type MetricsServer } from '../metrics/server.ts';
 import { addExitedCounts, formatMergedMetrics } from './merge-metrics.ts';
 import type { ToWorker } from './messages.ts';
 
-export interface ScrapesOptions {
+interface ScrapesOptions {
   readonly host: string;
   readonly port: number;
   /** The metrics of the primary itself. */

@@ -11,7 +11,7 @@ import type { TransactionSessions } from './transaction-sessions.ts';
 const OWNER_KEPT_MS = 3_600_000;
 
 /** Matches owners that are alive at a given server time. */
-export function buildAliveFilter(now: Document | number): Document {
+function buildAliveFilter(now: Document | number): Document {
   const latest = { $add: [now, { $multiply: [2, '$leaseMs'] }] };
   return { $and: [{ $gte: ['$until', now] }, { $lte: ['$until', latest] }] };
 }

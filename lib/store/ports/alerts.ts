@@ -14,7 +14,7 @@ export interface AlertSettings {
   readonly version: number;
 }
 
-export interface AlertWebhook {
+interface AlertWebhook {
   readonly url: string;
   /** Signs the requests, so it must be stored readable; it is encrypted in the database if there is a key. */
   readonly secret: string;

@@ -67,7 +67,7 @@ export interface AccountAudit {
   readonly problem?: string;
 }
 
-export interface UnknownCharge {
+interface UnknownCharge {
   readonly id: string;
   readonly wallet: string;
 }

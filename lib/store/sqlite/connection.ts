@@ -24,7 +24,7 @@ export interface ConnectionOptions {
 }
 
 /** `full`: synced to disk at commit. `normal`: survives a crash of the process, perhaps not of the machine. */
-export type Durability = 'full' | 'normal';
+type Durability = 'full' | 'normal';
 
 export interface Connection {
   readonly db: DatabaseSync;

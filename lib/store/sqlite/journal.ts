@@ -64,7 +64,7 @@ export function journalReads(db: DatabaseSync): PortReads<'journal'> {
   };
 }
 
-export interface LostRow {
+interface LostRow {
   readonly id: string;
   readonly wallet: string;
 }

@@ -21,7 +21,7 @@ export interface MediaFiles {
   findOld(now: number): Promise<readonly OldFile[]>;
 }
 
-export interface NewFile {
+interface NewFile {
   readonly id: string;
   /** Becomes the mtime of the file, so that another store that shares the folder by mistake sees that it is in use. */
   readonly expiresAt: number;
