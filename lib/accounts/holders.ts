@@ -61,8 +61,8 @@ export function createHolders(options: HoldersOptions): Holders {
     close,
   } = createKeyUsageCounter({
     store: store.keys,
-    ...(flushMs !== undefined && { flushMs }),
-    ...(onFlushError && { onError: onFlushError }),
+    flushMs,
+    onError: onFlushError,
   });
 
   function find(keyText: string): KeyHolder | undefined | Promise<KeyHolder | undefined> {

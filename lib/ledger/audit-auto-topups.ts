@@ -118,7 +118,7 @@ async function listAutoPaymentsSince(
 ): Promise<readonly Payment[]> {
   const made: Payment[] = [];
   for (let before: Payment | undefined; ; ) {
-    const page: readonly Payment[] = await payments.list({ wallet, limit: ROWS_PER_PAGE, ...(before && { before }) });
+    const page: readonly Payment[] = await payments.list({ wallet, limit: ROWS_PER_PAGE, before });
     made.push(...page.filter(({ origin, createdAt }) => origin === 'auto' && createdAt >= from));
     before = page.at(-1);
     if (!before || page.length < ROWS_PER_PAGE || before.createdAt < from) return made;

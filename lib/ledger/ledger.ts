@@ -159,7 +159,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   const { store, ownerId, leaseMs, log, now = Date.now, answerWithinMs, isReal = () => false } = options;
   const queue = createQueue({
     store: store.ledger,
-    ...(answerWithinMs !== undefined && { answerWithinMs }),
+    answerWithinMs,
     onRetry: (err, operations) => log.warn({ err, operations }, 'the store did not accept a batch; retrying'),
     onParked: (err, op) =>
       log.error(

@@ -38,7 +38,7 @@ export function createSweep({ store, leaseMs, end, now: clock }: SweepOptions): 
   return async ({ now, limit }) => {
     for (const [id, until] of skipped) if (until <= performance.now()) skipped.delete(id);
     const size = limit + skipped.size;
-    const orphans = await store.orphans({ now, leaseMs, limit: size, ...(after && { after }) });
+    const orphans = await store.orphans({ now, leaseMs, limit: size, after });
     const last = orphans.at(-1);
     after = last && orphans.length === size ? { lease: last.lease ?? 0, id: last.id } : undefined;
     const pending = orphans.filter(({ id }) => !skipped.has(id));

@@ -54,7 +54,7 @@ export async function reportUsage(
   const sums = new Map<string, UsageSum>();
   let before: string | undefined;
   do {
-    const page = await ledger.charges(wallet, { limit: pageSize, filter, ...(before !== undefined && { before }) });
+    const page = await ledger.charges(wallet, { limit: pageSize, filter, before });
     for (const charge of page) {
       const group = getUsageGroup(charge, by);
       sums.set(group, addUsageSums(sums.get(group) ?? ZERO_USAGE, sumCharge(charge)));

@@ -28,7 +28,7 @@ export async function copyUsers({ users: from }: Side, { users: to }: Side): Pro
     after = last.id;
   }
   for (let after: Membership | undefined; ; ) {
-    const page = await from.memberships({ ...(after && { after }), limit: ROWS_PER_PAGE });
+    const page = await from.memberships({ after, limit: ROWS_PER_PAGE });
     for (const membership of page) await to.join(membership);
     after = page.at(-1);
     if (!after) return copied;
@@ -47,7 +47,7 @@ export async function copyFormerUsers({ users: from }: Side, { users: to }: Side
 
 export async function copyAuditLog({ auditLog: from }: Side, { auditLog: to }: Side): Promise<void> {
   for (let before: number | undefined; ; ) {
-    const page = await from.page({ ...(before !== undefined && { before }), limit: ROWS_PER_PAGE });
+    const page = await from.page({ before, limit: ROWS_PER_PAGE });
     await to.put(page);
     before = page.at(-1)?.seq;
     if (before === undefined) return;

@@ -120,12 +120,7 @@ export function createPeople({ store: { sessions, users }, now = Date.now }: Peo
 
   return {
     async makeLink({ purpose, user, account, email }) {
-      const whose = {
-        ...(user !== undefined && { user }),
-        ...(account !== undefined && { account }),
-        ...(email !== undefined && { email }),
-      };
-      if (!PUBLIC_PURPOSES.has(purpose)) await sessions.removeLinks({ purpose, ...whose });
+      if (!PUBLIC_PURPOSES.has(purpose)) await sessions.removeLinks({ purpose, user, account, email });
       const token = makeToken();
       const expiresAt = now() + LINK_LIFE_MS[purpose];
       const of = { user: user ?? null, account: account ?? null, email: email ?? null };

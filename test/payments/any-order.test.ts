@@ -71,7 +71,7 @@ function suite(kind: StoreKind): void {
     return wrapped;
   }
 
-  it('has what the bank holds, once', async function () {
+  it('credits exactly what the bank holds', async function () {
     this.timeout(240_000);
     const other = await stage.openStore();
     let booked = 0;

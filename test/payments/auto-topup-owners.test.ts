@@ -67,7 +67,7 @@ describe('automatic top-ups and their owners', () => {
     return payment as Payment;
   }
 
-  it('are in the name of who agreed to them, whoever else has', async () => {
+  it('use the email address of the owner who agreed, and not of other owners', async () => {
     await setUp();
     const users = [makeUser({ language: 'en' }), makeUser({ language: 'ru' })];
     for (const user of users) await stage.store.users.add(user);
@@ -79,13 +79,13 @@ describe('automatic top-ups and their owners', () => {
     }
   });
 
-  it('name nobody where nobody is known to have agreed', async () => {
+  it('send no email address if no consent is known', async () => {
     await setUp({ consent: 'con_none' });
     const facts = parseOrderFacts(await charged());
     expect([facts.locale, facts.email]).to.deep.equal(['ru', undefined]);
   });
 
-  it('are followed to their end though they were switched off meanwhile', async () => {
+  it('are followed to their end even if they were disabled meanwhile', async () => {
     await setUp();
     const { id } = await charged();
     await change({ enabled: false });
@@ -99,7 +99,7 @@ describe('automatic top-ups and their owners', () => {
     expect((await stage.store.payments.list({ wallet: stage.wallet, limit: 9 })).length).to.equal(2);
   });
 
-  it('stay paused while they are off, and go on after a payment by hand of which a part went back', async () => {
+  it('stay paused while disabled, and resume after a manual payment that was partly refunded', async () => {
     const paid = await setUp({ pausedAt: stage.now(), declines: 4, reason: 'card_expired' });
     const later = { changedAt: stage.now() + 1000, phase: 'partly_refunded', refunded: RUB } as const;
     await stage.store.payments.put('payments', [{ ...paid, ...later }]);
@@ -112,7 +112,7 @@ describe('automatic top-ups and their owners', () => {
     expect((await row()).order).not.to.equal(null);
   });
 
-  it('are looked at when a payment by hand is credited, and when one of their own has ended', async () => {
+  it('are checked after a manual credit and after the end of an automatic payment', async () => {
     const paid = await setUp({ pausedAt: stage.now() - 1000, declines: 4, threshold: 300n * RUB });
     await stage.store.payments.put('payments', [{ ...paid, changedAt: stage.now() }]);
     topups.onPayment(paid);
@@ -131,7 +131,7 @@ describe('automatic top-ups and their owners', () => {
     await other.stop();
   });
 
-  it('are set off by a call that was refused after the last one, by the clock of the store', async () => {
+  it('are triggered by a call refused after the last top-up, by the store’s clock', async () => {
     stage.aheadMs = HOUR_MS;
     await setUp({ threshold: RUB, nextAt: stage.now() - 1000 });
     await topups.checkWallet(stage.wallet);
@@ -142,7 +142,7 @@ describe('automatic top-ups and their owners', () => {
     await until(async () => (await row()).order !== null);
   });
 
-  it('are stopped once what is under way has ended', async () => {
+  it('stop after the running check has ended', async () => {
     await setUp();
     const faults = createFaultyStore(stage.store);
     const gate = makeGate();

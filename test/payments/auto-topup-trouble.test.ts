@@ -164,7 +164,7 @@ function suite(kind: StoreKind): void {
     });
   }
 
-  it('charge once where the bank’s answer is lost, and where it cannot be reached', async () => {
+  it('charge once if the bank’s answer is lost or the bank cannot be reached', async () => {
     for (const when of ['before', 'after'] as const) {
       let count = 0;
       stage.bank.hook = (asked, at) => {
@@ -217,7 +217,7 @@ function suite(kind: StoreKind): void {
     });
   }
 
-  it('stay paused while nobody can say whether there was a payment by hand', async () => {
+  it('stay paused while manual payments cannot be read', async () => {
     await stage.store.payments.changeAutoTopup({ ...(await row()), pausedAt: stage.now() - 1, declines: 4 });
     await stage.credited(use.service(), 50);
     stage.bank.payments.clear();
@@ -228,7 +228,7 @@ function suite(kind: StoreKind): void {
     expect([stage.bank.payments.size, types()]).to.deep.equal([1, ['topup.succeeded']]);
   });
 
-  describe('remember a call that was refused for too little', () => {
+  describe('remember a call refused for lack of money', () => {
     /** Refuses a call of 1,200 RUB, of which the wallet has 1,000: far more than the threshold. */
     async function refuseCall(): Promise<void> {
       const log = { warn() {}, error() {} };
@@ -242,7 +242,7 @@ function suite(kind: StoreKind): void {
       await topups.checkAllWallets();
     });
 
-    it('until a look has gone through', async () => {
+    it('until a check has succeeded', async () => {
       fail('payments.autoTopup', 1, refuse);
       await refuseCall();
       await until(() => warnings.length > 0);
@@ -252,7 +252,7 @@ function suite(kind: StoreKind): void {
       expect([stage.bank.payments.size, await avail()]).to.deep.equal([1, 1500n * RUB]);
     });
 
-    it('while they looked, for the next look', async () => {
+    it('during a check, for the next check', async () => {
       const gate = makeGate();
       faults.next('ledger.wallet', waitFor(gate.opened));
       const looking = topups.checkWallet(stage.wallet);
@@ -265,7 +265,7 @@ function suite(kind: StoreKind): void {
     });
   });
 
-  it('look at all of them, however many', async () => {
+  it('check all wallets, however many', async () => {
     const first = await row();
     const before = Array.from({ length: 200 }, (_, at) => ({ ...first, id: `a${String(at).padStart(3, '0')}` }));
     await stage.store.payments.put(
@@ -276,7 +276,7 @@ function suite(kind: StoreKind): void {
     await expectOneCharge();
   });
 
-  it('look at the others where one cannot be looked at, and at all of them after a round that failed', async () => {
+  it('check the other wallets if one fails, and all of them after a failed round', async () => {
     const other = await newAccount(stage.store);
     const method = await stage.store.payments.saveMethod(newMethod(other, { provider: 'till' }));
     const wish = { threshold: 300n * RUB, amount: 1000n * RUB, cap: 100_000n * RUB, method: method.id };
@@ -300,7 +300,7 @@ function suite(kind: StoreKind): void {
     await until(async () => (await topped(first)) === (first === other ? 1000n * RUB : 1500n * RUB), 10_000);
   });
 
-  it('begin again after an outage in which nothing was begun', async () => {
+  it('start again after an outage in which nothing was started', async () => {
     stage.bank.hook = (asked) => (asked === 'start' ? 401 : undefined);
     await topups.checkWallet(stage.wallet);
     expect(stage.bank.payments.size).to.equal(0);

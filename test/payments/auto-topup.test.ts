@@ -84,14 +84,14 @@ function suite(kind: StoreKind): void {
   });
   const used = (rub: number) => ({ amount: BigInt(rub) * RUB, usage: { tokens_input: 1, tokens_output: 1 } });
 
-  it('charge nothing while what is there and held is enough', async () => {
+  it('charge nothing while the balance including holds is enough', async () => {
     await setUp();
     await hold(900);
     await topups.checkWallet(stage.wallet);
     expect(starts()).to.equal(0);
   });
 
-  it('charge once for fifty calls that cross the threshold at once, in two gateways', async () => {
+  it('charge once if fifty calls cross the threshold at the same time in two gateways', async () => {
     await setUp();
     const other = createTopups(stage.service('own_2', await stage.openStore()));
     stage.bank.charges = 'pay';
@@ -106,7 +106,7 @@ function suite(kind: StoreKind): void {
     expect(await row()).to.include({ dayCount: 1, monthSum: 500n * RUB, declines: 0 });
   });
 
-  it('are set off once by calls that are refused for too little, though the threshold is not reached', async () => {
+  it('are triggered once by calls refused for lack of money, even above the threshold', async () => {
     await setUp();
     stage.bank.charges = 'pay';
     const ledger = ledgerOf();
@@ -121,7 +121,7 @@ function suite(kind: StoreKind): void {
     expect([starts(), types()]).to.deep.equal([1, ['topup.succeeded']]);
   });
 
-  it('decline by decline wait longer, pause, and go on after a payment by hand', async () => {
+  it('wait longer after each decline, pause, and resume after a manual payment', async () => {
     await setUp();
     await spend(800);
     stage.bank.charges = 'decline';
@@ -150,7 +150,7 @@ function suite(kind: StoreKind): void {
     expect([types().at(-1), await avail()]).to.deep.equal(['topup.succeeded', 750n]);
   });
 
-  it('stay paused after a payment of their own', async () => {
+  it('stay paused after an automatic payment', async () => {
     await setUp();
     await stage.store.payments.changeAutoTopup({ ...(await row()), pausedAt: stage.now(), declines: 4 });
     await spend(800);
@@ -165,7 +165,7 @@ function suite(kind: StoreKind): void {
     expect([starts(), (await row()).declines]).to.deep.equal([1, 0]);
   });
 
-  it('stay paused whatever happens to a payment that was credited before', async () => {
+  it('stay paused if an earlier credited payment changes', async () => {
     await setUp();
     await stage.credited(service, 50);
     const changes: Record<string, (paid: Payment) => Promise<unknown>> = {
@@ -200,7 +200,7 @@ function suite(kind: StoreKind): void {
     expect((await row()).declines).to.equal(0);
   });
 
-  it('stay paused where the entry of a credit cannot be read, and go on in the next round', async () => {
+  it('stay paused if the entry of a credit cannot be read, and resume in the next round', async () => {
     await setUp({ pausedAt: stage.now(), declines: 4 });
     await stage.credited(service, 50);
     const faults = createFaultyStore(stage.store);
@@ -212,7 +212,7 @@ function suite(kind: StoreKind): void {
     expect((await row()).declines).to.equal(0);
   });
 
-  it('are set off by a call that is refused before it reaches the ledger', async () => {
+  it('are triggered by a call that is refused before it reaches the ledger', async () => {
     await setUp();
     stage.bank.charges = 'pay';
     topups.reportRefusal(stage.wallet);
@@ -223,7 +223,7 @@ function suite(kind: StoreKind): void {
     expect(starts()).to.equal(1);
   });
 
-  it('go on by themselves once a bank that refused the service accepts it, without a pause or a count', async () => {
+  it('continue without a pause or a counted order once the bank accepts the account again', async () => {
     await setUp();
     await spend(800);
     stage.bank.charges = 'pay';
@@ -246,7 +246,7 @@ function suite(kind: StoreKind): void {
     expect([types(), await avail(), stage.bank.payments.size]).to.deep.equal([['topup.succeeded'], 700n, 2]);
   });
 
-  it('forget a call that was refused once they have checked, though nothing could be charged then', async () => {
+  it('forget a refused call after a check, even if nothing could be charged', async () => {
     await setUp();
     stage.bank.charges = 'pay';
     bounds = readTopupBounds({ amount: { max: '499.99' } });
@@ -258,7 +258,7 @@ function suite(kind: StoreKind): void {
     expect([starts(), await avail()]).to.deep.equal([0, 1000n]);
   });
 
-  it('pause at once for a card that is over, and begin no fourth order in a day', async () => {
+  it('pause at once for an expired card, and start no fourth order in a day', async () => {
     await setUp({ threshold: 100_000n * RUB });
     stage.bank.charges = 'pay';
     for (let looks = 0; looks < 5; looks += 1) await topups.checkWallet(stage.wallet);
@@ -270,7 +270,7 @@ function suite(kind: StoreKind): void {
     expect([starts(), types().at(-1)]).to.deep.equal([4, 'topup.paused']);
   });
 
-  it('keep to the operator’s bounds as they are now', async () => {
+  it('keep to the operator’s current bounds', async () => {
     await setUp({ threshold: 100_000n * RUB });
     stage.bank.charges = 'pay';
     bounds = readTopupBounds({ amount: { max: '499.99' } });
@@ -284,7 +284,7 @@ function suite(kind: StoreKind): void {
     expect(starts()).to.equal(4);
   });
 
-  it('keep to the cap of a month, across processes', async () => {
+  it('keep to the monthly cap across processes', async () => {
     await setUp({ threshold: 100_000n * RUB, cap: 1200n * RUB });
     stage.bank.charges = 'pay';
     for (let day = 0; day < 3; day += 1) {
@@ -298,7 +298,7 @@ function suite(kind: StoreKind): void {
     expect(starts()).to.equal(4);
   });
 
-  it('go on where another process has died: its order ends, its row is free', async () => {
+  it('continue after another process died with an open order', async () => {
     await setUp();
     await spend(800);
     await topups.checkWallet(stage.wallet);
@@ -314,7 +314,7 @@ function suite(kind: StoreKind): void {
     expect([(await row()).order, types()]).to.deep.equal([null, ['topup.succeeded']]);
   });
 
-  it('are paused with the reason where the card cannot be charged any more', async () => {
+  it('are paused with the reason if the card cannot be charged any more', async () => {
     await setUp({ amount: RUB + RUB / 1000n });
     await spend(800);
     await topups.checkWallet(stage.wallet);
@@ -322,7 +322,7 @@ function suite(kind: StoreKind): void {
     expect(starts()).to.equal(0);
   });
 
-  it('work by themselves from start to stop', async () => {
+  it('run by themselves between start and stop', async () => {
     await setUp();
     await spend(800);
     stage.bank.charges = 'pay';

@@ -178,7 +178,7 @@ function suite(kind: StoreKind): void {
       }
     }
 
-    it('takes the refund that was on its way when it was opened, whoever dies', async function () {
+    it('includes the refund that was running when it was opened, whichever process dies', async function () {
       this.timeout(60_000);
       const { store } = stage;
       for (const at of ['before keep', 'after keep']) {

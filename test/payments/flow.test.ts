@@ -66,7 +66,7 @@ describe('a payment through the gateway', function () {
     const ref = (payment: Payment) => payment.ref ?? expect.fail('it has no id');
     const last = () => vendor.notices.all.at(-1);
 
-    it('is credited once, however often and in whatever order it is told of', async () => {
+    it('is credited once for repeated and reordered webhooks', async () => {
       const payment = await order();
       expect(payment.payUrl).to.match(/^https:\/\/yoomoney\.ru\//);
       vendor.shop.hold(ref(payment));
@@ -79,7 +79,7 @@ describe('a payment through the gateway', function () {
       expect(await topped()).to.equal(1000n * RUB);
     });
 
-    it('is not credited by a forged notice', async () => {
+    it('is not credited by a forged webhook', async () => {
       const payment = await order();
       const object = {
         id: payment.ref,
@@ -92,7 +92,7 @@ describe('a payment through the gateway', function () {
       expect([(await find(payment.id)).phase, await topped()]).to.deep.equal(['pending', 0n]);
     });
 
-    it('waits for an operator when it is not what was ordered', async () => {
+    it('goes to review if it does not match the order', async () => {
       const payment = await order();
       vendor.shop.spoil(ref(payment), { amount: { value: '1.00', currency: 'RUB' } });
       vendor.shop.pay(ref(payment));
@@ -101,7 +101,7 @@ describe('a payment through the gateway', function () {
       expect(await topped()).to.equal(0n);
     });
 
-    it('waits for an operator when its test flag is not the shop’s', async () => {
+    it('goes to review if its test flag differs from the shop’s', async () => {
       const payment = await order();
       vendor.shop.spoil(ref(payment), { test: false });
       vendor.shop.pay(ref(payment));
@@ -110,14 +110,14 @@ describe('a payment through the gateway', function () {
       expect(await topped()).to.equal(0n);
     });
 
-    it('is found when its notice is lost', async () => {
+    it('is credited if its webhook is lost', async () => {
       const payment = await order();
       vendor.shop.pay(ref(payment));
       await reaches(payment.id, 'credited');
       expect(await topped()).to.equal(1000n * RUB);
     });
 
-    it('is told of again until the vendor could be asked', async () => {
+    it('makes the vendor repeat the webhook until it can be fetched', async () => {
       const payment = await order();
       vendor.go(broken(false), broken(false));
       vendor.notices.flow(notice);
@@ -126,7 +126,7 @@ describe('a payment through the gateway', function () {
       expect((await find(payment.id)).phase).to.equal('credited');
     });
 
-    it('goes back in part when the vendor gives back', async () => {
+    it('is partly refunded if the vendor refunds a part', async () => {
       const payment = await order();
       vendor.shop.pay(ref(payment));
       await vendor.notices.send(notice, last());
@@ -136,7 +136,7 @@ describe('a payment through the gateway', function () {
       expect(await topped()).to.equal(700n * RUB);
     });
 
-    it('is canceled when it is declined', async () => {
+    it('is canceled if it is declined', async () => {
       const payment = await order();
       vendor.shop.decline(ref(payment), 'insufficient_funds');
       await vendor.notices.send(notice, last());
@@ -185,7 +185,7 @@ describe('a payment through the gateway', function () {
       });
     }
 
-    it('is there after a start of the gateway, and goes back from its page', async () => {
+    it('survives a restart of the gateway, and can be refunded on its page', async () => {
       const { id, ref } = await order();
       await gateway.stop();
       gateway = await startGateway({ catalog, folder, env: ENV });

@@ -53,7 +53,7 @@ describe('a change of a payment', () => {
     return { ...follow, told };
   }
 
-  it('is told of once it is stored, and not if another process was faster', async () => {
+  it('is reported once it is stored, and not if another process was faster', async () => {
     for (const [status, words] of [
       ['done', ['a payment is canceled', 'canceled']],
       ['exists', []],
@@ -65,7 +65,7 @@ describe('a change of a payment', () => {
     }
   });
 
-  it('is told of in the same way when it comes from elsewhere, but for looks', async () => {
+  it('is reported in the same way by `change`, except for polls', async () => {
     const base = { id: 'pay', version: 4, at: 1000 };
     for (const [status, count] of [
       ['done', 2],
@@ -81,7 +81,7 @@ describe('a change of a payment', () => {
     }
   });
 
-  it('whose money the ledger refuses leaves the payment as it is, and the operator is told', async () => {
+  it('leaves the payment unchanged and logs an error if the ledger refuses the money', async () => {
     const errors: string[] = [];
     const log = { info: () => undefined, warn: () => undefined, error: (_: object, line: string) => errors.push(line) };
     const paid = {

@@ -19,7 +19,7 @@ function suite(kind: StoreKind): void {
   const errors = () => stage.lines.filter(({ level }) => level === 'error').map(({ message }) => message);
   const HELD = 'the provider holds money that was not credited';
 
-  it('has every refund, also one after which the payment is in the phase that it was in', async () => {
+  it('reports every refund, even if the phase stays the same', async () => {
     const { id } = await stage.credited(service);
     for (const rub of [100n, 200n]) {
       stage.bank.giveBack(id, rub * RUB);
@@ -32,7 +32,7 @@ function suite(kind: StoreKind): void {
     ]);
   });
 
-  it('has a shortfall once, when it arises', async () => {
+  it('logs a shortfall once, when it occurs', async () => {
     stage.shortfall = 'keep';
     const { id } = await stage.credited(service);
     await applied(stage.store, adjust(stage.wallet, -900n * RUB));
@@ -48,7 +48,7 @@ function suite(kind: StoreKind): void {
     expect(errors()).to.deep.equal(['the wallet could not cover a refund or dispute in full']);
   });
 
-  it('has money that a provider takes after it had declined, and nothing of a mere decline', async () => {
+  it('logs money that a provider takes after a decline, and nothing for a plain decline', async () => {
     const { id } = await stage.order(service);
     const reason = { kind: 'soft', code: 'insufficient_funds' } as const;
     stage.bank.pay(id, { status: 'canceled', reason });
@@ -61,7 +61,7 @@ function suite(kind: StoreKind): void {
     expect([(await stage.payment(id)).phase, await stage.topped()]).to.deep.equal(['canceled', 0n]);
   });
 
-  it('has a payment of which the provider tells another one', async () => {
+  it('logs a payment for which the provider reports another one', async () => {
     const { id, ref } = await stage.order(service);
     const other = await stage.order(service);
     stage.bank.payments.set(ref ?? '', { ...stage.bank.pay(other.id), order: id });

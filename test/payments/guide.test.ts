@@ -49,28 +49,28 @@ describe('the guide to payments', () => {
     expect(provider).to.have.property('charge');
   });
 
-  it('shows one that is switched off without its variables', async () => {
+  it('shows a provider that is disabled without its variables', async () => {
     expect((await providersOf({ YOOKASSA_SHOP_ID: '506751' })).size).to.equal(0);
   });
 
-  it('names every setting, of the provider and of its receipts', () => {
+  it('names every setting of the provider and of its receipts', () => {
     const settings = keysOf(plugin.settings(Joi));
     expect(namedIn('Setting')).to.include.members(Object.keys(settings));
     expect(namedIn('In `receipt`')).to.include.members(Object.keys(settings.receipt?.keys ?? {}));
   });
 
-  it('names every bound of automatic top-ups, and shows some that are valid', () => {
+  it('names every bound of automatic top-ups, with a valid example', () => {
     expect(namedIn('In `autoTopup`')).to.include.members(Object.keys(keysOf(topupEntry)));
     const [, example = ''] = /### Bounds.*?```json\n(.*?)```/s.exec(guide) ?? [];
     const { value, error } = catalogFile.validate(JSON.parse(example));
     expect([error, value?.autoTopup?.perDay]).to.deep.equal([undefined, 2]);
   });
 
-  it('names every state of a payment, and no other', () => {
+  it('names exactly the phases of a payment', () => {
     expect([...namedIn('State')].sort()).to.deep.equal([...PAYMENT_PHASES].sort());
   });
 
-  it('names the events to tick', () => {
+  it('names the webhook events to enable', () => {
     for (const event of ['payment.succeeded', 'payment.canceled', 'payment.waiting_for_capture', 'refund.succeeded'])
       expect(guide).to.contain(`\`${event}\``);
     expect(guide).to.contain('`PUBLIC_URL/payments/yookassa/notice`');

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { maskJson, maskNumbers } from '../../lib/payments/mask.ts';
 
-describe('what is shown of a provider’s words', () => {
+describe('masking of provider texts', () => {
   for (const [text, shown] of [
     ['card 4111111111111111.', 'card …1111.'],
     ['4111 1111 1111 1111', '…1111'],
@@ -17,7 +17,7 @@ describe('what is shown of a provider’s words', () => {
     });
   }
 
-  it('has neither methods nor secrets, and of a card what its owner knows it by', () => {
+  it('hides methods and secrets, and keeps the fields by which an owner recognizes a card', () => {
     const card = { first6: '411111', last4: '1111', expiry_year: '2031', card_type: 'Visa', product: { code: 'E' } };
     const object = {
       id: 'p-1',
@@ -42,7 +42,7 @@ describe('what is shown of a provider’s words', () => {
     });
   });
 
-  it('is the text itself where it is no JSON', () => {
+  it('returns other text than JSON unchanged', () => {
     expect(maskJson('{"card": 4111111111111111')).to.equal('{"card": …1111');
     expect(maskJson('')).to.equal('');
   });

@@ -17,7 +17,7 @@ const CREDITED = {
   dispute: null,
 } as unknown as Payment;
 
-describe('a refund asked for while its payment changes', () => {
+describe('a refund requested while its payment changes', () => {
   for (const [amount, version, status] of [
     [40n, 5, 'stale'],
     [40n, 4, 'refused'],

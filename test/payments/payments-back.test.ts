@@ -20,8 +20,8 @@ function suite(kind: StoreKind): void {
   });
   const credited = (rub?: number) => stage.credited(service, rub);
 
-  describe('money that goes back', () => {
-    it('leaves the balance when it is asked of the bank, and is booked once it has gone', async () => {
+  describe('refunds and disputes', () => {
+    it('take the money from the balance at the request, and book it when the bank has refunded it', async () => {
       const payment = await credited();
       const wish = { at: stage.now(), amount: 300n * RUB, reason: 'wish', refund: 'rfd_1' };
       expect((await requestRefund(stage.store, payment.id, wish)).status).to.equal('done');
@@ -45,7 +45,7 @@ function suite(kind: StoreKind): void {
       expect(await stage.problems()).to.deep.equal([]);
     });
 
-    it('is asked for once although the answer was lost, and is booked though it was begun elsewhere', async () => {
+    it('are sent once although the answer was lost, and are booked if they started at the bank', async () => {
       const payment = await credited();
       await requestRefund(stage.store, payment.id, { at: stage.now(), amount: 300n * RUB, reason: '' });
       stage.bank.hook = (asked, when) => {
@@ -62,7 +62,7 @@ function suite(kind: StoreKind): void {
       expect(await stage.topped()).to.equal(500n * RUB);
     });
 
-    it('that the bank refuses stays where it is', async () => {
+    it('return the money to the balance if the bank refuses', async () => {
       const payment = await credited();
       stage.bank.refunds = 'canceled';
       await requestRefund(stage.store, payment.id, { at: stage.now(), amount: 300n * RUB, reason: '' });
@@ -102,7 +102,7 @@ function suite(kind: StoreKind): void {
       });
     }
 
-    it('by a dispute is taken when it is lost, and stays when it is won', async () => {
+    it('take the money of a dispute when it is lost, and keep it when it is won', async () => {
       const lost = await credited();
       const won = await credited();
       const at = stage.now();
@@ -120,7 +120,7 @@ function suite(kind: StoreKind): void {
       expect(await stage.problems()).to.deep.equal([]);
     });
 
-    it('by disputes of one letter needs a number for each payment, so that each can be lost', async () => {
+    it('need a separate dispute number per payment, so that each dispute can be lost', async () => {
       const one = await credited();
       const two = await credited();
       const three = await credited();
@@ -141,7 +141,7 @@ function suite(kind: StoreKind): void {
       expect(await stage.problems()).to.deep.equal([]);
     });
 
-    it('while its dispute is open, and after it was won or lost, is taken as far as any is left of it', async () => {
+    it('take at most what is left of the payment while a dispute is open and after it ended', async () => {
       for (const [how, phase, refunded] of [
         ['won', 'kept', 500n],
         ['lost', 'reversed', 1000n],
@@ -161,7 +161,7 @@ function suite(kind: StoreKind): void {
       expect(await stage.problems()).to.deep.equal([]);
     });
 
-    it('in full while its dispute is open leaves nothing to lose', async () => {
+    it('leave nothing to lose after a full refund during a dispute', async () => {
       const { id } = await credited();
       const at = stage.now();
       await openDispute(stage.store, id, { at, dispute: `cb_${id}` });
@@ -173,7 +173,7 @@ function suite(kind: StoreKind): void {
       expect(await stage.problems()).to.deep.equal([]);
     });
 
-    it('before an operator credited it is taken right after', async () => {
+    it('are booked right after the credit if they happened during the review', async () => {
       const payment = await stage.order(service);
       stage.bank.pay(payment.id, { currency: 'USD' });
       expect((await service.payments.poll(payment.id))?.phase).to.equal('review');

@@ -23,7 +23,7 @@ function suite(kind: StoreKind): void {
   describe('a saved method', () => {
     const card = { id: 'card-1', kind: 'card', brand: 'Visa', last4: '4242', expiry: '2030-01', fingerprint: 'f' };
 
-    it('is kept where its owner wanted it, once', async () => {
+    it('is saved once, if its owner agreed', async () => {
       stage.bank.saves = card;
       await credited();
       expect(await stage.store.payments.methods(stage.wallet)).to.deep.equal([]);
@@ -42,7 +42,7 @@ function suite(kind: StoreKind): void {
       expect(service.saved).to.have.length(1);
     });
 
-    it('is not kept of a payment that goes to review', async () => {
+    it('is not saved from a payment that goes to review', async () => {
       stage.bank.saves = { ...card, id: 'card-2' };
       const payment = await stage.order(service, 1000, { saveMethod: true });
       stage.bank.pay(payment.id, { order: 'pay_another' });
@@ -50,7 +50,7 @@ function suite(kind: StoreKind): void {
       expect(await stage.store.payments.methods(stage.wallet)).to.deep.equal([]);
     });
 
-    it('is charged once for an automatic top-up, by one of two gateways', async () => {
+    it('is charged once for an automatic top-up by two gateways', async () => {
       await credited();
       const method = await stage.store.payments.saveMethod(newMethod(stage.wallet, { provider: 'till' }));
       const auto = newAuto(stage.wallet, { method: method.id });
@@ -69,7 +69,7 @@ function suite(kind: StoreKind): void {
       expect(await stage.store.payments.autoTopup(stage.wallet)).to.include({ order: payment?.id });
     });
 
-    it('is never charged after its removal, though the first try may have gone through', async () => {
+    it('is never charged after its removal, even if the first attempt may have succeeded', async () => {
       await credited();
       const method = await stage.store.payments.saveMethod(newMethod(stage.wallet, { provider: 'till' }));
       const auto = newAuto(stage.wallet, { method: method.id });

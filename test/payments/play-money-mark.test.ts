@@ -81,7 +81,7 @@ function suite(kind: StoreKind): void {
     return payment;
   }
 
-  it('ends a start that cannot write it, with one line; the next start writes it, and play money goes to review', async function () {
+  it('fails a start that cannot write it with one line; the next start writes it, and play money goes to review', async function () {
     this.timeout(60_000);
     const error: unknown = await startGateway(beside(real)).catch((thrown) => thrown);
     expect(error).to.be.instanceOf(OperatorError);
@@ -100,7 +100,7 @@ function suite(kind: StoreKind): void {
     expect(warnings.map((line) => JSON.parse(line).accounts)).to.deep.equal([[before.wallet]]);
   });
 
-  it('keeps an edit out that cannot write it, says so, and lets it in by itself once it can', async function () {
+  it('rejects a catalog edit while it cannot be written, logs that, and applies the edit once it can', async function () {
     this.timeout(60_000);
     other = await startGateway(beside({ upstreams: {}, models: [] }));
     other.writeCatalog(real);

@@ -38,7 +38,7 @@ for (const kind of longer([SQLITE], STORES))
       expect((await paidIn(false)).phase).to.equal('credited');
     });
 
-    it('waits for an operator in a store whose wallets pay for real models, who cannot credit it either', async () => {
+    it('goes to review in a store with real models, and cannot be credited there', async () => {
       await recordCostlyUpstream(stage.store, 'acme');
       const { id, phase, reason } = await paidIn(false);
       expect([phase, await stage.topped()]).to.deep.equal(['review', 0n]);
@@ -49,7 +49,7 @@ for (const kind of longer([SQLITE], STORES))
       expect(rejected.status).to.equal('done');
     });
 
-    it('is not credited by an operator where only its order says so, or only its provider', async () => {
+    it('cannot be credited by an operator if only its order or only its provider marks it as a test', async () => {
       await recordCostlyUpstream(stage.store, 'acme');
       for (const live of [true, false]) {
         const { id, phase } = await paidIn(live, { test: live });
@@ -59,7 +59,7 @@ for (const kind of longer([SQLITE], STORES))
       }
     });
 
-    it('is not credited while nobody can say whether it buys something, and then once', async () => {
+    it('is not credited while the setting cannot be read, and once afterwards', async () => {
       stage.settings = { live: false };
       const store = mapCalls(stage.store, (call, { port, name }) => (...args) => {
         return port === 'settings' && name === 'get' ? refuse(() => call(...args), args) : call(...args);
@@ -89,7 +89,7 @@ for (const kind of longer([SQLITE], STORES))
       expect(await stage.topped()).to.equal(0n);
     });
 
-    it('needs no look at the settings where money is real', async () => {
+    it('does not read the settings for real money', async () => {
       await recordCostlyUpstream(stage.store, 'acme');
       expect((await paidIn(true, { test: false })).phase).to.equal('credited');
     });
@@ -119,7 +119,7 @@ for (const kind of longer([SQLITE], STORES))
       expect(await walletOf(stage.store, stage.wallet)).to.include({ avail: 2000n * RUB, playMoney: true });
     });
 
-    it('leaves real money alone where a refund of a test payment is under way', async () => {
+    it('does not touch real money while a refund of a test payment is running', async () => {
       const at = stage.now();
       const asked = await requestRefund(stage.store, played.id, { at, amount: 700n * RUB, reason: 'a test' });
       expect([asked.status, await avail()]).to.deep.equal(['done', 1300n]);
@@ -130,7 +130,7 @@ for (const kind of longer([SQLITE], STORES))
       expect([(await stage.payment(played.id)).phase, await avail()]).to.deep.equal(['partly_refunded', 1000n]);
     });
 
-    it('waits for running calls and videos, whose money would come back as real', async () => {
+    it('is refused while calls and videos run, because their refunds would be real money', async () => {
       const chargeId = newId('req');
       await applied(stage.store, reserve(stage.wallet, { chargeId, amount: 400n * RUB }));
       expect(await settle('write_off')).to.include({ status: 'running', amount: 0n });
@@ -151,7 +151,7 @@ for (const kind of longer([SQLITE], STORES))
       expect((await settle('write_off')).status).to.equal('none');
     });
 
-    it('may be converted while calls run, once, whoever asks', async () => {
+    it('can be converted once while calls run', async () => {
       await applied(stage.store, reserve(stage.wallet, { amount: 400n * RUB }));
       const ends = await Promise.all([settle('convert'), settle('convert'), settle('convert')]);
       expect(ends.map(({ status }) => status).sort()).to.deep.equal(['done', 'none', 'none']);
@@ -178,7 +178,7 @@ describe('play money through two gateways of one store', function () {
     await vendor?.close();
   });
 
-  it('goes to review though its own gateway has no model that costs money', async () => {
+  it('goes to review even if its own gateway has no costly model', async () => {
     const { id: wallet } = await trial.account('0');
     const facts = { description: 'Top-up', returnUrl: trial.url, pageUrl: trial.url, locale: 'en', saveMethod: false };
     const order = newOrder(wallet, {

@@ -6,7 +6,7 @@ const MINUTE = 60_000;
 const HOUR = 3_600_000;
 const link = { createdAt: 0, expiresAt: HOUR };
 
-describe('a look at a payment', () => {
+describe('the schedule of polls', () => {
   for (const [name, at, afterMs] of [
     ['at once', 0, 5 * SECOND],
     ['in its first minute', 59 * SECOND, 5 * SECOND],
@@ -21,7 +21,7 @@ describe('a look at a payment', () => {
     });
   }
 
-  it('comes each minute where no link is known, and for a refund ever more seldom', () => {
+  it('polls every minute until a payment link exists, and backs off for refunds', () => {
     expect(nextPollAt({ createdAt: 0, expiresAt: null }, 50 * HOUR)).to.equal(50 * HOUR + MINUTE);
     expect([nextRefundPollAt(0, MINUTE), nextRefundPollAt(0, HOUR)]).to.deep.equal([2 * MINUTE, 2 * HOUR]);
   });

@@ -81,7 +81,7 @@ function suite(kind: StoreKind): void {
     expect(await topped()).to.equal(1000n * RUB);
   }
 
-  it('are credited once when the notice never comes', async function () {
+  it('are credited once if no webhook arrives', async function () {
     this.timeout(60_000);
     const id = await ordered();
     vendor.shop.pay(refOf(id));
@@ -119,7 +119,7 @@ function suite(kind: StoreKind): void {
     expect(vendor.asked.filter(({ method }) => method === 'POST').length, 'orders sent').to.equal(before);
   });
 
-  it('are credited where the success comes after they have expired here', async function () {
+  it('are credited if they succeed after they have expired here', async function () {
     this.timeout(60_000);
     const id = await ordered();
     const { createdAt, expiresAt } = await find(id);

@@ -26,7 +26,7 @@ for (const kind of longer([SQLITE], STORES)) {
       await database.remove();
     });
 
-    it('is each one’s own, and the last value counts', async () => {
+    it('is separate per provider and keeps the last value', async () => {
       const { settings } = await open();
       const [one, two] = [createProviderMemory(settings, 'one'), createProviderMemory(settings, 'two')];
       await one.set('x', '1');
@@ -35,7 +35,7 @@ for (const kind of longer([SQLITE], STORES)) {
       expect([await one.get('x'), await two.get('x'), await one.get('y')]).to.deep.equal(['2', '3', undefined]);
     });
 
-    it('keeps a payment of the sandbox across a start', async () => {
+    it('keeps a sandbox payment across a restart', async () => {
       const order = makeOrder();
       const first = await open();
       const before = openPayments(plugin, {}, { memory: createProviderMemory(first.settings, 'sandbox') }).provider;

@@ -54,7 +54,7 @@ function suite(kind: StoreKind): void {
     expect([await balance(), await states()]).to.deep.equal([[300, 0, 300], ['booked']]);
   });
 
-  it('takes what holds return before anything else is paid with it, however they end', async () => {
+  it('gets the money that holds release before anything else can spend it', async () => {
     const one = newId('req');
     const two = newId('req');
     const holds = [one, two].map((chargeId) => reserve(stage.wallet, { chargeId, amount: 400n * RUB }));
@@ -70,7 +70,7 @@ function suite(kind: StoreKind): void {
     expect((await stage.store.accounts.get(stage.wallet))?.status).to.equal('active');
   });
 
-  it('is missing where it was spent, and suspends by the rule once the bank has made it', async () => {
+  it('leaves a shortfall if the money was spent, and suspends the account by the rule once the bank has refunded it', async () => {
     const chargeId = newId('req');
     await applied(stage.store, reserve(stage.wallet, { chargeId, amount: 800n * RUB }));
     await applied(stage.store, settle(stage.wallet, chargeId, { amount: 800n * RUB }));
@@ -81,7 +81,7 @@ function suite(kind: StoreKind): void {
     expect(await balance()).to.deep.equal([-800, 0, 0]);
   });
 
-  it('comes back in full where the bank refuses it, also after a restart, and pays first what is owed', async () => {
+  it('returns in full if the bank refuses it, even after a restart, and first pays a debt', async () => {
     const hold = reserve(stage.wallet, { amount: 900n * RUB });
     await applied(stage.store, hold);
     await ask(600n);
@@ -100,7 +100,7 @@ function suite(kind: StoreKind): void {
     expect((await ask(600n)).status).to.equal('done');
   });
 
-  it('is taken once, however often and by however many it is requested under one id', async () => {
+  it('is taken once for concurrent and repeated requests with one id', async () => {
     const other = await stage.openStore();
     const wish = { at: stage.now(), amount: 300n * RUB, reason: 'wish', refund: `rfd_${paid.id}` };
     const asked = await Promise.all(
@@ -116,7 +116,7 @@ function suite(kind: StoreKind): void {
     expect((await ask(701n)).status).to.equal('refused');
   });
 
-  it('goes on with the same key where the answer of the bank was lost with the process', async () => {
+  it('is retried with the same key after a crash that lost the bank’s answer', async () => {
     await ask(300n);
     stage.bank.hook = (asked, when) => {
       if (asked === 'refund' && when === 'after') throw new Error('lost');
@@ -132,7 +132,7 @@ function suite(kind: StoreKind): void {
     expect([await balance(), stage.bank.ofOrder(paid.id)[0]?.refunds.length]).to.deep.equal([[700, 0, 700], 1]);
   });
 
-  it('is given up with its money where the provider never began it', async () => {
+  it('is abandoned and returned if the provider never started it', async () => {
     await requestRefund(stage.store, paid.id, { at: stage.now() - 26 * 3_600_000, amount: 300n * RUB, reason: '' });
     expect(await balance()).to.deep.equal([700, 0, 700]);
     await stage.letTimePass();
@@ -166,7 +166,7 @@ function suite(kind: StoreKind): void {
     }
   }
 
-  it('moves nothing where the store is away for good when it is requested, and can be requested again', async () => {
+  it('moves nothing if the store fails at the request, and can be requested again', async () => {
     const faults = createFaultyStore(stage.store);
     faults.always('ledger.apply', refuse);
     const wish = { at: stage.now(), amount: 300n * RUB, reason: '', refund: `rfd_${paid.id}` };
@@ -176,7 +176,7 @@ function suite(kind: StoreKind): void {
     expect((await requestRefund(faults.store, paid.id, wish)).status).to.equal('done');
   });
 
-  it('goes with a dispute that is lost, which takes each rouble once', async () => {
+  it('ends with a lost dispute, which takes each rouble once', async () => {
     stage.bank.refunds = 'pending';
     await ask(200n);
     await service.payments.poll(paid.id);
@@ -242,7 +242,7 @@ function suite(kind: StoreKind): void {
     });
   }
 
-  it('stays off the balance beside one made at the bank, as far as the payment covers both', async () => {
+  it('stays off the balance beside a refund made at the bank, as far as the payment covers both', async () => {
     stage.bank.refunds = 'pending';
     await ask(400n);
     await service.payments.poll(paid.id);
@@ -264,7 +264,7 @@ function suite(kind: StoreKind): void {
     ]);
   });
 
-  it('leaves its money to one that somebody made at the bank, and is refused there', async () => {
+  it('is refused if a refund made at the bank took its money', async () => {
     await ask(600n);
     stage.bank.giveBack(paid.id, 1000n * RUB);
     const after = await service.payments.poll(paid.id);

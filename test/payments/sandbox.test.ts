@@ -41,11 +41,11 @@ describe('payments of the sandbox', () => {
     return { order, ...(await provider.start(order, signal)) };
   }
 
-  it('are no real ones', () => {
+  it('are not live', () => {
     expect([provider.live, provider.shop, provider.methods]).to.deep.equal([false, 'sandbox', ['card']]);
   });
 
-  it('begin with a page of their own, the same for the same key, hard to guess', async () => {
+  it('start with a page whose id is hard to guess and the same for the same key', async () => {
     const { order, id, payUrl, expiresAt } = await started();
     expect([payUrl, expiresAt]).to.deep.equal([`${order.pageUrl}/${id}`, now + LINK_MS]);
     expect(id).to.match(/^sb-[0-9a-f]{32}$/);
@@ -89,7 +89,7 @@ describe('payments of the sandbox', () => {
     });
   }
 
-  it('are paid late, after the end of the link if need be, and nobody is told', async () => {
+  it('can be paid late, even after their link expired, without a webhook', async () => {
     const { id } = await started();
     now += LINK_MS - 1;
     expect(heard(await visit(id, { button: 'late' }))).to.deep.equal([]);
@@ -99,7 +99,7 @@ describe('payments of the sandbox', () => {
     expect((await fetch(id)).status).to.equal('succeeded');
   });
 
-  it('may be of another sum or currency than was ordered', async () => {
+  it('can have another sum or currency than ordered', async () => {
     const sum = await started();
     const currency = await started();
     expect(heard(await visit(sum.id, { button: 'wrong-sum' }))).to.deep.equal([{ fetch: [sum.id] }]);
@@ -137,7 +137,7 @@ describe('payments of the sandbox', () => {
     expect(await fetch(id)).to.deep.include({ status: 'canceled', reason: { kind: 'hard', code: 'card_expired' } });
   });
 
-  it('are known to another process, and after a start', async () => {
+  it('are known to another process and after a restart', async () => {
     const { order, id } = await started();
     await visit(id, { button: 'paid' });
     provider = open();
@@ -156,13 +156,13 @@ describe('payments of the sandbox', () => {
     const charge = (saved: SavedMethod, more = {}, until = signal) =>
       provider.charge?.(makeOrder({ createdAt: now, ...more }), saved, until) ?? expect.fail('no charges');
 
-    it('is kept only with the payer’s consent', async () => {
+    it('is saved only with the payer’s consent', async () => {
       const { id } = await started();
       await visit(id, { button: 'paid', card: 'good' });
       expect((await fetch(id)).saved).to.equal(null);
     });
 
-    it('is the same one when it is kept twice', async () => {
+    it('keeps its id if it is saved twice', async () => {
       const one = await save('good');
       const two = await save('good');
       const other = await save('soft');
@@ -171,7 +171,7 @@ describe('payments of the sandbox', () => {
       expect(one.fingerprint).not.to.equal(other.fingerprint);
     });
 
-    it('that is good is charged once for a key', async () => {
+    it('is charged once per key if it is good', async () => {
       const saved = await save('good');
       const order = { idempotenceKey: 'k-1', id: 'pay_1', amount: 500n * RUB };
       const state = await charge(saved, order);
@@ -190,7 +190,7 @@ describe('payments of the sandbox', () => {
       });
     }
 
-    it('may never answer, and then there is no payment', async () => {
+    it('may never answer, which leaves no payment', async () => {
       const saved = await save('hang');
       const order = makeOrder({ createdAt: now });
       const error = await thrownBy(charge(saved, order, AbortSignal.timeout(20)));
@@ -198,14 +198,14 @@ describe('payments of the sandbox', () => {
       expect(await provider.find(order, signal)).to.equal(undefined);
     });
 
-    it('of another shop is refused', async () => {
+    it('is refused if it belongs to another shop', async () => {
       const saved = { ...(await save('good')), id: 'silver-1' };
       expect(await thrownBy(charge(saved))).to.include({ kind: 'request' });
     });
   });
 
   describe('refunds', () => {
-    it('by the gateway are made once for a key, and never of more than there is', async () => {
+    it('by the gateway are made once per key, and never for more than is left', async () => {
       const { id } = await started();
       expect(await thrownBy(provider.refund?.(makeRefund(id), signal))).to.include({ kind: 'request' });
       await visit(id, { button: 'paid' });
@@ -218,7 +218,7 @@ describe('payments of the sandbox', () => {
       expect((await fetch(id)).refunds).to.deep.equal([refund]);
     });
 
-    it('on the page are the provider’s own, told to the gateway', async () => {
+    it('on the page count as made at the provider, and send a webhook', async () => {
       const { id } = await started();
       expect(heard(await visit(id, { button: 'refund' }))).to.deep.equal([]);
       await visit(id, { button: 'paid' });
@@ -239,7 +239,7 @@ describe('payments of the sandbox', () => {
   describe('the page', () => {
     const htmlOf = async (id: string, query = {}) => (await visit(id, undefined, query)).html ?? expect.fail('no page');
 
-    it('has a button for everything that may happen, and no script', async () => {
+    it('has a button for every event, and no script', async () => {
       const { order, id } = await started({ saveMethod: true });
       const page = await htmlOf(id);
       const buttons = [...page.matchAll(/<button name="button" value="([^"]+)"/g)].map(([, value]) => value);
@@ -252,7 +252,7 @@ describe('payments of the sandbox', () => {
       expect(page).not.to.match(/<script|style=|\son\w+=|https?:\/\/(?!gate\.example)/i);
     });
 
-    it('is in the payer’s language, or the one that was chosen', async () => {
+    it('uses the payer’s language or the chosen one', async () => {
       const russian = await started({ locale: 'ru' });
       const english = await started({ locale: 'en' });
       expect(await htmlOf(russian.id))
@@ -263,7 +263,7 @@ describe('payments of the sandbox', () => {
       expect(await htmlOf(english.id, { lang: 'xx' })).to.contain('<html lang="en">');
     });
 
-    it('has no buttons to pay with once it was decided', async () => {
+    it('has no pay buttons after the decision', async () => {
       const { id } = await started();
       await visit(id, { button: 'late' });
       expect(await htmlOf(id)).not.to.contain('<button');
@@ -272,7 +272,7 @@ describe('payments of the sandbox', () => {
       expect(page).to.contain('value="refund"').and.to.contain('value="dispute"').and.not.to.contain('value="paid"');
     });
 
-    it('says how a dispute is entered, because no notice tells of one', async () => {
+    it('explains how to enter a dispute, because no webhook reports one', async () => {
       const { order, id } = await started();
       await visit(id, { button: 'paid' });
       const reply = await visit(id, { button: 'dispute' });
@@ -281,7 +281,7 @@ describe('payments of the sandbox', () => {
       expect((await fetch(id)).status).to.equal('succeeded');
     });
 
-    it('writes nothing as markup that it was given', async () => {
+    it('escapes all given texts', async () => {
       const description = '<img src=x onerror="alert(1)">&\'';
       const { id } = await started({ description, returnUrl: 'https://gate.example/?"><script>' });
       const page = await htmlOf(id);
@@ -289,13 +289,13 @@ describe('payments of the sandbox', () => {
       expect(page).to.contain('&#60;img src=x onerror=&#34;alert(1)&#34;&#62;&#38;&#39;');
     });
 
-    it('of a payment that there is not says so', async () => {
+    it('reports an unknown payment', async () => {
       const reply = await visit('sb-00000000000000000000000000000000');
       expect([reply.status, reply.html?.includes('There is no such payment.')]).to.deep.equal([404, true]);
       expect((await visit('order/pay_1', { button: 'paid' })).status).to.equal(404);
     });
 
-    it('does nothing for a button that it does not have', async () => {
+    it('ignores an unknown button', async () => {
       const { id } = await started();
       for (const button of ['', 'constructor', 'toString', 'free-money'])
         expect(heard(await visit(id, { button, card: 'constructor' }))).to.deep.equal([]);

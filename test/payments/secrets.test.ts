@@ -104,7 +104,7 @@ describe('secrets of payments', function () {
     return { done: false, answer: { status, body: refusal(status, 'invalid_request', words) } };
   };
 
-  it('are nowhere in what is logged, shown, sent, exported and answered', async () => {
+  it('appear nowhere in logs, pages, mails, exports and responses', async () => {
     const { vendor: bank, mail: post, receiver: hook } = parts();
     // The owner's webhook, whose secret is shown once.
     const wishes = await owner.submit('/account/settings/alerts', { webhook: `${hook.origin}/hook`, balance: '100' });

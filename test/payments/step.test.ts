@@ -41,7 +41,7 @@ const step = (payment: Payment, state: PaymentState, facts: Partial<PaymentStepF
 const kindOf = (found: ReturnType<typeof step>) => found?.change?.kind ?? found?.op?.kind;
 
 describe('the next step of a payment', () => {
-  describe('that waits', () => {
+  describe('while it is unpaid', () => {
     for (const phase of ['created', 'pending', 'expired'] as const) {
       it(`${phase}: is that the provider has the money, with its words but not what charges the card`, () => {
         const saved = { id: 'method-7', kind: 'card', brand: 'Visa', last4: '4242', expiry: null, fingerprint: 'f-7' };
@@ -58,7 +58,7 @@ describe('the next step of a payment', () => {
       });
     }
 
-    it('is to take the money of one whose id nobody knew yet', () => {
+    it('takes a payment whose provider id was unknown', () => {
       expect(step(inPhase('created', { ref: null }), said())?.change).to.include({ kind: 'succeed', ref: 'ref_1' });
     });
 
@@ -110,10 +110,10 @@ describe('the next step of a payment', () => {
     }
   });
 
-  describe('whose money arrived', () => {
+  describe('after it succeeded', () => {
     const arrived = (more: Partial<Payment> = {}) => inPhase('succeeded', { state: '{}', ...more });
 
-    it('is to credit it, by the id that the provider gave it', () => {
+    it('credits it under the provider’s id', () => {
       expect(step(arrived(), said())?.op).to.deep.equal({
         kind: 'pay',
         wallet: 'acc_1',
@@ -125,7 +125,7 @@ describe('the next step of a payment', () => {
       });
     });
 
-    it('is to credit it, and to go on where some of it went back already', () => {
+    it('credits it and stays due if some of it was already refunded', () => {
       const refund = { id: 're_1', amount: RUB, currency: 'RUB', order: null } as const;
       const due = (status: RefundState['status']) =>
         step(arrived(), said({ refunds: [{ ...refund, status }] }))?.op?.payment;
@@ -157,13 +157,13 @@ describe('the next step of a payment', () => {
       });
     }
 
-    it('is to credit play money where nothing costs any, and real money where something does', () => {
+    it('credits play money if nothing costs money, and real money otherwise', () => {
       expect(kindOf(step(arrived({ test: true }), said({ test: true }), { live: false }))).to.equal('pay');
       expect(kindOf(step(arrived(), said(), { costly: 'why' }))).to.equal('pay');
     });
   });
 
-  describe('in the wallet', () => {
+  describe('after the credit', () => {
     const ours: Refund = {
       id: 'rfd_1',
       ref: null,
@@ -207,11 +207,11 @@ describe('the next step of a payment', () => {
       it(`${phase}: is nothing`, () => expect(back(inPhase(phase))).to.equal(undefined));
     }
 
-    it('is nothing of another payment', () => {
+    it('ignores another payment', () => {
       expect(step(inPhase('credited'), said({ id: 'ref_2', refunds: [theirs] }))).to.equal(undefined);
     });
 
-    it('is to take no more than is left of it, and nothing that is no money', () => {
+    it('takes at most what is left, and nothing that is not a positive amount of roubles', () => {
       const amount = (refunded: bigint, refund: Partial<RefundState>) =>
         back(inPhase('credited', { refunded, dueAt: null }), refund)?.op?.amount;
       expect(amount(800n * RUB, {})).to.equal(200n * RUB);
@@ -221,7 +221,7 @@ describe('the next step of a payment', () => {
       expect([amount(0n, { amount: 0n }), amount(0n, { amount: -RUB })]).to.deep.equal([undefined, undefined]);
     });
 
-    it('knows which of ours went back by its id or by that of the provider, also one that it had refused', () => {
+    it('matches refunds by our id or the provider’s, even one that was refused before', () => {
       const which = (payment: Payment, order: string | null) =>
         (back(payment, { order })?.op?.payment as { refund: string | null } | undefined)?.refund;
       expect(which(asking(), 'rfd_1')).to.equal('rfd_1');
@@ -231,11 +231,11 @@ describe('the next step of a payment', () => {
       expect(which(asking({ state: 'booked', ref: 're_0' }), 'rfd_1')).to.equal(null);
     });
 
-    it('is to suspend by the rule of the provider', () => {
+    it('suspends by the rule of the provider', () => {
       for (const suspend of [true, false]) expect(back(asking(), {}, { suspend })?.op).to.include({ suspend });
     });
 
-    it('is to note a refund that is on its way, and to record one that is refused', () => {
+    it('stores the id of a running refund, and records a refused one', () => {
       expect(back(asking(), { status: 'pending' })?.change).to.deep.equal({
         kind: 'note_refund',
         ...base,
@@ -259,7 +259,7 @@ describe('the next step of a payment', () => {
       expect(back(inPhase('credited', { dueAt: null }), { status: 'pending', order: null })).to.equal(undefined);
     });
 
-    it('is to look at it as long as a refund is open, at the one that is due first', () => {
+    it('polls as long as a refund is open, by the earliest due time', () => {
       const look = (refunds: readonly Refund[], dueAt: number | null = AT) =>
         step(inPhase('credited', { refunds: JSON.stringify(refunds), dueAt }), said())?.change;
       expect(look([])).to.include({ kind: 'poll', dueAt: null });
@@ -271,7 +271,7 @@ describe('the next step of a payment', () => {
       expect(look([old, ours])).to.include({ kind: 'poll', dueAt: AT + MINUTE_MS });
     });
 
-    it('is to give up a refund that the provider never began, once its key is long dead', () => {
+    it('abandons a refund that the provider never started, once its key has expired', () => {
       const next = (ms: number, ref: string | null = null) => step(asking({ at: AT - ms, ref }), said());
       const aged = (...asked: Parameters<typeof next>) => next(...asked)?.change ?? next(...asked)?.op?.payment;
       expect(aged(25 * HOUR_MS)).to.include({ kind: 'poll' });

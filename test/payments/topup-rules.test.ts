@@ -102,7 +102,7 @@ describe('rules of automatic top-ups', () => {
     });
   }
 
-  it('counts an order when it begins, from zero in a new day and month', () => {
+  it('counts an order when it starts, from zero on a new day and in a new month', () => {
     expect(FLYING).to.deep.equal({ ...ROW, order: 'pay_1', dayCount: 1, monthSum: 1000n * RUB });
     const old = { ...ROW, day: '2026-10-31', dayCount: 3, month: '2026-10', monthSum: 4000n * RUB };
     expect(markClaimed(old, 'pay_1', NOW)).to.deep.equal(FLYING);
@@ -110,7 +110,7 @@ describe('rules of automatic top-ups', () => {
     expect(markClaimed(today, 'pay_1', NOW)).to.include({ day: '2026-11-22', dayCount: 1, monthSum: 3000n * RUB });
   });
 
-  it('gives a month back no more than it has counted', () => {
+  it('restores at most what the month has counted', () => {
     const counted = { ...FLYING, monthSum: 400n * RUB };
     expect(markEnded(counted, paymentOf({ phase: 'rejected' }), NOW)?.auto.monthSum).to.equal(0n);
   });
@@ -149,7 +149,7 @@ describe('rules of automatic top-ups', () => {
     expect(markResumed(auto)).to.include({ pausedAt: null, declines: 0, nextAt: 0, reason: null });
   });
 
-  it('pauses at once for a card that will never do', () => {
+  it('pauses at once for a card that can never be charged', () => {
     const end = markEnded(FLYING, paymentOf({ phase: 'canceled', state: said('hard'), reason: 'card_expired' }), NOW);
     expect([end?.news, end?.auto.pausedAt, end?.auto.reason]).to.deep.equal(['paused', AT, 'card_expired']);
   });
@@ -169,21 +169,21 @@ describe('rules of automatic top-ups', () => {
     });
   }
 
-  it('pauses at once for an order that its provider would not take', () => {
+  it('pauses at once for an order that the provider refused', () => {
     const end = markEnded(FLYING, paymentOf({ phase: 'failed', ref: null, reason: 'unknown card' }), NOW);
     expect([end?.news, end?.auto.pausedAt, end?.auto.reason, end?.auto.monthSum]).to.deep.equal([
       ...['paused', AT, 'unknown card', 0n],
     ]);
   });
 
-  it('takes a provider that accepts nothing of ours for no decline, and does not count it', () => {
+  it('does not count an order as a decline if the provider refuses the whole account', () => {
     const end = markEnded(FLYING, paymentOf({ phase: 'failed', ref: null, reason: NOT_ACCEPTED }), NOW);
     expect(end?.news).to.equal(undefined);
     expect(end?.auto).to.include({ order: null, pausedAt: null, nextAt: AT + 900_000 });
     expect(end?.auto).to.include({ dayCount: FLYING.dayCount - 1, monthSum: 0n, declines: 0 });
   });
 
-  it('counts for its month only what may have been paid', () => {
+  it('counts towards the month only what may have been paid', () => {
     const sumAfter = (more: Partial<Payment>) => markEnded(FLYING, paymentOf(more), NOW)?.auto.monthSum;
     expect(sumAfter({ phase: 'credited' })).to.equal(1000n * RUB);
     expect(sumAfter({ phase: 'expired' })).to.equal(1000n * RUB);
@@ -193,7 +193,7 @@ describe('rules of automatic top-ups', () => {
     expect(sumAfter({ phase: 'failed', createdAt: AT - 40 * DAY_MS })).to.equal(1000n * RUB);
   });
 
-  it('counts days and months of the zone of its account', () => {
+  it('counts days and months in the account’s time zone', () => {
     // Three hours before it is December in UTC, as the row was counted before there were zones.
     const counted = { ...ROW, day: '2026-11-30', dayCount: 3, monthSum: 5000n * RUB };
     const at = Date.UTC(2026, 10, 30, 21);
@@ -211,7 +211,7 @@ describe('rules of automatic top-ups', () => {
     expect(markEnded(begun, lost, { at, zone: 'UTC' })?.auto.monthSum, 'another zone in between').to.equal(1000n * RUB);
   });
 
-  it('begins no day anew for an account whose zone changes back and forth', () => {
+  it('does not restart a day for an account whose time zone changes back and forth', () => {
     const at = Date.UTC(2026, 10, 22, 20);
     const spent = { ...ROW, dayCount: ORDERS_PER_DAY };
     const east = { at, zone: 'Asia/Vladivostok' };
@@ -225,11 +225,11 @@ describe('rules of automatic top-ups', () => {
     expect(findBlocker(later, LOW, { ...back, at: at + 8 * HOUR_MS }), 'the 23rd').to.equal('day');
   });
 
-  it('is paused with a reason where it cannot be begun', () => {
+  it('is paused with a reason if it cannot start', () => {
     expect(markPaused(ROW, 'no card', AT)).to.deep.equal({ ...ROW, pausedAt: AT, reason: 'no card' });
   });
 
-  it('never begins more than three orders a day or charges more than its cap in a month, whatever happens', () => {
+  it('never starts more than three orders a day or charges more than its monthly cap, in any sequence of events', () => {
     const outcome = fc.constantFrom('credited', 'soft', 'hard', 'technical', 'failed', 'expired', 'manual');
     const zone = fc.constantFrom('UTC', 'Europe/Moscow', 'America/New_York', 'Asia/Vladivostok', 'Asia/Kathmandu');
     const step = fc.record({ waitMs: fc.integer({ min: 0, max: 2 * DAY_MS }), outcome, zone });

@@ -67,7 +67,7 @@ function suite(kind: StoreKind): void {
     Object.assign(provider, { notice: () => ({ fetch: ids }) });
   }
 
-  it('of an order of another provider are not of this one, whatever they were paid', async () => {
+  it('for an order of another provider are treated as foreign, whatever amount was paid', async () => {
     const order = newOrder(stage.wallet, { provider: 'other', test: false });
     await stage.store.payments.create(order);
     expect(await verdictOn(paidFor(order.id).id)).to.equal('foreign');
@@ -75,7 +75,7 @@ function suite(kind: StoreKind): void {
     expect(await stage.topped()).to.equal(0n);
   });
 
-  it('of a second payment of an order credit nothing, and the operator is told', async () => {
+  it('for a second payment of an order credit nothing and are logged as an error', async () => {
     const payment = await stage.credited(service);
     const second = paidFor(payment.id);
     expect(await verdictOn(second.id), 'no payment of ours has its id').to.equal('foreign');
@@ -86,7 +86,7 @@ function suite(kind: StoreKind): void {
     expect([await stage.payment(payment.id), await stage.topped()]).to.deep.equal([payment, 1000n * RUB]);
   });
 
-  it('of a payment that the provider has mislaid are sent again', async () => {
+  it('are answered with "again" if the provider does not find a payment that it started', async () => {
     const payment = await stage.order(service);
     stage.bank.pay(payment.id);
     stage.bank.hook = () => 404;
@@ -100,7 +100,7 @@ function suite(kind: StoreKind): void {
     expect(await stage.topped()).to.equal(1000n * RUB);
   });
 
-  it('ask the provider about ten payments at most, each once', async () => {
+  it('fetch at most ten payments, each once', async () => {
     const ids = Array.from({ length: 30 }, (_, at) => `bp-${at}`);
     names('bp-0', ...ids);
     await untold();
@@ -108,7 +108,7 @@ function suite(kind: StoreKind): void {
     expect(stage.bank.asked.get('fetch')).to.equal(9);
   });
 
-  it('of unknown payments are asked for only while an order of ours may be one of them', async () => {
+  it('for unknown payments are fetched only while an order has no provider id', async () => {
     const failed = { phase: 'failed', owner: null, lease: null, dueAt: null } as const;
     for (const [more, asks] of [
       [{ ...failed, reason: 'refused' }, false],
@@ -123,7 +123,7 @@ function suite(kind: StoreKind): void {
     }
   });
 
-  it('of an order whose start was lost on the way back credit it', async () => {
+  it('credit an order whose start response was lost', async () => {
     stage.bank.hook = (asked, when) => {
       if (asked === 'start' && when === 'after') throw new Error('the answer is lost');
       return undefined;
@@ -135,7 +135,7 @@ function suite(kind: StoreKind): void {
     expect(await stage.topped()).to.equal(1000n * RUB);
   });
 
-  it('of an order that is told its id at that moment credit it', async () => {
+  it('credit an order that gets its provider id at the same moment', async () => {
     stage.bank.hook = (asked, when) => {
       if (asked === 'start' && when === 'after') throw new Error('the answer is lost');
       return undefined;
@@ -153,7 +153,7 @@ function suite(kind: StoreKind): void {
     expect([end, await stage.topped()]).to.deep.equal(['done', 1000n * RUB]);
   });
 
-  it('are judged whatever a plugin says of their sender', async () => {
+  it('are handled even if the plugin fails to check the sender', async () => {
     const provider = service.payments.providers()[0]?.provider as PaymentProvider;
     const broken = () => {
       throw new Error('a bug');
@@ -163,14 +163,14 @@ function suite(kind: StoreKind): void {
     expect(await verdictOn('bp-strange')).to.equal('foreign');
   });
 
-  it('that come late for an order that was given up reach the operator', async () => {
+  it('that arrive late for an abandoned order are reported to the operator', async () => {
     await untold({ phase: 'failed', reason: NEVER_STARTED, owner: null, lease: null, dueAt: null });
     const [lost] = await stage.store.payments.list({ wallet: stage.wallet, limit: 1 });
     expect(await verdictOn(paidFor(lost?.id ?? '').id)).to.equal('done');
     expect(stage.lines).to.deep.include({ level: 'error', message: 'the provider holds money that was not credited' });
   });
 
-  it('are sent again where the store cannot tell whose they are', async () => {
+  it('are answered with "again" if the store cannot be read', async () => {
     const { payments } = stage.store;
     for (const name of ['find', 'hasUnknownRefs'] as const) {
       const real = payments[name];
@@ -181,7 +181,7 @@ function suite(kind: StoreKind): void {
     }
   });
 
-  it('that are not of a payment of ours are kept as 300 bytes, without secrets', async () => {
+  it('for foreign payments are stored as at most 300 bytes, without secrets', async () => {
     const body = JSON.stringify({ id: 'bp-strange', token: 'secret-words', text: 'я'.repeat(4000) });
     const headers = { cookie: 'x'.repeat(9000) };
     const from = { address: '192.0.2.7', headers };
@@ -197,7 +197,7 @@ function suite(kind: StoreKind): void {
     expect((await verdicts())('done')).to.include({ address: '192.0.2.7', headers: '{}' });
   });
 
-  it('are twenty a minute for one payment, and as many for unknown ones, the provider’s own apart', async () => {
+  it('are limited to twenty a minute per payment, with separate counts for unknown payments and for the provider’s addresses', async () => {
     const one = await stage.order(service);
     const other = await stage.order(service);
     await untold();
@@ -225,7 +225,7 @@ function suite(kind: StoreKind): void {
     expect(await sent(1, stage.refOf(one))).to.deep.equal([['done', 1]]);
   });
 
-  it('are done where one of their payments is of this service', async () => {
+  it('are done if at least one of their payments belongs to this service', async () => {
     const payment = await stage.order(service);
     stage.bank.pay(payment.id);
     names('bp-unknown', stage.refOf(payment) ?? '', 'bp-strange');

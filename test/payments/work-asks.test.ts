@@ -104,7 +104,7 @@ describe('a key', () => {
 });
 
 describe('a refund', () => {
-  it('names its payment and sum, and the address that its receipt goes to', async () => {
+  it('contains its payment, its amount and the email address for the receipt', async () => {
     const facts = JSON.stringify({ ...JSON.parse(FACTS), email: 'ann@example.com' });
     const { orders } = await worked({ ...asking(1000), facts }, 24 * HOUR_MS);
     const what = { id: 'rfd', idempotenceKey: 'rfd', payment: 'ref', amount: 5n, currency: 'RUB', reason: 'a wish' };
@@ -115,7 +115,7 @@ describe('a refund', () => {
 });
 
 describe('an order that its provider does not find', () => {
-  it('may still arrive for a quarter of an hour, and has never begun after that', async () => {
+  it('may still appear for a quarter of an hour, and counts as never started afterwards', async () => {
     const { changes } = await worked({ createdAt: AT - 15 * MINUTE_MS + 1 }, 11 * MINUTE_MS);
     expect(changes.map(({ kind, dueAt }) => [kind, dueAt])).to.deep.equal([['poll', AT + MINUTE_MS]]);
     const late = await worked({ createdAt: AT - 15 * MINUTE_MS }, 11 * MINUTE_MS);
@@ -138,7 +138,7 @@ describe('a provider that does not do what it is asked', () => {
     });
   }
 
-  it('may have begun what it refuses to begin again', async () => {
+  it('may have started an order that it refuses on a retry', async () => {
     const { asked, changes } = await worked({ createdAt: AT - MINUTE_MS }, 24 * HOUR_MS, 'request');
     expect(asked).to.deep.equal(['start', 'find']);
     expect(changes.map(({ kind }) => kind)).to.deep.equal(['poll']);

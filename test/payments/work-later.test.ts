@@ -58,10 +58,10 @@ async function changesOf(more: Partial<Payment>, { isOn = true, signal = new Abo
   return changes;
 }
 
-describe('a payment whose provider cannot be asked', () => {
+describe('a payment whose provider fails', () => {
   const look = { kind: 'poll', id: 'pay', version: 4, at: AT };
 
-  it('is looked at as often as one that was asked, by its age and its phase', async () => {
+  it('is polled at the usual intervals, by its age and phase', async () => {
     const credited = { phase: 'credited', credited: 5n } as const;
     const cases: readonly (readonly [more: Partial<Payment>, dueInMs: number])[] = [
       [{ createdAt: AT - 1000 }, 5000],
@@ -79,7 +79,7 @@ describe('a payment whose provider cannot be asked', () => {
     }
   });
 
-  it('is given up a day after its link, or after its last change', async () => {
+  it('is no longer polled a day after its link or its last change', async () => {
     const isOld = { expiresAt: AT - 24 * HOUR_MS };
     const reason = 'its provider could not be asked';
     expect(await changesOf(isOld)).to.deep.equal([{ ...look, kind: 'expire', reason, dueAt: null }]);
@@ -88,13 +88,13 @@ describe('a payment whose provider cannot be asked', () => {
     expect(await changesOf(credited)).to.deep.equal([{ ...look, dueAt: null }]);
   });
 
-  it('is looked at again in ten minutes if it is switched off, unless it is at rest', async () => {
+  it('is polled again in ten minutes if the provider is disabled, unless it is not due at all', async () => {
     expect(await changesOf({}, { isOn: false })).to.deep.equal([{ ...look, dueAt: AT + 10 * MINUTE_MS }]);
     expect(await changesOf({ dueAt: null }, { isOn: false })).to.deep.equal([]);
     expect(await changesOf({ dueAt: null })).to.deep.equal([]);
   });
 
-  it('is left as it is when the work is broken off', async () => {
+  it('stays unchanged if the work is aborted', async () => {
     const error = await rejection(changesOf({}, { signal: AbortSignal.abort() }));
     expect(error).to.include({ kind: 'network' });
   });

@@ -53,7 +53,7 @@ function suite(kind: StoreKind): void {
     });
   }
 
-  it('sends its payer to this machine only without real money', async () => {
+  it('accepts a loopback link only without real money', async () => {
     const payUrl = 'http://127.0.0.1:9/1';
     const start = provider().start;
     const play = { start: async (...asked: Parameters<typeof start>) => ({ ...(await start(...asked)), payUrl }) };
@@ -63,7 +63,7 @@ function suite(kind: StoreKind): void {
     expect((await stage.order(service)).payUrl).to.equal(null);
   });
 
-  it('keeps an order for itself as long as its provider may take to answer', async () => {
+  it('keeps the lease of an order while its provider may still answer', async () => {
     const faults = createFaultyStore(stage.store);
     let made: NewPayment | undefined;
     faults.next('payments.create', (call, [start]) => {
@@ -95,7 +95,7 @@ function suite(kind: StoreKind): void {
     });
   }
 
-  it('ends an order whose first answer was lost before its provider refused the service', async () => {
+  it('ends an order whose first answer was lost and whose provider then refuses the account', async () => {
     stage.bank.hook = () => 500;
     const { id, phase } = await stage.order(service);
     expect(phase).to.equal('created');
@@ -106,7 +106,7 @@ function suite(kind: StoreKind): void {
     expect((await stage.payment(id)).reason).to.equal(NOT_ACCEPTED);
   });
 
-  it('looks for a card that may have been charged before its provider refused the service, and charges it no more', async () => {
+  it('searches for an earlier charge if the provider refuses the account, and never charges again', async () => {
     await stage.credited(service);
     const method = await stage.store.payments.saveMethod(newMethod(stage.wallet, { provider: 'till' }));
     await stage.store.payments.changeAutoTopup(newAuto(stage.wallet, { method: method.id }));
@@ -131,14 +131,14 @@ function suite(kind: StoreKind): void {
     expect([stage.bank.asked.get('start'), stage.bank.ofOrder(id).length]).to.deep.equal([undefined, 1]);
   });
 
-  it('leaves a payment at rest where it is when its provider cannot be asked', async () => {
+  it('does not schedule a payment that is not due if its provider fails', async () => {
     const payment = await stage.credited(service);
     stage.bank.hook = () => 500;
     expect(await service.payments.poll(payment.id)).to.deep.equal(payment);
     expect(await stage.payment(payment.id)).to.deep.equal(payment);
   });
 
-  it('asks for a refund once, however many are asked for after it', async () => {
+  it('sends a refund once, however many are requested after it', async () => {
     const { id } = await stage.credited(service);
     stage.bank.refunds = 'pending';
     for (let count = 1; count <= 3; count += 1) {
@@ -149,7 +149,7 @@ function suite(kind: StoreKind): void {
     expect(stage.bank.ofOrder(id)[0]?.refunds.length).to.equal(3);
   });
 
-  it('never asks for a refund whose key its provider may have forgotten', async () => {
+  it('never sends a refund whose key the provider may have forgotten', async () => {
     const { id } = await stage.credited(service);
     await ask(id, { at: stage.now() - DAY_MS });
     const payment = await service.payments.poll(id);
@@ -160,7 +160,7 @@ function suite(kind: StoreKind): void {
     expect(stage.bank.asked.get('refund')).to.equal(1);
   });
 
-  it('refuses a refund where the provider has none', async () => {
+  it('refuses a refund if the provider has none', async () => {
     const { id } = await stage.credited(service);
     Object.assign(provider(), { refund: undefined });
     await ask(id);

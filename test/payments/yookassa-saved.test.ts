@@ -7,7 +7,7 @@ import { signal, thrownBy, VendorStage } from './stage.ts';
 
 const RECEIPT = { taxSystemCode: 2, vatCode: 1, paymentSubject: 'service', paymentMode: 'full_prepayment' };
 
-describe('money by yookassa without a page', () => {
+describe('saved methods and refunds of yookassa', () => {
   const stage = new VendorStage();
   const open = stage.open.bind(stage);
   const paid = stage.paid.bind(stage);
@@ -24,7 +24,7 @@ describe('money by yookassa without a page', () => {
       return saved;
     }
 
-    it('is told with what its owner knows it by', async () => {
+    it('is reported with the fields by which its owner recognizes it', async () => {
       const saved = await save(await open(CHARGES));
       const [id] = stage.vendor.shop.methods.keys();
       expect(saved).to.deep.equal({
@@ -37,12 +37,12 @@ describe('money by yookassa without a page', () => {
       });
     });
 
-    it('of an unknown brand has none', async () => {
+    it('has no brand if it is unknown', async () => {
       const saved = await save(await open(CHARGES), { ...CARD, card_type: 'Unknown' });
       expect(saved).to.include({ brand: null, last4: '4444' });
     });
 
-    it('is not there when the payer did not agree, or paid by what cannot be saved', async () => {
+    it('is missing if the payer did not agree or the method cannot be saved', async () => {
       const provider = await open(CHARGES);
       expect(await save(provider, null)).to.equal(null);
       const id = await paid(provider, { saveMethod: false });
@@ -76,7 +76,7 @@ describe('money by yookassa without a page', () => {
       });
     }
 
-    it('that the vendor no longer knows is refused, and nothing begins', async () => {
+    it('is refused without a payment if the vendor no longer knows it', async () => {
       const provider = await open(CHARGES);
       const saved = (await save(provider)) ?? expect.fail('it was not saved');
       stage.vendor.shop.methods.clear();
@@ -85,7 +85,7 @@ describe('money by yookassa without a page', () => {
       expect(stage.vendor.shop.payments.size).to.equal(1);
     });
 
-    it('is refused in a shop that the vendor has not allowed it', async () => {
+    it('is refused in a shop without the permission', async () => {
       const provider = await open(CHARGES, { autopayments: false });
       const error = await thrownBy(provider.start(makeOrder({ saveMethod: true }), signal));
       expect(error).to.include({ kind: 'auth', status: 403 });
@@ -94,7 +94,7 @@ describe('money by yookassa without a page', () => {
   });
 
   describe('a refund', () => {
-    it('gives a payment back whole, and is among its refunds', async () => {
+    it('refunds a whole payment, and is listed among its refunds', async () => {
       const provider = await open({ receipt: RECEIPT }, { receipts: true });
       const id = await paid(provider, { email: 'payer@example.com' });
       const order = makeRefund(id);
@@ -112,7 +112,7 @@ describe('money by yookassa without a page', () => {
       expect((await provider.fetch({ id }, signal)).status).to.equal('succeeded');
     });
 
-    it('gives a part back, which needs a receipt of its own', async () => {
+    it('refunds a part, with a receipt of its own', async () => {
       const provider = await open({ receipt: RECEIPT }, { receipts: true });
       const id = await paid(provider, { email: 'payer@example.com' });
       const part = { amount: 250n * RUB, email: 'payer@example.com' };
@@ -125,7 +125,7 @@ describe('money by yookassa without a page', () => {
       });
     });
 
-    it('of more than is left is refused', async () => {
+    it('is refused if it is larger than the rest', async () => {
       const provider = await open();
       const id = await paid(provider);
       await provider.refund?.(makeRefund(id, { amount: 600n * RUB }), signal);
@@ -150,7 +150,7 @@ describe('money by yookassa without a page', () => {
       });
     }
 
-    it('begun at the vendor is told as well, however many there are', async () => {
+    it('is listed if it was made at the vendor, however many there are', async () => {
       const provider = await open();
       const id = await paid(provider, { amount: 150n * RUB });
       for (let at = 0; at < 150; at += 1)

@@ -48,7 +48,7 @@ describe('yookassa in trouble', () => {
       }
     }
 
-    it('of a charge takes the money once', async () => {
+    it('charges a saved method once', async () => {
       const { id } = await provider.start(makeOrder({ saveMethod: true }), signal);
       vendor.shop.pay(id);
       const { saved } = await provider.fetch({ id }, signal);
@@ -61,7 +61,7 @@ describe('yookassa in trouble', () => {
       expect(vendor.shop.payments.size).to.equal(2);
     });
 
-    it('of a refund gives the money back once', async () => {
+    it('refunds once', async () => {
       const { id } = await provider.start(makeOrder(), signal);
       vendor.shop.pay(id);
       const order = makeRefund(id, { amount: 500n * RUB });
@@ -92,12 +92,12 @@ describe('yookassa in trouble', () => {
       expect(pages.map(({ query }) => query.get('limit'))).to.deep.equal(['100', '100', '100']);
     });
 
-    it('is certainly none when no payment has it', async () => {
+    it('does not exist if no payment has its id', async () => {
       await provider.start(makeOrder(), signal);
       expect(await provider.find(makeOrder(), signal)).to.equal(undefined);
     });
 
-    it('is looked for among payments since the order, clocks apart', async () => {
+    it('is searched among payments since the order, with a margin for different clocks', async () => {
       const order = makeOrder();
       vendor.advance(-300_000);
       const { id } = await provider.start(order, signal);
@@ -105,18 +105,18 @@ describe('yookassa in trouble', () => {
       expect(await provider.find({ ...order, createdAt: order.createdAt + 2 * DAY_MS }, signal)).to.equal(undefined);
     });
 
-    it('is not called none when a page is missing', async () => {
+    it('is not reported as missing if a page cannot be read', async () => {
       vendor.go(broken(false));
       expect(await thrownBy(provider.find(makeOrder(), signal))).to.include({ kind: 'server' });
     });
 
-    it('is not sent again with a key that the vendor may have forgotten', () => {
+    it('is not sent again if the vendor may have forgotten its key', () => {
       expect(provider.keysLiveMs).to.be.within(DAY_MS / 2, DAY_MS - 1);
     });
   });
 
-  describe('a key that is taken', () => {
-    it('by the same order, asked for in other words, tells of its payment', async () => {
+  describe('a used key', () => {
+    it('returns the payment of the same order with a changed body', async () => {
       const order = makeOrder();
       const first = await provider.start(order, signal);
       const changed = stage.reopen({ methods: ['sbp'] });
@@ -124,14 +124,14 @@ describe('yookassa in trouble', () => {
       expect(vendor.shop.payments.size).to.equal(1);
     });
 
-    it('by another order teaches nothing, and begins nothing', async () => {
+    it('fails without a payment if another order used it', async () => {
       const { idempotenceKey } = makeOrder();
       await provider.start(makeOrder({ idempotenceKey }), signal);
       expect(await thrownBy(provider.start(makeOrder({ idempotenceKey }), signal))).to.include({ kind: 'protocol' });
       expect(vendor.shop.payments.size).to.equal(1);
     });
 
-    it('by the same refund tells of it', async () => {
+    it('returns the refund if the same refund used it', async () => {
       const { id } = await provider.start(makeOrder(), signal);
       vendor.shop.pay(id);
       const order = makeRefund(id, { amount: 500n * RUB });
@@ -142,7 +142,7 @@ describe('yookassa in trouble', () => {
       expect(vendor.shop.refunds.size).to.equal(1);
     });
 
-    it('of more than 64 characters begins nothing', async () => {
+    it('is refused if it has more than 64 characters', async () => {
       const error = await thrownBy(provider.start(makeOrder({ idempotenceKey: 'k'.repeat(65) }), signal));
       expect(error).to.include({ kind: 'protocol' });
       expect(vendor.shop.payments.size).to.equal(0);
@@ -150,34 +150,34 @@ describe('yookassa in trouble', () => {
   });
 
   describe('a refusal', () => {
-    it('for too many requests comes again later', async () => {
+    it('of too many requests is retryable', async () => {
       vendor.go(tooMany);
       expect(await thrownBy(provider.start(makeOrder(), signal))).to.include({ kind: 'rate', status: 429 });
     });
 
-    it('of our secret is about us', async () => {
+    it('of the secret is an `auth` fault', async () => {
       const other = stage.reopen({ secret: 'test_of-another-shop' });
       expect(await thrownBy(other.start(makeOrder(), signal))).to.include({ kind: 'auth', status: 401 });
       expect(vendor.shop.payments.size).to.equal(0);
     });
 
-    it('of an id that is none of the shop says so', async () => {
+    it('of an unknown id is a `missing` fault', async () => {
       const id = '23d93cac-000f-5000-8000-126628f15141';
       expect(await thrownBy(provider.fetch({ id }, signal))).to.include({ kind: 'missing' });
     });
 
-    it('of an id from anywhere stays within its path', async () => {
+    it('of a foreign id does not leave its URL path', async () => {
       expect(await thrownBy(provider.fetch({ id: '../refunds?limit=1' }, signal))).to.include({ kind: 'missing' });
       expect(vendor.asked.at(-1)?.path).to.equal('/v3/payments/..%2Frefunds%3Flimit%3D1');
     });
 
-    it('by the rules of the shop is final', async () => {
+    it('by the rules of the shop is a `request` fault', async () => {
       const error = await thrownBy(provider.start(makeOrder({ amount: 700_001n * RUB }), signal));
       expect(error).to.include({ kind: 'request', status: 400 });
     });
   });
 
-  it('tells no secret, whatever the vendor repeats', async () => {
+  it('contains no secret, even if the vendor repeats one', async () => {
     const pair = Buffer.from(`${vendor.shopId}:${vendor.secret}`).toString('base64');
     const body = `you sent ${vendor.secret} as Basic ${pair}`;
     const answers: Mishap['answer'][] = [400, 401, 403, 404, 429, 500, 200].map((status) => ({ status, body }));
@@ -203,7 +203,7 @@ describe('yookassa in trouble', () => {
     };
     const GOOD = { shopId: '506751', secret: 'live_a-secret-of-a-shop' };
 
-    it('lead to the vendor, who takes real money by a secret that is none of a test', () => {
+    it('default to the vendor’s URL, with real money unless the secret is a test secret', () => {
       const open = openPayments(plugin, GOOD);
       expect([open.origin, open.provider.live, open.provider.shop]).to.deep.equal([
         'https://api.yookassa.ru',

@@ -9,7 +9,7 @@ const SENDER = '185.71.76.1';
 
 const settings = { shopId: '506751', secret: 'test_a-secret-of-a-shop' };
 
-describe('notices of yookassa', () => {
+describe('webhooks of yookassa', () => {
   const provider: PaymentProvider = openPayments(plugin, settings).provider;
 
   function verdict(notice: unknown, address = SENDER, from: PaymentProvider = provider): NoticeVerdict {
@@ -26,7 +26,7 @@ describe('notices of yookassa', () => {
     });
   }
 
-  it('say by refund.succeeded of which payment', () => {
+  it('name the refunded payment by refund.succeeded', () => {
     const object = { id: '216749f7-0016-50be-b000-078d43a63ae4', payment_id: ID, status: 'succeeded' };
     expect(verdict(noticeOf('refund.succeeded', object))).to.deep.equal({ fetch: [ID] });
   });
@@ -85,13 +85,13 @@ describe('notices of yookassa', () => {
       ['', false],
       ['185.71.76.1, 10.0.0.1', false],
     ] as const) {
-      it(`${address || 'nowhere'} are ${isSender ? 'listened to' : 'rejected'}`, () => {
+      it(`${address || 'nowhere'} are ${isSender ? 'accepted' : 'rejected'}`, () => {
         expect(verdict(NOTICE, address)).to.deep.equal(isSender ? { fetch: [ID] } : 'rejected');
         expect(provider.isSender?.(address)).to.equal(isSender);
       });
     }
 
-    it('networks that the operator names instead', () => {
+    it('the networks of the settings are accepted instead', () => {
       const own = openPayments(plugin, { ...settings, senders: ['127.0.0.0/8', '::1'] }).provider;
       expect(verdict(NOTICE, '127.3.2.1', own)).to.deep.equal({ fetch: [ID] });
       expect(verdict(NOTICE, '::1', own)).to.deep.equal({ fetch: [ID] });
@@ -100,7 +100,7 @@ describe('notices of yookassa', () => {
       expect([verdict(NOTICE, '::1', one), verdict(NOTICE, SENDER, one)]).to.deep.equal(['rejected', 'rejected']);
     });
 
-    it('anywhere, behind a proxy that hides addresses', () => {
+    it('any address are accepted with an empty list', () => {
       const open = openPayments(plugin, { ...settings, senders: [] }).provider;
       expect(verdict(NOTICE, '203.0.113.9', open)).to.deep.equal({ fetch: [ID] });
       expect(verdict('{}', '203.0.113.9', open)).to.equal('rejected');
@@ -111,7 +111,7 @@ describe('notices of yookassa', () => {
     });
   });
 
-  it('are judged without a question to anybody, the same every time', () => {
+  it('are judged without a request, with the same result every time', () => {
     const notice = JSON.stringify(noticeOf('payment.succeeded', OBJECT));
     const raw = Object.freeze({ headers: Object.freeze({}), body: notice, address: SENDER });
     expect([provider.notice(raw), provider.notice(raw)]).to.deep.equal([{ fetch: [ID] }, { fetch: [ID] }]);

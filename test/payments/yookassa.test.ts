@@ -14,7 +14,7 @@ describe('payments by yookassa', () => {
   afterEach(() => stage.close());
 
   describe('an order', () => {
-    it('is asked for with its key, its sum, its id and where the payer comes back to', async () => {
+    it('is sent with its key, amount, id and return URL', async () => {
       const provider = await open();
       const order = makeOrder();
       const started = await provider.start(order, signal);
@@ -76,7 +76,7 @@ describe('payments by yookassa', () => {
       });
     }
 
-    it('is described in 128 characters, none of them half of one', async () => {
+    it('has a description of at most 128 whole characters', async () => {
       const provider = await open();
       await provider.start(makeOrder({ description: `${'x'.repeat(127)}😀 and more` }), signal);
       const { description } = last().body;
@@ -86,14 +86,14 @@ describe('payments by yookassa', () => {
       expect(description.isWellFormed()).to.equal(true);
     });
 
-    it('asks for the method to be kept only in a shop that may charge it', async () => {
+    it('asks to save the method only in a shop that may charge it', async () => {
       const provider = await open({}, { autopayments: false });
       await provider.start(makeOrder({ saveMethod: true }), signal);
       expect(last().body).not.to.have.property('save_payment_method');
       expect(provider).not.to.have.property('charge');
     });
 
-    it('tells of a payment that has ended, as it did of its beginning', async () => {
+    it('returns a payment that has already ended', async () => {
       const provider = await open();
       const order = makeOrder();
       const first = await provider.start(order, signal);
@@ -104,7 +104,7 @@ describe('payments by yookassa', () => {
   });
 
   describe('a receipt', () => {
-    it('names the payer, the taxes of the operator and the whole sum', async () => {
+    it('contains the payer, the operator’s taxes and the whole amount', async () => {
       const provider = await open({ receipt: { ...RECEIPT, measure: 'piece' } }, { receipts: true });
       await provider.start(makeOrder({ email: 'payer@example.com' }), signal);
       expect(last().body.receipt).to.deep.equal({
@@ -124,7 +124,7 @@ describe('payments by yookassa', () => {
       });
     });
 
-    it('has the words that the operator chose, and no tax system where there is one only', async () => {
+    it('uses the operator’s description, and omits an unset tax system', async () => {
       const { taxSystemCode: _, ...receipt } = RECEIPT;
       const provider = await open({ receipt: { ...receipt, description: 'Advance' } }, { receipts: true });
       await provider.start(makeOrder({ email: 'payer@example.com' }), signal);
@@ -132,13 +132,13 @@ describe('payments by yookassa', () => {
       expect(last().body.receipt.items[0]).to.include({ description: 'Advance' });
     });
 
-    it('without an address is refused before anything is asked', async () => {
+    it('without an email address is refused before a request', async () => {
       const provider = await open({ receipt: RECEIPT });
       expect(await thrownBy(provider.start(makeOrder(), signal))).to.include({ kind: 'request' });
       expect(stage.vendor.asked).to.have.length(0);
     });
 
-    it('is missed by a shop that needs one', async () => {
+    it('is required by a shop with receipts', async () => {
       const provider = await open({}, { receipts: true });
       const error = await thrownBy(provider.start(makeOrder(), signal));
       expect(error).to.include({ kind: 'request', status: 400 });
@@ -147,7 +147,7 @@ describe('payments by yookassa', () => {
   });
 
   describe('a payment', () => {
-    it('waits for its payer', async () => {
+    it('is pending before the payer acts', async () => {
       const provider = await open();
       const order = makeOrder();
       const { id } = await provider.start(order, signal);
@@ -165,21 +165,21 @@ describe('payments by yookassa', () => {
       });
     });
 
-    it('on hold is not paid yet', async () => {
+    it('on hold is still pending', async () => {
       const provider = await open();
       const { id } = await provider.start(makeOrder(), signal);
       stage.vendor.shop.hold(id);
       expect(await provider.fetch({ id }, signal)).to.include({ status: 'pending' });
     });
 
-    it('is paid, with a method that nobody may charge unless it was saved', async () => {
+    it('succeeds, with a method only if it was saved', async () => {
       const provider = await open();
       const id = await paid(provider);
       expect(stage.vendor.shop.payments.get(id)?.payment_method).to.include({ id, saved: false });
       expect(await provider.fetch({ id }, signal)).to.deep.include({ status: 'succeeded', saved: null, reason: null });
     });
 
-    it('is told as the shop has it, whatever the order was', async () => {
+    it('is reported as the shop has it, whatever was ordered', async () => {
       const provider = await open();
       const id = await paid(provider);
       const recipient = { account_id: '999', gateway_id: '1' };
@@ -193,7 +193,7 @@ describe('payments by yookassa', () => {
       });
     });
 
-    it('has expired when its link did', async () => {
+    it('expires with its link', async () => {
       const provider = await open();
       const { id } = await provider.start(makeOrder(), signal);
       stage.vendor.advance(3_600_001);
@@ -222,7 +222,7 @@ describe('payments by yookassa', () => {
       }
     }
 
-    it('canceled without a reason may be tried again', async () => {
+    it('canceled without a reason is a soft decline', async () => {
       const provider = await open();
       const { id } = await provider.start(makeOrder(), signal);
       stage.vendor.shop.decline(id, 'x');
@@ -239,7 +239,7 @@ describe('payments by yookassa', () => {
       'without a currency': { amount: { value: '1.00' } },
       'without a shop': { recipient: {} },
     })) {
-      it(`${what} teaches nothing`, async () => {
+      it(`${what} is a protocol fault`, async () => {
         const provider = await open();
         const id = await paid(provider);
         stage.vendor.shop.spoil(id, change as never);
