@@ -181,7 +181,9 @@ export class TextAnswer<Out>
 
   #computeDue(ending: Ending<ReplyFinishPart>, { guard, meter, stops }: TextPipeline): TextAnswerDue {
     const { model, context, request, smart } = this.#options;
-    const { doubt, ...bill } = meter.bill(guard.finished ? 'finished' : 'cut');
+    // A call without arguments is complete only at the end, behind the finish.
+    const isWhole = guard.finished || ending.type === 'finish';
+    const { doubt, ...bill } = meter.bill(isWhole ? 'finished' : 'cut');
     // If the client leaves, or the answer is stopped, the usage, which mostly comes last, may never arrive.
     const isExpected = ending.type === 'gone' || stops?.matched !== undefined;
     if (doubt && (meter.isInputAboveBound || !isExpected)) {
