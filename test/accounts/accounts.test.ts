@@ -33,7 +33,7 @@ describe('accounts', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('makes an account with an empty wallet of the same id', async () => {
+  it('creates an account with an empty wallet of the same id', async () => {
     const account = await accounts.create('  Acme  ');
     expect(account.id).to.match(/^acc_[0-9a-f]{24}$/);
     expect(account).to.deep.include({ name: 'Acme', status: 'active', createdAt: now });
@@ -105,7 +105,7 @@ describe('accounts', () => {
     await refused(accounts.limitKey('key_none', {}), 'no key');
   });
 
-  it('refuses limits that nobody can mean', async () => {
+  it('rejects limits that make no sense', async () => {
     const { id } = await accounts.create('no sense');
     const { id: key } = await accounts.issueKey(id, 'k');
     const rows = [
@@ -128,7 +128,7 @@ describe('accounts', () => {
     expect(await accounts.listKeys(id)).to.have.length(1);
   });
 
-  it('takes limits and names that are as large as they may be', async () => {
+  it('accepts limits and names of the maximum size', async () => {
     const { id } = await accounts.create(` ${'x'.repeat(100)} `);
     expect((await accounts.get(id)).name).to.equal('x'.repeat(100));
     const models = Array.from({ length: 200 }, (_, at) => `${at}`.padEnd(100, 'm'));
@@ -149,7 +149,7 @@ describe('accounts', () => {
     expect((await accounts.listKeys(id))[0]?.limits.zone).to.equal('Asia/Omsk');
   });
 
-  it('rotates a key: another with its name, limits and budget, and it goes on for some hours', async () => {
+  it('rotates a key to one with the same name, limits and budget, and keeps the old one for some hours', async () => {
     const { id } = await accounts.create('rotating');
     const wish = { budget: 5_000_000n, reset: 'day', expiresAt: now + 10_000_000, models: ['a'] } as const;
     const { id: old } = await accounts.issueKey(id, 'laptop', wish);
@@ -176,7 +176,7 @@ describe('accounts', () => {
     expect(reason.message).to.include(says);
   }
 
-  it('refuses the eleventh active key, also when many are asked for at once, until one is revoked', async () => {
+  it('rejects the eleventh active key, even for concurrent requests, until one is revoked', async () => {
     const { id } = await accounts.create('many keys');
     const results = await Promise.allSettled(
       Array.from({ length: 15 }, (_, index) => accounts.issueKey(id, `${index}`)),
@@ -198,7 +198,7 @@ describe('accounts', () => {
     expect(rows.find(({ id }) => id === issued[0]!.id)?.revokedAt).to.equal(now - 5000);
   });
 
-  it('says which id is unknown, shortened and on one line', async () => {
+  it('names an unknown id, shortened and on one line', async () => {
     const long = `acc_${'x'.repeat(500)}\nnext line`;
     const refusals = [
       accounts.get('acc_none'),
@@ -216,7 +216,7 @@ describe('accounts', () => {
     }
   });
 
-  it('refuses names that are empty, too long or not one line', async () => {
+  it('rejects names that are empty, too long or have several lines', async () => {
     for (const name of ['', '  ', 'x'.repeat(101), 'two\nlines', 'bell\u0007']) {
       const refusal = await accounts.create(name).then(
         () => undefined,

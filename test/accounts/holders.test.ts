@@ -63,7 +63,7 @@ describe('holders', () => {
     return { account, ...(await accounts.issueKey(account, 'key')) };
   }
 
-  it('finds the holder by one read, then answers at once', async () => {
+  it('finds a holder by one read, then answers from the cache', async () => {
     const holders = open();
     const { account, id, key } = await issue();
     const first = holders.find(key);
@@ -73,7 +73,7 @@ describe('holders', () => {
     expect(reads).to.equal(1);
   });
 
-  it('refuses malformed keys at once and without a read', () => {
+  it('rejects malformed keys without a read', () => {
     const holders = open();
     const key = makeKey('tg-');
     const typo = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
@@ -83,7 +83,7 @@ describe('holders', () => {
     expect(reads).to.equal(0);
   });
 
-  it('shares one read among look-ups at the same time', async () => {
+  it('shares one read among concurrent look-ups', async () => {
     const holders = open();
     const { id, key } = await issue();
     const found = await Promise.all(Array.from({ length: 50 }, () => holders.find(key)));
@@ -91,7 +91,7 @@ describe('holders', () => {
     expect(reads).to.equal(1);
   });
 
-  it('remembers that a key is unknown, in a small memory that pushes no holder out', async () => {
+  it('caches unknown keys in a small cache that evicts no holder', async () => {
     const holders = open({ holdersMax: 1 });
     const { id, key } = await issue();
     await holders.find(key);
@@ -104,7 +104,7 @@ describe('holders', () => {
     expect(reads).to.equal(22);
   });
 
-  it('holds so many holders at most', async () => {
+  it('limits the number of cached holders', async () => {
     const holders = open({ holdersMax: 2 });
     const issued = [await issue(), await issue(), await issue()];
     for (const { key } of issued) await holders.find(key);
@@ -113,7 +113,7 @@ describe('holders', () => {
     expect(holders.find(issued[2]!.key)).to.deep.include({ id: issued[2]!.id });
   });
 
-  it('reads again once its row is too old', async () => {
+  it('reads a row again once it is too old', async () => {
     const holders = open({ ttlMs: 20 });
     const { key } = await issue();
     await holders.find(key);
@@ -122,7 +122,7 @@ describe('holders', () => {
     expect(reads).to.equal(2);
   });
 
-  it('looks once more for a key that was found, without its text, and no longer finds it once it is revoked', async () => {
+  it('finds a holder again without the key’s text, until the key is revoked', async () => {
     const holders = open({ ttlMs: 20 });
     const { id, key } = await issue();
     const holder = (await holders.find(key))!;
@@ -134,7 +134,7 @@ describe('holders', () => {
     expect(reads).to.equal(2);
   });
 
-  itTimed('refuses a revoked key and tells of a suspended account within a second, in steady use', async () => {
+  itTimed('rejects a revoked key and reports a suspended account within a second, in steady use', async () => {
     const holders = open();
     const revoked = await issue();
     const suspended = await issue();
@@ -163,7 +163,7 @@ describe('holders', () => {
     expect(reads).to.be.below(20);
   });
 
-  it('does not join, nor believe, a read that began too long ago', async () => {
+  it('neither joins nor uses a read that started too long ago', async () => {
     const holders = open({ ttlMs: 30 });
     const { id, key } = await issue();
     const gate = Promise.withResolvers<void>();
@@ -179,7 +179,7 @@ describe('holders', () => {
     expect(await holders.find(key)).to.equal(undefined);
   });
 
-  it('answers 503 when the store fails, to all who wait, and tries again with the next', async () => {
+  it('rejects all waiting look-ups with 503 if the store fails, and reads again for the next', async () => {
     const holders = open();
     const { id, key } = await issue();
     beforeRead = () => Promise.reject(new Error('disk gone'));
@@ -193,7 +193,7 @@ describe('holders', () => {
     expect(await holders.find(key)).to.deep.include({ id });
   });
 
-  it('counts uses into the store, and shows each of them at once', async () => {
+  it('counts usage in the store, and shows each call at once', async () => {
     const holders = open({ ttlMs: 50, flushMs: 15 });
     const { account, id, key } = await issue();
     for (let call = 1; call <= 100; call += 1) {

@@ -33,7 +33,7 @@ function createRows() {
   return rig;
 }
 
-describe('uses', () => {
+describe('the usage counter of keys', () => {
   it('writes one batch for all keys and then counts from the row', async () => {
     const rows = createRows();
     const uses = createKeyUsageCounter({ store: rows });
@@ -54,7 +54,7 @@ describe('uses', () => {
     await uses.close();
   });
 
-  it('flushes by itself, about as often as it is told, and only when there is something', async () => {
+  it('flushes by itself at the configured interval, and only if there are counts', async () => {
     const rows = createRows();
     const uses = createKeyUsageCounter({ store: rows, flushMs: 20 });
     uses.countUse('a');
@@ -66,7 +66,7 @@ describe('uses', () => {
     await uses.close();
   });
 
-  it('shows the exact count with rows read before, during and after a batch', async () => {
+  it('shows the exact count for rows read before, during and after a batch', async () => {
     const rows = createRows();
     const fixed = 1_000_000;
     const uses = createKeyUsageCounter({ store: rows, clock: () => fixed });
@@ -103,7 +103,7 @@ describe('uses', () => {
     expect(rows.read('a').requestsCount).to.equal(3);
   });
 
-  it('counts once what a store wrote whose answer was lost, and shows it once meanwhile', async () => {
+  it('counts a batch once if the store’s answer was lost, and shows it once meanwhile', async () => {
     const rows = createRows();
     const uses = createKeyUsageCounter({ store: rows });
     const fresh = rows.read('a');
@@ -120,7 +120,7 @@ describe('uses', () => {
     expect(uses.usage(rows.read('a')).requestsCount).to.equal(8);
   });
 
-  it('keeps the counts of a failed batch and sends them before the next', async () => {
+  it('keeps a failed batch and sends it before the next', async () => {
     const rows = createRows();
     const errors: unknown[] = [];
     const uses = createKeyUsageCounter({ store: rows, onError: (error) => errors.push(error) });
@@ -143,7 +143,7 @@ describe('uses', () => {
     expect(rows.read('a').requestsCount).to.equal(6);
   });
 
-  it('keeps trying by the timer, and writes the rest on close, after the batch under way', async () => {
+  it('retries by the timer, and writes the rest on close, after the running batch', async () => {
     const rows = createRows();
     const uses = createKeyUsageCounter({ store: rows, flushMs: 10 });
     let failures = 3;
@@ -161,7 +161,7 @@ describe('uses', () => {
     expect(failures).to.be.below(0);
   });
 
-  it('writes on close what was counted while a batch was under way', async () => {
+  it('writes on close what was counted during a running batch', async () => {
     const rows = createRows();
     const uses = createKeyUsageCounter({ store: rows });
     const gate = Promise.withResolvers<void>();
@@ -175,7 +175,7 @@ describe('uses', () => {
     expect(rows.read('a').requestsCount).to.equal(2);
   });
 
-  it('forgets what every row has by now, and stops when nothing is left', async () => {
+  it('drops tallies that every row includes, and stops without tallies', async () => {
     const rows = createRows();
     let now = 1_000_000;
     const uses = createKeyUsageCounter({ store: rows, flushMs: 5, clock: () => now });
@@ -189,7 +189,7 @@ describe('uses', () => {
     await uses.close();
   });
 
-  it('shows no use of a key that was never used', () => {
+  it('shows no usage of an unused key', () => {
     const uses = createKeyUsageCounter({ store: createRows() });
     expect(uses.usage({ id: 'a', requestsCount: 0, lastUsedAt: null })).to.deep.equal({
       requestsCount: 0,

@@ -22,7 +22,7 @@ describe('key', () => {
     });
   }
 
-  it('carries 256 bits, each of them random', () => {
+  it('carries 256 random bits', () => {
     expect(62n ** 43n > 2n ** 256n).to.equal(true);
     let zeros = 0n;
     let ones = 0n;
@@ -36,13 +36,13 @@ describe('key', () => {
     expect(zeros).to.equal(2n ** 256n - 1n);
   });
 
-  it('ends in the CRC32 of what comes before, as another implementation computes it', () => {
+  it('ends in the CRC32 of the rest, as computed by another implementation', () => {
     const key = makeKey('tg-');
     expect(fromBase62(key.slice(-6))).to.equal(BigInt(crc32(key.slice(0, -6))));
     expect(crc32('123456789')).to.equal(0xcbf43926);
   });
 
-  it('refuses every change of one character and every swap of neighbours', () => {
+  it('rejects every change of one character and every swap of neighbours', () => {
     const key = makeKey('tg-');
     for (let at = 0; at < key.length; at += 1) {
       for (const digit of `${ALPHABET}-_ é`) {
@@ -54,7 +54,7 @@ describe('key', () => {
     }
   });
 
-  it('refuses other lengths, other prefixes and other texts', () => {
+  it('rejects other lengths, prefixes and texts', () => {
     const key = makeKey('tg-');
     for (const text of ['', 'tg-sk-', key.slice(1), key.slice(0, -1), `${key}0`, `${key}\n`, ` ${key}`, key + key]) {
       expect(isWellFormedKey('tg-', text), text).to.equal(false);
@@ -70,7 +70,7 @@ describe('key', () => {
     );
   });
 
-  itTimed('is as quick to refuse a megabyte as a word', () => {
+  itTimed('rejects a megabyte as quickly as a word', () => {
     const long = `tg-sk-${'a'.repeat(1_000_000)}`;
     const start = performance.now();
     for (let round = 0; round < 10_000; round += 1) isWellFormedKey('tg-', long);

@@ -68,11 +68,11 @@ describe('limiter', () => {
         if (mode !== 'alone') await limiter.setPeers(1);
       });
 
-      it('allows so many requests in a window, and counts those it refuses', async () => {
+      it('allows the configured number of requests per window, and counts rejected ones', async () => {
         expect(await hits(limiter, 6)).to.deep.equal([true, true, true, false, false, false]);
       });
 
-      it('opens a window with its first request, and the next with the first after it', async () => {
+      it('opens a window with the first request, and the next with the first one after it', async () => {
         await hits(limiter, 1);
         now = START + 59_999;
         expect(await hits(limiter, 3)).to.deep.equal([true, true, false]);
@@ -86,14 +86,14 @@ describe('limiter', () => {
         expect(await hits(limiter, 3)).to.deep.equal([true, true, false]);
       });
 
-      it('counts each key and each bucket by itself', async () => {
+      it('counts each key and each bucket separately', async () => {
         await hits(limiter, 3);
         expect(await allowed(limiter)).to.equal(false);
         expect(await allowed(limiter, RULE, `${key}-other`)).to.equal(true);
         expect(await hits(limiter, 6, OTHER)).to.deep.equal([true, true, true, true, true, false]);
       });
 
-      it('says in whole seconds when to come again, 1 to 59', async () => {
+      it('returns the time to wait in whole seconds, 1 to 59', async () => {
         const waits: number[] = [];
         for (const at of [0, 1, 999, 1000, 1001, 30_000, 58_999, 59_001, 59_999]) {
           now = START + at;
@@ -104,13 +104,13 @@ describe('limiter', () => {
     });
   }
 
-  it('asks no store while it is alone', () => {
+  it('does not use the store while it is alone', () => {
     const refuse = () => Promise.reject(new Error('asked'));
     const limiter = open({ store: { hit: refuse, open: refuse, merge: refuse } });
     expect(limiter.hit(RULE, key)).to.deep.equal({ allowed: true, retryAfterS: 59 });
   });
 
-  it('opens a new window when the clock was set back, but not for a little', async () => {
+  it('opens a new window if the clock was set back far', async () => {
     const limiter = open();
     await hits(limiter, 3);
     now = START - 60_000;
@@ -119,7 +119,7 @@ describe('limiter', () => {
     expect(await hits(limiter, 4)).to.deep.equal([true, true, true, false]);
   });
 
-  it('forgets windows that are over', () => {
+  it('removes expired windows', () => {
     const limiter = open();
     const hitMany = (count: number) => {
       for (let at = 0; at < count; at += 1) {
@@ -132,7 +132,7 @@ describe('limiter', () => {
     expect(hitMany(300_000) - before).to.be.below(10);
   });
 
-  it('looks through its windows now and then only, however many are open', () => {
+  it('sweeps its windows only now and then, however many are open', () => {
     const limiter = open();
     const from = process.cpuUsage();
     for (let at = 0; at < 40_000; at += 1) void limiter.hit(RULE, `key-${at}`);
@@ -142,7 +142,7 @@ describe('limiter', () => {
   });
 
   describe('handing over', () => {
-    it('takes what was counted along, there and back and there again', async () => {
+    it('keeps all counts, to the store, back and to the store again', async () => {
       const limiter = open();
       const results: boolean[] = [];
       for (const peers of [0, 1, 0, 2, 1, 0, 1]) {
@@ -167,7 +167,7 @@ describe('limiter', () => {
       expect(await hits(limiter, 1)).to.deep.equal([true]);
     });
 
-    it('loses and doubles nothing, whatever comes meanwhile', async () => {
+    it('loses and doubles no request that arrives meanwhile', async () => {
       const limiter = open();
       const rule = { name: 'many', perMinute: 100 };
       const results: Promise<boolean>[] = [];
@@ -181,7 +181,7 @@ describe('limiter', () => {
       expect((await Promise.all(results)).filter(Boolean)).to.have.length(100);
     });
 
-    it('adds up over processes', async () => {
+    it('adds up the counts of all processes', async () => {
       const first = open();
       const second = open();
       await hits(first, 1, OTHER);
@@ -226,7 +226,7 @@ describe('limiter', () => {
       );
     });
 
-    it('counts once what the store took whose answer was lost, with what was counted since', async () => {
+    it('counts a batch once if the store’s answer was lost, plus the counts since then', async () => {
       let isLost = true;
       const limiter = open({
         store: storeWith({
@@ -252,7 +252,7 @@ describe('limiter', () => {
       expect(await stored()).to.equal(15);
     });
 
-    it('lets a request wait while another process has not handed over, and sees what that counted', async () => {
+    it('makes a request wait until another process has handed over its counts', async () => {
       const living = open();
       const starting = open();
       await hits(living, 2);
@@ -266,7 +266,7 @@ describe('limiter', () => {
       expect(await Promise.all(waiting)).to.deep.equal([true, false, false]);
     });
 
-    it('allows nothing by memory either while another process does, and goes on when that is gone', async () => {
+    it('does not count in memory while another process does, and continues when that process is gone', async () => {
       const limiter = open({
         store: storeWith({ merge: () => Promise.reject(new Error('down')) }),
         answerWithinMs: 30,
@@ -279,7 +279,7 @@ describe('limiter', () => {
       expect(await hits(limiter, 2)).to.deep.equal([true, false]);
     });
 
-    it('stays as it was when the store fails, and tries again', async () => {
+    it('changes nothing if the store fails, and can be repeated', async () => {
       let isDown = true;
       const down = <T>(call: () => Promise<T>) => (isDown ? Promise.reject(new Error('down')) : call());
       const limiter = open({
@@ -317,7 +317,7 @@ describe('limiter', () => {
       expect(timers() - before).to.be.below(5);
     });
 
-    it('is a 503 when it fails', async () => {
+    it('answers 503 if it fails', async () => {
       const limiter = open({ store: storeWith({ hit: () => Promise.reject(new Error('down')) }) });
       await limiter.setPeers(1);
       const error = await failure(limiter);
@@ -325,7 +325,7 @@ describe('limiter', () => {
       expect(isFault(error) && (error.cause as Error).message).to.equal('down');
     });
 
-    itTimed('is a 503 when it does not answer in time', async () => {
+    itTimed('answers 503 if it does not answer in time', async () => {
       const limiter = open({ store: storeWith({ hit: () => new Promise(() => undefined) }), answerWithinMs: 30 });
       await limiter.setPeers(1);
       const startedAt = performance.now();
@@ -334,7 +334,7 @@ describe('limiter', () => {
       expect(performance.now() - startedAt).to.be.within(25, 250);
     });
 
-    it('is a 503 when a hand-over does not end in time, and goes on after it', async () => {
+    it('answers 503 if a hand-over does not end in time, and continues after it', async () => {
       let release: () => void = () => undefined;
       const gate = new Promise<void>((resolve) => {
         release = resolve;

@@ -70,7 +70,7 @@ for (const kind of longer([SQLITE], STORES)) {
   describe(`alerts on ${kind.name}`, () => {
     const context = useStore(kind);
 
-    it('tell of a low balance once, by a signed post and by mail, until it recovers', async () => {
+    it('report a low balance once, by a signed webhook and by email, until it recovers', async () => {
       const { store } = context;
       const account = await watched(store);
       const [ann, bob] = [makeUser({ language: 'en' }), makeUser({ language: 'ru' })];
@@ -111,7 +111,7 @@ for (const kind of longer([SQLITE], STORES)) {
       expect(postsTo(account)[1]?.json.id).not.to.equal(id);
     });
 
-    it('tell of each share of the budget of a key once in its period', async () => {
+    it('report each share of a key’s budget once per period', async () => {
       const { store } = context;
       const account = await watched(store, { balanceBelow: null });
       const quiet = await watched(store, { balanceBelow: null, budgets: false });
@@ -151,7 +151,7 @@ for (const kind of longer([SQLITE], STORES)) {
       expect([told().length, postsTo(quiet).length]).to.deep.equal([3, 0]);
     });
 
-    it('tell what happened to an account once, also one that asked for nothing', async () => {
+    it('report an event of an account once, even without alert settings', async () => {
       const { store } = context;
       const account = await newWallet(store);
       const user = makeUser({ language: 'en' });
@@ -173,7 +173,7 @@ for (const kind of longer([SQLITE], STORES)) {
       expect(smtp.letters.filter(({ to }) => to === user.email)).to.have.length(2);
     });
 
-    it('are sent by one of several processes at once', async () => {
+    it('are sent by one of several concurrent processes', async () => {
       const stores = [context.store, await context.other(), await context.other(2)];
       const accounts = [await watched(context.store), await watched(context.store), await watched(context.store)];
       for (const account of accounts) await spend(context.store, account, 901);
@@ -181,7 +181,7 @@ for (const kind of longer([SQLITE], STORES)) {
       for (const account of accounts) expect(postsTo(account)).to.have.length(1);
     });
 
-    it('are tried again, later and later, by whom they have not reached, and given up', async () => {
+    it('are retried with growing waits for channels that failed, and then abandoned', async () => {
       const { store } = context;
       const account = await watched(store);
       const user = makeUser();
@@ -220,7 +220,7 @@ for (const kind of longer([SQLITE], STORES)) {
       expect((await alerts.last(account))[0]?.arrivals).to.deep.equal({ webhook: { state: 'sent' } });
     });
 
-    it('end at a receiver that hangs, and follow no redirect', async () => {
+    it('time out at a receiver that hangs, and follow no redirect', async () => {
       const accounts = [await watched(context.store), await watched(context.store)];
       const alerts = alertsOn(context.store);
       const answers = [() => undefined, answerWith(302, { location: `${receiver.origin}/elsewhere` })];
@@ -236,7 +236,7 @@ for (const kind of longer([SQLITE], STORES)) {
       expect(receiver.posts.filter(({ path }) => path === '/elsewhere')).to.deep.equal([]);
     });
 
-    it('go on when the process that took one dies', async () => {
+    it('are delivered by another process if the first one dies', async () => {
       const account = await watched(context.store);
       await spend(context.store, account, 950);
       const dying = alertsOn(context.store, {
@@ -259,7 +259,7 @@ for (const kind of longer([SQLITE], STORES)) {
       expect((await other.last(account))[0]).to.deep.include({ tries: 2, dueAt: null });
     });
 
-    it('say that they are a test, once, whatever the balance', async () => {
+    it('can be a test, sent once whatever the balance', async () => {
       const account = await watched(context.store, { balanceBelow: null });
       const settings = (await context.store.alerts.get(account)) as AlertSettings;
       const alerts = alertsOn(context.store);
@@ -275,7 +275,7 @@ for (const kind of longer([SQLITE], STORES)) {
       expect(postsTo(account).map(({ json }) => json.type)).to.deep.equal(['test', 'test']);
     });
 
-    it('stop where nobody wants them any more', async () => {
+    it('stop if no channel is left', async () => {
       const { store } = context;
       const account = await watched(store);
       await spend(store, account, 950);
@@ -302,7 +302,7 @@ describe('alerts', () => {
   });
   afterEach(() => faulty.close());
 
-  it('of private addresses are not posted', async () => {
+  it('are not sent to private addresses', async () => {
     const alerts = alertsOn(faulty.real);
     const urls = [
       'https://127.0.0.1/',
@@ -320,7 +320,7 @@ describe('alerts', () => {
     expect(receiver.posts).to.deep.equal([]);
   });
 
-  it('that a store refuses or loses are sent by the next look', async () => {
+  it('that a store refuses or loses are sent by the next check', async () => {
     const alerts = alertsOn(faulty.store);
     for (const call of ['page', 'alarms', 'changeAlarm'] as const) {
       faulty.next(`alerts.${call}`, refuse);
@@ -336,7 +336,7 @@ describe('alerts', () => {
     expect(receiver.posts).to.have.length(1);
   });
 
-  it('come once more when the store could not note that they arrived', async () => {
+  it('are sent once more if the store could not record their arrival', async () => {
     const alerts = alertsOn(faulty.store);
     const asEver = (call: () => Promise<unknown>) => call();
     faulty.next('alerts.changeAlarm', asEver, asEver, refuse);
@@ -349,7 +349,7 @@ describe('alerts', () => {
     expect([second?.json.id, others]).to.deep.equal([first?.json.id, []]);
   });
 
-  it('of one account wait for no other', async () => {
+  it('of one account do not wait for another account', async () => {
     const healthy = await watched(faulty.real);
     await spend(faulty.real, healthy, 950);
     faulty.next('alerts.alarms', refuse);
@@ -357,7 +357,7 @@ describe('alerts', () => {
     expect(receiver.posts).to.have.length(1);
   });
 
-  it('are tried again for owners whose mail server refuses, and not for those who are gone', async () => {
+  it('are retried for owners whose mail failed, and not for removed owners', async () => {
     const [ann, bob] = [makeUser(), makeUser({ status: 'suspended' })];
     for (const user of [ann, bob]) {
       await faulty.real.users.add(user);
@@ -378,7 +378,7 @@ describe('alerts', () => {
     expect(receiver.posts).to.have.length(1);
   });
 
-  it('wait no longer than a claim for a clock that ran ahead', async () => {
+  it('wait at most for a claim if a clock ran ahead', async () => {
     const ahead = alertsOn(faulty.real, { now: () => AT + 1000 * MINUTE_MS });
     receiver.answer = answerWith(500);
     await ahead.checkAll();
@@ -387,7 +387,7 @@ describe('alerts', () => {
     expect(receiver.posts).to.have.length(2);
   });
 
-  it('are looked for by themselves, until they are stopped', async () => {
+  it('are checked periodically until the stop', async () => {
     const alerts = alertsOn(faulty.real, { everyMs: 10 });
     alerts.start();
     while (receiver.posts.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));

@@ -35,7 +35,7 @@ describe('watch of a balance', () => {
     });
   }
 
-  it('notes the sum and what was topped up, and says both amounts', () => {
+  it('marks the threshold and the topped-up sum, and reports threshold and balance', () => {
     expect(decide(null, { balance: 99.5 })).to.deep.equal({
       kind: 'alert',
       mark: told(),
@@ -43,7 +43,7 @@ describe('watch of a balance', () => {
     });
   });
 
-  it('tells once for each time that a balance falls and recovers', () => {
+  it('alerts once for each fall of a balance', () => {
     let mark: AlarmMark | null = null;
     const kinds = [120, 99, 101, 95, 109, 98, 111, 105, 99, 50, 200, 100, 20].map((balance) => {
       const decision = decide(mark, { balance });

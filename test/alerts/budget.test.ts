@@ -60,7 +60,7 @@ describe('watch of a budget', () => {
     });
   }
 
-  it('notes period, budget and share, and says both amounts', () => {
+  it('marks period, budget and share, and reports budget and spending', () => {
     expect(decide(null, { spent: 81.5 })).to.deep.equal({
       kind: 'alert',
       mark: told(80),
@@ -71,7 +71,7 @@ describe('watch of a budget', () => {
     });
   });
 
-  it('is an alarm of its own for each key, and the same for a key in the place of another', () => {
+  it('has a separate alarm per key, and the same one for a rotated key', () => {
     const subjectOf = (budgetKey: string | null) =>
       watchBudget({ id: 'key_2', name: '', limits: LIMITS, budgetKey }, undefined, AT).subject;
     expect([subjectOf(null), subjectOf('key_1')]).to.deep.equal(['budget:key_2', 'budget:key_1']);

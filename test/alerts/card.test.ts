@@ -25,7 +25,7 @@ describe('an alert of a card', () => {
     log: { error: (fields: object) => void errors.push(fields) },
   };
 
-  it('names the account, the card, and the method that it is about', async () => {
+  it('contains the account, the card and the id of the method', async () => {
     await alertCardChange(means, 'card.removed', method);
     await alertCardChange(means, 'card.saved', { ...method, brand: null, kind: 'sbp', last4: null });
     expect(told).to.deep.equal([
@@ -34,7 +34,7 @@ describe('an alert of a card', () => {
     ]);
   });
 
-  it('that fails is logged, and stops nothing', async () => {
+  it('logs a failure and does not reject', async () => {
     queueAlert = async () => Promise.reject(new Error('the store is gone'));
     await alertCardChange(means, 'card.saved', method);
     expect(errors).to.have.length(1);

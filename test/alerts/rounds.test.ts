@@ -70,7 +70,7 @@ describe('rounds of alerts', () => {
 
   const topups = (id: string) => ({ type: 'topup.declined' as const, data: { amount: '5.00', payment: id } });
 
-  it('mail nothing to whoever has left the account since, however often the first try failed', async () => {
+  it('send no mail to a user who has left the account since', async () => {
     const account = await watched();
     const user = makeUser();
     await context.store.users.add(user);
@@ -97,7 +97,7 @@ describe('rounds of alerts', () => {
     expect([letters, await arrival()]).to.deep.equal([1, { state: 'failed', why: 'removed' }]);
   });
 
-  it('visit every account once, page by page', async () => {
+  it('check every account once, page by page', async () => {
     const accounts: string[] = [];
     for (let index = 0; index < 5; index += 1) accounts.push(await watched());
     const visited: string[] = [];
@@ -116,7 +116,7 @@ describe('rounds of alerts', () => {
     }
   });
 
-  it('end at a stop in the middle of a page, without a complaint', async () => {
+  it('end at a stop in the middle of a page, without a warning', async () => {
     for (let index = 0; index < 20; index += 1) await watched();
     const begun = Promise.withResolvers<void>();
     let posts = 0;
@@ -137,7 +137,7 @@ describe('rounds of alerts', () => {
     expect(untouched).to.have.length(4);
   });
 
-  it('go on after some that failed, with a complaint of each', async () => {
+  it('continue after failed ones, with a warning for each', async () => {
     const account = await watched();
     const { alerts: rows } = context.store;
     let failures = 2;
@@ -153,7 +153,7 @@ describe('rounds of alerts', () => {
     expect([failures, warned]).to.deep.equal([0, 2]);
   });
 
-  it('ask for the sums of budgets only where a key has one', async () => {
+  it('read the sums of budgets only if a key has a budget', async () => {
     const { store } = context;
     let asked = 0;
     const budgets: typeof store.ledger.budgets = (keys) => {
@@ -174,7 +174,7 @@ describe('rounds of alerts', () => {
     expect(asked).to.equal(1);
   });
 
-  it('pass over keys that are revoked or have expired', async () => {
+  it('skip revoked and expired keys', async () => {
     const { store } = context;
     const account = await watched(1000n);
     const spent = async (more: Partial<KeyLimits>) => {
@@ -195,7 +195,7 @@ describe('rounds of alerts', () => {
     expect((await alerts.last(account)).map(({ event }) => event.data.key)).to.deep.equal([valid]);
   });
 
-  it('still show, and still deliver, an alert whose reason is gone', async () => {
+  it('still show and deliver an alert whose reason is gone', async () => {
     const account = await watched();
     await processThat(refuse).checkAll();
     await applied(context.store, topup(account, 1000n * RUB));
@@ -210,7 +210,7 @@ describe('rounds of alerts', () => {
     expect((await alerts.last(account)).map(({ tries }) => tries)).to.deep.equal([1]);
   });
 
-  it('leave an attempt to the process that took it', async () => {
+  it('leave an attempt to the process that claimed it', async () => {
     const account = await watched();
     await processThat(refuse).checkAll();
     const before = await context.store.alerts.alarms(account);
@@ -225,7 +225,7 @@ describe('rounds of alerts', () => {
     expect(posts).to.equal(0);
   });
 
-  it('note an alert that is under way beside a newer one, which takes no place of it', async () => {
+  it('do not record an attempt over a newer alert', async () => {
     const account = await watched(1000n);
     const slow = held();
     const other = processThat(refuse);
@@ -247,7 +247,7 @@ describe('rounds of alerts', () => {
     ]);
   });
 
-  it('note nothing of an attempt that another process has made again', async () => {
+  it('do not record an attempt that another process has repeated', async () => {
     const account = await watched();
     const slow = held();
     const round = processThat(slow.post).checkAll();
@@ -261,7 +261,7 @@ describe('rounds of alerts', () => {
     expect([shown?.tries, shown?.arrivals, shown?.dueAt]).to.deep.equal([2, { webhook: { state: 'sent' } }, null]);
   });
 
-  it('do not try a test again that has failed', async () => {
+  it('do not retry a failed test', async () => {
     const account = await watched(1000n);
     const settings = await context.store.alerts.get(account);
     const alerts = processThat(refuse);

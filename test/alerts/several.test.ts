@@ -29,7 +29,7 @@ for (const kind of longer([SQLITE], STORES)) {
     const alertsOn = (store: Store) =>
       createAlerts({ store, mailer, fetcher, publicUrl: () => 'https://gate.example', log: pino({ level: 'silent' }) });
 
-    it('are each a letter of its own', async () => {
+    it('are sent as separate mails', async () => {
       const { store } = context;
       const account = await newWallet(store);
       const user = makeUser({ language: 'en' });

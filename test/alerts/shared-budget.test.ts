@@ -12,7 +12,7 @@ for (const kind of longer([SQLITE], STORES)) {
   describe(`alerts of a shared budget on ${kind.name}`, () => {
     const context = useStore(kind);
 
-    it('tell of each share once, and not again for the key in the place of another', async () => {
+    it('report each share once, and not again for a rotated key', async () => {
       const { store } = context;
       const account = await newWallet(store);
       const wish = { account, balanceBelow: null, budgets: true, webhook: null, version: 0 };

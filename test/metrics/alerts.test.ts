@@ -69,7 +69,7 @@ describe('alerts', () => {
     }
   });
 
-  it('select none that begins with an event', async () => {
+  it('select no series that starts with an event', async () => {
     const catalog = {
       models: [{ id: 'model-a', type: 'text', routes: [{ upstream: 'up' }] }],
       byName: new Map([['model-a', {}]]),
@@ -120,7 +120,7 @@ describe('alerts', () => {
     expect((await scraped()).sum('tollgate_first_fragment_seconds_count')).to.equal(2);
   });
 
-  it('see the first call of a model that an edit brought', async () => {
+  it('count the first call of a model added by an edit', async () => {
     const more = chatCatalog(upstream.url, { payments: PAYMENTS }) as { models: object[] };
     const model = { ...more.models[0], id: 'model-new', aliases: [] };
     gateway.writeCatalog({ ...more, models: [...more.models, model] });

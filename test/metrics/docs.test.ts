@@ -78,13 +78,13 @@ describe('the page on metrics', () => {
     for (const name of namesIn(page, all)) expect([name, all.has(name)]).to.deep.equal([name, true]);
   });
 
-  it('says what to do on every alert', () => {
+  it('explains what to do for every alert', () => {
     const rows = [...page.matchAll(/^\| `(Tollgate\w+)` \| [^|]+ \| [^|]+ \|$/gm)].map(([, name]) => name);
     expect(rows).to.deep.equal(alerts);
     expect(new Set(alerts).size).to.equal(alerts.length);
   });
 
-  it('has alerts on metrics and labels that exist, in expressions that close what they open', async () => {
+  it('has alerts on existing metrics and labels, with balanced expressions', async () => {
     const all = await families();
     expect(expressions).to.have.length(alerts.length);
     for (const expression of expressions) {

@@ -4,7 +4,7 @@ import { createMediaMetrics } from '../../lib/metrics/media.ts';
 import { parseExposition } from '../../testkit/exposition.ts';
 
 describe('media metrics', () => {
-  it('count files and bytes by their kind, and what is removed', async () => {
+  it('count files and bytes by kind, and removed files', async () => {
     const registry = new Registry();
     const { onStored, onRemoved } = createMediaMetrics(registry);
     onStored({ kind: 'image', bytes: 100 });

@@ -54,7 +54,7 @@ describe('money metrics', () => {
   }
   const used = (amount: bigint) => ({ amount, usage: { tokens_input: 1, tokens_output: 2 } });
 
-  it('counts charges, refunds and what is above the hold, by model', async () => {
+  it('counts charges, refunds and amounts above the hold, by model', async () => {
     await ledger.settle(await hold(), used(3n * RUB));
     await ledger.settle(await hold('model-b'), used(12_500_000n));
     await ledger.release(await hold());
@@ -70,7 +70,7 @@ describe('money metrics', () => {
     expect(sum('tollgate_ledger_commit_seconds_count', { result: 'ok' })).to.equal(6);
   });
 
-  it('counts no money for a hold that is refused, and passes the refusal on', async () => {
+  it('counts no money for a refused hold, and passes the refusal on', async () => {
     const poor = await store.wallet(0n);
     await ledger
       .hold({ chargeId: 'poor', wallet: poor, key: 'key', kind: 'text', model: 'm', prices: '{}', amount: RUB })
@@ -109,7 +109,7 @@ describe('money metrics', () => {
     expect(sum('tollgate_ledger_commit_seconds_sum', { result: 'ok' })).to.be.at.least(0.05);
   });
 
-  it('shows what waits for the store', async () => {
+  it('shows the operations that wait for the store', async () => {
     const gate = makeGate();
     store.next('ledger.apply', waitFor(gate.opened));
     const holds = [hold(), hold(), hold()];
@@ -122,7 +122,7 @@ describe('money metrics', () => {
     expect(sum('tollgate_ledger_commit_seconds_count', { result: 'ok' }), 'some of them in one batch').to.be.below(6);
   });
 
-  it('counts what is charged before the work, and what of it is refunded, once', async () => {
+  it('counts prepaid charges and their refunds once', async () => {
     const start = { wallet, key: 'key', kind: 'video', prices: '{}', usage: {} } as const;
     await ledger.charge({ ...start, chargeId: 'film-1', model: 'film-a', amount: 40n * RUB });
     await ledger.charge({ ...start, chargeId: 'film-2', model: 'film-b', amount: 2n * RUB });
@@ -141,7 +141,7 @@ describe('money metrics', () => {
     expect(sum('tollgate_refunded_rubles_total')).to.equal(40);
   });
 
-  it('counts the holds of the dead that were returned', async () => {
+  it('counts the released holds of dead processes', async () => {
     const at = Date.now();
     const start = { wallet, at, key: 'key', chargeKind: 'text', model: 'm', prices: '{}', amount: RUB } as const;
     for (const chargeId of ['dead-1', 'dead-2']) {
@@ -157,7 +157,7 @@ describe('money metrics', () => {
     expect((await look()).sum('tollgate_holds_expired_total')).to.equal(2);
   });
 
-  it('tells nothing of an audit before there was one', async () => {
+  it('shows no audit result before the first audit', async () => {
     const { samples } = await look();
     expect(samples.filter(({ name }) => name === 'tollgate_ledger_problems')).to.deep.equal([]);
     metrics.onAudit(0);

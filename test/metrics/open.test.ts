@@ -14,11 +14,11 @@ describe('metrics of a process', () => {
   const openWith = (port: number | undefined, isMember: boolean) =>
     openMetrics({ host: '127.0.0.1', port, log, isMember, series });
 
-  it('are none without a port', async () => {
+  it('do not exist without a port', async () => {
     for (const isMember of [false, true]) expect(await openWith(undefined, isMember)).to.equal(undefined);
   });
 
-  it('are served by a process of its own alone', async () => {
+  it('are served by a single process, but not by a worker', async () => {
     const metrics = await openWith(0, false);
     const url = await metrics?.start();
     expect((await send(url ?? '')).text).to.match(/^# HELP tollgate_requests_total /m);

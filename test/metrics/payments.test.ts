@@ -14,7 +14,7 @@ describe('metrics of payments', () => {
   const { stage } = use;
   const none = buildCatalog(readCatalogFiles([], []), new Map());
 
-  it('count orders, credits, notices by outcome, failures by kind, and what waits for an operator', async () => {
+  it('count orders, credits, webhooks by outcome, failures by kind, and payments in review', async () => {
     const metrics = createMetrics({ catalog: () => none, providers: () => new Map([['till', {}]]), routes: () => [] });
     metrics.watchReviews(stage.store.payments);
     const scraped = async () => parseExposition(await metrics.scrape());
@@ -56,7 +56,7 @@ describe('metrics of payments', () => {
     expect(await sums()).to.deep.equal([2, 1, 2, 1, 1, 1, 1]);
   });
 
-  it('count orders by who made them', async () => {
+  it('count orders by origin', async () => {
     const metrics = createMetrics({ catalog: () => none, routes: () => [] });
     for (const origin of ['manual', 'auto', 'auto'] as const) metrics.payments.onOrder('till', origin);
     const { sum } = parseExposition(await metrics.scrape());
@@ -64,7 +64,7 @@ describe('metrics of payments', () => {
     expect(orders).to.deep.equal([1, 2]);
   });
 
-  it('say nothing of what waits while the store does not answer', async () => {
+  it('show no number of reviews while the store does not answer', async () => {
     const metrics = createMetrics({ catalog: () => none, routes: () => [] });
     metrics.watchReviews({ list: async () => Promise.reject(new Error('down')) });
     const { samples } = parseExposition(await metrics.scrape());

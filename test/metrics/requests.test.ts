@@ -84,7 +84,7 @@ describe('request metrics', () => {
     it(`count ${name}`, async () => expect(await counted(past)).to.deep.equal(labels));
   }
 
-  it('count faults of our own apart, and what is no HTTP by its status', async () => {
+  it('count internal faults separately, and malformed input by status', async () => {
     const own = { status: 500, notes: { err: new Error('x') } };
     const { sum } = await look(
       own,
@@ -96,7 +96,7 @@ describe('request metrics', () => {
     expect(sum('tollgate_malformed_requests_total', { status: '431' })).to.equal(1);
   });
 
-  it('time answers alone, streams apart, and the first fragment of each model in seconds', async () => {
+  it('time only answers, separately for streams, and the first fragment per model in seconds', async () => {
     const { sum } = await look(
       {},
       { notes: { model: 'model-a', stream: true, first_ms: 250 } },

@@ -27,14 +27,14 @@ const facts = {
 };
 
 describe('series before their first event', () => {
-  it('are those of the models that have a route, of all types or one', () => {
+  it('include the models with a route, of one type or all', () => {
     expect(modelSeries(facts).map(({ model }) => model)).to.deep.equal(['text-a', 'image-a', 'film-a']);
     expect(modelSeries(facts, 'text')).to.deep.equal([{ model: 'text-a' }]);
     expect(listUpstreams(facts)).to.deep.equal(['one', 'two', 'films']);
     expect(listUpstreams(facts, 'video')).to.deep.equal(['films']);
   });
 
-  it('are those of each endpoint that a model of its type answers at', () => {
+  it('include each endpoint with the models of its type', () => {
     const series = requestSeries(facts);
     const ends = [
       [200, 'ok'],
@@ -53,7 +53,7 @@ describe('series before their first event', () => {
     );
   });
 
-  it('are those of each way an attempt may end, by upstream, without a repeat', () => {
+  it('include each possible end of an attempt once per upstream', () => {
     const series = attemptSeries(facts).map(({ upstream, outcome, kind }) => `${upstream} ${outcome} ${kind}`);
     for (const end of ['ok ', 'gone ', 'upstream_timeout ', 'internal ', 'upstream_failed rate']) {
       expect(

@@ -28,7 +28,7 @@ describe('the port for scrapes', () => {
     return server;
   }
 
-  it('answers 500 to a scrape that fails, says why, and goes on', async () => {
+  it('answers 500 to a failed scrape, logs the error, and continues', async () => {
     const errors: unknown[] = [];
     const failure = new Error('no numbers');
     const scrapes = [() => Promise.reject(failure), async () => 'метрика 1\n'];
@@ -41,7 +41,7 @@ describe('the port for scrapes', () => {
     ]);
   });
 
-  it('answers for the readiness of what it watches, and is unavailable where nothing is watched', async () => {
+  it('reports the readiness of the watched service, and 503 without one', async () => {
     const root = ((await serverOf(async () => '').start()) ?? '').replace('/metrics', '');
     const none = { status: 'unavailable', store: false, models: 0 };
     readiness = undefined;
@@ -60,7 +60,7 @@ describe('the port for scrapes', () => {
     expect((await send(`${root}/readyz`, { method: 'POST' })).status).to.equal(405);
   });
 
-  it('lets no browser guess what its replies are', async () => {
+  it('forbids content sniffing', async () => {
     const url = (await serverOf(() => Promise.reject(new Error('no numbers'))).start()) ?? '';
     for (const path of ['/metrics', '/readyz', '/nothing']) {
       const { headers } = await send(url.replace('/metrics', path));
@@ -69,7 +69,7 @@ describe('the port for scrapes', () => {
     }
   });
 
-  it('refuses what can be read in two ways', async () => {
+  it('rejects ambiguous headers', async () => {
     const { port } = new URL((await serverOf(async () => '').start()) ?? '');
     for (const lines of ['host: a\r\nhost: b', 'x: y', 'host: a/b']) {
       const socket = connect(Number(port), host);
@@ -83,7 +83,7 @@ describe('the port for scrapes', () => {
     }
   });
 
-  it('says which setting to check when its port is taken', async () => {
+  it('names the setting to check if its port is taken', async () => {
     const taken = createServer().listen(0, host);
     await once(taken, 'listening');
     const { port } = taken.address() as AddressInfo;
@@ -95,7 +95,7 @@ describe('the port for scrapes', () => {
     expect((error as Error).message).to.equal(`Cannot listen on ${host}:${port} (METRICS_PORT): the port is in use`);
   });
 
-  it('ends at once, with a scrape that waits', async () => {
+  it('closes at once, even during a scrape', async () => {
     const scraping = Promise.withResolvers<void>();
     const url = await serverOf(() => {
       scraping.resolve();

@@ -19,13 +19,13 @@ describe('service metrics', () => {
     return parseExposition(await registry.metrics());
   }
 
-  it('looks at the state at each scrape', async () => {
+  it('reads the state at each scrape', async () => {
     const { sum } = await look(async () => undefined);
     const names = ['tollgate_open_calls', 'tollgate_open_streams', 'tollgate_models', 'tollgate_store_up'];
     expect(names.map((name) => sum(name))).to.deep.equal([5, 3, 0, 1]);
   });
 
-  it('says whether the last reload of the catalog failed', async () => {
+  it('shows whether the last reload of the catalog failed', async () => {
     const registry = new Registry();
     let failure: unknown;
     const facts = { calls, catalog, catalogFailure: () => failure, ping: async () => undefined };
@@ -36,7 +36,7 @@ describe('service metrics', () => {
     expect(await look()).to.equal(1);
   });
 
-  itTimed('says that a store is down which fails, or never answers', async () => {
+  itTimed('shows a store as down if it fails or never answers', async () => {
     const store = await openFaultyStore();
     await store.close();
     expect((await look(store.real.ping)).sum('tollgate_store_up')).to.equal(0);

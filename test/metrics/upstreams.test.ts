@@ -22,7 +22,7 @@ describe('upstream metrics', () => {
     expect(parseExposition(await registry.metrics()).sum(OPENINGS, { upstream: 'one' })).to.equal(2);
   });
 
-  it('show the routes and keys of now, and nothing of an upstream that has left but how often it opened', async () => {
+  it('show the current routes and keys, and only the openings of a removed upstream', async () => {
     const registry = new Registry();
     const { onRouteChange, watchUpstreams } = createUpstreamMetrics(registry);
     let upstreams = [healthOf('one', 2, 3), healthOf('two', 0, 0)];

@@ -16,7 +16,7 @@ describe('video metrics', () => {
     return { ...metrics, look: async () => parseExposition(await registry.metrics()) };
   }
 
-  it('count polls by upstream and by what was found', async () => {
+  it('count polls by upstream and result', async () => {
     const { onPoll, look } = open();
     const before = (await look()).samples.filter(({ name }) => name === 'tollgate_video_polls_total');
     expect(before.map(({ value }) => value)).to.deep.equal(Array(8).fill(0));
@@ -46,7 +46,7 @@ describe('video metrics', () => {
     expect(sum('tollgate_video_seconds_bucket', { model: 'film-a', end: 'completed', le: '20' })).to.equal(1);
   });
 
-  it('show how many are open, and no number while the store does not answer', async () => {
+  it('show the number of open videos, and none while the store does not answer', async () => {
     const { watchJobs, look } = open();
     let jobs = async () => 7;
     watchJobs({ open: () => jobs() });

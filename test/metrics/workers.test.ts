@@ -5,7 +5,7 @@ import { createWorkerMetrics } from '../../lib/metrics/workers.ts';
 import { parseExposition } from '../../testkit/exposition.ts';
 
 describe('worker metrics', () => {
-  it('are read at each scrape, however often there is one', async () => {
+  it('are read at each scrape', async () => {
     const registry = new Registry();
     let [alive, replaced] = [3, 2];
     createWorkerMetrics(registry, { alive: () => alive, replaced: () => replaced });

@@ -9,14 +9,14 @@ const list = readFileSync(new URL('../../lib/users/data/common-passwords.txt', i
   .filter((line) => line !== '' && !line.startsWith('# '));
 
 describe('common passwords', () => {
-  it('are a list of more than 10,000 that are long enough, each as it is compared', () => {
+  it('are listed: more than 10,000 of sufficient length, in the form in which they are compared', () => {
     const long = list.filter((word) => [...word].length >= PASSWORD_LENGTH_MIN);
     expect(new Set(long).size).to.be.above(10_000);
     expect(new Set(list).size).to.equal(list.length);
     for (const word of list) expect(word, word).to.equal(word.normalize('NFKC').toLowerCase().trim());
   });
 
-  it('are all refused, in capitals too', () => {
+  it('are all rejected, also in upper case', () => {
     const long = list.filter((word) => [...word].length >= PASSWORD_LENGTH_MIN);
     const some = long.filter((_, at) => at % 40 === 0 || at === long.length - 1);
     for (const word of some)
@@ -69,7 +69,7 @@ describe('common passwords', () => {
     });
   }
 
-  itTimed('are found quickly in the longest password too', () => {
+  itTimed('are detected quickly even in the longest password', () => {
     for (const unit of ['a1!', '1!?-', 'ab', 'я1', 'pass word ']) {
       const startedAt = performance.now();
       findPasswordProblem(unit.repeat(PASSWORD_LENGTH_MAX).slice(0, PASSWORD_LENGTH_MAX), ['ann@example.com']);

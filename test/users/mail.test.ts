@@ -37,7 +37,7 @@ describe('mail', () => {
     }
   }
 
-  it('goes through STARTTLS, with a certificate that is checked', async () => {
+  it('is sent through STARTTLS with a verified certificate', async () => {
     const good = await start({ tls: authority.issue(REMOTE, 'localhost', '127.0.0.1') });
     expect(await sent(good, REMOTE)).to.equal('through TLS');
     expect(await sent(good, 'localhost')).to.equal('through TLS');
@@ -45,7 +45,7 @@ describe('mail', () => {
     expect(await sent(stranger, REMOTE)).to.equal('ESOCKET');
   });
 
-  it('is not sent to a server that offers no STARTTLS, unless it is on this machine or the operator says so', async () => {
+  it('is not sent to a server without STARTTLS, unless the server is on this machine or the URL has tls=off', async () => {
     const plain = await start();
     const asked = [];
     for (const [host, query] of [
@@ -62,7 +62,7 @@ describe('mail', () => {
     expect(await sent(able, REMOTE, '?tls=off'), 'nobody to check the certificate').to.equal('plain');
   });
 
-  it('takes no other wish about TLS, and shows no password', () => {
+  it('rejects other values of `tls` without showing the password', () => {
     for (const [url, words] of [
       ['smtp://gate:p%40ss@mail.example.com?tls=on', 'tls may only be off'],
       ['smtp://gate:p%40ss@mail.example.com?tls=none', 'tls may only be off'],

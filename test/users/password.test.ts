@@ -5,7 +5,7 @@ import { findPasswordProblem, hashPassword, isOutdatedHash, verifyPassword } fro
 import { itTimed } from '../../testkit/timed.ts';
 
 describe('passwords', () => {
-  it('match their own hash only', async () => {
+  it('match only their own hash', async () => {
     const hashed = await hashPassword('a rather long one');
     expect(hashed).to.match(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
     expect(await verifyPassword(hashed, 'a rather long one')).to.equal(true);
@@ -13,17 +13,17 @@ describe('passwords', () => {
     expect(await hashPassword('a rather long one')).not.to.equal(hashed);
   });
 
-  it('are the same however their letters are composed', async () => {
+  it('are equal in any Unicode composition', async () => {
     const hashed = await hashPassword('caf\u00e9 au lait');
     expect(await verifyPassword(hashed, 'cafe\u0301 au lait')).to.equal(true);
   });
 
-  it('match nothing where there is no user, and nothing of a damaged row', async () => {
+  it('match nothing without a user or with a damaged hash', async () => {
     expect(await verifyPassword(undefined, 'a rather long one')).to.equal(false);
     expect(await verifyPassword('$argon2id$damaged', 'a rather long one')).to.equal(false);
   });
 
-  itTimed('take about as long where there is no user', async () => {
+  itTimed('take about as long without a user', async () => {
     const hashed = await hashPassword('a rather long one');
     const timeOf = async (stored: string | undefined) => {
       const startedAt = performance.now();
@@ -39,7 +39,7 @@ describe('passwords', () => {
     expect(absent / there).to.be.within(0.5, 2);
   });
 
-  it('verify with the parameters they were made with, and say that those are old', async () => {
+  it('verify with the parameters of their hash, and report them as outdated', async () => {
     const nonce = Buffer.from('somesaltsomesalt');
     const parameters = { message: 'a rather long one', nonce, memory: 4096, passes: 3, parallelism: 1, tagLength: 32 };
     const tag = argon2Sync('argon2id', parameters);
@@ -66,7 +66,7 @@ describe('passwords', () => {
     });
   }
 
-  it('run two at once at most', async () => {
+  it('are hashed at most two at a time', async () => {
     const stored = (passes: number) => `$argon2id$v=19$m=1024,t=${passes},p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
     const order: string[] = [];
     const verify = async (name: string, passes: number) => {

@@ -45,7 +45,7 @@ describe('people', () => {
       });
     }
 
-    it('that works once, and is known by its hash only', async () => {
+    it('that works once and is stored only as a hash', async () => {
       const request = { purpose: 'invite', account: newId('acc'), email: `${newId('ann')}@example.com` } as const;
       const token = await people.makeLink(request);
       expect(await people.peekLink(token)).to.include({ ...request, hash: hashToken(token) });
@@ -55,7 +55,7 @@ describe('people', () => {
       expect(await people.peekLink(token)).to.equal(undefined);
     });
 
-    it('in the place of the one before for the same purpose and person, and of no other', async () => {
+    it('that replaces only the earlier one for the same purpose and person', async () => {
       const user = newId('usr');
       const email = `${newId('ann')}@example.com`;
       const tokens = [
@@ -68,7 +68,7 @@ describe('people', () => {
       expect(found).to.deep.equal([undefined, 'invite', 'operator', 'operator']);
     });
 
-    it('to one account beside that to another', async () => {
+    it('to one account beside a link to another account', async () => {
       const email = `${newId('ann')}@example.com`;
       const one = newId('acc');
       const other = newId('acc');
@@ -78,7 +78,7 @@ describe('people', () => {
       expect(found).to.deep.equal([undefined, other, one]);
     });
 
-    it('beside the ones before if anybody may ask for it, until the first of them is used', async () => {
+    it('beside earlier ones if strangers can request it, until one of them is used', async () => {
       const user = makeUser();
       const other = makeUser();
       for (const each of [user, other]) await store.real.users.add(each);
@@ -106,7 +106,7 @@ describe('people', () => {
     });
   });
 
-  it('get the first link only while nobody runs the service, and only one of them uses one', async () => {
+  it('can use a setup link only while there is no operator, and only once', async () => {
     const fresh = await openFaultyStore();
     const first = createPeople({ store: fresh.real, now: () => now });
     const old = await first.makeLink({ purpose: 'setup' });
@@ -137,7 +137,7 @@ describe('people', () => {
     expect(await store.real.users.membersOf(account)).to.deep.equal([{ user: user.id, account, role: 'owner' }]);
   });
 
-  it('are added once for an address, whatever its case', async () => {
+  it('are added once per email address in any letter case', async () => {
     const email = `${newId('Ann')}@Example.com`;
     const wish = { email, password: 'a rather long one', operator: false, language: 'ru' } as const;
     const user = await people.add(wish);
@@ -148,7 +148,7 @@ describe('people', () => {
     expect(await people.add({ ...wish, email: email.toUpperCase() })).to.equal('taken');
   });
 
-  it('are added with the app that they have shown a code of, which is used up', async () => {
+  it('are added with their authenticator app, whose first code is used up', async () => {
     const totp = { secret: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ', step: 60_000_000, recovery: ['aa', 'bb'] };
     const wish = { email: `${newId('op')}@example.com`, password: 'a rather long one', operator: true } as const;
     const user = await people.add({ ...wish, totp, language: 'en' });
@@ -160,7 +160,7 @@ describe('people', () => {
     });
   });
 
-  it('lose every session but one with a new password, and none when they changed in the meantime', async () => {
+  it('lose every session but one with a new password, and none after a concurrent change', async () => {
     const user = makeUser();
     await store.real.users.add(user);
     const life = { user: user.id, createdAt: now, seenAt: now, expiresAt: now + HOUR_MS, idleMs: HOUR_MS, ...CLIENT };

@@ -49,7 +49,7 @@ describe('sessions', () => {
     });
   }
 
-  it('are known by a random token of 256 bits, of which the store has the hash', async () => {
+  it('have a random token of 256 bits, of which the store has only the hash', async () => {
     const { sessions, token, user } = await open(false);
     expect(Buffer.from(token, 'base64url')).to.have.length(32);
     const [row] = await sessions.list(user);
@@ -59,7 +59,7 @@ describe('sessions', () => {
     expect(await sessions.open(user, CLIENT)).not.to.equal(token);
   });
 
-  it('end at once with the suspension of the user', async () => {
+  it('end at once if the user is suspended', async () => {
     const { sessions, token, user } = await open(false);
     await store.real.users.change({ ...user, status: 'suspended' });
     expect(await sessions.find(token)).to.equal(undefined);
@@ -76,7 +76,7 @@ describe('sessions', () => {
     expect(isProven((await sessionOf()) as never, now)).to.equal(false);
   });
 
-  it('are proven from their start by the code of the sign-in, also after another use', async () => {
+  it('are proven from the start by the code of the sign-in, also after further use', async () => {
     const { sessions, user } = await open(true);
     const token = await sessions.open(user, CLIENT, { proven: true });
     now += 5 * MINUTE_MS;
@@ -85,7 +85,7 @@ describe('sessions', () => {
     }
   });
 
-  it('tell when and from where they were used last, to the minute', async () => {
+  it('show their last use to the minute, and where they started', async () => {
     const { sessions, user } = await open(false);
     const agent = 'Mozilla/5.0 '.repeat(50);
     const token = await sessions.open(user, { address: '192.0.2.7', agent });
@@ -100,7 +100,7 @@ describe('sessions', () => {
     expect(await rowOf()).to.include({ createdAt: startedAt, seenAt: now });
   });
 
-  it('are listed while they live', async () => {
+  it('are listed while they are live', async () => {
     const { sessions, user } = await open(false);
     now += 6 * HOUR_MS;
     const token = await sessions.open(user, CLIENT);

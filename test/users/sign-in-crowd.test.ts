@@ -72,14 +72,14 @@ for (const [kind, open] of Object.entries(databases).slice(0, longer(1, 2))) {
       expect(await tried(400, guess)).to.equal(5);
     });
 
-    it('tries five of 200 passwords of somebody who is signed in', async () => {
+    it('tries five of 200 passwords of a signed-in user', async () => {
       const user = await add();
       const guess = (signIn: SignIn, number: number) =>
         signIn.confirmPassword(user, `password ${number}`, clientAt(number));
       expect(await tried(200, guess)).to.equal(5);
     });
 
-    it('tries twenty of 200 addresses that one network guesses about', async () => {
+    it('tries twenty of 200 email addresses from one network', async () => {
       const guess = (signIn: SignIn, number: number) =>
         signIn.signIn({ email: `${number}@example.com`, password: 'a guess', code: '', client: clientAt(0xffff) });
       expect(await tried(200, guess)).to.equal(20);

@@ -71,12 +71,12 @@ describe('signing in', () => {
     return waits;
   }
 
-  it('is free five times, and then waits one second and ever twice as long, five minutes at most', async () => {
+  it('has five free attempts, and then waits that double from one second to five minutes', async () => {
     const { email } = await add();
     expect(await guess(16, email)).to.deep.equal([0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
   });
 
-  it('lets whoever has a link give a code whatever strangers guess, and counts what is guessed with it', async () => {
+  it('accepts a code with a mailed link whatever strangers guess, and counts guesses with that link', async () => {
     const user = await add({ totpSecret: SECRET });
     const address = place();
     await guess(12, user.email, address);
@@ -91,7 +91,7 @@ describe('signing in', () => {
     expect((await signIn.proveCode(user, 'x00000', at(place()))).status).to.equal('wait');
   });
 
-  it('counts guesses from everywhere, however the address is written', async () => {
+  it('counts guesses for an email address from everywhere, in any letter case', async () => {
     const { email } = await add();
     const [name = '', host = ''] = email.split('@');
     for (const text of [email, email.toUpperCase(), ` ${email}`, `${name.toUpperCase()}@${host}`, email]) {
@@ -113,7 +113,7 @@ describe('signing in', () => {
     expect(await guess(6, other.email, address)).to.deep.equal([0, 0, 0, 0, 0, 1]);
   });
 
-  it('lets one network guess twenty times about everybody together, and delays no other network', async () => {
+  it('allows one network twenty guesses about all users together, and delays no other network', async () => {
     const address = place();
     const users = await Promise.all(Array.from({ length: 6 }, () => add()));
     for (let time = 0; time < 20; time += 1) {
@@ -129,7 +129,7 @@ describe('signing in', () => {
     const on = (device: string | undefined, email: string, { password = PASSWORD, address = place() } = {}) =>
       signIn.signIn({ email, password, code: '', client: at(address, device) });
 
-    it('is free of strangers’ guesses only where the same person has signed in', async () => {
+    it('ignores strangers’ guesses only if the same user has signed in there', async () => {
       const owner = await add();
       const other = await add();
       const mine = await devices().remember(owner, undefined);
@@ -142,7 +142,7 @@ describe('signing in', () => {
       expect(await on(theirs, other.email)).to.include({ status: 'ok' });
     });
 
-    it('is free of what is guessed in the same network', async () => {
+    it('ignores guesses from the same network', async () => {
       const owner = await add();
       const address = place();
       const mine = await devices().remember(owner, undefined);
@@ -151,7 +151,7 @@ describe('signing in', () => {
       expect(await on(mine, owner.email, { address })).to.include({ status: 'ok' });
     });
 
-    it('makes a thief wait after ten guesses there, and nobody elsewhere', async () => {
+    it('makes a thief wait after ten guesses there, and nobody on other devices', async () => {
       const owner = await add();
       const mine = await devices().remember(owner, undefined);
       for (let time = 0; time < 10; time += 1) {
@@ -161,7 +161,7 @@ describe('signing in', () => {
       expect(await on(undefined, owner.email)).to.include({ status: 'ok' });
     });
 
-    it('is known for 400 days from the last time, by one token for all who use it', async () => {
+    it('is known for 400 days from the last sign-in, by one token for all its users', async () => {
       const one = await add();
       const two = await add();
       const token = await devices().remember(one, undefined);
@@ -177,7 +177,7 @@ describe('signing in', () => {
     });
   });
 
-  it('tries no more of many at once than are free, at one address or at many', async () => {
+  it('checks no more concurrent attempts than are free, for one email address or many', async () => {
     const here = place();
     for (const addressOf of [place, () => here]) {
       const { email } = await add();
@@ -194,7 +194,7 @@ describe('signing in', () => {
     expect(counts.filter((found) => found !== undefined)).to.have.length(20);
   });
 
-  it('forgets nothing of what a network guessed when somebody there signs in', async () => {
+  it('keeps the guesses of a network when somebody there signs in', async () => {
     const own = await add();
     const victim = await add();
     const address = place();
@@ -210,7 +210,7 @@ describe('signing in', () => {
     expect(await statusOf(victim.email, address, PASSWORD)).to.equal('wait');
   });
 
-  it('takes only its own attempt back when it succeeds, so that a whole office may sign in', async () => {
+  it('takes back only its own attempt on success, so that a whole office may sign in', async () => {
     const address = place();
     for (let person = 0; person < 30; person += 1) {
       expect(await statusOf((await add()).email, address, PASSWORD)).to.equal('ok');
@@ -218,7 +218,7 @@ describe('signing in', () => {
     expect(await store.real.sessions.attempts(`address:${address}`)).to.equal(undefined);
   });
 
-  it('counts an IPv6 client by its /64, which it has to itself', async () => {
+  it('counts an IPv6 client by its /64 network', async () => {
     places += 1;
     const network = `2001:db8:0:${places.toString(16)}`;
     for (let time = 0; time < 20; time += 1) await attempt(`${newId('none')}@example.com`, `${network}::${time + 1}`);
@@ -227,7 +227,7 @@ describe('signing in', () => {
     expect(await statusOf(email, `2001:db8:1:${places.toString(16)}::1`, PASSWORD)).to.equal('ok');
   });
 
-  it('writes nothing for those who have to wait, and moves no end', async () => {
+  it('writes nothing for clients that have to wait, and does not extend the wait', async () => {
     const { email } = await add();
     const address = place();
     await guess(5, email, address);
@@ -242,7 +242,7 @@ describe('signing in', () => {
     expect(await Promise.all(names.map((name) => store.real.sessions.attempts(name)))).to.deep.equal(before);
   });
 
-  it('is refused alike without a password, without being active, and with a wrong code', async () => {
+  it('is refused in the same way without a password, for an inactive user, and with a wrong code', async () => {
     const guest = await add({ password: null });
     const gone = await add({ status: 'suspended' });
     const secured = await add({ totpSecret: SECRET });
@@ -257,7 +257,7 @@ describe('signing in', () => {
     }
   });
 
-  it('takes a code of the app once, of several at the same time too, and then renews an old hash', async () => {
+  it('accepts a code of the app once even concurrently, and then renews an outdated hash', async () => {
     const user = await add({ totpSecret: SECRET });
     const code = makeCode(SECRET);
     const results = await Promise.all([1, 2, 3].map(() => attempt(user.email, place(), PASSWORD, code)));
@@ -270,7 +270,7 @@ describe('signing in', () => {
     expect(await statusOf(user.email, place(), PASSWORD, code)).to.equal('wrong');
   });
 
-  it('takes each recovery code once', async () => {
+  it('accepts each recovery code once', async () => {
     const codes = ['abcde-fghjk', '01234-56789'];
     const user = await add({ totpSecret: SECRET, recovery: codes.map(hashRecoveryCode) });
     const address = place();
@@ -280,14 +280,14 @@ describe('signing in', () => {
     expect(left).to.deep.equal([hashRecoveryCode(codes[1] ?? '')]);
   });
 
-  it('says whether a code was given', async () => {
+  it('reports whether a code was given', async () => {
     expect(await attempt((await add()).email, place(), PASSWORD)).to.include({ status: 'ok', proven: false });
   });
 
   describe('again by a code', () => {
     const prove = (user: User, code: string, address: string) => signIn.proveCode(user, code, at(address));
 
-    it('takes it once, and nothing of who has no app', async () => {
+    it('accepts a code once, and none of a user without an app', async () => {
       const user = await add({ totpSecret: SECRET });
       const bare = await add();
       const code = makeCode(SECRET);
@@ -298,7 +298,7 @@ describe('signing in', () => {
       expect(await prove(bare, '', place())).to.include({ status: 'wrong' });
     });
 
-    it('makes those wait who guess, as signing in does, until a success', async () => {
+    it('makes guessers wait, like signing in, until a success', async () => {
       const user = await add({ totpSecret: SECRET, email: `${newId('op')}@example.com` });
       const address = place();
       for (let time = 0; time < 5; time += 1) expect((await prove(user, '000000', address)).status).to.equal('wrong');
@@ -310,7 +310,7 @@ describe('signing in', () => {
       for (let time = 0; time < 5; time += 1) expect((await prove(after, '000000', address)).status).to.equal('wrong');
     });
 
-    it('tries no more of many at once than are free', async () => {
+    it('checks no more concurrent codes than are free', async () => {
       const user = await add({ totpSecret: SECRET });
       const codes = Array.from({ length: 400 }, (_, number) => `${100_000 + number}`);
       const ends = await Promise.all(codes.map(async (code) => (await prove(user, code, place())).status));
@@ -322,7 +322,7 @@ describe('signing in', () => {
     const confirm = (user: User, password: string, address: string) =>
       signIn.confirmPassword(user, password, at(address));
 
-    it('makes those wait who guess, at the page to sign in too', async () => {
+    it('makes guessers wait, also at signing in', async () => {
       const user = await add();
       const address = place();
       expect(await confirm(user, PASSWORD, address)).to.deep.equal({ status: 'ok', user, proven: false });
@@ -332,7 +332,7 @@ describe('signing in', () => {
       expect(await attempt(user.email, place(), PASSWORD)).to.deep.equal({ status: 'wait', seconds: 1 });
     });
 
-    it('forgets no wrong codes, so that who knows only the password cannot guess on', async () => {
+    it('keeps wrong codes counted, so that knowing only the password does not allow more guesses', async () => {
       const user = await add({ totpSecret: SECRET });
       const address = place();
       let tried = 0;

@@ -35,13 +35,13 @@ describe('signing in with an old hash', () => {
     return { result, hash: (await store.real.users.get(user.id))?.password ?? '' };
   }
 
-  it('keeps the password under a new one', async () => {
+  it('stores the password under a new hash', async () => {
     const { result, hash } = await comeIn(PASSWORD);
     expect([result, isOutdatedHash(hash)]).to.deep.equal(['ok', false]);
     expect(await verifyPassword(hash, PASSWORD)).to.equal(true);
   });
 
-  it('changes nothing with a wrong password, nor when the store fails', async () => {
+  it('changes nothing with a wrong password or if the store fails', async () => {
     expect((await comeIn('another long one')).hash).to.equal(oldHash());
     store.next('users.change', refuse);
     const { result, hash } = await comeIn(PASSWORD);

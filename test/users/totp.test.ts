@@ -26,19 +26,19 @@ describe('codes of an authenticator app', () => {
     });
   }
 
-  it('are taken a step early or late, and not two', () => {
+  it('are accepted one step early or late, but not two', () => {
     const at = (now: number) => findCodeStep(SECRET, '287082', { now, lastStep: -1 });
     expect([at(29_000), at(89_000)]).to.deep.equal([1, 1]);
     expect([at(90_000), at(1_000_000)]).to.deep.equal([undefined, undefined]);
   });
 
-  it('are good for one use, and none before it', () => {
+  it('are valid once, and no earlier code after it', () => {
     expect(findCodeStep(SECRET, '287082', { now: 59_000, lastStep: 0 })).to.equal(1);
     expect(findCodeStep(SECRET, '287082', { now: 59_000, lastStep: 1 })).to.equal(undefined);
     expect(findCodeStep(SECRET, '287082', { now: 59_000, lastStep: 2 })).to.equal(undefined);
   });
 
-  it('may be typed in groups, and are nothing else', () => {
+  it('may be typed in groups, but must be six digits', () => {
     expect(findCodeStep(SECRET, ' 287 082 ', { now: 59_000, lastStep: -1 })).to.equal(1);
     for (const text of ['', '28708', '2870822', '28708a', '-87082', '２８７０８２']) {
       expect(findCodeStep(SECRET, text, { now: 59_000, lastStep: -1 }), text).to.equal(undefined);
@@ -60,7 +60,7 @@ describe('codes of an authenticator app', () => {
 });
 
 describe('recovery codes', () => {
-  it('are ten that differ, and hash alike however they are typed', () => {
+  it('are ten different codes, with the same hash however they are typed', () => {
     const codes = makeRecoveryCodes();
     expect(new Set(codes).size).to.equal(10);
     for (const code of codes) {

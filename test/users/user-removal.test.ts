@@ -6,7 +6,7 @@ import { type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts
 import { newId, rejection } from '../contract/store/context.ts';
 import { makeUser } from '../contract/store/people.ts';
 
-describe('departures', () => {
+describe('user removal', () => {
   let store: FaultyStore;
   let departures: UserRemoval;
   const NOW = 1_800_000_000_000;
@@ -24,7 +24,7 @@ describe('departures', () => {
   }
   const statusOf = async (id: string) => (await store.real.users.get(id))?.status;
 
-  it('suspend and resume, as often as asked', async () => {
+  it('suspends and resumes any number of times', async () => {
     const { id } = await somebody();
     const ends = [await departures.suspend(id), await departures.suspend(id), await statusOf(id)];
     expect(ends).to.deep.equal(['done', 'done', 'suspended']);
@@ -33,14 +33,14 @@ describe('departures', () => {
     ]);
   });
 
-  it('remove for good', async () => {
+  it('removes permanently', async () => {
     const { id, email, createdAt } = await somebody();
     expect([await departures.remove(id), await departures.remove(id)]).to.deep.equal(['done', 'gone']);
     expect([await departures.suspend(id), await departures.resume(id)]).to.deep.equal(['gone', 'gone']);
     expect(await store.real.users.former(id)).to.deep.equal({ id, email, createdAt, removedAt: NOW });
   });
 
-  it('leave the last operator', async () => {
+  it('keeps the last operator', async () => {
     const { id } = await somebody({ operator: true });
     expect([await departures.suspend(id), await departures.remove(id)]).to.deep.equal([
       ...['last_operator', 'last_operator'],
@@ -49,7 +49,7 @@ describe('departures', () => {
     expect([await departures.remove(id), await departures.suspend(other.id)]).to.deep.equal(['done', 'last_operator']);
   });
 
-  it('happen though the person changes something meanwhile, and not for ever', async () => {
+  it('retries if the user changes meanwhile, but not forever', async () => {
     const user = await somebody();
     store.next('users.suspend', async (call) => {
       await store.real.users.change({ ...user, language: 'en' });
@@ -65,7 +65,7 @@ describe('departures', () => {
     expect(await statusOf(user.id)).to.equal('suspended');
   });
 
-  it('take an account from an owner, with invitations to it that were not used yet', async () => {
+  it('removes an owner from an account, with unused invitations to it', async () => {
     const user = await somebody();
     const people = createPeople({ store: store.real });
     const account = newId('acc');

@@ -30,12 +30,12 @@ describe('metrics of workers', () => {
   }
   const sumOf = async (all: readonly MetricsSnapshot[]) => parseExposition(await formatMergedMetrics(all));
 
-  it('adds counters, histograms and what is under way', async () => {
+  it('adds counters, histograms and running calls', async () => {
     const all = await sumOf([await answered(2).snapshot(), await answered(3).snapshot()]);
     expect([all.sum(REQUESTS), all.sum(SECONDS), all.sum('tollgate_open_calls')]).to.deep.equal([5, 5, 5]);
   });
 
-  it('does not add what is the same for all, and shows the worst of what each has of its own', async () => {
+  it('does not add shared values, and shows the worst of separate ones', async () => {
     const all = await sumOf([await answered(1).snapshot(), await answered(1, false).snapshot()]);
     const found = ['tollgate_build_info', 'tollgate_store_up', 'tollgate_upstream_routes_open'];
     expect(found.map((name) => all.sum(name))).to.deep.equal([1, 0, 1]);
@@ -63,7 +63,7 @@ describe('metrics of workers', () => {
     });
   }
 
-  it('keeps what workers that are gone have counted, and not what they had under way', async () => {
+  it('keeps the counters of exited workers, and not their running calls', async () => {
     const gone = await addExitedCounts(
       await addExitedCounts([], await answered(4).snapshot()),
       await answered(5).snapshot(),
@@ -109,7 +109,7 @@ describe('metrics of workers', () => {
     const answer = async (worker: number, requests: number) =>
       scrapes.answer(worker, { metrics: await answered(requests).snapshot(), readiness: undefined });
 
-    it('waits for all, and for nobody who has ended or is not there', async () => {
+    it('waits for all live workers only', async () => {
       await start(60_000);
       expect(
         await during(async () => {
@@ -128,7 +128,7 @@ describe('metrics of workers', () => {
       expect((await scrape(url)).sum(REQUESTS)).to.equal(11);
     });
 
-    it('is ready when all are, and shows each upstream as the worker sees it that fares worst with it', async () => {
+    it('is ready if all workers are, and shows the worst state of each upstream', async () => {
       await start(50);
       const ready = (worker: number, status: 'ok' | 'unavailable', resting: number) => {
         const up = { routes: 2, routes_open: 2 - resting, keys: 2, keys_resting: resting };
@@ -151,13 +151,13 @@ describe('metrics of workers', () => {
       expect((await send(`${root}/readyz`)).status).to.equal(200);
     });
 
-    it('takes the last values of those who do not answer', async () => {
+    it('uses the last values of workers that do not answer', async () => {
       await start(50);
       await answer(2, 3);
       expect(await during(() => answer(1, 7))).to.equal(10);
     });
 
-    it('counts one that ends meanwhile once', async () => {
+    it('counts a worker that exits during a scrape once', async () => {
       await start(60_000, { ...answered(0), snapshot: async () => [] });
       await answer(1, 4);
       await answer(2, 3);

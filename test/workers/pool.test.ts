@@ -72,7 +72,7 @@ describe('a pool of workers', () => {
     await exited;
   }
 
-  it('starts the one that does what is done once, then the others, without the file of the environment', async () => {
+  it('starts the first worker, then the others, without --env-file', async () => {
     process.execArgv.push('--env-file=/nowhere/.env', '--no-deprecation');
     const report = (await pool.start()) as unknown as { terms: object; flags: readonly string[] };
     expect(report.terms).to.deep.equal({ group: 'own_test', port: 4242, isFirst: true });
@@ -84,7 +84,7 @@ describe('a pool of workers', () => {
     expect(messages.map(([id]) => id)).to.include.members(ids);
   });
 
-  it('does not start if one of them cannot', async () => {
+  it('does not start if one worker cannot', async () => {
     setMode('fails');
     const error: unknown = await pool.start().catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(WorkerFailed);
@@ -92,7 +92,7 @@ describe('a pool of workers', () => {
     expect([ended.length, pauses, pool.alive()]).to.deep.equal([1, [], 0]);
   });
 
-  it('replaces one that exits, later each time while that happens early, and soon again once one has lived', async () => {
+  it('replaces a worker that exits, with growing pauses for early exits, which reset after a long life', async () => {
     await pool.start();
     mock.timers.enable({ apis: ['setTimeout'] });
     for (const [at, pauseMs] of [250, 500, 1000].entries()) {
@@ -113,7 +113,7 @@ describe('a pool of workers', () => {
     expect(pauses).to.deep.equal([250, 500, 1000, 250]);
   });
 
-  it('tries again when a replacement cannot start, up to half a minute apart', async () => {
+  it('retries a replacement that cannot start, with pauses up to half a minute', async () => {
     await pool.start();
     mock.timers.enable({ apis: ['setTimeout'] });
     await end();
@@ -132,7 +132,7 @@ describe('a pool of workers', () => {
     expect([pool.alive(), pool.replaced()]).to.deep.equal([2, expected.length]);
   }).timeout(30_000);
 
-  it('stops all that listen and those that do not yet, and replaces nobody any more', async () => {
+  it('stops listening and starting workers, and replaces none', async () => {
     await pool.start();
     mock.timers.enable({ apis: ['setTimeout'] });
     await end();
@@ -148,7 +148,7 @@ describe('a pool of workers', () => {
     expect(forked).to.have.length(3);
   });
 
-  it('stops while one is to be replaced, and starts no other', async () => {
+  it('stops during a pause before a replacement, without starting one', async () => {
     await pool.start();
     mock.timers.enable({ apis: ['setTimeout'] });
     await end();
@@ -158,7 +158,7 @@ describe('a pool of workers', () => {
     expect([forked.length, ended.length, pauses]).to.deep.equal([2, 2, [250]]);
   });
 
-  it('ends by force who stays, in time, and says so', async () => {
+  it('kills workers that do not stop in time, and reports it', async () => {
     setMode('stays');
     await pool.start();
     mock.timers.enable({ apis: ['setTimeout'] });
@@ -170,7 +170,7 @@ describe('a pool of workers', () => {
     expect(ended).to.have.length(2);
   });
 
-  it('says so when one stops with a failure', async () => {
+  it('reports a worker that stops with a failure', async () => {
     setMode('stops badly');
     await pool.start();
     expect(await pool.stop(LONG_MS)).to.equal(false);

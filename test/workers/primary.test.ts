@@ -49,7 +49,7 @@ describe('a primary', () => {
       (error: unknown) => error,
     );
 
-  it('lives on the store while its workers do, and its port tells of them', async () => {
+  it('stays an owner on the store while its workers run, and reports them on its port', async () => {
     const primary = await start('listens', { METRICS_PORT: '0' });
     const [owner, ...others] = await books.store.gateways();
     expect([owner, others]).to.deep.equal([
@@ -75,18 +75,18 @@ describe('a primary', () => {
     await books.store.owners.remove(other.id);
   });
 
-  it('leaves nothing behind where a worker cannot start', async () => {
+  it('leaves nothing behind if a worker cannot start', async () => {
     expect(await failureOf(start('fails'))).to.be.instanceOf(WorkerFailed);
     expect(await books.store.gateways()).to.deep.equal([]);
   });
 
-  it('says that a worker did not stop cleanly', async () => {
+  it('reports a worker that did not stop cleanly', async () => {
     const primary = await start('stops badly');
     expect(await failureOf(primary.stop())).to.include({ message: 'a worker did not stop cleanly' });
     expect(await books.store.gateways()).to.deep.equal([]);
   });
 
-  it('gives workers twenty seconds beyond those of their calls', async () => {
+  it('gives workers twenty seconds beyond the drain time of their calls', async () => {
     const primary = await start('stays');
     const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker?.isConnected());
     expect(workers).to.have.length(2);

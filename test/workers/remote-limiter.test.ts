@@ -34,7 +34,7 @@ describe('counting for workers', () => {
     return { remotes, messages };
   }
 
-  it('allows what one process would, over all workers and by key', async () => {
+  it('allows as much as one process, over all workers and per key', async () => {
     const { remotes } = connect(3);
     const hits = Array.from({ length: 12 }, (_, index) => remotes[index % 3]!.hit(RULE, index < 9 ? 'one' : 'other'));
     const results = await Promise.all(hits);
@@ -44,14 +44,14 @@ describe('counting for workers', () => {
     for (const { retryAfterS } of results) expect(retryAfterS).to.be.within(1, 60);
   });
 
-  it('sends the hits of one turn together', async () => {
+  it('sends the hits of one event-loop tick together', async () => {
     const { remotes, messages } = connect(1);
     await Promise.all([1, 2, 3].map(() => remotes[0]!.hit(RULE, 'key')));
     await remotes[0]!.hit(RULE, 'key');
     expect(messages.map(({ length }) => length)).to.deep.equal([3, 1]);
   });
 
-  it('passes on that the store did not count, to those it concerns', async () => {
+  it('reports that the store did not count to the affected requests only', async () => {
     const hit = (_: object, keyId: string) =>
       keyId === 'lost' ? Promise.reject(new Error('no store')) : { allowed: true, retryAfterS: 7 };
     const { remotes } = connect(1, hit);
@@ -65,7 +65,7 @@ describe('counting for workers', () => {
     afterEach(() => mock.timers.reset());
     const turn = () => new Promise(setImmediate);
 
-    it('gives up in time, what the request has waited before counted in', async () => {
+    it('times out in time, including what the request has waited before', async () => {
       const remote = createRemoteLimiter({ send: () => undefined, answerWithinMs: 40 });
       const codes: unknown[] = [];
       for (const waitedMs of [undefined, 20]) {
@@ -89,7 +89,7 @@ describe('counting for workers', () => {
       }
     });
 
-    it('takes no late answer for another hit, and none that is not there for a yes', async () => {
+    it('ignores late answers, and does not take a missing answer as allowed', async () => {
       const remote = createRemoteLimiter({ send: () => undefined, answerWithinMs: 40 });
       const first = codeOf(remote.hit(RULE, 'key'));
       await turn();
