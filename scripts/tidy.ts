@@ -46,7 +46,7 @@ const CONTRACTS = {
 } as const;
 
 /** What a vendor's folder may hold besides recordings; docs/decisions/wire-formats.md says why one has more. */
-const VENDOR_MAX = { files: 4, lines: 160 };
+const VENDOR_MAX = { files: 4, lines: 170 };
 const LARGER = new Map([['sandbox', { files: 9, lines: 705 }]]);
 
 /** What tools leave behind: profiles, snapshots, logs, databases, packages. */

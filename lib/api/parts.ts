@@ -5,10 +5,16 @@ import { freeBytes } from '../base/free-bytes.ts';
 import { createImage } from '../media/image.ts';
 import type { RequestImage } from '../media/reference.ts';
 import { sniffImage } from '../media/sniff.ts';
+import type { AudioContent, DocumentContent } from '../upstream/contract/provider.ts';
 
 /** An image link, or the bytes of an image, which are transferred without a copy. */
 export interface ImageStep {
-  readonly picture: Pick<RequestImage, 'field'> & { readonly source: string | Uint8Array<ArrayBuffer> };
+  readonly picture: Pick<RequestImage, 'field' | 'cache'> & { readonly source: string | Uint8Array<ArrayBuffer> };
+}
+
+/** A document or a recording, whose bytes are transferred without a copy. */
+export interface FileStep {
+  readonly file: DocumentContent | AudioContent;
 }
 
 /** Steps that are sent together, few enough to copy quickly. */
@@ -54,14 +60,15 @@ export function* sliceText(text: string): Generator<string> {
   }
 }
 
-export function createImageStep({ field, source }: RequestImage): ImageStep {
+export function createImageStep({ field, source, cache }: RequestImage): ImageStep {
   const sent = typeof source === 'string' ? source : (source.bytes as Uint8Array<ArrayBuffer>);
-  return { picture: { field, source: sent } };
+  return { picture: { field, source: sent, ...(cache && { cache }) } };
 }
 
-/** The memory of a group's images, to be transferred. */
+/** The memory of a group's images and files, to be transferred. */
 export function listTransfers(group: Group): ArrayBuffer[] {
   return group.flatMap((step) => {
+    if (isFileStep(step)) return [step.file.bytes.buffer as ArrayBuffer];
     if (!isImageStep(step)) return [];
     const { source } = step.picture;
     return typeof source === 'string' ? [] : [source.buffer];
@@ -72,11 +79,15 @@ function isImageStep(step: object): step is ImageStep {
   return 'picture' in step;
 }
 
+function isFileStep(step: object): step is FileStep {
+  return 'file' in step;
+}
+
 /** Restores an image on the receiving side. */
-export function receiveImage({ field, source }: ImageStep['picture']): RequestImage {
-  if (typeof source === 'string') return { type: 'picture', field, source };
+export function receiveImage({ source, ...image }: ImageStep['picture']): RequestImage {
+  if (typeof source === 'string') return { type: 'picture', ...image, source };
   const bytes = Buffer.from(source.buffer, source.byteOffset, source.byteLength);
   const sniffed = sniffImage(bytes);
   assert(sniffed, 'what was read as a picture is one');
-  return { type: 'picture', field, source: createImage({ bytes, release: () => freeBytes(bytes) }, sniffed) };
+  return { type: 'picture', ...image, source: createImage({ bytes, release: () => freeBytes(bytes) }, sniffed) };
 }

@@ -1,10 +1,11 @@
 // A text request in steps, for the thread that parses long ones.
 
 import type { RequestContent, RequestMessage, RequestResult, TextRequest } from '../calls/text/request.ts';
-import type { TextContent, Tool, ToolCallContent } from '../upstream/contract/provider.ts';
+import type { ReasoningContent, TextContent, Tool, ToolCallContent } from '../upstream/contract/provider.ts';
 import {
   type Cut,
   createImageStep,
+  type FileStep,
   groupSteps,
   type ImageStep,
   type Joining,
@@ -12,19 +13,23 @@ import {
   sliceText,
 } from './parts.ts';
 
+/** A content with one text, which may be long. */
+type LongContent = TextContent | ReasoningContent | ToolCallContent;
+
 /**
  * A message without its content, one content of the last message, more text of the last content, a result without its
- * content (whose own contents follow until its end), a tool.
+ * content (whose own contents follow until its end), a part of the system prompt, a tool.
  */
 export type TextStep =
   | { readonly message: RequestMessage }
-  | { readonly content: TextContent | ToolCallContent }
+  | { readonly content: LongContent }
   | ImageStep
+  | FileStep
   | { readonly text: string }
   | { readonly result: RequestResult }
   | { readonly end: 'result' }
   | { readonly tool: Tool }
-  | { readonly system: string };
+  | { readonly system: TextContent };
 
 /** Its head has no system prompt, messages or tool definitions. */
 export function cutTextRequest(whole: TextRequest): Cut<TextRequest> {
@@ -37,14 +42,18 @@ function charactersOf(step: TextStep): number {
   if ('content' in step) return textOf(step.content).length;
   if ('text' in step) return step.text.length;
   if ('tool' in step) return TOOL_CHARACTERS;
-  return 'system' in step ? step.system.length : 0;
+  return 'system' in step ? step.system.text.length : 0;
 }
 
 /** Approximate. */
 const TOOL_CHARACTERS = 4096;
 
 function* stepsOf({ system, messages, tools }: TextRequest): Generator<TextStep> {
-  if (system !== undefined) for (const slice of sliceText(system)) yield { system: slice };
+  for (const part of system ?? []) {
+    const [first = '', ...more] = sliceText(part.text);
+    yield { system: { ...part, text: first } };
+    for (const text of more) yield { text };
+  }
   for (const tool of tools?.list ?? []) yield { tool };
   for (const message of messages) {
     yield { message: { ...message, content: [] } };
@@ -53,46 +62,53 @@ function* stepsOf({ system, messages, tools }: TextRequest): Generator<TextStep>
 }
 
 function* contentSteps(content: RequestContent): Generator<TextStep> {
-  if (content.type === 'picture') {
-    yield createImageStep(content);
-    return;
+  switch (content.type) {
+    case 'picture':
+      yield createImageStep(content);
+      return;
+    case 'document':
+    case 'audio':
+      yield { file: content };
+      return;
+    case 'tool-result':
+      yield { result: { ...content, content: [] } };
+      for (const inner of content.content) yield* contentSteps(inner);
+      yield { end: 'result' };
+      return;
+    default: {
+      const [first = '', ...more] = sliceText(textOf(content));
+      yield { content: withText(content, first) };
+      for (const text of more) yield { text };
+    }
   }
-  if (content.type === 'tool-result') {
-    yield { result: { ...content, content: [] } };
-    for (const inner of content.content) yield* contentSteps(inner);
-    yield { end: 'result' };
-    return;
-  }
-  const [first = '', ...more] = sliceText(textOf(content));
-  yield { content: withText(content, first) };
-  for (const text of more) yield { text };
 }
 
-function textOf(content: TextContent | ToolCallContent): string {
-  return content.type === 'text' ? content.text : content.json;
+function textOf(content: LongContent): string {
+  return content.type === 'tool-call' ? content.json : content.text;
 }
 
-function withText<Content extends TextContent | ToolCallContent>(content: Content, text: string): Content {
-  return content.type === 'text' ? { ...content, text } : { ...content, json: text };
+function withText<Content extends LongContent>(content: Content, text: string): Content {
+  return content.type === 'tool-call' ? { ...content, json: text } : { ...content, text };
 }
 
 export function joinTextRequest(head: TextRequest): Joining<TextRequest, TextStep> {
   const messages: (RequestMessage & { content: RequestContent[] })[] = [];
   const list: Tool[] = [];
-  /** Where contents go: the last message, or the open result. */
-  let contents: RequestContent[] = [];
-  let system: string | undefined;
+  const system: TextContent[] = [];
+  /** Where contents and more text go: the system prompt, the last message, or the open result. */
+  let contents: RequestContent[] = system;
 
   function add(step: TextStep): void {
     if ('message' in step) {
       contents = [];
       messages.push({ ...step.message, content: contents });
-    } else if ('system' in step) system = (system ?? '') + step.system;
+    } else if ('system' in step) system.push(step.system);
     else if ('tool' in step) list.push(step.tool);
     else if ('result' in step) open(step.result);
     else if ('end' in step) contents = messages.at(-1)?.content ?? [];
     else if ('content' in step) contents.push(step.content);
     else if ('picture' in step) contents.push(receiveImage(step.picture));
+    else if ('file' in step) contents.push(step.file);
     else append(step.text);
   }
 
@@ -105,7 +121,7 @@ export function joinTextRequest(head: TextRequest): Joining<TextRequest, TextSte
   function append(text: string): void {
     const last = contents.at(-1);
     // A rope: nothing is copied.
-    if (last?.type === 'text' || last?.type === 'tool-call') {
+    if (last?.type === 'text' || last?.type === 'reasoning' || last?.type === 'tool-call') {
       contents[contents.length - 1] = withText(last, textOf(last) + text);
     }
   }
@@ -114,6 +130,11 @@ export function joinTextRequest(head: TextRequest): Joining<TextRequest, TextSte
     add: (group) => {
       for (const step of group) add(step);
     },
-    whole: () => ({ ...head, system, messages, ...(head.tools && { tools: { ...head.tools, list } }) }),
+    whole: () => ({
+      ...head,
+      system: system.length > 0 ? system : undefined,
+      messages,
+      ...(head.tools && { tools: { ...head.tools, list } }),
+    }),
   };
 }

@@ -83,6 +83,12 @@ export interface TextEntry extends ModelBase {
   /** Supports JSON schemas; defaults to `json`. */
   readonly schema: boolean;
   readonly reasoning: boolean;
+  /** Takes documents; absent: no. */
+  readonly documents?: boolean;
+  /** Takes audio; absent: no. */
+  readonly audio?: boolean;
+  /** Until the first content of its answers; absent: the gateway's own time-out, longer for a model that reasons. */
+  readonly firstTokenMs?: number;
   /** The maximum number of tokens that the upstream adds to a prompt; a usual number by default. */
   readonly upstreamAdditions?: number;
 }
@@ -144,6 +150,9 @@ const text = Joi.object({
   json: flag,
   schema: Joi.boolean().default(Joi.ref('json')),
   reasoning: flag,
+  documents: Joi.boolean(),
+  audio: Joi.boolean(),
+  firstTokenMs: Joi.number().integer().min(1),
   upstreamAdditions: Joi.number().integer().min(0),
 });
 

@@ -3,6 +3,7 @@
 import { isUtf8 } from 'node:buffer';
 import { parse } from '@hapi/bourne';
 import { fault } from '../base/faults.ts';
+import { replaceLoneSurrogates } from '../base/well-formed.ts';
 
 export const JSON_DEPTH_MAX = 64;
 export const JSON_VALUES_MAX = 200_000;
@@ -43,7 +44,7 @@ export function checkJson(bytes: Buffer): string {
 
 export function parseText(text: string): unknown {
   try {
-    return parse(text, { protoAction: 'remove' });
+    return parse(replaceLoneSurrogates(text), { protoAction: 'remove' });
   } catch (error) {
     const at = findErrorPosition(text, error as Error);
     if (at === undefined) throw fault('invalid_json');

@@ -55,6 +55,26 @@ export function readBase64(text: string, options: InlineOptions & { readonly med
   throw whole ? fault('image_unsupported', { field }) : invalid(field, NOT_BASE64);
 }
 
+/** The media type, in lower case, and the base64 of a data URI. Throws 400 faults. */
+export function splitDataUri(
+  text: string,
+  field: string,
+): { readonly mediaType: string | undefined; readonly base64: string } {
+  const comma = text.slice(0, HEADER_LENGTH_MAX).indexOf(',');
+  const header = HEADER.exec(text.slice(0, Math.max(0, comma)));
+  if (!header) throw invalid(field, 'must be a data URI in base64');
+  return { mediaType: header[1]?.toLowerCase(), base64: text.slice(comma + 1) };
+}
+
+/** The bytes of base64, in memory of their own; the limit is that of the body. Throws 400 faults. */
+export function decodeBase64(text: string, field: string): Buffer {
+  const digits = countDigits(text);
+  if (digits === undefined || digits === 0 || !isPlain(text)) throw invalid(field, NOT_BASE64);
+  const held = holdBytes(Math.floor((digits * 3) / 4), undefined) as Held;
+  if (!decode(text, digits, held)) throw invalid(field, NOT_BASE64);
+  return held.bytes;
+}
+
 const NOT_BASE64 = 'must be base64 in the standard alphabet, without spaces or line breaks';
 
 function invalid(field: string, hint: string) {

@@ -1,8 +1,8 @@
 // The images of a request, linked or inline: links are fetched a few at a time, all of them or none.
-import type { Picture } from '../upstream/contract/provider.ts';
+import type { Cacheable, Picture } from '../upstream/contract/provider.ts';
 import type { Image } from './image.ts';
 
-export interface RequestImage {
+export interface RequestImage extends Cacheable {
   readonly type: 'picture';
   /** The request field of the image, for faults. */
   readonly field: string;

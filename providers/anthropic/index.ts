@@ -50,6 +50,8 @@ function createProvider(settings: Settings, host: Host): Provider {
   }));
   return {
     tools: true,
+    toolNames: /^[a-zA-Z0-9_-]{1,128}$/,
+    documents: true,
     text(call, signal) {
       const { url, request, wire } = targetOf(call);
       const body = bodyOf(call, wire, host);

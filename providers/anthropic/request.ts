@@ -1,6 +1,7 @@
 // Settings of a messages upstream, and the request for one text call.
 import type {
   AccountSettings,
+  Content,
   Host,
   JsonBody,
   KeyHeaders,
@@ -56,11 +57,14 @@ function thinkingOf({ reasoning, messages, tools }: TextCall, { thinking: style,
   // Refused where a call is required.
   if (tools?.choice === 'any' || typeof tools?.choice === 'object') return {};
   if (style === 'adaptive') return { thinking: { type: 'adaptive' } };
-  // They want the reasoning before a tool call back, which we do not keep.
-  const hasCalls = messages.some(({ content }) => content.some(({ type }) => type === 'tool-call'));
-  if (reasoning.mode === 'auto' || reasoning.budgetTokens === undefined || hasCalls) return {};
+  // They want the reasoning before a tool call back.
+  const lacksReasoning = messages.some(({ content }) => content.some(isCall) && !content.some(isSigned));
+  if (reasoning.mode === 'auto' || reasoning.budgetTokens === undefined || lacksReasoning) return {};
   return { thinking: { type: 'enabled', budget_tokens: reasoning.budgetTokens } };
 }
+
+const isCall = ({ type }: Content) => type === 'tool-call';
+const isSigned = (part: Content) => part.type === 'reasoning' && part.state?.format === 'messages';
 
 /** JSON without a schema is not supported here. */
 function outputOf({ format, reasoning }: TextCall, { thinking, thinkingOff }: Wire): object {

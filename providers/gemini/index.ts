@@ -29,6 +29,9 @@ function createProvider(settings: Settings, host: Host): Provider {
   const request = { method: 'POST', auth } as const;
   return {
     tools: true,
+    toolNames: /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/,
+    documents: true,
+    audio: true,
     text(call, signal) {
       const wire = wireOf(call);
       const url = urlOf(wire, call.model, 'streamGenerateContent?alt=sse');

@@ -28,11 +28,12 @@ function noSignatureOf(model: string): string | undefined {
 }
 
 export function textBodyOf(call: TextCall, { thinking }: Settings, { contents }: Host): JsonBody {
-  const { model, maxTokens, format, reasoning } = call;
+  const { model, maxTokens, format, reasoning, stops } = call;
   return (base64) => ({
     ...contents.body(call, base64, { noSignature: noSignatureOf(model) }),
     generationConfig: {
       maxOutputTokens: maxTokens,
+      stopSequences: stops?.slice(0, 5),
       ...(format && { responseMimeType: 'application/json' }),
       ...(format?.type === 'json-schema' && { responseJsonSchema: format.schema }),
       ...(reasoning && thinkingOf(reasoning, thinking)),

@@ -34,7 +34,7 @@ export function fileOf({ mediaType, bytes }: Picture): Multipart {
 export function bodyOf(call: TextCall, ids: readonly string[], textOf: Host['textOf']): string {
   const { model, system, maxTokens } = call;
   const files = ids.values();
-  const first = system === undefined ? [] : [{ role: 'system', content: system }];
+  const first = system ? [{ role: 'system', content: textOf(system) }] : [];
   const messages = [...first, ...call.messages.flatMap((message) => messagesOf(message, files, textOf))];
   return JSON.stringify({ model, messages, max_tokens: maxTokens, stream: true });
 }

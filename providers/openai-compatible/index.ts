@@ -49,6 +49,8 @@ function createProvider(settings: Settings, host: Host): Provider {
   });
   return {
     tools: true,
+    documents: true,
+    audio: true,
     text(call, signal) {
       const { wire, url, auth } = targetOf(call);
       const request = { method: 'POST', headers: HEADERS, ...auth, body: bodyOf(call, wire, host), signal } as const;

@@ -17,6 +17,8 @@ export const STYLES = {
   deltas: ['incremental', 'cumulative'],
   reasoning: ['reasoning_effort', 'reasoning', 'thinking', 'none'],
   toolReasoning: ['free', 'off', 'blank'],
+  stop: ['send', 'omit'],
+  cacheKey: ['omit', 'send'],
   schemas: ['streamed', 'whole'],
 } as const;
 
@@ -42,8 +44,12 @@ export interface Wire {
    * `reasoning_effort`, as DeepSeek and GLM do; `none` for servers that know none of these.
    */
   readonly reasoning: Style<'reasoning'>;
-  /** With tools: `off`, or `blank` for the reasoning before earlier calls, and off where a call is required. */
+  /** With tools: `off`, or `blank`: reasoning before calls goes back, at least a blank; off where one is required. */
   readonly toolReasoning: Style<'toolReasoning'>;
+  /** `omit` for models that refuse stop strings; the gateway applies them all the same. */
+  readonly stop: Style<'stop'>;
+  /** `send` for an upstream that takes `prompt_cache_key` and `prompt_cache_retention`. */
+  readonly cacheKey: Style<'cacheKey'>;
   /** `whole` for servers that do not stream answers with a schema. */
   readonly schemas: Style<'schemas'>;
 }
@@ -61,7 +67,12 @@ export function bodyOf(call: TextCall, wire: Wire, { chat }: Host): JsonBody {
   const isWhole = wire.schemas === 'whole' && call.format?.type === 'json-schema';
   const reasoning = isThoughtless(call, toolReasoning) ? ({ mode: 'off' } as const) : call.reasoning;
   return (base64) => ({
-    ...chat.body(call, base64, { hasBlankThoughts: toolReasoning === 'blank' }),
+    ...chat.body(call, base64, {
+      needsThoughts: toolReasoning === 'blank',
+      takesDetails: wire.reasoning === 'reasoning',
+      takesCacheKey: wire.cacheKey === 'send',
+      omitsStops: wire.stop === 'omit',
+    }),
     ...(isWhole && { stream: false }),
     [maxTokensParam]: call.maxTokens,
     ...(usage === 'stream_options' && !isWhole && { stream_options: { include_usage: true } }),

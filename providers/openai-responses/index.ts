@@ -6,7 +6,10 @@ const plugin: ProviderPlugin<Settings> = {
   contract: 2,
   name: 'openai-responses',
   settings: (joi, account) =>
-    account.keyOptional('https://api.openai.com/v1', { off: joi.valid('none', 'low').default('none') }),
+    account.keyOptional('https://api.openai.com/v1', {
+      off: joi.valid('none', 'low').default('none'),
+      cacheKey: joi.valid('send', 'omit').default('send'),
+    }),
   create: createProvider,
 };
 
@@ -18,9 +21,10 @@ function createProvider(settings: Settings, host: Host): Provider {
   const request = { method: 'POST', headers, auth: host.bearer } as const;
   return {
     tools: true,
+    documents: true,
     text(call, signal) {
       const { wire, url } = wireOf(call);
-      return host.answer(url, { ...request, body: bodyOf(call, wire), signal }, host.responses.reader());
+      return host.answer(url, { ...request, body: bodyOf(call, wire, host), signal }, host.responses.reader());
     },
   };
 }

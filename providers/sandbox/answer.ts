@@ -6,12 +6,12 @@ import { withoutMarkers } from './markers.ts';
 import phrases from './phrases.json' with { type: 'json' };
 
 /** The words of the system prompt, of all messages, and of the tool definitions. */
-export function countWords({ system = '', messages, tools }: TextCall): number {
-  const texts = messages.flatMap(({ content }) => content.flatMap(wordsIn));
+export function countWords({ system = [], messages, tools }: TextCall): number {
   const definitions = tools?.list.map(
     ({ name, description, schema }) => `${name} ${description} ${JSON.stringify(schema)}`,
   );
-  return [system, ...texts, ...(definitions ?? [])].reduce((sum, text) => sum + (text.match(/\S+/g)?.length ?? 0), 0);
+  const texts = [...system, ...messages.flatMap(({ content }) => content)].flatMap(wordsIn);
+  return [...texts, ...(definitions ?? [])].reduce((sum, text) => sum + (text.match(/\S+/g)?.length ?? 0), 0);
 }
 
 function wordsIn(part: Content): readonly string[] {

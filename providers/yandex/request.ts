@@ -14,7 +14,7 @@ export function bodyOf(
   folder: string,
   textOf: Host['textOf'],
 ): string {
-  const first = system === undefined ? [] : [{ role: 'system', text: system }];
+  const first = system ? [{ role: 'system', text: textOf(system) }] : [];
   return JSON.stringify({
     modelUri: model.includes('://') ? model : `gpt://${folder}/${model}`,
     // As text, like every 64-bit number of this API.

@@ -323,7 +323,7 @@ describe('body parser', () => {
     try {
       const request = await parser.parse(bytes, { format: 'message', signal: never });
       if (!request.input) await estimateInput(request);
-      routeSmart(request);
+      routeSmart({ ...request, system: request.system?.map((part) => part.text).join('\n\n') });
     } catch (error) {
       if (!isFault(error)) throw error;
     }

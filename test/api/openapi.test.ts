@@ -131,7 +131,7 @@ describe('the API document', () => {
     const good = [
       {},
       { max_tokens: 99_999, max_completion_tokens: null, stream: null, temperature: 'hot', foo: 1 },
-      user([text, { type: 'document', source: 5 }]),
+      user([text, { type: 'who_knows', source: 5 }]),
       { messages: [{ role: 'assistant', content: null }, { role: 'assistant' }, ...user('hi').messages] },
     ];
     const wrong = [

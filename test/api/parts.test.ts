@@ -68,6 +68,9 @@ describe('parts of a request', () => {
     const words = (word: string) => ({ type: 'text', text: word.repeat(MIB) });
     const picture = { type: 'picture', field: 'image', source: 'https://pictures.example/a.png' };
     const result = { type: 'tool-result', id: 'a', name: 'look', isError: true };
+    const call = { type: 'tool-call', id: 'a', name: 'look', json: '{"a":1}'.padEnd(3 * MIB) };
+    const state = { format: 'messages', value: 's' };
+    const thought = { type: 'reasoning', text: 'hm '.repeat(MIB), state };
     const tools = { list: [{ name: 'look', schema: {} }], text: '', choice: 'auto' };
     const whole = {
       model: 'm',
@@ -76,10 +79,10 @@ describe('parts of a request', () => {
       maxTokens: 5,
       stream: true,
       tools,
-      system: 'Ты '.repeat(MIB),
+      system: [words('Ты '), { type: 'text', text: 'и', cache: { ttl: '1h' } }],
       messages: [
         { role: 'user', content: [words('да '), { type: 'text', text: 'and' }] },
-        { role: 'assistant', content: [{ type: 'tool-call', id: 'a', name: 'look', json: '{"a":1}'.padEnd(3 * MIB) }] },
+        { role: 'assistant', content: [thought, call] },
         { role: 'user', content: [{ ...result, content: [words('ok '), picture] }, words('so ')] },
         { role: 'user', content: [picture, { type: 'text', text: 'go on' }] },
       ],

@@ -158,7 +158,7 @@ function wantedCharge(recording: TextRecording, { path, stream }: Way): bigint |
   if (fails(recording) && (!stream || text === '')) return 0n;
   if (wanted.fault !== undefined && !usage) return 'something';
   const texts = [
-    call.system ?? '',
+    call.system?.map(({ text: said }) => said).join('\n\n') ?? '',
     ...call.messages.flatMap(({ content }) => content.map((part) => (part.type === 'text' ? part.text : ''))),
   ];
   const bytes = texts.reduce((sum, each) => sum + Buffer.byteLength(each), 0);

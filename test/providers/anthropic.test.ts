@@ -71,8 +71,14 @@ describe('anthropic', () => {
 
   it('keeps the system prompt apart from the messages, and several blocks too', async () => {
     const content = [{ type: 'text', text: 'A' } as const, { type: 'text', text: 'B' } as const];
-    const { sent } = await open()({ system: 'Be brief.', messages: [{ role: 'user', content }] });
-    expect(sent.body).to.deep.include({ system: 'Be brief.', messages: [{ role: 'user', content }] });
+    const { sent } = await open()({
+      system: [{ type: 'text', text: 'Be brief.' }],
+      messages: [{ role: 'user', content }],
+    });
+    expect(sent.body).to.deep.include({
+      system: 'Be brief.',
+      messages: [{ role: 'user', content }],
+    });
   });
 
   it('lets several keys take turns', async () => {

@@ -61,7 +61,7 @@ describe('openai-compatible', () => {
     it('puts the system prompt first and keeps several blocks apart', async () => {
       const content = [{ type: 'text', text: 'A' } as const, { type: 'text', text: 'B' } as const];
       const { sent } = await open()({
-        system: 'Be brief.',
+        system: [{ type: 'text', text: 'Be brief.' }],
         messages: [
           { role: 'user', content },
           { role: 'assistant', content: [{ type: 'text', text: 'C' }] },
@@ -219,6 +219,8 @@ describe('openai-compatible', () => {
         toolReasoning: 'free',
         schemas: 'streamed',
         deltas: 'incremental',
+        stop: 'send',
+        cacheKey: 'omit',
       });
     });
 

@@ -86,7 +86,7 @@ describe('openai-responses', () => {
       { role: 'assistant', content: [{ type: 'text', text: 'Before' }] },
       { role: 'user', content: [{ type: 'image', mediaType: 'image/png', bytes: Buffer.from('abc') }] },
     ];
-    const { body, headers } = await ask({}, { system: 'Be brief.', messages });
+    const { body, headers } = await ask({}, { system: [{ type: 'text', text: 'Be brief.' }], messages });
     expect(headers).not.to.have.property('authorization');
     expect(body.instructions).to.equal('Be brief.');
     expect(body.input).to.deep.equal([

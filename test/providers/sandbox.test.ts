@@ -92,7 +92,7 @@ describe('provider sandbox', () => {
 
   it('counts a word as a token: in the system prompt and every message, and in the answer', async () => {
     const messages = [user('one two'), { ...user('three'), role: 'assistant' as const }, user(' four\n five  six ')];
-    const answer = await ask(call('', { system: 'Be brief.', messages }));
+    const answer = await ask(call('', { system: [{ type: 'text', text: 'Be brief.' }], messages }));
     expect(answer.input).to.equal(8);
     expect(answer.output).to.equal(wordsOf(answer.text));
   });
@@ -156,7 +156,7 @@ describe('provider sandbox', () => {
 
   it('looks for markers in the last user message only', async () => {
     const messages = [user('[[fail]]'), { ...user('[[stall]]'), role: 'assistant' as const }, user('[[words:3]]')];
-    const answer = await ask(call('', { messages, system: '[[fail]]' }));
+    const answer = await ask(call('', { messages, system: [{ type: 'text', text: '[[fail]]' }] }));
     expect(answer).to.deep.include({ finish: 'stop', output: 3 });
   });
 

@@ -1,8 +1,10 @@
 // Tool calls and their results in a history, in both dialects, and checks that they match.
 
+import { replaceLoneSurrogates } from '../../base/well-formed.ts';
 import { writeArguments } from '../../stream/arguments.ts';
 import type { ToolCallContent } from '../../upstream/contract/provider.ts';
 import { constant, type Json, list, object, ref, text } from '../openapi/schema.ts';
+import { readCacheMarker } from './cache.ts';
 import { invalidField, isRecord } from './fields.ts';
 import type { WireBlock } from './pictures.ts';
 import { readWireId } from './tool-id.ts';
@@ -42,6 +44,10 @@ export const CALL_FIELDS: Readonly<Record<string, Json>> = {
     anyOf: [list(toolCall), { type: 'null' }],
   },
   tool_call_id: text('The call that a `tool` message is the result of.'),
+  reasoning_content: {
+    type: ['string', 'null'],
+    description: 'Earlier reasoning of an `assistant` message, for models whose vendor wants it back.',
+  },
 };
 
 export interface Answered {
@@ -49,40 +55,87 @@ export interface Answered {
   readonly name: string;
 }
 
-/** The calls of a history that have no result yet. */
+interface OpenCall extends Answered {
+  /** The path of its id. */
+  readonly field: string;
+}
+
+/** The calls of a history: each has an id of its own, even if the client's ids repeat, and waits for its result. */
 export class OpenCalls {
-  /** By wire id: name and field of each call. */
-  readonly #open = new Map<string, { readonly name: string; readonly field: string }>();
+  /** By wire id, those without a result, oldest first. */
+  readonly #open = new Map<string, OpenCall[]>();
+  /** By id, the number that a repetition of it gets next. */
+  readonly #repetitions = new Map<string, number>();
   /** True once there was a call. */
   hasAny = false;
 
-  /** Adds a call; `field` is the path of its id. */
-  add(wireId: string, name: string, field: string): void {
-    if (this.#open.has(wireId)) throw invalidField(field, 'is already the id of another call');
-    this.#open.set(wireId, { name, field });
+  /** Adds a call and returns its id; `field` is the path of the id. */
+  add(wireId: string, name: string, field: string): string {
+    const id = this.#makeUnique(readWireId(wireId).id);
+    const call = { id, name, field };
+    const same = this.#open.get(wireId);
+    if (same) same.push(call);
+    else this.#open.set(wireId, [call]);
     this.hasAny = true;
+    return id;
   }
 
-  /** The call that a result belongs to. */
+  /** Some models number the calls of each answer from 0. */
+  #makeUnique(id: string): string {
+    let unique = id;
+    let next = this.#repetitions.get(id) ?? 2;
+    for (; this.#repetitions.has(unique); next += 1) unique = `${id}_${next}`;
+    this.#repetitions.set(id, next);
+    if (unique !== id) this.#repetitions.set(unique, 2);
+    return unique;
+  }
+
+  /** The call that a result belongs to; of several with the same id, the first. */
   answer(wireId: unknown, field: string): Answered {
     checkText(wireId, field, ID_CHARACTERS_MAX);
-    const call = this.#open.get(wireId);
+    const call = this.#takeFirst(wireId);
     if (!call) throw invalidField(field, 'names no unanswered call of an earlier assistant message');
-    this.#open.delete(wireId);
-    return { id: readWireId(wireId).id, name: call.name };
+    return call;
+  }
+
+  /** The same for a result that names only its tool. */
+  answerNamed(name: unknown): Answered | undefined {
+    for (const [wireId, calls] of this.#open) if (calls[0]?.name === name) return this.#takeFirst(wireId);
+    return undefined;
+  }
+
+  #takeFirst(wireId: string): Answered | undefined {
+    const calls = this.#open.get(wireId);
+    const first = calls?.shift();
+    if (calls?.length === 0) this.#open.delete(wireId);
+    return first && { id: first.id, name: first.name };
   }
 
   /** No upstream accepts calls without results. */
   checkNone(): void {
-    for (const { field } of this.#open.values()) throw invalidField(field, 'is the id of a call without a result');
+    for (const [first] of this.#open.values()) {
+      if (first) throw invalidField(first.field, 'is the id of a call without a result');
+    }
   }
 }
 
 /** `{ type: "tool_use", id, name, input }` */
-export function readToolUse({ id, name, input = {} }: WireBlock, field: string, calls: OpenCalls): ToolCallContent {
+export function readToolUse(block: WireBlock, field: string, calls: OpenCalls): ToolCallContent {
+  const { id, name, input = {} } = block;
   checkName(name, `${field}.name`);
   if (!isRecord(input)) throw invalidField(`${field}.input`, 'must be an object');
-  return addCall({ id, name, json: writeArguments(input) }, `${field}.id`, calls);
+  const call = addCall({ id, name, json: writeArguments(input) }, `${field}.id`, calls);
+  return { ...call, ...readCacheMarker(block, field) };
+}
+
+/** The id of a call of old clients, which write none: there is one call a message. */
+const LEGACY_ID = 'function_call';
+
+/** `function_call: { name, arguments }`, the only call of a message. */
+export function readFunctionCall(wire: unknown, field: string, calls: OpenCalls): readonly ToolCallContent[] {
+  if (wire === undefined || wire === null) return [];
+  if (!isRecord(wire)) throw invalidField(field, 'must be an object');
+  return [readCalled(wire, { id: LEGACY_ID, field, idField: field, calls })];
 }
 
 /** `tool_calls: [{ id, type: "function", function: { name, arguments } }]` */
@@ -97,10 +150,24 @@ function readToolCall(call: unknown, field: string, calls: OpenCalls): ToolCallC
   const { id, type = 'function', function: called } = call;
   if (type !== 'function') throw invalidField(`${field}.type`, 'must be function');
   if (!isRecord(called)) throw invalidField(`${field}.function`, 'must be an object');
-  const { name, arguments: json = '' } = called;
-  checkName(name, `${field}.function.name`);
-  if (typeof json !== 'string') throw invalidField(`${field}.function.arguments`, 'must be a string of JSON');
-  return addCall({ id, name, json: json.trim() === '' ? '{}' : json }, `${field}.id`, calls);
+  return readCalled(called, { id, field: `${field}.function`, idField: `${field}.id`, calls });
+}
+
+interface ReadingCall {
+  readonly id: unknown;
+  readonly field: string;
+  readonly idField: string;
+  readonly calls: OpenCalls;
+}
+
+/** `{ name, arguments }` */
+function readCalled(
+  { name, arguments: json = '' }: Readonly<Record<string, unknown>>,
+  { id, field, idField, calls }: ReadingCall,
+): ToolCallContent {
+  checkName(name, `${field}.name`);
+  if (typeof json !== 'string') throw invalidField(`${field}.arguments`, 'must be a string of JSON');
+  return addCall({ id, name, json: json.trim() === '' ? '{}' : json }, idField, calls);
 }
 
 function addCall(
@@ -109,8 +176,9 @@ function addCall(
   calls: OpenCalls,
 ): ToolCallContent {
   checkText(wireId, field, ID_CHARACTERS_MAX);
-  calls.add(wireId, name, field);
-  return { type: 'tool-call', ...readWireId(wireId), name, json };
+  const { state } = readWireId(wireId);
+  const id = calls.add(wireId, name, field);
+  return { type: 'tool-call', id, name, json: replaceLoneSurrogates(json), ...(state && { state }) };
 }
 
 /** Whether the result of a tool failed: `is_error`. */

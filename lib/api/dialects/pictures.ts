@@ -14,7 +14,7 @@ export interface WireBlock {
 }
 
 /** The block types that are pictures. */
-export const PICTURE_TYPES: readonly string[] = ['image', 'image_url'];
+export const PICTURE_TYPES: readonly string[] = ['image', 'image_url', 'input_image'];
 
 /** Whether a block is a picture, valid or not. */
 export function isPicture({ type }: WireBlock): boolean {
@@ -46,6 +46,12 @@ export const imageUrlBlock: Json = object({
       format: 'uri',
     }),
   }),
+});
+
+/** The schema of the same in the responses dialect. */
+export const inputImagePart: Json = object({
+  type: constant('input_image'),
+  image_url: text('The URL itself, or a data URI.', { format: 'uri' }),
 });
 
 /** The picture of a picture block. Throws 400 faults that name the field. */

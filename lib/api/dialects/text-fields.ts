@@ -22,6 +22,11 @@ export interface TextFields {
   readonly thinking?: object | null;
   readonly stop?: string | readonly unknown[] | null;
   readonly stop_sequences?: readonly unknown[] | null;
+  readonly cache_control?: object | null;
+  readonly prompt_cache_key?: string | null;
+  readonly prompt_cache_retention?: string | null;
+  readonly functions?: readonly unknown[] | null;
+  readonly function_call?: unknown;
 }
 
 /** Fields that clients send and no model sees; all other unknown fields are ignored too. */

@@ -19,11 +19,13 @@ export function toWireId({ id, state }: CallId): string {
 export function readWireId(wire: string): CallId {
   const at = wire.indexOf(MARK);
   if (at <= 0) return { id: wire };
-  return { id: wire.slice(0, at), state: readState(Buffer.from(wire.slice(at + MARK.length), 'base64url').toString()) };
+  const state = Buffer.from(wire.slice(at + MARK.length), 'base64url').toString();
+  // The ids of earlier versions had the state alone, and only the contents format had any.
+  return { id: wire.slice(0, at), state: readState(state, 'contents') };
 }
 
-/** The ids of earlier versions had the state alone, and only the contents format had any. */
-function readState(text: string): BlockState {
-  const [, format = 'contents', value = text] = /^([a-z]+):([\s\S]*)$/.exec(text) ?? [];
+/** `format:value`; a state that names no format is of `unnamed`. */
+export function readState(text: string, unnamed: string): BlockState {
+  const [, format = unnamed, value = text] = /^([a-z]+):([\s\S]*)$/.exec(text) ?? [];
   return { format, value };
 }

@@ -1,14 +1,15 @@
 // Tool definitions and `tool_choice`, as either dialect writes them.
 import Joi from 'joi';
 import type { RequestTools } from '../../calls/text/request.ts';
-import type { Tool, Tools } from '../../upstream/contract/provider.ts';
+import type { JsonObject, Tool, Tools } from '../../upstream/contract/provider.ts';
 import type { ToolShape } from '../../upstream/formats/tools.ts';
 import { constant, type Json, list, object, text } from '../openapi/schema.ts';
+import { cacheMarker, readCacheMarker } from './cache.ts';
 import { documented, invalidField, isRecord, optional } from './fields.ts';
 
 export const TOOLS_MAX = 512;
 export const TOOLS_CHARACTERS_MAX = 1024 * 1024;
-const NAME = /^[a-zA-Z0-9_-]{1,128}$/;
+const NAME = /^[a-zA-Z0-9_.-]{1,128}$/;
 
 type Choice = NonNullable<Tools['choice']>;
 
@@ -70,11 +71,17 @@ function readTool(tool: unknown, field: string, shape: ToolShape): Tool {
   if (!isRecord(tool)) throw invalidField(field, 'must be an object');
   const { type = shape.type } = tool;
   if (type !== shape.type && type !== null) throw invalidField(`${field}.type`, `must be ${shape.type}`);
-  if (shape.inside === undefined) return readDefinition(tool, field, shape);
-  const inner = tool[shape.inside];
+  const marker = readCacheMarker(tool, field);
+  if (isFlat(tool, shape)) return { ...readDefinition(tool, field, shape), ...marker };
   const place = `${field}.${shape.inside}`;
+  const inner = tool[shape.inside as string];
   if (!isRecord(inner)) throw invalidField(place, 'must be an object');
-  return readDefinition(inner, place, shape);
+  return { ...readDefinition(inner, place, shape), ...marker };
+}
+
+/** Without an inner object: as in the responses dialect, which clients of the chat dialect send too. */
+function isFlat(tool: Readonly<Record<string, unknown>>, { inside }: ToolShape): boolean {
+  return inside === undefined || (!isRecord(tool[inside]) && typeof tool.name === 'string');
 }
 
 const NO_ARGUMENTS = { type: 'object', properties: {} };
@@ -82,7 +89,7 @@ const NO_ARGUMENTS = { type: 'object', properties: {} };
 function readDefinition(given: Readonly<Record<string, unknown>>, field: string, shape: ToolShape): Tool {
   const { name, description, strict } = given;
   if (typeof name !== 'string' || !NAME.test(name)) {
-    throw invalidField(`${field}.name`, 'must be 1 to 128 letters, digits, underscores or hyphens');
+    throw invalidField(`${field}.name`, 'must be 1 to 128 letters, digits, underscores, hyphens or dots');
   }
   if (description != null && typeof description !== 'string')
     throw invalidField(`${field}.description`, 'must be a string');
@@ -91,10 +98,22 @@ function readDefinition(given: Readonly<Record<string, unknown>>, field: string,
   }
   const schema = given[shape.schema] ?? (shape.inside === undefined ? undefined : NO_ARGUMENTS);
   if (!isRecord(schema)) throw invalidField(`${field}.${shape.schema}`, 'must be an object: a JSON schema');
-  if (schema.type !== undefined && schema.type !== 'object') {
+  if (schema.type != null && ![schema.type].flat().includes('object')) {
     throw invalidField(`${field}.${shape.schema}.type`, 'must be object');
   }
-  return { name, ...(description != null && { description }), schema, ...(strict != null && { strict }) };
+  return {
+    name,
+    ...(description != null && { description }),
+    schema: completeSchema(schema),
+    ...(strict != null && { strict }),
+  };
+}
+
+/** Vendors refuse a schema without its type or its properties. */
+function completeSchema(schema: JsonObject): JsonObject {
+  if (schema.type === 'object' && isRecord(schema.properties)) return schema;
+  const { properties } = schema;
+  return { ...schema, type: 'object', ...(!isRecord(properties) && { properties: {} }) };
 }
 
 /** The field of both dialects; its content is read above. */
@@ -123,8 +142,8 @@ const STRICT: Json = {
 const SCHEMA: Json = { type: 'object', description: 'The JSON schema of its arguments, which are an object.' };
 
 export const messageTool: Json = object(
-  { ...DEFINITION, input_schema: SCHEMA, type: constant('custom'), strict: STRICT },
-  { optional: ['description', 'type', 'strict'] },
+  { ...DEFINITION, input_schema: SCHEMA, type: constant('custom'), strict: STRICT, cache_control: cacheMarker },
+  { optional: ['description', 'type', 'strict', 'cache_control'] },
 );
 
 export const chatTool: Json = object(
@@ -134,6 +153,7 @@ export const chatTool: Json = object(
       { ...DEFINITION, parameters: SCHEMA, strict: STRICT },
       { optional: ['description', 'parameters', 'strict'] },
     ),
+    cache_control: cacheMarker,
   },
-  { optional: ['type'] },
+  { optional: ['type', 'cache_control'] },
 );

@@ -3,8 +3,9 @@
 import { toolCall } from '../dialects/calls.ts';
 import { chatFields } from '../dialects/chat/schema.ts';
 import { describeFields } from '../dialects/fields.ts';
+import { audioPart, filePart } from '../dialects/files.ts';
 import { describeMessage } from '../dialects/messages.ts';
-import { imageUrlBlock } from '../dialects/pictures.ts';
+import { imageUrlBlock, inputImagePart } from '../dialects/pictures.ts';
 import { IGNORED_FIELDS } from '../dialects/text-fields.ts';
 import { errorResponses } from './errors.ts';
 import { BLOCKS } from './message.ts';
@@ -144,6 +145,9 @@ export const chatChapter: Chapter = {
     ChatMessage: describeMessage('ChatPart'),
     ChatPart: { anyOf: BLOCKS },
     ChatImagePart: imageUrlBlock,
+    InputImagePart: inputImagePart,
+    FilePart: filePart,
+    AudioPart: audioPart,
     ChatReply: withRouting(
       object({
         id: ID,

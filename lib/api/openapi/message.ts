@@ -2,6 +2,7 @@
 
 import { toolResultBlock, toolUseBlock } from '../dialects/calls.ts';
 import { describeFields } from '../dialects/fields.ts';
+import { documentBlock } from '../dialects/files.ts';
 import { messageFields } from '../dialects/message/schema.ts';
 import { describeMessage, OTHER_BLOCK } from '../dialects/messages.ts';
 import { imageBlock } from '../dialects/pictures.ts';
@@ -147,7 +148,16 @@ const STOP_SEQUENCE: Json = {
 };
 
 export const BLOCKS: readonly Json[] = [
-  ...['TextBlock', 'MessageImageBlock', 'ChatImagePart', 'ToolUseBlock', 'ToolResultBlock'].map(ref),
+  ...[
+    'TextBlock',
+    'MessageImageBlock',
+    'ChatImagePart',
+    'InputImagePart',
+    'DocumentBlock',
+    'FilePart',
+    'AudioPart',
+  ].map(ref),
+  ...['ToolUseBlock', 'ToolResultBlock'].map(ref),
   OTHER_BLOCK,
 ];
 
@@ -160,6 +170,7 @@ export const messageChapter: Chapter = {
     ToolUseBlock: toolUseBlock,
     ToolResultBlock: toolResultBlock('MessageBlock'),
     MessageImageBlock: imageBlock,
+    DocumentBlock: documentBlock,
     MessageReply: withRouting(
       object({
         id: ID,

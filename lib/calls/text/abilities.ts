@@ -6,16 +6,22 @@ import type { OutputFormat } from '../../upstream/contract/provider.ts';
 import type { TextRequest } from './request.ts';
 import { demandsTool, usesTools } from './tools.ts';
 
-export type Wishes = Pick<TextRequest, 'tools' | 'hasCalls' | 'format'>;
+export type Wishes = Pick<TextRequest, 'tools' | 'hasCalls' | 'format' | 'files'>;
 
 /** What a model supports beyond text, on the route it is asked through. */
-export type Abilities = Pick<TextModel, 'tools' | 'demands' | 'json' | 'schema'>;
+export type Abilities = Pick<TextModel, 'tools' | 'demands' | 'json' | 'schema' | 'documents' | 'audio'>;
 
 type Test = (model: Abilities) => boolean;
 
 /** The abilities of the best-suited models, then of less suited ones; any other comes last. */
 export function preferencesOf(wishes: Wishes): readonly Test[] {
   const tests: Test[] = [];
+  const { document, audio } = wishes.files ?? {};
+  if (document !== undefined || audio !== undefined) {
+    tests.push(
+      (model) => (document === undefined || model.documents === true) && (audio === undefined || model.audio === true),
+    );
+  }
   if (demandsTool(wishes)) tests.push(({ demands }) => demands);
   else if (usesTools(wishes)) tests.push(({ tools }) => tools);
   if (wishes.format?.type === 'json-schema') tests.push(({ schema }) => schema);
@@ -44,6 +50,13 @@ export function unableTo(model: string, abilities: Abilities, request: TextReque
   if (!abilities.demands && demandsTool(request)) {
     const why = abilities.tools ? 'calls tools only as it sees fit' : 'has no tools that it could call';
     return fault('invalid_field', { field: 'tool_choice', hint: `\`${model}\` ${why}` });
+  }
+  const { document, audio } = request.files ?? {};
+  if (document !== undefined && !abilities.documents) {
+    return fault('invalid_field', { field: document, hint: `is a document, which \`${model}\` does not take` });
+  }
+  if (audio !== undefined && !abilities.audio) {
+    return fault('invalid_field', { field: audio, hint: `is audio, which \`${model}\` does not take` });
   }
   const { format, formatField: field = 'response_format' } = request;
   // A model without any answer formats ignores it.

@@ -112,7 +112,7 @@ export class TextAnswer<Out>
     return attempt.run();
   }
 
-  #planAttempt({ route, model, abilities }: Candidate, onFirst: () => void): AttemptOptions<Out> {
+  #planAttempt({ route, model, abilities, firstTokenMs }: Candidate, onFirst: () => void): AttemptOptions<Out> {
     const { request, context, output, smart, estimate, candidates, engine } = this.#options;
     const buffered = this.#buffered;
     const outputMax = this.#outputMax;
@@ -147,7 +147,8 @@ export class TextAnswer<Out>
       },
       output,
       signal: context.signal,
-      timeouts: engine.timeouts,
+      timeouts:
+        firstTokenMs === undefined ? engine.timeouts : { ...engine.timeouts, firstTokenTimeoutMs: firstTokenMs },
       deadline: this.deadline,
     };
   }

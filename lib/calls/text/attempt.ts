@@ -9,6 +9,7 @@ import { iterateAsPlugin, nameUpstream, PluginRun, runPlugin } from '../../upstr
 import { type Ending, toAbortEnding, toErrorEnding } from '../ending.ts';
 import type { Pressure, TextOutput } from './output.ts';
 import { createTextPipeline, type TextPipeline, type TextPipelineOptions } from './pipeline.ts';
+import { fitTools, restoreNames } from './tool-rules.ts';
 import { createWatch, type Watch } from './watch.ts';
 
 export interface AttemptOptions<Out> {
@@ -125,7 +126,8 @@ function observedBy(watch: Watch, options: Omit<TextPipelineOptions, 'progress'>
 function openText<Out>({ route, createCall }: AttemptOptions<Out>, signal: AbortSignal) {
   const { provider, model, options, upstream } = route;
   if (!provider.text) throw new Error(`upstream ${upstream} cannot answer text`);
-  return provider.text({ ...createCall(), model, options }, signal);
+  const { call, clientNames } = fitTools({ ...createCall(), model, options }, provider);
+  return restoreNames(provider.text(call, signal), clientNames);
 }
 
 /** An answer that had its terminal signal is complete, whatever happened afterwards. */

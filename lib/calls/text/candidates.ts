@@ -9,10 +9,14 @@ import type { Ending } from '../ending.ts';
 import type { RouteHealth, RouteRef } from '../health.ts';
 import { type Abilities, formatFor, preferAble, unableTo } from './abilities.ts';
 import { UPSTREAM_ADDITIONS } from './estimate.ts';
+import { withDocumentsAsText } from './files.ts';
 import { messagesOf } from './pictures.ts';
 import { reasoningOf } from './reasoning.ts';
 import type { TextRequest } from './request.ts';
 import { usesTools, withoutTools } from './tools.ts';
+
+/** Some models show nothing of their reasoning. */
+const FIRST_TOKEN_MS_REASONING = 600_000;
 
 /** A route, and the model that answers on it. */
 export interface Candidate extends RouteRef {
@@ -21,6 +25,8 @@ export interface Candidate extends RouteRef {
   readonly delivery: TextModel['delivery'];
   /** Input tokens that its upstream may add to the prompt. */
   readonly additions: number;
+  /** How long the first content may take; undefined: as long as with any model. */
+  readonly firstTokenMs: number | undefined;
   /** What the model supports on the route; `tools` is false if the request has no tools. */
   readonly abilities: RouteAbilities;
 }
@@ -46,8 +52,11 @@ export function findCandidates({ request, model, catalog, health }: Choosing): r
       const { upstream, key, provider } = route;
       const { id, delivery, json, schema, reasoning, upstreamAdditions: additions = UPSTREAM_ADDITIONS } = each;
       const tools = matters && each.tools && provider.tools === true;
-      const abilities = { tools, demands: tools && each.demands, json, schema, reasoning };
-      return { upstream, key, route, model: id, delivery, additions, abilities };
+      const documents = each.documents === true && provider.documents === true;
+      const audio = each.audio === true && provider.audio === true;
+      const abilities = { tools, demands: tools && each.demands, json, schema, reasoning, documents, audio };
+      const firstTokenMs = each.firstTokenMs ?? (reasoning ? FIRST_TOKEN_MS_REASONING : undefined);
+      return { upstream, key, route, model: id, delivery, additions, firstTokenMs, abilities };
     }),
   );
   return preferAble(candidates, request);
@@ -65,16 +74,19 @@ export function allowCalls({ tools }: TextRequest, abilities: RouteAbilities): C
 }
 
 export function createCall(request: TextRequest, abilities: RouteAbilities): Omit<TextCall, 'model' | 'options'> {
-  const { system, maxTokens, images, tools, reasoning, stops } = request;
+  const { system, maxTokens, images, files, tools, reasoning, stops, cacheKey, cacheRetention } = request;
   const messages = abilities.tools ? request.messages : withoutTools(request);
+  const readable = files && !abilities.documents ? withDocumentsAsText(messages) : messages;
   return {
-    messages: messagesOf({ messages, images }),
+    messages: messagesOf({ messages: readable, images }),
     maxTokens,
     system,
     tools: abilities.tools ? tools : undefined,
     format: formatFor(abilities, request.format),
     reasoning: reasoning && abilities.reasoning ? reasoningOf(reasoning, maxTokens) : undefined,
     stops,
+    ...(cacheKey !== undefined && { cacheKey }),
+    ...(cacheRetention !== undefined && { cacheRetention }),
   };
 }
 

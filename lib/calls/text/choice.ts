@@ -22,7 +22,7 @@ export interface Choice {
 export function chooseModel(catalog: Catalog, request: TextRequest, limits: KeyLimits = NO_LIMITS): Choice {
   const smart = findSmartModel(catalog, request.model);
   if (!smart) return { model: findNamed(catalog, request.model, limits), smart: undefined };
-  const { system } = request;
+  const system = request.system?.map(({ text }) => text).join('\n\n');
   const routing = routeSmart({ system, messages: withoutTalk(request) }, smart.thresholds);
   const model = modelsFrom(smart, routing.tier, request).find((each) => allowsModel(limits, each));
   if (!model) throw modelNotAllowedFault(limits, SMART_ID);

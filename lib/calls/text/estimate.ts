@@ -2,8 +2,8 @@
 
 import { countCharacters, type PictureTokens, tokensOfCharacters } from '../../stream/meter.ts';
 import { slicesOf } from '../../stream/slices.ts';
-import type { ToolCallContent } from '../../upstream/contract/provider.ts';
-import type { InputEstimate, RequestResult, TextRequest } from './request.ts';
+import { estimateFileTokens, filesIn } from './files.ts';
+import type { InputEstimate, RequestContent, TextRequest } from './request.ts';
 import { countTokens } from './tokens.ts';
 
 const BYTES_PER_TOKEN = 4;
@@ -45,16 +45,23 @@ export async function estimateInput(request: TextRequest): Promise<InputEstimate
       counted += countTokens(part);
     }
   }
-  const extras = TOKENS_PER_MESSAGE * request.messageCount + TOKENS_PER_IMAGE * request.images;
+  const files = request.files ? countFileTokens(request) : 0;
+  const extras = TOKENS_PER_MESSAGE * request.messageCount + TOKENS_PER_IMAGE * request.images + files;
   const tokens = Math.ceil(bytes / BYTES_PER_TOKEN);
   const weighed = Math.ceil(counted / COUNT_PER_HELD) - TOKENS_FORGIVEN;
   return {
     tokens: tokens + extras,
     tokensHeld: Math.max(tokens, weighed) + extras,
     tokensMax: BELIEVED_PER_COUNTED * (Math.max(tokens, Math.ceil(counted)) + extras),
-    tokensBuffered: tokensOfCharacters(characters) + TOKENS_PER_IMAGE * request.images,
+    tokensBuffered: tokensOfCharacters(characters) + TOKENS_PER_IMAGE * request.images + files,
     pictures: picturesOf(request.images, tokens),
   };
+}
+
+function countFileTokens({ messages }: TextRequest): number {
+  let tokens = 0;
+  for (const { content } of messages) for (const file of filesIn(content)) tokens += estimateFileTokens(file);
+  return tokens;
 }
 
 /** No vendor counts less for a picture. */
@@ -68,24 +75,29 @@ function picturesOf(images: number, textTokens: number): PictureTokens | undefin
 
 /** The model reads a schema like text. */
 function* textsOf({ system, messages, tools, format }: TextRequest): Iterable<string> {
-  if (system !== undefined) yield system;
+  for (const { text } of system ?? []) yield text;
   if (tools) yield tools.text;
   if (format?.type === 'json-schema') yield JSON.stringify(format.schema);
   for (const { content } of messages) {
     for (const part of content) {
-      if (part.type === 'text') yield part.text;
-      else if (part.type !== 'picture') yield* textsIn(part);
+      yield* textsIn(part);
     }
   }
 }
 
-function* textsIn(part: ToolCallContent | RequestResult): Iterable<string> {
-  if (part.type === 'tool-result') {
-    for (const inner of part.content) if (inner.type === 'text') yield inner.text;
-    return;
+function* textsIn(part: RequestContent): Iterable<string> {
+  switch (part.type) {
+    case 'text':
+    case 'reasoning':
+      yield part.text;
+      break;
+    case 'tool-call':
+      yield part.name;
+      yield part.json;
+      break;
+    case 'tool-result':
+      for (const inner of part.content) yield* textsIn(inner);
   }
-  yield part.name;
-  yield part.json;
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));

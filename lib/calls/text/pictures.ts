@@ -1,6 +1,7 @@
 // The pictures of a text request on their way to a model, released at the end.
 import { type FetchReference, fetchReferences, type RequestImage, toProviderImage } from '../../media/reference.ts';
 import type { Content, TextMessage, ToolResultContent } from '../../upstream/contract/provider.ts';
+import { releaseFiles } from './files.ts';
 import type { RequestContent, RequestResult, TextRequest } from './request.ts';
 
 /** The request with all its pictures fetched. */
@@ -30,8 +31,9 @@ function picturesIn(part: RequestContent): readonly RequestImage[] {
 }
 
 /** Approximate bytes of the texts, and of the pictures that came with the request. */
-export function bytesOf({ system = '', messages, tools }: TextRequest): number {
-  let bytes = system.length + (tools?.text.length ?? 0);
+export function bytesOf({ system = [], messages, tools }: TextRequest): number {
+  let bytes = tools?.text.length ?? 0;
+  for (const { text } of system) bytes += text.length;
   for (const { content } of messages) for (const part of content) bytes += bytesIn(part);
   return bytes;
 }
@@ -39,7 +41,11 @@ export function bytesOf({ system = '', messages, tools }: TextRequest): number {
 function bytesIn(part: RequestContent): number {
   switch (part.type) {
     case 'text':
+    case 'reasoning':
       return part.text.length;
+    case 'document':
+    case 'audio':
+      return part.bytes.length;
     case 'picture':
       return typeof part.source === 'string' ? 0 : part.source.bytes.length;
     case 'tool-call':
@@ -52,6 +58,7 @@ function bytesIn(part: RequestContent): number {
 /** Empties a request that no route can need any more, whoever still refers to it. */
 export function letGo(request: TextRequest): void {
   for (const { source } of picturesOf(request)) if (typeof source !== 'string') source.release();
+  if (request.files) releaseFiles(request.messages);
   Object.assign(request, { system: undefined, messages: [] } satisfies Partial<TextRequest>);
   delete (request as { tools?: unknown }).tools;
 }
@@ -64,7 +71,10 @@ export function messagesOf({ messages, images }: Pick<TextRequest, 'messages' | 
 }
 
 function contentOf(part: RequestContent): Content {
-  if (part.type === 'picture') return { type: 'image', ...toProviderImage(part) };
+  if (part.type === 'picture') {
+    const { cache } = part;
+    return { type: 'image', ...toProviderImage(part), ...(cache && { cache }) };
+  }
   return part.type === 'tool-result'
     ? { ...part, content: part.content.map(contentOf) as ToolResultContent['content'] }
     : part;

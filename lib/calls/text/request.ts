@@ -2,7 +2,10 @@
 import type { RequestImage } from '../../media/reference.ts';
 import type { PictureTokens } from '../../stream/meter.ts';
 import type {
+  AudioContent,
+  DocumentContent,
   OutputFormat,
+  ReasoningContent,
   TextContent,
   TextMessage,
   ToolCallContent,
@@ -16,15 +19,28 @@ export interface RequestMessage extends Pick<TextMessage, 'role'> {
   readonly content: readonly RequestContent[];
 }
 
-export type RequestContent = TextContent | RequestImage | ToolCallContent | RequestResult;
+export type RequestContent =
+  | TextContent
+  | RequestImage
+  | DocumentContent
+  | AudioContent
+  | ReasoningContent
+  | ToolCallContent
+  | RequestResult;
 
 export interface RequestResult extends Omit<ToolResultContent, 'content'> {
-  readonly content: readonly (TextContent | RequestImage)[];
+  readonly content: readonly (TextContent | RequestImage | DocumentContent)[];
 }
 
 export interface RequestTools extends Tools {
   /** The definitions as text, for the estimate. */
   readonly text: string;
+}
+
+/** The fields of the first document that is more than text, and of the first recording, for refusals. */
+export interface RequestFiles {
+  readonly document?: string | undefined;
+  readonly audio?: string | undefined;
 }
 
 /** How many input tokens a request has, estimated before any model has counted them. */
@@ -44,14 +60,16 @@ export interface InputEstimate {
 export interface TextRequest {
   /** As the client wrote it: an id or an alias. */
   readonly model: string;
-  /** All system prompts, joined; undefined if there are none. */
-  readonly system: string | undefined;
+  /** The parts of the system prompt; undefined if there are none. */
+  readonly system: readonly TextContent[] | undefined;
   /** History and prompt, oldest first; at least one user message. */
   readonly messages: readonly RequestMessage[];
   /** Messages on the wire, for the estimate. */
   readonly messageCount: number;
   /** Images in user messages. */
   readonly images: number;
+  /** Absent if there are neither documents nor audio. */
+  readonly files?: RequestFiles;
   /** Tools that the model may call; absent if there are none. */
   readonly tools?: RequestTools;
   /** True if messages contain tool calls; absent otherwise. */
@@ -67,6 +85,9 @@ export interface TextRequest {
   readonly formatField?: string;
   /** The same; absent if the client does not say. */
   readonly reasoning?: ReasoningWish;
+  /** Both as the client wrote them; for upstreams that take them. */
+  readonly cacheKey?: string;
+  readonly cacheRetention?: string;
   /** For a long request, computed where it was parsed: not on the thread that serves everybody. */
   readonly input?: InputEstimate;
 }

@@ -28,5 +28,5 @@ function rewrite(
   const isTool = ({ type }: RequestContent) => type === 'tool-call' || type === 'tool-result';
   return messages
     .map(({ role, content }) => ({ role, content: content.flatMap((part) => (isTool(part) ? change(part) : [part])) }))
-    .filter(({ content }) => content.length > 0);
+    .filter(({ content }) => content.some(({ type }) => type !== 'reasoning'));
 }

@@ -8,7 +8,7 @@ import type { Check, Subject } from './subject.ts';
 
 const TEXT: TextCall = {
   model: 'standard',
-  system: 'Be short.',
+  system: [{ type: 'text', text: 'Be short.' }],
   messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello, who is there?' }] }],
   maxTokens: 1024,
   options: {},

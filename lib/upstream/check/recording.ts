@@ -347,13 +347,15 @@ function replyOf({ body, bodyBase64, json, ...rest }: WireReply): Reply {
 
 /** Inserts sample pictures where a call names their formats. */
 function withPictures(call: {
+  readonly system?: string;
   readonly messages?: readonly { readonly content: readonly WireContent[] }[];
   readonly images?: readonly Format[];
   readonly image?: Format;
 }): object {
-  const { messages, images, image } = call;
+  const { system, messages, images, image } = call;
   return {
     ...call,
+    ...(system !== undefined && { system: [{ type: 'text', text: system }] }),
     ...(messages && {
       messages: messages.map((message) => ({ ...message, content: message.content.map(withPicture) })),
     }),

@@ -1,5 +1,5 @@
 // The part of the contract about what a provider is asked for and what it returns: types only.
-import type { Picture, Size, TextMessage, Tools } from './content.ts';
+import type { Picture, Size, TextContent, TextMessage, Tools } from './content.ts';
 import type { UpstreamFault } from './fault.ts';
 import type { OutputFormat, Reasoning } from './output.ts';
 import type { RouteOptions } from './request.ts';
@@ -13,8 +13,8 @@ export interface ProviderCall {
 
 /** A text call, independent of any wire format. */
 export interface TextCall extends ProviderCall {
-  /** The system prompt; absent if there is none. */
-  readonly system?: string;
+  /** The system prompt in parts, at least one; absent if there is none. `host.textOf` joins them. */
+  readonly system?: readonly TextContent[];
   /** History and prompt, oldest first; never empty. */
   readonly messages: readonly TextMessage[];
   /** Maximum output tokens, including reasoning: 1 to 32768. */
@@ -30,6 +30,10 @@ export interface TextCall extends ProviderCall {
    * tokens after them.
    */
   readonly stops?: readonly string[];
+  /** The client's key for the vendor's prompt cache, for upstreams that take one. */
+  readonly cacheKey?: string;
+  /** How long the client wants the vendor to keep the prompt: `in_memory`, `24h`. */
+  readonly cacheRetention?: string;
 }
 
 export interface ImageCall extends ProviderCall {

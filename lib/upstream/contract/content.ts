@@ -9,18 +9,68 @@ export interface TextMessage {
 }
 
 /**
- * Tool calls and results are passed only to a provider with `tools`; each result has its call in an earlier message.
+ * Tool calls and results are passed only to a provider with `tools`, documents and audio to one that has a flag for
+ * them; each result has its call in an earlier message.
  */
-export type Content = TextContent | ImageContent | ToolCallContent | ToolResultContent;
+export type Content =
+  | TextContent
+  | ImageContent
+  | DocumentContent
+  | AudioContent
+  | ReasoningContent
+  | ToolCallContent
+  | ToolResultContent;
 
-export interface TextContent {
+/** What may end a part of the prompt that the client wants cached. */
+export interface Cacheable {
+  /** The client's marker; absent where it wrote none. An upstream that knows no markers never sees it. */
+  readonly cache?: CacheMarker;
+}
+
+export interface CacheMarker {
+  /** How long the prompt up to here stays in the vendor's cache after its last use. */
+  readonly ttl: '5m' | '1h';
+}
+
+export interface TextContent extends Cacheable {
   readonly type: 'text';
+  /** More than white space. */
   readonly text: string;
 }
 
 /** A picture in a user message, or in a result. */
-export interface ImageContent extends Picture {
+export interface ImageContent extends Picture, Cacheable {
   readonly type: 'image';
+}
+
+/** A document in a user message, or in a result. */
+export interface DocumentContent extends Cacheable {
+  readonly type: 'document';
+  /** `application/pdf`, `text/plain`, or what the client calls it. */
+  readonly mediaType: string;
+  readonly bytes: Uint8Array;
+  /** The name of the file, or the title of the document. */
+  readonly name?: string;
+}
+
+/** A recording in a user message. */
+export interface AudioContent extends Cacheable {
+  readonly type: 'audio';
+  /** `audio/wav`, `audio/mpeg`. */
+  readonly mediaType: string;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * Earlier reasoning of the model, in an assistant message and in its order. With a state it is for the wire format that
+ * wrote it, unchanged; every other format leaves it out as a whole.
+ */
+export interface ReasoningContent {
+  readonly type: 'reasoning';
+  readonly text: string;
+  /** It has no text that anybody may see, only a state. */
+  readonly redacted?: true;
+  readonly state?: BlockState;
 }
 
 /** A picture from the client, checked by its first bytes. A client's URL never reaches a provider. */
@@ -38,11 +88,11 @@ export interface Size {
 }
 
 /** A tool of the client. */
-export interface Tool {
-  /** Letters, digits, `_` and `-`, up to 128. */
+export interface Tool extends Cacheable {
+  /** As the provider's `toolNames` wants it. */
   readonly name: string;
   readonly description?: string;
-  /** The JSON schema of its arguments, which are an object. */
+  /** The JSON schema of its arguments: `type: "object"` with `properties`. */
   readonly schema: JsonObject;
   /** Whether the arguments must conform to the schema; absent if the client does not say. */
   readonly strict?: boolean;
@@ -62,7 +112,7 @@ export interface Tools {
 }
 
 /** An earlier call by the model, in an assistant message. */
-export interface ToolCallContent {
+export interface ToolCallContent extends Cacheable {
   readonly type: 'tool-call';
   /** Unique within the messages. */
   readonly id: string;
@@ -74,12 +124,12 @@ export interface ToolCallContent {
 }
 
 /** The result of a call, in a later user message. */
-export interface ToolResultContent {
+export interface ToolResultContent extends Cacheable {
   readonly type: 'tool-result';
   /** The call's id. */
   readonly id: string;
   /** The tool's name. */
   readonly name: string;
   readonly isError: boolean;
-  readonly content: readonly (TextContent | ImageContent)[];
+  readonly content: readonly (TextContent | ImageContent | DocumentContent)[];
 }

@@ -19,8 +19,14 @@ export interface WireFormat<Quirks> {
 export interface ChatQuirks {
   /** True if every delta repeats the whole text so far. */
   readonly isCumulative?: boolean;
-  /** True if assistant messages need reasoning when there are tools: blank ones, since the model's stays with us. */
-  readonly hasBlankThoughts?: boolean;
+  /** True if assistant messages need their reasoning back when there are tools: a blank one if the client has none. */
+  readonly needsThoughts?: boolean;
+  /** True if `reasoning_details` of earlier answers go back. */
+  readonly takesDetails?: boolean;
+  /** True if `prompt_cache_key` and `prompt_cache_retention` are taken. */
+  readonly takesCacheKey?: boolean;
+  /** True if stop strings are left out, for models that refuse them. */
+  readonly omitsStops?: boolean;
   /** Where counts may be at the end of a stream without `usage`; the first present one counts. */
   readonly counts?: readonly CountsPlace[];
 }
@@ -50,10 +56,17 @@ export interface ContentsQuirks {
   readonly noSignature?: string | undefined;
 }
 
-/** Items of messages, reasoning and calls. The request is for the plugin to write. */
+/** Items of messages, reasoning and calls. */
 export interface ResponsesFormat {
+  /** The request for a call without the form of the answer and the effort, which are for the plugin to add. */
+  body(call: TextCall, base64: Base64, quirks?: ResponsesQuirks): JsonObject;
   /** Reads one answer, streamed or whole. Create one per call. */
   reader(): AnswerReader;
+}
+
+export interface ResponsesQuirks {
+  /** True if `prompt_cache_key` and `prompt_cache_retention` are taken. */
+  readonly takesCacheKey?: boolean;
 }
 
 /** An object with token counts. */

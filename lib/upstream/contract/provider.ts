@@ -54,6 +54,15 @@ export interface Provider {
   text?(call: TextCall, signal: AbortSignal): AsyncIterable<readonly ProviderPart[]>;
   /** True if `text` supports tools: definitions, calls and results. Calls with tools skip other providers. */
   readonly tools?: boolean;
+  /**
+   * The names of tools that the vendor takes; default: up to 64 letters, digits, `_` and `-`. Others are replaced on the
+   * way to the provider, and what it yields is replaced back.
+   */
+  readonly toolNames?: RegExp;
+  /** True if `text` takes documents. */
+  readonly documents?: boolean;
+  /** True if `text` takes audio. */
+  readonly audio?: boolean;
   /** Makes or edits pictures; resolves when they are ready. Asks the upstream only once: asking again costs again. */
   image?(call: ImageCall, signal: AbortSignal): Promise<ImageResult>;
   readonly video?: VideoProvider;

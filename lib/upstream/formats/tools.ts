@@ -1,5 +1,6 @@
 // How each wire format writes tools and tool calls, to clients and upstreams alike.
 
+import { createHash } from 'node:crypto';
 import type { ToolBlock } from '../../stream/provider-part.ts';
 import type { Tool } from '../contract/provider.ts';
 
@@ -30,4 +31,32 @@ export function chatCall({ id, name }: Named, json: string): object {
 /** A call in the message format, its arguments as an object. */
 export function messageCall({ id, name }: Named, input: object): object {
   return { type: 'tool_use', id, name, input };
+}
+
+export interface CallIdRules {
+  readonly charactersMax: number;
+  /** In the vendor's alphabet; default: as it is. */
+  readonly spell?: (id: string) => string;
+}
+
+/** The ids of one request as a vendor takes them: the same for a call and its result, and different for each call. */
+export function createCallIds({ charactersMax, spell = (id) => id }: CallIdRules): (id: string) => string {
+  const written = new Map<string, string>();
+  const taken = new Set<string>();
+  return (id) => {
+    const known = written.get(id);
+    if (known !== undefined) return known;
+    const spelled = spell(id);
+    const fits = spelled.length <= charactersMax && !taken.has(spelled);
+    const unique = fits ? spelled : `call_${hashText(id)}`;
+    written.set(id, unique);
+    taken.add(unique);
+    return unique;
+  };
+}
+
+const HASH_CHARACTERS = 24;
+
+function hashText(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, HASH_CHARACTERS);
 }

@@ -1,10 +1,10 @@
 // Data URLs: for pictures sent to an upstream, and results that come inline.
 import { Buffer } from 'node:buffer';
 import type { MediaSource } from '../contract/call.ts';
-import type { Picture } from '../contract/content.ts';
+import type { DocumentContent } from '../contract/content.ts';
 import type { Base64 } from '../contract/request.ts';
 
-export function dataUrlOf({ mediaType, bytes }: Picture, base64: Base64): string {
+export function dataUrlOf({ mediaType, bytes }: Pick<DocumentContent, 'mediaType' | 'bytes'>, base64: Base64): string {
   return `data:${mediaType};base64,${base64(bytes)}`;
 }
 

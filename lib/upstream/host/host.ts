@@ -11,6 +11,7 @@ import { contentsBody } from '../formats/contents/request.ts';
 import { MessageReply } from '../formats/message/reply.ts';
 import { messageBody } from '../formats/message/request.ts';
 import { ResponsesReply } from '../formats/responses/reply.ts';
+import { responsesBody } from '../formats/responses/request.ts';
 import { readAnswer } from './answer.ts';
 import { createAsking } from './ask.ts';
 import { aspectOf } from './aspects.ts';
@@ -96,7 +97,7 @@ export function createHost(options: HostOptions): ClosableHost {
       picturesOf: (reply) => picturesOf(reply, words),
     },
     message: { body: messageBody, reader: (quirks = {}) => new MessageReply(words, quirks) },
-    responses: { reader: () => new ResponsesReply(words) },
+    responses: { body: responsesBody, reader: () => new ResponsesReply(words) },
     image: {
       jobs: createImageJobs({ json, fault, perRoute, poll }),
       fill: fillForImage,

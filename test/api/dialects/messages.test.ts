@@ -1,6 +1,6 @@
 // Texts inside blocks: kept to a depth, and never taken from what is data.
 import { expect } from 'chai';
-import { joinSystem, readMessages, readSystem } from '../../../lib/api/dialects/messages.ts';
+import { readMessages, readSystem } from '../../../lib/api/dialects/messages.ts';
 
 const picture = { type: 'image_url', image_url: 'https://x.example/a.png' };
 const USE = { role: 'assistant', content: [{ type: 'tool_use', id: 'x', name: 'f' }] };
@@ -30,13 +30,12 @@ describe('texts of messages', () => {
   it('are not taken from data', () => {
     const source = { type: 'base64', media_type: 'image/png', data: 'aGk=' };
     expect(textsIn({ type: 'wrap', content: [{ type: 'image', source }] })).to.deep.equal(['hi']);
-    expect(textsIn({ type: 'document', source: { ...source, media_type: 'application/pdf' } })).to.deep.equal(['hi']);
     expect(textsIn({ type: 'search_result', source: 'https://x.example' })).to.deep.equal(['hi']);
     expect(textsIn({ type: 'tool_use', input: { text: 'no', content: 'no' } })).to.deep.equal(['hi']);
   });
 
   it('are taken from documents of text', () => {
-    expect(textsIn({ type: 'document', source: { type: 'text', data: 'paper' } })).to.deep.equal(['paper', 'hi']);
+    expect(textsIn({ type: 'document', content: [{ text: 'paper' }] })).to.deep.equal(['paper', 'hi']);
     expect(textsIn({ type: 'document', source: { type: 'content', content: 'paper' } })).to.deep.equal(['paper', 'hi']);
   });
 
@@ -51,10 +50,9 @@ describe('texts of messages', () => {
     }
   });
 
-  it('join to a system prompt, or to none', () => {
-    expect(joinSystem(readSystem('a'))).to.equal('a');
-    expect(joinSystem(readSystem(undefined))).to.equal(undefined);
-    expect(joinSystem(['a', 'b'])).to.equal('a\n\nb');
+  it('are a system prompt, or none', () => {
+    expect(readSystem('a')).to.deep.equal([{ type: 'text', text: 'a' }]);
+    expect(readSystem(undefined)).to.deep.equal([]);
   });
 });
 
@@ -92,7 +90,10 @@ describe('roles of messages', () => {
       { role: 'assistant', content: '' },
       { role: 'assistant' },
     ]);
-    expect(system).to.deep.equal(['a', 'b']);
+    expect(system).to.deep.equal([
+      { type: 'text', text: 'a' },
+      { type: 'text', text: 'b' },
+    ]);
     expect(messages.map(({ role }) => role)).to.deep.equal(['user', 'user', 'assistant']);
   });
 

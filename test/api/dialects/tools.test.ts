@@ -120,7 +120,7 @@ const ROWS: readonly Row[] = [
   ['message', talk(says(use('x', { name: 'n'.repeat(257) }))), 'messages[1].content[0].name', /at most 256 char/],
   ['message', talk(says(use('x', { name: 5 }))), 'messages[1].content[0].name', /string/],
   ['message', talk(says(use('x', { input: '{}' }))), 'messages[1].content[0].input', /object/],
-  ['message', talk(says(use(), use())), 'messages[1].content[1].id', /another call/],
+  ['message', talk(says(use(), use())), 'messages[1].content[0].id', /without a result/],
   ['message', talk(says(use())), 'messages[1].content[0].id', /without a result/],
   [
     'message',
@@ -219,7 +219,7 @@ describe('tools of a request', () => {
     const tools = Array.from({ length: TOOLS_MAX }, (_, at) => tool({ name: String(at).padStart(128, '0') }));
     expect(refusal('message', { tools })).to.equal('taken');
     const whole = { name: 'f', input_schema: {} };
-    const rest = TOOLS_CHARACTERS_MAX - 'f\n\n{}'.length;
+    const rest = TOOLS_CHARACTERS_MAX - 'f\n\n{"type":"object","properties":{}}'.length;
     expect(refusal('message', { tools: [{ ...whole, description: 'x'.repeat(rest) }] })).to.equal('taken');
     expect(refusal('message', { tools: [{ ...whole, description: 'x'.repeat(rest + 1) }] })).to.match(/in all/);
   });
@@ -227,7 +227,7 @@ describe('tools of a request', () => {
   it('reads what each dialect may leave out or set to null', () => {
     const nothing = { type: null, description: null, strict: null };
     const message = parseMessageRequest({ model: 'm', messages: [user], tools: [tool(nothing)] });
-    expect(message.tools?.list).to.deep.equal([{ name: 'f', schema }]);
+    expect(message.tools?.list).to.deep.equal([{ name: 'f', schema: { ...schema, properties: {} } }]);
     const { type: _, ...untyped } = called({ parameters: null, description: 'Does.', strict: false });
     const chat = parseChatRequest({ model: 'm', messages: [user], tools: [untyped] });
     const empty = { type: 'object', properties: {} };

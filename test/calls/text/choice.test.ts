@@ -59,6 +59,8 @@ function chosen(models: readonly string[] | null, tier: keyof typeof PROMPTS, na
   }
 }
 
+const asRouted = ({ messages }: TextRequest) => ({ messages });
+
 describe('choice of the model', () => {
   it('takes no model that the key may not be used for: smart goes up, then down', () => {
     expect(chosen(['middle'], 'lite')).to.equal('middle');
@@ -112,7 +114,7 @@ describe('choice of the model', () => {
       const catalog = catalogOf();
       const { model, smart } = chooseModel(catalog, ask(prompt));
       expect(model.id).to.equal({ lite: 'small', standard: 'middle', heavy: 'big' }[tier]);
-      expect(smart).to.deep.equal(routeSmart(ask(prompt)));
+      expect(smart).to.deep.equal(routeSmart(asRouted(ask(prompt))));
       expect(smart).to.have.all.keys('tier', 'score', 'signals');
       expect(smart?.tier).to.equal(tier);
       expect(chooseModel(catalog, ask(prompt, 'auto'))).to.deep.equal({ model, smart });
@@ -136,7 +138,7 @@ describe('choice of the model', () => {
       { role: 'user', content: [result] },
     ] as unknown as TextRequest['messages'];
     const { smart } = chooseModel(catalogOf(), { ...request, messages: talk, hasCalls: true });
-    expect(smart).to.deep.equal(routeSmart(request));
+    expect(smart).to.deep.equal(routeSmart(asRouted(request)));
   });
 
   it('cuts the score by the thresholds of the catalog', () => {
@@ -148,7 +150,7 @@ describe('choice of the model', () => {
     for (const prompt of Object.values(PROMPTS)) {
       expect(tierAt({ standard: 0, heavy: 100.5 }, prompt)).to.equal('standard');
       expect(tierAt({ standard: -2, heavy: -1 }, prompt)).to.equal('heavy');
-      const { score } = routeSmart(ask(prompt));
+      const { score } = routeSmart(asRouted(ask(prompt)));
       expect(tierAt({ standard: score, heavy: score + 0.1 }, prompt)).to.equal('standard');
       expect(tierAt({ standard: score + 0.1, heavy: score + 0.2 }, prompt)).to.equal('lite');
     }

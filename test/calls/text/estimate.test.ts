@@ -35,7 +35,7 @@ describe('estimate of input', () => {
   });
 
   it('counts the system prompt and every part of a message', async () => {
-    expect(await tokensOf(['abcd'], { system: 'efgh' })).to.equal(2 + 4);
+    expect(await tokensOf(['abcd'], { system: [{ type: 'text', text: 'efgh' }] })).to.equal(2 + 4);
     const content = ['abcd', 'efgh', 'ijkl'].map((text) => ({ type: 'text' as const, text }));
     expect(await tokensOf([], { messages: [{ role: 'assistant', content }], messageCount: 1 })).to.equal(3 + 4);
   });
@@ -93,7 +93,7 @@ describe('input that is held', () => {
     const messages = [{ role: 'user' as const, content }];
     const whole = await estimateInput(request([control]));
     expect(await estimateInput(request([], { messages, messageCount: 1 }))).to.deep.equal(whole);
-    expect(await estimateInput(request([''], { system: control }))).to.deep.equal(whole);
+    expect(await estimateInput(request([''], { system: [{ type: 'text', text: control }] }))).to.deep.equal(whole);
   });
 
   it('leaves the loop to others while it counts a long text', async () => {
@@ -116,7 +116,7 @@ describe('input of a buffered model', () => {
   it('is a token for four characters, rounded up once, and nothing for messages', async () => {
     expect(await bufferedOf(['abcd', 'e'])).to.equal(2);
     expect(await bufferedOf(['привет!!'])).to.equal(2);
-    expect(await bufferedOf(['👋👋👋👋'], { system: '👋' })).to.equal(2);
+    expect(await bufferedOf(['👋👋👋👋'], { system: [{ type: 'text', text: '👋' }] })).to.equal(2);
     expect(await bufferedOf([''])).to.equal(0);
     expect(await bufferedOf(['abcd'], { images: 2 })).to.equal(2001);
   });

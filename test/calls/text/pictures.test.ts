@@ -19,7 +19,7 @@ describe('the pictures of a request', () => {
   };
   const requestOf = (...sources: (string | Image)[]): TextRequest => ({
     model: 'm',
-    system: 'sys',
+    system: [{ type: 'text', text: 'sys' }],
     messageCount: 1,
     images: sources.length,
     maxTokens: 1,

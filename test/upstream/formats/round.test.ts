@@ -16,13 +16,13 @@ const FORMATS = [
 
 const LIST: Tools['list'] = [
   { name: 'look', description: 'Looks.', schema: { type: 'object', properties: {} }, strict: true },
-  { name: 'walk', schema: { type: 'object' } },
+  { name: 'walk', schema: { type: 'object', properties: {} } },
 ];
 const CHOICES: readonly Tools['choice'][] = [undefined, 'auto', 'none', 'any', { name: 'walk' }];
 
 const CALL: TextCall = {
   model: 'm',
-  system: 'Be brief.',
+  system: [{ type: 'text', text: 'Be brief.' }],
   messages: [
     { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
     {
@@ -58,7 +58,8 @@ for (const { name, body, parse } of FORMATS) {
 
     it('has the same system prompt, texts, calls and results', () => {
       const read = again(CALL);
-      expect(read).to.include({ model: 'm', system: 'Be brief.', stream: true, hasCalls: true });
+      expect(read).to.include({ model: 'm', stream: true, hasCalls: true });
+      expect(read.system).to.deep.equal([{ type: 'text', text: 'Be brief.' }]);
       expect(contentsOf(read)).to.deep.equal(contentsOf(CALL));
     });
 

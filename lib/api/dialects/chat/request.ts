@@ -1,7 +1,8 @@
 // Turns a chat-style body into the engine's request.
 import type { TextRequest } from '../../../calls/text/request.ts';
+import { readCacheKey } from '../cache.ts';
 import { checkFields } from '../fields.ts';
-import { joinSystem, readMessages } from '../messages.ts';
+import { readMessages } from '../messages.ts';
 import { readReasoningEffort, readResponseFormat } from '../output.ts';
 import { readStops } from '../stops.ts';
 import { maxTokensOf, refuseThread, type TextFields } from '../text-fields.ts';
@@ -12,17 +13,19 @@ export function parseChatRequest(body: unknown): TextRequest {
   refuseThread(body);
   const fields = checkFields<TextFields>(chatFields, body);
   const tools = readChatTools(fields);
-  const { system, messages, images, hasCalls } = readMessages(fields.messages);
+  const { system, messages, images, files, hasCalls } = readMessages(fields.messages);
   return {
     model: fields.model,
-    system: joinSystem(system),
+    system: system.length > 0 ? system : undefined,
     messages,
     messageCount: fields.messages.length,
     images,
+    ...(files && { files }),
     ...(tools && { tools }),
     ...(hasCalls && { hasCalls }),
     maxTokens: maxTokensOf(fields),
     stream: fields.stream ?? false,
+    ...readCacheKey(fields),
     ...readStops('stop', fields.stop),
     ...readResponseFormat(fields.response_format),
     ...readReasoningEffort(fields.reasoning_effort),

@@ -1,4 +1,5 @@
 // The fields of a chat-style request; its messages are read by `messages.ts`.
+import { cacheFields } from '../cache.ts';
 import { body } from '../fields.ts';
 import { reasoningEffortField, responseFormatField } from '../output.ts';
 import { stopField } from '../stops.ts';
@@ -11,6 +12,7 @@ export const chatFields = body({
     description: 'System prompt and history, oldest first; the last `user` message is the prompt.',
   }),
   ...chatToolFields,
+  ...cacheFields,
   stop: stopField,
   response_format: responseFormatField,
   reasoning_effort: reasoningEffortField,

@@ -7,14 +7,25 @@ import { documented, invalidField, isRecord, optional } from '../fields.ts';
 import type { TextFields } from '../text-fields.ts';
 import { chatTool, type ReadTools, readTools, toolsField } from '../tools.ts';
 
-export function readChatTools({
-  tools,
-  tool_choice: given,
-  parallel_tool_calls: parallel,
-}: TextFields): RequestTools | undefined {
+export function readChatTools(fields: TextFields): RequestTools | undefined {
+  const { parallel_tool_calls: parallel } = fields;
+  const { tools, choice: given } = isLegacy(fields)
+    ? readFunctions(fields)
+    : { tools: fields.tools, choice: fields.tool_choice };
   const chosen = given == null ? {} : readChoice(given);
   const choiceField = 'tool_choice.function.name';
   return readTools({ tools, shape: CHAT_TOOL, choiceField, single: parallel === false, ...chosen });
+}
+
+/** Old clients have `functions`, and `function_call` to choose one. */
+function isLegacy({ tools, functions }: TextFields): boolean {
+  return (tools ?? []).length === 0 && functions != null;
+}
+
+function readFunctions({ functions, function_call: choice }: TextFields) {
+  const tools = functions?.map((each) => ({ type: 'function', function: each }));
+  const isNamed = isRecord(choice) && typeof choice.name === 'string';
+  return { tools, choice: isNamed ? { type: 'function', function: choice } : choice };
 }
 
 const CHOICES = ['none', 'auto', 'required'] as const;
@@ -45,8 +56,9 @@ function readAllowed(given: unknown): Chosen {
   return { choice: mode === 'auto' ? 'auto' : 'any', allowed: new Map(allowed) };
 }
 
-function nameIn({ function: called }: Readonly<Record<string, unknown>>, field: string): string {
-  const { name } = isRecord(called) ? called : {};
+/** `function.name`, or `name` as in the responses dialect. */
+function nameIn({ function: called, name: flat }: Readonly<Record<string, unknown>>, field: string): string {
+  const { name } = isRecord(called) ? called : { name: flat };
   if (typeof name !== 'string') throw invalidField(`${field}.function.name`, 'must be a string');
   return name;
 }
@@ -74,6 +86,22 @@ export const chatToolFields = {
       ],
     }),
     'must be none, auto, required or an object',
+  ),
+  functions: optional(
+    documented(Joi.array(), {
+      ...list({ type: 'object' }),
+      description: 'The older form of `tools`.',
+      deprecated: true,
+    }),
+    'must be an array of functions',
+  ),
+  function_call: optional(
+    documented(Joi.alternatives(Joi.valid('none', 'auto'), Joi.object().unknown()), {
+      description: 'The older form of `tool_choice`.',
+      deprecated: true,
+      anyOf: [choice(['none', 'auto']), object({ name: text('The function that must be called.') })],
+    }),
+    'must be none, auto or an object',
   ),
   parallel_tool_calls: optional(
     Joi.boolean()

@@ -1,7 +1,8 @@
 // Turns a message-style body into the engine's request.
 import type { TextRequest } from '../../../calls/text/request.ts';
+import { markLast, readCacheMarker } from '../cache.ts';
 import { checkFields } from '../fields.ts';
-import { joinSystem, readMessages, readSystem } from '../messages.ts';
+import { readMessages, readSystem } from '../messages.ts';
 import { readOutputConfig, readThinking } from '../output.ts';
 import { readStops } from '../stops.ts';
 import { maxTokensOf, refuseThread, type TextFields } from '../text-fields.ts';
@@ -12,13 +13,15 @@ export function parseMessageRequest(body: unknown): TextRequest {
   refuseThread(body);
   const fields = checkFields<TextFields>(messageFields, body);
   const tools = readMessageTools(fields);
-  const { system, messages, images, hasCalls } = readMessages(fields.messages);
+  const { system, messages, images, files, hasCalls } = readMessages(fields.messages);
+  const prompt = [...readSystem(fields.system), ...system];
   return {
     model: fields.model,
-    system: joinSystem([...readSystem(fields.system), ...system]),
-    messages,
+    system: prompt.length > 0 ? prompt : undefined,
+    messages: markPrompt(messages, fields),
     messageCount: fields.messages.length,
     images,
+    ...(files && { files }),
     ...(tools && { tools }),
     ...(hasCalls && { hasCalls }),
     maxTokens: maxTokensOf(fields),
@@ -27,4 +30,11 @@ export function parseMessageRequest(body: unknown): TextRequest {
     ...readOutputConfig(fields.output_config),
     ...readThinking(fields.thinking, fields.output_config),
   };
+}
+
+/** A marker of the whole request stands at the end of the prompt. */
+function markPrompt(messages: TextRequest['messages'], fields: TextFields): TextRequest['messages'] {
+  const marker = readCacheMarker({ cache_control: fields.cache_control });
+  const last = messages.at(-1);
+  return marker.cache && last ? messages.with(-1, { ...last, content: markLast(last.content, marker) }) : messages;
 }

@@ -2,6 +2,7 @@
 
 import Joi from 'joi';
 import { list, ref } from '../../openapi/schema.ts';
+import { cacheMarker } from '../cache.ts';
 import { body, documented, optional } from '../fields.ts';
 import { outputConfigField, thinkingField } from '../output.ts';
 import { stopSequencesField } from '../stops.ts';
@@ -21,6 +22,7 @@ export const messageFields = body({
     }),
     'must be a string or an array of text blocks',
   ),
+  cache_control: optional(documented(Joi.object().unknown(), cacheMarker), 'must be an object'),
   stop_sequences: stopSequencesField,
   output_config: outputConfigField,
   thinking: thinkingField,

@@ -1,32 +1,80 @@
 // Writes messages and tools of a call as chat completions.
 import type {
+  AudioContent,
   Base64,
   ChatQuirks,
   Content,
+  DocumentContent,
   ImageContent,
   JsonObject,
+  ReasoningContent,
   TextCall,
   TextContent,
   TextMessage,
+  ToolCallContent,
   ToolResultContent,
   Tools,
 } from '../../contract/provider.ts';
 import { dataUrlOf } from '../../host/data-url.ts';
 import { CHAT_TOOL, chatCall, writeTool } from '../tools.ts';
 
-export function chatBody(call: TextCall, base64: Base64, { hasBlankThoughts = false }: ChatQuirks = {}): JsonObject {
-  const { model, system, messages, tools } = call;
-  const isBlank = hasBlankThoughts && (tools !== undefined || messages.some(hasCalls));
+/** The format of the details that reasoning goes back with. */
+export const CHAT_STATE = 'chat';
+
+const STOPS_MAX = 4;
+
+export function chatBody(call: TextCall, base64: Base64, quirks: ChatQuirks = {}): JsonObject {
+  const { model, system, messages, tools, stops, cacheKey, cacheRetention } = call;
+  const { needsThoughts = false, takesDetails = false, takesCacheKey = false, omitsStops = false } = quirks;
+  const thoughts = needsThoughts && (tools !== undefined || messages.some(hasCalls));
   const written = messages.flatMap((message) => {
     const made = messagesOf(message, base64);
-    return isBlank && message.role === 'assistant' ? made.map((each) => ({ ...each, ...BLANK_THOUGHTS })) : made;
+    if (message.role !== 'assistant') return made;
+    const extra = { ...(thoughts && thoughtsOf(message)), ...(takesDetails && detailsOf(message)) };
+    return made.map((each) => ({ ...each, ...extra }));
   });
-  if (system !== undefined) written.unshift({ role: 'system', content: system });
-  return { model, messages: written, ...(tools && toolsOf(tools)), stream: true };
+  if (system) written.unshift({ role: 'system', content: system.map(({ text }) => text).join('\n\n') });
+  return {
+    model,
+    messages: written,
+    ...(tools && toolsOf(tools)),
+    ...(stops && !omitsStops && { stop: stops.slice(0, STOPS_MAX) }),
+    // Undefined fields are not sent.
+    ...(takesCacheKey && { prompt_cache_key: cacheKey, prompt_cache_retention: cacheRetention }),
+    stream: true,
+  };
 }
 
 /** Not empty, because an empty list is refused. */
-const BLANK_THOUGHTS = { reasoning_content: ' ' };
+const BLANK_THOUGHTS = ' ';
+
+function thoughtsOf({ content }: TextMessage): object {
+  const texts = reasoningIn(content).flatMap(({ text }) => (text === '' ? [] : [text]));
+  return { reasoning_content: texts.length > 0 ? texts.join('\n\n') : BLANK_THOUGHTS };
+}
+
+/** As the upstream gave them, one or several in each state. */
+function detailsOf({ content }: TextMessage): object {
+  const details = reasoningIn(content).flatMap(({ text, redacted, state }): unknown => {
+    if (!state) return [];
+    try {
+      const given: unknown = JSON.parse(state.value);
+      if (typeof given === 'object' && given !== null) return given;
+    } catch {
+      // A bare signature.
+    }
+    if (redacted) return { type: 'reasoning.encrypted', data: state.value };
+    return { type: 'reasoning.text', text, signature: state.value };
+  });
+  return details.length > 0 ? { reasoning_details: details } : {};
+}
+
+/** Reasoning of another format goes nowhere. */
+function reasoningIn(content: readonly Content[]): readonly ReasoningContent[] {
+  return content
+    .filter((part) => part.type === 'reasoning')
+    .filter(({ state }) => !state || state.format === CHAT_STATE);
+}
 
 function hasCalls({ content }: TextMessage): boolean {
   return content.some(({ type }) => type === 'tool-call');
@@ -34,50 +82,82 @@ function hasCalls({ content }: TextMessage): boolean {
 
 /** One message or several: tool results are separate messages, and come first. */
 function messagesOf({ role, content }: TextMessage, base64: Base64): readonly object[] {
-  const said = content.filter((part) => part.type === 'text' || part.type === 'image');
-  if (said.length === content.length) return [{ role, content: contentOf(said, base64) }];
-  if (role === 'assistant') {
-    return [{ role, content: said.length > 0 ? contentOf(said, base64) : null, tool_calls: callsOf(content) }];
+  const said = content.filter(isSaid);
+  const calls = content.filter((part) => part.type === 'tool-call');
+  if (role === 'assistant' && calls.length > 0) {
+    const made = calls.map(callOf);
+    return [{ role, content: said.length > 0 ? contentOf(said, base64) : null, tool_calls: made }];
   }
   const results = content.filter((part) => part.type === 'tool-result');
+  if (results.length === 0) return [{ role, content: contentOf(said, base64) }];
   return [
     ...results.map(resultOf),
-    ...picturesOf(results, base64),
+    ...filesOf(results, base64),
     ...(said.length > 0 ? [{ role, content: contentOf(said, base64) }] : []),
   ];
 }
 
+/** Some upstreams want more back with a call than the format has. */
+function callOf({ id, name, json, state }: ToolCallContent): object {
+  const call = chatCall({ id, name }, json);
+  if (state?.format !== CHAT_STATE) return call;
+  const extra: unknown = JSON.parse(state.value);
+  return typeof extra === 'object' && extra !== null ? { ...call, ...extra } : call;
+}
+
+type Said = TextContent | ImageContent | DocumentContent | AudioContent;
+
+function isSaid(part: Content): part is Said {
+  return part.type === 'text' || part.type === 'image' || part.type === 'document' || part.type === 'audio';
+}
+
 /** A single block of text is sent as a plain string: small servers read nothing else. */
-function contentOf(content: readonly (TextContent | ImageContent)[], base64: Base64): unknown {
+function contentOf(content: readonly Said[], base64: Base64): unknown {
   const [first] = content;
   if (first?.type === 'text' && content.length === 1) return first.text;
   return content.map((part) => blockOf(part, base64));
 }
 
-function blockOf(content: TextContent | ImageContent, base64: Base64): object {
-  if (content.type === 'text') return { type: 'text', text: content.text };
-  return { type: 'image_url', image_url: { url: dataUrlOf(content, base64) } };
+function blockOf(content: Said, base64: Base64): object {
+  switch (content.type) {
+    case 'text':
+      return { type: 'text', text: content.text };
+    case 'image':
+      return { type: 'image_url', image_url: { url: dataUrlOf(content, base64) } };
+    case 'audio':
+      return { type: 'input_audio', input_audio: { data: base64(content.bytes), format: audioFormat(content) } };
+    case 'document': {
+      const { mediaType, bytes, name = 'document.pdf' } = content;
+      if (mediaType.startsWith('text/')) return { type: 'text', text: new TextDecoder().decode(bytes) };
+      return { type: 'file', file: { filename: name, file_data: dataUrlOf(content, base64) } };
+    }
+  }
 }
 
-function callsOf(content: readonly Content[]): readonly object[] {
-  return content.filter((part) => part.type === 'tool-call').map((call) => chatCall(call, call.json));
+function audioFormat({ mediaType }: AudioContent): string {
+  const format = mediaType.replace(/^audio\/(?:x-)?/, '');
+  return format === 'mpeg' ? 'mp3' : format;
 }
 
 /** The format has no field for errors, so the text says it. */
 function resultOf({ id, isError, content }: ToolResultContent): object {
   const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
-  if (texts.length === 0) texts.push(content.length > 0 ? 'The image follows.' : '');
+  if (texts.length === 0) texts.push(content.length > 0 ? followsNote(content) : '');
   if (isError) texts[0] = `Error: ${texts[0]}`;
   const blocks = texts.map((text) => ({ type: 'text', text }));
   return { role: 'tool', tool_call_id: id, content: texts.length === 1 ? texts[0] : blocks };
 }
 
-/** Nor may a result contain pictures: they follow in a user message. */
-function picturesOf(results: readonly ToolResultContent[], base64: Base64): readonly object[] {
+function followsNote(content: ToolResultContent['content']): string {
+  return content.some(({ type }) => type === 'document') ? 'The document follows.' : 'The image follows.';
+}
+
+/** Nor may a result contain pictures or documents: they follow in a user message. */
+function filesOf(results: readonly ToolResultContent[], base64: Base64): readonly object[] {
   const blocks = results.flatMap(({ id, content }) => {
-    const pictures = content.filter((part) => part.type === 'image');
-    if (pictures.length === 0) return [];
-    return [{ type: 'text', text: `Of the result of ${id}:` }, ...pictures.map((picture) => blockOf(picture, base64))];
+    const files = content.filter((part) => part.type !== 'text');
+    if (files.length === 0) return [];
+    return [{ type: 'text', text: `Of the result of ${id}:` }, ...files.map((file) => blockOf(file, base64))];
   });
   return blocks.length > 0 ? [{ role: 'user', content: blocks }] : [];
 }

@@ -2,12 +2,15 @@
 
 import { readArguments } from '../../../stream/arguments.ts';
 import type {
+  AudioContent,
   Base64,
   Content,
   ContentsCall,
   ContentsQuirks,
+  DocumentContent,
+  ImageContent,
   JsonObject,
-  Picture,
+  ReasoningContent,
   TextMessage,
   ToolResultContent,
   Tools,
@@ -20,7 +23,7 @@ export function contentsBody(
   quirks: ContentsQuirks = {},
 ): JsonObject {
   return {
-    ...(system !== undefined && { systemInstruction: { parts: [{ text: system }] } }),
+    ...(system && { systemInstruction: { parts: [{ text: system.map(({ text }) => text).join('\n\n') }] } }),
     contents: messages.map((message) => contentOf(message, base64, quirks)),
     ...(tools && toolsOf(tools)),
   };
@@ -41,7 +44,12 @@ function partsOf(content: Content, base64: Base64, signature: string | undefined
     case 'text':
       return [{ text: content.text }];
     case 'image':
+    case 'audio':
       return [inlineOf(content, base64)];
+    case 'document':
+      return [documentOf(content, base64)];
+    case 'reasoning':
+      return thoughtOf(content);
     case 'tool-call': {
       const { id, name, json, state } = content;
       const thoughtSignature = state?.format === CONTENTS_STATE ? state.value : signature;
@@ -52,16 +60,27 @@ function partsOf(content: Content, base64: Base64, signature: string | undefined
   }
 }
 
+function documentOf(content: DocumentContent, base64: Base64): object {
+  if (content.mediaType.startsWith('text/')) return { text: new TextDecoder().decode(content.bytes) };
+  return inlineOf(content, base64);
+}
+
+/** The state of a part without text is no thought of its own. */
+function thoughtOf({ text, state }: ReasoningContent): readonly object[] {
+  if (state?.format !== CONTENTS_STATE) return [];
+  return [{ text, ...(text !== '' && { thought: true }), thoughtSignature: state.value }];
+}
+
 /** Pictures follow the response: only the newest models accept them inside. */
 function responseOf({ id, name, isError, content }: ToolResultContent, base64: Base64): readonly object[] {
   const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
-  const pictures = content.filter((part) => part.type === 'image');
+  const files = content.filter((part) => part.type !== 'text');
   const said = texts.length > 1 ? texts : (texts[0] ?? '');
   const response = isError ? { error: said } : { output: said };
-  return [{ functionResponse: { id, name, response } }, ...pictures.map((picture) => inlineOf(picture, base64))];
+  return [{ functionResponse: { id, name, response } }, ...files.flatMap((file) => partsOf(file, base64, undefined))];
 }
 
-function inlineOf({ mediaType, bytes }: Picture, base64: Base64): object {
+function inlineOf({ mediaType, bytes }: AudioContent | DocumentContent | ImageContent, base64: Base64): object {
   return { inlineData: { mimeType: mediaType, data: base64(bytes) } };
 }
 

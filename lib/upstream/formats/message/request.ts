@@ -1,32 +1,78 @@
 // Writes messages and tools of a call in the messages format.
 
 import { readArguments } from '../../../stream/arguments.ts';
-import type { Base64, Content, JsonObject, TextCall, TextMessage, Tools } from '../../contract/provider.ts';
-import { MESSAGE_TOOL, messageCall, writeTool } from '../tools.ts';
+import type {
+  Base64,
+  Content,
+  DocumentContent,
+  JsonObject,
+  ReasoningContent,
+  TextCall,
+  TextMessage,
+  Tools,
+} from '../../contract/provider.ts';
+import { createCallIds, MESSAGE_TOOL, messageCall, writeTool } from '../tools.ts';
+import { chooseMarkers, type Markers, resultsFirst } from './cache.ts';
+
+/** The format of the signatures that reasoning goes back with. */
+export const MESSAGES_STATE = 'messages';
+
+/** What the parts of one request share. */
+interface Writing {
+  readonly base64: Base64;
+  readonly idOf: (id: string) => string;
+  readonly markers: Markers;
+}
 
 export function messageBody(call: TextCall, base64: Base64): JsonObject {
-  const { model, maxTokens, system, messages } = call;
+  const { model, maxTokens, system, messages, stops } = call;
+  const idOf = createCallIds({ charactersMax: ID_CHARACTERS_MAX, spell: spellId });
+  const writing: Writing = { base64, idOf, markers: chooseMarkers(call) };
+  const sequences = stops?.filter((stop) => stop.trim() !== '') ?? [];
   return {
     model,
     max_tokens: maxTokens,
-    ...(system !== undefined && { system }),
-    messages: messages.map((message) => messageOf(message, base64)),
-    ...toolsOf(call),
+    ...(system && { system: systemOf(system, writing) }),
+    messages: messages.map((message, at) => messageOf(message, at === messages.length - 1, writing)),
+    ...toolsOf(call, writing.markers),
+    ...(sequences.length > 0 && { stop_sequences: sequences }),
     stream: true,
   };
 }
 
-/** A single block of text is sent as a plain string: it means the same, and small servers accept nothing else. */
-function messageOf({ role, content }: TextMessage, base64: Base64): object {
-  const [first] = content;
-  if (first?.type === 'text' && content.length === 1) return { role, content: first.text };
-  // Results are refused after anything else.
-  const results = content.filter((part) => part.type === 'tool-result');
-  const inOrder = results.length > 0 ? [...results, ...content.filter((part) => part.type !== 'tool-result')] : content;
-  return { role, content: inOrder.map((part) => blockOf(part, base64)) };
+const ID_CHARACTERS_MAX = 64;
+
+/** Ids from other upstreams may have other characters, and differ only in these. */
+function spellId(id: string): string {
+  return id.replace(/[^a-zA-Z0-9_-]/g, (character) => `_${character.charCodeAt(0).toString(16)}`);
 }
 
-function blockOf(content: Content, base64: Base64): object {
+/** A plain string unless there are markers: small servers accept nothing else. */
+function systemOf(system: NonNullable<TextCall['system']>, { markers }: Writing): unknown {
+  if (!system.some(({ cache }) => cache)) return system.map(({ text }) => text).join('\n\n');
+  return system.map((part) => markers.mark(part, { type: 'text', text: part.text }));
+}
+
+/** A single block of text is sent as a plain string: it means the same, and small servers accept nothing else. */
+function messageOf({ role, content: given }: TextMessage, isLast: boolean, writing: Writing): object {
+  const content = given.filter((part) => part.type !== 'reasoning' || part.state?.format === MESSAGES_STATE);
+  const [first] = content;
+  const isPrefill = isLast && role === 'assistant';
+  if (first?.type === 'text' && content.length === 1 && !first.cache) {
+    return { role, content: isPrefill ? first.text.trimEnd() : first.text };
+  }
+  const blocks = resultsFirst(content).map((part) => writing.markers.mark(part, blockOf(part, writing)));
+  return { role, content: isPrefill ? blocks.map(trimLast) : blocks };
+}
+
+/** An answer to be continued is refused if it ends in white space. */
+function trimLast(block: object, at: number, blocks: readonly object[]): object {
+  const { text } = block as { readonly text?: unknown };
+  return at === blocks.length - 1 && typeof text === 'string' ? { ...block, text: text.trimEnd() } : block;
+}
+
+function blockOf(content: Content, writing: Writing): object {
+  const { base64, idOf } = writing;
   switch (content.type) {
     case 'text':
       return { type: 'text', text: content.text };
@@ -34,28 +80,44 @@ function blockOf(content: Content, base64: Base64): object {
       const { mediaType, bytes } = content;
       return { type: 'image', source: { type: 'base64', media_type: mediaType, data: base64(bytes) } };
     }
+    case 'document':
+      return documentOf(content, base64);
+    case 'audio':
+      throw new Error('the messages format has no audio');
+    case 'reasoning':
+      return thinkingOf(content);
     case 'tool-call':
-      return messageCall({ id: idOf(content), name: content.name }, readArguments(content.json));
+      return messageCall({ id: idOf(content.id), name: content.name }, readArguments(content.json));
     case 'tool-result': {
-      const { isError, content: blocks } = content;
+      const { id, isError, content: blocks } = content;
       const result = {
         type: 'tool_result',
-        tool_use_id: idOf(content),
-        content: blocks.map((part) => blockOf(part, base64)),
+        tool_use_id: idOf(id),
+        content: blocks.map((part) => blockOf(part, writing)),
       };
       return isError ? { ...result, is_error: true } : result;
     }
   }
 }
 
-/** Ids from other upstreams may have other characters, and differ only in these. */
-function idOf({ id }: { readonly id: string }): string {
-  return id.replace(/[^a-zA-Z0-9_-]/g, (character) => `_${character.charCodeAt(0).toString(16)}`);
+function documentOf({ mediaType, bytes, name }: DocumentContent, base64: Base64): object {
+  const source = mediaType.startsWith('text/')
+    ? { type: 'text', media_type: 'text/plain', data: new TextDecoder().decode(bytes) }
+    : { type: 'base64', media_type: mediaType, data: base64(bytes) };
+  return { type: 'document', source, ...(name !== undefined && { title: name }) };
+}
+
+/** Unchanged: even without text, a signature is wanted back. */
+function thinkingOf({ text, redacted, state }: ReasoningContent): object {
+  const signature = state?.value;
+  return redacted ? { type: 'redacted_thinking', data: signature } : { type: 'thinking', thinking: text, signature };
 }
 
 /** A history with calls is refused without definitions. */
-function toolsOf({ tools, messages }: TextCall): object {
-  if (tools) return { tools: tools.list.map((tool) => writeTool(tool, MESSAGE_TOOL)), ...choiceOf(tools) };
+function toolsOf({ tools, messages }: TextCall, markers: Markers): object {
+  if (tools) {
+    return { tools: tools.list.map((tool) => markers.mark(tool, writeTool(tool, MESSAGE_TOOL))), ...choiceOf(tools) };
+  }
   const names = new Set<string>();
   for (const { content } of messages) for (const part of content) if (part.type === 'tool-call') names.add(part.name);
   if (names.size === 0) return {};

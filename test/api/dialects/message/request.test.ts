@@ -8,6 +8,11 @@ const BASE64 = PNG.toString('base64');
 const body = (content: unknown, more: object = {}) => ({ model: 'm', messages: [{ role: 'user', content }], ...more });
 const image = (source: unknown) => [{ type: 'image', source }];
 
+const TEXTS = [
+  { type: 'text', text: 'a' },
+  { type: 'text', text: 'b' },
+];
+
 describe('message-style request', () => {
   it('counts every message for the estimate of its input, empty ones and those of the system too', () => {
     const messages = [
@@ -24,7 +29,7 @@ describe('message-style request', () => {
       { role: 'system', content: 'b' },
       { role: 'user', content: 'hi' },
     ];
-    expect(parseMessageRequest({ model: 'm', system: 'a', messages }).system).to.equal('a\n\nb');
+    expect(parseMessageRequest({ model: 'm', system: 'a', messages }).system).to.deep.equal(TEXTS);
   });
 
   it('reads system blocks, the texts of unknown ones too', () => {
@@ -33,7 +38,7 @@ describe('message-style request', () => {
       { type: 'other', content: [{ type: 'text', text: 'b' }] },
       { type: 'x' },
     ];
-    expect(parseMessageRequest(body('hi', { system })).system).to.equal('a\n\nb');
+    expect(parseMessageRequest(body('hi', { system })).system).to.deep.equal(TEXTS);
     expect(parseMessageRequest(body('hi', { system: [] })).system).to.equal(undefined);
   });
 

@@ -62,7 +62,7 @@ describe('requests in the chat format', () => {
     const plain = { role: 'assistant', content: 'Hm' };
     const withCall = { role: 'assistant', content: null, tool_calls: [called] };
     const hi = { role: 'user', content: 'Hi' };
-    const quirks = { hasBlankThoughts: true };
+    const quirks = { needsThoughts: true };
     expect(sent([asked, said], quirks)).to.deep.equal([hi, plain]);
     expect(sent([asked, said], quirks, { list: [] })).to.deep.equal([hi, { ...plain, ...blank }]);
     expect(sent([said, calling], quirks)).to.deep.equal([

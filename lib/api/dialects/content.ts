@@ -1,0 +1,159 @@
+// Reads the content of a message in any dialect: a string, or blocks. Strict on types, lenient on blocks that a text
+// gateway does not use.
+import { pluralize } from '../../base/pluralize.ts';
+import type { RequestContent, RequestResult } from '../../calls/text/request.ts';
+import type { RequestImage } from '../../media/reference.ts';
+import type { AudioContent, DocumentContent } from '../../upstream/contract/provider.ts';
+import { readCacheMarker } from './cache.ts';
+import { type OpenCalls, readIsError, readToolUse } from './calls.ts';
+import { invalidField } from './fields.ts';
+import { isTextDocument, readAttachment } from './files.ts';
+import { isPicture, readPicture, type WireBlock } from './pictures.ts';
+import { readThinkingBlock } from './thoughts.ts';
+
+/** Pictures per message of a user or a tool; other roles have neither pictures nor documents. */
+export const PICTURES_MAX = 4;
+const WITH_FILES: ReadonlySet<string> = new Set(['user', 'tool', 'function', '']);
+/** How deep nested blocks are searched for text. */
+const DEPTH_MAX = 4;
+
+/** Context for reading blocks. */
+export interface Reading {
+  /** Of the message; empty within a result. */
+  readonly role: string;
+  readonly calls: OpenCalls;
+  /** Notes where the first document and the first recording are. */
+  readonly files: FoundFiles;
+  picturesLeft: number;
+}
+
+/** Documents of any kind, and what models refuse that take none. */
+export interface FoundFiles {
+  hasAny: boolean;
+  document?: string;
+  audio?: string;
+}
+
+export function startReading(role: string, calls: OpenCalls, files: FoundFiles): Reading {
+  return { role, calls, files, picturesLeft: WITH_FILES.has(role) ? PICTURES_MAX : 0 };
+}
+
+/** Texts of white space alone are left out: vendors refuse them, and they say nothing. */
+export function isBlank(text: string): boolean {
+  return text.trimStart() === '';
+}
+
+export function readContent(given: unknown, field: string, reading: Reading): readonly RequestContent[] {
+  if (typeof given === 'string') return isBlank(given) ? [] : [{ type: 'text', text: given }];
+  if (!Array.isArray(given)) throw invalidField(field, 'must be a string or an array of blocks');
+  return given.flatMap((item, at) =>
+    readBlock(checkBlock(item, `${field}[${at}]`), `${field}[${at}]`, { field, reading }),
+  );
+}
+
+interface Around {
+  /** Of the whole content. */
+  readonly field: string;
+  readonly reading: Reading;
+}
+
+function readBlock(block: WireBlock, place: string, { field, reading }: Around): readonly RequestContent[] {
+  const { role, calls } = reading;
+  if (isPicture(block))
+    return [{ ...readOnePicture(block, { place, field, reading }), ...readCacheMarker(block, place) }];
+  if (role === 'assistant') {
+    if (block.type === 'tool_use') return [readToolUse(block, place, calls)];
+    const thinking = readThinkingBlock(block, place);
+    if (thinking) return [thinking];
+  }
+  if (block.type === 'tool_result' && role === 'user') return [readResult(block, place, reading)];
+  const texts = textsOf(block, 0).filter((text) => !isBlank(text));
+  const attachment = isReadAsText(block, role) ? undefined : readAttachment(block, place);
+  if (attachment) {
+    noteAttachment(attachment, place, reading);
+    return [{ ...attachment, ...readCacheMarker(block, place) }];
+  }
+  const marker = texts.length > 0 ? readCacheMarker(block, place) : {};
+  return texts.map((text, at) => ({ type: 'text', text, ...(at === texts.length - 1 && marker) }));
+}
+
+/** A document that every model may read as text: in a shape of its own, or where vendors take no documents. */
+function isReadAsText(block: WireBlock, role: string): boolean {
+  if (block.type !== 'document') return false;
+  const { type, data } = (block.source ?? {}) as { readonly type?: unknown; readonly data?: unknown };
+  if (type === 'text' && typeof data === 'string') return isBlank(data) || !WITH_FILES.has(role);
+  return type === 'content' || (block.source === undefined && textsOf(block, 0).length > 0);
+}
+
+/** Throws a 400 fault for one in a place where vendors take none. */
+function noteAttachment(attachment: DocumentContent | AudioContent, place: string, { role, files }: Reading): void {
+  const { type } = attachment;
+  if (!WITH_FILES.has(role)) throw invalidField(place, `only user messages may contain ${PLURALS[type]}`);
+  if (type === 'audio' && role !== 'user') throw invalidField(place, 'a result must not contain audio');
+  files.hasAny = true;
+  if (type === 'audio') files.audio ??= place;
+  else if (!isTextDocument(attachment)) files.document ??= place;
+}
+
+const PLURALS = { document: 'documents', audio: 'audio' } as const;
+
+/** `{ type: "tool_result", tool_use_id, content, is_error }` */
+function readResult(block: WireBlock, field: string, reading: Reading): RequestResult {
+  const { id, name } = reading.calls.answer(block.tool_use_id, `${field}.tool_use_id`);
+  const inner: Reading = { ...reading, role: '' };
+  const content = readContent(block.content ?? '', `${field}.content`, inner);
+  reading.picturesLeft = inner.picturesLeft;
+  const result = createResult({ id, name }, content);
+  return { ...result, isError: readIsError(block.is_error, `${field}.is_error`), ...readCacheMarker(block, field) };
+}
+
+/** A marker within a result moves to the result, where vendors take it. */
+export function createResult(
+  call: { readonly id: string; readonly name: string },
+  content: readonly RequestContent[],
+): RequestResult {
+  const inner = content as RequestResult['content'];
+  const cache = inner.findLast((part) => part.cache)?.cache;
+  const plain = cache ? inner.map(({ cache: _, ...part }) => part as RequestResult['content'][number]) : inner;
+  return { type: 'tool-result', ...call, isError: false, content: plain, ...(cache && { cache }) };
+}
+
+function readOnePicture(
+  block: WireBlock,
+  { place, field, reading }: { readonly place: string; readonly field: string; readonly reading: Reading },
+): RequestImage {
+  // Before it is decoded, so that one picture too many costs nothing.
+  if (reading.picturesLeft === 0) throw invalidField(field, tooManyPictures(reading.role));
+  reading.picturesLeft -= 1;
+  return readPicture(block, place);
+}
+
+function tooManyPictures(role: string): string {
+  if (!WITH_FILES.has(role)) return 'only user messages may contain images';
+  return `a message may contain at most ${pluralize(PICTURES_MAX, 'image')}`;
+}
+
+function checkBlock(item: unknown, field: string): WireBlock {
+  if (typeof item !== 'object' || item === null || Array.isArray(item)) throw invalidField(field, 'must be an object');
+  const block = item as WireBlock;
+  if (typeof block.type !== 'string') throw invalidField(`${field}.type`, 'must be a string');
+  if (block.type === 'text' && typeof block.text !== 'string') throw invalidField(`${field}.text`, 'must be a string');
+  return block;
+}
+
+/** The texts in a block of any type, including nested ones; never fails. */
+function textsOf(block: unknown, depth: number): readonly string[] {
+  if (typeof block === 'string') return block === '' ? [] : [block];
+  if (typeof block !== 'object' || block === null || depth > DEPTH_MAX) return [];
+  if (Array.isArray(block)) return block.flatMap((item) => textsOf(item, depth + 1));
+  const { text, content, source } = block as { text?: unknown; content?: unknown; source?: unknown };
+  if (typeof text === 'string') return textsOf(text, depth);
+  return [...textsOf(textOfSource(source), depth + 1), ...textsOf(content, depth + 1)];
+}
+
+/** A document may have its text in its source; other data is not text. */
+function textOfSource(source: unknown): unknown {
+  if (typeof source !== 'object' || source === null) return undefined;
+  const { type, data, content } = source as { type?: unknown; data?: unknown; content?: unknown };
+  return type === 'text' ? data : content;
+}

@@ -1,0 +1,120 @@
+// Documents and audio of a message, in the shapes of all dialects: their bytes are decoded now.
+import type { RequestContent } from '../../calls/text/request.ts';
+import { decodeBase64, isDataUri, splitDataUri } from '../../media/inline.ts';
+import type { AudioContent, DocumentContent } from '../../upstream/contract/provider.ts';
+import { constant, type Json, object, text } from '../openapi/schema.ts';
+import { invalidField, isRecord } from './fields.ts';
+import type { WireBlock } from './pictures.ts';
+
+/** A document with a source, or a file of the chat or the responses dialect. */
+const FILE_TYPES = ['document', 'file', 'input_file'] as const;
+const AUDIO_TYPES = ['input_audio'] as const;
+/** No upstream takes these from us; to drop them would change what the client asks for. */
+const REFUSED_TYPES = ['audio', 'audio_url', 'video', 'video_url', 'input_video', 'container_upload'] as const;
+
+export const ATTACHMENT_TYPES: readonly string[] = [...FILE_TYPES, ...AUDIO_TYPES, ...REFUSED_TYPES];
+
+const PDF = 'application/pdf';
+const PLAIN = 'text/plain';
+const DOCUMENT = 'must be a document in base64 or as text: the gateway fetches no documents and keeps no files';
+
+/** The document or recording of a block; undefined for a block of another type. Throws 400 faults that name the field. */
+export function readAttachment(block: WireBlock, field: string): DocumentContent | AudioContent | undefined {
+  switch (block.type) {
+    case 'document':
+      return readDocument(block, field);
+    case 'file':
+      return readFile(block.file, `${field}.file`);
+    case 'input_file':
+      return readFile(block, field);
+    case 'input_audio':
+      return readAudio(block.input_audio, `${field}.input_audio`);
+    default:
+      if (!ATTACHMENT_TYPES.includes(block.type)) return undefined;
+      throw invalidField(`${field}.type`, `must not be ${block.type}: no model takes it here`);
+  }
+}
+
+/** `{ source: { type: "base64", media_type, data } | { type: "text", data }, title? }` */
+function readDocument({ source, title }: WireBlock, field: string): DocumentContent {
+  const place = `${field}.source`;
+  if (!isRecord(source)) throw invalidField(place, 'must be an object');
+  const { type, media_type: mediaType, data } = source;
+  if (type !== 'base64' && type !== 'text') throw invalidField(place, DOCUMENT);
+  if (typeof data !== 'string') throw invalidField(`${place}.data`, 'must be a string');
+  const name = typeof title === 'string' && title !== '' ? { name: title } : {};
+  if (type === 'text') return { type: 'document', mediaType: PLAIN, bytes: encodeText(data), ...name };
+  if (typeof mediaType !== 'string') throw invalidField(`${place}.media_type`, 'must be a string');
+  return { type: 'document', mediaType, bytes: decodeBase64(data, `${place}.data`), ...name };
+}
+
+/** `{ filename?, file_data }`, a data URI or bare base64. */
+function readFile(file: unknown, field: string): DocumentContent | AudioContent {
+  if (!isRecord(file)) throw invalidField(field, 'must be an object');
+  const { file_data: data, filename } = file;
+  const place = `${field}.file_data`;
+  if (typeof data !== 'string' || data === '') throw invalidField(place, DOCUMENT);
+  const { mediaType = '', base64 } = isDataUri(data) ? splitDataUri(data, place) : { base64: data };
+  const bytes = decodeBase64(base64, place);
+  if (mediaType.startsWith('audio/')) return { type: 'audio', mediaType, bytes };
+  const name = typeof filename === 'string' && filename !== '' ? { name: filename } : {};
+  return { type: 'document', mediaType: mediaType || guessType(bytes, filename), bytes, ...name };
+}
+
+function guessType(bytes: Uint8Array, filename: unknown): string {
+  const beginning = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 1024)).toString('latin1');
+  if (beginning.includes('%PDF-')) return PDF;
+  return typeof filename === 'string' && /\.(?:txt|md|csv|json|html?|xml)$/i.test(filename) ? PLAIN : PDF;
+}
+
+const AUDIO_ALIASES: Readonly<Record<string, string>> = { mp3: 'mpeg', m4a: 'mp4' };
+
+/** `{ data, format: "wav" | "mp3" | … }` */
+function readAudio(audio: unknown, field: string): AudioContent {
+  if (!isRecord(audio)) throw invalidField(field, 'must be an object');
+  const { data, format } = audio;
+  if (typeof data !== 'string' || data === '') throw invalidField(`${field}.data`, 'must be audio in base64');
+  if (typeof format !== 'string' || !/^[a-z0-9]{1,16}$/i.test(format)) {
+    throw invalidField(`${field}.format`, 'must be the format of the audio, such as wav or mp3');
+  }
+  const base64 = isDataUri(data) ? splitDataUri(data, `${field}.data`).base64 : data;
+  const known = format.toLowerCase();
+  const mediaType = `audio/${AUDIO_ALIASES[known] ?? known}`;
+  return { type: 'audio', mediaType, bytes: decodeBase64(base64, `${field}.data`) };
+}
+
+/** In memory of its own, which can be passed to another thread. */
+function encodeText(given: string): Uint8Array {
+  return new Uint8Array(new TextEncoder().encode(given));
+}
+
+/** Whether a model that takes no documents can read it as text. */
+export function isTextDocument(part: RequestContent): boolean {
+  return part.type === 'document' && part.mediaType.startsWith('text/');
+}
+
+const FILE_DATA = text('A data URI of the document in base64.');
+
+export const documentBlock: Json = object(
+  {
+    type: constant('document'),
+    source: {
+      oneOf: [
+        object({ type: constant('base64'), media_type: text('Such as `application/pdf`.'), data: text('In base64.') }),
+        object({ type: constant('text'), media_type: constant('text/plain'), data: text('The text.') }),
+      ],
+    },
+    title: text('Its title.'),
+  },
+  { optional: ['title'] },
+);
+
+export const filePart: Json = object({
+  type: constant('file'),
+  file: object({ filename: text('Its name.'), file_data: FILE_DATA }, { optional: ['filename'] }),
+});
+
+export const audioPart: Json = object({
+  type: constant('input_audio'),
+  input_audio: object({ data: text('In base64.'), format: text('`wav`, `mp3`, …') }),
+});

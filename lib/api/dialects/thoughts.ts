@@ -1,0 +1,64 @@
+// Earlier reasoning of the model in a history, as each dialect gives it back.
+import type { ReasoningContent } from '../../upstream/contract/provider.ts';
+import { invalidField, isRecord } from './fields.ts';
+import type { WireBlock } from './pictures.ts';
+import { readState } from './tool-id.ts';
+
+const MESSAGES = 'messages';
+
+/**
+ * `{ type: "thinking", thinking, signature }` or `{ type: "redacted_thinking", data }`; undefined for a block of another
+ * type. A signature of another format says so in front.
+ */
+export function readThinkingBlock(block: WireBlock, field: string): ReasoningContent | undefined {
+  if (block.type === 'thinking') {
+    const { thinking = '', signature = '' } = block;
+    if (typeof thinking !== 'string') throw invalidField(`${field}.thinking`, 'must be a string');
+    if (typeof signature !== 'string') throw invalidField(`${field}.signature`, 'must be a string');
+    return { type: 'reasoning', text: thinking, ...(signature !== '' && { state: readState(signature, MESSAGES) }) };
+  }
+  if (block.type !== 'redacted_thinking') return undefined;
+  const { data } = block;
+  if (typeof data !== 'string') throw invalidField(`${field}.data`, 'must be a string');
+  return { type: 'reasoning', text: '', redacted: true, state: readState(data, MESSAGES) };
+}
+
+/** `reasoning_content` and `reasoning_details` of an assistant message. */
+export function readReasoningFields(
+  { reasoning_content: text, reasoning_details: details }: Readonly<Record<string, unknown>>,
+  field: string,
+): readonly ReasoningContent[] {
+  if (text !== undefined && text !== null && typeof text !== 'string') {
+    throw invalidField(`${field}.reasoning_content`, 'must be a string');
+  }
+  const read = readDetails(details, `${field}.reasoning_details`);
+  const isSaid = read.some((part) => part.text !== '');
+  return typeof text === 'string' && text !== '' && !isSaid ? [{ type: 'reasoning', text }, ...read] : read;
+}
+
+function readDetails(details: unknown, field: string): readonly ReasoningContent[] {
+  if (details === undefined || details === null) return [];
+  if (!Array.isArray(details)) throw invalidField(field, 'must be an array');
+  return details.map((detail: unknown, at) => {
+    if (!isRecord(detail)) throw invalidField(`${field}[${at}]`, 'must be an object');
+    return readDetail(detail);
+  });
+}
+
+/** The formats of states that we hand out; a detail of any other is one of an upstream, which wants it back as it was. */
+const OWN_FORMATS: readonly unknown[] = ['messages', 'contents', 'responses', 'chat'];
+
+function readDetail(detail: Readonly<Record<string, unknown>>): ReasoningContent {
+  const { type, text, summary, data, signature, format } = detail;
+  const said = [text, summary].find((each) => typeof each === 'string') ?? '';
+  const own = [signature, data].find((each) => typeof each === 'string' && each !== '');
+  const state = OWN_FORMATS.includes(format)
+    ? own !== undefined && { format: `${format}`, value: `${own}` }
+    : { format: 'chat', value: JSON.stringify(detail) };
+  return {
+    type: 'reasoning',
+    text: `${said}`,
+    ...(type === 'reasoning.encrypted' && { redacted: true }),
+    ...(state && { state }),
+  };
+}

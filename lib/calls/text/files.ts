@@ -1,0 +1,56 @@
+// The documents and recordings of a text request: what they weigh, what they may cost, and what is left of them.
+import { freeBytes } from '../../base/free-bytes.ts';
+import type { AudioContent, DocumentContent } from '../../upstream/contract/provider.ts';
+import type { RequestContent, RequestMessage, RequestResult } from './request.ts';
+
+type File = DocumentContent | AudioContent;
+
+/** Vendors read a page as text and as a picture. */
+const TOKENS_PER_PAGE = 2000;
+/** For a PDF that does not say how many pages it has. */
+const BYTES_PER_PAGE = 50_000;
+/** Of speech, compressed well: a second has 3 kB and counts as some 32 tokens. */
+const AUDIO_BYTES_PER_TOKEN = 100;
+const BYTES_PER_TOKEN = 4;
+
+export function estimateFileTokens(part: File): number {
+  if (part.type === 'audio') return Math.ceil(part.bytes.length / AUDIO_BYTES_PER_TOKEN);
+  if (part.mediaType !== 'application/pdf') return Math.ceil(part.bytes.length / BYTES_PER_TOKEN);
+  return TOKENS_PER_PAGE * countPages(part.bytes);
+}
+
+/** At least one. The pages of a newer PDF are compressed, but its page tree often is not. */
+function countPages(bytes: Uint8Array): number {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+  const pages = text.match(/\/Type\s*\/Page(?![a-zA-Z])/g)?.length ?? 0;
+  const counts = [...text.matchAll(/\/Count\s+(\d{1,6})(?!\d)/g)].map(([, count]) => Number(count));
+  const known = Math.max(pages, ...counts);
+  return known > 0 ? known : Math.max(1, Math.ceil(bytes.length / BYTES_PER_PAGE));
+}
+
+/** All documents and recordings, also those in results. */
+export function filesIn(content: readonly RequestContent[]): readonly File[] {
+  return content.flatMap((part): readonly File[] => {
+    if (part.type === 'document' || part.type === 'audio') return [part];
+    return part.type === 'tool-result' ? filesIn(part.content) : [];
+  });
+}
+
+/** The messages for a model that takes no documents: those that are text stay as text. */
+export function withDocumentsAsText(messages: readonly RequestMessage[]): readonly RequestMessage[] {
+  return messages.map((message) => ({ ...message, content: message.content.map(readAsText) }));
+}
+
+function readAsText(part: RequestContent): RequestContent {
+  if (part.type === 'tool-result') {
+    return { ...part, content: part.content.map(readAsText) as RequestResult['content'] };
+  }
+  if (part.type !== 'document') return part;
+  const { bytes, cache } = part;
+  return { type: 'text', text: new TextDecoder().decode(bytes), ...(cache && { cache }) };
+}
+
+/** Frees their memory, whoever still refers to it. */
+export function releaseFiles(messages: readonly RequestMessage[]): void {
+  for (const { content } of messages) for (const { bytes } of filesIn(content)) freeBytes(bytes as Buffer);
+}

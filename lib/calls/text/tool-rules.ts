@@ -1,0 +1,92 @@
+// Names of tools and ids of calls as a vendor takes them, and the names as the client knows them in its answer: one place
+// for all wire formats and plugins.
+import { createHash } from 'node:crypto';
+import type { Content, Provider, ProviderPart, TextCall, Tools } from '../../upstream/contract/provider.ts';
+
+/** What most vendors take. */
+const NAMES = /^[a-zA-Z0-9_-]{1,64}$/;
+/** The shortest limit of any vendor. */
+const ID_CHARACTERS_MAX = 40;
+/** What is left of a name before its hash. */
+const NAME_CHARACTERS_KEPT = 54;
+
+type Call = Pick<TextCall, 'messages' | 'tools'>;
+
+export interface FittedCall<Fitted extends Call> {
+  readonly call: Fitted;
+  /** By the name that the vendor knows, the client's; only those that differ. */
+  readonly clientNames: ReadonlyMap<string, string>;
+}
+
+/** The same names and ids become the same in every request, so that the vendor's cache still knows the history. */
+export function fitTools<Fitted extends Call>(
+  call: Fitted,
+  { toolNames = NAMES }: Pick<Provider, 'toolNames'>,
+): FittedCall<Fitted> {
+  const vendorNames = new Map<string, string>();
+  for (const name of listNames(call)) if (!toolNames.test(name)) vendorNames.set(name, shortenName(name));
+  const clientNames = new Map([...vendorNames].map(([name, short]) => [short, name]));
+  if (vendorNames.size === 0 && !call.messages.some(({ content }) => content.some(hasLongId)))
+    return { call, clientNames };
+  const nameOf = (name: string) => vendorNames.get(name) ?? name;
+  const messages = call.messages.map((message) => ({
+    ...message,
+    content: message.content.map((part) => fitPart(part, nameOf)),
+  }));
+  return { call: { ...call, messages, ...(call.tools && { tools: fitDefinitions(call.tools, nameOf) }) }, clientNames };
+}
+
+function* listNames({ messages, tools }: Call): Iterable<string> {
+  for (const { name } of tools?.list ?? []) yield name;
+  for (const { content } of messages) {
+    for (const part of content) if (part.type === 'tool-call' || part.type === 'tool-result') yield part.name;
+  }
+}
+
+function hasLongId(part: Content): boolean {
+  return (part.type === 'tool-call' || part.type === 'tool-result') && part.id.length > ID_CHARACTERS_MAX;
+}
+
+function fitPart(part: Content, nameOf: (name: string) => string): Content {
+  if (part.type !== 'tool-call' && part.type !== 'tool-result') return part;
+  return { ...part, name: nameOf(part.name), id: hasLongId(part) ? `call_${hash(part.id, 24)}` : part.id };
+}
+
+function fitDefinitions({ list, choice, ...tools }: Tools, nameOf: (name: string) => string): Tools {
+  return {
+    ...tools,
+    list: list.map((tool) => ({ ...tool, name: nameOf(tool.name) })),
+    ...(choice !== undefined && { choice: typeof choice === 'object' ? { name: nameOf(choice.name) } : choice }),
+  };
+}
+
+/** Its hash keeps it apart from every other name. */
+function shortenName(name: string): string {
+  const plain = name.replace(/[^a-zA-Z0-9_-]/g, '_').replace(/^(?=[^a-zA-Z_])/, '_');
+  return `${plain.slice(0, NAME_CHARACTERS_KEPT)}_${hash(name, 8)}`;
+}
+
+function hash(text: string, characters: number): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, characters);
+}
+
+/** The answer with the client's names. */
+export function restoreNames(
+  answer: AsyncIterable<readonly ProviderPart[]>,
+  clientNames: ReadonlyMap<string, string>,
+): AsyncIterable<readonly ProviderPart[]> {
+  return clientNames.size === 0 ? answer : renameAll(answer, clientNames);
+}
+
+async function* renameAll(
+  answer: AsyncIterable<readonly ProviderPart[]>,
+  clientNames: ReadonlyMap<string, string>,
+): AsyncGenerator<readonly ProviderPart[]> {
+  for await (const batch of answer) yield Array.isArray(batch) ? batch.map((part) => rename(part, clientNames)) : batch;
+}
+
+function rename(part: ProviderPart, clientNames: ReadonlyMap<string, string>): ProviderPart {
+  if (part?.type !== 'block-start' || part.block?.type !== 'tool') return part;
+  const name = clientNames.get(part.block.name);
+  return name === undefined ? part : { ...part, block: { ...part.block, name } };
+}
