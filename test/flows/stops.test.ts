@@ -43,7 +43,7 @@ describe('stop strings', () => {
         expect(reply.status, reply.text).to.equal(200);
         const { closed, body: asked } = await called;
         await closed;
-        expect(asked).not.to.have.any.keys('stop', 'stop_sequences');
+        expect(asked.stop).to.deep.equal(['STOP', '\nEND']);
         const events = stream ? parseEvents(reply.text) : [];
         const text = stream
           ? joinText(events)
@@ -77,7 +77,7 @@ describe('stop strings', () => {
       const { key } = await gateway.account();
       const most = path === CHAT ? 4 : 16;
       const name = path === CHAT ? 'stop' : 'stop_sequences';
-      const wrong = [5, '', [''], ['a', ''], [5], [['a']], {}, ['\ud83d'], Array(most + 1).fill('a')];
+      const wrong = [5, '', [''], ['a', ''], [5], [['a']], {}, Array(most + 1).fill('a')];
       for (const value of path === CHAT ? wrong : [...wrong, 'a']) {
         const reply = await send(gateway.url + path, { key, body: ask('hi', { [name]: value }) });
         expect(reply.status, JSON.stringify(value)).to.equal(400);

@@ -38,7 +38,7 @@ const buildCatalog = (url: string) => ({
   vision: ['eyes', 'hands-and-eyes'],
 });
 
-const TOOL = { type: 'function', function: { name: 'look', parameters: { type: 'object' } } };
+const TOOL = { type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } };
 const TOOLS = { tools: [TOOL] };
 const HISTORY = [
   { role: 'user', content: 'look' },
@@ -134,7 +134,7 @@ describe('tools and models', () => {
       }
     }
     for (const choice of [{ type: 'any' }, { type: 'tool', name: 'look' }]) {
-      const tools = [{ name: 'look', input_schema: { type: 'object' } }];
+      const tools = [{ name: 'look', input_schema: { type: 'object', properties: {} } }];
       const body = { model: 'plain', messages: [{ role: 'user', content: 'hi' }], tools, tool_choice: choice };
       const { status, json } = await send(`${gateway.url}${MESSAGES}`, { key: account.key, body });
       expect([status, json.error.type]).to.deep.equal([400, 'invalid_request_error']);

@@ -26,8 +26,9 @@ const TURNS_MAX = 3;
 const TOGETHER_MAX = 3;
 const CALLS_MAX = TURNS_MAX * TOGETHER_MAX;
 
-const words = fc.string({ unit: 'binary', minLength: 1, maxLength: 12 });
-const name = fc.stringMatching(/^[a-zA-Z0-9_-]{1,20}$/);
+/** Texts of white space alone are left out. */
+const words = fc.string({ unit: 'binary', minLength: 1, maxLength: 12 }).filter((text) => text.trim() !== '');
+const name = fc.stringMatching(/^[a-zA-Z_][a-zA-Z0-9_-]{0,19}$/);
 const key = fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 6 }).filter((text) => text !== '__proto__');
 /** Bodies are parsed without this name. */
 const value = fc.jsonValue({ maxDepth: 2 }).filter((json) => !JSON.stringify(json).includes('"__proto__"'));
@@ -52,7 +53,7 @@ const talk: fc.Arbitrary<Talk> = fc
     prompt: words,
     turns: fc.array(turn, { maxLength: TURNS_MAX }),
     names: fc.uniqueArray(name, { minLength: 1, maxLength: 4 }),
-    schema: fc.dictionary(key, value, { maxKeys: 2 }).map((properties) => ({ ...properties, type: 'object' })),
+    schema: fc.dictionary(key, value, { maxKeys: 2 }).map((properties) => ({ ...properties, type: 'object', properties: {} })),
     choice: fc.constantFrom('auto', 'none', 'any', 'first'),
     single: fc.boolean(),
     // They differ in characters that not every upstream takes.
