@@ -1,7 +1,8 @@
 // Turns body bytes into a JSON value. A guard on the raw bytes comes first, because `JSON.parse` can be made to run for
 // minutes.
 import { isUtf8 } from 'node:buffer';
-import { parse } from '@hapi/bourne';
+import { scan } from '@hapi/bourne';
+import { parseExactJson } from '../base/exact-json.ts';
 import { fault } from '../base/faults.ts';
 import { replaceLoneSurrogates } from '../base/well-formed.ts';
 
@@ -42,9 +43,19 @@ export function checkJson(bytes: Buffer): string {
   return bytes.toString('utf8', bom);
 }
 
+/** Not the digits of a picture in base64, whose copies would cost memory. */
+const MAY_HAVE_LONG_NUMBERS = /[:,[]\s*-?\d(?:[\d.]{15}|[\d.]*[eE])/;
+
+/** The name may have escapes. */
+const MAY_HAVE_PROTO = /proto|\\u/;
+
 export function parseText(text: string): unknown {
   try {
-    return parse(replaceLoneSurrogates(text), { protoAction: 'remove' });
+    const wellFormed = replaceLoneSurrogates(text);
+    const value: unknown = MAY_HAVE_LONG_NUMBERS.test(text) ? parseExactJson(wellFormed) : JSON.parse(wellFormed);
+    if (typeof value === 'object' && value !== null && MAY_HAVE_PROTO.test(text))
+      scan(value, { protoAction: 'remove' });
+    return value;
   } catch (error) {
     const at = findErrorPosition(text, error as Error);
     if (at === undefined) throw fault('invalid_json');

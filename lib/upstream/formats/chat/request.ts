@@ -17,9 +17,7 @@ import type {
 } from '../../contract/provider.ts';
 import { dataUrlOf } from '../../host/data-url.ts';
 import { CHAT_TOOL, chatCall, writeTool } from '../tools.ts';
-
-/** The format of the details that reasoning goes back with. */
-export const CHAT_STATE = 'chat';
+import { CHAT_STATE } from './reasoning.ts';
 
 const STOPS_MAX = 4;
 

@@ -13,9 +13,7 @@ import type {
 } from '../../contract/provider.ts';
 import { createCallIds, MESSAGE_TOOL, messageCall, writeTool } from '../tools.ts';
 import { chooseMarkers, type Markers, resultsFirst } from './cache.ts';
-
-/** The format of the signatures that reasoning goes back with. */
-export const MESSAGES_STATE = 'messages';
+import { MESSAGES_STATE } from './reply.ts';
 
 /** What the parts of one request share. */
 interface Writing {

@@ -9,6 +9,7 @@ import type {
   TextMessage,
 } from '../../contract/provider.ts';
 import { dataUrlOf } from '../../host/data-url.ts';
+import { RESPONSES_STATE } from './item.ts';
 
 /** Nothing is stored there for a later call. */
 export function responsesBody(call: TextCall, base64: Base64, { takesCacheKey }: ResponsesQuirks = {}): JsonObject {
@@ -43,7 +44,7 @@ function itemsOf({ role, content }: TextMessage, base64: Base64): readonly objec
 
 /** An item as the upstream gave it, or what it encrypted; reasoning of other upstreams is left out. */
 function reasoningOf({ text, state }: ReasoningContent): readonly object[] {
-  if (state?.format !== 'responses') return [];
+  if (state?.format !== RESPONSES_STATE) return [];
   try {
     const item: unknown = JSON.parse(state.value);
     if (typeof item === 'object' && item !== null) return [{ type: 'reasoning', ...item }];
