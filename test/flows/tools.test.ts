@@ -53,7 +53,9 @@ const talk: fc.Arbitrary<Talk> = fc
     prompt: words,
     turns: fc.array(turn, { maxLength: TURNS_MAX }),
     names: fc.uniqueArray(name, { minLength: 1, maxLength: 4 }),
-    schema: fc.dictionary(key, value, { maxKeys: 2 }).map((properties) => ({ ...properties, type: 'object', properties: {} })),
+    schema: fc
+      .dictionary(key, value, { maxKeys: 2 })
+      .map((properties) => ({ ...properties, type: 'object', properties: {} })),
     choice: fc.constantFrom('auto', 'none', 'any', 'first'),
     single: fc.boolean(),
     // They differ in characters that not every upstream takes.
