@@ -18,7 +18,7 @@ import {
 } from './context.ts';
 
 export function accountContract(context: StoreContext): void {
-  it('keeps the wish for automatic top-ups', async () => {
+  it('keeps the request for automatic top-ups', async () => {
     const { accounts } = context.store;
     const id = await newAccount(context.store);
     const wish = { enabled: true, amount: 500_000_000n, threshold: 100_000_001n };
@@ -27,7 +27,7 @@ export function accountContract(context: StoreContext): void {
     expect(await accounts.setAutoTopup(newId('acc'), wish)).to.equal(false);
   });
 
-  it('makes an account with an empty, active wallet of the same id', async () => {
+  it('creates an account with an empty, active wallet of the same id', async () => {
     const { store } = context;
     const id = newId('acc');
     await store.accounts.create({ id, name: 'Иванов & "sons"', createdAt: AT });
@@ -41,7 +41,7 @@ export function accountContract(context: StoreContext): void {
     expect(await store.ledger.wallet(id)).to.deep.include({ id, avail: 0n, seq: 0, status: 'active' });
   });
 
-  it('refuses an id twice and leaves the first as it was', async () => {
+  it('refuses a used id and leaves the first account unchanged', async () => {
     const { store } = context;
     const id = await newAccount(store);
     await applied(store, topup(id, 1000n * RUB));
@@ -52,7 +52,7 @@ export function accountContract(context: StoreContext): void {
     expect((await store.ledger.wallet(id))?.avail).to.equal(1000n * RUB);
   });
 
-  it('puts accounts as they are elsewhere: those that are there keep all but their wishes', async () => {
+  it('copies accounts unchanged, and changes only the requests of existing ones', async () => {
     const { store } = context;
     const there = await newAccount(store);
     await applied(store, topup(there, 1000n * RUB));
@@ -74,7 +74,7 @@ export function accountContract(context: StoreContext): void {
     for (const id of [fresh.id, there]) expect(await problemsOf(store, id)).to.deep.equal([]);
   });
 
-  it('does not know an account that was not made', async () => {
+  it('does not find an unknown account', async () => {
     const { store } = context;
     expect(await store.accounts.get(newId('acc'))).to.equal(undefined);
     expect(await store.accounts.setStatus(newId('acc'), 'suspended')).to.equal(false);
@@ -102,7 +102,7 @@ export function accountContract(context: StoreContext): void {
     ).to.deep.equal(twins.toSorted());
   });
 
-  it('pages through all accounts by id, with what it says of each', async () => {
+  it('pages through all accounts by id, with all their fields', async () => {
     const { store } = context;
     const made = [newId('acc'), newId('acc'), newId('acc')].sort();
     // The first by id is the youngest.
@@ -124,7 +124,7 @@ export function accountContract(context: StoreContext): void {
     }
   });
 
-  it('suspends and resumes, and every opener sees it', async () => {
+  it('suspends and resumes, visible to every opener', async () => {
     const { store } = context;
     const other = await context.other();
     const id = await newAccount(store);
@@ -135,7 +135,7 @@ export function accountContract(context: StoreContext): void {
     }
   });
 
-  it('makes one entry of a changed status, which moves no money', async () => {
+  it('writes one entry per changed status, which moves no money', async () => {
     const { store } = context;
     const id = await newAccount(store);
     await applied(store, topup(id, 1000n * RUB));
@@ -152,7 +152,7 @@ export function accountContract(context: StoreContext): void {
     expect(await problemsOf(store, id)).to.deep.equal([]);
   });
 
-  it('changes the status between calls that run, whoever writes', async () => {
+  it('changes the status during running calls, whichever process writes', async () => {
     const { store } = context;
     const other = await context.other();
     const id = await newAccount(store);
@@ -168,7 +168,7 @@ export function accountContract(context: StoreContext): void {
     expect(await problemsOf(store, id)).to.deep.equal([]);
   });
 
-  it('puts a whole page of accounts, also when some of them are there', async () => {
+  it('copies a whole page of accounts, even if some of them exist', async () => {
     const { accounts } = context.store;
     const page = Array.from({ length: 120 }, () => ({
       id: newId('acc'),

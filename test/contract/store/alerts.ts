@@ -20,7 +20,7 @@ export function alertContract(context: StoreContext): void {
     ...more,
   });
 
-  it('keeps the wishes of an account as they are', async () => {
+  it('keeps the settings of an account unchanged', async () => {
     const { alerts } = context.store;
     const full = wishes();
     const none = wishes({ balanceBelow: null, budgets: false, webhook: null });
@@ -32,7 +32,7 @@ export function alertContract(context: StoreContext): void {
     }
   });
 
-  it('changes the version that was read, and no other, of many at once', async () => {
+  it('changes only the version that was read, even concurrently', async () => {
     const { alerts } = context.store;
     const first = wishes();
     const others = [context.store, await context.other()];
@@ -49,7 +49,7 @@ export function alertContract(context: StoreContext): void {
     expect(await alerts.change(wishes({ version: 3 })), 'there is none').to.equal(false);
   });
 
-  it('lists all wishes in order of account', async () => {
+  it('lists all settings in order of account', async () => {
     const { alerts } = context.store;
     const made = [wishes(), wishes(), wishes()];
     for (const settings of made) await alerts.change(settings);
@@ -67,7 +67,7 @@ export function alertContract(context: StoreContext): void {
       .and.to.include.members(made.map(({ account }) => account));
   });
 
-  it('lets one of many move an alarm on', async () => {
+  it('lets one of many advance an alarm', async () => {
     const second = await context.other();
     const account = newId('acc');
     for (const version of [0, 1, 2]) {
@@ -93,7 +93,7 @@ export function alertContract(context: StoreContext): void {
     expect(await alerts.alarms(newId('acc'))).to.deep.equal([]);
   });
 
-  it('takes those of another store as they are, as often as they come', async () => {
+  it('copies the rows of another store unchanged, any number of times', async () => {
     const { alerts } = context.store;
     const settings = wishes({ version: 7 });
     const list = [alarm(settings.account, { version: 4 }), alarm(settings.account, { subject: 'x', version: 2 })];

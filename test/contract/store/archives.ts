@@ -59,7 +59,7 @@ export function archiveContract(kind: StoreKind): void {
   const seqsOf = async (wallet: string) =>
     (await context.store.ledger.entries(wallet, { limit: 1000 })).map(({ seq }) => seq);
 
-  it('is begun once until it is done, and keeps what was noted last', async () => {
+  it('starts once until it is done, and keeps the last progress', async () => {
     const { archives } = context.store;
     const first = note();
     const both = await Promise.all([archives.begin(first), archives.begin(note())]);
@@ -93,7 +93,7 @@ export function archiveContract(kind: StoreKind): void {
     expect(ids, 'of one moment').to.deep.equal(twins.map(({ id }) => id).toSorted());
   });
 
-  it('is refused when the store does not take its note, at its beginning and later', async () => {
+  it('fails if the store does not accept its progress, at the start and later', async () => {
     const { archives } = context.store;
     const before = await archives.list();
     const wrong = note({ state: 'odd' as 'done' });
@@ -102,7 +102,7 @@ export function archiveContract(kind: StoreKind): void {
     expect(await archives.list()).to.deep.equal(before);
   });
 
-  it('opens a wallet from where it was, and takes its checkpoint along', async () => {
+  it('moves the opening of a wallet, with its checkpoint', async () => {
     const { store } = context;
     const { wallet, opening } = await opened(2);
     const later = opening;
@@ -136,7 +136,7 @@ export function archiveContract(kind: StoreKind): void {
     expect(await pageOf(first, 5)).to.deep.equal(others);
   });
 
-  it('opens a wallet behind a checkpoint without moving it back', async () => {
+  it('moves an opening beyond a checkpoint without moving the checkpoint back', async () => {
     const { store } = context;
     const { wallet, opening } = await opened(2);
     const { seq, avail, held, charged, topped, adjusted } = opening;
@@ -149,7 +149,7 @@ export function archiveContract(kind: StoreKind): void {
     expect(await found()).to.deep.include({ seq, avail: avail - 1n });
   });
 
-  it('removes calls whole, once, and the ledger still adds up', async () => {
+  it('removes whole calls once, and the ledger still balances', async () => {
     const { store } = context;
     const { wallet, calls, opening } = await opened(3);
     const before = await walletOf(store, wallet);
@@ -168,7 +168,7 @@ export function archiveContract(kind: StoreKind): void {
     expect(await problemsOf(store, wallet)).to.deep.equal([]);
   });
 
-  it('removes as many calls at once as a caller has, and takes them back, however often', async () => {
+  it('removes any number of calls at once, and restores them any number of times', async () => {
     const { store } = context;
     const { wallet, calls, opening } = await opened(120);
     const before = await seqsOf(wallet);
@@ -181,7 +181,7 @@ export function archiveContract(kind: StoreKind): void {
     expect(await wholeOf(calls[119]?.charge.id ?? '')).to.deep.equal(calls[119]);
   });
 
-  it('removes nothing that is behind the opening or not as it was archived', async () => {
+  it('removes nothing after the opening and nothing that differs from the archive', async () => {
     const { store } = context;
     const { wallet, calls, opening } = await opened(2);
     const [first, second] = calls as [WholeCall, WholeCall];
@@ -194,7 +194,7 @@ export function archiveContract(kind: StoreKind): void {
     expect(await seqsOf(wallet)).to.deep.equal([5, 4, 3, 2, 1]);
   });
 
-  it('passes over a call that moved again since', async () => {
+  it('skips a call that has moved since', async () => {
     const { store } = context;
     const { wallet, calls, opening } = await opened(2);
     const [first] = calls as [WholeCall];
@@ -225,7 +225,7 @@ export function archiveContract(kind: StoreKind): void {
     expect(await walletOf(copy, target)).to.deep.equal({ id: target, status: 'active', ...sums });
   });
 
-  it('restores what a wallet was at its opening, and lets it continue', async () => {
+  it('restores the state of a wallet at its opening, and lets it continue', async () => {
     const { store } = context;
     const copy = await context.open();
     const { wallet, opening } = await opened(1);

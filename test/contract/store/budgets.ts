@@ -24,7 +24,7 @@ export function budgetContract(context: StoreContext): void {
     return row && { period: row.period, rub: Number(row.spent) / 1e6 };
   }
 
-  it('lets three of fifty holds through that come at once from two openers, on a budget for three', async () => {
+  it('accepts three of fifty concurrent holds from two openers on a budget for three', async () => {
     const openers = [context.store, await context.other()];
     const [wallet, key] = [await newWallet(context.store), newId('key')];
     const holds = Array.from({ length: 50 }, (_, at) =>
@@ -37,7 +37,7 @@ export function budgetContract(context: StoreContext): void {
     expect(await problemsOf(context.store, wallet)).to.deep.equal([]);
   });
 
-  it('lets three through on a budget for three, of holds by a key and by two in its place, from two openers', async () => {
+  it('accepts three holds by a key and its two replacements from two openers on a budget for three', async () => {
     const openers = [context.store, await context.other()];
     const [wallet, key] = [await newWallet(context.store), newId('key')];
     const calls = Array.from({ length: 60 }, (_, at) => {
@@ -57,7 +57,7 @@ export function budgetContract(context: StoreContext): void {
     expect(await problemsOf(context.store, wallet)).to.deep.equal([]);
   });
 
-  it('gives back to the sum that a call counts in, whoever ends it', async () => {
+  it('returns money to the sum in which a call counts, whichever process ends it', async () => {
     const { store } = context;
     const other = await context.other();
     const [wallet, key] = [await newWallet(store), newId('key')];
@@ -72,7 +72,7 @@ export function budgetContract(context: StoreContext): void {
     expect(await problemsOf(store, wallet)).to.deep.equal([]);
   });
 
-  it('counts the operations of one batch one after the other', async () => {
+  it('counts the operations of one batch in order', async () => {
     const { store } = context;
     const [wallet, key] = [await newWallet(store), newId('key')];
     const ids = [newId('req'), newId('req'), newId('req')] as const;
@@ -91,7 +91,7 @@ export function budgetContract(context: StoreContext): void {
     expect(await problemsOf(store, wallet)).to.deep.equal([]);
   });
 
-  it('counts a batch once that is sent again, also by another opener', async () => {
+  it('counts a repeated batch once, even from another opener', async () => {
     const { store } = context;
     const other = await context.other();
     const [wallet, key, ended, kept] = [await newWallet(store), newId('key'), newId('req'), newId('req')];
@@ -111,7 +111,7 @@ export function budgetContract(context: StoreContext): void {
     expect(await sumOf(store, key)).to.deep.equal({ period: 1000, rub: 6 });
   });
 
-  it('knows the period of a call from then on, whoever ends it and in whichever period', async () => {
+  it('keeps the period of a call, whichever process ends it in whichever period', async () => {
     const { store } = context;
     const other = await context.other();
     const [wallet, key, old, late] = [await newWallet(store), newId('key'), newId('req'), newId('req')];
@@ -130,7 +130,7 @@ export function budgetContract(context: StoreContext): void {
     expect(await problemsOf(store, wallet)).to.deep.equal([]);
   });
 
-  it('is exact in the later of two periods when clocks differ and calls of both come at once from two openers', async () => {
+  it('is exact in the later of two periods if clocks differ and two openers send calls of both periods', async () => {
     const openers = [context.store, await context.other()];
     const [wallet, key] = [await newWallet(context.store), newId('key')];
     const calls = Array.from({ length: 60 }, (_, at) => {
@@ -146,7 +146,7 @@ export function budgetContract(context: StoreContext): void {
     expect(await problemsOf(context.store, wallet)).to.deep.equal([]);
   });
 
-  it('changes nothing with a refusal, and keeps nothing of a key without a budget', async () => {
+  it('changes nothing after a refusal, and stores nothing for a key without a budget', async () => {
     const { store } = context;
     const [wallet, key, free] = [await newWallet(store), newId('key'), newId('key')];
     const before = await everythingOf(store, wallet);

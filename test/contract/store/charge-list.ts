@@ -27,7 +27,7 @@ export function chargeListContract(context: StoreContext): void {
     }
   }
 
-  it('come as they are, newest first, and only the wallet’s own', async () => {
+  it('are listed unchanged, newest first, for one wallet only', async () => {
     const { store } = context;
     const wallet = await newWallet(store);
     const other = await newWallet(store);
@@ -42,7 +42,7 @@ export function chargeListContract(context: StoreContext): void {
     expect(await store.ledger.charges(newId('acc'), { limit: 10 })).to.deep.equal([]);
   });
 
-  it('come each once in pages of any size, also those of one moment', async () => {
+  it('appear once in pages of any size, even if they have the same time', async () => {
     const { store } = context;
     const wallet = await newWallet(store);
     const times = [AT, AT + 1, AT + 1, AT + 1, AT + 1, AT + 1, AT + 2, AT + 2, AT + 3];
@@ -56,7 +56,7 @@ export function chargeListContract(context: StoreContext): void {
     }
   });
 
-  it('stay in place when charges end and begin between two pages', async () => {
+  it('keep their order if charges end and start between two pages', async () => {
     const { store } = context;
     const wallet = await newWallet(store);
     const ids = Array.from({ length: 4 }, () => newId('req'));
@@ -67,7 +67,7 @@ export function chargeListContract(context: StoreContext): void {
     expect([first, second, ...rest].map((row) => row?.id)).to.deep.equal(ids.toReversed());
   });
 
-  it('are none behind a charge that is not the wallet’s', async () => {
+  it('are empty after a charge of another wallet', async () => {
     const { store } = context;
     const wallet = await newWallet(store);
     const other = await newWallet(store);
@@ -79,7 +79,7 @@ export function chargeListContract(context: StoreContext): void {
     }
   });
 
-  it('are filtered by each of the filters, and by all of them in pages', async () => {
+  it('are filtered by each filter, and by all of them in pages', async () => {
     const { store } = context;
     const wallet = await newWallet(store);
     const names = ['plain', 'key', 'model', 'video', 'settled', 'late'] as const;

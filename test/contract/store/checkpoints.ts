@@ -21,7 +21,7 @@ export function checkpointContract(kind: StoreKind): void {
   const context = useStore(kind);
   const all = (limit: number) => pagesOf(limit, (after) => context.store.checkpoints.page(after, limit));
 
-  it('stand beside their wallets, in order of id, whatever the limit', async () => {
+  it('are listed with their wallets in order of id, for any limit', async () => {
     const { store } = context;
     const wallets = [await newWallet(store), await newAccount(store), await newWallet(store)].toSorted();
     const [first = '', , last = ''] = wallets;
@@ -38,7 +38,7 @@ export function checkpointContract(kind: StoreKind): void {
     }
   });
 
-  it('go forward only', async () => {
+  it('only move forward', async () => {
     const { store } = context;
     const id = await newWallet(store);
     const found = async () => (await all(100)).find((row) => row.id === id)?.checkpoint;
@@ -71,7 +71,7 @@ export function changesContract(kind: StoreKind): void {
     );
   }
 
-  it('are none without wallets, but for checkpoints that were left', async () => {
+  it('are empty without wallets, except for leftover checkpoints', async () => {
     const { store } = context;
     expect(await store.checkpoints.changes('', 10)).to.deep.equal({ wallets: 0, found: [] });
     const left = [at(newId('zzz'), 3), at(newId('aaa'), 4)];
@@ -83,7 +83,7 @@ export function changesContract(kind: StoreKind): void {
     expect(await store.checkpoints.changes(last, 10)).to.deep.equal({ wallets: 0, found: [] });
   });
 
-  it('are the wallets with other sums than their checkpoints, whatever the limit', async () => {
+  it('are the wallets whose sums differ from their checkpoints, for any limit', async () => {
     const { store } = context;
     const { found: left } = await store.checkpoints.changes('', 10);
     const leftIds = left.map(({ id }) => id);
@@ -109,7 +109,7 @@ export function changesContract(kind: StoreKind): void {
     expect(found.find(({ id }) => id === empty)?.checkpoint).to.equal(undefined);
   });
 
-  it('are each sum by itself', async () => {
+  it('are detected by each single sum', async () => {
     const { store } = context;
     const id = await newWallet(store);
     const wallet = (await store.ledger.wallet(id)) as Wallet;
@@ -135,7 +135,7 @@ export function changesContract(kind: StoreKind): void {
     expect(await isFound()).to.equal(true);
   });
 
-  it('miss no entry of another process, whenever it is committed and whatever its time, and take none twice', async () => {
+  it('include each entry of another process exactly once, whenever it is committed and whatever its time', async () => {
     const { store } = context;
     const other = await context.other();
     await verifyChanges(store);

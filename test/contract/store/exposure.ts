@@ -24,7 +24,7 @@ export function exposureContract(context: StoreContext): void {
   const uncapped = (wallet: string, chargeId = newId('req')) =>
     reserve(wallet, { chargeId, amount: 3n * RUB, excess: 160n * RUB });
 
-  it('leave a wallet at most one of their excesses below zero, however many come at once', async () => {
+  it('leave a wallet at most one excess below zero, however many run concurrently', async () => {
     const openers = [context.store, await context.other(), await context.other(2)];
     const wallet = await newWallet(context.store);
     const calls = Array.from({ length: 300 }, (_, at) => ({ at, op: uncapped(wallet) }));
@@ -51,7 +51,7 @@ export function exposureContract(context: StoreContext): void {
     expect(await problemsOf(context.store, wallet)).to.deep.equal([]);
   });
 
-  it('need no more than their hold if they are alone', async () => {
+  it('need no more than their hold if no other call runs', async () => {
     const { store } = context;
     const wallet = await newWallet(store);
     const first = newId('req');
@@ -63,7 +63,7 @@ export function exposureContract(context: StoreContext): void {
     expect(await statuses(store, reserve(wallet, { ...whole, chargeId: second }))).to.deep.equal(['done']);
   });
 
-  it('let others have what they cannot need any more, however they end', async () => {
+  it('release their exposure to other calls, however they end', async () => {
     const store = context.store;
     const other = await context.other();
     for (const end of ['settle', 'release', 'expire'] as const) {
@@ -82,7 +82,7 @@ export function exposureContract(context: StoreContext): void {
     }
   });
 
-  it('take the budget of a key, and of one in its place, at most one of their excesses above it', async () => {
+  it('exceed the budget of a key and its replacement by at most one excess', async () => {
     const openers = [context.store, await context.other()];
     const [wallet, key] = [await newWallet(context.store, 100_000n), newId('key')];
     const budget = { period: 1000, limit: 330n * RUB };
@@ -105,7 +105,7 @@ export function exposureContract(context: StoreContext): void {
     expect(await problemsOf(context.store, wallet)).to.deep.equal([]);
   });
 
-  it('count within one batch, and on their own wallet only', async () => {
+  it('count within one batch, and only on their own wallet', async () => {
     const { store } = context;
     const wallet = await newWallet(store);
     const another = await newWallet(store);

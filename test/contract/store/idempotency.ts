@@ -44,7 +44,7 @@ export function idempotencyContract(context: StoreContext): void {
     });
   }
 
-  it('are taken once by many in one batch, and by the same operation again', async () => {
+  it('are claimed once by many calls in one batch, and by the same operation again', async () => {
     const { store } = context;
     const wallet = await newWallet(store);
     const repeat = terms();
@@ -53,7 +53,7 @@ export function idempotencyContract(context: StoreContext): void {
     expect(await apply(store, ops[0] as Operation)).to.deep.equal(['exists']);
   });
 
-  it('are taken once by many processes at a time', async () => {
+  it('are claimed once by many concurrent processes', async () => {
     const stores = [context.store, await context.other()];
     const wallet = await newWallet(context.store);
     const repeat = terms();
@@ -64,7 +64,7 @@ export function idempotencyContract(context: StoreContext): void {
     expect((await context.store.ledger.wallet(wallet))?.held).to.equal(RUB);
   });
 
-  it('are not taken by what is refused', async () => {
+  it('are not claimed by a refused operation', async () => {
     const { store } = context;
     const wallet = await newWallet(store);
     const repeat = terms();
@@ -73,7 +73,7 @@ export function idempotencyContract(context: StoreContext): void {
     expect(await apply(store, under(reserve(wallet), repeat))).to.deep.equal(['done']);
   });
 
-  it('are free again when the money went back, by a release, by an expiry, or by a refund', async () => {
+  it('are free again after a release, an expiry or a refund', async () => {
     const { store } = context;
     for (const [begin, ...ends] of [
       [reserve, 'release'],
@@ -132,7 +132,7 @@ export function idempotencyContract(context: StoreContext): void {
       });
     }
 
-    it('are no reason to give it away once their second call has failed, or if they never had one', async () => {
+    it('do not make it free if their second call failed or never existed', async () => {
       for (const end of ['release', 'expire', undefined] as const) {
         const { other, wallet, first, second, op } = await late();
         if (end) await apply(other, giveBack(end, wallet, second));
@@ -142,7 +142,7 @@ export function idempotencyContract(context: StoreContext): void {
       }
     });
 
-    it('let the late one be charged if it is there first: the second finds them taken', async () => {
+    it('let the late call be charged if it settles first: the second finds its key claimed', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
       const repeat = terms();
@@ -153,7 +153,7 @@ export function idempotencyContract(context: StoreContext): void {
       expect((await store.ledger.wallet(wallet))?.charged).to.equal(RUB);
     });
 
-    it('change nothing for a hold that is still there', async () => {
+    it('change nothing for an active hold', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
       const repeat = terms();
@@ -164,7 +164,7 @@ export function idempotencyContract(context: StoreContext): void {
       expect((await store.ledger.wallet(wallet))?.charged).to.equal(RUB);
     });
 
-    it('decide by what the batch itself has done', async () => {
+    it('decide by earlier operations of the same batch', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
       const repeat = terms();
@@ -179,7 +179,7 @@ export function idempotencyContract(context: StoreContext): void {
     });
   });
 
-  it('stay taken once their call is settled, until they expire', async () => {
+  it('stay claimed after the settlement until they expire', async () => {
     const { store } = context;
     const wallet = await newWallet(store);
     const repeat = terms();
@@ -191,7 +191,7 @@ export function idempotencyContract(context: StoreContext): void {
     expect(await apply(store, under(reserve(wallet, { at: AT + DAY_MS }), late))).to.deep.equal(['done']);
   });
 
-  it('keep the reply of their call, and of no other', async () => {
+  it('keep only the reply of their own call', async () => {
     const { idempotency } = context.store;
     const wallet = await newWallet(context.store);
     const repeat = terms();
@@ -207,7 +207,7 @@ export function idempotencyContract(context: StoreContext): void {
     expect(await idempotency.get(repeat.id)).to.include({ awaited: false, reply: null });
   });
 
-  it('are removed when they have expired, some at a time', async () => {
+  it('are removed after they expired, a few at a time', async () => {
     const { idempotency } = context.store;
     const row = (expiresAt: number): IdempotencyRecord => ({
       ...terms({ expiresAt }),
@@ -227,7 +227,7 @@ export function idempotencyContract(context: StoreContext): void {
     await idempotency.clean(1001, 10);
   });
 
-  it('are listed in order, and taken as they are in another store, as often as they come', async () => {
+  it('are listed in order, and copied unchanged to another store any number of times', async () => {
     const { idempotency } = context.store;
     const rows = [1, 2, 3].map(
       (at): IdempotencyRecord => ({

@@ -62,7 +62,7 @@ export function jobContract(kind: StoreKind): void {
   });
 
   describe('with money', () => {
-    it('begin with their charge, and are read by their id', async () => {
+    it('start with their charge, and are read by id', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
       const op = chargeWithJob(wallet);
@@ -76,7 +76,7 @@ export function jobContract(kind: StoreKind): void {
       expect([again?.status, again?.job]).to.deep.equal(['exists', outcome?.job]);
     });
 
-    it('are not made by a charge that is refused', async () => {
+    it('are not created by a refused charge', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
       const op = { ...chargeWithJob(wallet), amount: 10n ** 12n } as Operation & { job: { job: Job } };
@@ -85,7 +85,7 @@ export function jobContract(kind: StoreKind): void {
       expect(await store.jobs.get(op.job.job.id)).to.equal(undefined);
     });
 
-    it('fail with the refund of their charge, or neither happens', async () => {
+    it('fail together with the refund of their charge', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
       const job = await newJob(store, wallet);
@@ -101,7 +101,7 @@ export function jobContract(kind: StoreKind): void {
       expect([again?.status, again?.job]).to.deep.equal(['exists', done?.job]);
     });
 
-    it('fail also where the money has gone back before, without an entry', async () => {
+    it('fail without an entry if the money was already refunded', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
       const job = await newJob(store, wallet);
@@ -113,7 +113,7 @@ export function jobContract(kind: StoreKind): void {
       expect((await walletOf(store, wallet)).seq).to.equal(seq);
     });
 
-    it('begin and fail in one batch', async () => {
+    it('start and fail in one batch', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
       const op = chargeWithJob(wallet) as Operation & { job: { job: Job } };
@@ -125,7 +125,7 @@ export function jobContract(kind: StoreKind): void {
       expect((await store.jobs.get(op.job.job.id))?.version).to.equal(2);
     });
 
-    it('end once when a refund and a result come at the same moment', async () => {
+    it('end once if a refund and a result are concurrent', async () => {
       const { store } = context;
       const other = await context.other();
       const wallet = await newWallet(store);
@@ -145,7 +145,7 @@ export function jobContract(kind: StoreKind): void {
   });
 
   describe('changes', () => {
-    it('are made one after the other, each to the version it was decided on', async () => {
+    it('are applied one after another, each to the version it was decided on', async () => {
       const { store } = context;
       const job = await newJob(store, await newWallet(store));
       const rerouted = await change(job, { kind: 'reroute', upstream: 'up-2' });
@@ -159,7 +159,7 @@ export function jobContract(kind: StoreKind): void {
       expect(await store.jobs.get(job.id)).to.deep.equal(ended.job);
     });
 
-    it('are decided on what the caller knows, and on what is there when that is old', async () => {
+    it('are decided on the caller’s row, and on the stored row if that is outdated', async () => {
       const { store } = context;
       const job = await newJob(store, await newWallet(store));
       const begin = {
@@ -177,7 +177,7 @@ export function jobContract(kind: StoreKind): void {
       expect((await store.jobs.change(begin, job)).status).to.equal('exists');
     });
 
-    it('change nothing when they are stale, repeated or of no job', async () => {
+    it('do nothing if they are stale, repeated or for an unknown job', async () => {
       const { store } = context;
       const job = await newJob(store, await newWallet(store));
       const begun = await due(job, 1000);
@@ -189,7 +189,7 @@ export function jobContract(kind: StoreKind): void {
       expect(await due(nobody, 1000)).to.deep.equal({ status: 'no_job' });
     });
 
-    it('are made by one of two that decided on the same version', async () => {
+    it('are applied by one of two processes that decided on the same version', async () => {
       const { store } = context;
       const other = await context.other();
       for (let turn = 0; turn < 10; turn += 1) {
@@ -207,7 +207,7 @@ export function jobContract(kind: StoreKind): void {
   });
 
   describe('claims', () => {
-    it('take those that are due, oldest first, as many as asked for', async () => {
+    it('return due jobs, oldest first, up to the limit', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
       const jobs: Job[] = [];
@@ -226,7 +226,7 @@ export function jobContract(kind: StoreKind): void {
       expect(result.status, 'decided on before the claim').to.equal('stale');
     });
 
-    it('take those of one moment in order of id', async () => {
+    it('return jobs of the same time in order of id', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
       const jobs: Job[] = [];
@@ -236,7 +236,7 @@ export function jobContract(kind: StoreKind): void {
       expect((await claim(newId('own'), { limit: 3 })).map(({ id }) => id)).to.deep.equal(ids.slice(3));
     });
 
-    it('leave alone what somebody works on', async () => {
+    it('skip jobs that another process works on', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
       const alive = newId('own');
@@ -258,7 +258,7 @@ export function jobContract(kind: StoreKind): void {
       expect((await claim(newId('own'))).map(({ id }) => id)).to.deep.equal([ofAlive.id]);
     });
 
-    it('take only those without an owner for one that cannot tell who is alive', async () => {
+    it('return only jobs without an owner to a process that cannot judge others', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
       const free = await running(wallet, 1);
@@ -273,7 +273,7 @@ export function jobContract(kind: StoreKind): void {
       expect((await claim(owner)).map(({ id }) => id)).to.deep.equal([free.id, over.id]);
     });
 
-    it('take back their own whose answer was lost, and not those they work on', async () => {
+    it('return own jobs whose answer was lost, and not those in progress', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
       const owner = newId('own');
@@ -294,7 +294,7 @@ export function jobContract(kind: StoreKind): void {
       expect((await claim(newId('own'))).map(({ id }) => id)).to.deep.equal([working.id]);
     });
 
-    it('of two at once never get the same job', async () => {
+    it('by two concurrent processes never return the same job', async () => {
       const { store } = context;
       const other = await context.other();
       const wallet = await newWallet(store);
@@ -313,7 +313,7 @@ export function jobContract(kind: StoreKind): void {
       expect(claimed).to.have.length(20);
     });
 
-    it('are renewed by whoever holds them, in their version only', async () => {
+    it('are renewed by their holder, only for the held version', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
       await running(wallet, 1);
@@ -335,7 +335,7 @@ export function jobContract(kind: StoreKind): void {
     });
   });
 
-  it('are counted while they have not ended, and read page by page', async () => {
+  it('count open jobs, and read jobs page by page', async () => {
     const { store } = context;
     const wallet = await newWallet(store);
     const before = await store.jobs.open();

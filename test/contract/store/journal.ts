@@ -24,7 +24,7 @@ import {
 export function journalContract(kind: StoreKind): void {
   const context = useStore(kind);
 
-  it('has nothing in an empty store', async () => {
+  it('is empty in an empty store', async () => {
     const [page, ...more] = await pagesOf(context.store, 10);
     expect(page).to.deep.include({ entries: [], wallets: [], accounts: [], charges: [], others: [], next: undefined });
     expect(more).to.deep.equal([]);
@@ -33,7 +33,7 @@ export function journalContract(kind: StoreKind): void {
     expect(await context.store.journal.keys('', 10)).to.deep.equal([]);
   });
 
-  it('goes through everything once, in order, whatever the limit', async () => {
+  it('returns everything once, in order, for any limit', async () => {
     const { store } = context;
     const wallets = [await newAccount(store), await newWallet(store), await newWallet(store), await newAccount(store)];
     const [first = ''] = await makeCalls(store, wallets[1] as string, 5);
@@ -73,7 +73,7 @@ export function journalContract(kind: StoreKind): void {
     }
   });
 
-  it('tells keys, their uses, and whose they are', async () => {
+  it('returns keys, their usage and their accounts', async () => {
     const { store } = context;
     const wallet = await newWallet(store);
     const [used, unused] = ['a', 'b'].map((name) => `key_${name}_${wallet}`) as [string, string];
@@ -98,7 +98,7 @@ export function journalContract(kind: StoreKind): void {
     expect([part.keyed, part.accounts]).to.deep.equal([[wallet], []]);
   });
 
-  it('reads each wallet at one moment while it changes', async () => {
+  it('reads each wallet consistently while it changes', async () => {
     const { store } = context;
     const wallet = await newWallet(store, 1_000_000n);
     await makeCalls(store, wallet, longer(40, 300));
@@ -114,7 +114,7 @@ export function journalContract(kind: StoreKind): void {
     }
   });
 
-  it('reads one wallet alone behind an entry', async () => {
+  it('reads a single wallet after an entry', async () => {
     const { store } = context;
     const wallet = await newWallet(store);
     await makeCalls(store, wallet, 3);
@@ -140,7 +140,7 @@ export function journalContract(kind: StoreKind): void {
     });
   });
 
-  it('reads what usage is counted from, behind an entry', async () => {
+  it('reads the rows for usage after an entry', async () => {
     const { store } = context;
     const wallet = await newWallet(store);
     await makeCalls(store, wallet, 3);
@@ -161,7 +161,7 @@ export function journalContract(kind: StoreKind): void {
     expect(await store.journal.usedEntries(newId('none'), 0, 10)).to.deep.equal([]);
   });
 
-  it('names the gateways that are alive', async () => {
+  it('lists the live gateways', async () => {
     const { store } = context;
     await store.owners.renew({ id: 'own_gone', leaseMs: 1, alone: true });
     await store.owners.renew({ id: 'own_b', leaseMs: 60_000, alone: false });

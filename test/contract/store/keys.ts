@@ -38,7 +38,7 @@ function addTests(context: StoreContext): void {
     expect(await store.keys.find('0'.repeat(64))).to.equal(undefined);
   });
 
-  it('names the accounts that have keys by id, each once, whatever the limit', async () => {
+  it('lists the ids of accounts with keys, each once, for any limit', async () => {
     const { store } = context;
     const first = await newAccount(store);
     const none = await newAccount(store);
@@ -77,13 +77,13 @@ function addTests(context: StoreContext): void {
     expect(await store.keys.list(newId('acc'))).to.deep.equal([]);
   });
 
-  it('adds no key to an account that is not there', async () => {
+  it('adds no key to an unknown account', async () => {
     const key = newKey(newId('acc'));
     expect(await context.store.keys.add(key, MAX)).to.equal('no_account');
     expect(await context.store.keys.find(key.hash)).to.equal(undefined);
   });
 
-  it('adds no key twice, by its id or its hash', async () => {
+  it('adds no key with a used id or hash', async () => {
     const { store } = context;
     const account = await newAccount(store);
     const key = await addKey(store, account);
@@ -106,7 +106,7 @@ function addTests(context: StoreContext): void {
     expect(await store.keys.add(newKey(account), MAX + 1)).to.equal('added');
   });
 
-  it('holds the maximum when several openers add at once', async () => {
+  it('keeps the maximum if several openers add concurrently', async () => {
     const openers = [context.store, await context.other()];
     const account = await newAccount(context.store);
     const tries = Array.from({ length: 24 }, (_, index) => openers[index % 2]?.keys.add(newKey(account), MAX));
@@ -116,7 +116,7 @@ function addTests(context: StoreContext): void {
     expect(await context.store.keys.list(account)).to.have.length(MAX);
   });
 
-  it('keeps the limits it was given, and the new ones of a key that is still active', async () => {
+  it('keeps the given limits, and changes those of an active key', async () => {
     const { store } = context;
     const account = await newAccount(store);
     const limits = {
@@ -143,7 +143,7 @@ function addTests(context: StoreContext): void {
     expect((await store.keys.get(key.id))?.limits).to.deep.equal(NO_LIMITS);
   });
 
-  it('counts no key that has expired', async () => {
+  it('does not count expired keys', async () => {
     const { store } = context;
     const account = await newAccount(store);
     const limits = { ...NO_LIMITS, expiresAt: AT + 1 };
@@ -152,7 +152,7 @@ function addTests(context: StoreContext): void {
     expect(await store.keys.add(newKey(account, AT + 1), 1)).to.equal('added');
   });
 
-  it('counts active keys only', async () => {
+  it('counts only active keys', async () => {
     const { store } = context;
     const account = await newAccount(store);
     const keys = [];
@@ -177,7 +177,7 @@ function replacementTests(context: StoreContext): void {
     return { ...UNUSED, ...key };
   }
 
-  it('goes on with the name, the limits and the budget of the key before, which expires', async () => {
+  it('has the name, limits and budget of the replaced key, which expires', async () => {
     const { store } = context;
     const account = await newAccount(store);
     const key = await addLimited(account);
@@ -199,7 +199,7 @@ function replacementTests(context: StoreContext): void {
     expect(await other.keys.find(third.hash)).to.deep.equal({ ...rowOf(third, null), accountStatus: 'active' });
   });
 
-  it('leaves an end that comes sooner, which the new key does not have', async () => {
+  it('keeps an earlier expiry of the replaced key, which the new key does not get', async () => {
     const { store } = context;
     const key = await addLimited(await newAccount(store), AT + 10);
     const successor = newSuccessor(AT + 50);
@@ -208,7 +208,7 @@ function replacementTests(context: StoreContext): void {
     expect((await store.keys.get(successor.id))?.limits).to.deep.equal(LIMITS);
   });
 
-  it('is none of a key that is not there, is revoked or has expired, nor beyond the maximum, and then changes nothing', async () => {
+  it('is refused for an unknown, revoked or expired key and beyond the maximum, and then changes nothing', async () => {
     const { store } = context;
     const account = await newAccount(store);
     const expired = await addLimited(account, AT);
@@ -224,7 +224,7 @@ function replacementTests(context: StoreContext): void {
     expect(await store.keys.list(account)).to.deep.equal(before);
   });
 
-  it('holds the maximum when several openers replace at once', async () => {
+  it('keeps the maximum if several openers replace concurrently', async () => {
     const openers = [context.store, await context.other()];
     const account = await newAccount(context.store);
     const key = await addLimited(account);
@@ -235,7 +235,7 @@ function replacementTests(context: StoreContext): void {
     expect(await context.store.keys.list(account)).to.have.length(4);
   });
 
-  it('lets a change of the budget hold for every active key that shares it, and the rest for one', async () => {
+  it('applies a change of the budget to every active key that shares it, and other changes to one', async () => {
     const { store } = context;
     const account = await newAccount(store);
     const key = await addLimited(account);
@@ -258,7 +258,7 @@ function replacementTests(context: StoreContext): void {
     expect(await limitsOf(second.id)).to.deep.equal({ ...shared, expiresAt: AT + 99 });
   });
 
-  it('stays in force when a change of something else comes right after it, or at the same time', async () => {
+  it('keeps the budget after a following or concurrent change of other limits', async () => {
     const openers = [context.store, await context.other()] as const;
     const key = await addLimited(await newAccount(context.store));
     expect(await openers[0].keys.replace(key.id, newSuccessor(AT + 50), MAX)).to.equal('replaced');
@@ -285,7 +285,7 @@ function replacementTests(context: StoreContext): void {
     }
   });
 
-  it('lets the first of the keys change the budget of those in its place', async () => {
+  it('lets the first key change the budget of its replacements', async () => {
     const { store } = context;
     const key = await addLimited(await newAccount(store));
     const second = newSuccessor(AT + 99);
@@ -296,7 +296,7 @@ function replacementTests(context: StoreContext): void {
 }
 
 function revocationTests(context: StoreContext): void {
-  it('is seen by every opener at once, and the key stays to be found', async () => {
+  it('is visible to every opener at once, and the key can still be found', async () => {
     const { store } = context;
     const other = await context.other();
     const account = await newAccount(store);
@@ -319,13 +319,13 @@ function revocationTests(context: StoreContext): void {
     expect((await store.keys.find(key.hash))?.revokedAt).to.equal(AT + 1);
   });
 
-  it('does not know a key that was not added', async () => {
+  it('does not find an unknown key', async () => {
     expect(await context.store.keys.revoke(newId('key'), AT)).to.equal('no_key');
   });
 }
 
 function counterTests(context: StoreContext): void {
-  it('add up, from several openers', async () => {
+  it('add up over several openers', async () => {
     const { store } = context;
     const other = await context.other();
     const account = await newAccount(store);
@@ -344,7 +344,7 @@ function counterTests(context: StoreContext): void {
     expect([two?.requestsCount, two?.lastUsedAt]).to.deep.equal([1, AT + 6]);
   });
 
-  it('count a batch once, however often it is sent, and each writer for itself', async () => {
+  it('count a repeated batch once, separately per writer', async () => {
     const { store } = context;
     const key = await addKey(store, await newAccount(store));
     const openers = [store, await context.other()];
@@ -364,7 +364,7 @@ function counterTests(context: StoreContext): void {
     expect([found?.requestsCount, found?.lastUsedAt]).to.deep.equal([21, AT + 2]);
   });
 
-  it('never put the last use back', async () => {
+  it('never move the last use back', async () => {
     const { store } = context;
     const key = await addKey(store, await newAccount(store));
     await store.keys.use([{ id: key.id, count: 1, lastUsedAt: AT + 9 }]);
@@ -373,7 +373,7 @@ function counterTests(context: StoreContext): void {
     expect([found?.requestsCount, found?.lastUsedAt]).to.deep.equal([2, AT + 9]);
   });
 
-  it('pass over keys that are not there', async () => {
+  it('skip unknown keys', async () => {
     const { store } = context;
     const key = await addKey(store, await newAccount(store));
     await store.keys.use([

@@ -30,7 +30,7 @@ export function ledgerReadContract(kind: StoreKind): void {
 }
 
 function rowTests(context: StoreContext): void {
-  it('knows nothing of ids it has not seen', async () => {
+  it('finds nothing for unknown ids', async () => {
     const { ledger } = context.store;
     expect(await ledger.wallet(newId('acc'))).to.equal(undefined);
     expect(await ledger.charge(newId('req'))).to.equal(undefined);
@@ -39,7 +39,7 @@ function rowTests(context: StoreContext): void {
     expect(await ledger.chargedAt(newId('acc'), AT)).to.equal(0n);
   });
 
-  it('gives a new wallet, and a charge with everything its call was made with', async () => {
+  it('returns a new wallet, and a charge with all facts of its call', async () => {
     const { store } = context;
     const wallet = await newAccount(store);
     const empty = { avail: 0n, held: 0n, charged: 0n, topped: 0n, adjusted: 0n, seq: 0, status: 'active' };
@@ -92,7 +92,7 @@ function journalTests(context: StoreContext): void {
     expect(await seqs({ before: 1, limit: 4 })).to.deep.equal([]);
   });
 
-  it('keeps each entry whole', async () => {
+  it('keeps every field of each entry', async () => {
     const { store } = context;
     const wallet = await newAccount(store);
     await applied(store, topup(wallet, 1000n * RUB, { paymentId: 'bank-1', at: AT + 1 }));
@@ -150,7 +150,7 @@ function journalTests(context: StoreContext): void {
     expect((await store.ledger.entriesOfCharge(video)).map((entry) => entry.kind)).to.deep.equal(['charge']);
   });
 
-  it('does not take a payment for a charge of the same name', async () => {
+  it('does not confuse a payment with a charge of the same name', async () => {
     const { store } = context;
     const wallet = await newWallet(store);
     const name = newId('req');
@@ -160,7 +160,7 @@ function journalTests(context: StoreContext): void {
 }
 
 function chargedAtTests(context: StoreContext): void {
-  it('is what was charged up to a moment, refunds subtracted', async () => {
+  it('is the charged sum up to a time, minus refunds', async () => {
     const { store } = context;
     const wallet = await newAccount(store);
     const first = newId('req');
@@ -187,7 +187,7 @@ function chargedAtTests(context: StoreContext): void {
     }
   });
 
-  it('counts all of one millisecond', async () => {
+  it('includes all entries of the same millisecond', async () => {
     const { store } = context;
     const wallet = await newWallet(store);
     await applied(store, charge(wallet), charge(wallet), charge(wallet));
@@ -195,7 +195,7 @@ function chargedAtTests(context: StoreContext): void {
     expect(await store.ledger.chargedAt(wallet, AT - 1)).to.equal(0n);
   });
 
-  it('goes by time when the clock of a gateway was behind', async () => {
+  it('goes by time even if a gateway’s clock was behind', async () => {
     const { store } = context;
     const wallet = await newWallet(store);
     for (const at of [AT + 30, AT + 20, AT + 25]) await applied(store, charge(wallet, { at }));
@@ -213,7 +213,7 @@ function orphanTests(context: StoreContext): void {
   const renew = async (store: Store, id: string, leaseMs: number) =>
     (await store.owners.renew({ id, leaseMs, alone: false })).now;
 
-  it('are held charges whose lease is over and whose owner is not alive', async () => {
+  it('are held charges whose lease has ended and whose owner is not alive', async () => {
     const { store } = context;
     const wallet = await newWallet(store);
     const alive = newId('own');
@@ -242,7 +242,7 @@ function orphanTests(context: StoreContext): void {
     expect(row).to.deep.equal(await store.ledger.charge(ofDead));
   });
 
-  it('include those whose clock ran ahead: a lease that ends later than two from now is over', async () => {
+  it('include charges from a clock that ran ahead: a lease that ends after more than two leases is over', async () => {
     const { store } = context;
     const wallet = await newWallet(store);
     const owner = newId('own');
@@ -262,7 +262,7 @@ function orphanTests(context: StoreContext): void {
     expect(await ids(from - LEASE_MS - 1000)).to.have.length(3);
   });
 
-  it('include those of an owner that never registered, and those of one that left', async () => {
+  it('include charges of owners that never registered or have left', async () => {
     const { store } = context;
     const wallet = await newWallet(store);
     const left = newId('own');
@@ -277,7 +277,7 @@ function orphanTests(context: StoreContext): void {
     expect(await orphansOf(store, wallet, now)).to.have.length(2);
   });
 
-  it('are as many as asked for, page after page, and none once they expired', async () => {
+  it('are returned page by page up to the limit, and not after they expired', async () => {
     const { store } = context;
     const wallet = await newWallet(store);
     const leases = [AT - 3, AT - 2, AT - 2, AT - 2, AT - 1];

@@ -29,7 +29,7 @@ import {
 export function ledgerContract(kind: StoreKind): void {
   const context = useStore(kind);
 
-  it('names its lane and its largest batch, and takes one that large', async () => {
+  it('declares its lane and largest batch, and accepts one of that size', async () => {
     const { store } = context;
     expect(store.ledger.lane).to.be.oneOf(['store', 'wallet']);
     const wallet = await newWallet(store, 10_000n);
@@ -38,7 +38,7 @@ export function ledgerContract(kind: StoreKind): void {
     expect((await walletOf(store, wallet)).held).to.equal(BigInt(store.ledger.batchMax) * RUB);
   });
 
-  it('answers in the order of the operations, each with the wallet and charge right after it', async () => {
+  it('returns outcomes in order, each with the wallet and charge right after the operation', async () => {
     const { store } = context;
     const wallet = await newWallet(store);
     const chargeId = newId('req');
@@ -60,7 +60,7 @@ export function ledgerContract(kind: StoreKind): void {
     ]);
   });
 
-  it('has committed when it answers: another opener reads it', async () => {
+  it('commits before it answers, visible to another opener', async () => {
     const { store } = context;
     const other = await context.other();
     const wallet = await newWallet(store);
@@ -73,7 +73,7 @@ export function ledgerContract(kind: StoreKind): void {
   });
 
   describe('idempotence', () => {
-    it('changes nothing when a batch is sent again', async () => {
+    it('changes nothing if a batch is repeated', async () => {
       const { store } = context;
       const wallet = await newAccount(store);
       const first = newId('req');
@@ -95,7 +95,7 @@ export function ledgerContract(kind: StoreKind): void {
       expect(await everythingOf(store, wallet)).to.deep.equal(before);
     });
 
-    it('applies an operation once that is twice in a batch', async () => {
+    it('applies an operation once if a batch contains it twice', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
       const once = reserve(wallet);
@@ -104,7 +104,7 @@ export function ledgerContract(kind: StoreKind): void {
       expect(balances(await walletOf(store, wallet))).to.deep.equal([1000, 1, 0, 1001, 0]);
     });
 
-    it('answers a repeat by another opener with the charge as it is', async () => {
+    it('answers a repeat from another opener with the current charge', async () => {
       const { store } = context;
       const other = await context.other();
       const wallet = await newWallet(store);
@@ -113,7 +113,7 @@ export function ledgerContract(kind: StoreKind): void {
       expect(await applied(other, op)).to.deep.equal([{ ...outcome, status: 'exists' }]);
     });
 
-    it('takes a payment once over all wallets', async () => {
+    it('accepts a payment once over all wallets', async () => {
       const { store } = context;
       const first = await newWallet(store);
       const second = await newWallet(store);
@@ -149,7 +149,7 @@ export function ledgerContract(kind: StoreKind): void {
       });
     }
 
-    it('refuses a wallet that is not there', async () => {
+    it('refuses an unknown wallet', async () => {
       const { store } = context;
       const nobody = newId('acc');
       expect(await applied(store, topup(nobody, 1000n * RUB))).to.deep.equal([{ status: 'no_wallet' }]);
@@ -165,7 +165,7 @@ export function ledgerContract(kind: StoreKind): void {
       expect((await everythingOf(store, wallet)).entries).to.deep.equal([]);
     });
 
-    it('takes a correction for no payment', async () => {
+    it('does not count an adjustment as a payment', async () => {
       const { store } = context;
       const wallet = await newAccount(store);
       const calls = [reserve(wallet), charge(wallet)];
@@ -174,7 +174,7 @@ export function ledgerContract(kind: StoreKind): void {
       expect(await statuses(store, topup(wallet, 1000n * RUB), ...calls)).to.deep.equal(['done', 'done', 'done']);
     });
 
-    it('starts nothing on a suspended wallet, but ends what runs', async () => {
+    it('starts nothing on a suspended wallet, but ends running calls', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
       const chargeId = newId('req');
@@ -204,7 +204,7 @@ export function ledgerContract(kind: StoreKind): void {
       expect((await store.ledger.charge(chargeId))?.state).to.equal('held');
     });
 
-    it('leaves the rest of the batch alone', async () => {
+    it('do not affect the rest of the batch', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
       const batch = [reserve(wallet, { amount: 600n * RUB }), reserve(wallet, { amount: 600n * RUB }), reserve(wallet)];
@@ -213,7 +213,7 @@ export function ledgerContract(kind: StoreKind): void {
     });
   });
 
-  it('takes several wallets in one batch, whatever its lane, and changes nothing when it is sent again', async () => {
+  it('accepts several wallets in one batch, whatever its lane, and changes nothing if it is repeated', async () => {
     const { store } = context;
     const first = await newWallet(store);
     const second = await newWallet(store);
@@ -241,7 +241,7 @@ export function ledgerContract(kind: StoreKind): void {
     expect([await everythingOf(store, first), await everythingOf(store, second)]).to.deep.equal(there);
   });
 
-  it('lets exactly as many parallel reserves through as the balance pays for', async () => {
+  it('accepts exactly as many concurrent holds as the balance covers', async () => {
     const openers = [context.store, await context.other(), await context.other(2)];
     const wallet = await newWallet(context.store);
     const tries = openers.map(async (store) => {
@@ -259,7 +259,7 @@ export function ledgerContract(kind: StoreKind): void {
   });
 
   describe('items of a batch', () => {
-    it('marks what it tries', async () => {
+    it('marks the items that it tries', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
       const batch = [submission(reserve(wallet)), submission(reserve(wallet, { amount: 5000n * RUB }))];
@@ -267,7 +267,7 @@ export function ledgerContract(kind: StoreKind): void {
       expect(batch.map((item) => item.tried)).to.deep.equal([true, true]);
     });
 
-    it('drops what nobody waits for and was never tried', async () => {
+    it('drops items that nobody waits for and that were never tried', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
       const first = reserve(wallet);
@@ -281,14 +281,14 @@ export function ledgerContract(kind: StoreKind): void {
       expect(balances(await walletOf(store, wallet))).to.deep.equal([998, 2, 0, 1000, 0]);
     });
 
-    it('applies what nobody waits for but may have been applied before', async () => {
+    it('applies items that nobody waits for but that may have been applied before', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
       const [outcome] = await store.ledger.apply([submission(reserve(wallet), { abandoned: true, tried: true })]);
       expect(outcome?.status).to.equal('done');
     });
 
-    it('takes a batch of which nothing is left', async () => {
+    it('accepts a batch without remaining items', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
       const gone = submission(reserve(wallet), { abandoned: true });
@@ -312,7 +312,7 @@ export function ledgerContract(kind: StoreKind): void {
       });
     });
 
-    it('keeps an overshoot, a balance below zero and no tokens', async () => {
+    it('keeps an overshoot, a negative balance and absent tokens', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
       const chargeId = newId('req');
@@ -325,7 +325,7 @@ export function ledgerContract(kind: StoreKind): void {
       expect(await store.ledger.charge(chargeId)).to.deep.include({ usage: null });
     });
 
-    it('is charged once when the hold had expired, as overshoot', async () => {
+    it('charges a settlement after the expiry once, as overshoot', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
       const chargeId = newId('req');
@@ -346,7 +346,7 @@ export function ledgerContract(kind: StoreKind): void {
       expect(await statuses(store, giveBack('refund', wallet, chargeId), late)).to.deep.equal(['done', 'exists']);
     });
 
-    it('keeps any text as it is', async () => {
+    it('keeps any text unchanged', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
       const reason = `it's "quoted", two\nlines, 50 %, \u0001, Привет 🙂; DROP TABLE wallets`;

@@ -31,7 +31,7 @@ export function lifecycleContract(kind: StoreKind): void {
     expect(await context.store.ping()).to.equal(undefined);
   });
 
-  it('has the calls that are listed, and no others', () => {
+  it('has exactly the listed calls', () => {
     for (const port of Object.keys(READS) as (keyof typeof READS)[]) {
       const calls = Object.entries(context.store[port]).filter(([, call]) => typeof call === 'function');
       const names = calls.map(([name]) => name);
@@ -39,7 +39,7 @@ export function lifecycleContract(kind: StoreKind): void {
     }
   });
 
-  it('keeps everything over a close', async () => {
+  it('keeps everything after it is closed and reopened', async () => {
     const first = await context.open();
     const wallet = await newWallet(first);
     const chargeId = newId('req');
@@ -53,7 +53,7 @@ export function lifecycleContract(kind: StoreKind): void {
     expect(await statuses(second, settle(wallet, chargeId))).to.deep.equal(['done']);
   });
 
-  it('finishes what was sent before a close, and refuses what is sent after it', async () => {
+  it('finishes calls sent before a close, and refuses later ones', async () => {
     const closing = await context.open();
     const account = await newAccount(closing);
     const sent = closing.settings.set(account, 'sent');
@@ -77,7 +77,7 @@ export function lifecycleContract(kind: StoreKind): void {
     expect(statSync(file).size).to.be.greaterThan(0);
   });
 
-  it('opens for several at once', async () => {
+  it('can be opened several times at once', async () => {
     const stores = await Promise.all([context.open(), context.open(), context.open()]);
     const wallet = await newWallet(context.store);
     for (const store of stores) expect(await statuses(store, reserve(wallet))).to.deep.equal(['done']);
@@ -101,14 +101,14 @@ export function lifecycleContract(kind: StoreKind): void {
       }
     });
 
-    it('refuses an existing file and leaves it as it is', async () => {
+    it('refuses an existing file and leaves it unchanged', async () => {
       const file = join(folder, 'precious');
       writeFileSync(file, 'precious');
       expect(await rejection(context.store.backup(file))).to.be.instanceOf(Error);
       expect(readFileSync(file, 'utf8')).to.equal('precious');
     });
 
-    it('leaves nothing where it cannot write', async () => {
+    it('leaves nothing behind if it cannot write', async () => {
       const file = join(folder, 'no', 'such', 'folder', 'copy');
       expect(await rejection(context.store.backup(file))).to.be.instanceOf(Error);
       expect(existsSync(file)).to.equal(false);

@@ -5,7 +5,7 @@ import { AT, newId, type StoreContext } from './context.ts';
 const MINUTE = 60_000;
 
 export function limitContract(context: StoreContext): void {
-  it('opens a window with its first hit and counts until it ends', async () => {
+  it('opens a window with the first hit and counts until it ends', async () => {
     const { limits } = context.store;
     const bucket = newId('key');
     const endsAt = AT + MINUTE;
@@ -16,7 +16,7 @@ export function limitContract(context: StoreContext): void {
     expect(await limits.hit(bucket, MINUTE, endsAt)).to.deep.equal(next);
   });
 
-  it('keeps buckets apart, and takes the length of the window from the hit', async () => {
+  it('counts buckets separately, with the window length of the hit', async () => {
     const { limits } = context.store;
     const short = newId('key');
     const long = newId('key');
@@ -26,7 +26,7 @@ export function limitContract(context: StoreContext): void {
     expect((await limits.hit(long, MINUTE, AT + 999)).count).to.equal(2);
   });
 
-  it('takes a window that ends later than two windows from now as over: the clock was set back', async () => {
+  it('replaces a window that ends more than two windows ahead, because the clock was set back', async () => {
     const { limits } = context.store;
     const bucket = newId('key');
     const endsAt = AT + MINUTE;
@@ -46,7 +46,7 @@ export function limitContract(context: StoreContext): void {
     expect(counts.toSorted((a, b) => a - b)).to.deep.equal(Array.from({ length: 40 }, (_, index) => index + 1));
   });
 
-  it('shows the windows that are open, with the hits sent before', async () => {
+  it('lists open windows, including the hits sent before', async () => {
     const { limits } = context.store;
     const bucket = newId('key');
     const ended = newId('key');
@@ -64,7 +64,7 @@ export function limitContract(context: StoreContext): void {
     const openAt = async (now: number, bucket: string) =>
       (await context.store.limits.open(now)).find((window) => window.bucket === bucket);
 
-    it('adds to windows that are open and brings those that are not', async () => {
+    it('adds to open windows and creates missing ones', async () => {
       const { limits } = context.store;
       const known = newId('key');
       const fresh = newId('key');
@@ -81,7 +81,7 @@ export function limitContract(context: StoreContext): void {
       expect((await limits.hit(fresh, MINUTE, AT + 2)).count).to.equal(8);
     });
 
-    it('counts a batch once, however often it is sent', async () => {
+    it('counts a repeated batch once', async () => {
       const { limits } = context.store;
       const bucket = newId('key');
       const writer = newId('writer');
@@ -95,7 +95,7 @@ export function limitContract(context: StoreContext): void {
       expect((await openAt(AT, bucket))?.count).to.equal(24);
     });
 
-    it('takes two windows of a bucket as one that began with the first hit of both', async () => {
+    it('merges two windows of a bucket into one that starts with the first hit of both', async () => {
       const { limits } = context.store;
       const early = newId('key');
       const late = newId('key');
@@ -112,7 +112,7 @@ export function limitContract(context: StoreContext): void {
       expect((await openAt(AT + 200, late))?.endsAt).to.equal(AT + MINUTE + 50);
     });
 
-    it('drops what has ended, here and there', async () => {
+    it('drops ended windows on both sides', async () => {
       const { limits } = context.store;
       const mine = newId('key');
       const theirs = newId('key');

@@ -58,7 +58,7 @@ export function mediaContract(kind: StoreKind): void {
     });
   }
 
-  it('are read in parts, both ends included, and to their end at the most', async () => {
+  it('are read in ranges, including both ends, up to their end', async () => {
     const bytes = randomBytes(1300 * KIB);
     const { id } = await write(bytes);
     const edge = 512 * KIB;
@@ -77,7 +77,7 @@ export function mediaContract(kind: StoreKind): void {
     }
   });
 
-  it('are read by another process, and in part by one that leaves', async () => {
+  it('are read by another process, and partly by a reader that stops', async () => {
     const bytes = randomBytes(1300 * KIB);
     const { id } = await write(bytes);
     const other = await context.other();
@@ -88,7 +88,7 @@ export function mediaContract(kind: StoreKind): void {
     expect((await bytesOf(other, id)).equals(bytes)).to.equal(true);
   });
 
-  it('are not found before they are whole, and no cleaner takes what is being written', async () => {
+  it('are not found before they are complete, and are not cleaned while being written', async () => {
     const gate = makeGate();
     const begun = makeGate();
     const media = newMedia();
@@ -110,7 +110,7 @@ export function mediaContract(kind: StoreKind): void {
     expect((await bytesOf(other, media.id)).length).to.equal(1200 * KIB);
   });
 
-  it('are nothing when what they are made of breaks off, and can be written again', async () => {
+  it('leave nothing if their source breaks off, and can be written again', async () => {
     const media = newMedia();
     const broken = new Error('the source broke off');
     async function* breaking() {
@@ -125,7 +125,7 @@ export function mediaContract(kind: StoreKind): void {
     expect((await bytesOf(context.store, media.id)).equals(bytes)).to.equal(true);
   });
 
-  it('keep what they are when another is written by their id, of which nothing is read', async () => {
+  it('stay unchanged if another file is written with their id, whose source is not read', async () => {
     const bytes = randomBytes(10);
     const media = await write(bytes);
     let isRead = false;
@@ -142,7 +142,7 @@ export function mediaContract(kind: StoreKind): void {
     expect((await bytesOf(context.store, media.id)).equals(bytes)).to.equal(true);
   });
 
-  it('are written however long that takes', async () => {
+  it('are written however long it takes', async () => {
     const { now } = performance;
     const media = newMedia();
     async function* slow() {
@@ -183,7 +183,7 @@ export function mediaContract(kind: StoreKind): void {
     expect([...end]).to.deep.equal([7]);
   })?.timeout(60_000);
 
-  it('are there until they expire, and gone with the cleaning after that', async () => {
+  it('exist until they expire, and are removed by the next cleanup', async () => {
     const { store } = context;
     const early = await write(randomBytes(10));
     const late = await write(randomBytes(10), { expiresAt: AT + 2000 });
@@ -196,7 +196,7 @@ export function mediaContract(kind: StoreKind): void {
     expect((await bytesOf(store, late.id)).length).to.equal(10);
   });
 
-  it('are cleaned by many at once, each once, and no more at a time than asked for', async () => {
+  it('are cleaned once by concurrent cleanups, up to the limit', async () => {
     const { store } = context;
     const made = [];
     for (let count = 0; count < 12; count += 1) made.push(await write(randomBytes(100)));

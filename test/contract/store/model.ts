@@ -56,7 +56,7 @@ const RUNS = longer(4, 20);
 export function modelContract(kind: StoreKind): void {
   const context = useStore(kind);
 
-  it('does what the pure functions do, batch after batch', async () => {
+  it('behaves like the pure functions, batch after batch', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12, size: 'max' }), (steps) =>
         compare([context.store], steps),
@@ -65,7 +65,7 @@ export function modelContract(kind: StoreKind): void {
     );
   });
 
-  it('does so too when batches and suspensions come from several openers in turn', async () => {
+  it('behaves like them too if batches and suspensions come from several openers', async () => {
     const stores = [context.store, await context.other(), await context.other(2)];
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 24, size: 'max' }), (steps) => compare(stores, steps)),

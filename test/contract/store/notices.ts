@@ -12,7 +12,7 @@ async function removeNotices({ payments }: Store): Promise<void> {
 }
 
 export function noticeContract(context: StoreContext): void {
-  it('that nothing comes of push out the oldest of them, also from two processes', async function () {
+  it('without effect replace the oldest of their kind, even from two processes', async function () {
     this.timeout(60_000);
     const { store } = context;
     const other = await context.other();
@@ -37,7 +37,7 @@ export function noticeContract(context: StoreContext): void {
     await removeNotices(store);
   });
 
-  it('are at most as many as are to be kept, and go a few at a time', async () => {
+  it('are limited in number, and removed a few at a time', async () => {
     const { payments } = context.store;
     await removeNotices(context.store);
     const ids = Array.from({ length: WEBHOOKS_REMOVED_MAX + 20 }, (_, at) => `ntc_${String(at).padStart(9, '0')}`);
@@ -51,7 +51,7 @@ export function noticeContract(context: StoreContext): void {
     expect([await payments.removeOldWebhooks(AT + 1), await payments.webhooks({ limit: 10 })]).to.deep.equal([5, []]);
   });
 
-  it('may be of payments that a provider never told the ids of: some orders, but not others', async () => {
+  it('can belong only to certain orders without a provider id', async () => {
     const { payments } = context.store;
     const wallet = await newAccount(context.store);
     const provider = newId('p');

@@ -20,7 +20,7 @@ export function ownerContract(context: StoreContext): void {
   const renew = (id: string, leaseMs = LONG_MS, alone = false) => context.store.owners.renew({ id, leaseMs, alone });
   const othersOf = async (id: string) => (await renew(id)).others;
 
-  it('counts the other owners that are alive', async () => {
+  it('counts the other live owners', async () => {
     const first = newOwner();
     const second = newOwner();
     const third = newOwner();
@@ -30,7 +30,7 @@ export function ownerContract(context: StoreContext): void {
     expect(await othersOf(first)).to.equal(2);
   });
 
-  it('does not count itself, or those that stopped renewing', async () => {
+  it('does not count itself or owners that stopped renewing', async () => {
     const first = newOwner();
     const second = newOwner();
     await renew(first, SHORT_MS);
@@ -41,7 +41,7 @@ export function ownerContract(context: StoreContext): void {
     expect(await othersOf(second)).to.equal(1);
   });
 
-  it('tells who may count by its own memory, as each said last', async () => {
+  it('tells which owners count in memory, by their last report', async () => {
     const first = newOwner();
     const second = newOwner();
     const third = newOwner();
@@ -54,7 +54,7 @@ export function ownerContract(context: StoreContext): void {
     expect(await renew(third)).to.include({ others: 1, alone: 0 });
   });
 
-  it('counts the workers of another, and not its own', async () => {
+  it('counts another owner’s workers, and not its own', async () => {
     const first = newOwner();
     const second = newOwner();
     const workers = [`${first}-1`, `${first}-2`];
@@ -66,7 +66,7 @@ export function ownerContract(context: StoreContext): void {
     expect(await renew(workers[0] as string)).to.include({ others: 3, alone: 1 });
   });
 
-  it('tells the time of the store', async () => {
+  it('returns the time of the store', async () => {
     const id = newOwner();
     const before = Date.now();
     const first = (await renew(id)).now;
@@ -76,7 +76,7 @@ export function ownerContract(context: StoreContext): void {
     expect(second).to.be.within(first, Date.now() + 5);
   });
 
-  it('forgets one that leaves, also twice', async () => {
+  it('removes an owner that leaves, even twice', async () => {
     const first = newOwner();
     const second = newOwner();
     await renew(first);

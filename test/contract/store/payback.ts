@@ -22,7 +22,7 @@ import { creditOf, newSucceeded } from './payments.ts';
 
 export function paybackContract(context: StoreContext): void {
   describe('and their money', () => {
-    it('leave the balance when a refund is requested, come back if it is refused, and stay away once it is booked', async () => {
+    it('take money at the request of a refund, return it after a refusal, and keep it off after the booking', async () => {
       const { store } = context;
       const other = await context.other();
       const wallet = await newAccount(store);
@@ -53,7 +53,7 @@ export function paybackContract(context: StoreContext): void {
       expect(await problemsOf(store, wallet)).to.deep.equal([]);
     });
 
-    it('of a test mark the wallet in the same batch, which pays for nothing real until an operator decides, once', async () => {
+    it('of a test mark the wallet in the same batch, which pays for nothing real until an operator’s single decision', async () => {
       const { store } = context;
       const other = await context.other();
       const wallet = await newAccount(store);

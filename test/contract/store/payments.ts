@@ -89,7 +89,7 @@ export function newNotice(more: Partial<PaymentWebhook> = {}): PaymentWebhook {
 
 export function paymentContract(context: StoreContext): void {
   describe('and their money', () => {
-    it('are credited once, with the row, whoever asks how often', async () => {
+    it('are credited once together with the row, even if repeated', async () => {
       const { store } = context;
       const wallet = await newAccount(store);
       const payment = await newSucceeded(store, wallet, { amount: 300n * RUB });
@@ -110,7 +110,7 @@ export function paymentContract(context: StoreContext): void {
       expect(await problemsOf(store, wallet)).to.deep.equal([]);
     });
 
-    it('are not credited when the row has changed meanwhile', async () => {
+    it('are not credited if the row has changed meanwhile', async () => {
       const { store } = context;
       const wallet = await newAccount(store);
       const payment = await newSucceeded(store, wallet);
@@ -123,7 +123,7 @@ export function paymentContract(context: StoreContext): void {
       expect(await problemsOf(store, wallet)).to.deep.equal([]);
     });
 
-    it('are credited once when two processes do it at the same moment', async () => {
+    it('are credited once by two concurrent processes', async () => {
       const { store } = context;
       const other = await context.other();
       const wallet = await newAccount(store);
@@ -135,7 +135,7 @@ export function paymentContract(context: StoreContext): void {
       }
     });
 
-    it('go back as far as money is there, with the rest recorded and the wallet suspended', async () => {
+    it('are refunded as far as the balance allows, with the shortfall recorded and the wallet suspended', async () => {
       const { store } = context;
       const wallet = await newAccount(store);
       const payment = await newSucceeded(store, wallet);
@@ -165,7 +165,7 @@ export function paymentContract(context: StoreContext): void {
       expect(await problemsOf(store, wallet)).to.deep.equal([]);
     });
 
-    it('are reclaimed by a lost dispute, which a suspension in another process does not undo', async () => {
+    it('are reclaimed by a lost dispute, even with a suspension by another process', async () => {
       const { store } = context;
       const other = await context.other();
       const wallet = await newAccount(store);
@@ -184,7 +184,7 @@ export function paymentContract(context: StoreContext): void {
       expect(await problemsOf(store, wallet)).to.deep.equal([]);
     });
 
-    it('see within a batch what came before in it', async () => {
+    it('see earlier operations of the same batch', async () => {
       const { store } = context;
       const wallet = await newAccount(store);
       const payment = await newSucceeded(store, wallet);
@@ -200,7 +200,7 @@ export function paymentContract(context: StoreContext): void {
   });
 
   describe('as rows', () => {
-    it('are made once, found by their ids, and listed newest first', async () => {
+    it('are created once, found by their ids, and listed newest first', async () => {
       const { store } = context;
       const wallet = await newAccount(store);
       const orders = [1, 2, 2, 3].map((age) => newOrder(wallet, { createdAt: AT + age }));
@@ -226,7 +226,7 @@ export function paymentContract(context: StoreContext): void {
       expect((await store.payments.list({ limit: 2 })).length).to.equal(2);
     });
 
-    it('never have an id of the provider that another has', async () => {
+    it('never share a provider id', async () => {
       const { store } = context;
       const wallet = await newAccount(store);
       const taken = await newSucceeded(store, wallet);
@@ -238,7 +238,7 @@ export function paymentContract(context: StoreContext): void {
       expect((await store.payments.get(order.id))?.phase).to.equal('created');
     });
 
-    it('are changed in one version only', async () => {
+    it('are changed only in the given version', async () => {
       const { store } = context;
       const payment = await newSucceeded(store, await newAccount(store));
       const review = { kind: 'review', id: payment.id, version: payment.version, at: AT, reason: 'sum' } as const;
@@ -251,7 +251,7 @@ export function paymentContract(context: StoreContext): void {
       expect((await store.payments.change({ ...review, id: 'pay_none' })).status).to.equal('no_payment');
     });
 
-    it('are claimed by one process at a time, those first that have been due for longest', async () => {
+    it('are claimed by one process at a time, longest due first', async () => {
       const { store } = context;
       const other = await context.other();
       const wallet = await newAccount(store);
@@ -279,7 +279,7 @@ export function paymentContract(context: StoreContext): void {
   });
 
   describe('beside them', () => {
-    it('methods are kept once, and their removal ends the top-up that charges them', async () => {
+    it('methods are stored once, and their removal disables the top-up that charges them', async () => {
       const { store } = context;
       const wallet = await newAccount(store);
       const method = newMethod(wallet);
@@ -298,7 +298,7 @@ export function paymentContract(context: StoreContext): void {
       expect((await store.accounts.get(wallet))?.autoTopup.enabled).to.equal(false);
     });
 
-    it('methods and consents are listed newest first, those of one moment by id, and only the wallet’s own', async () => {
+    it('methods and consents of one wallet are listed newest first, then by id', async () => {
       const { payments } = context.store;
       const [wallet, other] = [await newAccount(context.store), await newAccount(context.store)];
       const ages = { b: 2, c: 2, a: 2, d: 1, e: 3 };
@@ -314,7 +314,7 @@ export function paymentContract(context: StoreContext): void {
       }
     });
 
-    it('an automatic top-up goes on when a method is removed that it does not charge', async () => {
+    it('an automatic top-up continues if another method is removed', async () => {
       const { payments } = context.store;
       const wallet = await newAccount(context.store);
       const [used, unused] = [newMethod(wallet), newMethod(wallet)];
@@ -325,7 +325,7 @@ export function paymentContract(context: StoreContext): void {
       expect((await payments.method(used.id))?.removedAt).to.equal(null);
     });
 
-    it('an automatic top-up changes in one version only, and begins one order', async () => {
+    it('an automatic top-up changes only in the given version, and starts one order', async () => {
       const { store } = context;
       const wallet = await newAccount(store);
       const auto = newAuto(wallet);
@@ -345,7 +345,7 @@ export function paymentContract(context: StoreContext): void {
       expect(await store.payments.autoTopup(wallet)).to.include({ order: order?.id, dayCount: 1, version: 2 });
     });
 
-    it('consents and notices are kept as they were, notices with what came of them', async () => {
+    it('consents and webhooks are kept unchanged, webhooks with their verdict', async () => {
       const { store } = context;
       const wallet = await newAccount(store);
       const consent = { id: newId('con'), wallet, user: 'usr_1', kind: 'save_method', textVersion: '1' };
@@ -365,7 +365,7 @@ export function paymentContract(context: StoreContext): void {
       expect(await store.payments.webhooks({ limit: 10 })).to.deep.equal([young]);
     });
 
-    it('all rows are walked in order of id, and written as they are', async () => {
+    it('all rows are paged in order of id, and copied unchanged', async () => {
       const { store } = context;
       const wallet = await newAccount(store);
       const payment = await newSucceeded(store, wallet);

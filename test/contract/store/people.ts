@@ -23,7 +23,7 @@ export function makeUser(fields: Partial<User> = {}): User {
 }
 
 export function peopleContract(context: StoreContext): void {
-  it('makes one first operator of many at once, and none when there is one', async () => {
+  it('creates one first operator of many concurrent ones, and none if there is one', async () => {
     const { users } = context.store;
     expect(await users.operators()).to.equal(0);
     const user = makeUser();
@@ -40,7 +40,7 @@ export function peopleContract(context: StoreContext): void {
     expect(await users.get(late.id)).to.equal(undefined);
   });
 
-  it('keeps a user as it is, by id and by address', async () => {
+  it('keeps a user unchanged, found by id and email address', async () => {
     const { users } = context.store;
     const user = makeUser();
     const bare = makeUser({ password: null, totpSecret: null, totpStep: 60_000_000, recovery: [] });
@@ -50,7 +50,7 @@ export function peopleContract(context: StoreContext): void {
     expect([await users.get('nobody'), await users.find('nobody@example.com')]).to.deep.equal([undefined, undefined]);
   });
 
-  it('has one user for an address, of many at once', async () => {
+  it('has one user per email address, even concurrently', async () => {
     const { users } = context.store;
     const rivals = Array.from({ length: 8 }, () => makeUser({ email: `${newId('same')}@example.com` }));
     const [{ email }] = rivals as [User];
@@ -61,7 +61,7 @@ export function peopleContract(context: StoreContext): void {
     for (const { id } of rivals) if (id !== winner.id) expect(await users.get(id)).to.equal(undefined);
   });
 
-  it('changes the version that was read, and no other', async () => {
+  it('changes only the version that was read', async () => {
     const { users } = context.store;
     const user = makeUser();
     await users.add(user);
@@ -93,7 +93,7 @@ export function peopleContract(context: StoreContext): void {
     expect(ids).to.include.members(made.map(({ id }) => id));
   });
 
-  it('knows who belongs to which account', async () => {
+  it('lists the members of an account and the accounts of a user', async () => {
     const { users } = context.store;
     const [abe, ann, bob] = [newId('usr'), newId('usr'), newId('usr')].sort() as [string, string, string];
     const [first, second] = [newId('acc'), newId('acc')].sort() as [string, string];
@@ -134,7 +134,7 @@ export function peopleContract(context: StoreContext): void {
     return [...found.map((row) => row !== undefined), (await users.membershipsOf(id)).length];
   }
 
-  it('suspends a person, whose sessions and links end with it, and not another', async () => {
+  it('suspends one user and ends only that user’s sessions and links', async () => {
     const { users } = context.store;
     const gone = makeUser();
     const stays = makeUser();
@@ -150,7 +150,7 @@ export function peopleContract(context: StoreContext): void {
     expect(await users.suspend(gone)).to.equal('changed');
   });
 
-  it('removes a person, whose name history keeps and whose address is free again', async () => {
+  it('removes a user, keeps the name for the history, and frees the email address', async () => {
     const { users } = context.store;
     const gone = makeUser({ createdAt: AT - 1 });
     const stays = makeUser();
@@ -192,7 +192,7 @@ export function peopleContract(context: StoreContext): void {
     expect(await users.former(made[1]?.id ?? '')).to.deep.equal(made[1]);
   });
 
-  it('never loses the last active operator, whoever suspends and removes at once', async () => {
+  it('never loses the last active operator to concurrent suspensions and removals', async () => {
     const { users } = context.store;
     const left = async () => {
       const all = await users.page({ limit: 9999 });
@@ -229,7 +229,7 @@ export function peopleContract(context: StoreContext): void {
     expect(await users.membershipsOf(ann)).to.deep.equal([{ user: ann, account: second, role: 'owner' }]);
   });
 
-  it('logs what was done, newest first, for good', async () => {
+  it('logs actions permanently, newest first', async () => {
     const { auditLog } = context.store;
     const account = newId('acc');
     const row = {

@@ -63,7 +63,7 @@ export function processContract(kind: StoreKind): void {
     return (await Promise.all(pair.map((child) => ask(child, order)))).flat();
   }
 
-  it('lets exactly as many reserves of two processes through as the balance pays for', async () => {
+  it('accepts exactly as many holds of two processes as the balance covers', async () => {
     const wallet = await newWallet(context.store);
     const found = await askTwo({ task: 'reserve', wallet, batches: 20, amount: 9n * RUB });
     expect(found.filter((status) => status === 'done')).to.have.length(111);
@@ -84,7 +84,7 @@ export function processContract(kind: StoreKind): void {
     expect(counts.toSorted((a, b) => a - b)).to.deep.equal(Array.from({ length: 100 }, (_, index) => index + 1));
   });
 
-  it('finds what a process left held, and returns it in full', async () => {
+  it('finds the holds of a dead process, and returns them in full', async () => {
     const { store } = context;
     const wallet = await newWallet(store);
     const owner = newId('own');
@@ -99,7 +99,7 @@ export function processContract(kind: StoreKind): void {
     expect(balances(await walletOf(store, wallet))).to.deep.equal([1000, 0, 0, 1000, 0]);
   });
 
-  it('gives each job to one of two processes, and those of the one that is killed to the other', async () => {
+  it('gives each job to one of two processes, and the jobs of a killed one to the other', async () => {
     const { store } = context;
     const wallet = await newWallet(store);
     const ids: string[] = [];
@@ -133,7 +133,7 @@ export function processContract(kind: StoreKind): void {
     expect(inherited).to.have.members(ids).and.have.length(12);
   });
 
-  it('loses nothing that was acknowledged when a process is killed, and keeps the books balanced', async () => {
+  it('loses nothing acknowledged if a process is killed, and stays balanced', async () => {
     const { store } = context;
     const wallet = await newWallet(store, 1_000_000n);
     for (let round = 0; round < longer(1, 3); round += 1) {

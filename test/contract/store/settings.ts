@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { newId, type StoreContext } from './context.ts';
 
 export function settingContract(context: StoreContext): void {
-  it('remembers the last value of a name', async () => {
+  it('keeps the last value of a name', async () => {
     const { settings } = context.store;
     const [name, other] = [newId('name'), newId('name')];
     expect(await settings.get(name)).to.equal(undefined);

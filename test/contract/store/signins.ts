@@ -42,7 +42,7 @@ export function signinContract(context: StoreContext): void {
     expect(await sessions.get(newId('hash'))).to.equal(undefined);
   });
 
-  it('notes when a session was seen and proven', async () => {
+  it('records when a session was seen and proven', async () => {
     const { sessions } = context.store;
     const session = makeSession();
     await sessions.add(session);
@@ -52,7 +52,7 @@ export function signinContract(context: StoreContext): void {
     expect(await sessions.touch(newId('hash'), change)).to.equal(false);
   });
 
-  it('ends one, or all of a user but one', async () => {
+  it('ends one session, or all of a user but one', async () => {
     const { sessions } = context.store;
     const user = newId('usr');
     const [first, second, third] = [1, 2, 3].map(() => makeSession({ user })) as [Session, Session, Session];
@@ -66,7 +66,7 @@ export function signinContract(context: StoreContext): void {
     expect(await sessions.get(other.hash)).to.deep.equal(other);
   });
 
-  it('gives a link to one of many who take it at once', async () => {
+  it('gives a link to one of many concurrent takers', async () => {
     const { sessions } = context.store;
     const link = makeLink({ user: newId('usr'), account: newId('acc'), email: 'ann@example.com' });
     await sessions.addLink(link);
@@ -76,7 +76,7 @@ export function signinContract(context: StoreContext): void {
     expect(await sessions.link(link.hash)).to.equal(undefined);
   });
 
-  it('removes links of a purpose and a person only', async () => {
+  it('removes only the links of one purpose and person', async () => {
     const { sessions } = context.store;
     const user = newId('usr');
     const mine = makeLink({ user });
@@ -88,7 +88,7 @@ export function signinContract(context: StoreContext): void {
     for (const link of [otherPurpose, otherUser]) expect(await sessions.link(link.hash)).to.deep.equal(link);
   });
 
-  it('removes links sent to an address, and to no other', async () => {
+  it('removes only the links sent to one email address', async () => {
     const { sessions } = context.store;
     const email = `${newId('ann')}@example.com`;
     const sent = makeLink({ email });
@@ -100,7 +100,7 @@ export function signinContract(context: StoreContext): void {
     for (const link of [other, ofUser]) expect(await sessions.link(link.hash)).to.deep.equal(link);
   });
 
-  it('removes links to one account, and to no other', async () => {
+  it('removes only the links to one account', async () => {
     const { sessions } = context.store;
     const email = `${newId('ann')}@example.com`;
     const [wanted, other, none] = [newId('acc'), newId('acc'), null].map((account) =>
@@ -115,7 +115,7 @@ export function signinContract(context: StoreContext): void {
     expect(await sessions.link(other.hash)).to.deep.equal(other);
   });
 
-  it('counts attempts in a row, until one comes so late that the others do not count', async () => {
+  it('counts consecutive attempts until they are too old', async () => {
     const { sessions } = context.store;
     const name = newId('mail');
     const attempt = async (now: number) => {
@@ -131,7 +131,7 @@ export function signinContract(context: StoreContext): void {
     expect(await sessions.attempts(name)).to.equal(undefined);
   });
 
-  it('lets through no more of many attempts at once than the rule does, and leaves the others uncounted', async () => {
+  it('accepts no more concurrent attempts than the rule allows, and does not count the others', async () => {
     const { sessions } = context.store;
     const name = newId('mail');
     const rule = { now: AT, since: AT - 15 * MINUTE, waitsMs: [0, 0, 0, 1000, 7000] };
@@ -140,7 +140,7 @@ export function signinContract(context: StoreContext): void {
     expect(await sessions.attempts(name)).to.deep.equal({ count: 3, lastAt: AT });
   });
 
-  it('makes an attempt wait from the last counted one, which asking again does not move', async () => {
+  it('makes an attempt wait from the last counted one, which refused attempts do not move', async () => {
     const { sessions } = context.store;
     const name = newId('mail');
     const at = (now: number) => sessions.count(name, { now, since: now - 15 * MINUTE, waitsMs: [0, 1000, 7000] });
@@ -154,7 +154,7 @@ export function signinContract(context: StoreContext): void {
     expect(await sessions.attempts(name)).to.deep.equal({ count: 1, lastAt: AT + 60 * MINUTE });
   });
 
-  it('takes attempts back one by one, and none that is not there', async () => {
+  it('takes attempts back one by one, and ignores missing ones', async () => {
     const { sessions } = context.store;
     const name = newId('mail');
     for (let time = 0; time < 3; time += 1) await sessions.count(name, { now: AT + time, since: 0, waitsMs: [0] });
@@ -166,7 +166,7 @@ export function signinContract(context: StoreContext): void {
     expect(await sessions.attempts(name)).to.equal(undefined);
   });
 
-  it('knows a device by its hash, and makes it last longer', async () => {
+  it('finds a device by its hash, and extends its expiry', async () => {
     const { sessions } = context.store;
     const device = { hash: newId('hash'), user: newId('usr'), expiresAt: AT };
     await sessions.putDevice(device);
@@ -176,7 +176,7 @@ export function signinContract(context: StoreContext): void {
     expect(await sessions.device(newId('hash'))).to.equal(undefined);
   });
 
-  it('removes what has ended, and nothing else', async () => {
+  it('removes only expired rows', async () => {
     const { sessions } = context.store;
     const now = AT + 5 * MINUTE;
     const live = makeSession();
