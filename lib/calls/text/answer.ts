@@ -182,8 +182,8 @@ export class TextAnswer<Out>
 
   #computeDue(ending: Ending<ReplyFinishPart>, { guard, meter, stops }: TextPipeline): TextAnswerDue {
     const { model, context, request, smart } = this.#options;
-    // A call without arguments is complete only at the end, behind the finish.
-    const isWhole = guard.finished || ending.type === 'finish';
+    // Content after a finish makes an answer whole only at its end; one that was stopped may lack its counts.
+    const isWhole = guard.finished || (ending.type === 'finish' && stops?.matched === undefined);
     const { doubt, ...bill } = meter.bill(isWhole ? 'finished' : 'cut');
     // If the client leaves, or the answer is stopped, the usage, which mostly comes last, may never arrive.
     const isExpected = ending.type === 'gone' || stops?.matched !== undefined;

@@ -202,7 +202,7 @@ export class Writer implements AnswerWriter {
   finish(reason: FinishReason, raw: string): void {
     this.#start();
     this.#endTexts();
-    this.#endWholeCalls();
+    for (const [name, call] of this.#calls ?? []) if (call.open && call.args.isPlausible) this.#endCall(call, name);
     this.#hasFinish = true;
     this.#parts.push({ type: 'finish', reason, raw });
   }
