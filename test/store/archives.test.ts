@@ -33,16 +33,16 @@ describe('archived calls', () => {
   const leave = (opened: number, charges: readonly WholeCall['charge'][], entries: WholeCall['entries']) =>
     selectRemovableCalls([call], { charges, entries }, opened).length;
 
-  it('leave when they are as archived and within the opening, in whatever order their rows are read', () => {
+  it('are removed if they match the archive and lie within the opening, in any order of rows', () => {
     expect(leave(3, [call.charge], call.entries)).to.equal(1);
     expect(leave(3, [call.charge], call.entries.toReversed())).to.equal(1);
   });
 
-  it('are passed over when they are gone', () => {
+  it('are skipped if they are gone', () => {
     expect(leave(3, [], [])).to.equal(0);
   });
 
-  it('stay when they moved behind the opening', () => {
+  it('stay if they moved beyond the opening', () => {
     expect(leave(3, [refunded.charge], refunded.entries)).to.equal(0);
     expect(leave(3, [refunded.charge], refunded.entries.toReversed())).to.equal(0);
   });

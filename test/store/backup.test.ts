@@ -57,7 +57,7 @@ for (const kind of STORES) {
       await database.remove();
     });
 
-    it('has its name, its mode and no side files when it is whole', async () => {
+    it('has its name, its mode and no side files once it is complete', async () => {
       const file = join(folder, 'backup.db');
       const shown: Progress[] = [];
       await store.backup(file, (progress) => shown.push(progress));
@@ -71,7 +71,7 @@ for (const kind of STORES) {
       expect(readdirSync(folder)).to.deep.equal(['backup.db']);
     }).timeout(60_000);
 
-    it('has the media files that have not expired, beside it', async () => {
+    it('has the unexpired media files beside it', async () => {
       const keep = (bytes: Uint8Array, expiresAt: number) =>
         store.media.write(newMedia({ expiresAt }), piecesOf(bytes));
       const long = randomBytes(1_200_000);
@@ -101,7 +101,7 @@ for (const kind of STORES) {
       while ((await store.media.clean(later, 100)) > 0);
     }).timeout(60_000);
 
-    it('has no gateway that is alive', async () => {
+    it('contains no live gateway', async () => {
       await store.owners.renew({ id: 'own_1', leaseMs: 60_000, alone: true });
       const file = join(folder, 'backup.db');
       await store.backup(file);
@@ -149,7 +149,7 @@ describe('file of a backup', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('is gone when the work fails midway', async () => {
+  it('is removed if the work fails midway', async () => {
     const file = join(folder, 'backup.db');
     const work = async (path: string) => {
       for (const suffix of ['', '-journal', '-wal', '-shm']) writeFileSync(path + suffix, 'half');
@@ -159,7 +159,7 @@ describe('file of a backup', () => {
     expect(readdirSync(folder)).to.deep.equal([]);
   });
 
-  it('takes the place of no file that came meanwhile', async () => {
+  it('does not replace a file that was created meanwhile', async () => {
     const file = join(folder, 'backup.db');
     const work = async (path: string) => {
       const db = new DatabaseSync(path);
@@ -172,7 +172,7 @@ describe('file of a backup', () => {
     expect(readFileSync(file, 'utf8')).to.equal('precious');
   });
 
-  it('goes with its folder, when the work fails as when it succeeds', async () => {
+  it('removes its temporary folder after success and failure', async () => {
     const file = join(folder, 'backup.db');
     const make = (path: string) => {
       mkdirSync(`${path}.media`);
@@ -194,7 +194,7 @@ describe('file of a backup', () => {
     expect(readdirSync(`${file}.media`)).to.deep.equal(['x']);
   });
 
-  it('is no store when it is renamed half done', async () => {
+  it('is not accepted as a store if it is renamed unfinished', async () => {
     const path = join(folder, 'renamed.db');
     writeFileSync(`${path}.unfinished`, '');
     renameSync(`${path}.unfinished`, path);

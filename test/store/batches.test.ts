@@ -40,7 +40,7 @@ for (const kind of STORES) {
   describe(`counters that are gone, on ${kind.name}`, () => {
     const context = useStore(kind);
 
-    it('are forgotten after a day, by the first batch of another', async () => {
+    it('are removed after a day, by the first batch of another counter', async () => {
       const look = lookInto[kind.name]?.(context.url) as Look;
       const count = (number: number) => async () => {
         const batch = { writer: 'me', number };

@@ -5,7 +5,7 @@ import { pairWithCheckpoints } from '../../lib/store/checkpoints.ts';
 import type { Checkpoint } from '../../lib/store/ports/checkpoints.ts';
 
 describe('wallets and checkpoints', () => {
-  it('stand side by side in order of bytes', () => {
+  it('are paired in byte order', () => {
     const [first, last, both] = [{ id: 'a' }, { id: '\uffff' }, { id: 'b' }] as Wallet[];
     // By bytes, an emoji comes behind U+FFFF.
     const [emoji, beside] = [{ wallet: '😀' }, { wallet: 'b' }] as Checkpoint[];

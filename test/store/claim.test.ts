@@ -15,11 +15,11 @@ describe('claims', () => {
     });
   }
 
-  it('do not tell the dead for a claimer that has no time', () => {
+  it('do not judge other owners without the claimer’s time', () => {
     expect(canJudgeOwners({ owner: 'own_1', leaseMs: 1000, limit: 1 }, 0)).to.equal(false);
   });
 
-  it('give what has waited longest first, and of the same time by id', () => {
+  it('return what has waited longest first, then by id', () => {
     const rows = [
       { id: 'c', dueAt: 7 },
       { id: 'a', dueAt: 9 },

@@ -37,7 +37,7 @@ describe('cleaner', () => {
   const keep = (expiresAt: number) => opened.real.media.write(newMedia({ expiresAt }), piecesOf(PNG));
   const left = () => opened.real.media.page({ limit: 1000 });
 
-  it('removes what has expired, and what expires later once it has', async () => {
+  it('removes expired rows, and later ones once they expire', async () => {
     await keep(Date.now() - 1);
     const later = await keep(Date.now() + 60_000);
     start();
@@ -48,7 +48,7 @@ describe('cleaner', () => {
     expect(errors).to.deep.equal([]);
   });
 
-  itTimed('removes a hundred at a time, and goes on at once while there are more', async () => {
+  itTimed('removes a hundred rows at a time, and continues at once while there are more', async () => {
     const counts = [100, 100, 7];
     const limits: number[] = [];
     const times: number[] = [];
@@ -66,7 +66,7 @@ describe('cleaner', () => {
     expect((times[2] as number) - (times[0] as number)).to.be.below(250);
   });
 
-  it('tells of a failure once, tries again, and tells of the next', async () => {
+  it('logs a failure once, tries again, and logs the next one', async () => {
     opened.next('media.clean', refuse, refuse, refuse);
     await keep(Date.now() - 1);
     start();
@@ -76,7 +76,7 @@ describe('cleaner', () => {
     await until(() => errors.length === 2);
   });
 
-  it('ends when it is stopped, also in the middle of its work', async () => {
+  it('ends if it is stopped, even in the middle of its work', async () => {
     const gate = makeGate();
     let calls = 0;
     const clean = async () => {
@@ -92,7 +92,7 @@ describe('cleaner', () => {
     expect([calls, errors]).to.deep.equal([1, []]);
   });
 
-  it('tells of no failure after its stop, and begins nothing', async () => {
+  it('logs no failure after its stop, and starts nothing', async () => {
     const gate = makeGate();
     let calls = 0;
     const clean = async () => {
@@ -110,7 +110,7 @@ describe('cleaner', () => {
     expect([calls, errors]).to.deep.equal([1, []]);
   });
 
-  it('waits five minutes on average, each process a little more or less, and keeps none alive', () => {
+  it('waits five minutes on average with jitter, and keeps no process alive', () => {
     const real = { random: Math.random, setTimeout: globalThis.setTimeout };
     const waits: number[] = [];
     let released = 0;

@@ -46,7 +46,7 @@ describe('copy of a store with archives', () => {
     return opening;
   }
 
-  it('is refused while an archive is unfinished, and takes the notes of finished ones', async () => {
+  it('is refused while an archive is unfinished, and copies the progress of finished ones', async () => {
     const archive: Archive = {
       id: newId('arc'),
       file: '/backup/calls.gz',
@@ -72,7 +72,7 @@ describe('copy of a store with archives', () => {
     expect(await to.real.archives.list()).to.deep.equal([{ ...archive, state: 'done' }]);
   });
 
-  it('goes on behind the opening, through pages and writes, however often', async () => {
+  it('continues after the opening, across pages and writes, any number of times', async () => {
     const calls = (length: number) => Array.from({ length }, () => charge(wallet, { amount: 1n }));
     const within = newId('req');
     const across = newId('req');
@@ -99,7 +99,7 @@ describe('copy of a store with archives', () => {
     await expectEqual();
   }).timeout(20_000);
 
-  it('goes on behind the opening when more than its page follows', async () => {
+  it('continues after the opening if more than a page follows', async () => {
     const opening = await openAtEnd();
     const calls = Array.from({ length: 1000 }, () => charge(wallet, { amount: 1n }));
     await appliedInBatches(from.real, calls);
@@ -108,7 +108,7 @@ describe('copy of a store with archives', () => {
     expect(await everythingOf(to.real, wallet)).to.deep.equal(await everythingOf(from.real, wallet));
   }).timeout(20_000);
 
-  it('takes the folded usage of every wallet with an opening, also behind the first page', async () => {
+  it('copies the folded usage of every wallet with an opening, also beyond the first page', async () => {
     const opening = await openAtEnd();
     const ids = Array.from({ length: 501 }, (_, index) => `acc_${String(index).padStart(4, '0')}`);
     for (const id of ids) await from.real.archives.open({ ...opening, wallet: id }, 0);
@@ -118,7 +118,7 @@ describe('copy of a store with archives', () => {
     expect((await to.real.usage.readAll(last)).cursor).to.equal(4);
   });
 
-  it('ends when the target does not take the folded usage', async () => {
+  it('fails if the target does not accept the folded usage', async () => {
     await openAtEnd();
     to.next('usage.put', refuse);
     expect(await rejection(copy())).to.have.property('message', 'refused by the test');
@@ -126,7 +126,7 @@ describe('copy of a store with archives', () => {
     await copy();
   });
 
-  it('takes the folded usage of wallets with an opening only', async () => {
+  it('copies the folded usage only of wallets with an opening', async () => {
     const none = { cursor: 0, hours: [] };
     const counts = { calls: 1, charged: 1n, refunded: 0n, tokensInput: 1, tokensOutput: 1, images: 0, seconds: 0 };
     const hours = [{ hour: 3_600_000, key: 'key_1', model: 'm', kind: 'text' as const, ...counts }];
@@ -142,7 +142,7 @@ describe('copy of a store with archives', () => {
     expect(await to.real.usage.readAll(wallet)).to.deep.equal(folded);
   });
 
-  it('is refused when an archive moves on in between', async () => {
+  it('is refused if an archive proceeds meanwhile', async () => {
     await openAtEnd();
     await copy();
     await breakOff();

@@ -27,7 +27,7 @@ describe('copy of the journal', () => {
 
   beforeEach(() => addCalls({ source, wallet }));
 
-  it('goes over more wallets and entries than fit into a page', async () => {
+  it('copies more wallets and entries than fit into a page', async () => {
     const ids = Array.from({ length: 1100 }, (_, index) => `acc_${String(index).padStart(4, '0')}`);
     const values = ids.map((id) => `('${id}', 'n', ${AT})`).join(', ');
     const wallets = ids.map((id) => `('${id}')`).join(', ');
@@ -45,7 +45,7 @@ describe('copy of the journal', () => {
     expect(await everythingOf(target.real, wallet)).to.deep.equal(await everythingOf(source.real, wallet));
   }).timeout(60_000);
 
-  it('sends the entries of many wallets together, and goes on wherever it broke off', async () => {
+  it('sends the entries of many wallets together, and continues wherever it broke off', async () => {
     const wallets = await Promise.all(Array.from({ length: 150 }, () => newWallet(source.real)));
     for (const id of wallets) await source.real.keys.add(keyOf(id), 10);
     await applied(source.real, ...wallets.map((id) => reserve(id, { chargeId: `req_${id}` })));
@@ -67,7 +67,7 @@ describe('copy of the journal', () => {
     }
   }).timeout(20_000);
 
-  it('sends a batch again until its fate is known, but not for ever', async () => {
+  it('retries a batch until its outcome is known, but not forever', async () => {
     target.next('ledger.apply', lose, vanish, vanish, lose);
     const from = performance.now();
     expect(await copy()).to.include({ entries: 4 });
@@ -80,14 +80,14 @@ describe('copy of the journal', () => {
     expect(target.batches.length - batches).to.equal(5);
   }).timeout(30_000);
 
-  it('sends no more at once than the target takes', async () => {
+  it('sends no more at once than the target accepts', async () => {
     const { ledger } = target.store;
     const to = { ...target.store, ledger: { ...ledger, batchMax: 3 } };
     expect(await copyStore({ from: source.store, to, live: false })).to.include({ entries: 4 });
     expect(target.batches.map(({ length }) => length)).to.deep.equal([3, 1]);
   });
 
-  it('does not try again what is no fault of the store', async () => {
+  it('does not retry errors other than store failures', async () => {
     const broken: Behaviour = async () => {
       throw new Error('a mistake of ours');
     };
@@ -96,7 +96,7 @@ describe('copy of the journal', () => {
     expect(target.batches).to.have.length(1);
   });
 
-  it('goes on in a wallet that is suspended by now, and leaves it suspended', async () => {
+  it('continues in a wallet suspended meanwhile, and leaves it suspended', async () => {
     await source.real.accounts.setStatus(wallet, 'suspended');
     await copy();
     await breakOff();

@@ -16,7 +16,7 @@ describe('copy of keys that share a budget', () => {
     ({ source: from, target: to, wallet } = opened);
   });
 
-  it('takes the limits of each, also those that have changed since it broke off', async () => {
+  it('copies the limits of each key, even if they changed since it broke off', async () => {
     const { keys } = from.real;
     const limits = { ...NO_LIMITS, budget: 5n * RUB };
     const first = { id: 'key_1', account: wallet, name: 'n', hash: 'h1', last4: 'abcd', createdAt: AT, limits };
@@ -44,7 +44,7 @@ describe('copy of keys that share a budget', () => {
     expect((await verifyLedger(to.real)).problems).to.deep.equal([]);
   });
 
-  it('takes as many keys of an account as it has', async () => {
+  it('copies all keys of an account', async () => {
     const { keys } = from.real;
     for (let count = 0; count < 60; count += 1) {
       const id = `key_${count}`;

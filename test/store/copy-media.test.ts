@@ -15,7 +15,7 @@ describe('copy of media files', () => {
     ({ source: from, target: to } = opened);
   });
 
-  it('ends when the target cannot take one, and goes on with it', async () => {
+  it('fails if the target cannot store a file, and continues with that file', async () => {
     const { id } = await from.real.media.write(newMedia({ expiresAt: Date.now() + 3_600_000 }), piecesOf(PNG));
     const error = new StoreError('not this one', 'no', undefined, 'batch');
     to.next('media.write', () => Promise.reject(error));
@@ -24,7 +24,7 @@ describe('copy of media files', () => {
     expect((await bytesOf(to.real, id)).equals(PNG)).to.equal(true);
   });
 
-  it('passes over one that expires while it is copied', async () => {
+  it('skips a file that expires while it is copied', async () => {
     await from.real.media.write(newMedia({ expiresAt: Date.now() + 3_600_000 }), piecesOf(PNG));
     from.next('media.read', () => Promise.reject(new StoreError('gone', 'no', undefined, 'batch')));
     expect(await copy()).to.include({ media: 0 });

@@ -36,7 +36,7 @@ describe('copy of many pages', () => {
   });
   const alertOf = (account: string) => ({ account, balanceBelow: null, budgets: true, webhook: null, version: 1 });
 
-  it('takes repeats, alerts, notices and jobs', async () => {
+  it('copies idempotency records, alerts, webhooks and jobs', async () => {
     const { alerts, idempotency, payments } = from.real;
     await idempotency.put(many().map((index) => repeatOf(idOf(index))));
     for (const index of many()) {
@@ -64,7 +64,7 @@ describe('copy of many pages', () => {
     expect(await rowsOf(to.real)).to.deep.equal(rows);
   });
 
-  it('takes media files', async () => {
+  it('copies media files', async () => {
     const expiresAt = Date.now() + 3_600_000;
     for (const index of many(MANY_FILES)) {
       await from.real.media.write(newMedia({ expiresAt }), piecesOf(Buffer.from(`${index}`)));
@@ -73,7 +73,7 @@ describe('copy of many pages', () => {
     expect(await to.real.media.page({ limit: 9999 })).to.deep.equal(await from.real.media.page({ limit: 9999 }));
   });
 
-  describe('is refused when the last changes meanwhile', () => {
+  describe('is refused if the last row changes meanwhile', () => {
     /** What the copy says when a change comes before its last look. */
     async function refusal(change: () => Promise<unknown>): Promise<string> {
       from.next('settings.list', async (list) => {
@@ -83,7 +83,7 @@ describe('copy of many pages', () => {
       return String(await rejection(copy()));
     }
 
-    it('of the notices', async () => {
+    it('of the webhooks', async () => {
       const notices = many().map((index) => newNotice({ id: idOf(index) }));
       const { payments } = from.real;
       await payments.put('notices', notices);

@@ -28,7 +28,7 @@ describe('copy of payments', () => {
     ({ source: from, target: to, wallet } = opened);
   });
 
-  it('takes payments with all that goes with them, and refuses a target that has more', async () => {
+  it('copies payments with all related rows, and refuses a target that has more', async () => {
     const { payments } = from.real;
     const [credited] = await applied(from.real, creditOf(await newSucceeded(from.real, wallet)));
     await payments.saveMethod(newMethod(wallet));
@@ -49,7 +49,7 @@ describe('copy of payments', () => {
     }
   });
 
-  it('takes the mark of wallets that hold play money, and no other', async () => {
+  it('copies the mark of wallets with play money only', async () => {
     const credit = creditOf(await newSucceeded(from.real, wallet));
     await applied(from.real, { ...credit, isPlay: true } as typeof credit);
     await copy();
@@ -63,7 +63,7 @@ describe('copy of payments', () => {
     expect((await to.real.ledger.wallet(wallet))?.playMoney).to.equal(undefined);
   });
 
-  it('is refused when a notice comes meanwhile, unless the store may be in use', async () => {
+  it('is refused if a webhook arrives meanwhile, unless the store may be in use', async () => {
     const { payments } = from.real;
     await payments.addWebhook(newNotice());
     const late: Behaviour = async (list) => {
@@ -78,7 +78,7 @@ describe('copy of payments', () => {
     await copy(true);
   });
 
-  it('takes each payment of a living store with the money that its wallet had when it was copied', async () => {
+  it('copies each payment of a live store in the state of its copied wallet', async () => {
     const credit = async () => (await applied(from.real, creditOf(await newSucceeded(from.real, wallet))))[0];
     const early = (await credit())?.payment as Payment;
     const lost = (await credit())?.payment as Payment;
@@ -109,7 +109,7 @@ describe('copy of payments', () => {
     expect(again?.status).to.equal('done');
   });
 
-  it('lets what came to a payment behind the money of its wallet come again, and keeps the rest', async () => {
+  it('resets payment changes newer than the copied wallet, and keeps the rest', async () => {
     const paid = async () => (await applied(from.real, creditOf(await newSucceeded(from.real, wallet))))[0]?.payment;
     const refund = async (payment: Payment, ref: string, rub: bigint) =>
       (await applied(from.real, refundOf(payment, ref, rub * RUB)))[0]?.payment as Payment;

@@ -15,7 +15,7 @@ describe('copy of people', () => {
     ({ source: from, target: to, wallet } = opened);
   });
 
-  it('takes more than a page of users, of memberships and of what they did, in order', async () => {
+  it('copies more than a page of users, memberships and audit log rows, in order', async () => {
     const users = Array.from({ length: 201 }, () => makeUser());
     for (const user of users) {
       await from.real.users.add(user);
@@ -33,7 +33,7 @@ describe('copy of people', () => {
     expect(await rowsOf(to)).to.deep.equal(rows);
   });
 
-  it('keeps who was removed, for the log of what they did', async () => {
+  it('keeps removed users for the audit log', async () => {
     const former = Array.from({ length: 201 }, () => makeUser());
     for (const user of former) {
       await from.real.users.add(user);
@@ -45,7 +45,7 @@ describe('copy of people', () => {
     expect(await pageOf(to)).to.deep.equal(await pageOf(from));
   });
 
-  it('is refused when a user of the target is another', async () => {
+  it('is refused if a user of the target differs', async () => {
     const user = makeUser();
     await from.real.users.add(user);
     await copy();

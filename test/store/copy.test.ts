@@ -33,7 +33,7 @@ describe('copy of a store', () => {
 
   beforeEach(() => addCalls({ source, wallet }));
 
-  it('takes keys against repeats with their replies, also of a call whose reply is not there yet', async () => {
+  it('copies idempotency records with their replies, even of a call without a reply yet', async () => {
     const { idempotency } = source.real;
     const at = { body: 'hash-1', awaited: true, expiresAt: AT + 1000 };
     const ids = [newId('rep'), newId('rep')] as const;
@@ -48,7 +48,7 @@ describe('copy of a store', () => {
     expect(copied.map(({ reply }) => reply)).to.have.members(['a reply', null]);
   });
 
-  it('takes jobs as they are, and the wish for automatic top-ups', async () => {
+  it('copies jobs unchanged, and requests for automatic top-ups', async () => {
     const { jobs, accounts } = source.real;
     const wish = { enabled: true, amount: 500n * RUB, threshold: 100n * RUB };
     await accounts.setAutoTopup(wallet, wish);
@@ -69,7 +69,7 @@ describe('copy of a store', () => {
     expect(await target.real.jobs.get(started.id)).to.include({ upstream: 'up-2', version: 2 });
   });
 
-  it('takes people and what they own, and counts them', async () => {
+  it('copies users and their memberships, and counts them', async () => {
     const people = [makeUser(), makeUser()];
     for (const user of people) {
       await source.real.users.add(user);
@@ -80,7 +80,7 @@ describe('copy of a store', () => {
     expect(await rows(target.real)).to.deep.equal(await rows(source.real));
   });
 
-  it('takes what owners want to be told of, and what they were told', async () => {
+  it('copies alert settings and alarms', async () => {
     const { alerts } = source.real;
     const webhook = { url: 'https://example.com/', secret: 'whsec_1' };
     await alerts.change({ account: wallet, balanceBelow: 5n * RUB, budgets: true, webhook, version: 0 });
@@ -94,7 +94,7 @@ describe('copy of a store', () => {
     expect((await alerts.alarms(wallet))[0]).to.include({ version: 2 });
   });
 
-  it('refuses a target with a job that the source has not, and a job that changes meanwhile', async () => {
+  it('refuses a target with an additional job, and a job that changes meanwhile', async () => {
     const job = await newJob(source.real, wallet);
     await copy();
     await breakOff();
@@ -110,13 +110,13 @@ describe('copy of a store', () => {
     expect(await refused()).to.include('The source changed during the copy (jobs)');
   });
 
-  it('refuses a target that keeps a job otherwise', async () => {
+  it('refuses a target with a different job', async () => {
     const job = await newJob(source.real, wallet);
     target.next('jobs.put', async () => target.real.jobs.put([{ ...job, progress: job.progress + 1 }]));
     expect(await refused()).to.include('list of jobs');
   });
 
-  it('takes each job of a living store as it was when its wallet was copied', async () => {
+  it('copies each job of a live store in the state of its copied wallet', async () => {
     const job = await newJob(source.real, wallet);
     const { id, version } = await newJob(source.real, wallet);
     const begun = await source.real.jobs.change({ kind: 'begin', id, version, at: AT, ref: 'up', dueAt: AT });
@@ -145,7 +145,7 @@ describe('copy of a store', () => {
       source.real.media.write(newMedia({ expiresAt }), piecesOf(bytes));
     const there = () => target.real.media.page({ limit: 10 });
 
-    it('takes those that have not expired, and those that are missing when it goes on', async () => {
+    it('copies unexpired files, and missing ones when it continues', async () => {
       const long = Buffer.alloc(1_200_000, 7);
       const made = [await keep(long), await keep(PNG)].sort((a, b) => (a.id < b.id ? -1 : 1));
       await keep(PNG, Date.now() - 1);
@@ -162,7 +162,7 @@ describe('copy of a store', () => {
       expect((await there()).map(({ id }) => id)).to.include(third.id);
     });
 
-    it('goes on without those that are lost, and stops when either store fails', async () => {
+    it('continues without lost files, and stops if either store fails', async () => {
       const kept = await keep(PNG);
       const lost = await keep(PNG);
       tamper(source, `UPDATE media SET bytes = bytes + 1 WHERE id = '${lost.id}'`);
@@ -180,7 +180,7 @@ describe('copy of a store', () => {
       }
     });
 
-    it('refuses a target whose file is another', async () => {
+    it('refuses a target with a different file', async () => {
       const media = await keep(PNG);
       await copy();
       await breakOff();
@@ -208,7 +208,7 @@ describe('copy of a store', () => {
     db.close();
   }
 
-  it('is equal, also when it is made again from a copy', async () => {
+  it('is equal to its source, even as a copy of a copy', async () => {
     await source.real.settings.set('sandbox', 'off');
     expect(await copy()).to.include({ accounts: 1, entries: 4, settings: 1, resumed: false });
     expect(await everythingOf(target.real, wallet)).to.deep.equal(await everythingOf(source.real, wallet));
@@ -224,7 +224,7 @@ describe('copy of a store', () => {
     }
   });
 
-  it('takes the limits of keys, also those that have changed since it broke off', async () => {
+  it('copies the limits of keys, even if they changed since it broke off', async () => {
     const limits = { budget: 5n * RUB, reset: 'day', zone: 'Asia/Omsk', expiresAt: AT, models: ['a'] } as const;
     await addKey(source.real, 'key_1', wallet);
     await source.real.keys.limit('key_1', limits, 0);
@@ -236,7 +236,7 @@ describe('copy of a store', () => {
     expect((await target.real.keys.get('key_1'))?.limits).to.deep.equal({ ...limits, expiresAt: AT + 1 });
   });
 
-  it('takes the sums of keys with a budget, whatever their budgets are by now', async () => {
+  it('copies the sums of keys with a budget, whatever the current budgets', async () => {
     await addKey(source.real, 'key_1', wallet);
     const call = (rub: bigint, period: number) =>
       charge(wallet, { key: 'key_1', amount: rub * RUB, budget: { period, limit: 9n * RUB } });
@@ -250,7 +250,7 @@ describe('copy of a store', () => {
     expect(await refused()).to.include('The copy of the budget of the key key_1 does not match the source');
   });
 
-  it('counts the uses of keys once, however often it is made', async () => {
+  it('counts the usage of keys once, however often it is copied', async () => {
     await addKey(source.real, 'key_1');
     await source.real.keys.use([{ id: 'key_1', count: 12, lastUsedAt: AT }]);
     await copy();
@@ -266,7 +266,7 @@ describe('copy of a store', () => {
     expect((await target.real.keys.list(wallet))[0]?.requestsCount).to.equal(15);
   });
 
-  it('tries to write five times, and then says what the target said', async () => {
+  it('tries to write five times, and then reports the target’s error', async () => {
     let tries = 0;
     target.always('ledger.apply', async (...args) => {
       tries += 1;
@@ -276,7 +276,7 @@ describe('copy of a store', () => {
     expect(tries).to.equal(5);
   });
 
-  it('leaves out an account that is made while it runs, if the source may be in use', async () => {
+  it('skips an account created while it runs, if the source may be in use', async () => {
     source.next('accounts.page', async (call) => {
       const accounts = await call();
       await newWallet(source.real);
@@ -286,12 +286,12 @@ describe('copy of a store', () => {
   });
 
   describe('is refused', () => {
-    it('for a target that has settings only', async () => {
+    it('for a target with settings only', async () => {
       await target.real.settings.set('sandbox', 'on');
       expect(await refused()).to.include('0 accounts and 1 setting');
     });
 
-    it('for a target that has accounts only, and writes nothing to it', async () => {
+    it('for a target with accounts only, without writing to it', async () => {
       await newAccount(target.real);
       expect(await refused()).to.include('1 account and 0 settings');
       expect(await target.real.settings.list()).to.deep.equal([]);
@@ -327,7 +327,7 @@ describe('copy of a store', () => {
       });
     }
 
-    it('when a wallet of the target came out otherwise', async () => {
+    it('if a wallet of the target differs after the copy', async () => {
       await copy();
       await breakOff();
       tamper(target, 'UPDATE wallets SET avail = avail + 1, adjusted = adjusted + 1');
@@ -336,21 +336,21 @@ describe('copy of a store', () => {
       );
     });
 
-    it('when an account of the target is another', async () => {
+    it('if an account of the target differs', async () => {
       await copy();
       await breakOff();
       tamper(target, "UPDATE accounts SET name = 'another'");
       expect(await refused()).to.include(`The copy of the account ${wallet} does not match the source`);
     });
 
-    it('when an entry of the target is another', async () => {
+    it('if an entry of the target differs', async () => {
       await copy();
       await breakOff();
       tamper(target, 'UPDATE entries SET at = at + 1 WHERE seq = 2');
       expect(await refused()).to.include(`The copy of the wallet ${wallet} does not match the source`);
     });
 
-    it('when a key of the target is another', async () => {
+    it('if a key of the target differs', async () => {
       await addKey(source.real, 'key_1');
       await copy();
       await breakOff();
@@ -358,7 +358,7 @@ describe('copy of a store', () => {
       expect(await refused()).to.include(`The copy of the list of keys of ${wallet} does not match the source`);
     });
 
-    it('when an account without keys has one in the target', async () => {
+    it('if an account without keys has one in the target', async () => {
       const others = await Promise.all([newWallet(source.real), newWallet(source.real)]);
       for (const [index, id] of [wallet, ...others].sort().entries())
         if (index !== 1) await addKey(source.real, `key_${index}`, id);
@@ -369,22 +369,22 @@ describe('copy of a store', () => {
       expect(await refused()).to.include(`The copy of the list of keys of ${keyless} does not match the source`);
     });
 
-    it('when the ledger would not have written an entry of the source', async () => {
+    it('if the ledger would not have written an entry of the source', async () => {
       tamper(source, `UPDATE entries SET avail = ${1000n * RUB - 1n}, topped = ${1000n * RUB - 1n} WHERE seq = 1`);
       expect(await refused(true)).to.equal(`The ledger rejects entry 1 of ${wallet}: first_topup_too_small.`);
     });
 
-    it('when a charge of the source is not what its entries made', async () => {
+    it('if a charge of the source does not match its entries', async () => {
       tamper(source, `UPDATE charges SET created_at = created_at + 1 WHERE state = 'settled'`);
       expect(await refused(true)).to.match(/^The ledger rejects entry \d of /);
     });
 
-    it('when a charge of the source is gone', async () => {
+    it('if a charge of the source is missing', async () => {
       tamper(source, `DELETE FROM charges WHERE state = 'held'`);
       expect(await refused(true)).to.equal(`The source has no charge for entry 2 of ${wallet}.`);
     });
 
-    it('when an account of the source is gone and its entries remain', async () => {
+    it('if an account of the source is missing but its entries remain', async () => {
       tamper(source, 'DELETE FROM accounts');
       expect(await refused(true)).to.include(`a wallet or entries of ${wallet}, but no such account`);
     });

@@ -12,14 +12,14 @@ describe('a folder on disk', () => {
   });
   after(() => rmSync(root, { recursive: true }));
 
-  it('is made with its parents, for the owner only, by several at once', async () => {
+  it('is created with its parents, for the owner only, even concurrently', async () => {
     const folder = join(root, 'a', 'b', 'c');
     await Promise.all([makeFolder(folder), makeFolder(folder), makeFolder(join(root, 'a', 'b', 'd'))]);
     for (const made of [folder, join(root, 'a')]) expect(statSync(made).mode & 0o777).to.equal(0o700);
     await makeFolder(folder);
   });
 
-  it('is refused at once below a file, and where nothing can be made', async () => {
+  it('is refused at once below a file, and where it cannot be created', async () => {
     const file = join(root, 'file');
     writeFileSync(file, '');
     for (const folder of [file, join(file, 'x', 'y'), '/dev/null']) {

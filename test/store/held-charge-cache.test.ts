@@ -8,8 +8,8 @@ import { giveBack, newId, newWallet, reserve, settle, statuses, useStore } from 
 
 const chargeOf = (id: string, state: Charge['state']) => ({ id, state }) as Charge;
 
-describe('known charges', () => {
-  it('are those held, at the number of the wallet they were left at', () => {
+describe('the cache of held charges', () => {
+  it('keeps held charges, at the last sequence number of their wallet', () => {
     const known = createHeldChargeCache()('w');
     known.remember({ seqBefore: 3, seqAfter: 5, changed: [chargeOf('a', 'held'), chargeOf('b', 'settled')] });
     expect([known.get('a')?.id, known.get('b')]).to.deep.equal(['a', undefined]);
@@ -21,14 +21,14 @@ describe('known charges', () => {
     expect([known.get('a'), known.get('c')?.id]).to.deep.equal([undefined, 'c']);
   });
 
-  it('are forgotten when somebody else has written the wallet between two batches', () => {
+  it('drops charges if another process wrote the wallet between two batches', () => {
     const known = createHeldChargeCache()('w');
     known.remember({ seqBefore: 0, seqAfter: 1, changed: [chargeOf('a', 'held')] });
     known.remember({ seqBefore: 2, seqAfter: 3, changed: [chargeOf('b', 'held')] });
     expect([known.get('a'), known.at(3, 'b')?.id]).to.deep.equal([undefined, 'b']);
   });
 
-  it('are forgotten when they are too many, whoever asks', () => {
+  it('drops charges if there are too many', () => {
     const known = createHeldChargeCache()('w');
     const held = Array.from({ length: 10_001 }, (_, at) => chargeOf(`c${at}`, 'held'));
     known.remember({ seqBefore: 0, seqAfter: 1, changed: held });
@@ -36,7 +36,7 @@ describe('known charges', () => {
     expect([known.get('c0'), known.get('c10000'), known.at(2, 'a')?.id]).to.deep.equal([undefined, undefined, 'a']);
   });
 
-  it('are kept for the wallets that were written last', () => {
+  it('keeps the charges of the wallets written last', () => {
     const knownOf = createHeldChargeCache();
     const write = (wallet: string) =>
       knownOf(wallet).remember({ seqBefore: 0, seqAfter: 1, changed: [chargeOf(`of-${wallet}`, 'held')] });

@@ -46,7 +46,7 @@ describe('pages of a journal', () => {
     expect(asked).to.have.length(2);
   });
 
-  it('end with the failure of the store, or of their reader and then with no other', async () => {
+  it('end with the failure of the store, or only with that of their reader', async () => {
     const broken = () => pagesOf(() => Promise.reject(new Error('the store failed')));
     expect(await rejection(Array.fromAsync(broken()))).to.have.property('message', 'the store failed');
     const read = async () => {

@@ -55,7 +55,7 @@ describe('openStore', () => {
     return message;
   }
 
-  it('makes the folders and the file, for the owner only', async () => {
+  it('creates the folders and the file, for the owner only', async () => {
     const path = join(folder, 'some', 'where', 'a.db');
     const store = await openStore(`sqlite:${path}`);
     await store.settings.set('a', 'b');
@@ -64,7 +64,7 @@ describe('openStore', () => {
     expect(existsSync(`${path}-wal`), 'all of it is in one file').to.equal(false);
   });
 
-  it('makes a file that nobody else can open at any moment', async () => {
+  it('creates a file that nobody else can open at any time', async () => {
     const made = join(folder, 'made');
     mkdirSync(made);
     // Sees every state of the folder's files that lasts for some microseconds.
@@ -96,7 +96,7 @@ describe('openStore', () => {
     expect(Atomics.load(seen, 0).toString(8)).to.equal('600');
   });
 
-  it('takes a relative path, and the scheme in any case', async () => {
+  it('accepts a relative path, and the scheme in any letter case', async () => {
     const before = process.cwd();
     process.chdir(folder);
     try {
@@ -107,12 +107,12 @@ describe('openStore', () => {
     expect(existsSync(join(folder, 'relative.db'))).to.equal(true);
   });
 
-  it('refuses a scheme without a store, without telling what else is in the URL', async () => {
+  it('refuses an unknown scheme without showing the rest of the URL', async () => {
     const message = await refused('redis://user:secret@host/0');
     expect(message).to.include('redis').and.to.include('sqlite:<path>').and.not.include('secret');
   });
 
-  it('refuses a text that is no URL, and an URL without a file', async () => {
+  it('refuses a text that is not a URL, and a URL without a file', async () => {
     expect(await refused('tollgate.db')).to.include('sqlite:<path>');
     expect(await refused('sqlite:')).to.include('sqlite:<path>');
     expect(await refused('sqlite::memory:')).to.include('sqlite:<path>');
@@ -139,7 +139,7 @@ describe('openStore', () => {
     );
   });
 
-  it('makes a folder for media files, unless they are in the database', async () => {
+  it('creates a folder for media files, unless they are in the database', async () => {
     const dataDir = join(folder, 'some', 'data');
     await makeMediaFolder({ databaseUrl: 'mongodb://127.0.0.1/a', dataDir });
     expect(existsSync(dataDir)).to.equal(false);
@@ -152,7 +152,7 @@ describe('openStore', () => {
     expect(await refused(`sqlite:${join(folder, 'a-folder')}`)).to.match(/is a folder\.$/);
   });
 
-  it('knows where the media files of a store are, however its URL is written', () => {
+  it('finds the media folder of a store for any form of its URL', () => {
     const config = { databaseUrl: 'sqlite:./data/a.db', dataDir: '/srv' };
     const places: readonly [url: string, named: string | undefined, mediaFolder: string | undefined][] = [
       ['sqlite:./data/a.db', undefined, '/srv/media'],
@@ -189,7 +189,7 @@ describe('openStore', () => {
       expect(await refusedToNobody(`sqlite:${path}`)).to.deep.equal({ name: 'OperatorError', message });
     });
 
-    it('refuses a folder in which a folder is missing', async () => {
+    it('refuses a path with a missing folder', async () => {
       const path = join(locked('locked-too'), 'more', 'a.db');
       const message = `The folder of the database ${path} cannot be created: EACCES.`;
       expect(await refusedToNobody(`sqlite:${path}`)).to.deep.equal({ name: 'OperatorError', message });
@@ -204,7 +204,7 @@ describe('openStore', () => {
       expect(await refusedToNobody(`SQLite:${join(folder, 'a.db')}`, data)).to.deep.equal(error);
     });
 
-    it('refuses a file that may only be read', async () => {
+    it('refuses a read-only file', async () => {
       const place = join(folder, 'readable');
       const path = join(place, 'a.db');
       await (await openStore(`sqlite:${path}`)).close();

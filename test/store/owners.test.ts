@@ -43,7 +43,7 @@ for (const kind of STORES) {
   describe(`gateways that are gone, on ${kind.name}`, () => {
     const context = useStore(kind);
 
-    it('are forgotten after an hour, and not before', async () => {
+    it('are removed after an hour, and not before', async () => {
       const renew = () => context.store.owners.renew({ id: 'me', leaseMs: 15_000, alone: false });
       const look = lookInto[kind.name]?.(context.url) as Look;
       const left = await look({ 'old-1': 2 * HOUR_MS, 'old-2': HOUR_MS + 60_000, young: HOUR_MS - 60_000 }, renew);

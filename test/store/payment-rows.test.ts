@@ -23,13 +23,13 @@ describe('rows of payments', () => {
     });
   }
 
-  it('have numbers for bigints where they are no money', () => {
+  it('have numbers instead of bigints, except for money', () => {
     expect(rowWith('createdAt', 5n).createdAt).to.equal(5);
     expect(rowWith('amount', 5n).amount).to.equal(5n);
     expect(rowWith('facts', 'x').facts).to.equal('x');
   });
 
-  it('give flags as numbers', () => {
+  it('store flags as numbers', () => {
     const row = rowWith('test', 1) as never;
     expect(toCells('payments', row)[names.indexOf('test')]).to.equal(1);
   });

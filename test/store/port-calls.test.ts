@@ -24,7 +24,7 @@ describe('ports of a store', () => {
   });
   afterEach(() => opened.close());
 
-  it('are all listed, with calls that are there', () => {
+  it('are all listed, with existing calls', () => {
     expect(listPortNames(opened.real)).to.have.members(Object.keys(READS));
     const ports: Record<string, object> = { ...opened.real };
     for (const [name, reads] of Object.entries(READS)) {
@@ -32,7 +32,7 @@ describe('ports of a store', () => {
     }
   });
 
-  it('stream reads only, and as what they are for whoever wraps them', async () => {
+  it('stream only reads, and wrap streams as streams', async () => {
     for (const [name, streams] of Object.entries(STREAMS)) {
       expect(READS[name as keyof typeof READS]).to.include.members([...streams]);
     }
@@ -49,7 +49,7 @@ describe('ports of a store', () => {
     await begun.return?.();
   });
 
-  it('end a stream when the store is closed in the middle of it', async () => {
+  it('end a stream if the store is closed in the middle of it', async () => {
     const read = async function* () {
       yield* [Buffer.from('a'), Buffer.from('b')];
     };
@@ -62,7 +62,7 @@ describe('ports of a store', () => {
       .with.property('message', 'the store is closed');
   });
 
-  it('refuse every call that is not known to be a read, on a store for reading only', async () => {
+  it('refuse every call that is not a known read on a read-only store', async () => {
     const reading = withoutWrites(store);
     for (const [port, reads] of Object.entries({ ...READS, fake: [] as string[] })) {
       const calls = Object.entries((reading as unknown as Record<string, object>)[port] ?? {});
@@ -76,7 +76,7 @@ describe('ports of a store', () => {
     expect(await reading.ledger.wallet(newId('acc'))).to.equal(undefined);
   });
 
-  it('let a close wait for calls of each, and refuse those that come after it', async () => {
+  it('make a close wait for running calls of each, and refuse later ones', async () => {
     const gate = makeGate();
     const said: string[] = [];
     const slow = {
@@ -101,7 +101,7 @@ describe('ports of a store', () => {
     expect(await rejection(tracked.jobs.open())).to.be.instanceOf(StoreError);
   });
 
-  it('are none that a copy would lose without a word', async () => {
+  it('are all handled by a copy', async () => {
     const target = await openFaultyStore();
     const error = await rejection(copyStore({ from: store, to: target.real, live: false }));
     expect(String(error)).to.include('does not know the port fake');

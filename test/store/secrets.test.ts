@@ -31,20 +31,20 @@ describe('a vault', () => {
   const vault = createVault([OLD]);
   const sealed = vault.seal(SECRET, 'users/usr_1/totp');
 
-  it('gives back what it sealed, for its place only', () => {
+  it('opens what it sealed, for the same place only', () => {
     expect(vault.open(sealed, 'users/usr_1/totp')).to.equal(SECRET);
     expect(vault.open(sealed, 'users/usr_2/totp')).to.equal(undefined);
     expect(vault.open(sealed, 'alerts/usr_1/webhook')).to.equal(undefined);
   });
 
-  it('says its version and its key, shows nothing of the secret, and never the same twice', () => {
+  it('shows version and key, nothing of the secret, and never the same text twice', () => {
     expect(sealed).to.match(/^enc:v1:[0-9a-f]{8}:[\w-]{80}$/);
     expect(sealed).not.to.contain(SECRET.slice(0, 8));
     expect(sealed).not.to.contain(OLD.toString('hex').slice(0, 8));
     expect(vault.seal(SECRET, 'users/usr_1/totp')).not.to.equal(sealed);
   });
 
-  it('leaves what is in plain, and what is sealed, as it is', () => {
+  it('opens plain texts unchanged, and does not seal twice or without a key', () => {
     expect(vault.open(SECRET, 'a')).to.equal(SECRET);
     expect(vault.seal(sealed, 'a')).to.equal(sealed);
     expect(createVault([]).seal(SECRET, 'a')).to.equal(SECRET);
@@ -83,7 +83,7 @@ for (const kind of STORES) {
     const raw = () => context.store;
     const withKeys = (...keys: Buffer[]) => withSecrets(raw(), createVault(keys));
 
-    describe('are to people and alerts as if they were in plain', () => {
+    describe('look like plain texts to the ports of users and alerts', () => {
       const wrap = async (store: Store | Promise<Store>) => withSecrets(await store, createVault([OLD]));
       const sealed = {
         get url() {
@@ -99,7 +99,7 @@ for (const kind of STORES) {
       alertContract(sealed);
     });
 
-    it('are encrypted in the database, each for its row', async () => {
+    it('are encrypted in the database, bound to their row', async () => {
       const user = makeUser({ totpSecret: SECRET });
       const bare = makeUser({ totpSecret: null });
       const settings = newAlerts();
@@ -118,7 +118,7 @@ for (const kind of STORES) {
       expect(isSealed((await users.get(bare.id))?.totpSecret ?? '')).to.equal(true);
     });
 
-    it('that were in plain are read as before, and encrypted when their row is written', async () => {
+    it('in plain text are read as before, and encrypted once their row is written', async () => {
       const user = makeUser({ totpSecret: SECRET });
       const settings = newAlerts();
       await raw().users.add(user);
@@ -133,7 +133,7 @@ for (const kind of STORES) {
       expect(await users.get(user.id)).to.deep.equal({ ...user, language: 'en', version: 2 });
     });
 
-    it('are not lost by who has no key for them, who lets nobody in and signs nothing', async () => {
+    it('are not lost without their key, with which nobody can sign in and nothing is signed', async () => {
       const user = makeUser({ totpSecret: SECRET });
       const settings = newAlerts();
       await withKeys(OLD).users.add(user);
@@ -153,7 +153,7 @@ for (const kind of STORES) {
       expect((await withKeys(OLD).alerts.get(settings.account))?.webhook).to.deep.equal(settings.webhook);
     });
 
-    it('are replaced with what is set anew, where they cannot be read', async () => {
+    it('are replaced by new values if they cannot be read', async () => {
       const user = makeUser({ totpSecret: SECRET });
       await withKeys(OTHER).users.add(user);
       const { users } = withKeys(OLD);
@@ -172,7 +172,7 @@ for (const kind of STORES) {
     const user = makeUser({ totpSecret: SECRET });
     const settings = newAlerts();
 
-    it('are asked for as soon as one has encrypted something, and not before', async () => {
+    it('are required as soon as one has encrypted something, and not before', async () => {
       const before = await raw().settings.list();
       await use(OLD).users.add(makeUser({ totpSecret: null }));
       await use().users.add(makeUser({ totpSecret: SECRET }));
@@ -191,7 +191,7 @@ for (const kind of STORES) {
       await check(OTHER, OLD);
     });
 
-    it('take the place of others once every secret is encrypted anew', async () => {
+    it('replace others once every secret is encrypted again', async () => {
       await use(OLD).alerts.change(settings);
       expect(await encryptSecrets(raw(), createVault([NEW, OLD]))).to.deep.equal({
         secrets: 3,
@@ -205,7 +205,7 @@ for (const kind of STORES) {
       expect((await use(NEW).alerts.get(settings.account))?.webhook).to.deep.equal(settings.webhook);
     });
 
-    it('are asked for again when a gateway that was not told of it goes on with one', async () => {
+    it('are required again if another gateway still encrypts with an old one', async () => {
       const late = use(OLD);
       const other = makeUser({ totpSecret: SECRET });
       await late.users.add(other);
@@ -218,7 +218,7 @@ for (const kind of STORES) {
       await encryptSecrets(raw(), createVault([NEW, OLD]));
     });
 
-    it('stay needed while there is a secret that the new ones cannot read', async () => {
+    it('stay required while a secret cannot be read with the new ones', async () => {
       const lost = makeUser({ totpSecret: SECRET });
       await use(OTHER).users.add(lost);
       expect(await encryptSecrets(raw(), createVault([OLD, NEW]))).to.deep.equal({
@@ -233,7 +233,7 @@ for (const kind of STORES) {
       expect((await use(OTHER).users.get(lost.id))?.totpSecret).to.equal(SECRET);
     });
 
-    it('are not made up where there is none to encrypt with', async () => {
+    it('are needed to encrypt secrets', async () => {
       expect(await rejection(encryptSecrets(raw(), createVault([])))).to.be.instanceOf(OperatorError);
     });
   });
@@ -253,7 +253,7 @@ describe('secrets in a store that fails', () => {
     await target.close();
   });
 
-  it('are not written before it is noted which key they need', async () => {
+  it('are not written before their key is recorded', async () => {
     const { users, alerts } = withSecrets(faulty.store, vault);
     faulty.next('settings.set', refuse, refuse);
     expect(await rejection(users.add(user))).to.be.instanceOf(StoreError);
@@ -285,14 +285,14 @@ describe('secrets in a store that fails', () => {
     });
   }
 
-  it('are not written when it cannot be read which keys are noted', async () => {
+  it('are not written if the recorded keys cannot be read', async () => {
     const { users } = withSecrets(faulty.store, vault);
     faulty.next('settings.get', refuse);
     expect(await rejection(users.add(user))).to.be.instanceOf(StoreError);
     expect(await faulty.real.users.get(user.id)).to.equal(undefined);
   });
 
-  it('keep what somebody changes meanwhile', async () => {
+  it('keep concurrent changes', async () => {
     await faulty.real.users.add(user);
     const fresh = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
     faulty.next('users.change', async (run) => {
@@ -303,7 +303,7 @@ describe('secrets in a store that fails', () => {
     expect((await withSecrets(faulty.real, vault).users.get(user.id))?.totpSecret).to.equal(fresh);
   });
 
-  it('are copied as they are, without a key, together with what says which key they need', async () => {
+  it('are copied encrypted, without a key, together with the record of their key', async () => {
     const settings = newAlerts();
     await withSecrets(faulty.real, vault).users.add(user);
     await withSecrets(faulty.real, vault).alerts.change(settings);

@@ -110,7 +110,7 @@ for (const kind of STORES) {
       db.close();
     });
 
-    it('goes on with its calls, and with entries that have no mark', async () => {
+    it('continues with its calls, and with entries without a mark', async () => {
       await applied(store, settle('acc_1', 'req_1'));
       await store.accounts.setStatus('acc_1', 'active');
       await applied(store, reserve('acc_1', { chargeId: 'req_2' }), giveBack('release', 'acc_1', 'req_2'));
@@ -138,7 +138,7 @@ describe('a MongoDB database of version 1', () => {
     return all;
   }
 
-  it('gets the same rules and indexes as a fresh one, also if its last step is made twice', async () => {
+  it('gets the same validators and indexes as a new one, even if its last step runs twice', async () => {
     const old = await mongodb.create();
     const fresh = await mongodb.create();
     try {

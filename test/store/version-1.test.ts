@@ -172,7 +172,7 @@ for (const old of [oldFile('sqlite.db'), oldFile('backup.db'), OLD_DATABASE]) {
         expect(Buffer.concat(chunks).equals(PICTURE.bytes)).to.equal(true);
       });
 
-      it('to those who have a key or a password', async () => {
+      it('for keys and passwords', async () => {
         expect((await store.keys.find(hashKey('sk-tg-key_main')))?.id).to.equal('key_main');
         const owner = await store.users.find('owner@example.com');
         expect(await verifyPassword(owner?.password ?? undefined, PASSWORD)).to.equal(true);
@@ -180,12 +180,12 @@ for (const old of [oldFile('sqlite.db'), oldFile('backup.db'), OLD_DATABASE]) {
       });
     });
 
-    it('adds up', async () => {
+    it('balances', async () => {
       expect(await problems()).to.deep.equal([]);
     });
 
     // One test for each step, in order; the next one goes to the end.
-    describe('has the steps since then', () => {
+    describe('has the migrations since then', () => {
       it('to the same schema as a new store', async () => {
         const fresh = await old.create();
         try {
@@ -217,7 +217,7 @@ for (const old of [oldFile('sqlite.db'), oldFile('backup.db'), OLD_DATABASE]) {
         expect(await store.users.get('usr_invited')).to.equal(undefined);
       });
 
-      it('which find notices that matter, and orders whose id nobody was told', async () => {
+      it('which find relevant webhooks, and orders without a provider id', async () => {
         const { payments } = store;
         const told = await payments.webhooks({ limit: 100, isDiscarded: false });
         expect(told.map(({ verdict }) => verdict)).to.deep.equal(['failed', 'done', 'received']);
@@ -225,7 +225,7 @@ for (const old of [oldFile('sqlite.db'), oldFile('backup.db'), OLD_DATABASE]) {
         expect(await payments.hasUnknownRefs('another', 0)).to.equal(false);
       });
 
-      it('which mark the wallets with play money, and no other', async () => {
+      it('which mark only the wallets with play money', async () => {
         const marked = Object.entries(contents.wallets ?? {}).filter(([, found]) => (found as Rows).playMoney);
         expect(marked.map(([id]) => id)).to.have.members(PLAY_MONEY);
         const real = (name: string) =>
@@ -234,7 +234,7 @@ for (const old of [oldFile('sqlite.db'), oldFile('backup.db'), OLD_DATABASE]) {
         expect(await statuses(store, real('untried'))).to.deep.equal(['done']);
       });
 
-      it('which bound what running calls may cost above their holds', async () => {
+      it('which limit the exposure of running calls', async () => {
         const call = reserve('acc_demo', { chargeId: 'req_open', at: AT, key: 'key_demo' });
         await applied(store, { ...call, excess: 1290n * RUB } as Operation);
         expect(await store.ledger.charge('req_open')).to.include({ state: 'held', excess: 1290n * RUB });
@@ -262,8 +262,8 @@ for (const old of [oldFile('sqlite.db'), oldFile('backup.db'), OLD_DATABASE]) {
       });
     });
 
-    describe('goes on', () => {
-      it('with calls that were held, and with new ones', async () => {
+    describe('continues', () => {
+      it('with held calls and new ones', async () => {
         const held = Object.values(expected.charges as Rows).filter((charge) => (charge as Rows).state === 'held');
         expect(held).to.have.length(6);
         const ends = held.map((charge) => {
@@ -278,7 +278,7 @@ for (const old of [oldFile('sqlite.db'), oldFile('backup.db'), OLD_DATABASE]) {
         expect((await wallet('main'))?.held).to.equal(0n);
       });
 
-      it('with payments, refunds and disputes that were under way', async () => {
+      it('with open payments, refunds and disputes', async () => {
         const at = AT;
         const [paid] = await applied(store, { ...creditOf(await payment('succeeded')), at } as Operation);
         expect(paid?.payment).to.include({ phase: 'credited', credited: 1000n * RUB });
@@ -296,13 +296,13 @@ for (const old of [oldFile('sqlite.db'), oldFile('backup.db'), OLD_DATABASE]) {
         expect((await wallet('main'))?.avail).to.equal(before - 1300n * RUB);
       });
 
-      it('with suspended accounts, once they are active', async () => {
+      it('with suspended accounts once they are resumed', async () => {
         expect(await store.accounts.setStatus('acc_suspended', 'active')).to.equal(true);
         const call = reserve('acc_suspended', { at: AT, key: 'key_suspended' });
         expect(await statuses(store, call)).to.deep.equal(['done']);
       });
 
-      it('and adds up, also after it was opened again', async () => {
+      it('and still balances after it was opened again', async () => {
         expect(await problems()).to.deep.equal([]);
         await store.close();
         store = await openStore(database.url, { readOnly: true });
@@ -313,7 +313,7 @@ for (const old of [oldFile('sqlite.db'), oldFile('backup.db'), OLD_DATABASE]) {
   });
 }
 
-describe('a store of the first release that is only read', () => {
+describe('a store of the first release opened read-only', () => {
   async function refuse(url: string): Promise<string> {
     const error: unknown = await openStore(url, { readOnly: true }).then(
       (store) => store.close(),

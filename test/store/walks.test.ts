@@ -47,7 +47,7 @@ describe('walks over a store', () => {
     });
   }
 
-  it('are looked along in step with another list, and end with either', async () => {
+  it('are walked in parallel with another list, and end with either', async () => {
     async function* walk(): AsyncGenerator<readonly string[], undefined> {
       for (const page of [['b', 'd'], ['z', '\uffff'], ['😀']]) {
         pages += 1;
