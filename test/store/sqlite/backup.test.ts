@@ -15,7 +15,7 @@ describe('backup of a SQLite store', () => {
   const namesOf = (file: string) =>
     readdirSync(dirname(file)).filter((name) => join(dirname(file), name).startsWith(file));
 
-  it('tells the pages it has copied, step by step', async () => {
+  it('reports the copied pages step by step', async () => {
     const path = folder.file();
     await (await open(path)).close();
     folder.raw(path).exec('CREATE TABLE large (bytes BLOB); INSERT INTO large VALUES (zeroblob(20000000))');
@@ -27,7 +27,7 @@ describe('backup of a SQLite store', () => {
     expect(told.at(-1)).to.deep.equal([total, total]);
   });
 
-  it('has no row of a media file that is lost', async () => {
+  it('has no row of a lost media file', async () => {
     const path = folder.file();
     const store = await open(path);
     const write = () => store.media.write(newMedia({ expiresAt: Date.now() + 3_600_000 }), piecesOf(PNG));
@@ -39,7 +39,7 @@ describe('backup of a SQLite store', () => {
     expect(await (await open(file)).media.page({ limit: 10 })).to.deep.equal([kept]);
   });
 
-  it('is none when a media file cannot be read', async () => {
+  it('fails if a media file cannot be read', async () => {
     const path = folder.file();
     const store = await open(path);
     const { id } = await store.media.write(newMedia({ expiresAt: Date.now() + 3_600_000 }), piecesOf(PNG));

@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000;
 describe('numbers of batches', () => {
   const folder = useFolder();
 
-  it('are forgotten a day after the last batch, when a new writer begins', async () => {
+  it('are removed a day after the last batch, when a new writer starts', async () => {
     const path = folder.file();
     const store = await folder.open(path);
     const account = await newAccount(store);

@@ -91,7 +91,7 @@ describe('sqlite connection', () => {
     });
   }
 
-  it('does not know what became of a write whose commit failed, and is free for the next one', () => {
+  it('reports an unknown outcome for a failed commit, and accepts the next write', () => {
     const connection = connect(folder.file());
     connection.db.exec(`PRAGMA foreign_keys = ON; CREATE TABLE parents (id TEXT PRIMARY KEY);
       CREATE TABLE children (parent TEXT REFERENCES parents DEFERRABLE INITIALLY DEFERRED)`);
@@ -101,7 +101,7 @@ describe('sqlite connection', () => {
     expect(namesOf(connection)).to.deep.equal([{ name: 'next' }]);
   });
 
-  it('says that the store is busy once its time to wait is over', () => {
+  it('reports a busy store after its time to wait', () => {
     const path = folder.file();
     const mine = connect(path);
     const other = connect(path);
@@ -115,7 +115,7 @@ describe('sqlite connection', () => {
     expect(namesOf(mine)).to.deep.equal([{ name: 'now' }]);
   });
 
-  it('keeps its log within bounds', () => {
+  it('limits the size of its log', () => {
     const { db } = connect(folder.file());
     const settingOf = (name: string) => Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0];
     expect(['wal_autocheckpoint', 'journal_size_limit'].map(settingOf)).to.deep.equal([4000, 67_108_864]);
@@ -131,7 +131,7 @@ describe('sqlite connection', () => {
     });
   }
 
-  it('makes no tables in a file that must have them', () => {
+  it('creates no tables in a file that must have them', () => {
     const path = folder.file();
     writeFileSync(path, '');
     expect(() => connect(path, { existing: true })).to.throw(`There is no Tollgate store at ${path}`);
@@ -140,7 +140,7 @@ describe('sqlite connection', () => {
     expect(existsSync(missing)).to.equal(false);
   });
 
-  it('waits for its turn also to open, and says why it cannot', () => {
+  it('waits for other writers at the opening, and reports why it fails', () => {
     const path = folder.file();
     const other = connect(path);
     other.db.exec('BEGIN IMMEDIATE');
@@ -149,7 +149,7 @@ describe('sqlite connection', () => {
     expect(performance.now() - from).to.be.at.least(50);
   });
 
-  it('opens an unfinished backup only where it is made', () => {
+  it('opens an unfinished backup only for the backup itself', () => {
     const path = `${folder.file()}.unfinished`;
     const message = `The file ${path} is an unfinished backup.`;
     expect(() => connect(path)).to.throw(message);

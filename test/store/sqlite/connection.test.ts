@@ -27,7 +27,7 @@ describe('sqlite connection', () => {
     return connection;
   }
 
-  it('waits for the disk again after a write that did not have to', () => {
+  it('waits for the disk again after a write without sync', () => {
     const { db, write } = connect(folder.file());
     const look = db.prepare('PRAGMA synchronous');
     const synchronous = () => look.get()?.synchronous;
@@ -40,7 +40,7 @@ describe('sqlite connection', () => {
     expect(write(synchronous)).to.equal(full);
   });
 
-  it('does not wait for the disk where everything can be written again, until a setting says that it is whole', () => {
+  it('does not wait for the disk during a copy, until a setting marks the copy as complete', () => {
     const { db, write } = connect(folder.file(), { repeatable: true });
     // A prepared one may answer what it was then.
     const synchronous = () => db.prepare('PRAGMA synchronous').get()?.synchronous;
@@ -52,7 +52,7 @@ describe('sqlite connection', () => {
     expect(write(synchronous)).to.equal(normal);
   });
 
-  it('waits before a transaction while another writes, for up to the length of the one before', async () => {
+  it('pauses between transactions for other writers, up to the length of the previous one', async () => {
     const path = folder.file();
     const mine = connect(path);
     const other = connect(path);

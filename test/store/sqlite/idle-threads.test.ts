@@ -44,7 +44,7 @@ describe('threads of closed stores', () => {
     expect(writer()).not.to.equal(first);
   });
 
-  it('are not used once they have ended', async () => {
+  it('are not reused once they have ended', async () => {
     keepThreads(true);
     await use(folder.file());
     const first = writer();
@@ -53,7 +53,7 @@ describe('threads of closed stores', () => {
     expect(writer()).not.to.equal(first);
   });
 
-  it('are of use after one that could not open its database', async () => {
+  it('are reused after a failed opening', async () => {
     keepThreads(true);
     await use(folder.file());
     const path = folder.file();
@@ -63,7 +63,7 @@ describe('threads of closed stores', () => {
     expect(await use(folder.file())).to.equal(1);
   });
 
-  it('end when they are kept no longer', async () => {
+  it('end after their idle time', async () => {
     keepThreads(true);
     await use(folder.file());
     const exited = new Promise((resolve) => writer().once('exit', resolve));

@@ -35,7 +35,7 @@ describe('sqlite in the calling thread', () => {
     expect(started).to.deep.equal([]);
   });
 
-  it('lets timers through between calls', async () => {
+  it('lets timers run between calls', async () => {
     const store = await folder.open(folder.file(), { inProcess: true });
     let ticked = false;
     setTimeout(() => {
@@ -46,7 +46,7 @@ describe('sqlite in the calling thread', () => {
     expect(ticked).to.equal(true);
   });
 
-  it('tells an operator why a file cannot be used', async () => {
+  it('reports to the operator why a file cannot be used', async () => {
     const path = folder.file();
     folder.raw(path).exec('PRAGMA application_id = 1; CREATE TABLE other (id)');
     for (const readOnly of [true, false]) {

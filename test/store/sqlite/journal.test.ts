@@ -6,7 +6,7 @@ import { useFolder } from './folder.ts';
 describe('charges that no entry creates', () => {
   const folder = useFolder();
 
-  it('are found once each, in pages of any size, among those that have one', async () => {
+  it('are found once each in pages of any size', async () => {
     const path = folder.file();
     const store = await folder.open(path);
     const wallet = await newWallet(store);
@@ -39,7 +39,7 @@ describe('charges that no entry creates', () => {
 describe('keys as the audit reads them', () => {
   const folder = useFolder();
 
-  it('tell which of them have no account, as damage leaves them', async () => {
+  it('are reported if damage has removed their account', async () => {
     const path = folder.file();
     const store = await folder.open(path);
     const account = await newWallet(store);

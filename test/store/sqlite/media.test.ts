@@ -51,7 +51,7 @@ describe('sqlite media files', () => {
       : [];
   const age = (file: string, ms: number) => utimesSync(file, new Date(), new Date(Date.now() - ms));
 
-  it('lie under the first characters of their ids, for their owner only, beside the database', async () => {
+  it('are stored beside the database in folders by id prefix, for the owner only', async () => {
     const { id } = await keep();
     expect(files()).to.deep.equal([join(id.slice(0, 2), id)]);
     expect(readFileSync(fileOf(id)).equals(PNG)).to.equal(true);
@@ -60,7 +60,7 @@ describe('sqlite media files', () => {
     expect(statSync(media).mode & 0o777).to.equal(0o700);
   });
 
-  it('lie in the folder that is named', async () => {
+  it('are stored in the configured folder', async () => {
     const other = folder.file();
     const mediaFolder = join(dirname(path), 'a', 'b');
     const named = await open(other, { mediaFolder });
@@ -69,7 +69,7 @@ describe('sqlite media files', () => {
     expect(existsSync(`${other}.media`)).to.equal(false);
   });
 
-  it('have ids that are names of files, whoever asks', async () => {
+  it('have ids that are safe file names', async () => {
     for (const id of ['..', '../../etc/passwd', 'a'.repeat(42), `${'a'.repeat(42)}/`, `${'a'.repeat(41)}..`]) {
       expect(await rejection(store.media.write(newMedia({ id }), piecesOf(PNG))), id).to.be.instanceOf(Error);
       expect(await store.media.get(id)).to.equal(undefined);
@@ -78,7 +78,7 @@ describe('sqlite media files', () => {
     expect(files()).to.deep.equal([]);
   });
 
-  it('that are lost or cut short are gone, and the cleaner forgets them', async () => {
+  it('are not found if they are lost or cut short, and are removed by the cleaner', async () => {
     const lost = await keep();
     const short = await keep();
     rmSync(fileOf(lost.id));
@@ -99,7 +99,7 @@ describe('sqlite media files', () => {
       return join(media, left);
     }
 
-    it('stay for an hour, in which it might live, and are then removed', async () => {
+    it('stay for an hour, in which the writer might live, and are then removed', async () => {
       const left = await kill();
       expect(await store.media.clean(Date.now() + 1000 * HOUR_MS, 10)).to.equal(0);
       age(left, HOUR_MS - 60_000);
@@ -109,7 +109,7 @@ describe('sqlite media files', () => {
       expect(files()).to.deep.equal([]);
     });
 
-    it('between its file and its row: the file is not found, and goes when it would have expired', async () => {
+    it('are not found without their row, and are removed when they would have expired', async () => {
       const { id } = await keep();
       folder.raw(path).exec('DELETE FROM media');
       expect(await store.media.get(id)).to.equal(undefined);
@@ -121,7 +121,7 @@ describe('sqlite media files', () => {
     });
   });
 
-  it('of another store in the same folder are left alone, and so is what is none of ours', async () => {
+  it('of another store in the same folder are not touched, nor are foreign files', async () => {
     const other = await open(folder.file(), { mediaFolder: media });
     const { id } = await other.media.write(newMedia({ expiresAt: Date.now() + HOUR_MS }), piecesOf(PNG));
     mkdirSync(join(media, 'lost+found'));
@@ -135,7 +135,7 @@ describe('sqlite media files', () => {
     expect(files()).to.have.length(4);
   });
 
-  it('are all looked at, some folders at a time', async () => {
+  it('are all checked, some folders at a time', async () => {
     const ids = Array.from({ length: 150 }, makeSecret);
     for (const id of ids) {
       mkdirSync(dirname(fileOf(id)), { recursive: true });
@@ -153,7 +153,7 @@ describe('sqlite media files', () => {
     expect([removed, files()]).to.deep.equal([150, []]);
   });
 
-  it('are nothing on a full disk: the store says so, and leaves nothing behind', async () => {
+  it('fail on a full disk without leaving anything behind', async () => {
     const id = makeSecret();
     const limited = `ulimit -f 4096 && exec "${process.execPath}" "${CHILD}" fill "${path}" ${id}`;
     const child = spawn('sh', ['-c', limited], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
@@ -164,7 +164,7 @@ describe('sqlite media files', () => {
     expect(await store.media.get(id)).to.equal(undefined);
   });
 
-  it('are nothing where the folder takes none, and work again when it does', async () => {
+  it('fail while the folder is not writable, and work again afterwards', async () => {
     if (process.getuid?.() === 0) {
       // Nothing is forbidden to root: a file stands where the folder would be.
       writeFileSync(media, '');
@@ -180,7 +180,7 @@ describe('sqlite media files', () => {
     expect((await bytesOf(store, id)).equals(PNG)).to.equal(true);
   });
 
-  it('are not named by errors: these are logged', async () => {
+  it('are not named in errors, which are logged', async () => {
     const { id } = await keep();
     rmSync(dirname(fileOf(id)), { recursive: true });
     writeFileSync(dirname(fileOf(id)), '');
@@ -189,7 +189,7 @@ describe('sqlite media files', () => {
     expect(inspect(error, { depth: 9 })).not.to.contain(id.slice(0, 8));
   });
 
-  it('go when their row cannot be written', async () => {
+  it('are removed if their row cannot be written', async () => {
     await keep();
     const db = folder.raw(path);
     db.exec('ALTER TABLE media RENAME COLUMN media_type TO other');
@@ -199,7 +199,7 @@ describe('sqlite media files', () => {
     expect(await store.media.page({ limit: 10 })).to.have.length(2);
   });
 
-  it('are gone at once when another process does not let their row be written', async () => {
+  it('are removed at once if another process blocks the write of their row', async () => {
     const busy = await open(path, { busyMs: 20 });
     const db = folder.raw(path);
     db.exec('BEGIN IMMEDIATE');
@@ -211,7 +211,7 @@ describe('sqlite media files', () => {
     expect(files()).to.deep.equal([]);
   });
 
-  it('stay when a slower writer of the same finds their row', async () => {
+  it('stay if a slower writer of the same file finds their row', async () => {
     const gate = makeGate();
     const one = newMedia({ expiresAt: Date.now() + HOUR_MS });
     async function* slow() {
@@ -228,7 +228,7 @@ describe('sqlite media files', () => {
     expect((await bytesOf(store, one.id)).equals(PNG)).to.equal(true);
   });
 
-  it('of which many are lost are removed in steps, after those that have expired', async () => {
+  it('are removed in steps if many are lost, after the expired ones', async () => {
     for (let count = 0; count < 3; count += 1) await keep();
     folder.raw(path).exec('DELETE FROM media');
     await keep();
@@ -243,7 +243,7 @@ describe('sqlite media files', () => {
     ]);
   });
 
-  it('are read to their end by whoever has begun, also while they are cleaned', async () => {
+  it('are read to their end even while they are cleaned', async () => {
     const long = Buffer.alloc(1_000_000, 7);
     const { id } = await store.media.write(newMedia({ expiresAt: Date.now() - 1 }), piecesOf(long));
     let read = 0;

@@ -34,7 +34,7 @@ describe('sqlite store and other processes', () => {
     return child;
   }
 
-  itTimed('gets its turns beside a process that never pauses', async () => {
+  itTimed('can write beside a process that never pauses', async () => {
     const path = folder.file();
     const store = await folder.open(path);
     const wallet = await newWallet(store);
@@ -54,7 +54,7 @@ describe('sqlite store and other processes', () => {
     expect((await verifyLedger(store)).problems).to.deep.equal([]);
   }).timeout(60_000);
 
-  it('fails clearly on a full disk, still reads, and has all it acknowledged', async () => {
+  it('fails clearly on a full disk, still reads, and keeps everything acknowledged', async () => {
     const path = folder.file();
     const store = await folder.open(path);
     const wallet = await newWallet(store);
@@ -76,7 +76,7 @@ describe('sqlite store and other processes', () => {
     expect((await verifyLedger(again)).problems).to.deep.equal([]);
   }).timeout(60_000);
 
-  it('ends a thread whose transaction cannot be rolled back, and goes on with another', async () => {
+  it('ends a thread whose transaction cannot be rolled back, and continues with another', async () => {
     const patch =
       'import { DatabaseSync } from "node:sqlite"; const { exec } = DatabaseSync.prototype; ' +
       'DatabaseSync.prototype.exec = function (sql) { ' +
@@ -91,7 +91,7 @@ describe('sqlite store and other processes', () => {
     expect(told).to.deep.equal({ applied: 'unknown', last: 'done' });
   }).timeout(30_000);
 
-  it('keeps no process alive that has nothing to do', async () => {
+  it('keeps no idle process alive', async () => {
     for (const task of ['open', 'forget']) {
       const [code] = await once(start('', task, folder.file()), 'exit');
       expect(code, task).to.equal(0);

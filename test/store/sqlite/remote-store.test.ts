@@ -22,7 +22,7 @@ describe('ports of a sqlite store', () => {
     return openDatabaseCalls({ role, connection: { ...place, ...flags } });
   }
 
-  it('are answered by the threads: reads by those that read, writes by the one that writes', () => {
+  it('send reads to the reader threads and writes to the writer thread', () => {
     const path = folder.file();
     for (const [role, lists] of [
       ['writer', THREAD_WRITES],
@@ -44,7 +44,7 @@ describe('ports of a sqlite store', () => {
     }
   });
 
-  it('send each call to one thread, and what takes long to that for long reads', async () => {
+  it('send each call to one thread, and long reads to their own thread', async () => {
     const sent: string[] = [];
     const thread = (role: string): Thread => ({
       start: async () => undefined,
@@ -69,7 +69,7 @@ describe('ports of a sqlite store', () => {
     ]);
   });
 
-  it('fail as a store when it is called wrongly, and answer the next one', async () => {
+  it('reject wrong calls as store errors, and answer the next call', async () => {
     const store = await folder.open(folder.file());
     const error = await rejection(Reflect.apply(store.sessions.clean, undefined, []));
     expect(error).to.be.instanceOf(StoreError).with.property('applied', 'no');

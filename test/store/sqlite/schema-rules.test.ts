@@ -247,11 +247,11 @@ describe('rules of the tables', () => {
     }
   }
 
-  it('keep the audit log whole', () => {
+  it('keep the audit log append-only', () => {
     expect(() => db.exec('DELETE FROM audit_log')).to.throw('the audit log is append-only');
   });
 
-  it('let a payment of another provider have the same id there', () => {
+  it('allow the same provider id for payments of different providers', () => {
     const change = "UPDATE payments SET provider = 'other', ref = 'r' WHERE id = 'new'";
     expect(() => db.exec(change)).to.not.throw();
   });

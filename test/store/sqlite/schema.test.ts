@@ -12,7 +12,7 @@ import { useFolder } from './folder.ts';
 describe('sqlite schema', () => {
   const folder = useFolder();
 
-  it('carries its version and is ours', async () => {
+  it('carries its version and application id', async () => {
     const path = folder.file();
     await folder.open(path);
     const db = folder.raw(path);
@@ -22,7 +22,7 @@ describe('sqlite schema', () => {
     expect(db.prepare('PRAGMA integrity_check').get()).to.deep.include({ integrity_check: 'ok' });
   });
 
-  it('comes up when several open a new file at the same moment', async () => {
+  it('is created if several processes open a new file concurrently', async () => {
     for (let round = 0; round < longer(1, 3); round += 1) {
       const path = folder.file();
       const stores = await Promise.all([1, 2, 3].map(() => folder.open(path)));
@@ -62,7 +62,7 @@ describe('sqlite schema', () => {
       expect(await refused(path)).to.match(/belongs to another program\.$/);
     });
 
-    it('to read a file in which nobody has made a store', async () => {
+    it('to read a file without a store', async () => {
       const path = folder.file();
       writeFileSync(path, '');
       expect(await refused(path, { readOnly: true })).to.match(/^There is no Tollgate store at /);
@@ -149,7 +149,7 @@ describe('sqlite schema', () => {
       });
     }
 
-    it('refuse one hash for two keys', () => {
+    it('refuse the same hash for two keys', () => {
       const insert = (id: string) =>
         db.exec(
           `INSERT INTO keys (id, account, name, hash, last4, created_at, reset, zone)

@@ -42,7 +42,7 @@ describe('sqlite store', () => {
   }
 
   describe('while another process writes', () => {
-    it('waits for its turn, and reads meanwhile', async () => {
+    it('waits to write, and reads meanwhile', async () => {
       const path = folder.file();
       const store = await folder.open(path);
       const wallet = await newWallet(store);
@@ -58,7 +58,7 @@ describe('sqlite store', () => {
       expect((await walletOf(store, wallet)).seq).to.equal(2);
     });
 
-    it('does not wait to write what nobody wants any more', async () => {
+    it('does not wait to write abandoned items', async () => {
       const path = folder.file();
       const store = await folder.open(path, { busyMs: 100 });
       const wallet = await newWallet(store);
@@ -67,7 +67,7 @@ describe('sqlite store', () => {
       other.exec('ROLLBACK');
     });
 
-    it('gives up after its time: nothing was written, nothing counts as tried', async () => {
+    it('gives up after its time to wait, with nothing written or marked as tried', async () => {
       const path = folder.file();
       const store = await folder.open(path, { busyMs: 100 });
       const wallet = await newWallet(store);
@@ -93,7 +93,7 @@ describe('sqlite store', () => {
       expect(outcomes.map((outcome) => outcome?.status)).to.deep.equal(['done', 'done']);
     });
 
-    it('goes on when the other commits in between', async () => {
+    it('continues if the other process commits in between', async () => {
       const path = folder.file();
       const first = await folder.open(path);
       const second = await folder.open(path);
@@ -107,7 +107,7 @@ describe('sqlite store', () => {
   });
 
   describe('a thread that dies', () => {
-    it('leaves the fate of a write unknown; the next call has a new thread', async () => {
+    it('leaves the outcome of a write unknown, and is replaced for the next call', async () => {
       const path = folder.file();
       const store = await folder.open(path);
       const wallet = await newWallet(store);
@@ -125,7 +125,7 @@ describe('sqlite store', () => {
       expect(balances(await walletOf(store, wallet))).to.deep.equal([999, 1, 0, 1000, 0]);
     });
 
-    it('and finds no database any more is a store that fails, not one that was configured wrongly', async () => {
+    it('causes a store error, not an operator error, if the database is gone', async () => {
       const path = folder.file();
       const store = await folder.open(path);
       await store.settings.set('a', 'b');
@@ -141,7 +141,7 @@ describe('sqlite store', () => {
       expect(await store.settings.get('a')).to.equal('c');
     });
 
-    it('costs a reader nothing but the calls under way', async () => {
+    it('fails only the running calls of a reader', async () => {
       const store = await folder.open(folder.file());
       const wallet = await newWallet(store);
       await walletOf(store, wallet);
@@ -156,7 +156,7 @@ describe('sqlite store', () => {
       expect((await walletOf(store, wallet)).seq).to.equal(1);
     });
 
-    it('loses and doubles nothing when batches are sent again', async () => {
+    it('loses and doubles nothing if batches are repeated', async () => {
       const store = await folder.open(folder.file());
       const wallet = await newWallet(store, 100_000n);
       const rounds = longer(3, 8);
@@ -194,7 +194,7 @@ describe('sqlite store', () => {
     }
   });
 
-  it('has an audit that sees what the books hide', async () => {
+  it('has an audit that detects hidden changes of the ledger', async () => {
     const path = folder.file();
     const store = await folder.open(path, HERE);
     const wallet = await newWallet(store);
@@ -206,7 +206,7 @@ describe('sqlite store', () => {
     expect(report.problems.map(({ problem }) => problem.split(':')[0])).to.deep.equal(['avail', 'topped']);
   });
 
-  it('has an audit that sees charges the journal does not know, and charges that are gone', async () => {
+  it('has an audit that detects charges without entries and missing charges', async () => {
     const path = folder.file();
     const store = await folder.open(path, HERE);
     const wallet = await newWallet(store);
@@ -227,7 +227,7 @@ describe('sqlite store', () => {
   });
 
   describe('a backup', () => {
-    it('opens and is equal', async () => {
+    it('can be opened and is equal', async () => {
       const path = folder.file();
       const store = await folder.open(path, HERE);
       const wallet = await newWallet(store);
@@ -244,7 +244,7 @@ describe('sqlite store', () => {
       expect(balances(await walletOf(store, wallet))).to.deep.equal([1000, 1, 0, 1001, 0]);
     });
 
-    it('is one moment of a store under load', async () => {
+    it('is consistent under load', async () => {
       const store = await folder.open(folder.file());
       const wallet = await newWallet(store, 100_000n);
       let writing = true;
@@ -267,7 +267,7 @@ describe('sqlite store', () => {
       expect(await verifyLedger(copy)).to.deep.include({ ok: true, wallets: 1 });
     });
 
-    it('says in one line why it refuses a file', async () => {
+    it('reports in one line why it refuses a file', async () => {
       const path = folder.file();
       const store = await folder.open(path, HERE);
       const error = await rejection(store.backup(path));
@@ -275,7 +275,7 @@ describe('sqlite store', () => {
     });
   });
 
-  it('does not wait for an audit or a backup when it reads or writes', async () => {
+  it('reads and writes without waiting for an audit or a backup', async () => {
     const store = await folder.open(folder.file());
     const wallet = await newAccount(store);
     await applied(store, topup(wallet, 1_000_000n * RUB));
