@@ -76,7 +76,7 @@ describe('commands of a batch on mongodb', () => {
   const WRITES = ['update wallets', 'insert entries', 'insert charges'];
   const ENDS = ['update wallets', 'insert entries', 'delete charges', 'insert charges'];
 
-  it('without a budget: one read and three writes, four when a call ends', async () => {
+  it('without a budget: one read and three writes, four if a call ends', async () => {
     const wallet = await newWallet(context.store);
     const first = newId('req');
     expect(await commandsOf(reserve(wallet, { chargeId: first }))).to.deep.equal(['aggregate wallets', ...WRITES]);
@@ -84,7 +84,7 @@ describe('commands of a batch on mongodb', () => {
     expect(await commandsOf(...next)).to.deep.equal(['aggregate wallets', ...ENDS]);
   });
 
-  it('with budgets: the same read, and one write more for all sums', async () => {
+  it('with budgets: the same read, and one more write for all sums', async () => {
     const wallet = await newWallet(context.store);
     const first = newId('req');
     const second = newId('req');
@@ -105,7 +105,7 @@ describe('commands of a batch on mongodb', () => {
     expect(await problemsOf(context.store, wallet)).to.deep.equal([]);
   });
 
-  it('reads the sums of calls it learns of only then, and those alone', async () => {
+  it('reads later only the sums of calls found in the first read', async () => {
     const wallet = await newWallet(context.store);
     const theirs = newId('req');
     const mine = newId('req');
@@ -119,7 +119,7 @@ describe('commands of a batch on mongodb', () => {
     expect(await problemsOf(context.store, wallet)).to.deep.equal([]);
   });
 
-  it('asks for its own open calls while another process writes the wallet, and not while it is alone', async () => {
+  it('reads its own open calls while another process writes the wallet, and not while it is alone', async () => {
     const wallet = await newWallet(context.store);
     const first = newId('req');
     const second = newId('req');
@@ -132,7 +132,7 @@ describe('commands of a batch on mongodb', () => {
     expect(joined).to.deep.equal(['charges']);
   });
 
-  it('does not undo a suspension that comes in the middle of it', async () => {
+  it('does not undo a concurrent suspension', async () => {
     const wallet = await newWallet(context.store);
     const transactions = createTransactions(connection.db, sessions);
     let isFirst = true;
@@ -150,7 +150,7 @@ describe('commands of a batch on mongodb', () => {
     expect(await context.store.ledger.wallet(wallet)).to.include({ status: 'suspended', held: 0n });
   });
 
-  it('writes a wallet only where it is as it was read', async () => {
+  it('writes a wallet only if it is unchanged since the read', async () => {
     const wallet = await newWallet(context.store);
     const { seq } = (await context.store.ledger.wallet(wallet)) ?? {};
     await commandsOf(reserve(wallet));
@@ -172,7 +172,7 @@ describe('commands of a batch on mongodb', () => {
     );
   }
 
-  it('begins anew without those whose callers were told meanwhile that nothing happened', async () => {
+  it('restarts without items that were abandoned meanwhile', async () => {
     const wallet = await newWallet(context.store);
     const items = [submission(reserve(wallet)), submission(reserve(wallet))] as const;
     const outcomes = await interrupted(() => {
@@ -183,7 +183,7 @@ describe('commands of a batch on mongodb', () => {
     expect((await context.store.ledger.wallet(wallet))?.held).to.equal(RUB);
   });
 
-  it('begins anew when the wallet is no longer as it was read', async () => {
+  it('restarts if the wallet has changed since the read', async () => {
     const wallet = await newWallet(context.store);
     apply = interrupted();
     const once = ['aggregate wallets', 'update wallets'];
@@ -191,7 +191,7 @@ describe('commands of a batch on mongodb', () => {
     expect(await problemsOf(context.store, wallet)).to.deep.equal([]);
   });
 
-  it('does not believe a sum that another process has changed since', async () => {
+  it('does not use a cached sum that another process has changed', async () => {
     const [wallet, mine, key] = [await newWallet(context.store), newId('req'), newId('key')];
     await commandsOf(reserve(wallet, { chargeId: mine, key, budget }));
     await applied(context.store, reserve(wallet, { key, amount: 50n * RUB, budget }));
@@ -201,7 +201,7 @@ describe('commands of a batch on mongodb', () => {
     expect(await problemsOf(context.store, wallet)).to.deep.equal([]);
   });
 
-  it('believes nothing that it knew of a wallet after a batch of several', async () => {
+  it('does not use the cache of a wallet after a batch with several wallets', async () => {
     const wallet = await newWallet(context.store);
     const other = await newWallet(context.store);
     const held = newId('req');

@@ -54,13 +54,13 @@ describe('calls to MongoDB', () => {
     });
   }
 
-  it('may have happened when one attempt of several may have', async () => {
+  it('have an unknown outcome if one of several attempts has', async () => {
     const { work, tries } = failing(serverError(INTERRUPTED), serverError(BAD_VALUE));
     expect(await failureOf(call({ repeatable: true }, work))).to.include({ applied: 'unknown', blames: 'batch' });
     expect(tries.count).to.equal(2);
   });
 
-  it('leave the server alone between attempts, longer after each', async () => {
+  it('pause between attempts, longer after each', async () => {
     const { work, tries } = failing(...Array(3).fill(serverError(NOT_PRIMARY)));
     const startedAt = performance.now();
     expect(await call({ repeatable: false }, work)).to.equal('done');
@@ -69,7 +69,7 @@ describe('calls to MongoDB', () => {
     expect(performance.now() - startedAt).to.be.at.least(67);
   });
 
-  it('give up each attempt in its time, and the call in its own', async () => {
+  it('give up each attempt and the whole call at their deadlines', async () => {
     const signals: AbortSignal[] = [];
     const work = (signal: AbortSignal) => {
       signals.push(signal);
@@ -82,7 +82,7 @@ describe('calls to MongoDB', () => {
     for (const signal of signals) expect(signal.reason).to.be.instanceOf(OutOfTime);
   });
 
-  itTimed('never begin an attempt behind their end', async function () {
+  itTimed('never start an attempt after their deadline', async function () {
     // A busy machine fires timers late.
     this.retries(4);
     const { work, tries } = failing(...Array.from({ length: 100 }, () => serverError(NOT_PRIMARY)));
@@ -93,13 +93,13 @@ describe('calls to MongoDB', () => {
     expect(tries.count).to.be.within(2, 6);
   });
 
-  itTimed('end in their time also when an attempt could last longer', async () => {
+  itTimed('end at their deadline even if an attempt could last longer', async () => {
     const from = performance.now();
     await failureOf(call({ repeatable: true, attemptMs: 20_000, callMs: 30 }, never));
     expect(performance.now() - from).to.be.below(10_000);
   });
 
-  it('leave the signal of a call alone that has its answer', async () => {
+  it('do not abort the signal of an answered call', async () => {
     let kept: AbortSignal | undefined;
     const answer = await withDeadline(20, async (signal) => {
       kept = signal;
@@ -110,7 +110,7 @@ describe('calls to MongoDB', () => {
   });
 
   describe('that read', () => {
-    it('are sent again for as long as one of them may take', async () => {
+    it('are retried until their deadline', async () => {
       const { now } = performance;
       let aheadMs = 0;
       performance.now = () => aheadMs;
@@ -129,7 +129,7 @@ describe('calls to MongoDB', () => {
       }
     });
 
-    it('are sent again after any failure that may pass, and have written nothing', async () => {
+    it('are retried after any transient failure, and never count as written', async () => {
       const { work, tries } = failing(new MongoNetworkError('reset'), serverError(INTERRUPTED));
       expect(await read(work)).to.equal('done');
       expect(tries.count).to.equal(3);

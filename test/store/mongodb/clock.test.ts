@@ -24,22 +24,22 @@ describe('MongoDB: the clock of the server', () => {
     return clock.offsetMs();
   }
 
-  it('takes clocks that nearly agree for one', () => {
+  it('treats nearly equal clocks as equal', () => {
     expect(offsetAfter(0, [])).to.equal(0);
     expect(offsetAfter(200, [3])).to.equal(0);
     expect(offsetAfter(-200, [3])).to.equal(0);
   });
 
-  it('knows how far the clocks are apart, whichever heartbeat came late', () => {
+  it('measures the clock difference even with a late heartbeat', () => {
     expect(offsetAfter(5000, [2, 900, 4000])).to.be.within(4950, 5000);
     expect(offsetAfter(-5000, [900, 2, 4000])).to.be.within(-5050, -5000);
   });
 
-  it('forgets what it knew long ago', () => {
+  it('drops old measurements', () => {
     expect(offsetAfter(5000, [0, ...Array.from({ length: 10 }, () => 4000)])).to.be.within(950, 1000);
   });
 
-  it('stays right when the clock of this process is set, also before the next heartbeat', () => {
+  it('stays right if the clock of this process is set, even before the next heartbeat', () => {
     const HOUR_MS = 3_600_000;
     const client = new EventEmitter();
     const clock = watchClock(client as unknown as MongoClient);
@@ -57,7 +57,7 @@ describe('MongoDB: the clock of the server', () => {
     }
   });
 
-  it('asks the primary only', () => {
+  it('asks only the primary', () => {
     expect(offsetAfter(5000, [0], { isWritablePrimary: false })).to.equal(0);
   });
 });
@@ -94,7 +94,7 @@ describe('MongoDB: processes whose clocks differ', () => {
     expect((await limits.hit('key', 60_000, Date.now())).count).to.equal(6);
   });
 
-  it('hold jobs by the clock of the server', async () => {
+  it('lease jobs by the clock of the server', async () => {
     const { id } = await newJob(store, await newWallet(store));
     await store.jobs.change({ kind: 'begin', id, version: 1, at: 5, ref: 'up', dueAt: 1 });
     own.set(HOUR_MS);
@@ -107,7 +107,7 @@ describe('MongoDB: processes whose clocks differ', () => {
     expect(leftOf(await store.jobs.get(id))).to.be.within(1_100_000, 1_201_000);
   });
 
-  it('live by the clock of the server', async () => {
+  it('renew owners by the clock of the server', async () => {
     const { owners } = store;
     const leaseMs = 1500;
     const renew = (id: string) => owners.renew({ id, leaseMs, alone: false });
@@ -124,12 +124,12 @@ describe('MongoDB: processes whose clocks differ', () => {
 });
 
 describe('MongoDB: amounts', () => {
-  it('go up to the edge of int64 and not beyond', () => {
+  it('are accepted up to the limit of int64', () => {
     for (const amount of [0n, -1n, 2n ** 63n - 1n, -(2n ** 63n)]) expect(toLong(amount)).to.equal(amount);
     for (const amount of [2n ** 63n, -(2n ** 63n) - 1n]) expect(() => toLong(amount)).to.throw(RangeError);
   });
 
-  it('come from sums as int64, or as the int of an empty one; a double is refused', () => {
+  it('are read from sums as int64, or as int from an empty sum, but not as a double', () => {
     expect(sumToMicro(5n)).to.equal(5n);
     expect(sumToMicro(0)).to.equal(0n);
     expect(() => sumToMicro(2 ** 63)).to.throw(RangeError);

@@ -82,7 +82,7 @@ describe('MongoDB: a server whose commands fail', () => {
       return (error as OperatorError).message;
     }
 
-    it('says what the server has against the URL', async () => {
+    it('reports why the server rejects the URL', async () => {
       expect(await refused('buildInfo', AUTHENTICATION_FAILED)).to.match(
         /^MongoDB at 127\.0\.0\.1:\d+ refused the user name or the password\.$/,
       );
@@ -91,7 +91,7 @@ describe('MongoDB: a server whose commands fail', () => {
       );
     });
 
-    it('says what its user may not do, whichever command finds out', async () => {
+    it('reports missing permissions, whichever command fails', async () => {
       for (const command of ['find', 'listCollections', 'update', 'create', 'createIndexes']) {
         expect(await refused(command, UNAUTHORIZED), command).to.equal(
           'The user of the database URL may not set up the database fresh: it needs the roles readWrite and dbAdmin on it.',
@@ -103,7 +103,7 @@ describe('MongoDB: a server whose commands fail', () => {
       await (await openStore(set.url('fresh'))).close();
     });
 
-    it('takes turns with others that change the schema at the same moment', async () => {
+    it('retries if other processes change the schema at the same time', async () => {
       for (const errorCode of BUSY) {
         await fail(3, ['createIndexes', 'collMod'], { errorCode });
         await (await openStore(set.url(`busy_${errorCode}`))).close();
@@ -113,7 +113,7 @@ describe('MongoDB: a server whose commands fail', () => {
   });
 
   describe('a transaction', () => {
-    it('changes a status once, also after conflicts and when its commit is not confirmed', async () => {
+    it('changes a status once, even after conflicts and an unconfirmed commit', async () => {
       const id = await newWallet(store);
       await fail(2, ['commitTransaction'], { errorCode: WRITE_CONFLICT });
       expect(await store.accounts.setStatus(id, 'suspended')).to.equal(true);
@@ -126,13 +126,13 @@ describe('MongoDB: a server whose commands fail', () => {
       expect((await walletOf(store, id)).status).to.equal('active');
     });
 
-    it('begins anew after conflicts, and is done once', async () => {
+    it('restarts after conflicts, and is applied once', async () => {
       await fail(3, ['commitTransaction'], { errorCode: WRITE_CONFLICT });
       expect(await statuses(store, charge(wallet))).to.deep.equal(['done']);
       expect((await walletOf(store, wallet)).charged).to.equal(RUB);
     });
 
-    it('begins anew when its session was killed before the commit, and may have happened when during it', async () => {
+    it('restarts if its session was killed before the commit, and has an unknown outcome if during it', async () => {
       await fail(2, ['insert', 'bulkWrite'], { errorCode: KILLED });
       expect(await statuses(store, charge(wallet))).to.deep.equal(['done']);
       expect((await walletOf(store, wallet)).charged).to.equal(RUB);
@@ -140,7 +140,7 @@ describe('MongoDB: a server whose commands fail', () => {
       expect(await failureOf(statuses(store, charge(wallet)))).to.equal('unknown');
     });
 
-    itTimed('gives up in time when conflicts do not end', async () => {
+    itTimed('gives up in time if conflicts do not end', async () => {
       await fail('alwaysOn', ['commitTransaction'], { errorCode: WRITE_CONFLICT });
       const from = performance.now();
       expect(await failureOf(store.ledger.apply([submission(charge(wallet))]))).to.equal('unknown');
@@ -149,7 +149,7 @@ describe('MongoDB: a server whose commands fail', () => {
       expect((await walletOf(store, wallet)).charged).to.equal(0n);
     }).timeout(20_000);
 
-    it('may have happened when its commit is not confirmed, and is not done twice when it is sent again', async () => {
+    it('has an unknown outcome if its commit is not confirmed, and is not applied twice if repeated', async () => {
       await fail(1, ['commitTransaction'], UNCONFIRMED);
       const op = charge(wallet);
       expect(await failureOf(statuses(store, op))).to.equal('unknown');
@@ -157,7 +157,7 @@ describe('MongoDB: a server whose commands fail', () => {
       expect((await walletOf(store, wallet)).charged).to.equal(RUB);
     });
 
-    it('has not happened when one of its commands was refused, and its session goes to nobody', async () => {
+    it('has not happened if one of its commands was refused, and its session is not reused', async () => {
       await fail('alwaysOn', ['insert', 'bulkWrite'], { errorCode: BAD_VALUE });
       for (let turn = 0; turn < 3; turn += 1) {
         expect(await failureOf(statuses(store, charge(wallet)))).to.equal('no');
@@ -169,7 +169,7 @@ describe('MongoDB: a server whose commands fail', () => {
     });
   });
 
-  describe('a write by itself that must not be repeated', () => {
+  describe('a single write that must not be repeated', () => {
     async function addKey(): Promise<string> {
       const id = newId('key');
       await store.keys.add({ id, account: wallet, name: 'n', hash: id, last4: 'abcd', createdAt: AT }, 10);
@@ -177,14 +177,14 @@ describe('MongoDB: a server whose commands fail', () => {
     }
     const isRevoked = async () => (await store.keys.list(wallet))[0]?.revokedAt === AT;
 
-    it('may have happened when it was interrupted', async () => {
+    it('has an unknown outcome if it was interrupted', async () => {
       const id = await addKey();
       await fail(1, ['update'], { errorCode: INTERRUPTED });
       expect(await failureOf(store.keys.revoke(id, AT))).to.equal('unknown');
       expect(await isRevoked()).to.equal(false);
     });
 
-    it('may have happened when it is not confirmed, and is not sent again by itself', async () => {
+    it('has an unknown outcome if it is not confirmed, and is not retried', async () => {
       const id = await addKey();
       await fail(1, ['update'], UNCONFIRMED);
       expect(await failureOf(store.keys.revoke(id, AT))).to.equal('unknown');
@@ -192,14 +192,14 @@ describe('MongoDB: a server whose commands fail', () => {
       await until(isRevoked);
     });
 
-    it('has not happened when it was refused', async () => {
+    it('has not happened if it was refused', async () => {
       const id = await addKey();
       await fail(1, ['update'], { errorCode: BAD_VALUE });
       expect(await failureOf(store.keys.revoke(id, AT))).to.equal('no');
       expect(await isRevoked()).to.equal(false);
     });
 
-    it('is sent again when another made its row at the same time, and not for any other reason', async () => {
+    it('is retried only if another process created its row at the same time', async () => {
       const attempt = () => store.sessions.count('name', { now: AT, since: AT - 1000, waitsMs: [0] });
       await fail(1, ['findAndModify'], TAKEN);
       expect(await attempt()).to.equal(0);
@@ -211,7 +211,7 @@ describe('MongoDB: a server whose commands fail', () => {
       expect(await store.sessions.attempts('name')).to.include({ count: 2 });
     });
 
-    it('counts no hit twice, and one whose window another opened at the same time', async () => {
+    it('counts no hit twice, and counts one whose window was opened concurrently', async () => {
       const hit = () => store.limits.hit('bucket', 60_000, AT);
       await fail(1, ['findAndModify'], TAKEN);
       expect(await hit()).to.include({ count: 1 });
@@ -239,7 +239,7 @@ describe('MongoDB: a server whose commands fail', () => {
       });
     }
 
-    it('is repeated when that changes nothing more', async () => {
+    it('is retried if that changes nothing more', async () => {
       await fail(2, ['update'], UNCONFIRMED);
       const wish = { enabled: true, amount: 5n, threshold: 1n };
       expect(await store.accounts.setAutoTopup(wallet, wish)).to.equal(true);

@@ -160,7 +160,7 @@ describe('calls of the MongoDB store', () => {
     expect(sessions.map(({ hasEnded }) => hasEnded)).to.deep.equal([true, true]);
   });
 
-  it('wait for a majority with every write, but for counts that may be lost', async () => {
+  it('wait for a majority with every write, except for counts that may be lost', async () => {
     const { store } = context;
     const wallet = await newWallet(store);
     const strong = new Set<string>();

@@ -19,7 +19,7 @@ describe('MongoDB: a connection', () => {
     }
   }
 
-  it('waits no longer than an attempt, and repeats no write by itself', () =>
+  it('waits no longer than an attempt, and does not retry writes by itself', () =>
     connected(context.url, ({ client, scanner }) => {
       for (const { options } of [client, scanner]) {
         const { serverSelectionTimeoutMS, connectTimeoutMS, waitQueueTimeoutMS, retryWrites, appName } = options;
@@ -33,19 +33,19 @@ describe('MongoDB: a connection', () => {
       expect(scanner.options.socketTimeoutMS, 'a long scan').to.equal(0);
     }));
 
-  it('lives on when a background socket fails', () =>
+  it('survives a failed background socket', () =>
     connected(context.url, ({ client, scanner }) => {
       for (const each of [client, scanner]) each.emit('error', new Error('timed out'));
     }));
 
-  it('reads from the primary what a majority has, and writes to a majority', () =>
+  it('reads majority data from the primary, and writes to a majority', () =>
     connected(context.url, ({ client, db }) => {
       expect(db.readConcern?.level).to.equal('majority');
       expect(client.options.readPreference.mode).to.equal('primary');
       expect(client.options.writeConcern?.w).to.equal('majority');
     }));
 
-  it('goes to the database of the URL, or to one called tollgate', async () => {
+  it('uses the database of the URL, or one called tollgate', async () => {
     const { host, search } = new URL(context.url.replace('mongodb:', 'http:'));
     for (const [path, name] of [
       ['/', 'tollgate'],

@@ -82,7 +82,7 @@ describe('failures of MongoDB', () => {
     });
   }
 
-  it('of our own stay what they are', () => {
+  it('of our own code stay unchanged', () => {
     for (const error of [new StoreError('taken', 'no', undefined, 'batch'), new OperatorError('wrong URL')]) {
       expect(toStoreError(error, 'unknown')).to.equal(error);
     }

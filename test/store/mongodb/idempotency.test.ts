@@ -5,7 +5,7 @@ import type { IdempotencyRecord } from '../../../lib/money/idempotency.ts';
 import { MONGODB } from '../../../testkit/stores.ts';
 import { newId, useStore } from '../../contract/store/context.ts';
 
-describe('MongoDB: keys against repeats', () => {
+describe('MongoDB: idempotency records', () => {
   const context = useStore(MONGODB);
   const { command } = Db.prototype;
 
@@ -13,7 +13,7 @@ describe('MongoDB: keys against repeats', () => {
     Db.prototype.command = command;
   });
 
-  it('stay when they were taken again while expired ones are removed', async () => {
+  it('stay if they are claimed again while expired ones are removed', async () => {
     const { idempotency } = context.store;
     const of = { wallet: newId('acc'), body: 'hash-1', awaited: true, reply: null, expiresAt: 1000 };
     const [taken, expired] = ['a', 'b'].map(

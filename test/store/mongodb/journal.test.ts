@@ -23,7 +23,7 @@ describe('MongoDB: the journal', () => {
     await client.close();
   }
 
-  it('tells of charges whose beginning is gone', async () => {
+  it('reports charges whose first entry is missing', async () => {
     const { store } = context;
     const wallet = await newWallet(store);
     const held = 'req_a';
@@ -39,7 +39,7 @@ describe('MongoDB: the journal', () => {
     expect(await store.journal.unknownCharges(charged, 1)).to.deep.equal({ found: [], next: whole });
   });
 
-  it('tells of keys whose account is gone', async () => {
+  it('reports keys whose account is missing', async () => {
     const { accounts, journal, keys } = context.store;
     const there = await newAccount(context.store);
     const gone = await newAccount(context.store);

@@ -52,7 +52,7 @@ describe('MongoDB: media', () => {
   const age = (file: { _id: string }, ms: number) =>
     files().updateOne({ _id: file._id }, { $set: { uploadDate: new Date(Date.now() - ms) } });
 
-  it('are read by any tool that knows the layout', async () => {
+  it('can be read by any GridFS tool', async () => {
     const bytes = Buffer.concat([PNG, Buffer.alloc(1_200_000, 7)]);
     const { id } = await store.media.write(newMedia(), piecesOf(bytes));
     const bucket = new GridFSBucket(client.db(), { bucketName: 'media' });
@@ -60,7 +60,7 @@ describe('MongoDB: media', () => {
     expect(read.equals(bytes)).to.equal(true);
   });
 
-  it('that nobody writes to any more go after an hour, with their chunks', async () => {
+  it('are removed with their chunks an hour after an abandoned write', async () => {
     const { file, written, gate } = await begin();
     await age(file, HOUR_MS - 60_000);
     expect(await store.media.clean(Date.now() + 1000 * HOUR_MS, 10)).to.equal(0);
@@ -75,7 +75,7 @@ describe('MongoDB: media', () => {
       .with.property('message', 'a media file was removed while it was written');
   });
 
-  it('whose writing takes hours stay', async () => {
+  it('stay during a write that takes hours', async () => {
     const { now } = performance;
     const media = newMedia({ expiresAt: Date.now() + HOUR_MS });
     let removed: number | undefined;
@@ -94,7 +94,7 @@ describe('MongoDB: media', () => {
     expect((await store.media.get(media.id))?.bytes).to.equal(1_200_000);
   });
 
-  it('that broke off wait while there is enough that has expired', async () => {
+  it('of broken writes are removed after expired ones', async () => {
     const { file, written, gate } = await begin();
     await age(file, HOUR_MS + 60_000);
     const { id } = await store.media.write(newMedia({ expiresAt: Date.now() - 1 }), piecesOf(PNG));
@@ -107,7 +107,7 @@ describe('MongoDB: media', () => {
     await rejection(written);
   });
 
-  it('go on when their writer reports just before a cleaner begins with them', async () => {
+  it('continue if their writer reports just before a cleanup', async () => {
     const { media, file, written, gate } = await begin();
     await age(file, HOUR_MS + 60_000);
     const { command } = Db.prototype;
@@ -127,7 +127,7 @@ describe('MongoDB: media', () => {
     expect((await store.media.get(media.id))?.bytes).to.equal(1_200_100);
   });
 
-  it('cannot go on once a cleaner has begun with them', async () => {
+  it('cannot continue once a cleanup has started with them', async () => {
     const { media, file, written, gate } = await begin();
     await files().updateOne({ _id: file._id }, { $set: { uploadDate: new Date(0) } });
     gate.open();
@@ -137,7 +137,7 @@ describe('MongoDB: media', () => {
     expect(await counts()).to.deep.equal([0, 0]);
   });
 
-  it('that a killed cleaner has begun with are removed by the next', async () => {
+  it('of a killed cleanup are removed by the next', async () => {
     const { id } = await store.media.write(newMedia({ expiresAt: Date.now() - 1 }), piecesOf(PNG));
     await chunks().deleteMany({});
     expect(await rejection(bytesOf(store, id)))
@@ -147,7 +147,7 @@ describe('MongoDB: media', () => {
     expect(await counts()).to.deep.equal([0, 0]);
   });
 
-  it("of a write that broke off are in no other write's way", async () => {
+  it('of a broken write do not block another write', async () => {
     const { media, written, gate } = await begin();
     const again = await store.media.write(media, piecesOf(PNG));
     gate.open();
@@ -158,7 +158,7 @@ describe('MongoDB: media', () => {
     expect((await bytesOf(store, media.id)).equals(PNG)).to.equal(true);
   });
 
-  it('leave nothing when their source fails', async () => {
+  it('leave nothing if their source fails', async () => {
     async function* breaking() {
       yield Buffer.alloc(1_200_000, 7);
       throw new Error('it broke off');

@@ -32,7 +32,7 @@ describe('openStore on MongoDB: servers', () => {
     for (const server of servers) await server.stop({ doCleanup: true, force: true });
   });
 
-  itTimed('refuses a standalone, also when the URL names a replica set', async () => {
+  itTimed('refuses a standalone server, even if the URL names a replica set', async () => {
     const host = await start(['--wiredTigerCacheSizeGB', '0.25']);
     expect(await refused(`mongodb://${host}/a`)).to.match(/at 127\.0\.0\.1:\d+ is a standalone.*--replSet/);
     const from = performance.now();
@@ -46,7 +46,7 @@ describe('openStore on MongoDB: servers', () => {
     expect(await refused(`mongodb://${host}/a`)).to.include('rs.initiate()');
   }).timeout(30_000);
 
-  itTimed('says which hosts do not answer, and nothing else of the URL', async () => {
+  itTimed('reports the hosts that do not answer, and nothing else of the URL', async () => {
     const from = performance.now();
     const message = await refused('mongodb://ann:p%40ss@127.0.0.1:9/a?replicaSet=rs&authSource=admin');
     expect(message)
@@ -65,7 +65,7 @@ describe('openStore on MongoDB: servers', () => {
     await remove();
   }).timeout(30_000);
 
-  it('takes servers from 6.0 and routers of a cluster', () => {
+  it('accepts servers from 6.0 and routers of a cluster', () => {
     const member = { setName: 'rs' };
     expect(findServerProblem(member, { version: '6.0.0' })).to.equal(undefined);
     expect(findServerProblem(member, { version: '10.1.0' })).to.equal(undefined);
@@ -79,7 +79,7 @@ describe('openStore on MongoDB: servers', () => {
 });
 
 describe('openStore on MongoDB: URLs', () => {
-  it('refuses what is no URL without telling its secrets', async () => {
+  it('refuses an invalid URL without showing its secrets', async () => {
     for (const url of ['mongodb://', 'mongodb://ann:s3cret@', 'mongodb://ann:s3c:ret@host:port/a']) {
       expect(await refused(url), url)
         .to.include('URL')
@@ -101,13 +101,13 @@ describe('openStore on MongoDB: databases', () => {
     await database.remove();
   });
 
-  it('refuses one that another program uses, and leaves it as it is', async () => {
+  it('refuses a database of another program, and leaves it unchanged', async () => {
     await client.db().collection('articles').insertOne({ title: 'a' });
     expect(await refused(database.url)).to.include('another program');
     expect((await client.db().listCollections().toArray()).map(({ name }) => name)).to.deep.equal(['articles']);
   });
 
-  it('writes nothing to one that is only read', async () => {
+  it('writes nothing to a read-only database', async () => {
     await (await openStore(database.url)).close();
     const store = await openStore(database.url, { readOnly: true });
     try {
@@ -129,7 +129,7 @@ describe('openStore on MongoDB: databases', () => {
       .and.to.include('newer');
   });
 
-  it('finishes a schema whose making broke off, with several openers at once', async () => {
+  it('completes an unfinished schema, even with concurrent openers', async () => {
     await (await openStore(database.url)).close();
     await client.db().dropCollection('entries');
     await client.db().collection('charges').dropIndexes();

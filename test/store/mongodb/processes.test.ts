@@ -32,7 +32,7 @@ describe('MongoDB: several processes', () => {
     await database.remove();
   });
 
-  itTimed('goes on soon after a process died in the middle of a transaction', async () => {
+  itTimed('continues soon after a process died in the middle of a transaction', async () => {
     const store = await open();
     const wallet = await newWallet(store);
     const other = await newWallet(store);
@@ -51,7 +51,7 @@ describe('MongoDB: several processes', () => {
     expect((await walletOf(store, wallet)).seq, 'nothing of the dead transaction').to.equal(2);
   }).timeout(20_000);
 
-  it('writes down its sessions while it works, and takes them back when it closes', async () => {
+  it('records its sessions while it works, and removes them at the close', async () => {
     const store = await open();
     const client = await MongoClient.connect(database.url);
     const rows = () => client.db().collection('sessions').countDocuments();
@@ -92,7 +92,7 @@ describe('MongoDB: several processes', () => {
     expect((await verifyLedger(writers[0] as Store)).problems).to.deep.equal([]);
   }).timeout(20_000);
 
-  itTimed('suspends a wallet that is never at rest', async () => {
+  itTimed('suspends a wallet that is always busy', async () => {
     const store = await open();
     const wallet = await newWallet(store, 1_000_000n);
     const queue = createQueue({ store: store.ledger });

@@ -113,14 +113,14 @@ describe('MongoDB: schema', () => {
     expect(await codeOf('entries', 'reserve:held', { avail: Long.fromNumber(5) })).to.equal(INVALID);
   });
 
-  it('refuses amounts below zero where there are none', async () => {
+  it('refuses negative amounts where they are impossible', async () => {
     const balanced = { held: Long.fromNumber(-1), avail: Long.fromNumber(1_000_000_001), charged: Long.ZERO };
     expect(await codeOf('wallets', wallet, balanced)).to.equal(INVALID);
     expect(await codeOf('charges', 'held', { reserved: Long.ZERO })).to.equal(INVALID);
     for (const excess of [Long.ZERO, 5, null]) expect(await codeOf('charges', 'held', { excess })).to.equal(INVALID);
   });
 
-  it('refuses states that are none', async () => {
+  it('refuses unknown states', async () => {
     expect(await codeOf('charges', 'held', { state: 'lost' })).to.equal(INVALID);
     expect(await codeOf('charges', 'held', { owner: null })).to.equal(INVALID);
     expect(await codeOf('charges', 'held', { endedAt: AT })).to.equal(INVALID);
@@ -129,13 +129,13 @@ describe('MongoDB: schema', () => {
     expect(await codeOf('wallets', wallet, { colour: 'red' })).to.equal(INVALID);
   });
 
-  it('refuses a number of the journal twice', async () => {
+  it('refuses a duplicate journal number', async () => {
     const entry = (await rows('entries').findOne({ _id: 'reserve:held' })) as Document;
     const error = await rejection(rows('entries').insertOne({ ...entry, _id: 'reserve:other' }));
     expect((error as Document).code).to.equal(DUPLICATE);
   });
 
-  it('has each index as every start of this version makes it: another of the same name would be refused', async () => {
+  it('has each index exactly as a start of this version creates it', async () => {
     const found = await Promise.all(
       (await client.db().listCollections({}, { nameOnly: true }).toArray()).map(async ({ name: collection }) =>
         (await rows(collection).indexes())
@@ -146,7 +146,7 @@ describe('MongoDB: schema', () => {
     expect(Object.fromEntries(found.flat())).to.deep.equal(INDEXES);
   });
 
-  it('has an index for every question', async () => {
+  it('has an index for every query', async () => {
     const over = { $or: [{ lease: { $lt: AT } }, { lease: { $gt: AT + 30_000 } }] };
     const questions: readonly [string, Document, Document, string][] = [
       ['entries', { wallet, at: { $lte: AT }, ...CHARGING }, { at: -1, seq: -1 }, 'charged_by_time'],

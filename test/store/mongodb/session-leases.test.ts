@@ -63,7 +63,7 @@ describe('sessions of MongoDB transactions', () => {
   const kills = () => sent.flatMap(({ killSessions }) => (killSessions ? [killSessions] : []));
   const removed = () => sent.filter((command) => command.delete === 'sessions');
 
-  it('are written down before their first use, and not again while the lease lasts', async () => {
+  it('are recorded before their first use, and not again during the lease', async () => {
     const session = await sessions.takeSession();
     expect(recorded()).to.deep.equal([[1]]);
     expect(records()[0]?.updates[0]).to.deep.include({ upsert: true });
@@ -74,7 +74,7 @@ describe('sessions of MongoDB transactions', () => {
     expect(recorded()).to.deep.equal([[1], [1, 2]]);
   });
 
-  it('have their lease renewed when a third of it is over, and are not used when most of it is', async () => {
+  it('are renewed after a third of their lease, and not used near its end', async () => {
     sessions.returnSession(await sessions.takeSession(), 'idle');
     now += LEASE_MS / 3 + 1;
     sessions.returnSession(await sessions.takeSession(), 'idle');
@@ -88,7 +88,7 @@ describe('sessions of MongoDB transactions', () => {
     expect(started, 'the one that could not be written down is used later').to.equal(1);
   });
 
-  it('have a lease that counts from when it was sent, however late the server confirms it', async () => {
+  it('have a lease that counts from the request, however late the server confirms it', async () => {
     tookMs = LEASE_MS / 2;
     sessions.returnSession(await sessions.takeSession(), 'idle');
     now += LEASE_MS / 4;
@@ -99,7 +99,7 @@ describe('sessions of MongoDB transactions', () => {
     );
   });
 
-  it('are 48 at most: who comes later has the first that is given back', async () => {
+  it('are 48 at most, and later callers wait for a free one', async () => {
     const taken: ClientSession[] = [];
     for (let count = 0; count < SESSIONS_MAX; count += 1) taken.push(await sessions.takeSession());
     const [first, second] = taken as [ClientSession, ClientSession];
@@ -112,7 +112,7 @@ describe('sessions of MongoDB transactions', () => {
     expect(numberOf(await waiting[1]), 'in the place of a broken one').to.equal(SESSIONS_MAX + 1);
   });
 
-  it('are 48 at most also when somebody takes at once what another was woken for', async () => {
+  it('are 48 at most, even if a new caller takes the session of a woken one', async () => {
     const taken: ClientSession[] = [];
     for (let count = 0; count < SESSIONS_MAX; count += 1) taken.push(await sessions.takeSession());
     const [first, second] = taken as [ClientSession, ClientSession];
@@ -126,7 +126,7 @@ describe('sessions of MongoDB transactions', () => {
     expect(await waiting).to.equal(second);
   });
 
-  it('are killed and ended when they are broken, and used by nobody', async () => {
+  it('are killed and ended if they are broken, and not reused', async () => {
     sessions.returnSession(await sessions.takeSession(), 'broken');
     await turn();
     expect(kills()).to.deep.equal([[{ id: 1 }]]);
@@ -134,7 +134,7 @@ describe('sessions of MongoDB transactions', () => {
     expect(numberOf(await sessions.takeSession())).to.equal(2);
   });
 
-  it('stay written down until the server has confirmed that they are dead', async () => {
+  it('stay recorded until the server has confirmed that they are dead', async () => {
     refused = ({ killSessions }) => killSessions !== undefined;
     sessions.returnSession(await sessions.takeSession(), 'broken');
     await turn();
@@ -149,7 +149,7 @@ describe('sessions of MongoDB transactions', () => {
     expect(kills(), 'once').to.have.length(2);
   });
 
-  it('of dead processes are killed with their row, at most four times a second', async () => {
+  it('of dead processes are killed and their row removed, at most four times a second', async () => {
     left = [
       { _id: 'ses_1', until: 5, sessions: [{ id: 'a' }, { id: 'b' }] },
       { _id: 'ses_2', until: 6, sessions: [] },
@@ -169,7 +169,7 @@ describe('sessions of MongoDB transactions', () => {
     expect(kills(), 'both wait for the same').to.have.length(2);
   });
 
-  it('of dead processes are looked for again after a look that failed', async () => {
+  it('of dead processes are searched again after a failed search', async () => {
     left = [{ _id: 'ses_1', until: 5, sessions: [{ id: 'a' }] }];
     refused = ({ killSessions }) => killSessions !== undefined;
     expect(await rejection(sessions.reap())).to.have.property('message', 'refused');
@@ -180,7 +180,7 @@ describe('sessions of MongoDB transactions', () => {
     expect(removed()).to.have.length(1);
   });
 
-  it('leave no row when they close, unless one of them may be alive', async () => {
+  it('leave no row at the close, unless one of them may be alive', async () => {
     const idle = await sessions.takeSession();
     sessions.returnSession(idle, 'idle');
     await sessions.close();
@@ -194,7 +194,7 @@ describe('sessions of MongoDB transactions', () => {
     expect(removed()).to.deep.equal([]);
   });
 
-  it('leave no row that is still on its way when they close', async () => {
+  it('leave no row whose write is running at the close', async () => {
     sessions.returnSession(await sessions.takeSession(), 'idle');
     now += LEASE_MS / 3 + 1;
     const gate = makeGate();
@@ -208,7 +208,7 @@ describe('sessions of MongoDB transactions', () => {
     expect(removed()).to.have.length(1);
   });
 
-  it('are killed at the latest when they close', async () => {
+  it('are killed at the close at the latest', async () => {
     refused = ({ killSessions }) => killSessions !== undefined;
     sessions.returnSession(await sessions.takeSession(), 'broken');
     await turn();
@@ -218,7 +218,7 @@ describe('sessions of MongoDB transactions', () => {
     expect(removed()).to.have.length(1);
   });
 
-  it('write nothing when none was used', async () => {
+  it('write nothing if none was used', async () => {
     await sessions.close();
     expect(sent).to.deep.equal([]);
   });

@@ -36,7 +36,7 @@ describe('sessions of a process whose clock is wrong', () => {
 describe('sessions of a process that died', () => {
   const context = useStore(MONGODB);
 
-  it('are ended when any other reports that it lives', async () => {
+  it('are ended when another process renews its owner', async () => {
     const client = await MongoClient.connect(context.url);
     try {
       const rows = client.db().collection<{ _id: string; until: number; sessions: readonly [] }>('sessions');

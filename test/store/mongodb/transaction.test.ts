@@ -60,7 +60,7 @@ describe('transactions on MongoDB', () => {
       onConflict: () => void events.push('conflict'),
     });
 
-  it('are committed once, after their steps, and leave a session that can be used', async () => {
+  it('are committed once after their steps, and leave a reusable session', async () => {
     expect(await run()).to.equal(1);
     expect(events).to.deep.equal(['step', 'committing', 'commit']);
     expect(given).to.deep.equal(['idle']);
