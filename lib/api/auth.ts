@@ -4,9 +4,8 @@ import type { Request, ResponseToolkit, Server } from '@hapi/hapi';
 import type { Holders } from '../accounts/holders.ts';
 import type { Limiter, LimitRule } from '../accounts/rate-limiter.ts';
 import { fault } from '../base/faults.ts';
-import type { CallContext } from '../calls/context.ts';
 import { refuseModel } from '../catalog/allowed.ts';
-import { getRequestState, measureStoreWait } from '../http/request-state.ts';
+import { getRequestState, measureStoreWait, type RequestState } from '../http/request-state.ts';
 import { isExpired, type KeyLimits, type NamedModel } from '../money/key-limits.ts';
 import type { KeyHolder } from '../store/ports/keys.ts';
 import type { Throttle } from './throttle.ts';
@@ -88,18 +87,24 @@ function findHolder(request: Request, holders: Holders): ReturnType<Holders['fin
   return holders.find(text);
 }
 
+/** A request whose key was accepted when it began. */
+export interface Caller {
+  readonly state: RequestState;
+  readonly holder: KeyHolder;
+}
+
 /**
- * Checks the key and the account again, right before money moves: a body may take minutes to arrive. The key's current
- * limits apply from here on.
+ * Checks the key and the account again, right before money moves: a body may take minutes to arrive. Returns the holder
+ * as it is now; its limits apply from here on.
  */
-export async function confirmHolder(request: Request, holders: Holders, model?: NamedModel): Promise<void> {
-  const found = holders.findAgain(getKeyHolder(request));
-  const holder = found instanceof Promise ? await measureStoreWait(getRequestState(request), found) : found;
+export async function confirmHolder(caller: Caller, holders: Holders, model?: NamedModel): Promise<KeyHolder> {
+  const found = holders.findAgain(caller.holder);
+  const holder = found instanceof Promise ? await measureStoreWait(caller.state, found) : found;
   if (!holder) throw fault('invalid_key');
   refuseExpired(holder.limits);
   if (holder.accountStatus === 'suspended') throw fault('account_suspended');
-  request.auth.credentials.holder = holder;
   if (model) refuseModel(holder.limits, model);
+  return holder;
 }
 
 function refuseExpired(limits: KeyLimits): void {
@@ -112,13 +117,6 @@ export function getKeyHolder(request: Request): KeyHolder {
   const { holder } = request.auth.credentials;
   if (!holder) throw new Error('the route has no authentication');
   return holder;
-}
-
-/** The budget that a call of the key counts in, if any. */
-export function readCallBudget({ name, budgetKey, limits }: KeyHolder): Pick<CallContext, 'budget'> {
-  const { budget: most, reset, zone } = limits;
-  const shared = budgetKey !== null && { sumKey: budgetKey };
-  return most === null ? {} : { budget: { name, limit: most, reset, zone, ...shared } };
 }
 
 /** `x-api-key` wins if both headers contain a key; an empty header is ignored, because some clients send one. */

@@ -6,12 +6,12 @@ import { orUnavailable } from '../accounts/read-wallet.ts';
 import { fault } from '../base/faults.ts';
 import { videoIdOf } from '../calls/videos/job-id.ts';
 import type { Form } from '../http/form.ts';
-import { getRequestState } from '../http/request-state.ts';
 import { refuseOverBudget } from '../ledger/ledger.ts';
 import type { Charge } from '../money/decide.ts';
 import { type IdempotencyRecord, type IdempotencyTerms, isIdempotencyKeyTaken } from '../money/idempotency.ts';
 import { getBudgetKeyId } from '../money/key-budget.ts';
-import { confirmHolder, getKeyHolder, readCallBudget } from './auth.ts';
+import { type Caller, confirmHolder } from './auth.ts';
+import { readCallBudget } from './call-context.ts';
 import { invalidField } from './dialects/fields.ts';
 import type { Services } from './services.ts';
 
@@ -52,16 +52,19 @@ export function hasIdempotencyKey({ raw }: Request): boolean {
 
 type IdempotencyServices = Pick<Services, 'store' | 'log' | 'holders' | 'catalog'>;
 
+interface KeyedRequest extends Caller {
+  readonly request: Request;
+}
+
 /** Throws a 400 fault for an invalid key. */
-export function openIdempotentCall(request: Request, means: IdempotencyServices): IdempotentCall {
+export function openIdempotentCall(keyed: KeyedRequest, means: IdempotencyServices): IdempotentCall {
   const { store, log } = means;
+  const { request, state, holder } = keyed;
   const key = String(request.raw.req.headers[HEADER]);
   if (!FORM.test(key)) throw invalidField(HEADER, 'must be 1 to 255 printable characters');
-  const { id: charge } = getRequestState(request);
+  const charge = state.id;
   // Hashed: keys may contain private data, and are too long for an index.
-  const id = createHash('sha256')
-    .update(`${getKeyHolder(request).account}\n${key}`)
-    .digest('base64url');
+  const id = createHash('sha256').update(`${holder.account}\n${key}`).digest('base64url');
   let body = '';
   let isAwaited = false;
 
@@ -70,7 +73,7 @@ export function openIdempotentCall(request: Request, means: IdempotencyServices)
     const first = repeat && (await orUnavailable(store.ledger.charge(repeat.charge)));
     if (!first || !isIdempotencyKeyTaken(repeat, first, Date.now())) return;
     if (repeat.body !== body) throw fault('idempotency_mismatch');
-    await refuseLimited(request, first, means);
+    await refuseLimited(keyed, first, means);
     if (repeat.reply !== null) throw new Replay(repeat.reply);
     if (await isRunning(first, repeat)) throw fault('idempotency_running', { retryAfterS: estimateRetryS(first) });
     throw fault('idempotency_done', { charge: first.id, ...describeVideoHint(first) });
@@ -125,13 +128,12 @@ export function openIdempotentCall(request: Request, means: IdempotencyServices)
  * and its budget, if another key made the call. Nothing is charged, so the balance and the budget that paid do not matter.
  */
 async function refuseLimited(
-  request: Request,
+  caller: Caller,
   first: Charge,
   { store, holders, catalog }: IdempotencyServices,
 ): Promise<void> {
   const { model: id, kind, reserved: amount } = first;
-  await confirmHolder(request, holders, catalog().byName.get(id) ?? { id, aliases: [] });
-  const holder = getKeyHolder(request);
+  const holder = await confirmHolder(caller, holders, catalog().byName.get(id) ?? { id, aliases: [] });
   const { budget } = readCallBudget(holder);
   const sumKey = getBudgetKeyId(holder);
   if (!budget || sumKey === getBudgetKeyId({ id: first.key, budgetKey: first.budgetKey })) return;

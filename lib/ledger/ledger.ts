@@ -5,7 +5,6 @@ import {
   type ChargeKind,
   type ChargeOp,
   decide,
-  FIRST_TOPUP_MINIMUM,
   type HoldOp,
   type Outcome,
   operationId,
@@ -23,6 +22,7 @@ import { formatRub, type Micro } from '../money/money.ts';
 import { formatMoment, periodAt } from '../money/period.ts';
 import type { Store } from '../store/store.ts';
 import { createQueue, type NoOutcome, type SubmitOptions } from './queue.ts';
+import { type CallPrice, insufficientFault, neverToppedFault } from './refusals.ts';
 import { createSweep, type Sweep } from './sweep.ts';
 
 export interface LedgerOptions {
@@ -275,8 +275,6 @@ export function createLedger(options: LedgerOptions): Ledger {
 
 const REAL = { real: true } as const;
 
-type CallPrice = Pick<HoldRequest, 'kind' | 'amount'>;
-
 interface StartedCall extends CallPrice {
   readonly at: number;
   readonly budget: CallBudget | undefined;
@@ -353,17 +351,4 @@ function buildJobFailure({ id, version }: Job, at: number): FailJob {
 /** Treats known and possible overshoot of running calls as held. */
 function subtractOwed(wallet: Wallet, owed: Micro): Wallet {
   return { ...wallet, avail: wallet.avail - owed, held: wallet.held + owed };
-}
-
-export function neverToppedFault() {
-  return fault('never_topped_up', { minimumRub: formatRub(FIRST_TOPUP_MINIMUM) });
-}
-
-export function insufficientFault(wallet: Wallet, { kind, amount }: CallPrice) {
-  return fault('insufficient_balance', {
-    priceRub: formatRub(amount),
-    ...(kind === 'text' && { isReserve: true }),
-    balanceRub: formatRub(wallet.avail),
-    ...(wallet.held > 0n && { heldRub: formatRub(wallet.held) }),
-  });
 }

@@ -6,9 +6,9 @@ import { expect } from 'chai';
 import { type Accounts, createAccounts } from '../../lib/accounts/accounts.ts';
 import type { Holders } from '../../lib/accounts/holders.ts';
 import type { Limiter } from '../../lib/accounts/rate-limiter.ts';
-import { type AuthOptions, confirmHolder, getKeyHolder, registerAuth } from '../../lib/api/auth.ts';
+import { type AuthOptions, confirmHolder, registerAuth } from '../../lib/api/auth.ts';
 import { EVERY_MS, REFUSALS_MAX, WAIT_MAX_MS } from '../../lib/api/throttle.ts';
-import { getRequestState } from '../../lib/http/request-state.ts';
+import { createRequestState, getRequestState } from '../../lib/http/request-state.ts';
 import { type KeyLimits, NO_LIMITS } from '../../lib/money/key-limits.ts';
 import type { KeyHolder } from '../../lib/store/ports/keys.ts';
 import { MESSAGES, open, send, until } from '../../testkit/client.ts';
@@ -145,14 +145,13 @@ describe('the second check of a key, right before money moves', () => {
 
   /** What a request comes to whose key has become this. */
   async function lookAgain(now: KeyHolder | undefined | Promise<KeyHolder>) {
-    const state = { waitedMs: 1 };
-    const request = { app: { tollgate: state }, auth: { credentials: { holder } } } as unknown as Hapi.Request;
+    const state = { ...createRequestState(), waitedMs: 1 };
     const holders = { findAgain: () => now } as unknown as Holders;
-    const code = await confirmHolder(request, holders, model).then(
-      () => undefined,
-      (error) => error.data?.code,
+    const outcome = await confirmHolder({ state, holder }, holders, model).then(
+      (confirmed) => ({ code: undefined, holder: confirmed }),
+      (error) => ({ code: error.data?.code, holder: undefined }),
     );
-    return { code, holder: getKeyHolder(request), waitedMs: state.waitedMs };
+    return { ...outcome, waitedMs: state.waitedMs };
   }
 
   it('takes over the current state of the key, and counts the wait for it', async () => {

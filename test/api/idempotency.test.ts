@@ -29,12 +29,12 @@ describe('idempotency keys and a store that fails', () => {
     const request = {
       raw: { req: { headers: { 'idempotency-key': key } } },
       path: '/api/v1/messages',
-      app: { tollgate: { id: `req_${calls}`, notes: {}, startedAt: 0, waitedMs: 0 } },
-      auth: { credentials: { holder: { id, name: 'little', account: wallet, budgetKey: null, limits } } },
     };
+    const state = { id: `req_${calls}`, notes: {}, startedAt: 0, waitedMs: 0 };
+    const holder = { id, name: 'little', account: wallet, budgetKey: null, limits };
     const log = { warn: (fields: object) => warnings.push(fields) };
     const repeat = openIdempotentCall(
-      request as never,
+      { request, state, holder } as never,
       {
         store: opened.store,
         log,

@@ -2,16 +2,9 @@
 import { EventEmitter } from 'node:events';
 import type { Request } from '@hapi/hapi';
 import { expect } from 'chai';
-import {
-  admitBody,
-  answerJson,
-  createCallContext,
-  endUnanswered,
-  type PaidHandler,
-  type PaidRequest,
-  paidRoute,
-  refuseTooExpensive,
-} from '../../lib/api/paid-route.ts';
+import { admitBody, refuseTooExpensive } from '../../lib/api/balance-check.ts';
+import { createCallContext } from '../../lib/api/call-context.ts';
+import { answerJson, endUnanswered, type PaidHandler, type PaidRequest, paidRoute } from '../../lib/api/paid-route.ts';
 import { createRecentBalanceCache } from '../../lib/api/recent-balance-cache.ts';
 import { messageStyle } from '../../lib/api/response-styles.ts';
 import type { Services } from '../../lib/api/services.ts';
@@ -21,7 +14,8 @@ import { BODY_BYTES_MAX } from '../../lib/http/body.ts';
 import { securityHeaders } from '../../lib/http/headers.ts';
 import { createLiveCalls } from '../../lib/http/live-calls.ts';
 import { createMemoryQuota, SMALL_BYTES } from '../../lib/http/memory-quota.ts';
-import { createRequestState } from '../../lib/http/request-state.ts';
+import { commonHeaders } from '../../lib/http/reply.ts';
+import { createRequestState, getRequestState } from '../../lib/http/request-state.ts';
 import { NO_LIMITS } from '../../lib/money/key-limits.ts';
 import type { KeyHolder } from '../../lib/store/ports/keys.ts';
 import { until } from '../../testkit/client.ts';
@@ -46,14 +40,17 @@ describe('paid route', () => {
   });
   after(() => opened.close());
 
+  function holderOf(account: string): KeyHolder {
+    return { id: 'key', name: 'mine', account, limits: NO_LIMITS, budgetKey: null } as Partial<KeyHolder> as KeyHolder;
+  }
+
   function requestOf(account: string, { headers = {}, response = {} }: { headers?: object; response?: object } = {}) {
-    const holder: Partial<KeyHolder> = { id: 'key', name: 'mine', account, limits: NO_LIMITS, budgetKey: null };
     const req = { headers, socket: new EventEmitter() };
     const raw = { req, res: Object.assign(new EventEmitter(), { req, ...response }) };
     const route = { settings: { plugins: { style: messageStyle } } };
     const server = { settings: { app: { headers: securityHeaders('https://ai.example') } } };
     const app = { tollgate: createRequestState() };
-    return { app, raw, auth: { credentials: { holder } }, route, server } as unknown as Request;
+    return { app, raw, auth: { credentials: { holder: holderOf(account) } }, route, server } as unknown as Request;
   }
 
   async function codeOf(promise: Promise<unknown>): Promise<unknown> {
@@ -72,14 +69,12 @@ describe('paid route', () => {
       bytes: number | undefined,
       { isKnown = false, held = 0, recentBalances = createRecentBalanceCache() } = {},
     ) {
-      const headers = bytes === undefined ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(bytes) };
       const reservation = createMemoryQuota(budget).reserve('key');
       reservation.take(held);
       const idempotency = isKnown ? ({ isKnown: async () => true } as PaidRequest['idempotency']) : undefined;
       const services = { store: opened.store, recentBalances, topups } as Services;
-      return codeOf(
-        admitBody({ request: requestOf(account, { headers }), services, idempotency, reservation }, () => LEAST),
-      );
+      const payer = { services, state: createRequestState(), holder: { account } };
+      return codeOf(admitBody({ ...payer, idempotency, reservation }, bytes, LEAST));
     }
 
     it('a short body needs no read of the store', async () => {
@@ -129,11 +124,10 @@ describe('paid route', () => {
     const { avail } = await opened.read(rich);
     refused.length = 0;
     const pay = (account: string, amount: bigint) => {
-      const request = requestOf(account);
-      const outcome = codeOf(
-        refuseTooExpensive(request, { store: opened.store, topups } as Services, { kind: 'image', amount }),
-      );
-      return outcome.then((code) => [code, (request.app.tollgate?.waitedMs ?? 0) > 0]);
+      const state = createRequestState();
+      const services = { store: opened.store, topups } as Services;
+      const outcome = codeOf(refuseTooExpensive({ services, state, holder: { account } }, { kind: 'image', amount }));
+      return outcome.then((code) => [code, state.waitedMs > 0]);
     };
     expect(await pay(rich, avail)).to.deep.equal(['admitted', true]);
     expect(await pay(rich, avail + 1n)).to.deep.equal(['insufficient_balance', true]);
@@ -148,11 +142,10 @@ describe('paid route', () => {
     const lines: unknown[] = [];
     const logs = (level: string) => (fields: object, message: string) => lines.push([level, fields, message]);
     const log = { debug: logs('debug'), warn: logs('warn'), error: logs('error') } as unknown as Services['log'];
-    const request = requestOf(rich);
-    request.app.tollgate = { ...createRequestState(), startedAt: performance.now() - 100_000 };
-    const call = { signal: new AbortController().signal } as PaidRequest['call'];
-    const context = createCallContext({ request, services: { log }, call });
-    const { id = '', notes = {} } = request.app.tollgate ?? {};
+    const state = { ...createRequestState(), startedAt: performance.now() - 100_000 };
+    const call = { signal: new AbortController().signal };
+    const context = createCallContext({ state, holder: holderOf(rich), services: { log }, call });
+    const { id, notes } = state;
     for (const level of ['debug', 'warn', 'error'] as const) context.log[level]({ a: level }, `at ${level}`);
     expect(lines).to.deep.equal(
       ['debug', 'warn', 'error'].map((level) => [level, { request_id: id, a: level }, `at ${level}`]),
@@ -176,13 +169,14 @@ describe('paid route', () => {
       const request = requestOf(rich, { response });
       const h = { abandon: Symbol('abandon') };
       const idempotency = isKept ? { keep: () => gate.opened } : undefined;
-      const answered = answerJson({ request, idempotency, h } as unknown as PaidRequest, { text: 'ё' });
+      const headers = commonHeaders(request);
+      const answered = answerJson({ request, headers, idempotency, h } as unknown as PaidRequest, { text: 'ё' });
       await new Promise((resolve) => setImmediate(resolve));
       if (isKept) expect(sent).to.deep.equal([]);
       gate.open();
       expect(await answered).to.equal(h.abandon);
       const id = request.app.tollgate?.id;
-      const headers = {
+      const expected = {
         'x-content-type-options': 'nosniff',
         'strict-transport-security': 'max-age=31536000',
         ...messageStyle.headers,
@@ -192,7 +186,7 @@ describe('paid route', () => {
         'content-type': 'application/json; charset=utf-8',
         'content-length': 13,
       };
-      expect(sent).to.deep.equal([200, headers, '{"text":"ё"}']);
+      expect(sent).to.deep.equal([200, expected, '{"text":"ё"}']);
     }
   });
 
@@ -277,7 +271,8 @@ describe('paid route', () => {
         broken = true;
       };
       const request = requestOf(rich, { response: { ...response, destroy } });
-      return [endUnanswered(request, error), request.app.tollgate?.notes, broken];
+      const state = getRequestState(request);
+      return [endUnanswered(request.raw.res, state, error), state.notes, broken];
     }
     const waiting = { headersSent: false, destroyed: false };
     const begun = { headersSent: true, destroyed: false };

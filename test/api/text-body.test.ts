@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { createBodyParser } from '../../lib/api/body-parser.ts';
 import type { PaidRequest } from '../../lib/api/paid-route.ts';
-import { readTextBody, type TextBodyOptions } from '../../lib/api/text-body.ts';
+import { readTextBody, type TextBodyOptions } from '../../lib/api/routes/text.ts';
 import { isFault } from '../../lib/base/faults.ts';
 import { createMemoryQuota } from '../../lib/http/memory-quota.ts';
 

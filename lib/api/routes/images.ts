@@ -1,27 +1,22 @@
 // POST /api/v1/images/generations and /api/v1/images/edits; an edit may be JSON or a form.
 import type { Lifecycle, ServerRoute } from '@hapi/hapi';
-import type { CallContext } from '../../calls/context.ts';
 import type { ImageAnswer } from '../../calls/images/engine.ts';
 import type { ImageRequest } from '../../calls/images/request.ts';
 import { refuseModel } from '../../catalog/allowed.ts';
 import { findEditModel, findImageModel } from '../../catalog/lookup.ts';
 import type { ImageModel } from '../../catalog/model.ts';
+import { readAnnouncedBytes } from '../../http/body.ts';
 import { isForm, readForm } from '../../http/form.ts';
 import { checkJsonType } from '../../http/json.ts';
+import type { CallPrice } from '../../ledger/refusals.ts';
 import { IMAGE_BYTES_MAX } from '../../media/image.ts';
 import { type RequestImage, releaseImages, toProviderImage } from '../../media/reference.ts';
 import { toRub } from '../../money/money.ts';
-import { confirmHolder, getKeyHolder } from '../auth.ts';
+import { confirmHolder } from '../auth.ts';
+import { admitBody, refuseTooExpensive } from '../balance-check.ts';
+import { createCallContext } from '../call-context.ts';
 import { classifyEditPart, parseEditForm } from '../image-request.ts';
-import {
-  admitBody,
-  answerJson,
-  type Cost,
-  createCallContext,
-  type PaidRequest,
-  paidRoute,
-  refuseTooExpensive,
-} from '../paid-route.ts';
+import { answerJson, type PaidRequest, paidRoute } from '../paid-route.ts';
 import { fetchLinkedImages, readPromptBody } from '../prompt-body.ts';
 import type { Services } from '../services.ts';
 
@@ -74,8 +69,8 @@ async function answer(paid: PaidRequest, task: Task): Promise<Lifecycle.ReturnVa
   try {
     const model = await findPayableModel(paid, task, imageRequest);
     images = await fetchLinkedImages(paid, imageRequest);
-    await confirmHolder(paid.request, paid.services.holders, model);
-    const answered = await runEngine(paid, { task, model, imageRequest, images });
+    const holder = await confirmHolder(paid, paid.services.holders, model);
+    const answered = await runEngine({ ...paid, holder }, { task, model, imageRequest, images });
     return answered ? answerJson(paid, task.reply(answered)) : paid.h.abandon;
   } finally {
     releaseImages(images);
@@ -100,7 +95,7 @@ async function runEngine(
   const shape = { ...(size && { size }), ...(aspect !== undefined && { aspect }) };
   const call = { prompt, images: images.map(toProviderImage), ...shape };
   const idempotency = paid.idempotency?.terms({ awaited: true });
-  const context: CallContext = { ...createCallContext(paid), idempotency };
+  const context = { ...createCallContext(paid), idempotency };
   const answered = await services.images.run({ kind: task.kind, model, call }, context);
   return answered && { ...answered, model, url: services.results.buildLink(answered.image) };
 }
@@ -111,7 +106,7 @@ async function readRequest(paid: PaidRequest, task: Task): Promise<ImageRequest>
   const type = req.headers['content-type'];
   const reads = task.takesForms && isForm(type) ? readFormRequest : readJsonRequest;
   if (reads === readJsonRequest) checkJsonType(type, task.takesForms ? BOTH_TYPES : undefined);
-  await admitBody(paid, () => createCost(task, findDefaultModel(paid, task)));
+  await admitBody(paid, readAnnouncedBytes(req), readPrice(task, paid.services.catalog().defaults[task.kind]));
   return reads(paid, task);
 }
 
@@ -139,21 +134,13 @@ async function readJsonRequest(paid: PaidRequest, task: Task): Promise<ImageRequ
 }
 
 /** The requested model, which the wallet can pay for now. */
-async function findPayableModel(
-  { request, services }: PaidRequest,
-  task: Task,
-  imageRequest: ImageRequest,
-): Promise<ImageModel> {
-  const model = task.findModel(services.catalog(), imageRequest.model);
-  refuseModel(getKeyHolder(request).limits, model);
-  await refuseTooExpensive(request, services, createCost(task, model));
+async function findPayableModel(paid: PaidRequest, task: Task, imageRequest: ImageRequest): Promise<ImageModel> {
+  const model = task.findModel(paid.services.catalog(), imageRequest.model);
+  refuseModel(paid.holder.limits, model);
+  await refuseTooExpensive(paid, readPrice(task, model));
   return model;
 }
 
-function findDefaultModel({ services }: PaidRequest, { kind }: Task): ImageModel | undefined {
-  return services.catalog().defaults[kind];
-}
-
-function createCost({ kind }: Task, model: ImageModel | undefined): Cost {
+function readPrice({ kind }: Task, model: ImageModel | undefined): CallPrice {
   return { kind, amount: model?.price.request ?? 0n };
 }

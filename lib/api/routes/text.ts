@@ -1,43 +1,40 @@
-// The two text endpoints: the same handler over two dialects.
-import type { Lifecycle, Request, ServerRoute } from '@hapi/hapi';
+// The text endpoints: one handler answers over two dialects, another only counts the tokens of a message.
+import type { Lifecycle, ServerRoute } from '@hapi/hapi';
 import type { CallContext } from '../../calls/context.ts';
-import { modelsFor } from '../../calls/text/choice.ts';
+import { findLeastPrice, modelsFor } from '../../calls/text/choice.ts';
 import { collectReply } from '../../calls/text/collect.ts';
 import { estimateInput } from '../../calls/text/estimate.ts';
 import type { TextOutput } from '../../calls/text/output.ts';
 import { bytesOf, fetchPictures, letGo } from '../../calls/text/pictures.ts';
 import type { TextRequest } from '../../calls/text/request.ts';
+import { readAnnouncedBytes, readBody } from '../../http/body.ts';
+import { checkJsonType } from '../../http/json.ts';
 import { SMALL_BYTES } from '../../http/memory-quota.ts';
-import { commonHeaders } from '../../http/reply.ts';
-import { getRequestState } from '../../http/request-state.ts';
 import { createSseReply } from '../../http/sse-reply.ts';
+import type { CallPrice } from '../../ledger/refusals.ts';
 import { readLinkedImage } from '../../media/linked.ts';
-import { TEXT_MINIMUM, textHold } from '../../money/price.ts';
-import { confirmHolder, getKeyHolder } from '../auth.ts';
+import type { FetchReference } from '../../media/reference.ts';
+import { TEXT_MINIMUM } from '../../money/price.ts';
+import { confirmHolder } from '../auth.ts';
+import { admitBody, refuseTooExpensive } from '../balance-check.ts';
+import { createCallContext } from '../call-context.ts';
 import { chatDialect } from '../dialects/chat/dialect.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { messageDialect } from '../dialects/message/dialect.ts';
-import {
-  admitBody,
-  answerJson,
-  type Cost,
-  createCallContext,
-  type PaidRequest,
-  paidRoute,
-  refuseTooExpensive,
-} from '../paid-route.ts';
+import { answerJson, type PaidRequest, paidRoute } from '../paid-route.ts';
 import type { Services } from '../services.ts';
-import { readTextBody } from '../text-body.ts';
 
 export function textRoutes(services: Services): readonly ServerRoute[] {
   return [
     textRoute('/api/v1/messages', messageDialect, services),
     textRoute('/api/v1/chat/completions', chatDialect, services),
+    // Free, but counts towards the rate limit of paid calls: estimating a long text is work, too.
+    paidRoute('/api/v1/messages/count_tokens', services, countTokens, { takesIdempotencyKey: false }),
   ];
 }
 
 /** The minimum price of a call. */
-const LEAST: Cost = { kind: 'text', amount: TEXT_MINIMUM };
+const LEAST: CallPrice = { kind: 'text', amount: TEXT_MINIMUM };
 
 function textRoute(path: string, dialect: Dialect, services: Services): ServerRoute {
   return paidRoute(path, services, (paid) => answer({ ...paid, dialect }));
@@ -48,13 +45,36 @@ interface Answering extends PaidRequest {
 }
 
 async function answer(answering: Answering): Promise<Lifecycle.ReturnValueTypes> {
-  const { request, dialect, services, h } = answering;
-  let parsed = await readRequest(answering);
+  const { request, services, state, dialect, call, reservation, idempotency, h } = answering;
+  /** Called before long texts are copied or pictures fetched, so that a wallet that cannot pay costs nothing. */
+  const refuseUnpaid = async (head: TextRequest) =>
+    refuseTooExpensive(answering, findLeastPrice(services.catalog(), head, answering.holder.limits));
+  let parsed = await readTextBody(answering, {
+    format: dialect.name,
+    before: () => admitBody(answering, readAnnouncedBytes(request.raw.req), LEAST),
+    look: refuseUnpaid,
+  });
   try {
-    parsed = await withPictures(parsed, answering);
-    await confirmHolder(request, services.holders);
-    const context = begin(parsed, answering);
-    if (parsed.stream) {
+    const bytes = bytesOf(parsed);
+    // Until no route can need the request any more.
+    if (bytes > SMALL_BYTES) reservation.take(bytes);
+    if (parsed.images > 0) {
+      parsed = { ...parsed, input: parsed.input ?? (await estimateInput(parsed)) };
+      await refuseUnpaid(parsed);
+      const budget = { take: (part: number) => reservation.takePart(part) };
+      const fetch: FetchReference = (url, options) => readLinkedImage(services, url, { ...options, budget });
+      parsed = await fetchPictures(parsed, fetch, call.signal);
+    }
+    const holder = await confirmHolder(answering, services.holders);
+    const { stream } = parsed;
+    call.streams = stream;
+    state.notes.stream = stream;
+    const context: CallContext = {
+      ...createCallContext({ ...answering, holder }),
+      releaseRequest: () => reservation.releaseAll(),
+      idempotency: idempotency?.terms({ awaited: !stream }),
+    };
+    if (stream) {
       await services.text.run(parsed, context, streamOutput(answering));
       return h.abandon;
     }
@@ -65,54 +85,8 @@ async function answer(answering: Answering): Promise<Lifecycle.ReturnValueTypes>
   }
 }
 
-function begin({ stream }: TextRequest, answering: Answering): CallContext {
-  const { request, call, reservation: share } = answering;
-  const repeat = answering.idempotency?.terms({ awaited: !stream });
-  call.streams = stream;
-  getRequestState(request).notes.stream = stream;
-  return {
-    ...createCallContext(answering),
-    releaseRequest: () => share.releaseAll(),
-    ...(repeat && { idempotency: repeat }),
-  };
-}
-
-/** The request with all its pictures; the share accounts for its size until no route can need it. */
-async function withPictures(
-  parsed: TextRequest,
-  { request, services, call, reservation: share }: Answering,
-): Promise<TextRequest> {
-  const bytes = bytesOf(parsed);
-  if (bytes > SMALL_BYTES) share.take(bytes);
-  if (parsed.images === 0) return parsed;
-  const estimated = { ...parsed, input: parsed.input ?? (await estimateInput(parsed)) };
-  await refuseUnpaid(request, services, estimated);
-  const budget = { take: (bytes: number) => share.takePart(bytes) };
-  return fetchPictures(estimated, (url, ask) => readLinkedImage(services, url, { ...ask, budget }), call.signal);
-}
-
-async function readRequest(answering: Answering): Promise<TextRequest> {
-  const { request, dialect, services } = answering;
-  return readTextBody(answering, {
-    format: dialect.name,
-    look: (head) => refuseUnpaid(request, services, head),
-    before: () => admitBody(answering, () => LEAST),
-  });
-}
-
-/** Called before long texts are copied or pictures fetched, so that a wallet that cannot pay costs nothing. */
-async function refuseUnpaid(request: Request, services: Services, head: TextRequest): Promise<void> {
-  const tokens = { input: head.input?.tokensHeld ?? 0, maxTokens: head.maxTokens };
-  const models = modelsFor(services.catalog(), head, getKeyHolder(request).limits);
-  const reserves = models.map(({ price }) => textHold(price, tokens));
-  // Before the texts of a long request arrive, smart's choice is unknown; it may be the cheapest.
-  const [least = 0n] = reserves.sort((a, b) => Number(a - b));
-  await refuseTooExpensive(request, services, { kind: 'text', amount: least });
-}
-
-function streamOutput({ request, dialect, services, onBegun }: Answering): TextOutput<string> {
-  const { clientStallMs: stallMs } = services;
-  const reply = createSseReply(request.raw.res, { headers: commonHeaders(request), stallMs });
+function streamOutput({ request, headers, dialect, services, onBegun }: Answering): TextOutput<string> {
+  const reply = createSseReply(request.raw.res, { headers, stallMs: services.clientStallMs });
   /** Refers to the whole request. */
   let begun: (() => void) | undefined = onBegun;
   return {
@@ -127,4 +101,41 @@ function streamOutput({ request, dialect, services, onBegun }: Answering): TextO
     keepAlive: () => reply.keepAlive(),
     end: () => reply.end(),
   };
+}
+
+/** Linked images are not fetched: each counts the same. */
+async function countTokens(paid: PaidRequest): Promise<Lifecycle.ReturnValueTypes> {
+  const parsed = await readTextBody(paid, { format: 'message' });
+  try {
+    modelsFor(paid.services.catalog(), parsed, paid.holder.limits);
+    const { tokensHeld } = parsed.input ?? (await estimateInput(parsed));
+    return { input_tokens: tokensHeld };
+  } finally {
+    letGo(parsed);
+  }
+}
+
+export interface TextBodyOptions {
+  readonly format: Dialect['name'];
+  /** Called right before the body is read, once its type is accepted. */
+  before?(): Promise<void>;
+  /** Sees a long request before its texts and pictures; may refuse it. */
+  look?(head: TextRequest): Promise<void>;
+}
+
+/** Throws 400, 408, 413, 415 and 503 faults. */
+export async function readTextBody(paid: PaidRequest, options: TextBodyOptions): Promise<TextRequest> {
+  const { request, services, call, reservation, idempotency } = paid;
+  const { format, before, look } = options;
+  const { signal } = call;
+  const { req } = request.raw;
+  checkJsonType(req.headers['content-type']);
+  await before?.();
+  try {
+    const bytes = await readBody(req, { signal, reservation, limits: services.bodyLimits });
+    if (idempotency) await idempotency.readBody(bytes);
+    return await services.parser.parse(bytes, { format, signal, ...(look && { inspectHead: look }) });
+  } finally {
+    reservation.releaseAll();
+  }
 }

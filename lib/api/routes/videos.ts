@@ -1,7 +1,6 @@
 // POST /api/v1/videos starts a video, GET /api/v1/videos?id= polls it; any process can answer both.
 import type { Lifecycle, Request, ServerRoute } from '@hapi/hapi';
 import { fault } from '../../base/faults.ts';
-import type { CallContext } from '../../calls/context.ts';
 import type { VideoStarted } from '../../calls/videos/engine.ts';
 import type { VideoRequest } from '../../calls/videos/request.ts';
 import { termsOf, type VideoTerms } from '../../calls/videos/terms.ts';
@@ -9,27 +8,23 @@ import { describeVideo, findVideo } from '../../calls/videos/view.ts';
 import { refuseModel } from '../../catalog/allowed.ts';
 import { findModel } from '../../catalog/lookup.ts';
 import type { VideoModel } from '../../catalog/model.ts';
+import { readAnnouncedBytes } from '../../http/body.ts';
 import { checkJsonType } from '../../http/json.ts';
 import { getRequestState } from '../../http/request-state.ts';
+import type { CallPrice } from '../../ledger/refusals.ts';
 import { releaseImages, toProviderImage } from '../../media/reference.ts';
 import { toRub } from '../../money/money.ts';
 import { confirmHolder, getKeyHolder } from '../auth.ts';
+import { admitBody, refuseTooExpensive } from '../balance-check.ts';
+import { createCallContext } from '../call-context.ts';
 import { invalidField } from '../dialects/fields.ts';
-import {
-  admitBody,
-  answerJson,
-  type Cost,
-  createCallContext,
-  type PaidRequest,
-  paidRoute,
-  refuseTooExpensive,
-} from '../paid-route.ts';
+import { answerJson, type PaidRequest, paidRoute } from '../paid-route.ts';
 import { fetchLinkedImages, readPromptBody } from '../prompt-body.ts';
 import type { Services } from '../services.ts';
 
 const PATH = '/api/v1/videos';
 /** The minimum price, for the check before the body is read. */
-const LEAST: Cost = { kind: 'video', amount: 1n };
+const LEAST: CallPrice = { kind: 'video', amount: 1n };
 
 export function videoRoutes(services: Services): readonly ServerRoute[] {
   const { limits } = services;
@@ -41,16 +36,16 @@ export function videoRoutes(services: Services): readonly ServerRoute[] {
 }
 
 async function start(paid: PaidRequest): Promise<Lifecycle.ReturnValueTypes> {
-  const { request, services } = paid;
+  const { services } = paid;
   const videoRequest = await readRequest(paid);
   let { images } = videoRequest;
   try {
     const { model, terms } = await findPayableModel(paid, videoRequest);
     images = await fetchLinkedImages(paid, videoRequest);
-    await confirmHolder(request, services.holders, model);
+    const holder = await confirmHolder(paid, services.holders, model);
     const [image] = images.map(toProviderImage);
     const idempotency = paid.idempotency?.terms({ awaited: true });
-    const context: CallContext = { ...createCallContext(paid), idempotency };
+    const context = { ...createCallContext({ ...paid, holder }), idempotency };
     const started = await services.videos.start({ model, terms, prompt: videoRequest.prompt, image }, context);
     return answerJson(paid, describeStart(model, terms, started));
   } finally {
@@ -61,18 +56,18 @@ async function start(paid: PaidRequest): Promise<Lifecycle.ReturnValueTypes> {
 async function readRequest(paid: PaidRequest): Promise<VideoRequest> {
   const { req } = paid.request.raw;
   checkJsonType(req.headers['content-type']);
-  await admitBody(paid, () => LEAST);
+  await admitBody(paid, readAnnouncedBytes(req), LEAST);
   return readPromptBody(paid, 'video', async (head) => void (await findPayableModel(paid, head)));
 }
 
 /** The requested model with its terms, which the wallet can pay for now. */
-async function findPayableModel({ request, services }: PaidRequest, videoRequest: VideoRequest) {
-  const model = findModel(services.catalog(), videoRequest.model, 'video');
-  refuseModel(getKeyHolder(request).limits, model);
+async function findPayableModel(paid: PaidRequest, videoRequest: VideoRequest) {
+  const model = findModel(paid.services.catalog(), videoRequest.model, 'video');
+  refuseModel(paid.holder.limits, model);
   if (model.routes.length === 0) throw fault('video_unavailable');
-  getRequestState(request).notes.model = model.id;
+  paid.state.notes.model = model.id;
   const terms = termsOf(model, videoRequest);
-  await refuseTooExpensive(request, services, { kind: 'video', amount: terms.price.amount });
+  await refuseTooExpensive(paid, { kind: 'video', amount: terms.price.amount });
   return { model, terms };
 }
 

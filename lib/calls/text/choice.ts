@@ -5,7 +5,9 @@ import { modelNotAllowedFault, refuseModel } from '../../catalog/allowed.ts';
 import type { Catalog, SmartModel } from '../../catalog/catalog.ts';
 import { findSmartModel, findTextModel } from '../../catalog/lookup.ts';
 import type { TextModel } from '../../catalog/model.ts';
+import type { CallPrice } from '../../ledger/refusals.ts';
 import { allowsModel, type KeyLimits, NO_LIMITS } from '../../money/key-limits.ts';
+import { textHold } from '../../money/price.ts';
 import { routeSmart } from '../smart/route.ts';
 import { preferencesOf, type Wishes } from './abilities.ts';
 import type { TextRequest } from './request.ts';
@@ -40,6 +42,15 @@ export function modelsFor(
   const models = modelsFrom(smart, 'lite', request).filter((model) => allowsModel(limits, model));
   if (models.length === 0) throw modelNotAllowedFault(limits, SMART_ID);
   return models;
+}
+
+/** The least that a call holds, whichever of its models is chosen. Throws like `chooseModel`. */
+export function findLeastPrice(catalog: Catalog, request: TextRequest, limits: KeyLimits): CallPrice {
+  const tokens = { input: request.input?.tokensHeld ?? 0, maxTokens: request.maxTokens };
+  const holds = modelsFor(catalog, request, limits).map(({ price }) => textHold(price, tokens));
+  // Before the texts of a long request arrive, smart's choice is unknown; it may be the cheapest.
+  const [least = 0n] = holds.sort((a, b) => Number(a - b));
+  return { kind: 'text', amount: least };
 }
 
 function findNamed(catalog: Catalog, name: string, limits: KeyLimits): TextModel {

@@ -1,12 +1,14 @@
 // The calls of the playground: the API's own engines, in process, paid by the account through one of its keys. It reads
 // and admits a call with the code of lib/api, so that a call costs and is refused here exactly as there.
 
-import { orUnavailable, readWallet } from '../../accounts/read-wallet.ts';
+import { orUnavailable } from '../../accounts/read-wallet.ts';
 import { authenticateAs } from '../../api/auth.ts';
+import { refuseEmpty } from '../../api/balance-check.ts';
+import { createCallContext } from '../../api/call-context.ts';
 import { chatDialect } from '../../api/dialects/chat/dialect.ts';
 import { parseChatRequest } from '../../api/dialects/chat/request.ts';
 import { parseGeneration } from '../../api/image-request.ts';
-import { createCallContext, endUnanswered, refuseEmpty } from '../../api/paid-route.ts';
+import { endUnanswered } from '../../api/paid-route.ts';
 import { parseVideo } from '../../api/video-fields.ts';
 import { type Fault, fault } from '../../base/faults.ts';
 import type { CallContext } from '../../calls/context.ts';
@@ -136,7 +138,8 @@ export function startVideo(
 /** Like in the API, a long form is not read if the wallet is empty. */
 export async function refuseLongForm({ request, services, account }: OwnerVisit): Promise<void> {
   if ((readAnnouncedBytes(request.raw.req) ?? Number.POSITIVE_INFINITY) <= SMALL_BYTES) return;
-  refuseEmpty(services, await readWallet(services.store, account.id), { kind: 'text', amount: TEXT_MINIMUM });
+  const payer = { services, state: getRequestState(request), holder: { account: account.id } };
+  await refuseEmpty(payer, { kind: 'text', amount: TEXT_MINIMUM });
 }
 
 /** Runs a call for a key of the account, under that key's rate limit. */
@@ -146,12 +149,14 @@ async function runCallAsKey<T>(
   run: (context: CallContext, call: LiveCall) => Promise<T>,
 ): Promise<T | undefined> {
   const { request, services } = visit;
-  await authenticateAs(await findKeyHolder(visit, keyId), request, { ...services, rule: services.limits.generate });
+  const holder = await findKeyHolder(visit, keyId);
+  await authenticateAs(holder, request, { ...services, rule: services.limits.generate });
+  const state = getRequestState(request);
   const call = services.calls.open(request);
   try {
-    return await run(createCallContext({ request, services, call }), call);
+    return await run(createCallContext({ state, holder, call, services }), call);
   } catch (error) {
-    if (endUnanswered(request, error)) return undefined;
+    if (endUnanswered(request.raw.res, state, error)) return undefined;
     throw error;
   } finally {
     call.close();

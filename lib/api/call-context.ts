@@ -1,0 +1,68 @@
+// The context that engines get with a call of a key: who pays, within which limits, and how it is logged.
+import type { CallContext, CallLog } from '../calls/context.ts';
+import type { LiveCall, RequestState } from '../http/request-state.ts';
+import type { KeyHolder } from '../store/ports/keys.ts';
+import type { Services } from './services.ts';
+
+export interface CallOfKey {
+  readonly state: RequestState;
+  /** As returned by `confirmHolder`. */
+  readonly holder: KeyHolder;
+  readonly call: Pick<LiveCall, 'signal'>;
+  readonly services: Pick<Services, 'log'>;
+}
+
+export function createCallContext({ state, holder, call, services }: CallOfKey): CallContext {
+  const { id: requestId, notes, startedAt, waitedMs } = state;
+  const { id: keyId, account: accountId, limits } = holder;
+  return {
+    requestId,
+    accountId,
+    keyId,
+    limits,
+    ...readCallBudget(holder),
+    waitedMs,
+    signal: call.signal,
+    onFirst: () => {
+      notes.first_ms = Math.round(performance.now() - startedAt);
+    },
+    log: new RequestLog(services.log, state),
+  };
+}
+
+/** The budget that a call of the key counts in, if any. */
+export function readCallBudget({ name, budgetKey, limits }: KeyHolder): Pick<CallContext, 'budget'> {
+  const { budget: most, reset, zone } = limits;
+  const shared = budgetKey !== null && { sumKey: budgetKey };
+  return most === null ? {} : { budget: { name, limit: most, reset, zone, ...shared } };
+}
+
+class RequestLog implements CallLog {
+  readonly #log: Services['log'];
+  readonly #state: RequestState;
+
+  constructor(log: Services['log'], state: RequestState) {
+    this.#log = log;
+    this.#state = state;
+  }
+
+  debug(fields: object, message: string): void {
+    this.#log.debug(this.#with(fields), message);
+  }
+
+  warn(fields: object, message: string): void {
+    this.#log.warn(this.#with(fields), message);
+  }
+
+  error(fields: object, message: string): void {
+    this.#log.error(this.#with(fields), message);
+  }
+
+  note(fields: object): void {
+    Object.assign(this.#state.notes, fields);
+  }
+
+  #with(fields: object): object {
+    return { request_id: this.#state.id, ...fields };
+  }
+}
