@@ -5,6 +5,7 @@ import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { OperatorError } from '../../base/operator-error.ts';
 import type { ProviderPlugin } from '../contract/provider.ts';
+import { adaptPlugin } from './contract-1.ts';
 import { findWordsFlaw } from './fault-words.ts';
 import type { Plugin } from './settings.ts';
 import { notePluginFolder } from './stray.ts';
@@ -58,13 +59,17 @@ export async function loadPlugin<Kind extends Plugin = ProviderPlugin>(
   const reason = findFlaw(module.default, folder, contracts);
   if (reason !== undefined) throw broken(folder, reason);
   notePluginFolder(resolve(folder), basename(resolve(folder)));
-  return module.default as Kind;
+  const plugin = module.default as Kind;
+  const isOld = contracts.includes(CONTRACT) && plugin.contract !== CONTRACT;
+  return isOld ? (adaptPlugin(plugin as unknown as ProviderPlugin) as unknown as Kind) : plugin;
 }
 
 /** Compiled first: under `node_modules` Node does not run TypeScript. */
 const INDEX_FILES = ['index.js', 'index.ts'];
 
-const PROVIDER_CONTRACTS: readonly number[] = [1, 2];
+/** The provider's, as the gateway speaks it; plugins of the one before are adapted. */
+const CONTRACT = 2;
+const PROVIDER_CONTRACTS: readonly number[] = [1, CONTRACT];
 export const PAYMENT_CONTRACTS: readonly number[] = [1];
 
 function findIndex(folder: string): string | undefined {

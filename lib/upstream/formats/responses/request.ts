@@ -90,7 +90,12 @@ function toolsOf({ list, choice, single }: NonNullable<TextCall['tools']>): obje
   const type = 'function';
   const named = typeof choice === 'object' ? { type, name: choice.name } : choice;
   return {
-    tools: list.map(({ schema: parameters, strict = false, ...tool }) => ({ type, ...tool, parameters, strict })),
+    tools: list.map(({ schema: parameters, strict = false, cache: _, ...tool }) => ({
+      type,
+      ...tool,
+      parameters,
+      strict,
+    })),
     ...(named && { tool_choice: named === 'any' ? 'required' : named }),
     ...(single && { parallel_tool_calls: false }),
   };
