@@ -11,7 +11,7 @@ import { type CatalogFolder, catalogOf, makeFolder, TEXT } from './folder.ts';
 const PLUGIN = `
 export const made = (globalThis.madeByTestPlugin ??= []);
 export default {
-  contract: 1,
+  contract: 2,
   name: 'test-plugin',
   settings: (joi) => joi.object({ apiKey: joi.string().required().meta({ secret: true }), refuse: joi.boolean() }),
   create(settings) {
