@@ -1,12 +1,12 @@
 // Authentication by API key, then the account's status, then the rate limit: all before a body is read.
+
 import type { ServerResponse } from 'node:http';
 import type { Request, ResponseToolkit, Server } from '@hapi/hapi';
 import type { Holders } from '../accounts/holders.ts';
 import type { Limiter, LimitRule } from '../accounts/rate-limiter.ts';
 import { fault } from '../base/faults.ts';
-import { refuseModel } from '../catalog/allowed.ts';
 import { getRequestState, measureStoreWait, type RequestState } from '../http/request-state.ts';
-import { isExpired, type KeyLimits, type NamedModel } from '../money/key-limits.ts';
+import { isExpired, type KeyLimits } from '../money/key-limits.ts';
 import type { KeyHolder } from '../store/ports/keys.ts';
 import type { Throttle } from './throttle.ts';
 
@@ -97,13 +97,12 @@ export interface Caller {
  * Checks the key and the account again, right before money moves: a body may take minutes to arrive. Returns the holder
  * as it is now; its limits apply from here on.
  */
-export async function confirmHolder(caller: Caller, holders: Holders, model?: NamedModel): Promise<KeyHolder> {
+export async function confirmHolder(caller: Caller, holders: Holders): Promise<KeyHolder> {
   const found = holders.findAgain(caller.holder);
   const holder = found instanceof Promise ? await measureStoreWait(caller.state, found) : found;
   if (!holder) throw fault('invalid_key');
   refuseExpired(holder.limits);
   if (holder.accountStatus === 'suspended') throw fault('account_suspended');
-  if (model) refuseModel(holder.limits, model);
   return holder;
 }
 

@@ -5,6 +5,7 @@ import type { Request } from '@hapi/hapi';
 import { orUnavailable } from '../accounts/read-wallet.ts';
 import { fault } from '../base/faults.ts';
 import { videoIdOf } from '../calls/videos/job-id.ts';
+import { refuseModel } from '../catalog/lookup.ts';
 import type { Form } from '../http/form.ts';
 import { refuseOverBudget } from '../ledger/ledger.ts';
 import type { Charge } from '../money/decide.ts';
@@ -133,7 +134,8 @@ async function refuseLimited(
   { store, holders, catalog }: IdempotencyServices,
 ): Promise<void> {
   const { model: id, kind, reserved: amount } = first;
-  const holder = await confirmHolder(caller, holders, catalog().byName.get(id) ?? { id, aliases: [] });
+  const holder = await confirmHolder(caller, holders);
+  refuseModel(holder.limits, catalog().byName.get(id) ?? { id, aliases: [] });
   const { budget } = readCallBudget(holder);
   const sumKey = getBudgetKeyId(holder);
   if (!budget || sumKey === getBudgetKeyId({ id: first.key, budgetKey: first.budgetKey })) return;

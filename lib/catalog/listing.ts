@@ -3,9 +3,8 @@ import { SMART_ALIASES, SMART_ID, SMART_NAMES } from '../base/smart-tiers.ts';
 import { allowsModel, type KeyLimits, NO_LIMITS } from '../money/key-limits.ts';
 import { toRub } from '../money/money.ts';
 import { TEXT_MINIMUM, type VideoPrice } from '../money/price.ts';
-import { modelNotAllowedFault, refuseModel } from './allowed.ts';
 import type { Catalog, SmartModel } from './catalog.ts';
-import { findUsableModel } from './lookup.ts';
+import { findUsableModel, notAllowedFault, refuseModel } from './lookup.ts';
 import type { ImageModel, Model, ModelType, TextModel, VideoModel } from './model.ts';
 import { findNearestResolution, parseShortSide, RESOLUTION_DEFAULT } from './resolution.ts';
 
@@ -63,7 +62,7 @@ export function listModels(
  */
 export function listOne(catalog: Catalog, name: string, limits: KeyLimits = NO_LIMITS): ModelListing {
   if (catalog.smart && SMART_NAMES.has(name)) {
-    if (!allowsSmart(limits, catalog.smart)) throw modelNotAllowedFault(limits, SMART_ID);
+    if (!allowsSmart(limits, catalog.smart)) throw notAllowedFault(limits, SMART_ID);
     return SMART_LISTING;
   }
   const model = findUsableModel(catalog, name);

@@ -1,8 +1,10 @@
-// Resolves the model name of a request to a usable model, or throws the fault that explains why there is none.
+// Resolves the model name of a request to a model that can be used and that the key may use, or throws the fault that
+// explains why there is none.
 import { distance } from 'fastest-levenshtein';
-import { type FaultDetail, fault } from '../base/faults.ts';
+import { type Fault, type FaultCode, fault } from '../base/faults.ts';
 import { SMART_NAMES } from '../base/smart-tiers.ts';
-import type { Catalog, SmartModel } from './catalog.ts';
+import { allowsModel, type KeyLimits, type NamedModel, NO_LIMITS } from '../money/key-limits.ts';
+import type { Catalog } from './catalog.ts';
 import type { ImageModel, Model, ModelOf, ModelType, TextModel } from './model.ts';
 
 /** The endpoints of a model type. */
@@ -12,17 +14,11 @@ const ENDPOINTS: Readonly<Record<ModelType, string>> = {
   video: 'POST /api/v1/videos',
 };
 
-/** The smart model, if the name is one of its names; undefined for any other name. */
-export function findSmartModel(catalog: Catalog, name: string): SmartModel | undefined {
-  if (!SMART_NAMES.has(name)) return undefined;
-  if (!catalog.smart) throw unknown(catalog, name);
-  return catalog.smart;
-}
-
-/** A text model with a route. */
-export function findTextModel(catalog: Catalog, name: string): TextModel {
+/** A text model with a route, which the key may be used for. */
+export function findTextModel(catalog: Catalog, name: string, limits: KeyLimits = NO_LIMITS): TextModel {
   const model = findModel(catalog, name, 'text');
   if (model.routes.length === 0) throw unknown(catalog, name);
+  refuseModel(limits, model);
   return model;
 }
 
@@ -40,7 +36,7 @@ export function findEditModel(catalog: Catalog, name: string | undefined): Image
   const { edit } = catalog.defaults;
   if (name === undefined) return edit ?? unavailable('Image editing');
   const model = findModel(catalog, name, 'image');
-  if (!model.edits) throw fault('cannot_edit', { model: quoteName(name), hint: edit && `\`${edit.id}\`` });
+  if (!model.edits) throw modelFault('cannot_edit', name, edit && `\`${edit.id}\``);
   return model.routes.length > 0 ? model : unavailable('Image editing');
 }
 
@@ -63,7 +59,7 @@ export function findUsableModel(catalog: Catalog, name: string): Model {
   const replacement = catalog.retired.get(name);
   if (replacement !== undefined) throw retired(catalog, name, replacement);
   const model = catalog.byName.get(name);
-  if (!model || model.routes.length === 0) throw fault('no_such_model', closeTo(catalog, name));
+  if (!model || model.routes.length === 0) throw modelFault('no_such_model', name, listCloseNames(catalog, name));
   return model;
 }
 
@@ -71,26 +67,33 @@ function isModelOfType<Type extends ModelType>(model: Model, type: Type): model 
   return model.type === type;
 }
 
-function wrongType(name: string, type: ModelType) {
-  return fault('wrong_model_type', { model: quoteName(name), hint: ENDPOINTS[type] });
+/** Throws a 403 fault for a model that the key may not be used for. */
+export function refuseModel(limits: KeyLimits, model: NamedModel): void {
+  if (!allowsModel(limits, model)) throw notAllowedFault(limits, model.id);
+}
+
+export function notAllowedFault({ models }: KeyLimits, name: string): Fault {
+  return modelFault('model_not_allowed', name, (models ?? []).map((each) => `\`${each}\``).join(', '));
+}
+
+function wrongType(name: string, type: ModelType): Fault {
+  return modelFault('wrong_model_type', name, ENDPOINTS[type]);
 }
 
 /** The hint names the replacement only if it is usable. */
-function retired(catalog: Catalog, name: string, replacement: string) {
+function retired(catalog: Catalog, name: string, replacement: string): Fault {
   const isUsable = usableNames(catalog).has(replacement);
-  return fault('retired_model', {
-    model: quoteName(name),
-    hint: isUsable ? `Use \`${replacement}\` instead` : undefined,
-  });
+  return modelFault('retired_model', name, isUsable ? `Use \`${replacement}\` instead` : undefined);
 }
 
-function unknown(catalog: Catalog, name: string) {
-  return fault('unknown_model', closeTo(catalog, name));
+function unknown(catalog: Catalog, name: string): Fault {
+  return modelFault('unknown_model', name, listCloseNames(catalog, name));
 }
 
-function closeTo(catalog: Catalog, name: string): FaultDetail {
-  const close = closeNames(name, usableNames(catalog));
-  return { model: quoteName(name), hint: close.length > 0 ? close.join(', ') : undefined };
+/** Repeats the client's text in a form that is safe in a message: short, on one line. */
+function modelFault(code: FaultCode, name: string, hint: string | undefined): Fault {
+  const line = name.slice(0, SHOWN_MAX).replace(/[^\p{L}\p{N}\p{P}\p{S} ]/gu, '?');
+  return fault(code, { model: name.length > SHOWN_MAX ? `${line}…` : line, hint });
 }
 
 /** The ids and aliases of usable models, in catalog order. */
@@ -102,15 +105,16 @@ function usableNames(catalog: Catalog): ReadonlySet<string> {
 const CLOSE_MAX = 3;
 
 /** At most three names that differ by a few typos, or contain the name or are contained in it; nearest first. */
-function closeNames(name: string, names: ReadonlySet<string>): readonly string[] {
+function listCloseNames(catalog: Catalog, name: string): string | undefined {
   const wanted = name.slice(0, SHOWN_MAX).toLowerCase();
   const slipsMax = Math.max(1.5, Math.min(3, Math.floor(wanted.length / 3)));
-  return [...names]
+  const close = [...usableNames(catalog)]
     .map((candidate) => ({ candidate, slips: slipsBetween(wanted, candidate.toLowerCase()) }))
     .filter(({ slips }) => slips <= slipsMax)
     .sort((one, other) => one.slips - other.slips)
     .slice(0, CLOSE_MAX)
     .map(({ candidate }) => `\`${candidate}\``);
+  return close.length > 0 ? close.join(', ') : undefined;
 }
 
 const CONTAINED_MIN = 4;
@@ -121,9 +125,3 @@ function slipsBetween(wanted: string, candidate: string): number {
 }
 
 const SHOWN_MAX = 100;
-
-/** A client's text in a form that is safe to repeat in a message: short, on one line. */
-function quoteName(name: string): string {
-  const line = name.slice(0, SHOWN_MAX).replace(/[^\p{L}\p{N}\p{P}\p{S} ]/gu, '?');
-  return name.length > SHOWN_MAX ? `${line}…` : line;
-}

@@ -1,5 +1,6 @@
 // Counts what a text answer used as its parts pass, and determines at the end what is billed.
 import type { Tokens } from '../money/price.ts';
+import { countCharacters } from './characters.ts';
 import type { StreamPart } from './part.ts';
 import type { Transform } from './pipeline.ts';
 import type { UsageCounts } from './provider-part.ts';
@@ -183,13 +184,4 @@ const COUNTS = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output', 'r
 
 export function tokensOfCharacters(characters: number): number {
   return Math.ceil(characters / CHARACTERS_PER_TOKEN);
-}
-
-/** Unicode characters of a text, a surrogate pair as one. */
-export function countCharacters(text: string): number {
-  let pairs = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    if ((text.charCodeAt(at) & 0xfc00) === 0xdc00) pairs += 1;
-  }
-  return text.length - pairs;
 }

@@ -140,14 +140,13 @@ describe('authentication of a throttled key', () => {
 });
 
 describe('the second check of a key, right before money moves', () => {
-  const model = { id: 'sonnet', aliases: ['newest'] };
   const limited = (limits: Partial<KeyLimits>) => ({ ...holder, limits: { ...NO_LIMITS, ...limits } });
 
   /** What a request comes to whose key has become this. */
   async function lookAgain(now: KeyHolder | undefined | Promise<KeyHolder>) {
     const state = { ...createRequestState(), waitedMs: 1 };
     const holders = { findAgain: () => now } as unknown as Holders;
-    const outcome = await confirmHolder({ state, holder }, holders, model).then(
+    const outcome = await confirmHolder({ state, holder }, holders).then(
       (confirmed) => ({ code: undefined, holder: confirmed }),
       (error) => ({ code: error.data?.code, holder: undefined }),
     );
@@ -166,7 +165,6 @@ describe('the second check of a key, right before money moves', () => {
     invalid_key: undefined,
     expired_key: limited({ expiresAt: Date.now() }),
     account_suspended: { ...holder, accountStatus: 'suspended' },
-    model_not_allowed: limited({ models: ['opus'] }),
   };
   for (const [code, now] of Object.entries(refusals)) {
     it(`refuses with ${code}`, async () => {

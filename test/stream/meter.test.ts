@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { countCharacters, createMeter, type MeterOptions, tokensOfCharacters } from '../../lib/stream/meter.ts';
+import { countCharacters } from '../../lib/stream/characters.ts';
+import { createMeter, type MeterOptions, tokensOfCharacters } from '../../lib/stream/meter.ts';
 import type { StreamPart } from '../../lib/stream/part.ts';
 
 /** One token in four characters. */

@@ -2,8 +2,7 @@
 import type { Lifecycle, ServerRoute } from '@hapi/hapi';
 import type { ImageAnswer } from '../../calls/images/engine.ts';
 import type { ImageRequest } from '../../calls/images/request.ts';
-import { refuseModel } from '../../catalog/allowed.ts';
-import { findEditModel, findImageModel } from '../../catalog/lookup.ts';
+import { findEditModel, findImageModel, refuseModel } from '../../catalog/lookup.ts';
 import type { ImageModel } from '../../catalog/model.ts';
 import { readAnnouncedBytes } from '../../http/body.ts';
 import { isForm, readForm } from '../../http/form.ts';
@@ -69,7 +68,8 @@ async function answer(paid: PaidRequest, task: Task): Promise<Lifecycle.ReturnVa
   try {
     const model = await findPayableModel(paid, task, imageRequest);
     images = await fetchLinkedImages(paid, imageRequest);
-    const holder = await confirmHolder(paid, paid.services.holders, model);
+    const holder = await confirmHolder(paid, paid.services.holders);
+    refuseModel(holder.limits, model);
     const answered = await runEngine({ ...paid, holder }, { task, model, imageRequest, images });
     return answered ? answerJson(paid, task.reply(answered)) : paid.h.abandon;
   } finally {

@@ -46,13 +46,11 @@ interface Answering extends PaidRequest {
 
 async function answer(answering: Answering): Promise<Lifecycle.ReturnValueTypes> {
   const { request, services, state, dialect, call, reservation, idempotency, h } = answering;
-  /** Called before long texts are copied or pictures fetched, so that a wallet that cannot pay costs nothing. */
-  const refuseUnpaid = async (head: TextRequest) =>
-    refuseTooExpensive(answering, findLeastPrice(services.catalog(), head, answering.holder.limits));
+  const { limits } = answering.holder;
   let parsed = await readTextBody(answering, {
     format: dialect.name,
     before: () => admitBody(answering, readAnnouncedBytes(request.raw.req), LEAST),
-    look: refuseUnpaid,
+    look: async (head) => refuseTooExpensive(answering, findLeastPrice(services.catalog(), head, limits)),
   });
   try {
     const bytes = bytesOf(parsed);
@@ -60,7 +58,8 @@ async function answer(answering: Answering): Promise<Lifecycle.ReturnValueTypes>
     if (bytes > SMALL_BYTES) reservation.take(bytes);
     if (parsed.images > 0) {
       parsed = { ...parsed, input: parsed.input ?? (await estimateInput(parsed)) };
-      await refuseUnpaid(parsed);
+      // Before any is fetched.
+      await refuseTooExpensive(answering, findLeastPrice(services.catalog(), parsed, limits));
       const budget = { take: (part: number) => reservation.takePart(part) };
       const fetch: FetchReference = (url, options) => readLinkedImage(services, url, { ...options, budget });
       parsed = await fetchPictures(parsed, fetch, call.signal);

@@ -5,8 +5,7 @@ import type { VideoStarted } from '../../calls/videos/engine.ts';
 import type { VideoRequest } from '../../calls/videos/request.ts';
 import { termsOf, type VideoTerms } from '../../calls/videos/terms.ts';
 import { describeVideo, findVideo } from '../../calls/videos/view.ts';
-import { refuseModel } from '../../catalog/allowed.ts';
-import { findModel } from '../../catalog/lookup.ts';
+import { findModel, refuseModel } from '../../catalog/lookup.ts';
 import type { VideoModel } from '../../catalog/model.ts';
 import { readAnnouncedBytes } from '../../http/body.ts';
 import { checkJsonType } from '../../http/json.ts';
@@ -42,7 +41,8 @@ async function start(paid: PaidRequest): Promise<Lifecycle.ReturnValueTypes> {
   try {
     const { model, terms } = await findPayableModel(paid, videoRequest);
     images = await fetchLinkedImages(paid, videoRequest);
-    const holder = await confirmHolder(paid, services.holders, model);
+    const holder = await confirmHolder(paid, services.holders);
+    refuseModel(holder.limits, model);
     const [image] = images.map(toProviderImage);
     const idempotency = paid.idempotency?.terms({ awaited: true });
     const context = { ...createCallContext({ ...paid, holder }), idempotency };

@@ -1,9 +1,8 @@
 // Which model a text call is held and billed for: the one the client names, or the one that smart routes it to.
 
-import { SMART_ID, SMART_TIERS, type SmartRouting, type SmartTier } from '../../base/smart-tiers.ts';
-import { modelNotAllowedFault, refuseModel } from '../../catalog/allowed.ts';
+import { SMART_ID, SMART_NAMES, SMART_TIERS, type SmartRouting, type SmartTier } from '../../base/smart-tiers.ts';
 import type { Catalog, SmartModel } from '../../catalog/catalog.ts';
-import { findSmartModel, findTextModel } from '../../catalog/lookup.ts';
+import { findTextModel, notAllowedFault } from '../../catalog/lookup.ts';
 import type { TextModel } from '../../catalog/model.ts';
 import type { CallPrice } from '../../ledger/refusals.ts';
 import { allowsModel, type KeyLimits, NO_LIMITS } from '../../money/key-limits.ts';
@@ -23,11 +22,11 @@ export interface Choice {
 /** Throws the fault that says why no model can answer: 400, or 403 for a key that may not use it. */
 export function chooseModel(catalog: Catalog, request: TextRequest, limits: KeyLimits = NO_LIMITS): Choice {
   const smart = findSmartModel(catalog, request.model);
-  if (!smart) return { model: findNamed(catalog, request.model, limits), smart: undefined };
+  if (!smart) return { model: findTextModel(catalog, request.model, limits), smart: undefined };
   const system = request.system?.map(({ text }) => text).join('\n\n');
   const routing = routeSmart({ system, messages: withoutTalk(request) }, smart.thresholds);
   const model = modelsFrom(smart, routing.tier, request).find((each) => allowsModel(limits, each));
-  if (!model) throw modelNotAllowedFault(limits, SMART_ID);
+  if (!model) throw notAllowedFault(limits, SMART_ID);
   return { model, smart: routing };
 }
 
@@ -38,9 +37,9 @@ export function modelsFor(
   limits: KeyLimits,
 ): readonly TextModel[] {
   const smart = findSmartModel(catalog, request.model);
-  if (!smart) return [findNamed(catalog, request.model, limits)];
-  const models = modelsFrom(smart, 'lite', request).filter((model) => allowsModel(limits, model));
-  if (models.length === 0) throw modelNotAllowedFault(limits, SMART_ID);
+  const models = smart && modelsFrom(smart, 'lite', request).filter((model) => allowsModel(limits, model));
+  if (!models) return [findTextModel(catalog, request.model, limits)];
+  if (models.length === 0) throw notAllowedFault(limits, SMART_ID);
   return models;
 }
 
@@ -53,10 +52,9 @@ export function findLeastPrice(catalog: Catalog, request: TextRequest, limits: K
   return { kind: 'text', amount: least };
 }
 
-function findNamed(catalog: Catalog, name: string, limits: KeyLimits): TextModel {
-  const model = findTextModel(catalog, name);
-  refuseModel(limits, model);
-  return model;
+/** The smart model, if there is one and the name is one of its names. */
+function findSmartModel({ smart }: Catalog, name: string): SmartModel | undefined {
+  return SMART_NAMES.has(name) ? smart : undefined;
 }
 
 /** Smart's models for a tier, in order of preference: those that can do what the request needs come first. */

@@ -1,14 +1,16 @@
 // Estimates of input tokens, before any model has counted them.
 
-import { countCharacters, type PictureTokens, tokensOfCharacters } from '../../stream/meter.ts';
-import { slicesOf } from '../../stream/slices.ts';
-import { estimateFileTokens, filesIn } from './files.ts';
+import { countCharacters, sliceText } from '../../stream/characters.ts';
+import { tokensOfCharacters } from '../../stream/meter.ts';
+import { countFileTokens } from './files.ts';
 import type { InputEstimate, RequestContent, TextRequest } from './request.ts';
 import { countTokens } from './tokens.ts';
 
 const BYTES_PER_TOKEN = 4;
 const TOKENS_PER_MESSAGE = 4;
 export const TOKENS_PER_IMAGE = 1000;
+/** No vendor counts less for a picture. */
+const TOKENS_PER_IMAGE_LEAST = 64;
 
 /** How far above our count an upstream's is believed, besides what it adds to each prompt. */
 const BELIEVED_PER_COUNTED = 3;
@@ -34,7 +36,7 @@ export async function estimateInput(request: TextRequest): Promise<InputEstimate
   let counted = 0;
   let sinceTurn = 0;
   for (const text of textsOf(request)) {
-    for (const part of slicesOf(text, CHARACTERS_AT_ONCE)) {
+    for (const part of sliceText(text, CHARACTERS_AT_ONCE)) {
       sinceTurn += part.length;
       if (sinceTurn > CHARACTERS_AT_ONCE) {
         await turn();
@@ -45,32 +47,21 @@ export async function estimateInput(request: TextRequest): Promise<InputEstimate
       counted += countTokens(part);
     }
   }
-  const files = request.files ? countFileTokens(request) : 0;
-  const extras = TOKENS_PER_MESSAGE * request.messageCount + TOKENS_PER_IMAGE * request.images + files;
+  const { images, messageCount } = request;
+  const imageTokens = TOKENS_PER_IMAGE * images;
+  const files = request.files ? countFileTokens(request.messages) : 0;
+  const extras = TOKENS_PER_MESSAGE * messageCount + imageTokens + files;
   const tokens = Math.ceil(bytes / BYTES_PER_TOKEN);
   const weighed = Math.ceil(counted / COUNT_PER_HELD) - TOKENS_FORGIVEN;
+  // Our estimate of the text may be twice a tokenizer's, so half of it is used.
+  const countedFrom = tokens / 2 + TOKENS_PER_IMAGE_LEAST * images;
   return {
     tokens: tokens + extras,
     tokensHeld: Math.max(tokens, weighed) + extras,
     tokensMax: BELIEVED_PER_COUNTED * (Math.max(tokens, Math.ceil(counted)) + extras),
-    tokensBuffered: tokensOfCharacters(characters) + TOKENS_PER_IMAGE * request.images + files,
-    pictures: picturesOf(request.images, tokens),
+    tokensBuffered: tokensOfCharacters(characters) + imageTokens + files,
+    pictures: images > 0 ? { tokens: imageTokens, countedFrom } : undefined,
   };
-}
-
-function countFileTokens({ messages }: TextRequest): number {
-  let tokens = 0;
-  for (const { content } of messages) for (const file of filesIn(content)) tokens += estimateFileTokens(file);
-  return tokens;
-}
-
-/** No vendor counts less for a picture. */
-const TOKENS_PER_IMAGE_LEAST = 64;
-
-/** Our estimate of the text may be twice a tokenizer's, so half of it is used. */
-function picturesOf(images: number, textTokens: number): PictureTokens | undefined {
-  if (images === 0) return undefined;
-  return { tokens: TOKENS_PER_IMAGE * images, countedFrom: textTokens / 2 + TOKENS_PER_IMAGE_LEAST * images };
 }
 
 /** The model reads a schema like text. */

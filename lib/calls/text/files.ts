@@ -13,7 +13,13 @@ const BYTES_PER_PAGE = 50_000;
 const AUDIO_BYTES_PER_TOKEN = 100;
 const BYTES_PER_TOKEN = 4;
 
-export function estimateFileTokens(part: File): number {
+export function countFileTokens(messages: readonly RequestMessage[]): number {
+  let tokens = 0;
+  for (const { content } of messages) for (const file of filesIn(content)) tokens += estimateFileTokens(file);
+  return tokens;
+}
+
+function estimateFileTokens(part: File): number {
   if (part.type === 'audio') return Math.ceil(part.bytes.length / AUDIO_BYTES_PER_TOKEN);
   if (part.mediaType !== 'application/pdf') return Math.ceil(part.bytes.length / BYTES_PER_TOKEN);
   return TOKENS_PER_PAGE * countPages(part.bytes);

@@ -3,7 +3,7 @@
 import { Buffer } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
-import { slicesOf } from '../../stream/slices.ts';
+import { sliceText } from '../../stream/characters.ts';
 import type { HostRequest, JsonBody } from '../contract/request.ts';
 import { encodeMultipart } from './multipart.ts';
 
@@ -90,7 +90,7 @@ const SLICE_BYTES = 48 * 1024;
 /** Chunks are copies: the memory they are made from may be released while a socket still has them. */
 function* chunksOf(piece: Piece): Generator<Uint8Array> {
   if (typeof piece === 'string') {
-    for (const slice of slicesOf(piece, SLICE_BYTES)) yield Buffer.from(slice);
+    for (const slice of sliceText(piece, SLICE_BYTES)) yield Buffer.from(slice);
     return;
   }
   const { buffer, byteOffset, length } = 'base64' in piece ? piece.base64 : piece;

@@ -1,0 +1,20 @@
+// Counts the characters of a text, and cuts long texts into slices that are quick to process.
+
+/** Unicode characters of a text, a surrogate pair as one. */
+export function countCharacters(text: string): number {
+  let pairs = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    if ((text.charCodeAt(at) & 0xfc00) === 0xdc00) pairs += 1;
+  }
+  return text.length - pairs;
+}
+
+/** A text in slices of at most this many characters; surrogate pairs stay whole. */
+export function* sliceText(text: string, charactersMax: number): Generator<string> {
+  for (let from = 0; from < text.length; ) {
+    let to = Math.min(text.length, from + charactersMax);
+    if (to < text.length && (text.charCodeAt(to) & 0xfc00) === 0xdc00) to -= 1;
+    yield text.slice(from, to);
+    from = to;
+  }
+}
