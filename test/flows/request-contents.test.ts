@@ -84,6 +84,24 @@ describe('contents of requests', () => {
     });
   });
 
+  it('have the same beginning in the next turn, so that the vendor still knows it', async () => {
+    const tools = [{ name: `mcp.${'x'.repeat(100)}`, input_schema: {} }, look];
+    const use = (id: string) => ({ type: 'tool_use', id, name: look.name, input: { b: 1, a: 2 } });
+    const first = [user('a'), { role: 'assistant', content: [text('I see.'), use('a:1')] }, user([result('a:1')])];
+    const second = [...first, { role: 'assistant', content: [use('a:1')] }, user([result('a:1')])];
+    for (const model of FORMATS) {
+      const bytes: string[] = [];
+      for (const messages of [first, second]) {
+        await stage.ask(MESSAGES, { model, system: 'Be brief.', tools, messages });
+        bytes.push(`${stage.upstream.calls.at(-1)?.bytes}`);
+      }
+      const [before = '', after = ''] = bytes;
+      const end = before.lastIndexOf('"r"');
+      expect(end, model).to.be.above(0);
+      expect(after.slice(0, end)).to.equal(before.slice(0, end));
+    }
+  });
+
   describe('with earlier reasoning', () => {
     const thinking = { type: 'thinking', thinking: 'hm', signature: 'c2ln' };
     const redacted = { type: 'redacted_thinking', data: 'eHh4' };

@@ -25,12 +25,14 @@ export function readThinkingBlock(block: WireBlock, field: string): ReasoningCon
 
 /** `reasoning_content` and `reasoning_details` of an assistant message. */
 export function readReasoningFields(
-  { reasoning_content: text, reasoning_details: details }: Readonly<Record<string, unknown>>,
+  { reasoning_content: content, reasoning, reasoning_details: details }: Readonly<Record<string, unknown>>,
   field: string,
 ): readonly ReasoningContent[] {
-  if (text !== undefined && text !== null && typeof text !== 'string') {
+  if (content !== undefined && content !== null && typeof content !== 'string') {
     throw invalidField(`${field}.reasoning_content`, 'must be a string');
   }
+  // Some clients know it by its other name.
+  const text = content ?? reasoning;
   const read = readDetails(details, `${field}.reasoning_details`);
   const isSaid = read.some((part) => part.text !== '');
   return typeof text === 'string' && text !== '' && !isSaid ? [{ type: 'reasoning', text }, ...read] : read;
