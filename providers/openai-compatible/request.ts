@@ -98,7 +98,7 @@ function reasoningOf(wish: Reasoning, style: Wire['reasoning']): object {
   if (style === 'none' || wish.mode === 'auto') return {};
   const effort = wish.mode === 'off' ? 'none' : wish.effort;
   if (style === 'reasoning_effort') return { reasoning_effort: effort };
-  if (style === 'reasoning') return { reasoning: { effort, exclude: true } };
+  if (style === 'reasoning') return { reasoning: { effort } };
   return wish.mode === 'off'
     ? { thinking: { type: 'disabled' } }
     : { thinking: { type: 'enabled' }, reasoning_effort: effort };

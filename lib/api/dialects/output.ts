@@ -26,7 +26,7 @@ const isFields = (value: unknown): value is Fields =>
 const objectField = (document: Json) => optional(documented(Joi.object().unknown(), document), 'must be an object');
 
 export const responseFormatField = objectField({
-  description: `The answer is to be JSON, of a schema if one is given. ${NO_SCHEMA} ${ELSEWHERE}`,
+  description: `Forces a JSON response, optionally matching a schema. ${NO_SCHEMA} ${ELSEWHERE}`,
   ...object(
     {
       type: choice(FORMATS),
@@ -45,7 +45,7 @@ export const responseFormatField = objectField({
 });
 
 export const outputConfigField = objectField({
-  description: `The form of the answer, and how hard the model tries. ${NO_SCHEMA} ${ELSEWHERE}`,
+  description: `Response format and reasoning effort. ${NO_SCHEMA} ${ELSEWHERE}`,
   ...object(
     {
       format: { anyOf: [object({ type: constant('json_schema'), schema: schemaOfAnswer }), { type: 'null' }] },
@@ -58,14 +58,24 @@ export const outputConfigField = objectField({
 export const reasoningEffortField = optional(
   Joi.string()
     .valid(...CHAT_EFFORTS)
-    .description(
-      `How much the model reasons before it answers; reasoning is billed as output and not delivered. ${ELSEWHERE}`,
-    ),
+    .description(`How much the model reasons before it answers. Reasoning is billed as output. ${ELSEWHERE}`),
   `must be one of ${CHAT_EFFORTS.join(', ')}`,
 );
 
+export const reasoningField = objectField({
+  description: `Reasoning effort or a token limit for it, and whether the reasoning is left out of the answer. ${ELSEWHERE}`,
+  ...object(
+    {
+      effort: { type: ['string', 'null'], enum: [...CHAT_EFFORTS, null] },
+      max_tokens: { type: ['integer', 'null'], minimum: BUDGET_MIN, description: 'Most tokens for reasoning.' },
+      exclude: { type: ['boolean', 'null'], description: 'If true, the reasoning is billed but not delivered.' },
+    },
+    { optional: ['effort', 'max_tokens', 'exclude'] },
+  ),
+});
+
 export const thinkingField = objectField({
-  description: `Whether the model thinks before it answers; its thoughts are billed as output and not delivered. ${ELSEWHERE}`,
+  description: `Whether the model thinks before it answers. Thinking is billed as output and delivered as blocks of its own. ${ELSEWHERE}`,
   ...object(
     {
       type: choice(THINKING),
@@ -126,19 +136,31 @@ export function readOutputConfig(given: unknown): Pick<TextRequest, 'format' | '
   return { format: { type: 'json-schema', name: ANSWER, schema }, formatField: 'output_config.format' };
 }
 
-export function readReasoningEffort(effort: unknown): Pick<TextRequest, 'reasoning'> {
-  if (effort == null) return {};
-  return { reasoning: effort === 'none' ? { mode: 'off' } : { mode: 'on', effort: effort as Effort } };
+/** What `reasoning_effort` and `reasoning` ask for; the object decides where it says something. */
+export function readReasoning(effort: unknown, given: unknown): Pick<TextRequest, 'reasoning' | 'showsReasoning'> {
+  const { effort: own, max_tokens: budget, exclude } = (given ?? {}) as Fields;
+  if (own != null) checkChoice('reasoning.effort', own, CHAT_EFFORTS);
+  if (budget != null) checkBudget('reasoning.max_tokens', budget);
+  if (exclude != null && typeof exclude !== 'boolean') {
+    throw invalidField('reasoning.exclude', 'must be a boolean, true or false');
+  }
+  const showsReasoning = exclude !== true;
+  if (budget != null) return { reasoning: { mode: 'on', budgetTokens: budget as number }, showsReasoning };
+  const wanted = own ?? effort;
+  if (wanted == null) return { showsReasoning };
+  return { reasoning: wanted === 'none' ? { mode: 'off' } : { mode: 'on', effort: wanted as Effort }, showsReasoning };
 }
 
 /** What `thinking` and `output_config.effort` ask for; without `thinking`, the effort alone decides. */
-export function readThinking(thinking: unknown, config: unknown): Pick<TextRequest, 'reasoning'> {
+export function readThinking(thinking: unknown, config: unknown): Pick<TextRequest, 'reasoning' | 'showsReasoning'> {
   const effort = readEffort(config);
   const wish = thinking == null ? undefined : wishOf(thinking as Fields);
+  // Delivered to those who ask for it.
+  const showsReasoning = wish !== undefined && wish.mode !== 'off';
   if (effort === undefined || wish?.mode === 'off' || (wish && 'budgetTokens' in wish)) {
-    return wish ? { reasoning: wish } : {};
+    return { ...(wish && { reasoning: wish }), ...(showsReasoning && { showsReasoning }) };
   }
-  return { reasoning: { mode: 'on', effort } };
+  return { reasoning: { mode: 'on', effort }, ...(showsReasoning && { showsReasoning }) };
 }
 
 function readEffort(config: unknown): Effort | undefined {
@@ -152,10 +174,14 @@ function wishOf({ type, budget_tokens: budget }: Fields): ReasoningWish {
   checkChoice('thinking.type', type, THINKING);
   if (type === 'disabled') return { mode: 'off' };
   if (type !== 'enabled') return { mode: 'auto' };
-  if (!Number.isInteger(budget) || (budget as number) < BUDGET_MIN) {
-    throw invalidField('thinking.budget_tokens', `must be a whole number of at least ${BUDGET_MIN}`);
-  }
+  checkBudget('thinking.budget_tokens', budget);
   return { mode: 'on', budgetTokens: budget as number };
+}
+
+function checkBudget(field: string, budget: unknown): void {
+  if (!Number.isInteger(budget) || (budget as number) < BUDGET_MIN) {
+    throw invalidField(field, `must be a whole number of at least ${BUDGET_MIN}`);
+  }
 }
 
 function checkChoice(field: string, value: unknown, values: readonly string[]): void {

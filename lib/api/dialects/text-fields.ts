@@ -18,6 +18,7 @@ export interface TextFields {
   readonly parallel_tool_calls?: boolean | null;
   readonly response_format?: object | null;
   readonly reasoning_effort?: string | null;
+  readonly reasoning?: object | null;
   readonly output_config?: object | null;
   readonly thinking?: object | null;
   readonly stop?: string | readonly unknown[] | null;

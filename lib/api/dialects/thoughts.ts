@@ -1,10 +1,12 @@
-// Earlier reasoning of the model in a history, as each dialect gives it back.
+// The model's reasoning in each dialect: how it is delivered, and how a history gives it back.
+import type { BlockState } from '../../stream/provider-part.ts';
 import type { ReasoningContent } from '../../upstream/contract/provider.ts';
 import { invalidField, isRecord } from './fields.ts';
 import type { WireBlock } from './pictures.ts';
 import { readState } from './tool-id.ts';
 
 const MESSAGES = 'messages';
+const CHAT = 'chat';
 
 /**
  * `{ type: "thinking", thinking, signature }` or `{ type: "redacted_thinking", data }`; undefined for a block of another
@@ -21,6 +23,26 @@ export function readThinkingBlock(block: WireBlock, field: string): ReasoningCon
   const { data } = block;
   if (typeof data !== 'string') throw invalidField(`${field}.data`, 'must be a string');
   return { type: 'reasoning', text: '', redacted: true, state: readState(data, MESSAGES) };
+}
+
+/** What a thinking block carries for its upstream, as `readThinkingBlock` reads it. */
+export function writeSignature({ format, value }: BlockState): string {
+  return format === MESSAGES ? value : `${format}:${value}`;
+}
+
+interface DeliveredReasoning {
+  readonly text: string;
+  readonly redacted?: boolean | undefined;
+  readonly state: BlockState;
+}
+
+/** Entries of `reasoning_details` for a block that an upstream wants back, as `readReasoningFields` reads them. */
+export function writeReasoningDetails({ text, redacted, state }: DeliveredReasoning, index: number): readonly object[] {
+  const { format, value } = state;
+  // An upstream's own entries go out, and come back, as they were.
+  if (format === CHAT && /^[[{]/.test(value)) return [JSON.parse(value)].flat();
+  if (redacted) return [{ type: 'reasoning.encrypted', data: value, format, index }];
+  return [{ type: 'reasoning.text', text, signature: value, format, index }];
 }
 
 /** `reasoning_content` and `reasoning_details` of an assistant message. */

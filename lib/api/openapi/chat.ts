@@ -59,9 +59,15 @@ const STREAM: Json = {
       'The data of one event. Each event is a line `data: <JSON>` and an empty line, in the order of the examples. ' +
       'Content chunks repeat; tool calls are sent in separate chunks. An error ends the stream early. The last event is ' +
       'always `data: [DONE]`, which is not JSON. Comments (`: keep-alive`) may precede the first event.',
-    oneOf: ['ChatRoleChunk', 'ChatContentChunk', 'ChatToolChunk', 'ChatFinalChunk', 'ChatError', 'ChatStreamEnd'].map(
-      ref,
-    ),
+    oneOf: [
+      'ChatRoleChunk',
+      'ChatReasoningChunk',
+      'ChatContentChunk',
+      'ChatToolChunk',
+      'ChatFinalChunk',
+      'ChatError',
+      'ChatStreamEnd',
+    ].map(ref),
   },
   examples: {
     role: chunkExample({ role: 'assistant', content: '' }, null),
@@ -124,6 +130,13 @@ const OPERATION: Json = {
   },
 };
 
+const REASONING_DETAIL: Json = {
+  type: 'object',
+  description:
+    'What the upstream wants back with the next request: send the entries of an answer unchanged in its `assistant` ' +
+    'message.',
+};
+
 /** The first chunk of a tool call contains its id, type and name. */
 const TOOL_PIECE = object(
   {
@@ -161,9 +174,11 @@ export const chatChapter: Chapter = {
               {
                 role: constant('assistant'),
                 content: { type: ['string', 'null'], description: 'Null if the answer has only tool calls.' },
+                reasoning_content: text("The model's reasoning."),
+                reasoning_details: list(REASONING_DETAIL, { minItems: 1 }),
                 tool_calls: list(toolCall, { minItems: 1 }),
               },
-              { optional: ['tool_calls'] },
+              { optional: ['reasoning_content', 'reasoning_details', 'tool_calls'] },
             ),
             finish_reason: FINISH_REASON,
           }),
@@ -175,6 +190,16 @@ export const chatChapter: Chapter = {
     ),
     ChatRoleChunk: chunk(object({ role: constant('assistant'), content: constant('') }), NOT_YET),
     ChatContentChunk: chunk(object({ content: text('The next part of the answer.', { minLength: 1 }) }), NOT_YET),
+    ChatReasoningChunk: chunk(
+      object(
+        {
+          reasoning_content: text('The next part of the reasoning.', { minLength: 1 }),
+          reasoning_details: list(REASONING_DETAIL, { minItems: 1 }),
+        },
+        { optional: ['reasoning_content', 'reasoning_details'] },
+      ),
+      NOT_YET,
+    ),
     ChatToolChunk: chunk(object({ tool_calls: list(TOOL_PIECE, { minItems: 1, maxItems: 1 }) }), NOT_YET),
     ChatFinalChunk: withRouting(
       chunk({ type: 'object', maxProperties: 0 }, FINISH_REASON, { usage: USAGE, billing: ref('TextBilling') }),

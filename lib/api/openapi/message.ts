@@ -11,6 +11,7 @@ import { errorResponses } from './errors.ts';
 import { type Chapter, choice, constant, count, headers, type Json, json, list, object, ref, text } from './schema.ts';
 import {
   BILLING_EXAMPLE,
+  BILLING_FIELDS,
   GENERATING_STATUSES,
   IDEMPOTENCY_KEY,
   inputTokens,
@@ -53,11 +54,11 @@ const EVENTS: Readonly<Record<string, { readonly schema: string; readonly exampl
     example: {
       type: 'message_delta',
       delta: { stop_reason: 'end_turn', stop_sequence: null },
-      usage: { output_tokens: 2 },
+      usage: { input_tokens: 12, output_tokens: 2 },
     },
   },
   message_stop: { schema: 'MessageStopEvent', example: { type: 'message_stop' } },
-  billing: { schema: 'TextBilling', example: BILLING_EXAMPLE },
+  billing: { schema: 'BillingEvent', example: { type: 'ping', ...BILLING_EXAMPLE } },
   error: {
     schema: 'MessageError',
     example: {
@@ -161,6 +162,9 @@ export const BLOCKS: readonly Json[] = [
   OTHER_BLOCK,
 ];
 
+/** Only in answers to requests with `thinking`. */
+const THINKING_BLOCKS = ['ThinkingBlock', 'RedactedThinkingBlock'];
+
 export const messageChapter: Chapter = {
   paths: { '/api/v1/messages': { post: OPERATION }, '/api/v1/messages/count_tokens': { post: COUNT } },
   schemas: {
@@ -168,6 +172,19 @@ export const messageChapter: Chapter = {
     Message: describeMessage('MessageBlock'),
     MessageBlock: { anyOf: BLOCKS },
     ToolUseBlock: toolUseBlock,
+    ThinkingBlock: object({
+      type: constant('thinking'),
+      thinking: text("The model's reasoning; may be empty."),
+      signature: text('Goes back with the block, unchanged.'),
+    }),
+    RedactedThinkingBlock: object({
+      type: constant('redacted_thinking'),
+      data: text('Reasoning that nobody may read; goes back unchanged.'),
+    }),
+    BillingEvent: object({
+      type: { ...constant('ping'), description: 'Clients that do not know the event skip it for its type.' },
+      ...BILLING_FIELDS,
+    }),
     ToolResultBlock: toolResultBlock('MessageBlock'),
     MessageImageBlock: imageBlock,
     DocumentBlock: documentBlock,
@@ -177,7 +194,7 @@ export const messageChapter: Chapter = {
         type: constant('message'),
         role: constant('assistant'),
         model: MODEL,
-        content: list({ anyOf: [ref('TextBlock'), ref('ToolUseBlock')] }, { minItems: 1 }),
+        content: list({ anyOf: ['TextBlock', 'ToolUseBlock', ...THINKING_BLOCKS].map(ref) }, { minItems: 1 }),
         stop_reason: STOP_REASON,
         stop_sequence: STOP_SEQUENCE,
         usage: object({ input_tokens: inputTokens, output_tokens: outputTokens }),
@@ -201,7 +218,10 @@ export const messageChapter: Chapter = {
       type: constant('content_block_start'),
       index: INDEX,
       content_block: {
-        oneOf: [object({ type: constant('text'), text: constant('') }), ref('ToolUseBlock')],
+        oneOf: [
+          object({ type: constant('text'), text: constant('') }),
+          ...['ToolUseBlock', ...THINKING_BLOCKS].map(ref),
+        ],
       },
     }),
     ContentBlockDeltaEvent: object({
@@ -210,6 +230,8 @@ export const messageChapter: Chapter = {
       delta: {
         oneOf: [
           object({ type: constant('text_delta'), text: text('The next part of the answer.', { minLength: 1 }) }),
+          object({ type: constant('thinking_delta'), thinking: text('The next part of the reasoning.') }),
+          object({ type: constant('signature_delta'), signature: text('Goes back with the block, unchanged.') }),
           object({ type: constant('input_json_delta'), partial_json: text('The next part of the arguments.') }),
         ],
       },
@@ -218,7 +240,7 @@ export const messageChapter: Chapter = {
     MessageDeltaEvent: object({
       type: constant('message_delta'),
       delta: object({ stop_reason: STOP_REASON, stop_sequence: STOP_SEQUENCE }),
-      usage: object({ output_tokens: outputTokens }),
+      usage: object({ input_tokens: inputTokens, output_tokens: outputTokens }),
     }),
     MessageStopEvent: object({ type: constant('message_stop') }),
     TokenCount: object({ input_tokens: count('Estimated number of input tokens.') }),

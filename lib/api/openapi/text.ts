@@ -21,6 +21,16 @@ export function withRouting(answer: Json): Json {
   return { ...answer, properties: { ...(answer.properties as Json), smart_routing: routing } };
 }
 
+export const BILLING_FIELDS: Readonly<Record<string, Json>> = {
+  charged_rub: rub('The amount charged for the actual usage'),
+  reserved_rub: rub('The amount held at the start of the call'),
+  balance_rub: rub('The available balance after settlement'),
+  unit: { type: 'string', const: '1M_tokens' },
+  rub_per_mtok_in: rub('Price per million input tokens'),
+  rub_per_mtok_out: rub('Price per million output tokens'),
+  rub_per_mtok: rub('Same as `rub_per_mtok_in`, for older clients'),
+};
+
 export const textSchemas: Readonly<Record<string, Json>> = {
   SmartRouting: {
     ...object({
@@ -34,15 +44,7 @@ export const textSchemas: Readonly<Record<string, Json>> = {
     examples: [{ tier: 'lite', score: 13.7, signals: ['short', 'translate'] }],
   },
   TextBlock: object({ type: { type: 'string', const: 'text' }, text: { type: 'string' } }),
-  TextBilling: object({
-    charged_rub: rub('The amount charged for the actual usage'),
-    reserved_rub: rub('The amount held at the start of the call'),
-    balance_rub: rub('The available balance after settlement'),
-    unit: { type: 'string', const: '1M_tokens' },
-    rub_per_mtok_in: rub('Price per million input tokens'),
-    rub_per_mtok_out: rub('Price per million output tokens'),
-    rub_per_mtok: rub('Same as `rub_per_mtok_in`, for older clients'),
-  }),
+  TextBilling: object(BILLING_FIELDS),
 };
 
 export const BILLING_EXAMPLE = {

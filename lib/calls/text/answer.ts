@@ -120,7 +120,11 @@ export class TextAnswer<Out>
       route,
       createCall: () => createCall(request, abilities),
       pipeline: {
-        guard: { outputMax, calls: allowCalls(request, abilities) },
+        guard: {
+          outputMax,
+          calls: allowCalls(request, abilities),
+          showsReasoning: !buffered && request.showsReasoning === true,
+        },
         meter: {
           trusted: !buffered,
           inputEstimate: buffered ? estimate.tokensBuffered : estimate.tokens,

@@ -85,6 +85,8 @@ export interface TextRequest {
   readonly formatField?: string;
   /** The same; absent if the client does not say. */
   readonly reasoning?: ReasoningWish;
+  /** Reasoning that the upstream shows is delivered. */
+  readonly showsReasoning?: boolean;
   /** Both as the client wrote them; for upstreams that take them. */
   readonly cacheKey?: string;
   readonly cacheRetention?: string;

@@ -119,9 +119,13 @@ const SHAPES: Readonly<Record<string, readonly unknown[]>> = {
     { type: 'string', index: 'number', content_block: { type: 'string', text: 'string' } },
     { type: 'string', index: 'number', delta: { type: 'string', text: 'string' } },
     { type: 'string', index: 'number' },
-    { type: 'string', delta: { stop_reason: 'string', stop_sequence: 'null' }, usage: { output_tokens: 'number' } },
+    {
+      type: 'string',
+      delta: { stop_reason: 'string', stop_sequence: 'null' },
+      usage: { input_tokens: 'number', output_tokens: 'number' },
+    },
     { type: 'string' },
-    BILLING_SHAPE,
+    { type: 'string', ...(BILLING_SHAPE as object) },
     { type: 'string', error: { type: 'string', message: 'string' } },
   ],
   chat: [

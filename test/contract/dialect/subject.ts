@@ -78,7 +78,7 @@ const message: Subject = {
         input: start?.usage.input_tokens,
         reason: delta?.delta.stop_reason,
         output: delta?.usage.output_tokens,
-        billing: dataOf('billing'),
+        billing: withoutType(dataOf('billing')),
         error: dataOf('error'),
       }),
       text: joinText(events),
@@ -159,4 +159,10 @@ export function renderAll({ dialect }: Subject, arrays: readonly (readonly Strea
 
 export function readStream(subject: Subject, text: string): StreamRead {
   return subject.read(parseEvents(text));
+}
+
+/** The event says that it is a ping. */
+function withoutType(billing: unknown): unknown {
+  const { type, ...block } = (billing ?? {}) as Record<string, unknown>;
+  return type === 'ping' ? block : billing;
 }

@@ -4,9 +4,11 @@ import { flattenString } from '../../../base/flat-string.ts';
 import { type CollectedReply, replyText } from '../../../stream/collect.ts';
 import type { FinishReason, ReplyBlock, ReplyToolBlock, StreamPart } from '../../../stream/part.ts';
 import type { Transform } from '../../../stream/pipeline.ts';
+import type { BlockState } from '../../../stream/provider-part.ts';
 import { chatCall } from '../../../upstream/formats/tools.ts';
 import { billingBlock } from '../billing.ts';
 import { escaped } from '../escape.ts';
+import { writeReasoningDetails } from '../thoughts.ts';
 import { toWireId } from '../tool-id.ts';
 import { chatFault } from './fault.ts';
 
@@ -25,6 +27,12 @@ const OPEN_END = ',"finish_reason":null}]}\n\n';
 
 const unixSeconds = () => Math.floor(Date.now() / 1000);
 
+interface OpenReasoning {
+  text: string;
+  readonly redacted: boolean | undefined;
+  state: BlockState | undefined;
+}
+
 export function createChatRenderer(): Transform<StreamPart, string> {
   const created = unixSeconds();
   let head = '';
@@ -32,6 +40,9 @@ export function createChatRenderer(): Transform<StreamPart, string> {
   let prefix = '';
   let suffix = '';
   let calls = 0;
+  /** The open block of reasoning: its text goes out once more if its upstream wants it back. */
+  let reasoning: OpenReasoning | undefined;
+  let detailed = 0;
   let input = 0;
   let output = 0;
   let reason: FinishReason = 'other';
@@ -40,6 +51,7 @@ export function createChatRenderer(): Transform<StreamPart, string> {
   function render(part: StreamPart): string {
     switch (part.type) {
       case 'block-delta':
+        if (reasoning) reasoning.text += part.text;
         return prefix + escaped(part.text) + suffix;
       case 'usage':
         input = part.input ?? input;
@@ -65,15 +77,34 @@ export function createChatRenderer(): Transform<StreamPart, string> {
         return `data: ${JSON.stringify(chatFault(part.fault))}\n\n${DONE}`;
       case 'block-start':
         return begin(part.block);
-      case 'block-end':
       case 'block-state':
+        if (reasoning) reasoning.state = part.state;
+        return '';
+      case 'block-end':
+        return endReasoning();
       case 'hidden':
         return '';
     }
   }
 
+  /** What the upstream wants back follows the text of a block of reasoning. */
+  function endReasoning(): string {
+    const { text = '', redacted, state } = reasoning ?? {};
+    reasoning = undefined;
+    if (!state) return '';
+    const details = writeReasoningDetails({ text, redacted, state }, detailed);
+    detailed += 1;
+    return `${head}${JSON.stringify({ reasoning_details: details })}${OPEN_END}`;
+  }
+
   function begin(block: ReplyBlock): string {
-    if (block.type !== 'tool') {
+    if (block.type === 'reasoning') {
+      reasoning = { text: '', redacted: block.redacted, state: undefined };
+      prefix = flattenString(`${head}{"reasoning_content":"`);
+      suffix = `"}${OPEN_END}`;
+      return '';
+    }
+    if (block.type === 'text') {
       prefix = flattenString(`${head}{"content":"`);
       suffix = `"}${OPEN_END}`;
       return '';
@@ -105,8 +136,21 @@ function toolCall(call: ReplyToolBlock, json: string): object {
 function messageOf(reply: CollectedReply): object {
   const calls = reply.blocks.flatMap((block) => (block.type === 'tool' ? [toolCall(block, block.text)] : []));
   const text = replyText(reply);
-  if (calls.length === 0) return { role: 'assistant', content: text };
-  return { role: 'assistant', content: text === '' ? null : text, tool_calls: calls };
+  const thoughts = reasoningOf(reply);
+  if (calls.length === 0) return { role: 'assistant', content: text, ...thoughts };
+  return { role: 'assistant', content: text === '' ? null : text, ...thoughts, tool_calls: calls };
+}
+
+function reasoningOf({ blocks }: CollectedReply): object {
+  const thoughts = blocks.filter((block) => block.type === 'reasoning');
+  const text = thoughts.map((block) => block.text).join('');
+  const details = thoughts
+    .filter(({ state }) => state !== undefined)
+    .flatMap((block, index) => writeReasoningDetails(block as typeof block & { state: BlockState }, index));
+  return {
+    ...(text !== '' && { reasoning_content: text }),
+    ...(details.length > 0 && { reasoning_details: details }),
+  };
 }
 
 export function chatReply(reply: CollectedReply): object {

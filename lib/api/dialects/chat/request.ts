@@ -3,7 +3,7 @@ import type { TextRequest } from '../../../calls/text/request.ts';
 import { readCacheKey } from '../cache.ts';
 import { checkFields } from '../fields.ts';
 import { readMessages } from '../messages.ts';
-import { readReasoningEffort, readResponseFormat } from '../output.ts';
+import { readReasoning, readResponseFormat } from '../output.ts';
 import { readStops } from '../stops.ts';
 import { maxTokensOf, refuseThread, type TextFields } from '../text-fields.ts';
 import { chatFields } from './schema.ts';
@@ -28,6 +28,6 @@ export function parseChatRequest(body: unknown): TextRequest {
     ...readCacheKey(fields),
     ...readStops('stop', fields.stop),
     ...readResponseFormat(fields.response_format),
-    ...readReasoningEffort(fields.reasoning_effort),
+    ...readReasoning(fields.reasoning_effort, fields.reasoning),
   };
 }

@@ -1,7 +1,7 @@
 // The fields of a chat-style request; its messages are read by `messages.ts`.
 import { cacheFields } from '../cache.ts';
 import { body } from '../fields.ts';
-import { reasoningEffortField, responseFormatField } from '../output.ts';
+import { reasoningEffortField, reasoningField, responseFormatField } from '../output.ts';
 import { stopField } from '../stops.ts';
 import { textFields } from '../text-fields.ts';
 import { chatToolFields } from './tools.ts';
@@ -16,4 +16,5 @@ export const chatFields = body({
   stop: stopField,
   response_format: responseFormatField,
   reasoning_effort: reasoningEffortField,
+  reasoning: reasoningField,
 });

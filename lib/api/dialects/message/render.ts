@@ -5,6 +5,7 @@ import { readArguments } from '../../../stream/arguments.ts';
 import type { CollectedBlock, CollectedReply } from '../../../stream/collect.ts';
 import type {
   FinishReason,
+  ReplyBlock,
   ReplyBlockStartPart,
   ReplyFinishPart,
   ReplyStartPart,
@@ -15,6 +16,7 @@ import type { Transform } from '../../../stream/pipeline.ts';
 import { messageCall } from '../../../upstream/formats/tools.ts';
 import { billingBlock } from '../billing.ts';
 import { escaped } from '../escape.ts';
+import { writeSignature } from '../thoughts.ts';
 import { toWireId } from '../tool-id.ts';
 import { messageFault } from './fault.ts';
 
@@ -28,13 +30,20 @@ const STOP_REASONS: Readonly<Record<FinishReason, string>> = {
 
 const MESSAGE_ID_PREFIX = 'msg_';
 
+/** The type of a fragment, and the name of its text. */
+const DELTAS: Readonly<Record<ReplyBlock['type'], string>> = {
+  text: '"text_delta","text"',
+  reasoning: '"thinking_delta","thinking"',
+  tool: '"input_json_delta","partial_json"',
+};
+
 function event(name: string, data: object): string {
   return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
 /** A fragment up to its text, which is all that needs escaping. */
 function deltaOf({ index, block }: ReplyBlockStartPart): string {
-  const delta = block.type === 'tool' ? '"input_json_delta","partial_json"' : '"text_delta","text"';
+  const delta = DELTAS[block.type];
   return flattenString(
     `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":${delta}:"`,
   );
@@ -45,6 +54,7 @@ export function createMessageRenderer(): Transform<StreamPart, string> {
   let output = 0;
   /** For the open block. */
   let delta = '';
+  let isRedacted = false;
 
   function render(part: StreamPart): string {
     switch (part.type) {
@@ -58,24 +68,33 @@ export function createMessageRenderer(): Transform<StreamPart, string> {
         return event('message_start', { type: 'message_start', message: startOf(part, input) });
       case 'block-start':
         delta = deltaOf(part);
-        return event('content_block_start', {
-          type: 'content_block_start',
-          index: part.index,
-          content_block: part.block.type === 'tool' ? toolUse(part.block, {}) : { type: 'text', text: '' },
-        });
+        isRedacted = part.block.type === 'reasoning' && part.block.redacted === true;
+        return isRedacted ? '' : startBlock(part.index, emptyContent(part.block));
+      case 'block-state': {
+        const signature = writeSignature(part.state);
+        // All that a redacted block has is in its start.
+        if (isRedacted) {
+          isRedacted = false;
+          return startBlock(part.index, { type: 'redacted_thinking', data: signature });
+        }
+        const { index } = part;
+        return event('content_block_delta', { type: 'content_block_delta', index, delta: signatureDelta(signature) });
+      }
       case 'block-end':
+        // Without a state there was nothing to start.
+        if (isRedacted) return '';
         return event('content_block_stop', { type: 'content_block_stop', index: part.index });
       case 'finish':
         return (
           event('message_delta', {
             type: 'message_delta',
             delta: endOf(part),
-            usage: { output_tokens: output },
+            usage: { input_tokens: input, output_tokens: output },
           }) + event('message_stop', { type: 'message_stop' })
         );
       case 'billing':
-        return event('billing', billingBlock(part));
-      case 'block-state':
+        // Clients skip a ping: some know no other type, and would fail the whole answer.
+        return event('billing', { type: 'ping', ...billingBlock(part) });
       case 'hidden':
         return '';
       case 'error':
@@ -92,12 +111,29 @@ export function createMessageRenderer(): Transform<StreamPart, string> {
   };
 }
 
+function startBlock(index: number, content: object): string {
+  return event('content_block_start', { type: 'content_block_start', index, content_block: content });
+}
+
+function emptyContent(block: ReplyBlock): object {
+  if (block.type === 'tool') return toolUse(block, {});
+  return block.type === 'text' ? { type: 'text', text: '' } : { type: 'thinking', thinking: '', signature: '' };
+}
+
+const signatureDelta = (signature: string) => ({ type: 'signature_delta', signature });
+
 function toolUse(call: ReplyToolBlock, input: object): object {
   return messageCall({ id: toWireId(call), name: call.name }, input);
 }
 
 function contentOf(block: CollectedBlock): object {
-  return block.type === 'tool' ? toolUse(block, readArguments(block.text)) : { type: 'text', text: block.text };
+  const { text } = block;
+  if (block.type === 'tool') return toolUse(block, readArguments(text));
+  if (block.type === 'text') return { type: 'text', text };
+  const signature = block.state ? writeSignature(block.state) : '';
+  return block.redacted
+    ? { type: 'redacted_thinking', data: signature }
+    : { type: 'thinking', thinking: text, signature };
 }
 
 function startOf({ id, model, smart }: ReplyStartPart, input: number): object {
