@@ -8,7 +8,8 @@ export function readerOf({ fault, fields }: Host): AnswerReader {
       if (line.error) throw fault.ofComplaint(line, true);
       const { alternatives, usage, modelVersion } = fields(line.result);
       const counts = fields(usage);
-      out.usage({ input: counts.inputTextTokens, output: counts.completionTokens });
+      const { reasoningTokens: reasoning } = fields(counts.completionTokensDetails);
+      out.usage({ input: counts.inputTextTokens, output: counts.completionTokens, reasoning });
       const { message, status } = fields(alternatives, 0);
       if (typeof status !== 'string') return;
       out.start({ model: modelVersion });

@@ -4,7 +4,7 @@ import type { Fault } from '../../base/faults.ts';
 import { createGuard } from '../../stream/guard.ts';
 import type { ErrorPart, ReplyToolBlock, StreamPart } from '../../stream/part.ts';
 import { openSource, pipeline } from '../../stream/pipeline.ts';
-import type { BlockState, FinishPart, UsageCounts } from '../../stream/provider-part.ts';
+import type { BlockState, FinishPart, UsageCounts, UsagePart } from '../../stream/provider-part.ts';
 import type {
   FinishReason,
   ImageResult,
@@ -99,8 +99,18 @@ export async function observeText(
   for await (const batch of batches) seen.push(...batch);
   for (const part of seen) {
     assert(part.type !== 'block-delta' || part.text.isWellFormed(), 'a fragment has half a character');
+    if (part.type === 'usage') checkCounts(part);
   }
   return summarise(seen);
+}
+
+function checkCounts({ type: _, ...counts }: UsagePart): void {
+  for (const [name, count] of Object.entries(counts)) {
+    assert(Number.isSafeInteger(count) && count >= 0, `the usage has ${name} of ${count}, which is no count`);
+  }
+  const { output, reasoning } = counts;
+  const isPart = output === undefined || reasoning === undefined || reasoning <= output;
+  assert(isPart, `the usage has more reasoning, ${reasoning}, than output, ${output}`);
 }
 
 function summarise(parts: readonly StreamPart[]): TextOutcome {

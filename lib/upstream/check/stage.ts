@@ -47,7 +47,13 @@ export async function openStage(
     opened.push(createProvider({ plugin, upstream, settings: at, log: { warn() {} }, clock: IMMEDIATE_CLOCK }));
     return (opened.at(-1) as OpenProvider).provider;
   };
-  const provider = make();
+  let provider: Provider;
+  try {
+    provider = make();
+  } catch (error) {
+    await replay.close();
+    throw error;
+  }
   const stage: TestBench = {
     replay,
     provider,

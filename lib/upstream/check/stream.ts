@@ -1,8 +1,10 @@
-// Checks of a text stream: it is passed on as it arrives, in whole characters, and nothing foreign becomes text.
+// Checks of a text stream: it is passed on as it arrives, in whole characters, nothing foreign becomes text, and what
+// follows a reason to end is not lost.
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
+import { aborted } from './abort.ts';
 import { type TextOutcome, within } from './outcome.ts';
-import type { TextRecording } from './recording.ts';
+import type { Recording, TextRecording } from './recording.ts';
 import { onStage, type TestBench } from './stage.ts';
 import { type Check, ordinary, type Subject } from './subject.ts';
 
@@ -28,12 +30,22 @@ export function streamChecks(subject: Subject): readonly Check[] {
     ['takes no error between the events for text', complaint],
     ['keeps the halves of a character together', halves],
   ];
-  if (isStream(recording)) checks.push(['goes out as it comes', asItComes]);
-  return checks.map(([name, play]) => ({
-    group: GROUP,
-    name,
-    run: () => onStage(subject.plugin, recording.settings, (stage) => play(stage, stage.fill(recording))),
-  }));
+  if (isStream(recording)) {
+    checks.push(['goes out as it comes', asItComes], ['goes on behind a reason to end', behindFinish]);
+  }
+  const withReasoning = subject.recordings.find(hasReasoning);
+  const all: Check[] = checks.map(([name, play]) => ({ group: GROUP, name, run: () => onOwnStage(recording, play) }));
+  if (!withReasoning) return all;
+  const name = 'an abort within reasoning closes the connection';
+  return [...all, { group: GROUP, name, run: () => onOwnStage(withReasoning, abortedInReasoning) }];
+
+  function onOwnStage(own: TextRecording, play: (stage: TestBench, recording: TextRecording) => Promise<void>) {
+    return onStage(subject.plugin, own.settings, (stage) => play(stage, stage.fill(own)));
+  }
+}
+
+function hasReasoning(recording: Recording): recording is TextRecording {
+  return recording.kind === 'text' && recording.expect.finish !== undefined && Boolean(recording.expect.reasoning);
 }
 
 function isStream({ reply }: TextRecording): boolean {
@@ -112,12 +124,43 @@ async function asItComes(stage: TestBench, recording: TextRecording): Promise<vo
   assert(came, 'a fragment that has arrived waits for what follows it');
 }
 
+/** The event of the first fragment again, behind the one with the reason to end. */
+async function behindFinish(stage: TestBench, recording: TextRecording): Promise<void> {
+  const { body } = recording.reply;
+  const whole = await run(stage, recording, body);
+  const gaps = gapsOf(body);
+  const fragmentEnd = await firstFragment(stage, recording);
+  const fragmentStart = gaps[gaps.indexOf(fragmentEnd) - 1] ?? 0;
+  const finishEnd = await findGap(stage, recording, ({ finish }) => finish !== undefined);
+  const fragment = body.subarray(fragmentStart, fragmentEnd).toString('utf8');
+  const { text, fault, finish } = await run(stage, recording, insert(body, finishEnd, fragment));
+  assert.equal(fault, undefined, 'text behind the reason to end is a failure');
+  assert.notEqual(finish, undefined);
+  assert(text.startsWith(whole.text), `text behind the reason to end changes what came before: ${text}`);
+}
+
+/** The upstream falls silent after its first reasoning. */
+async function abortedInReasoning(stage: TestBench, recording: TextRecording): Promise<void> {
+  const { before, reply } = recording;
+  const length = await findGap(stage, recording, ({ reasoning }) => reasoning !== '');
+  stage.replay.play({ before, reply, pacing: { hold: 'end', length } });
+  await aborted(stage, (signal) => stage.raw(recording, signal));
+}
+
 /** How much of the body produces the first text, with the line ends that follow. */
-async function firstFragment(stage: TestBench, recording: TextRecording): Promise<number> {
+function firstFragment(stage: TestBench, recording: TextRecording): Promise<number> {
+  return findGap(stage, recording, ({ text }) => text !== '');
+}
+
+/** How much of the body leads to such an outcome, in whole events; else all of it. */
+async function findGap(
+  stage: TestBench,
+  recording: TextRecording,
+  isSuch: (outcome: TextOutcome) => boolean,
+): Promise<number> {
   const { body } = recording.reply;
   for (const length of gapsOf(body)) {
-    const outcome = (await stage.run(recording, { pacing: { length } })) as TextOutcome;
-    if (outcome.text !== '') return length;
+    if (isSuch((await stage.run(recording, { pacing: { length } })) as TextOutcome)) return length;
   }
   return body.length;
 }
