@@ -132,6 +132,20 @@ const DEFECTS: readonly Defect[] = [
     failing: `${ORDINARY}: has no end when it is ended early`,
   },
   {
+    what: 'fails at text behind a reason to end',
+    of: EXAMPLE,
+    from: '  return {\n    take({ text, usage, done, error }, out) {',
+    to: `  let late = false;
+  return {
+    take({ text, usage, done, error }, out) {
+      if (late && typeof text === 'string') {
+        out.text(text);
+        throw host.fault.make('server', 'late');
+      }
+      late ||= done !== undefined;`,
+    failing: 'stream: goes on behind a reason to end',
+  },
+  {
     what: 'loses the text that comes together with an error',
     from: '} finally {',
     to: '} catch (error) {\n      throw error;\n    }\n    {',

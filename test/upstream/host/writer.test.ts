@@ -134,6 +134,32 @@ describe('calls of tools', () => {
     expect(seen).to.deep.equal([{ ...call('a', 'f', '{"x":1}'), state: { format: 'plugin', value: 's' } }]);
   });
 
+  it('has the rest of its whole arguments, and each of them once', () => {
+    const parts: ProviderPart[] = [];
+    const out = new Writer();
+    out.into(parts);
+    out.tool({ block: 1, name: 'look', json: '{"a":' });
+    out.tool({ block: 1, json: '{"a":1}', isWhole: true });
+    out.tool({ block: 1, json: '{"a":1}', isWhole: true });
+    const said = parts.flatMap((part) => (part.type === 'block-delta' ? [part.text] : []));
+    expect(said).to.deep.equal(['{"a":', '1}']);
+  });
+
+  it('counts no prompt as empty, but believes a zero beside other counts', () => {
+    const parts: ProviderPart[] = [];
+    const out = new Writer();
+    out.into(parts);
+    out.usage({ input: 2, cacheRead: 50 });
+    out.usage({ input: 0, cacheRead: 0, output: 3 });
+    out.usage({ input: 52, cacheRead: 0 });
+    out.usage({ input: 0, output: 0 });
+    expect(parts).to.deep.equal([
+      { type: 'usage', input: 2, cacheRead: 50 },
+      { type: 'usage', output: 3 },
+      { type: 'usage', input: 52, cacheRead: 0 },
+    ]);
+  });
+
   it('keeps the halves of a character together', () => {
     const seen = written((out) => {
       out.tool({ block: 0, id: 'a', name: 'f', json: '{"x":"\ud83d' });
