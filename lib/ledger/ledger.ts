@@ -170,39 +170,31 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   async function hold(request: HoldRequest): Promise<Hold> {
     const at = now();
-    const { chargeId, wallet, key, kind: chargeKind, model, prices, amount } = request;
-    const { budget, idempotency, owed = 0n, excess, waitedMs = 0 } = request;
-    const set = { ...(idempotency && { idempotency }), ...(excess !== undefined && { excess }), ...(isReal() && REAL) };
-    const terms = { ...toBudgetTerms(budget, at), ...set };
-    const start = { chargeId, wallet, key, chargeKind, model, prices, amount, at, ...terms };
-    const op = { ...start, kind: 'reserve', owner: ownerId, lease: at + leaseMs, owed } as const;
+    const { kind: chargeKind, budget, waitedMs, ...call } = request;
+    const { chargeId, wallet, idempotency } = call;
+    const start = { chargeKind, at, budget: toBudgetTerms(budget, at), real: isReal() || undefined };
+    const op: HoldOp = { ...call, ...start, kind: 'reserve', owner: ownerId, lease: at + leaseMs };
     // A hold that is applied after its call was answered 503 is returned at once.
     const onLate = ({ charge }: Outcome) => {
       if (charge?.state === 'held') void submitEnd({ kind: 'release', wallet, chargeId, at: now() });
     };
-    const hold = toHold(await submitStart(op, { onLate, waitedMs }), { kind: chargeKind, amount, at, budget, owed });
+    const hold = toHold(await submitStart(op, { onLate, waitedMs }), { ...request, at });
     return idempotency ? { ...hold, idempotencyId: idempotency.id } : hold;
   }
 
   async function charge(request: ChargeRequest, job?: CreateJob): Promise<Paid> {
     const at = now();
-    const { kind: chargeKind, waitedMs = 0, usage, budget, ...start } = request;
-    const { chargeId, wallet, amount } = start;
-    const paidFor = {
-      ...start,
-      chargeKind,
-      usage: JSON.stringify(usage),
-      ...toBudgetTerms(budget, at),
-      ...(isReal() && REAL),
-    };
-    const op: ChargeOp = { kind: 'charge', ...paidFor, at, ...(job && { job }) };
+    const { kind: chargeKind, budget, waitedMs, usage, ...call } = request;
+    const { chargeId, wallet } = call;
+    const start = { chargeKind, at, budget: toBudgetTerms(budget, at), real: isReal() || undefined };
+    const op: ChargeOp = { ...call, ...start, kind: 'charge', usage: JSON.stringify(usage), job };
     // The client does not know about a late charge, so it is refunded at once, and its job fails.
     const onLate = (outcome: Outcome) => {
       if (outcome.charge?.state !== 'settled') return;
       const fail = outcome.job && buildJobFailure(outcome.job, now());
       void refund({ chargeId, wallet, ...(fail && { job: fail }) });
     };
-    return toPaid(await submitStart(op, { onLate, waitedMs }), { kind: chargeKind, amount, at, budget });
+    return toPaid(await submitStart(op, { onLate, waitedMs }), { ...request, at });
   }
 
   function submitStart(op: HoldOp | ChargeOp, options: Omit<SubmitOptions, 'persistent'>): Promise<Outcome> {
@@ -273,26 +265,22 @@ export function createLedger(options: LedgerOptions): Ledger {
   };
 }
 
-const REAL = { real: true } as const;
-
 interface StartedCall extends CallPrice {
   readonly at: number;
-  readonly budget: CallBudget | undefined;
+  readonly budget?: CallBudget;
 }
 
-function toBudgetTerms(budget: CallBudget | undefined, at: number): Pick<HoldOp, 'budget'> {
-  if (!budget) return {};
-  const { sumKey, limit } = budget;
-  return { budget: { ...(sumKey !== undefined && { key: sumKey }), period: periodAt(at, budget).start, limit } };
+function toBudgetTerms(budget: CallBudget | undefined, at: number): HoldOp['budget'] {
+  return budget && { key: budget.sumKey, period: periodAt(at, budget).start, limit: budget.limit };
 }
 
 function toHold(
   { status, wallet, charge, exposed = 0n }: Outcome,
-  { owed, ...asked }: StartedCall & { readonly owed: Micro },
+  asked: StartedCall & Pick<HoldRequest, 'owed'>,
 ): Hold {
   // `exists` counts as held: an earlier attempt made it and only its answer was lost.
   if (wallet && charge?.state === 'held') return { wallet, charge };
-  throw toRefusalFault(status, wallet && subtractOwed(wallet, owed + exposed), asked);
+  throw toRefusalFault(status, wallet && subtractOwed(wallet, (asked.owed ?? 0n) + exposed), asked);
 }
 
 function toPaid({ status, wallet, charge, job, exposed = 0n }: Outcome, asked: StartedCall): Paid {
@@ -327,7 +315,7 @@ function toRefusalFault(status: Outcome['status'], wallet: Wallet | undefined, a
 
 /** Throws the 402 fault of a key whose budget does not cover a call. */
 export function refuseOverBudget(sum: KeyBudget | undefined, asked: StartedCall): void {
-  const { budget: terms } = toBudgetTerms(asked.budget, asked.at);
+  const terms = toBudgetTerms(asked.budget, asked.at);
   if (terms && isOverBudget(sum, terms, asked.amount)) throw budgetFault(asked);
 }
 
