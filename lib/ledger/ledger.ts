@@ -171,15 +171,14 @@ export function createLedger(options: LedgerOptions): Ledger {
   async function hold(request: HoldRequest): Promise<Hold> {
     const at = now();
     const { kind: chargeKind, budget, waitedMs, ...call } = request;
-    const { chargeId, wallet, idempotency } = call;
+    const { chargeId, wallet } = call;
     const start = { chargeKind, at, budget: toBudgetTerms(budget, at), real: isReal() || undefined };
     const op: HoldOp = { ...call, ...start, kind: 'reserve', owner: ownerId, lease: at + leaseMs };
     // A hold that is applied after its call was answered 503 is returned at once.
     const onLate = ({ charge }: Outcome) => {
       if (charge?.state === 'held') void submitEnd({ kind: 'release', wallet, chargeId, at: now() });
     };
-    const hold = toHold(await submitStart(op, { onLate, waitedMs }), { ...request, at });
-    return idempotency ? { ...hold, idempotencyId: idempotency.id } : hold;
+    return toHold(await submitStart(op, { onLate, waitedMs }), { ...request, at });
   }
 
   async function charge(request: ChargeRequest, job?: CreateJob): Promise<Paid> {
@@ -251,11 +250,10 @@ export function createLedger(options: LedgerOptions): Ledger {
     hold,
     charge,
     refund,
-    settle: (open, { amount, usage }) => {
-      const { id: chargeId, wallet } = open.charge;
-      const idempotency = open.idempotencyId !== undefined && { idempotencyId: open.idempotencyId };
-      const due = { amount, usage: JSON.stringify(usage), ...idempotency };
-      return endHold(open, { kind: 'settle', wallet, chargeId, at: now(), ...due });
+    settle(open, { amount, usage }) {
+      const { charge, idempotencyId } = open;
+      const end = { wallet: charge.wallet, chargeId: charge.id, at: now() };
+      return endHold(open, { kind: 'settle', ...end, amount, usage: JSON.stringify(usage), idempotencyId });
     },
     release: (open) =>
       endHold(open, { kind: 'release', wallet: open.charge.wallet, chargeId: open.charge.id, at: now() }),
@@ -276,10 +274,10 @@ function toBudgetTerms(budget: CallBudget | undefined, at: number): HoldOp['budg
 
 function toHold(
   { status, wallet, charge, exposed = 0n }: Outcome,
-  asked: StartedCall & Pick<HoldRequest, 'owed'>,
+  asked: StartedCall & Pick<HoldRequest, 'owed' | 'idempotency'>,
 ): Hold {
   // `exists` counts as held: an earlier attempt made it and only its answer was lost.
-  if (wallet && charge?.state === 'held') return { wallet, charge };
+  if (wallet && charge?.state === 'held') return { wallet, charge, idempotencyId: asked.idempotency?.id };
   throw toRefusalFault(status, wallet && subtractOwed(wallet, (asked.owed ?? 0n) + exposed), asked);
 }
 
