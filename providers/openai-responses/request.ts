@@ -15,5 +15,7 @@ export function bodyOf(call: TextCall, { off, cacheKey }: Settings, { responses 
     ...(format && { text: { format: { ...format, type: format.type === 'json' ? 'json_object' : 'json_schema' } } }),
     ...(reasoning &&
       reasoning.mode !== 'auto' && { reasoning: { effort: reasoning.mode === 'on' ? reasoning.effort : off } }),
+    // Nothing is stored there, so that reasoning can only go on from what comes back with the next request.
+    ...(reasoning && reasoning.mode !== 'off' && { include: ['reasoning.encrypted_content'] }),
   });
 }

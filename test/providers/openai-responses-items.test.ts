@@ -15,6 +15,9 @@ const line = (event: object) => `data: ${JSON.stringify(event)}\n\n`;
 const piece = (delta: string, output_index = 0, content_index = 0) =>
   line({ type: 'response.output_text.delta', output_index, content_index, delta });
 
+/** What reasoning goes on from with the next request. */
+const STATE = ['reasoning.encrypted_content'];
+
 describe('openai-responses: items', () => {
   const vendor = useVendor(plugin, ORIGIN, { baseUrl: `${ORIGIN}/v1`, apiKey: 'k1' });
 
@@ -54,10 +57,10 @@ describe('openai-responses: items', () => {
       {},
       { text: { format: { type: 'json_schema', name: 'place', schema } } },
     ],
-    [{ reasoning: { mode: 'on', effort: 'high' } }, {}, { reasoning: { effort: 'high' } }],
+    [{ reasoning: { mode: 'on', effort: 'high' } }, {}, { reasoning: { effort: 'high' }, include: STATE }],
     [{ reasoning: { mode: 'off' } }, {}, { reasoning: { effort: 'none' } }],
     [{ reasoning: { mode: 'off' } }, { off: 'low' }, { reasoning: { effort: 'low' } }],
-    [{ reasoning: { mode: 'auto' } }, {}, {}],
+    [{ reasoning: { mode: 'auto' } }, {}, { include: STATE }],
     ...(
       [
         [undefined, {}],
