@@ -135,10 +135,10 @@ describe('text', () => {
     expect(events.find(({ event }) => event === 'message_delta')?.data).to.deep.equal({
       type: 'message_delta',
       delta: { stop_reason: 'end_turn', stop_sequence: null },
-      usage: { output_tokens: 400 },
+      usage: { input_tokens: 7, output_tokens: 400 },
     });
     expect(joinText(events)).to.equal('Hello there friend.');
-    expect(findBilling(events)).to.deep.equal(billing());
+    expect(findBilling(events)).to.deep.equal({ type: 'ping', ...billing() });
   });
 
   it('streams a chat completion: role, content, final chunk with usage and billing, [DONE]', async () => {

@@ -44,8 +44,8 @@ describe('openai-compatible: form of the answer, counts and reasoning', () => {
     [{ reasoning: high }, {}, { ...streamed, reasoning_effort: 'high' }],
     [{ reasoning: off }, {}, { ...streamed, reasoning_effort: 'none' }],
     [{ reasoning: auto }, {}, streamed],
-    [{ reasoning: high }, { reasoning: 'reasoning' }, { ...streamed, reasoning: { effort: 'high', exclude: true } }],
-    [{ reasoning: off }, { reasoning: 'reasoning' }, { ...streamed, reasoning: { effort: 'none', exclude: true } }],
+    [{ reasoning: high }, { reasoning: 'reasoning' }, { ...streamed, reasoning: { effort: 'high' } }],
+    [{ reasoning: off }, { reasoning: 'reasoning' }, { ...streamed, reasoning: { effort: 'none' } }],
     [
       { reasoning: high },
       { reasoning: 'thinking' },
