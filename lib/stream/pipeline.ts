@@ -26,28 +26,145 @@ const BATCHES_PER_TICK = 256;
 
 const NOTHING: readonly never[] = [];
 
-export async function* pipeline<In, Out>(options: PipelineOptions<In>): AsyncGenerator<readonly Out[], void> {
-  const { source, transforms, signal, onError } = options;
-  let batches = 0;
-  let reader: AbortableReader<readonly In[]> | undefined;
-  try {
-    reader = new AbortableReader(openSource(source), signal);
-    for await (const batch of reader) {
-      if (!Array.isArray(batch)) throw new TypeError('the source yields something else than arrays');
-      const passed = pushThrough(transforms, batch);
-      if (passed.length > 0) yield passed as readonly Out[];
-      if (isDone(transforms)) break;
-      batches += 1;
-      if (batches % BATCHES_PER_TICK === 0) await nextTick();
-    }
-  } catch (error) {
-    const passed = pushThrough(transforms, [onError(error)]);
-    if (passed.length > 0) yield passed as readonly Out[];
-  } finally {
-    reader?.close();
+/** Read it once, one `next` at a time; leaving early closes the source. */
+export function pipeline<In, Out>(options: PipelineOptions<In>): AsyncIterableIterator<readonly Out[]> {
+  return new Pipeline<In, Out>(options);
+}
+
+/** The pending read. */
+interface Waiter<T> {
+  readonly resolve: (result: IteratorResult<T>) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** Not a generator: each of the promises that one makes for a batch costs a stream of single words 2 % of its CPU. */
+class Pipeline<In, Out> implements AsyncIterableIterator<readonly Out[]> {
+  readonly #options: PipelineOptions<In>;
+  #source: AsyncIterator<readonly In[]> | undefined;
+  #waiter: Waiter<readonly Out[]> | undefined;
+  #state: 'new' | 'open' | 'aborted' | 'over' = 'new';
+  #batches = 0;
+
+  constructor(options: PipelineOptions<In>) {
+    this.#options = options;
   }
-  const rest = endAll(transforms);
-  if (rest.length > 0) yield rest as readonly Out[];
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<readonly Out[]>> {
+    return new Promise((resolve, reject) => {
+      this.#waiter = { resolve, reject };
+      if (this.#state === 'new') this.#open();
+      if (this.#state === 'open') this.#read();
+      else if (this.#state === 'aborted') this.#fail(this.#options.signal.reason);
+      else this.#settle(NOTHING);
+    });
+  }
+
+  /** Called when the pipeline is left early, whether or not a read is pending. */
+  async return(): Promise<IteratorResult<readonly Out[]>> {
+    this.#leave();
+    this.#state = 'over';
+    this.#settle(NOTHING);
+    return { done: true, value: undefined };
+  }
+
+  #open(): void {
+    const { signal, source } = this.#options;
+    this.#state = 'open';
+    signal.addEventListener('abort', this.#onAbort);
+    if (signal.aborted) {
+      this.#state = 'aborted';
+      return;
+    }
+    try {
+      this.#source = openSource(source);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #read(): void {
+    try {
+      this.#source?.next().then(this.#onResult, this.#onError);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  readonly #onResult = (result: IteratorResult<readonly In[]>): void => {
+    if (this.#state !== 'open') return;
+    try {
+      if (result.done) this.#end(NOTHING);
+      else this.#pass(result.value);
+    } catch (error) {
+      this.#fail(error);
+    }
+  };
+
+  readonly #onError = (error: unknown): void => {
+    if (this.#state === 'open') this.#fail(error);
+  };
+
+  readonly #onAbort = (): void => {
+    if (this.#state !== 'open') return;
+    this.#state = 'aborted';
+    if (this.#waiter) this.#fail(this.#options.signal.reason);
+    else this.#leave();
+  };
+
+  #pass(batch: readonly In[]): void {
+    const { transforms } = this.#options;
+    if (!Array.isArray(batch)) throw new TypeError('the source yields something else than arrays');
+    const passed = pushThrough(transforms, batch);
+    this.#batches += 1;
+    if (isDone(transforms)) this.#end(passed);
+    else if (passed.length > 0) this.#settle(passed);
+    else if (this.#batches % BATCHES_PER_TICK === 0) setImmediate(() => this.#read());
+    else this.#read();
+  }
+
+  #fail(error: unknown): void {
+    const { transforms, onError } = this.#options;
+    try {
+      this.#end(pushThrough(transforms, [onError(error)]));
+    } catch (reason) {
+      this.#leave();
+      this.#state = 'over';
+      this.#take()?.reject(reason);
+    }
+  }
+
+  #end(passed: readonly unknown[]): void {
+    this.#leave();
+    const rest = endAll(this.#options.transforms);
+    this.#state = 'over';
+    this.#settle(rest.length === 0 ? passed : [...passed, ...rest]);
+  }
+
+  /** Nothing more is read from the source. */
+  #leave(): void {
+    this.#options.signal.removeEventListener('abort', this.#onAbort);
+    if (this.#source) abandon(this.#source);
+    this.#source = undefined;
+  }
+
+  /** Nothing to pass on is the end. */
+  #settle(passed: readonly unknown[]): void {
+    const waiter = this.#take();
+    if (!waiter) return;
+    if (passed.length === 0) waiter.resolve({ done: true, value: undefined });
+    else if (this.#batches % BATCHES_PER_TICK !== 0) waiter.resolve({ done: false, value: passed as readonly Out[] });
+    else setImmediate(() => waiter.resolve({ done: false, value: passed as readonly Out[] }));
+  }
+
+  #take(): Waiter<readonly Out[]> | undefined {
+    const waiter = this.#waiter;
+    this.#waiter = undefined;
+    return waiter;
+  }
 }
 
 /** Passes a batch through every transform, one after the other. */
@@ -74,56 +191,6 @@ function endAll(transforms: readonly Transform<unknown, unknown>[]): readonly un
 function isDone(transforms: readonly Transform<unknown, unknown>[]): boolean {
   for (const transform of transforms) if (transform.done) return true;
   return false;
-}
-
-const nextTick = () => new Promise((resolve) => setImmediate(resolve));
-
-/**
- * Reads a source, and rejects with the signal's reason as soon as it aborts. A source that does not obey is abandoned,
- * and its late errors are ignored.
- */
-class AbortableReader<T> implements AsyncIterableIterator<T> {
-  readonly #iterator: AsyncIterator<T>;
-  readonly #signal: AbortSignal;
-  /** Of the pending read. */
-  #reject: ((reason: unknown) => void) | undefined;
-
-  constructor(iterator: AsyncIterator<T>, signal: AbortSignal) {
-    this.#iterator = iterator;
-    this.#signal = signal;
-    signal.addEventListener('abort', this.#onAbort);
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  next(): Promise<IteratorResult<T>> {
-    return new Promise((resolve, reject) => {
-      this.#signal.throwIfAborted();
-      this.#reject = reject;
-      this.#iterator.next().then(resolve, reject);
-    });
-  }
-
-  /** Called when the reader is left early, whether or not a read is pending. */
-  async return(): Promise<IteratorResult<T>> {
-    this.close();
-    abandon(this.#iterator);
-    return { done: true, value: undefined };
-  }
-
-  readonly #onAbort = (): void => {
-    this.#reject?.(this.#signal.reason);
-    this.close();
-    abandon(this.#iterator);
-  };
-
-  /** Nothing more is read. */
-  close(): void {
-    this.#reject = undefined;
-    this.#signal.removeEventListener('abort', this.#onAbort);
-  }
 }
 
 /** A plugin may return anything; a rejected promise instead of a source would end the process. */

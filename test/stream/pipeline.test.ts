@@ -74,7 +74,7 @@ describe('pipeline', () => {
       },
       end: () => ['end'],
     };
-    expect(await run(source(), [first])).to.deep.equal([['a'], ['b'], ['end']]);
+    expect(await run(source(), [first])).to.deep.equal([['a'], ['b', 'end']]);
     expect(closed).to.equal(true);
   });
 

@@ -2,10 +2,10 @@
 import { fault } from '../../base/faults.ts';
 import type { Route } from '../../catalog/model.ts';
 import type { ReplyFinishPart } from '../../stream/part.ts';
-import { pipeline } from '../../stream/pipeline.ts';
+import { openSource, pipeline } from '../../stream/pipeline.ts';
 import type { ProviderPart, TextCall } from '../../upstream/contract/provider.ts';
 import { toClientFault } from '../../upstream/host/client-fault.ts';
-import { iterateAsPlugin, nameUpstream, PluginRun, runPlugin } from '../../upstream/host/stray.ts';
+import { nameUpstream, PluginRun, runPlugin } from '../../upstream/host/stray.ts';
 import { type Ending, toAbortEnding, toErrorEnding } from '../ending.ts';
 import type { Pressure, TextOutput } from './output.ts';
 import { createTextPipeline, type TextPipeline, type TextPipelineOptions } from './pipeline.ts';
@@ -66,10 +66,10 @@ export function createAttempt<Out>(options: AttemptOptions<Out>): Attempt {
   });
   const pipe = createTextPipeline(observedBy(watch, options.pipeline));
 
-  /** Ends with the upstream's end, an abort, or what the output throws. */
+  /** Ends with the upstream's end, an abort, or what the output throws. Runs as the plugin, which leaves errors behind. */
   async function deliver(): Promise<void> {
     const batches = pipeline<ProviderPart, Out>({
-      source: iterateAsPlugin(run, () => openText(options, upstream.signal)),
+      source: { [Symbol.asyncIterator]: () => openSource(openText(options, upstream.signal)) },
       transforms: pipe.transforms,
       signal: upstream.signal,
       onError: (error) => ({ type: 'error', fault: toClientFault(error) }) as never,
@@ -91,7 +91,7 @@ export function createAttempt<Out>(options: AttemptOptions<Out>): Attempt {
       if (signal.aborted) onAbort();
       let isWhole = false;
       try {
-        await deliver();
+        await runPlugin(run, deliver);
         isWhole = !pipe.transforms.some(({ done }) => done);
         return endingOf(pipe, signal);
       } catch (error) {

@@ -2,7 +2,6 @@
 // process with every call in it, so it is told from our own mistakes: what a plugin starts runs in the context of its call.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { pathToFileURL } from 'node:url';
-import { openSource } from '../../stream/pipeline.ts';
 
 /** Whose code runs. */
 export interface PluginName {
@@ -51,21 +50,6 @@ const running = new AsyncLocalStorage<PluginRun>();
 export function runPlugin<T>(run: PluginRun, work: () => T): T {
   return running.run(run, work);
 }
-
-/** Iterates over what a plugin returns; each of its steps runs as its own. */
-export function iterateAsPlugin<T>(run: PluginRun, open: () => AsyncIterable<T>): AsyncIterable<T> {
-  return {
-    [Symbol.asyncIterator]() {
-      const iterator = runPlugin(run, () => openSource(open()));
-      return {
-        next: () => runPlugin(run, () => iterator.next()),
-        return: () => runPlugin(run, async () => (await iterator.return?.()) ?? DONE),
-      };
-    },
-  };
-}
-
-const DONE: IteratorResult<never> = { done: true, value: undefined };
 
 /** By folder, as stacks name it. */
 const folders = new Map<string, PluginName>();
